@@ -1,0 +1,44 @@
+import type { IngestRecord } from './ingest.ts';
+import type { Metadata } from './text.ts';
+
+/**
+ * The metadata of the memory that a record becomes: the descriptive fields of its data, so that
+ * they can be filtered by, under the caller's own, which win.
+ */
+export function recordMetadata(record: IngestRecord): Metadata {
+  return { ...descriptiveFields(record), ...record.metadata };
+}
+
+/** The fields of a record's data that also land in its metadata. */
+export function descriptiveFields(record: IngestRecord): Metadata {
+  switch (record.type) {
+    case 'ticket': {
+      const { subject, status, priority } = record.data;
+      return present({ subject, status, priority });
+    }
+    case 'document': {
+      const { title, mimeType, sourceUrl, pageCount } = record.data;
+      return present({ title, mimeType, sourceUrl, pageCount });
+    }
+    case 'conversation': {
+      const { title, participants, tags } = record.data;
+      return present({ title, participants, tags });
+    }
+    case 'event': {
+      const { name: _, ...properties } = record.data;
+      return properties;
+    }
+    case 'profile': {
+      const { summary: _, ...properties } = record.data;
+      return properties;
+    }
+  }
+}
+
+function present(fields: { [key: string]: Metadata[string] | undefined }): Metadata {
+  const metadata: Metadata = {};
+  for (const [key, value] of Object.entries(fields)) {
+    if (value !== undefined) metadata[key] = value;
+  }
+  return metadata;
+}

@@ -1,0 +1,13 @@
+/** Names of the headers that the contract gives a meaning to, as they are written on the wire. */
+export const headers = {
+  authorization: 'Authorization',
+  idempotencyKey: 'Idempotency-Key',
+  idempotencyStatus: 'Idempotency-Status',
+  requestId: 'X-Request-Id',
+  retryAfter: 'Retry-After',
+  rateLimit: 'RateLimit',
+  rateLimitPolicy: 'RateLimit-Policy',
+} as const;
+
+/** What `Idempotency-Status` says: this answer was made now, or it is the stored first answer. */
+export type IdempotencyStatus = 'created' | 'replayed';

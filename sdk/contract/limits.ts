@@ -1,0 +1,19 @@
+/** Sizes and counts of the wire contract. "Characters" are Unicode code points. */
+export const limits = {
+  contentCharacters: 65_536,
+  /** userId, source, externalId */
+  nameCharacters: 256,
+  /** author or role of a timeline entry */
+  labelCharacters: 100,
+  timelineEntries: 1_000,
+  batchItems: 1_000,
+  metadataBytes: 16_384,
+  metadataLevels: 8,
+  pageItems: 100,
+  pageItemsDefault: 20,
+  queryCharacters: 1_000,
+  idempotencyKeyCharacters: 255,
+  idempotencyKeptMs: 72 * 60 * 60 * 1_000,
+  pendingRecords: 100_000,
+  bodyBytesDefault: 5 * 1024 * 1024,
+} as const;

@@ -1,0 +1,27 @@
+/**
+ * Every operation of the API, under the one name it has in all layers: the SDK method
+ * (`client.ingest.support`), the command (`memory ingest support`), the OpenAPI operationId.
+ */
+export const operations = {
+  save: { method: 'POST', path: '/v1/memories', success: 201 },
+  list: { method: 'GET', path: '/v1/memories', success: 200 },
+  get: { method: 'GET', path: '/v1/memories/:id', success: 200 },
+  update: { method: 'PATCH', path: '/v1/memories/:id', success: 200 },
+  delete: { method: 'DELETE', path: '/v1/memories/:id', success: 204 },
+  status: { method: 'GET', path: '/v1/memories/:id/status', success: 200 },
+  'ingest.support': { method: 'POST', path: '/v1/ingest/support', success: 202 },
+  'ingest.document': { method: 'POST', path: '/v1/ingest/document', success: 202 },
+  'ingest.chat': { method: 'POST', path: '/v1/ingest/chat', success: 202 },
+  'ingest.record': { method: 'POST', path: '/v1/ingest', success: 202 },
+  'ingest.batch': { method: 'POST', path: '/v1/ingest/batch', success: 202 },
+  health: { method: 'GET', path: '/health', success: 200 },
+} as const satisfies Record<string, Operation>;
+
+export type Operation = {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** With `:name` for a path parameter. */
+  path: string;
+  success: 200 | 201 | 202 | 204;
+};
+
+export type OperationName = keyof typeof operations;

@@ -1,0 +1,134 @@
+import { Kind, type TSchema, Type, TypeRegistry } from '@sinclair/typebox';
+import { limits } from './limits.ts';
+
+/*
+ * Kinds of value that JSON Schema alone cannot check as the contract means it: lengths in code
+ * points (TypeBox counts UTF-16 units), text that can be stored and given back unchanged, and
+ * free-form JSON within bounds. Each kind has one function that says what is wrong, or null.
+ */
+
+/** A string of `min` to `max` code points, without NUL and without lone surrogates. */
+export function Text(options: { min?: number; max?: number; description?: string } = {}) {
+  const { min = 1, max, description } = options;
+  return Type.Unsafe<string>({
+    [Kind]: 'Text',
+    type: 'string',
+    minLength: min,
+    ...(max === undefined ? {} : { maxLength: max }),
+    ...(description === undefined ? {} : { description }),
+  });
+}
+
+/** An RFC 3339 string, or whole milliseconds since 1970. */
+export const Timestamp = Type.Unsafe<string | number>({
+  [Kind]: 'Timestamp',
+  anyOf: [{ type: 'string', format: 'date-time' }, { type: 'integer' }],
+  description: 'RFC 3339, or whole milliseconds since 1970. Checked; not part of the content.',
+});
+
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | JsonValue[]
+  | { [key: string]: JsonValue };
+
+/** A JSON object with free-form keys, bounded in bytes and depth. */
+export type Metadata = { [key: string]: JsonValue };
+export const Metadata = Type.Unsafe<Metadata>({
+  [Kind]: 'Metadata',
+  type: 'object',
+  additionalProperties: true,
+  description: `Free-form keys; at most ${limits.metadataBytes} bytes as JSON, ${limits.metadataLevels} levels deep.`,
+});
+
+export function textProblem(
+  schema: { [keyword: string]: unknown; minLength?: number; maxLength?: number },
+  value: unknown,
+) {
+  if (typeof value !== 'string') return 'must be a string';
+  if (value.length < (schema.minLength ?? 0)) return 'must not be empty';
+  const max = schema.maxLength;
+  // A string has at most as many code points as units, so only long ones need counting.
+  if (max !== undefined && value.length > max) {
+    const count = codePoints(value);
+    if (count > max) return `must be at most ${max} characters, not ${count}`;
+  }
+  return unstorable(value);
+}
+
+export function timestampProblem(value: unknown): string | null {
+  const wanted = 'must be an RFC 3339 time or whole milliseconds since 1970';
+  if (typeof value === 'number') {
+    return Number.isInteger(value) && Math.abs(value) <= 8.64e15 ? null : wanted;
+  }
+  return typeof value === 'string' && isRfc3339(value) ? null : wanted;
+}
+
+export function metadataProblem(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return 'must be an object';
+  }
+  const problem = jsonProblem(value, 1);
+  if (problem !== null) return problem;
+  const bytes = new TextEncoder().encode(JSON.stringify(value)).length;
+  return bytes <= limits.metadataBytes
+    ? null
+    : `must be at most ${limits.metadataBytes} bytes as JSON, not ${bytes}`;
+}
+
+/** What is wrong with a value anywhere inside free-form JSON, or null. */
+function jsonProblem(value: unknown, level: number): string | null {
+  if (typeof value === 'string') return unstorable(value);
+  if (typeof value !== 'object' || value === null) return null;
+  if (level > limits.metadataLevels) return `must be at most ${limits.metadataLevels} levels deep`;
+  for (const [key, inner] of Object.entries(value)) {
+    if (key === '__proto__' || key === 'constructor' || key === 'prototype') {
+      return `must not use the key "${key}"`;
+    }
+    const problem = unstorable(key) ?? jsonProblem(inner, level + 1);
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+/** Text that would not come back as it was accepted is refused at the door. */
+export function unstorable(text: string): string | null {
+  if (!text.isWellFormed()) return 'must be valid Unicode, without lone surrogates';
+  return text.includes('\0') ? 'must not contain the character U+0000' : null;
+}
+
+function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+const rfc3339 =
+  /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+function isRfc3339(text: string): boolean {
+  const parts = rfc3339.exec(text);
+  if (parts === null) return false;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts
+    .slice(1)
+    .map(Number);
+  const daysInMonth = new Date(Date.UTC(year, month, 0)).getUTCDate();
+  return (
+    month >= 1 &&
+    month <= 12 &&
+    day >= 1 &&
+    day <= daysInMonth &&
+    hour <= 23 &&
+    minute <= 59 &&
+    second <= 60
+  );
+}
+
+TypeRegistry.Set<TSchema & { maxLength?: number }>(
+  'Text',
+  (schema, value) => textProblem(schema, value) === null,
+);
+TypeRegistry.Set('Timestamp', (_, value) => timestampProblem(value) === null);
+TypeRegistry.Set('Metadata', (_, value) => metadataProblem(value) === null);

@@ -1,0 +1,154 @@
+import { type TSchema, Type } from '@sinclair/typebox';
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler';
+import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors';
+import { descriptiveFields, recordMetadata } from './descriptive.ts';
+import type { FieldError } from './errors.ts';
+import {
+  ChatRequest,
+  DocumentRequest,
+  type IngestRecord,
+  type RecordType,
+  recordSchemas,
+  SupportRequest,
+  type TimelineEntry,
+} from './ingest.ts';
+import { metadataProblem, textProblem, timestampProblem } from './text.ts';
+
+/*
+ * The contract's judgement of a value, in people's words. The server answers with it, and the
+ * command line's dry run reports it without asking a server.
+ */
+
+/** At most this many fields are named, so that a bad body cannot make a huge answer. */
+const maxErrors = 20;
+/** A path can hold a field name of the caller's making, of any length. */
+const maxPathLength = 200;
+
+/** What is wrong with a value, by field; empty when there is nothing. */
+export type Validator = (value: unknown) => FieldError[];
+
+/** Compiles a schema once: call it where a module loads, not for each request. */
+export function validator(schema: TSchema): Validator {
+  const check = TypeCompiler.Compile(schema);
+  return (value) => (check.Check(value) ? [] : describe(check, value));
+}
+
+/** A field error as one sentence, the form in which every refusal is worded. */
+export function sentence({ field, message }: FieldError): string {
+  return field === '' ? message : `${field}: ${message}`;
+}
+
+/** The doors that take one type of record, which their body therefore does not name. */
+export const validateSupport = recordValidator(SupportRequest, 'ticket');
+export const validateDocument = recordValidator(DocumentRequest, 'document');
+export const validateChat = recordValidator(ChatRequest, 'conversation');
+
+const validateTyped = Object.fromEntries(
+  Object.entries(recordSchemas).map(([type, schema]) => [type, recordValidator(schema)]),
+) as Record<RecordType, Validator>;
+
+const validateType = validator(
+  Type.Object({ type: Type.Union(Object.keys(recordSchemas).map((type) => Type.Literal(type))) }),
+);
+
+/** A record with its type, as `POST /v1/ingest` and each item of a batch hold it. */
+export function validateRecord(value: unknown): FieldError[] {
+  const errors = validateType(value);
+  return errors.length > 0 ? errors : validateTyped[(value as IngestRecord).type](value);
+}
+
+/** What a schema cannot say of a record is judged once the schema has passed. */
+function recordValidator(schema: TSchema, type?: RecordType): Validator {
+  const validate = validator(schema);
+  return (value) => {
+    const errors = validate(value);
+    if (errors.length > 0) return errors;
+    const record = (type === undefined ? value : { ...(value as object), type }) as IngestRecord;
+    return [...speakerErrors(record), ...openDataErrors(record), ...mergedErrors(record)].slice(
+      0,
+      maxErrors,
+    );
+  };
+}
+
+function speakerErrors(record: IngestRecord): FieldError[] {
+  if (record.type === 'ticket') return entryErrors('data.comments', 'author', record.data.comments);
+  if (record.type !== 'conversation') return [];
+  return entryErrors('data.messages', 'role', record.data.messages);
+}
+
+function entryErrors(path: string, usual: 'author' | 'role', entries: TimelineEntry[]) {
+  const errors: FieldError[] = [];
+  for (const [index, { author, role }] of entries.entries()) {
+    const field = `${path}.${index}.${usual}`;
+    if (author === undefined && role === undefined) errors.push({ field, message: 'is required' });
+    if (author !== undefined && role !== undefined) {
+      errors.push({ field, message: 'author and role mean the same; give one of them' });
+    }
+  }
+  return errors;
+}
+
+function openDataErrors(record: IngestRecord): FieldError[] {
+  if (record.type !== 'event' && record.type !== 'profile') return [];
+  const message = metadataProblem(descriptiveFields(record));
+  return message === null ? [] : [{ field: 'data', message }];
+}
+
+function mergedErrors(record: IngestRecord): FieldError[] {
+  const message = metadataProblem(recordMetadata(record));
+  if (message === null) return [];
+  return [{ field: 'metadata', message: `${message}, with the descriptive fields of data` }];
+}
+
+function describe(check: TypeCheck<TSchema>, value: unknown): FieldError[] {
+  const errors = new Map<string, FieldError>();
+  for (const error of check.Errors(value)) {
+    const field = dotted(error.path);
+    // A missing property is reported again as one of the wrong type.
+    if (!errors.has(field)) errors.set(field, { field, message: problem(error) });
+    if (errors.size === maxErrors) break;
+  }
+  return [...errors.values()];
+}
+
+function dotted(pointer: string): string {
+  const steps = pointer.split('/').slice(1);
+  const path = steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')).join('.');
+  return path.length <= maxPathLength ? path : `${path.slice(0, maxPathLength)}…`;
+}
+
+function problem({ type, schema, value }: ValueError): string {
+  switch (type) {
+    case ValueErrorType.ObjectRequiredProperty:
+      return 'is required';
+    case ValueErrorType.ObjectAdditionalProperties:
+      return 'is not a known field';
+    case ValueErrorType.ArrayMinItems:
+      return 'must not be empty';
+    case ValueErrorType.ArrayMaxItems:
+      return `must have at most ${schema.maxItems} items`;
+    case ValueErrorType.IntegerMinimum:
+      return `must be at least ${schema.minimum}`;
+    case ValueErrorType.IntegerMaximum:
+      return `must be at most ${schema.maximum}`;
+    case ValueErrorType.Literal:
+      return `must be ${schema.const}`;
+    case ValueErrorType.Union:
+      return `must be one of ${schema.anyOf.map((one: TSchema) => one.const).join(', ')}`;
+    case ValueErrorType.Kind:
+      return problemOfKind(schema, value);
+    default:
+      return `must be ${/^[aeiou]/.test(schema.type) ? 'an' : 'a'} ${schema.type}`;
+  }
+}
+
+function problemOfKind(schema: TSchema, value: unknown): string {
+  const found =
+    schema.type === 'string'
+      ? textProblem(schema, value)
+      : schema.type === 'object'
+        ? metadataProblem(value)
+        : timestampProblem(value);
+  return found ?? 'is invalid';
+}
