@@ -1,0 +1,69 @@
+import { Elysia } from 'elysia';
+import { headers as headerNames } from '../sdk/contract/headers.ts';
+import type { Config } from './config.ts';
+import { ServiceError } from './errors.ts';
+import type { Authenticator } from './http/authenticate.ts';
+import { cors } from './http/cors.ts';
+import { errorResponse } from './http/errors.ts';
+import { health } from './http/health.ts';
+import { ingest } from './http/ingest.ts';
+import { memories } from './http/memories.ts';
+import { openapi } from './http/openapi.ts';
+import { noSuchRoute, secured, unknownRoutes } from './http/secured.ts';
+import { newRequestId } from './ids.ts';
+import type { Logger } from './log.ts';
+import type { Worker } from './queue/worker.ts';
+import type { Storage } from './storage/storage.ts';
+
+/** What the routes work with; wired in main.ts. */
+export type Services = {
+  storage: Storage;
+  worker: Worker;
+  authenticator: Authenticator;
+  config: Config;
+  log: Logger;
+  version: string;
+  now(): number;
+  newId(): string;
+  /** The address of the client, as the socket knows it. */
+  addressOf(request: Request): string;
+  /** True once the server is on its way down. */
+  closing(): boolean;
+};
+
+/** The service as a function from request to response; it does not listen. */
+export function createApp(services: Services) {
+  const { config, log, closing } = services;
+  const guard = secured({ ...services, rateLimit: config.rateLimit });
+  return new Elysia({ normalize: false, strictPath: true, handler: { standardHostname: false } })
+    .onRequest(function arrive({ request, set }) {
+      const requestId = newRequestId();
+      set.headers[headerNames.requestId] = requestId;
+      const preflight = cors(request, config.corsOrigins, set.headers);
+      if (preflight !== undefined) return preflight;
+      if (!URL.canParse(request.url)) {
+        throw new ServiceError('invalid_request', 'the Host or the path cannot be understood');
+      }
+      if (closing()) throw shuttingDown();
+      return undefined;
+    })
+    .onError(function refuse({ error, code, request, set }) {
+      const known = code === 'NOT_FOUND' ? noSuchRoute(request) : error;
+      const requestId = String(set.headers[headerNames.requestId] ?? newRequestId());
+      if (!(known instanceof ServiceError)) {
+        log.error('a request met a fault', { requestId, error: known });
+      }
+      return errorResponse(known, requestId, set.headers);
+    })
+    .use(health(services))
+    .use(openapi(services.version))
+    .use(memories(guard, services))
+    .use(ingest(guard, services))
+    .use(unknownRoutes(guard));
+}
+
+function shuttingDown(): ServiceError {
+  return new ServiceError('unavailable', 'the service is shutting down; try again shortly', {
+    retryAfterSeconds: 5,
+  });
+}

@@ -1,0 +1,101 @@
+import { limits } from '../sdk/contract/limits.ts';
+import { type LogLevel, logLevels } from './log.ts';
+
+export type Config = {
+  port: number;
+  host: string;
+  databaseUrl: string;
+  apiKey: string | null;
+  corsOrigins: string[];
+  logLevel: LogLevel;
+  maxBodyBytes: number;
+  /** Null switches the limit off. */
+  rateLimit: { requests: number; seconds: number } | null;
+};
+
+type Env = Record<string, string | undefined>;
+
+/** Visible ASCII, so that it can stand in a header as it is. */
+export const apiKeyPattern = /^[\x21-\x7e]{16,256}$/;
+
+/** Reads every setting; throws one Error that lists all problems. No other file reads them. */
+export function readConfig(env: Env): Config {
+  const problems: string[] = [];
+  function read<T>(
+    name: string,
+    fallback: T,
+    parse: (text: string) => T | undefined,
+    want: string,
+  ) {
+    const text = env[name];
+    if (text === undefined || text === '') return fallback;
+    const value = parse(text);
+    if (value !== undefined) return value;
+    problems.push(`${name} must be ${want}`);
+    return fallback;
+  }
+  const config: Config = {
+    port: read('PORT', 7070, (text) => integer(text, 0, 65_535), 'a port number, 0 to 65535'),
+    host: read('HOST', '127.0.0.1', (text) => text, 'a host name or address'),
+    databaseUrl: read(
+      'MEMORY_DATABASE_URL',
+      'sqlite:./data/memory.db',
+      databaseUrl,
+      'sqlite:<path>',
+    ),
+    apiKey: read('MEMORY_API_KEY', null, apiKey, '16 to 256 visible ASCII characters'),
+    corsOrigins: read('MEMORY_CORS_ORIGINS', [], origins, 'origins such as https://app.example, …'),
+    logLevel: read('LOG_LEVEL', 'info', logLevel, `one of ${logLevels.join(', ')}`),
+    maxBodyBytes: read(
+      'MEMORY_MAX_BODY_BYTES',
+      limits.bodyBytesDefault,
+      (text) => integer(text, 1_024, 1_073_741_824),
+      'a number of bytes, 1024 to 1073741824',
+    ),
+    rateLimit: read(
+      'MEMORY_RATE_LIMIT',
+      { requests: 6_000, seconds: 60 },
+      rateLimit,
+      '<requests>/<seconds>, such as 6000/60, or off',
+    ),
+  };
+  if (problems.length > 0)
+    throw new Error(`The settings cannot be used:\n  ${problems.join('\n  ')}`);
+  return config;
+}
+
+/** The path of `sqlite:<path>`. */
+export function sqlitePath(url: string): string {
+  return url.slice('sqlite:'.length);
+}
+
+function integer(text: string, least: number, most: number): number | undefined {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  return value >= least && value <= most ? value : undefined;
+}
+
+function databaseUrl(text: string): string | undefined {
+  return /^sqlite:(?!:memory:).+/.test(text) ? text : undefined;
+}
+
+function apiKey(text: string): string | undefined {
+  return apiKeyPattern.test(text) ? text : undefined;
+}
+
+function logLevel(text: string): LogLevel | undefined {
+  return logLevels.find((level) => level === text);
+}
+
+function origins(text: string): string[] | undefined {
+  const list = text.split(',').map((origin) => origin.trim());
+  return list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin)
+    ? list
+    : undefined;
+}
+
+function rateLimit(text: string): Config['rateLimit'] | undefined {
+  if (text === 'off') return null;
+  const [, requests, seconds] = /^([1-9]\d{0,8})\/([1-9]\d{0,5})$/.exec(text) ?? [];
+  if (requests === undefined) return undefined;
+  return { requests: Number(requests), seconds: Number(seconds) };
+}

@@ -1,0 +1,34 @@
+import type { ErrorCode, FieldError } from '../sdk/contract/errors.ts';
+
+/** A refusal that the contract has a code for. Everything else that is thrown is `internal`. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly code: ErrorCode;
+  readonly details: FieldError[] | undefined;
+  /** Whole seconds after which a retry makes sense. */
+  readonly retryAfterSeconds: number | undefined;
+  /** For method_not_allowed: what the route does allow. */
+  readonly allow: string | undefined;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    more: {
+      details?: FieldError[];
+      retryAfterSeconds?: number;
+      allow?: string;
+      cause?: unknown;
+    } = {},
+  ) {
+    super(message, { cause: more.cause });
+    this.code = code;
+    this.details = more.details;
+    this.retryAfterSeconds = more.retryAfterSeconds;
+    this.allow = more.allow;
+  }
+}
+
+/** No such memory; the same words whether it never was, was deleted, or is another project's. */
+export function noSuchMemory(): ServiceError {
+  return new ServiceError('not_found', 'no memory has this id');
+}

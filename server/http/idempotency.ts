@@ -1,0 +1,31 @@
+import { headers as headerNames } from '../../sdk/contract/headers.ts';
+import { limits } from '../../sdk/contract/limits.ts';
+import type { Idempotency } from '../storage/storage.ts';
+import { invalid } from './check.ts';
+
+const pattern = new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyCharacters}}$`);
+
+/**
+ * What makes a repeated request the same one: method, path and the JSON as it was sent, but for
+ * the order of keys and before defaults, so that a default added later turns no retry into a
+ * mismatch. Null without the header. Throws `invalid_request`.
+ */
+export function readIdempotency(request: Request, body?: unknown): Idempotency | null {
+  const key = request.headers.get(headerNames.idempotencyKey);
+  if (key === null) return null;
+  if (!pattern.test(key)) {
+    const most = limits.idempotencyKeyCharacters;
+    throw invalid(headerNames.idempotencyKey, `must be 1 to ${most} visible ASCII characters`);
+  }
+  const { pathname, search } = new URL(request.url);
+  const hasher = new Bun.CryptoHasher('sha256').update(`${request.method} ${pathname}${search}\n`);
+  if (body !== undefined) hasher.update(JSON.stringify(sorted(body)));
+  return { key, fingerprint: hasher.digest('base64url') };
+}
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
+}

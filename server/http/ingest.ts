@@ -1,0 +1,126 @@
+import { Elysia } from 'elysia';
+import type {
+  Accepted,
+  BatchAccepted,
+  IngestRecord,
+  RecordType,
+} from '../../sdk/contract/ingest.ts';
+import { BatchEnvelope } from '../../sdk/contract/ingest.ts';
+import {
+  sentence,
+  type Validator,
+  validateChat,
+  validateDocument,
+  validateRecord,
+  validateSupport,
+  validator,
+} from '../../sdk/contract/validate.ts';
+import type { Services } from '../app.ts';
+import { renderRecord } from '../memory/render.ts';
+import type { NewMemory } from '../storage/storage.ts';
+import { type Sink, sendResult } from './answer.ts';
+import type { Caller } from './authenticate.ts';
+import { bodyUnread, readJson } from './body.ts';
+import { checked } from './check.ts';
+import { readIdempotency } from './idempotency.ts';
+import { readNoQuery } from './query.ts';
+import type { Secured } from './secured.ts';
+
+type Context = Sink & { caller: Caller };
+type Failure = BatchAccepted['failed'][number];
+
+const validateBatch = validator(BatchEnvelope);
+
+/** /v1/ingest: one idea, the record, and five doors to it. */
+export function ingest(guard: Secured, services: Services) {
+  const { storage, worker, now, newId, config } = services;
+
+  async function readBody(request: Request): Promise<unknown> {
+    readNoQuery(request);
+    return readJson(request, config.maxBodyBytes);
+  }
+
+  /** Stores the records and their answer, and sends it. */
+  async function accept(
+    context: Context,
+    body: unknown,
+    records: NewMemory[],
+    answer: (memoryIds: string[]) => object,
+  ) {
+    const result = await storage.acceptRecords({
+      projectId: context.caller.projectId,
+      at: now(),
+      records,
+      idempotency: readIdempotency(context.request, body),
+      answer: (memoryIds) => ({ status: 202, body: JSON.stringify(answer(memoryIds)) }),
+    });
+    worker.wake();
+    return { result, sent: sendResult(context, result) };
+  }
+
+  /** A door for one record; `type` is set where its body does not name one. */
+  function door(validate: Validator, type?: RecordType) {
+    return async (context: Context) => {
+      const body = await readBody(context.request);
+      const fields = checked<IngestRecord>(validate, body);
+      const record = type === undefined ? fields : ({ ...fields, type } as IngestRecord);
+      const { source = null, externalId = null } = record;
+      const { result, sent } = await accept(
+        context,
+        body,
+        [renderRecord(record, newId())],
+        ([memoryId = '']): Accepted => ({ memoryId, status: 'processing', source, externalId }),
+      );
+      const { memoryId } = JSON.parse(result.answer.body) as Accepted;
+      context.set.headers.location = `/v1/memories/${memoryId}/status`;
+      return sent;
+    };
+  }
+
+  async function batch(context: Context) {
+    const body = await readBody(context.request);
+    const { items } = checked<{ items: unknown[] }>(validateBatch, body);
+    const { records, indexes, failed } = judge(items, newId);
+    const { sent } = await accept(
+      context,
+      body,
+      records,
+      (memoryIds): BatchAccepted => ({
+        accepted: records.length,
+        failedCount: failed.length,
+        items: memoryIds.map((memoryId, position) => ({
+          index: indexes[position] ?? 0,
+          memoryId,
+          status: 'processing',
+        })),
+        failed,
+      }),
+    );
+    return sent;
+  }
+
+  return new Elysia({ prefix: '/v1/ingest' })
+    .use(guard)
+    .post('', door(validateRecord), bodyUnread)
+    .post('/support', door(validateSupport, 'ticket'), bodyUnread)
+    .post('/document', door(validateDocument, 'document'), bodyUnread)
+    .post('/chat', door(validateChat, 'conversation'), bodyUnread)
+    .post('/batch', batch, bodyUnread);
+}
+
+/** The good items as memories, with the places they had, and why the others failed. */
+function judge(items: unknown[], newId: () => string) {
+  const records: NewMemory[] = [];
+  const indexes: number[] = [];
+  const failed: Failure[] = [];
+  for (const [index, item] of items.entries()) {
+    const [error] = validateRecord(item);
+    if (error !== undefined) {
+      failed.push({ index, error: 'invalid_request', message: sentence(error) });
+      continue;
+    }
+    records.push(renderRecord(item as IngestRecord, newId()));
+    indexes.push(index);
+  }
+  return { records, indexes, failed };
+}

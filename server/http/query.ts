@@ -1,0 +1,39 @@
+import { invalid } from './check.ts';
+
+/**
+ * The query of a URL, each parameter once. Unlike URLSearchParams it refuses what is not valid
+ * UTF-8, where text would come back changed.
+ */
+export function readQuery(url: string): Record<string, string> {
+  const query: Record<string, string> = Object.create(null);
+  const begin = url.indexOf('?');
+  if (begin < 0) return query;
+  const [text = ''] = url.slice(begin + 1).split('#', 1);
+  for (const part of text.split('&')) {
+    if (part === '') continue;
+    const equals = part.indexOf('=');
+    const name = decode(equals < 0 ? part : part.slice(0, equals));
+    if (name in query) throw invalid(name, 'must be given once');
+    query[name] = equals < 0 ? '' : decode(part.slice(equals + 1));
+  }
+  return query;
+}
+
+/** Throws `invalid_request` where a route that takes no query was sent one. */
+export function readNoQuery(request: Request): void {
+  const [name] = Object.keys(readQuery(request.url));
+  if (name !== undefined) throw invalid(name, 'is not a known query parameter');
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw invalid('', 'the query is not valid percent-encoded UTF-8');
+  }
+}
+
+/** Digits as a number; anything else as it is, for the schema to refuse. */
+export function wholeNumber(text: string | undefined): number | string | undefined {
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : text;
+}

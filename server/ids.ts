@@ -1,0 +1,8 @@
+/** Makes a new opaque id. Ids begin with their time, so that new rows land side by side. */
+export function newMemoryId(): string {
+  return `mem_${Bun.randomUUIDv7().replaceAll('-', '')}`;
+}
+
+export function newRequestId(): string {
+  return `req_${crypto.randomUUID().replaceAll('-', '')}`;
+}

@@ -1,0 +1,48 @@
+import { crc32 } from 'node:zlib';
+import type { NewKey } from './storage/storage.ts';
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const randomLength = 32;
+const checksumLength = 6;
+
+/**
+ * A new API key: `mk_`, 32 random base62 characters, and a checksum by which scanners for leaked
+ * secrets can tell a real one. It is shown once; only its hash is stored.
+ */
+export function makeKey(): string {
+  const body = `mk_${randomBase62(randomLength)}`;
+  return body + base62(crc32(body), checksumLength);
+}
+
+/** SHA-256 in hex. The keys are random, so a slow hash would add nothing. */
+export function hashKey(key: string): string {
+  return new Bun.CryptoHasher('sha256').update(key).digest('hex');
+}
+
+/** What is stored of a key. `prefix` and `lastFour` are for people to tell keys apart. */
+export function keyToStore(
+  key: string,
+  about: Pick<NewKey, 'project' | 'name' | 'createdAt' | 'expiresAt'>,
+): NewKey {
+  const id = `key_${Bun.randomUUIDv7().replaceAll('-', '')}`;
+  return { ...about, id, hash: hashKey(key), prefix: key.slice(0, 7), lastFour: key.slice(-4) };
+}
+
+function randomBase62(length: number): string {
+  let text = '';
+  while (text.length < length) {
+    // 248 is the last multiple of 62 in a byte; what is over would favour some characters.
+    for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
+      if (byte < 248 && text.length < length) text += alphabet[byte % 62];
+    }
+  }
+  return text;
+}
+
+function base62(value: number, length: number): string {
+  let text = '';
+  for (let rest = value; text.length < length; rest = Math.floor(rest / 62)) {
+    text = `${alphabet[rest % 62]}${text}`;
+  }
+  return text;
+}

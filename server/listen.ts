@@ -1,0 +1,65 @@
+import type { Config } from './config.ts';
+import { discardedLimits } from './http/body.ts';
+import { errorResponse } from './http/errors.ts';
+import { newRequestId } from './ids.ts';
+import type { Logger } from './log.ts';
+
+export type Listener = {
+  url: string;
+  addressOf(request: Request): string;
+  /** Takes no more connections and waits for the requests in hand, but not for ever. */
+  stop(): Promise<void>;
+};
+
+/** A connection without a byte in either direction is closed after this long. */
+const idleTimeoutSeconds = 30;
+const stopWithinMs = 10_000;
+
+/** Throws an Error that says what to do where the address cannot be had. */
+export function listen(
+  config: Config,
+  fetch: (request: Request) => Response | Promise<Response>,
+  log: Logger,
+): Listener {
+  const server = open(config, fetch, log);
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  return {
+    url: `http://${host}:${server.port}`,
+    addressOf: (request) => server.requestIP(request)?.address ?? '',
+    async stop() {
+      const deadline = setTimeout(() => server.stop(true), stopWithinMs);
+      await server.stop();
+      clearTimeout(deadline);
+    },
+  };
+}
+
+function open(
+  config: Config,
+  fetch: (request: Request) => Response | Promise<Response>,
+  log: Logger,
+) {
+  try {
+    return Bun.serve({
+      port: config.port,
+      hostname: config.host,
+      // Else a second server would share the port without a word.
+      reusePort: false,
+      development: false,
+      idleTimeout: idleTimeoutSeconds,
+      // The backstop; the app counts and answers below it.
+      maxRequestBodySize: config.maxBodyBytes * discardedLimits,
+      fetch,
+      error(error) {
+        log.error('a request met a fault', { error });
+        return errorResponse(error, newRequestId(), {});
+      },
+    });
+  } catch (error) {
+    throw new Error(
+      `cannot listen on ${config.host}:${config.port}: it is in use or not allowed. Stop what runs ` +
+        'there, or choose another with --port or PORT.',
+      { cause: error },
+    );
+  }
+}

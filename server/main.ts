@@ -1,0 +1,103 @@
+import { version } from '../package.json';
+import { createApp } from './app.ts';
+import { startChores } from './chores.ts';
+import { type Config, readConfig, sqlitePath } from './config.ts';
+import { createAuthenticator } from './http/authenticate.ts';
+import { newMemoryId } from './ids.ts';
+import { keyToStore, makeKey } from './keys.ts';
+import { listen } from './listen.ts';
+import { createLogger, type Logger } from './log.ts';
+import { splitPassages } from './memory/passages.ts';
+import { startWorker } from './queue/worker.ts';
+import { openSqlite } from './storage/sqlite/open.ts';
+import type { Storage } from './storage/storage.ts';
+
+export type StartOptions = {
+  env: Record<string, string | undefined>;
+  /** These win over the environment. */
+  port?: number;
+  host?: string;
+  databaseUrl?: string;
+  /** Gets the log, line by line; by default it goes to stderr. */
+  log?: (line: string) => void;
+};
+
+export type RunningServer = {
+  url: string;
+  /** The key that an empty database was given, to be shown once. */
+  firstKey: string | null;
+  /** Takes no more requests, finishes those in hand, stores everything, and closes. */
+  stop(): Promise<void>;
+};
+
+const defaultProject = 'default';
+/** Wires the service and listens. Throws an Error that says what to do where it cannot start. */
+export async function startServer(options: StartOptions): Promise<RunningServer> {
+  const config = readConfig(withFlags(options));
+  const log = createLogger(config.logLevel, options.log ?? ((line) => console.error(line)));
+  const storage = openSqlite(sqlitePath(config.databaseUrl), { exclusive: true });
+  try {
+    return await serve(config, storage, log);
+  } catch (error) {
+    await storage.close();
+    throw error;
+  }
+}
+
+async function serve(config: Config, storage: Storage, log: Logger): Promise<RunningServer> {
+  const now = Date.now;
+  const projectId = await storage.ensureProject(defaultProject);
+  const firstKey = config.apiKey === null ? await makeFirstKey(storage, now()) : null;
+  const fixed = config.apiKey === null ? null : { key: config.apiKey, projectId };
+  const authenticator = createAuthenticator({ storage, now, fixed });
+  const worker = startWorker({ storage, now, log, split: splitPassages });
+  let closing = false;
+  const app = createApp({
+    storage,
+    worker,
+    authenticator,
+    config,
+    log,
+    version,
+    now,
+    newId: newMemoryId,
+    addressOf: (request) => listener.addressOf(request),
+    closing: () => closing,
+  });
+  const listener = listen(config, app.fetch, log);
+  const stopChores = startChores({ storage, authenticator, now, log });
+  log.info('listening', { url: listener.url });
+  return {
+    url: listener.url,
+    firstKey,
+    async stop() {
+      closing = true;
+      stopChores();
+      await listener.stop();
+      await worker.stop();
+      await authenticator.noteUse();
+      await storage.close();
+      log.info('stopped');
+    },
+  };
+}
+
+/** Flags win over the environment, and are held to the same rules. */
+function withFlags({ env, port, host, databaseUrl }: StartOptions): StartOptions['env'] {
+  return {
+    ...env,
+    ...(port !== undefined && { PORT: String(port) }),
+    ...(host !== undefined && { HOST: host }),
+    ...(databaseUrl !== undefined && { MEMORY_DATABASE_URL: databaseUrl }),
+  };
+}
+
+/** An empty database gets a key, so that the first command works. */
+async function makeFirstKey(storage: Storage, createdAt: number): Promise<string | null> {
+  const keys = await storage.listKeys();
+  if (keys.length > 0) return null;
+  const key = makeKey();
+  const about = { project: defaultProject, name: 'first run', createdAt, expiresAt: null };
+  await storage.createKey(keyToStore(key, about));
+  return key;
+}

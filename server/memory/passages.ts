@@ -1,0 +1,45 @@
+import type { Passage } from '../storage/storage.ts';
+
+/** About a long paragraph: enough to be understood alone, little enough to point at. */
+const targetLength = 1_000;
+
+/** From the best place to cut to the least good; each matches up to where the cut falls. */
+const boundaries = [/\n\s*\n/g, /\n/g, /[.!?。！？]["')\]]?\s|[。！？]/g, /\s/g];
+
+/**
+ * Cuts a text into passages of at most `targetLength` UTF-16 units that together are the whole
+ * text, at the end of a paragraph where there is one in the second half of the passage, else of a
+ * line, a sentence or a word; never inside a surrogate pair. Takes time linear in the text.
+ */
+export function splitPassages(text: string): Passage[] {
+  const passages: Passage[] = [];
+  let start = 0;
+  while (start < text.length) {
+    const end = cutAfter(text, start);
+    passages.push({ start, length: end - start });
+    start = end;
+  }
+  return passages;
+}
+
+function cutAfter(text: string, start: number): number {
+  const limit = start + targetLength;
+  if (limit >= text.length) return text.length;
+  const half = start + targetLength / 2;
+  const window = text.slice(half, limit);
+  for (const boundary of boundaries) {
+    const last = lastMatchEnd(boundary, window);
+    if (last > 0) return half + last;
+  }
+  return isHighSurrogate(text.charCodeAt(limit - 1)) ? limit - 1 : limit;
+}
+
+function lastMatchEnd(pattern: RegExp, text: string): number {
+  let end = 0;
+  for (const match of text.matchAll(pattern)) end = match.index + match[0].length;
+  return end;
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}

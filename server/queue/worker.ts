@@ -1,0 +1,162 @@
+import { ServiceError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { Job, Passage, Storage } from '../storage/storage.ts';
+import { backoffMs, maxAttempts } from './backoff.ts';
+
+/**
+ * The queue's worker: claims what is due, cuts each text into passages, stores them, and sleeps
+ * until something is accepted or due again.
+ *
+ *   idle -> claim -> [work -> store]… -> claim … -> idle
+ *                          \-> the job fails, and is tried again later, at most `maxAttempts` times
+ *
+ * No exception ends it: one in a job fails the job, one in the queue itself is logged and the loop
+ * goes on after a pause.
+ */
+export type Worker = {
+  /** Says that there may be work. Cheap; called after every accepted record. */
+  wake(): void;
+  /** Finishes the job in hand, gives back what was claimed beyond it, and ends. */
+  stop(): Promise<void>;
+  /** When the loop last got on: a claim, a job, or finding nothing to do. */
+  movedAt(): number;
+};
+
+export type WorkerOptions = {
+  storage: Storage;
+  now(): number;
+  log: Logger;
+  /** The work itself: a text into passages. */
+  split(content: string): Passage[];
+};
+
+const claimLimit = 64;
+/** Passages stored in one transaction, so that a long document lets others in between. */
+const passagesPerStep = 500;
+/** However quiet it is, look this often: a wake-up may have been for another process. */
+const longestSleepMs = 5_000;
+const pauseAfterFaultMs = 1_000;
+/** Requests get a turn at least this often while texts are cut. */
+const longestBlockMs = 8;
+
+export function startWorker({ storage, now, log, split }: WorkerOptions): Worker {
+  const bell = createBell();
+  let stopping = false;
+  let movedAt = now();
+
+  async function loop(): Promise<void> {
+    let recover = true;
+    while (!stopping) {
+      try {
+        if (recover) await storage.recoverJobs();
+        recover = false;
+        const jobs = await storage.claimJobs({ now: now(), limit: claimLimit });
+        movedAt = now();
+        if (jobs.length === 0) await bell.wait(await sleepMs());
+        else await runAll(jobs);
+      } catch (error) {
+        log.error('the queue met a fault and goes on', { error });
+        recover = true;
+        await bell.wait(pauseAfterFaultMs);
+      }
+    }
+  }
+
+  async function sleepMs(): Promise<number> {
+    const nextAt = await storage.nextJobAt();
+    if (nextAt === null) return longestSleepMs;
+    return Math.min(longestSleepMs, Math.max(0, nextAt - now()));
+  }
+
+  /** Cuts one text after the other, and stores the results together: they share commits. */
+  async function runAll(jobs: Job[]): Promise<void> {
+    const stored: Promise<void>[] = [];
+    let breathedAt = performance.now();
+    for (const job of jobs) {
+      stored.push(stopping ? giveBack(job) : run(job));
+      if (performance.now() - breathedAt < longestBlockMs) continue;
+      await new Promise((resolve) => setImmediate(resolve));
+      breathedAt = performance.now();
+    }
+    await Promise.all(stored);
+  }
+
+  async function giveBack(job: Job): Promise<void> {
+    await storage.releaseJob(job);
+  }
+
+  async function run(job: Job): Promise<void> {
+    try {
+      if (job.attempt > maxAttempts) throw new Error('the service ended during each attempt');
+      await work(job);
+    } catch (error) {
+      // The database's fault, not the record's: it costs no attempt.
+      if (error instanceof ServiceError) return giveBack(job);
+      await fail(job, error);
+    }
+    movedAt = now();
+  }
+
+  async function fail(job: Job, error: unknown): Promise<void> {
+    log.warn('a record could not be processed', { memoryId: job.memoryId, error });
+    const attempt = Math.min(job.attempt, maxAttempts);
+    const retryAt =
+      job.attempt >= maxAttempts ? null : now() + backoffMs(job.attempt, Math.random());
+    const errorMessage = `processing failed on attempt ${attempt} of ${maxAttempts}`;
+    await storage.failJob({ ...job, now: now(), retryAt, errorMessage });
+  }
+
+  async function work(job: Job): Promise<void> {
+    const memory = await storage.getMemory(job.projectId, job.memoryId);
+    if (memory === null) return;
+    const passages = split(memory.content);
+    const total = passages.length;
+    for (let first = 0; first < total; first += passagesPerStep) {
+      const step = passages.slice(first, first + passagesPerStep);
+      const held = await storage.storePassages({
+        ...job,
+        now: now(),
+        first,
+        passages: step,
+        total,
+      });
+      if (!held) return;
+    }
+  }
+
+  const ended = loop();
+  return {
+    wake: bell.ring,
+    movedAt: () => movedAt,
+    async stop() {
+      stopping = true;
+      bell.ring();
+      await ended;
+    },
+  };
+}
+
+/** A sleep that can be cut short; a ring while nobody sleeps cuts the next sleep. */
+function createBell() {
+  let rung = false;
+  let wakeUp: (() => void) | null = null;
+  return {
+    ring() {
+      rung = true;
+      wakeUp?.();
+    },
+    async wait(ms: number): Promise<void> {
+      if (!rung) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, ms);
+          wakeUp = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+      wakeUp = null;
+      rung = false;
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import type { Database } from 'bun:sqlite';
+import { ServiceError } from '../../errors.ts';
+import type { Answer, Storage, Write, WriteResult } from '../storage.ts';
+import type { Writer } from './writer.ts';
+
+/** What an effect hands back: its outcome, and the memory whose text the answer will hold. */
+export type Effect<Outcome> = { outcome: Outcome; textOf?: string };
+
+export type Answers = {
+  /** Runs a client's write once for its key, storing effect and answer in one transaction. */
+  answerOnce<T>(write: Write<T>, effect: () => Effect<T>): Promise<WriteResult>;
+  /** Cuts every stored answer that holds the memory's text down to its ids. */
+  cutAnswers(projectId: number, memoryId: string): void;
+  sweepAnswers: Storage['sweepAnswers'];
+};
+
+export function createAnswers(db: Database, writer: Writer): Answers {
+  const find = db.prepare<Answer & { fingerprint: string }, [number, string]>(
+    'SELECT fingerprint, status, body FROM answers WHERE project_id = ? AND key = ?',
+  );
+  const insert = db.prepare(
+    `INSERT INTO answers (project_id, key, fingerprint, status, body, memory_id, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const cut = db.prepare('UPDATE answers SET body = ? WHERE project_id = ? AND memory_id = ?');
+  // Rows are added in the order of time, so the oldest are the first by rowid.
+  const sweep = db.prepare(
+    `DELETE FROM answers WHERE created_at < ?
+     AND seq IN (SELECT seq FROM answers ORDER BY seq LIMIT ?)`,
+  );
+
+  function once<T>(write: Write<T>, effect: () => Effect<T>): WriteResult {
+    const { projectId, idempotency, at } = write;
+    const stored = idempotency === null ? null : find.get(projectId, idempotency.key);
+    if (stored !== null) {
+      if (stored.fingerprint !== idempotency?.fingerprint) throw keyReused();
+      return { answer: { status: stored.status, body: stored.body }, replayed: true };
+    }
+    const { outcome, textOf } = effect();
+    const answer = write.answer(outcome);
+    if (idempotency !== null) {
+      const { key, fingerprint } = idempotency;
+      insert.run(projectId, key, fingerprint, answer.status, answer.body, textOf ?? null, at);
+    }
+    return { answer, replayed: false };
+  }
+
+  return {
+    answerOnce: (write, effect) => writer.write(() => once(write, effect)),
+    cutAnswers(projectId, memoryId) {
+      const body = JSON.stringify({ id: memoryId, memoryId, deleted: true });
+      cut.run(body, projectId, memoryId);
+    },
+    sweepAnswers: ({ before, limit }) => writer.write(() => sweep.run(before, limit).changes),
+  };
+}
+
+function keyReused(): ServiceError {
+  return new ServiceError(
+    'idempotency_key_reused',
+    'this Idempotency-Key was used before with another request; use a new key for a new request',
+  );
+}

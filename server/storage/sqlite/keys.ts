@@ -1,0 +1,60 @@
+import type { Database } from 'bun:sqlite';
+import type { Storage, StoredKey } from '../storage.ts';
+import type { Writer } from './writer.ts';
+
+type KeyOperations = Pick<
+  Storage,
+  'createKey' | 'listKeys' | 'findKey' | 'revokeKey' | 'touchKeys' | 'ensureProject'
+>;
+
+const columns = `k.id, p.name AS project, k.project_id AS projectId, k.name, k.prefix,
+  k.last_four AS lastFour, k.created_at AS createdAt, k.expires_at AS expiresAt,
+  k.last_used_at AS lastUsedAt, k.revoked_at AS revokedAt`;
+
+const joined = 'api_keys AS k JOIN projects AS p ON p.id = k.project_id';
+
+export function createKeys(db: Database, { write }: Writer): KeyOperations {
+  const project = db.prepare<{ id: number }, [string]>(
+    // The update changes nothing; it makes RETURNING answer for a project that is there.
+    `INSERT INTO projects (name) VALUES (?)
+     ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id`,
+  );
+  const insert = db.prepare(
+    `INSERT INTO api_keys
+       (id, project_id, name, hash, prefix, last_four, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const list = db.prepare<StoredKey, []>(
+    `SELECT ${columns} FROM ${joined} ORDER BY k.created_at, k.id`,
+  );
+  const find = db.prepare<StoredKey, [string]>(`SELECT ${columns} FROM ${joined} WHERE k.hash = ?`);
+  const revoke = db.prepare(
+    'UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
+  );
+  const touch = db.prepare('UPDATE api_keys SET last_used_at = ? WHERE id = ?');
+
+  function projectId(name: string): number {
+    const row = project.get(name);
+    if (row === null) throw new Error('a project was neither found nor made');
+    return row.id;
+  }
+
+  return {
+    createKey: (key) =>
+      write(() => {
+        const { hash, ...shown } = key;
+        const { id, name, prefix, lastFour, createdAt, expiresAt } = key;
+        const project = projectId(key.project);
+        insert.run(id, project, name, hash, prefix, lastFour, createdAt, expiresAt);
+        return { ...shown, projectId: project, lastUsedAt: null, revokedAt: null };
+      }),
+    listKeys: async () => list.all(),
+    findKey: async (hash) => find.get(hash),
+    revokeKey: (id, at) => write(() => revoke.run(at, id).changes > 0),
+    touchKeys: (used) =>
+      write(() => {
+        for (const { id, at } of used) touch.run(at, id);
+      }),
+    ensureProject: (name) => write(() => projectId(name)),
+  };
+}

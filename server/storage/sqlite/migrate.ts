@@ -1,0 +1,48 @@
+import type { Database } from 'bun:sqlite';
+import memories from './migrations/001-memories.sql' with { type: 'text' };
+
+/** Numbered from 1, append-only: a migration that has been released is never changed. */
+const migrations: string[] = [memories];
+
+/** Says that a file is ours, in SQLite's own header: "memo" in ASCII. */
+const applicationId = 0x6d656d6f;
+
+/** The version of the schema that this program reads and writes. */
+export const schemaVersion = migrations.length;
+
+/** Brings the schema up to date; safe when two processes start at once. */
+export function migrate(db: Database, path: string): void {
+  db.run('BEGIN IMMEDIATE');
+  try {
+    const version = readVersion(db, path);
+    for (const sql of migrations.slice(version)) db.run(sql);
+    if (version < schemaVersion) {
+      db.run(`PRAGMA application_id = ${applicationId}`);
+      db.run(`PRAGMA user_version = ${schemaVersion}`);
+    }
+    db.run('COMMIT');
+  } catch (error) {
+    if (db.inTransaction) db.run('ROLLBACK');
+    throw error;
+  }
+}
+
+function readVersion(db: Database, path: string): number {
+  const version = pragma(db, 'user_version');
+  if (version > schemaVersion) {
+    throw new Error(
+      `${path} was written by a newer version of this program (schema ${version}, this one knows ` +
+        `${schemaVersion}). Upgrade the program, or restore a backup made by this version.`,
+    );
+  }
+  const tables = db.prepare('SELECT count(*) AS n FROM sqlite_schema').get() as { n: number };
+  if (pragma(db, 'application_id') !== applicationId && tables.n > 0) {
+    throw new Error(`${path} is a database of another program. Choose another file.`);
+  }
+  return version;
+}
+
+function pragma(db: Database, name: 'user_version' | 'application_id'): number {
+  const row = db.prepare(`PRAGMA ${name}`).get() as Record<string, number>;
+  return row[name] ?? 0;
+}

@@ -1,0 +1,57 @@
+import type { Database } from 'bun:sqlite';
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Storage } from '../storage.ts';
+import { createAnswers } from './answers.ts';
+import { createJobs } from './jobs.ts';
+import { createKeys } from './keys.ts';
+import { lockDatabase } from './lock.ts';
+import { createMemories } from './memories.ts';
+import { migrate } from './migrate.ts';
+import { createPassages } from './passages.ts';
+import { createRecords } from './records.ts';
+import { openDatabase } from './settings.ts';
+import { createWriter } from './writer.ts';
+
+/**
+ * Opens the database file, making it where there is none, and brings its schema up to date.
+ * `exclusive` keeps out a second server; admin commands do without. Throws an Error that says what
+ * to do where the file cannot be served.
+ */
+export function openSqlite(path: string, { exclusive }: { exclusive: boolean }): Storage {
+  // Only the owner may read what users entrusted to us.
+  process.umask(0o077);
+  mkdirSync(dirname(path), { recursive: true });
+  const lock = exclusive ? lockDatabase(path) : null;
+  try {
+    const db = openDatabase(path);
+    migrate(db, path);
+    return storageOn(db, lock);
+  } catch (error) {
+    lock?.release();
+    throw error;
+  }
+}
+
+function storageOn(db: Database, lock: { release(): void } | null): Storage {
+  const writer = createWriter(db);
+  const answers = createAnswers(db, writer);
+  const passages = createPassages(db);
+  const ping = db.prepare('SELECT 1 FROM projects LIMIT 1');
+  return {
+    name: 'sqlite',
+    ...createMemories(db, answers, passages),
+    ...createRecords(db, answers, passages),
+    ...createJobs(db, writer, passages),
+    ...createKeys(db, writer),
+    sweepAnswers: answers.sweepAnswers,
+    async ping() {
+      ping.get();
+    },
+    async close() {
+      writer.flush();
+      db.close(true);
+      lock?.release();
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import { Database } from 'bun:sqlite';
+
+/** Older versions can corrupt the file when the WAL is reset. */
+const oldestSqlite = [3, 51, 3];
+
+/** What we rely on, set and read back at every open: a library's default may change in silence. */
+const settings: Record<string, string | number> = {
+  busy_timeout: 5_000,
+  journal_mode: 'wal',
+  // 2 is FULL: COMMIT returns when the log is on the disk, not before.
+  synchronous: 2,
+  foreign_keys: 1,
+  trusted_schema: 0,
+  cell_size_check: 1,
+  // Deleted text is overwritten, not left in free pages.
+  secure_delete: 1,
+  temp_store: 2,
+  cache_size: -65_536,
+  // The log is cut back to this many bytes after a checkpoint has emptied it.
+  journal_size_limit: 67_108_864,
+};
+
+export function openDatabase(path: string): Database {
+  const db = new Database(path, { create: true, readwrite: true, strict: true });
+  try {
+    assertVersion(db);
+    for (const [name, value] of Object.entries(settings)) applySetting(db, name, value);
+    return db;
+  } catch (error) {
+    db.close(false);
+    throw error;
+  }
+}
+
+function applySetting(db: Database, name: string, value: string | number): void {
+  db.run(`PRAGMA ${name} = ${value}`);
+  const row = db.prepare(`PRAGMA ${name}`).get() as Record<string, string | number>;
+  const [found] = Object.values(row);
+  if (found !== value) throw new Error(`SQLite refused ${name}=${value}; it is ${found}`);
+}
+
+function assertVersion(db: Database): void {
+  const { version } = db.prepare('SELECT sqlite_version() AS version').get() as { version: string };
+  const parts = version.split('.').map(Number);
+  for (const [index, least] of oldestSqlite.entries()) {
+    const part = parts[index] ?? 0;
+    if (part > least) return;
+    if (part < least) throw new Error(`SQLite ${version} is too old: ${oldestSqlite.join('.')}`);
+  }
+}

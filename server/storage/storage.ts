@@ -1,0 +1,202 @@
+import type { MemoryStatus, MemoryType } from '../../sdk/contract/memory.ts';
+import type { Order } from '../../sdk/contract/page.ts';
+
+/*
+ * What the service needs of a database: a flat list of named, atomic operations. Each takes all
+ * that must commit together and resolves only once that is durable. No transaction object crosses
+ * this line, so that a backend may be synchronous inside or not. `exerciseStorage` in the tests
+ * holds every backend to what the comments here promise.
+ *
+ * Any operation may throw a ServiceError `unavailable` where the database cannot do its work now
+ * (the disk is full, the connection is lost); nothing was stored then unless said otherwise.
+ * Times are milliseconds since 1970 and are passed in.
+ */
+export interface Storage {
+  /** Which backend this is, as /health names it. */
+  readonly name: string;
+
+  /** Stores a new, complete memory with its passages. */
+  saveMemory(write: Write<StoredMemory> & { memory: NewMemory }): Promise<WriteResult>;
+
+  /**
+   * Replaces the content, and the metadata where given. Pending work on the memory is dropped: it
+   * is complete. Throws `not_found`.
+   */
+  updateMemory(
+    write: Write<StoredMemory> & {
+      id: string;
+      content: string;
+      /** JSON text; null leaves the metadata as it is. */
+      metadata: string | null;
+      passages: Passage[];
+    },
+  ): Promise<WriteResult>;
+
+  /**
+   * Removes the memory, its passages and its work, and cuts stored answers that hold its text down
+   * to ids. Throws `not_found`.
+   */
+  deleteMemory(write: Write<void> & { id: string }): Promise<WriteResult>;
+
+  /**
+   * Queues the records, in their order. One whose user, source and external id came before takes
+   * that memory over, under its id and with its creation time, and undoes the claim of whoever
+   * works on the older text. Throws `rate_limited` when the project has too much waiting.
+   */
+  acceptRecords(write: Write<string[]> & { records: NewMemory[] }): Promise<WriteResult>;
+
+  /** The memory, or null. */
+  getMemory(projectId: number, id: string): Promise<StoredMemory | null>;
+
+  /** At most `limit` memories of the user after `after`, in order of creation, ties by id. */
+  listMemories(range: {
+    projectId: number;
+    userId: string;
+    order: Order;
+    after: Position | null;
+    limit: number;
+  }): Promise<StoredMemory[]>;
+
+  /** How far the work on the memory is, or null where there is no such memory. */
+  getStatus(projectId: number, id: string): Promise<StoredStatus | null>;
+
+  /**
+   * Claims up to `limit` waiting jobs that are due at `now`, the longest due first, and counts
+   * the attempt. A job that was tried before is claimed alone, so that one record that brings the
+   * process down cannot use up the attempts of its neighbours.
+   */
+  claimJobs(claim: { now: number; limit: number }): Promise<Job[]>;
+
+  /**
+   * Stores a run of passages, beginning with the one numbered `first`; 0 removes what an earlier
+   * attempt left. With the last of `total` the memory is complete. False, and nothing is stored,
+   * where the lease is no longer the job's.
+   */
+  storePassages(
+    step: Lease & { now: number; first: number; passages: Passage[]; total: number },
+  ): Promise<boolean>;
+
+  /** Lets the job wait until `retryAt`, or ends it as failed for null. False as above. */
+  failJob(
+    step: Lease & { now: number; retryAt: number | null; errorMessage: string },
+  ): Promise<boolean>;
+
+  /** Puts a claimed job that was not begun back as it was before the claim. */
+  releaseJob(lease: Lease): Promise<boolean>;
+
+  /** Lets what a crashed process had claimed wait again. Returns how many. */
+  recoverJobs(): Promise<number>;
+
+  /** When the next waiting job is due, or null. */
+  nextJobAt(): Promise<number | null>;
+
+  /** How many records wait or are worked on, and when the oldest of them was accepted. */
+  queueState(): Promise<{ pending: number; oldestAcceptedAt: number | null }>;
+
+  /** Stores a key by its hash, making the project where it is new. */
+  createKey(key: NewKey): Promise<StoredKey>;
+
+  /** Every key, oldest first; revoked and expired ones too. */
+  listKeys(): Promise<StoredKey[]>;
+
+  /** The key with this hash, or null; revoked and expired ones too. */
+  findKey(hash: string): Promise<StoredKey | null>;
+
+  /** False where no such key is there or it was revoked before. */
+  revokeKey(id: string, at: number): Promise<boolean>;
+
+  /** Notes when keys were last used. */
+  touchKeys(used: { id: string; at: number }[]): Promise<void>;
+
+  /** The id of the project, which is made where it is new. */
+  ensureProject(name: string): Promise<number>;
+
+  /** Forgets stored answers from before `before`, at most `limit`. Returns how many. */
+  sweepAnswers(sweep: { before: number; limit: number }): Promise<number>;
+
+  /** Throws where the database does not answer. */
+  ping(): Promise<void>;
+
+  /** Commits what is waiting, then closes. No operation may follow. */
+  close(): Promise<void>;
+}
+
+/** What every client's write carries. */
+export type Write<Outcome> = {
+  projectId: number;
+  at: number;
+  idempotency: Idempotency | null;
+  /** Pure. Turns the outcome into the answer, which is stored with it under the key. */
+  answer(outcome: Outcome): Answer;
+};
+
+/**
+ * The same key and fingerprint get the first answer again and have no second effect; the same key
+ * with another fingerprint throws `idempotency_key_reused`.
+ */
+export type Idempotency = { key: string; fingerprint: string };
+
+/** An HTTP answer as it is stored and sent again; the body is empty for 204. */
+export type Answer = { status: number; body: string };
+
+export type WriteResult = { answer: Answer; replayed: boolean };
+
+/** A place in a list: everything after it comes next. */
+export type Position = { createdAt: number; id: string };
+
+/** A slice of a memory's content, in UTF-16 units. The passages of a memory cover it all. */
+export type Passage = { start: number; length: number };
+
+export type NewMemory = {
+  id: string;
+  userId: string;
+  type: MemoryType;
+  content: string;
+  /** JSON text of an object. */
+  metadata: string;
+  source: string | null;
+  externalId: string | null;
+  /** Empty for a record: its text is split by the queue. */
+  passages: Passage[];
+};
+
+export type StoredMemory = Omit<NewMemory, 'passages'> & {
+  status: MemoryStatus;
+  createdAt: number;
+  updatedAt: number;
+};
+
+export type StoredStatus = {
+  memoryId: string;
+  status: MemoryStatus;
+  chunksComplete: number;
+  chunksTotal: number;
+  attempts: number;
+  errorMessage: string | null;
+  createdAt: number;
+  updatedAt: number;
+};
+
+/** The right to finish a job, until somebody else claims it or its text changes. */
+export type Lease = { projectId: number; memoryId: string; leaseToken: number };
+
+/** `attempt` counts from 1. */
+export type Job = Lease & { attempt: number };
+
+export type NewKey = {
+  id: string;
+  project: string;
+  name: string;
+  /** SHA-256 of the key, in hex. The key itself is never stored. */
+  hash: string;
+  prefix: string;
+  lastFour: string;
+  createdAt: number;
+  expiresAt: number | null;
+};
+
+export type StoredKey = Omit<NewKey, 'hash'> & {
+  projectId: number;
+  lastUsedAt: number | null;
+  revokedAt: number | null;
+};
