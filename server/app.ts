@@ -10,6 +10,7 @@ import { ingest } from './http/ingest.ts';
 import { memories } from './http/memories.ts';
 import { openapi } from './http/openapi.ts';
 import { noSuchRoute, secured, unknownRoutes } from './http/secured.ts';
+import { createTrace, type Trace } from './http/trace.ts';
 import { newRequestId } from './ids.ts';
 import type { Logger } from './log.ts';
 import type { Worker } from './queue/worker.ts';
@@ -31,14 +32,18 @@ export type Services = {
   closing(): boolean;
 };
 
+type Answered = Parameters<Trace['answered']>[0];
+
 /** The service as a function from request to response; it does not listen. */
 export function createApp(services: Services) {
   const { config, log, closing } = services;
+  const trace = createTrace(log);
   const guard = secured({ ...services, rateLimit: config.rateLimit });
   return new Elysia({ normalize: false, strictPath: true, handler: { standardHostname: false } })
     .onRequest(function arrive({ request, set }) {
       const requestId = newRequestId();
       set.headers[headerNames.requestId] = requestId;
+      trace.arrived(request);
       const preflight = cors(request, config.corsOrigins, set.headers);
       if (preflight !== undefined) return preflight;
       if (!URL.canParse(request.url)) {
@@ -53,7 +58,12 @@ export function createApp(services: Services) {
       if (!(known instanceof ServiceError)) {
         log.error('a request met a fault', { requestId, error: known });
       }
-      return errorResponse(known, requestId, set.headers);
+      const response = errorResponse(known, requestId, set.headers);
+      set.status = response.status;
+      return response;
+    })
+    .onAfterResponse(function finish({ request, route, set, caller }: Answered) {
+      trace.answered({ request, route, set, caller });
     })
     .use(health(services))
     .use(openapi(services.version))

@@ -1,7 +1,7 @@
 /*
- * One JSON object a line. What is written is an allow-list of named fields: never a key, a body, a
- * memory's text or an idempotency key. Errors are written with their stack, which is why no error
- * of ours may carry any of these in its message.
+ * What is written is an allow-list of named fields: never a key, a body, a memory's text or an
+ * idempotency key. Errors are written with their stack, which is why no error of ours carries any
+ * of these in its message.
  */
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -16,9 +16,15 @@ export type LogFields = {
   project?: string;
   keyLastFour?: string;
   memoryId?: string;
-  count?: number;
   url?: string;
   error?: unknown;
+};
+
+export type LogEntry = Omit<LogFields, 'error'> & {
+  time: string;
+  level: LogLevel;
+  message: string;
+  error?: string;
 };
 
 export type Logger = Record<
@@ -26,20 +32,60 @@ export type Logger = Record<
   (message: string, fields?: LogFields) => void
 >;
 
-/** `write` gets one line, without its line feed. */
-export function createLogger(level: LogLevel, write: (line: string) => void): Logger {
+export function createLogger(level: LogLevel, write: (entry: LogEntry) => void): Logger {
   const least = logLevels.indexOf(level);
   function at(name: Exclude<LogLevel, 'silent'>) {
     if (logLevels.indexOf(name) < least) return () => {};
     return (message: string, { error, ...fields }: LogFields = {}) => {
       const time = new Date().toISOString();
       const cause = error === undefined ? {} : { error: describe(error) };
-      write(JSON.stringify({ time, level: name, message, ...fields, ...cause }));
+      write({ time, level: name, message, ...fields, ...cause });
     };
   }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
+/** With the causes, innermost last: a refusal of ours is kind, and its cause is what happened. */
 function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : `thrown: ${typeof error}`;
+  if (typeof error === 'string') return error;
+  if (!(error instanceof Error)) return `thrown: ${typeof error}`;
+  const own = error.stack ?? error.message;
+  return error.cause === undefined ? own : `${own}\ncaused by ${describe(error.cause)}`;
+}
+
+/** One JSON object a line, for machines. */
+export function jsonLine(entry: LogEntry): string {
+  return JSON.stringify(entry);
+}
+
+/** For a person at a terminal: the same, shorter. */
+export function prettyLine({ time, level, message, error, ...fields }: LogEntry): string {
+  const { method, route, status, durationMs, ...others } = fields;
+  const head = `${time.slice(11, 19)} ${level === 'info' ? '' : `${level} `}`;
+  const tail = Object.entries(others).map(([name, value]) => `${name}=${value}`);
+  const request = method === undefined ? [] : [method, route, status, `${durationMs} ms`];
+  const line = [head + (method === undefined ? message : ''), ...request, ...tail].join(' ');
+  return error === undefined ? line : `${line}\n${error}`;
+}
+
+/** How long lines are held back, so that a busy server writes many at a time. */
+const heldMs = 50;
+
+/** Sends lines to stderr, many at a time; `flush` writes what is held. */
+export function stderrLines(): { write(line: string): void; flush(): void } {
+  let held: string[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (held.length > 0) process.stderr.write(`${held.join('\n')}\n`);
+    held = [];
+  }
+  return {
+    flush,
+    write(line) {
+      held.push(line);
+      timer ??= setTimeout(flush, heldMs);
+    },
+  };
 }

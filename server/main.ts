@@ -6,7 +6,7 @@ import { createAuthenticator } from './http/authenticate.ts';
 import { newMemoryId } from './ids.ts';
 import { keyToStore, makeKey } from './keys.ts';
 import { listen } from './listen.ts';
-import { createLogger, type Logger } from './log.ts';
+import { createLogger, jsonLine, type Logger, prettyLine, stderrLines } from './log.ts';
 import { splitPassages } from './memory/passages.ts';
 import { startWorker } from './queue/worker.ts';
 import { openSqlite } from './storage/sqlite/open.ts';
@@ -18,7 +18,7 @@ export type StartOptions = {
   port?: number;
   host?: string;
   databaseUrl?: string;
-  /** Gets the log, line by line; by default it goes to stderr. */
+  /** Gets the log, line by line, as JSON. By default it goes to stderr, readable on a terminal. */
   log?: (line: string) => void;
 };
 
@@ -34,17 +34,25 @@ const defaultProject = 'default';
 /** Wires the service and listens. Throws an Error that says what to do where it cannot start. */
 export async function startServer(options: StartOptions): Promise<RunningServer> {
   const config = readConfig(withFlags(options));
-  const log = createLogger(config.logLevel, options.log ?? ((line) => console.error(line)));
+  const lines = stderrLines();
+  const write = options.log ?? lines.write;
+  const format = options.log === undefined && process.stderr.isTTY ? prettyLine : jsonLine;
+  const log = createLogger(config.logLevel, (entry) => write(format(entry)));
   const storage = openSqlite(sqlitePath(config.databaseUrl), { exclusive: true });
   try {
-    return await serve(config, storage, log);
+    return await serve(config, storage, log, lines.flush);
   } catch (error) {
     await storage.close();
     throw error;
   }
 }
 
-async function serve(config: Config, storage: Storage, log: Logger): Promise<RunningServer> {
+async function serve(
+  config: Config,
+  storage: Storage,
+  log: Logger,
+  flushLog: () => void,
+): Promise<RunningServer> {
   const now = Date.now;
   const projectId = await storage.ensureProject(defaultProject);
   const firstKey = config.apiKey === null ? await makeFirstKey(storage, now()) : null;
@@ -78,6 +86,7 @@ async function serve(config: Config, storage: Storage, log: Logger): Promise<Run
       await authenticator.noteUse();
       await storage.close();
       log.info('stopped');
+      flushLog();
     },
   };
 }

@@ -61,10 +61,7 @@ export function unknownRoutes(guard: Secured) {
   const refuse = ({ request }: { request: Request }) => {
     throw noSuchRoute(request);
   };
-  return new Elysia()
-    .use(guard)
-    .all('/v1', refuse, bodyUnread)
-    .all('/v1/*', refuse, bodyUnread);
+  return new Elysia().use(guard).all('/v1', refuse, bodyUnread).all('/v1/*', refuse, bodyUnread);
 }
 
 /** 404, or 405 where another method would do. */

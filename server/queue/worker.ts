@@ -28,7 +28,11 @@ export type WorkerOptions = {
   log: Logger;
   /** The work itself: a text into passages. */
   split(content: string): Passage[];
+  /** In [0, 1), for the backoff's jitter. */
+  random?: () => number;
 };
+
+type Failure = { failure: unknown };
 
 const claimLimit = 64;
 /** Passages stored in one transaction, so that a long document lets others in between. */
@@ -39,7 +43,8 @@ const pauseAfterFaultMs = 1_000;
 /** Requests get a turn at least this often while texts are cut. */
 const longestBlockMs = 8;
 
-export function startWorker({ storage, now, log, split }: WorkerOptions): Worker {
+export function startWorker(options: WorkerOptions): Worker {
+  const { storage, now, log, split, random = Math.random } = options;
   const bell = createBell();
   let stopping = false;
   let movedAt = now();
@@ -68,12 +73,12 @@ export function startWorker({ storage, now, log, split }: WorkerOptions): Worker
     return Math.min(longestSleepMs, Math.max(0, nextAt - now()));
   }
 
-  /** Cuts one text after the other, and stores the results together: they share commits. */
+  /** Cuts one text after the other; the results are stored side by side and share commits. */
   async function runAll(jobs: Job[]): Promise<void> {
     const stored: Promise<void>[] = [];
     let breathedAt = performance.now();
     for (const job of jobs) {
-      stored.push(stopping ? giveBack(job) : run(job));
+      stored.push(stopping ? giveBack(job) : settle(job, await cut(job)));
       if (performance.now() - breathedAt < longestBlockMs) continue;
       await new Promise((resolve) => setImmediate(resolve));
       breathedAt = performance.now();
@@ -85,31 +90,29 @@ export function startWorker({ storage, now, log, split }: WorkerOptions): Worker
     await storage.releaseJob(job);
   }
 
-  async function run(job: Job): Promise<void> {
+  /** The work itself: the passages of the job's text, or why there are none. */
+  async function cut(job: Job): Promise<Passage[] | Failure> {
+    if (job.attempt > maxAttempts) return { failure: 'the service ended during each attempt' };
+    const memory = await storage.getMemory(job.projectId, job.memoryId);
     try {
-      if (job.attempt > maxAttempts) throw new Error('the service ended during each attempt');
-      await work(job);
+      return memory === null ? [] : split(memory.content);
+    } catch (error) {
+      return { failure: error };
+    }
+  }
+
+  async function settle(job: Job, outcome: Passage[] | Failure): Promise<void> {
+    try {
+      await ('failure' in outcome ? fail(job, outcome.failure) : store(job, outcome));
     } catch (error) {
       // The database's fault, not the record's: it costs no attempt.
-      if (error instanceof ServiceError) return giveBack(job);
-      await fail(job, error);
+      if (!(error instanceof ServiceError)) throw error;
+      await giveBack(job);
     }
     movedAt = now();
   }
 
-  async function fail(job: Job, error: unknown): Promise<void> {
-    log.warn('a record could not be processed', { memoryId: job.memoryId, error });
-    const attempt = Math.min(job.attempt, maxAttempts);
-    const retryAt =
-      job.attempt >= maxAttempts ? null : now() + backoffMs(job.attempt, Math.random());
-    const errorMessage = `processing failed on attempt ${attempt} of ${maxAttempts}`;
-    await storage.failJob({ ...job, now: now(), retryAt, errorMessage });
-  }
-
-  async function work(job: Job): Promise<void> {
-    const memory = await storage.getMemory(job.projectId, job.memoryId);
-    if (memory === null) return;
-    const passages = split(memory.content);
+  async function store(job: Job, passages: Passage[]): Promise<void> {
     const total = passages.length;
     for (let first = 0; first < total; first += passagesPerStep) {
       const step = passages.slice(first, first + passagesPerStep);
@@ -122,6 +125,14 @@ export function startWorker({ storage, now, log, split }: WorkerOptions): Worker
       });
       if (!held) return;
     }
+  }
+
+  async function fail(job: Job, failure: unknown): Promise<void> {
+    log.warn('a record could not be processed', { memoryId: job.memoryId, error: failure });
+    const attempt = Math.min(job.attempt, maxAttempts);
+    const retryAt = job.attempt >= maxAttempts ? null : now() + backoffMs(job.attempt, random());
+    const errorMessage = `processing failed on attempt ${attempt} of ${maxAttempts}`;
+    await storage.failJob({ ...job, now: now(), retryAt, errorMessage });
   }
 
   const ended = loop();

@@ -1,0 +1,14 @@
+/** Asks again and again until the answer is not null, undefined or false; throws after a while. */
+export async function until<T>(
+  ask: () => T | Promise<T>,
+  { timeoutMs = 10_000, what = 'the condition' } = {},
+): Promise<NonNullable<T>> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== null && answer !== undefined && answer !== false) return answer;
+    if (performance.now() > deadline)
+      throw new Error(`${what} did not come within ${timeoutMs} ms`);
+    await Bun.sleep(5);
+  }
+}
