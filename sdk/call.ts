@@ -1,0 +1,142 @@
+import { type Answer, type ApiPromise, apiPromise } from './answer.ts';
+import { headers as names } from './contract/headers.ts';
+import type { Accepted, BatchAccepted } from './contract/ingest.ts';
+import type { Memory, SavedMemory } from './contract/memory.ts';
+import { type Operation, operations } from './contract/operations.ts';
+import type { Page } from './contract/page.ts';
+import type { Health, IngestStatus } from './contract/status.ts';
+import { AuthenticationError } from './errors.ts';
+import { atLeast, type CallOptions, invalid, type Settings } from './options.ts';
+import { withRetries } from './retry.ts';
+import { attempt, openTransport } from './transport.ts';
+
+/** What each operation answers with. */
+export type Answers = {
+  save: SavedMemory;
+  list: Page;
+  get: Memory;
+  update: Memory;
+  delete: undefined;
+  status: IngestStatus;
+  'ingest.support': Accepted;
+  'ingest.document': Accepted;
+  'ingest.chat': Accepted;
+  'ingest.record': Accepted;
+  'ingest.batch': BatchAccepted;
+  health: Health;
+};
+
+/** The field without which JSON is not taken for the service's answer. */
+const telltales: Record<keyof Answers, string> = {
+  save: 'id',
+  list: 'nextCursor',
+  get: 'id',
+  update: 'id',
+  delete: '',
+  status: 'status',
+  'ingest.support': 'memoryId',
+  'ingest.document': 'memoryId',
+  'ingest.chat': 'memoryId',
+  'ingest.record': 'memoryId',
+  'ingest.batch': 'failed',
+  health: 'status',
+};
+
+type Input = {
+  id?: string;
+  query?: Record<string, string | number | undefined>;
+  body?: unknown;
+};
+
+/** Calls an operation of the contract by its name. */
+export type Call = <Name extends keyof Answers>(
+  name: Name,
+  input: Input,
+  options: CallOptions | undefined,
+) => ApiPromise<Answers[Name]>;
+
+export function openCall(settings: Settings): Call {
+  const transport = openTransport(settings.fetch);
+
+  /** All that the attempts share, the idempotency key above all, is made here, once. */
+  async function run(name: keyof Answers, input: Input, options: CallOptions) {
+    const operation: Operation = operations[name];
+    const headers = headersOf(settings, operation, input, options);
+    const request = {
+      name,
+      method: operation.method,
+      url: settings.baseUrl + pathOf(operation, input),
+      headers,
+      idempotencyKey: headers.get(names.idempotencyKey) || undefined,
+      body: bodyOf(input),
+      success: operation.success,
+      telltale: telltales[name],
+      timeoutMs: atLeast(1, 'timeoutMs', options.timeoutMs ?? settings.timeoutMs),
+      signal: options.signal,
+    };
+    return withRetries((number) => attempt(transport, request, number), request, settings);
+  }
+
+  return (name, input, options = {}) =>
+    // The one place where parsed JSON takes its type: its telltale fields have been checked.
+    apiPromise(run(name, input, options) as Promise<Answer<Answers[typeof name]>>);
+}
+
+function pathOf(operation: Operation, { id, query }: Input): string {
+  const path = operation.path.replace(':id', () => encodeURIComponent(checkedId(id)));
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== undefined) parameters.set(name, String(value));
+  }
+  const search = String(parameters);
+  return search === '' ? path : `${path}?${search}`;
+}
+
+/** Empty or dots, an id would make the path of another operation. */
+function checkedId(id: unknown): string {
+  if (typeof id === 'string' && !/^\.{0,2}$/.test(id)) return id.toWellFormed();
+  throw invalid('the id of a memory must be a non-empty string');
+}
+
+function bodyOf({ body }: Input): string | undefined {
+  try {
+    return JSON.stringify(body);
+  } catch (error) {
+    throw invalid('the request cannot be written as JSON', error);
+  }
+}
+
+/** Ours, and the caller's over them. */
+function headersOf(settings: Settings, operation: Operation, input: Input, options: CallOptions) {
+  const all = new Headers({ Accept: 'application/json' });
+  const { idempotencyKey = randomKey() } = options;
+  try {
+    if (input.body !== undefined) all.set('Content-Type', 'application/json');
+    if (operation.method !== 'GET' && idempotencyKey !== null) {
+      all.set(names.idempotencyKey, idempotencyKey);
+    }
+    for (const [name, value] of Object.entries({ ...settings.headers, ...options.headers })) {
+      all.set(name, value);
+    }
+  } catch (error) {
+    throw invalid('a header or the idempotency key cannot be sent', error);
+  }
+  if (operation.path.startsWith('/v1') && !all.has(names.authorization)) {
+    all.set(names.authorization, bearer(settings));
+  }
+  return all;
+}
+
+/** Not crypto.randomUUID(): browsers have that only on https and localhost. */
+function randomKey(): string {
+  return crypto.getRandomValues(new Uint32Array(4)).join('-');
+}
+
+/** Checked here because the engine's own error would quote the key. */
+function bearer({ apiKey }: Settings): string {
+  if (apiKey && /^[\x21-\x7e]+$/.test(apiKey)) return `Bearer ${apiKey}`;
+  throw new AuthenticationError(
+    'the API key is missing or not visible ASCII: pass apiKey, or set MEMORY_API_KEY',
+    { code: 'unauthorized' },
+  );
+}

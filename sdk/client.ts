@@ -1,0 +1,45 @@
+import type { ApiPromise } from './answer.ts';
+import { type Call, openCall } from './call.ts';
+import type { Health } from './contract/status.ts';
+import { Ingest } from './ingest.ts';
+import { Memories } from './memories.ts';
+import { type CallOptions, type ClientOptions, readSettings } from './options.ts';
+
+/**
+ * The client of a memory service. It keeps no connection and may be shared; making one does no
+ * I/O. Failed reads and keyed writes are retried, and every write gets a key by itself.
+ *
+ * ```ts
+ * const memory = new MemoryClient(); // MEMORY_API_KEY and MEMORY_BASE_URL, or { apiKey, baseUrl }
+ * await memory.save({ userId: 'u-1', content: 'Prefers dark mode' });
+ * ```
+ */
+export class MemoryClient extends Memories {
+  /** Tickets, documents, conversations, events, profiles. */
+  readonly ingest: Ingest;
+  /** Where the service is, without a slash at the end. */
+  readonly baseUrl: string;
+  readonly #call: Call;
+
+  /** Throws `InvalidRequestError` when an option cannot work. A missing key is found by a call. */
+  constructor(options: ClientOptions = {}) {
+    const settings = readSettings(options);
+    const call = openCall(settings);
+    super(call);
+    this.baseUrl = settings.baseUrl;
+    this.ingest = new Ingest(call);
+    this.#call = call;
+  }
+
+  /**
+   * How the service is; needs no API key. A service that answers that it fails (503) is an answer
+   * too: look at `status`. Retried only when there is no connection.
+   *
+   * ```ts
+   * const { status, version, pending } = await memory.health();
+   * ```
+   */
+  health(options?: CallOptions): ApiPromise<Health> {
+    return this.#call('health', {}, options);
+  }
+}

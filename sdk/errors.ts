@@ -1,0 +1,161 @@
+import type { ErrorCode, FieldError } from './contract/errors.ts';
+import type { IngestStatus } from './contract/status.ts';
+
+/** What is known about a failed call. Every field may be missing: not every failure has an answer. */
+export type ErrorFacts = {
+  status?: number | undefined;
+  code?: string | undefined;
+  details?: FieldError[] | undefined;
+  requestId?: string | undefined;
+  attempts?: number | undefined;
+  idempotencyKey?: string | undefined;
+  retryAfterMs?: number | undefined;
+  cause?: unknown;
+};
+
+/**
+ * Every error that this SDK throws is one of these. Catch the class you can act on:
+ *
+ * ```ts
+ * try {
+ *   await memory.get(id);
+ * } catch (error) {
+ *   if (error instanceof NotFoundError) return null;
+ *   throw error;
+ * }
+ * ```
+ */
+export class MemoryServiceError extends Error {
+  /** The HTTP status, or undefined where no answer came. */
+  readonly status: number | undefined;
+  /** For programs: a code of the contract, or one of this SDK (`connection`, `timeout`, …). */
+  readonly code: ErrorCode | (string & {});
+  /** The invalid fields, each with what is wrong; empty unless the request was invalid. */
+  readonly details: FieldError[];
+  /** Names this request in the server's log. */
+  readonly requestId: string | undefined;
+  /** How many requests were sent; 0 when the call failed before the first. */
+  readonly attempts: number;
+  /** The key the write was sent with: pass it to the same call to try again without a double. */
+  readonly idempotencyKey: string | undefined;
+  /** How long the server asks to wait, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+
+  static {
+    MemoryServiceError.prototype.name = 'MemoryServiceError';
+  }
+
+  constructor(message: string, facts: ErrorFacts = {}) {
+    super(message, facts.cause === undefined ? {} : { cause: facts.cause });
+    this.status = facts.status;
+    this.code = facts.code ?? 'unexpected_answer';
+    this.details = facts.details ?? [];
+    this.requestId = facts.requestId;
+    this.attempts = facts.attempts ?? 0;
+    this.idempotencyKey = facts.idempotencyKey;
+    this.retryAfterMs = facts.retryAfterMs;
+  }
+}
+
+/** The request or an option is wrong (400, 405, 415, or found before sending). See `details`. */
+export class InvalidRequestError extends MemoryServiceError {
+  static {
+    InvalidRequestError.prototype.name = 'InvalidRequestError';
+  }
+}
+
+/** The API key is missing or not accepted (401, or 403 from a proxy). */
+export class AuthenticationError extends MemoryServiceError {
+  static {
+    AuthenticationError.prototype.name = 'AuthenticationError';
+  }
+}
+
+/** No such memory in this project, or no such route (404). */
+export class NotFoundError extends MemoryServiceError {
+  static {
+    NotFoundError.prototype.name = 'NotFoundError';
+  }
+}
+
+/** The body is over the server's limit (413). Split the text or the batch. */
+export class PayloadTooLargeError extends MemoryServiceError {
+  static {
+    PayloadTooLargeError.prototype.name = 'PayloadTooLargeError';
+  }
+}
+
+/** Too many requests, or too many records waiting (429), after all retries. See `retryAfterMs`. */
+export class RateLimitError extends MemoryServiceError {
+  static {
+    RateLimitError.prototype.name = 'RateLimitError';
+  }
+}
+
+/** The service failed (5xx), or what answered does not speak its contract (`unexpected_answer`). */
+export class ServerError extends MemoryServiceError {
+  static {
+    ServerError.prototype.name = 'ServerError';
+  }
+}
+
+/** No answer: the server cannot be reached, or the connection broke. `cause` says why. */
+export class ConnectionError extends MemoryServiceError {
+  static {
+    ConnectionError.prototype.name = 'ConnectionError';
+  }
+}
+
+/** An attempt took longer than `timeoutMs`, body included, or the server said so (408). */
+export class TimeoutError extends MemoryServiceError {
+  static {
+    TimeoutError.prototype.name = 'TimeoutError';
+  }
+}
+
+/** Your `signal` ended the call. `cause` is its reason. A write may have happened. */
+export class AbortError extends MemoryServiceError {
+  static {
+    AbortError.prototype.name = 'AbortError';
+  }
+
+  constructor(facts: ErrorFacts) {
+    super('the call was aborted', { ...facts, code: 'aborted' });
+  }
+}
+
+/** The work on a memory failed. `ingestStatus.errorMessage` says why; ingest it again to retry. */
+export class IngestFailedError extends MemoryServiceError {
+  readonly ingestStatus: IngestStatus;
+
+  static {
+    IngestFailedError.prototype.name = 'IngestFailedError';
+  }
+
+  constructor(ingestStatus: IngestStatus, facts: ErrorFacts) {
+    const reason = ingestStatus.errorMessage ?? 'the service gave no reason';
+    super(`${ingestStatus.memoryId} failed: ${reason}`, { ...facts, code: 'ingest_failed' });
+    this.ingestStatus = ingestStatus;
+  }
+}
+
+/** The wait ended before the work did. Nothing is lost: wait again with the same id. */
+export class WaitTimeoutError extends MemoryServiceError {
+  readonly memoryId: string;
+  /** The last status that was seen, if any. */
+  readonly ingestStatus: IngestStatus | undefined;
+
+  static {
+    WaitTimeoutError.prototype.name = 'WaitTimeoutError';
+  }
+
+  constructor(memoryId: string, timeoutMs: number, ingestStatus: IngestStatus | undefined) {
+    super(
+      `${memoryId} is not complete after ${timeoutMs} ms. Nothing is lost, the service goes on ` +
+        `with it: wait on with waitUntilComplete('${memoryId}').`,
+      { code: 'wait_timeout' },
+    );
+    this.memoryId = memoryId;
+    this.ingestStatus = ingestStatus;
+  }
+}

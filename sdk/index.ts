@@ -1,0 +1,50 @@
+export type { Answer, ApiPromise } from './answer.ts';
+export { MemoryClient } from './client.ts';
+export type { ErrorCode, FieldError } from './contract/errors.ts';
+export type { IdempotencyStatus } from './contract/headers.ts';
+export type {
+  Accepted,
+  BatchAccepted,
+  BatchRequest,
+  ChatRequest,
+  ConversationData,
+  DocumentData,
+  DocumentRequest,
+  EventData,
+  IngestRecord,
+  ProfileData,
+  RecordType,
+  SupportRequest,
+  TicketData,
+  TimelineEntry,
+} from './contract/ingest.ts';
+export type {
+  Memory,
+  MemoryStatus,
+  MemoryType,
+  SavedMemory,
+  SaveRequest,
+  UpdateRequest,
+} from './contract/memory.ts';
+export type { OperationName } from './contract/operations.ts';
+export type { ListQuery, Order, Page } from './contract/page.ts';
+export type { Health, IngestStatus } from './contract/status.ts';
+export type { JsonValue, Metadata } from './contract/text.ts';
+export {
+  AbortError,
+  AuthenticationError,
+  ConnectionError,
+  IngestFailedError,
+  InvalidRequestError,
+  MemoryServiceError,
+  NotFoundError,
+  PayloadTooLargeError,
+  RateLimitError,
+  ServerError,
+  TimeoutError,
+  WaitTimeoutError,
+} from './errors.ts';
+export type { Ingest } from './ingest.ts';
+export type { AttemptEvent, CallOptions, ClientOptions, FetchFunction } from './options.ts';
+export type { PagePromise } from './pages.ts';
+export type { WaitOptions } from './poll.ts';

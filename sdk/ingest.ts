@@ -1,0 +1,87 @@
+import type { ApiPromise } from './answer.ts';
+import type { Call } from './call.ts';
+import type {
+  Accepted,
+  BatchAccepted,
+  BatchRequest,
+  ChatRequest,
+  DocumentRequest,
+  IngestRecord,
+  SupportRequest,
+} from './contract/ingest.ts';
+import type { CallOptions } from './options.ts';
+
+/**
+ * Five doors for records. Each answers once the record is durably queued, as `processing`; the
+ * work happens afterwards, see `client.waitUntilComplete`. The same `source` and `externalId` of
+ * a user replace the earlier memory, under the same id.
+ */
+export class Ingest {
+  readonly #call: Call;
+
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  /**
+   * Ingests a support ticket. Errors: as for `client.save`.
+   *
+   * ```ts
+   * const { memoryId } = await memory.ingest.support({
+   *   userId: 'u-1', source: 'zendesk', externalId: '1182',
+   *   data: { subject: 'Refund', comments: [{ author: 'user', content: 'Where is it?' }] },
+   * });
+   * ```
+   */
+  support(request: SupportRequest, options?: CallOptions): ApiPromise<Accepted> {
+    return this.#call('ingest.support', { body: request }, options);
+  }
+
+  /**
+   * Ingests a text of any length, up to the server's body limit (5 MiB by default).
+   *
+   * ```ts
+   * await memory.ingest.document({ userId: 'u-1', data: { text, title: 'Handbook' } });
+   * ```
+   */
+  document(request: DocumentRequest, options?: CallOptions): ApiPromise<Accepted> {
+    return this.#call('ingest.document', { body: request }, options);
+  }
+
+  /**
+   * Ingests a conversation.
+   *
+   * ```ts
+   * const messages = [{ role: 'user', content: 'I moved to Bern' }];
+   * await memory.ingest.chat({ userId: 'u-1', data: { messages } });
+   * ```
+   */
+  chat(request: ChatRequest, options?: CallOptions): ApiPromise<Accepted> {
+    return this.#call('ingest.chat', { body: request }, options);
+  }
+
+  /**
+   * Ingests any record by its type: ticket, document, conversation, event, profile.
+   *
+   * ```ts
+   * const data = { name: 'signed up', plan: 'pro' };
+   * await memory.ingest.record({ type: 'event', userId: 'u-1', data });
+   * ```
+   */
+  record(request: IngestRecord, options?: CallOptions): ApiPromise<Accepted> {
+    return this.#call('ingest.record', { body: request }, options);
+  }
+
+  /**
+   * Ingests 1 to 1,000 records at once, under one idempotency key. Bad records fail alone: they
+   * throw nothing, so look at `failedCount` and `failed`.
+   *
+   * ```ts
+   * const { failed } = await memory.ingest.batch({ items: records });
+   * for (const { index, message } of failed) console.warn(index, message);
+   * ```
+   */
+  batch(request: BatchRequest, options?: CallOptions): ApiPromise<BatchAccepted> {
+    return this.#call('ingest.batch', { body: request }, options);
+  }
+}

@@ -1,0 +1,98 @@
+import type { OperationName } from './contract/operations.ts';
+import { InvalidRequestError, type MemoryServiceError } from './errors.ts';
+
+/** All of them optional. */
+export type ClientOptions = {
+  /** Default: the environment's `MEMORY_API_KEY`. */
+  apiKey?: string | undefined;
+  /** Default: the environment's `MEMORY_BASE_URL`, then `http://127.0.0.1:7070`. */
+  baseUrl?: string | undefined;
+  /** For one attempt, its body included. Default 30,000. */
+  timeoutMs?: number | undefined;
+  /** How often a failed attempt is repeated. Default 2; 0 turns retries off. */
+  maxRetries?: number | undefined;
+  /** The wait before the first retry; it doubles each time, up to 8 s. Default 500. */
+  retryDelayMs?: number | undefined;
+  /** Sent with every request. They win over the SDK's own. */
+  headers?: Record<string, string> | undefined;
+  /** What sends the requests. Default: the global `fetch`. */
+  fetch?: FetchFunction | undefined;
+  /** Called after every attempt, for logs. It holds no secrets; what it throws is ignored. */
+  onAttempt?: ((event: AttemptEvent) => void) | undefined;
+};
+
+export type FetchFunction = (url: string, init?: RequestInit) => Promise<Response>;
+
+/** What every method takes last. */
+export type CallOptions = {
+  /** Ends the call, its waits included, with an `AbortError`. */
+  signal?: AbortSignal | undefined;
+  /** For one attempt of this call. Default: the client's. */
+  timeoutMs?: number | undefined;
+  /**
+   * Writes only: 1–255 visible ASCII characters. A repeated key gives the first answer again.
+   * Default: a fresh one for every call. With `null` the write is sent without, and never retried.
+   */
+  idempotencyKey?: string | null | undefined;
+  /** Sent with this call's requests. They win over the client's. */
+  headers?: Record<string, string> | undefined;
+};
+
+/** One attempt, once it is over. */
+export type AttemptEvent = {
+  operation: OperationName;
+  method: string;
+  url: string;
+  /** From 1. */
+  attempt: number;
+  durationMs: number;
+  status: number | undefined;
+  requestId: string | undefined;
+  error: MemoryServiceError | undefined;
+  /** How long until the next attempt; undefined when this was the last. */
+  retryInMs: number | undefined;
+};
+
+export type Settings = ReturnType<typeof readSettings>;
+
+/** Options, then environment, then defaults. Throws `InvalidRequestError` on what cannot work. */
+export function readSettings(options: ClientOptions) {
+  // Browsers and some workers have no process.
+  const env: Record<string, string | undefined> = globalThis.process?.env ?? {};
+  return {
+    apiKey: options.apiKey || env.MEMORY_API_KEY,
+    baseUrl: readBaseUrl(options.baseUrl || env.MEMORY_BASE_URL || 'http://127.0.0.1:7070'),
+    timeoutMs: atLeast(1, 'timeoutMs', options.timeoutMs ?? 30_000),
+    maxRetries: atLeast(0, 'maxRetries', options.maxRetries ?? 2),
+    retryDelayMs: atLeast(0, 'retryDelayMs', options.retryDelayMs ?? 500),
+    headers: { ...options.headers },
+    fetch: options.fetch ?? ((url: string, init?: RequestInit) => globalThis.fetch(url, init)),
+    onAttempt: options.onAttempt,
+  };
+}
+
+/** The value is not named in the message: a URL can hold a password. */
+function readBaseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (
+    url === undefined ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username + url.password + url.search + url.hash !== ''
+  ) {
+    throw invalid(
+      'baseUrl must be an http or https URL without user, query and fragment, ' +
+        'such as http://127.0.0.1:7070',
+    );
+  }
+  return (url.origin + url.pathname).replace(/\/+$/, '');
+}
+
+export function atLeast(min: number, name: string, value: number): number {
+  if (value >= min) return value;
+  throw invalid(`${name} must be a number from ${min} up`);
+}
+
+/** For what is wrong before anything was sent. */
+export function invalid(message: string, cause?: unknown): InvalidRequestError {
+  return new InvalidRequestError(message, { code: 'invalid_request', cause });
+}

@@ -1,0 +1,56 @@
+import type { Answer } from './answer.ts';
+import type { Call } from './call.ts';
+import type { IngestStatus } from './contract/status.ts';
+import { openDeadline, sleep } from './deadline.ts';
+import { AbortError, IngestFailedError, ServerError, WaitTimeoutError } from './errors.ts';
+import { atLeast, type CallOptions } from './options.ts';
+
+const firstWaitMs = 100;
+const maxWaitMs = 2_000;
+
+export type WaitOptions = Omit<CallOptions, 'timeoutMs' | 'idempotencyKey'> & {
+  /** For the whole wait. Default 60,000; `Infinity` waits on. */
+  timeoutMs?: number | undefined;
+  /** Called with every status that is seen, the last one included. What it throws ends the wait. */
+  onStatus?: ((status: IngestStatus) => void) | undefined;
+};
+
+/** Asks for the status, less and less often, until the work is over or the time is. */
+export async function waitUntilComplete(
+  call: Call,
+  memoryId: string,
+  { timeoutMs = 60_000, signal, onStatus, headers }: WaitOptions,
+): Promise<Answer<IngestStatus>> {
+  const deadline = openDeadline(atLeast(1, 'timeoutMs', timeoutMs), signal);
+  const options = { signal: deadline.signal, headers };
+  let last: IngestStatus | undefined;
+  try {
+    for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 1.5, maxWaitMs)) {
+      const answer = await call('status', { id: memoryId }, options).withResponse();
+      last = answer.data;
+      onStatus?.(last);
+      if (isComplete(answer)) return answer;
+      await sleep(waitMs, deadline.signal);
+    }
+  } catch (error) {
+    const timeIsOver = error instanceof AbortError && !signal?.aborted;
+    throw timeIsOver ? new WaitTimeoutError(memoryId, timeoutMs, last) : error;
+  } finally {
+    deadline.close();
+  }
+}
+
+/** Throws where there is nothing to wait for any more. */
+function isComplete({ data, response }: Answer<IngestStatus>): boolean {
+  const facts = { status: response.status, requestId: response.requestId };
+  switch (data.status) {
+    case 'processing':
+      return false;
+    case 'complete':
+      return true;
+    case 'failed':
+      throw new IngestFailedError(data, facts);
+    default:
+      throw new ServerError(`the status ${JSON.stringify(data.status)} is not a known one`, facts);
+  }
+}

@@ -1,0 +1,54 @@
+import { beforeAll, expect, test } from 'bun:test';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { aMemory, json, refusal, stalled, startFaultServer } from '../support/fault-server.ts';
+import { apiKey } from './client-of.ts';
+
+let bundle = '';
+let size = 0;
+
+beforeAll(async () => {
+  const outdir = await mkdtemp(join(tmpdir(), 'memory-sdk-'));
+  const entrypoints = [join(import.meta.dir, '../../sdk/index.ts')];
+  const { outputs } = await Bun.build({ entrypoints, outdir, target: 'browser', minify: true });
+  const [output] = outputs;
+  if (output === undefined) throw new Error('nothing was built');
+  size = Bun.gzipSync(await output.arrayBuffer()).length;
+  bundle = join(outdir, 'index.mjs');
+  await Bun.write(bundle, output);
+});
+
+test('the bundle stays under 8 KB, and without the schema library', async () => {
+  expect(size).toBeLessThan(8 * 1024);
+  expect(await Bun.file(bundle).text()).not.toContain('TypeBox');
+});
+
+const script = `
+  const { MemoryClient, NotFoundError, TimeoutError } = await import(process.argv[1]);
+  const memory = new MemoryClient({ retryDelayMs: 1, timeoutMs: 200 });
+  const names = [];
+  const note = (error) => names.push(error.name, error instanceof NotFoundError, error.attempts);
+  const saved = await memory.save({ userId: 'u-1', content: 'x' });
+  await memory.get('a').catch(note);
+  await memory.get('b', { timeoutMs: 50 }).then((found) => names.push(found.id), note);
+  console.log(JSON.stringify([saved.id, ...names]));
+`;
+
+test.if(Bun.which('node') !== null)('the bundle works on Node', async () => {
+  const found = json(200, aMemory);
+  const saved = json(201, aMemory);
+  const busy = refusal(503, 'unavailable');
+  using server = startFaultServer(busy, saved, refusal(404, 'not_found'), stalled(), found);
+  const command = ['node', '--input-type=module', '--eval', script, '--', bundle];
+  const env = { ...process.env, MEMORY_API_KEY: apiKey, MEMORY_BASE_URL: server.url };
+  const node = Bun.spawn(command, { env, stderr: 'inherit' });
+  expect(await new Response(node.stdout).json()).toEqual([
+    'mem_1',
+    'NotFoundError',
+    true,
+    1,
+    'mem_1',
+  ]);
+  expect(await node.exited).toBe(0);
+});

@@ -1,0 +1,18 @@
+import { type ClientOptions, MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
+
+export const apiKey = 'a-key-for-tests-1234';
+
+/** A client of a test's server, whose waits are short. */
+export function clientOf(server: { url: string }, options: ClientOptions = {}): MemoryClient {
+  return new MemoryClient({ apiKey, baseUrl: server.url, retryDelayMs: 1, ...options });
+}
+
+/** The error of a promise that must fail with one of ours. */
+export async function failure(promise: Promise<unknown>): Promise<MemoryServiceError> {
+  const outcome = await promise.then(
+    () => new Error('it did not fail'),
+    (error: unknown) => error,
+  );
+  if (outcome instanceof MemoryServiceError) return outcome;
+  throw outcome;
+}

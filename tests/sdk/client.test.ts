@@ -1,0 +1,126 @@
+import { afterEach, expect, test } from 'bun:test';
+import { AuthenticationError, InvalidRequestError, MemoryClient } from '../../sdk/index.ts';
+import { aMemory, html, json, startFaultServer } from '../support/fault-server.ts';
+import { apiKey, clientOf, failure } from './client-of.ts';
+
+const saved = { ...aMemory, memoryId: 'mem_1' };
+
+test('withResponse() gives status, headers, request id and whether it was a replay', async () => {
+  using server = startFaultServer(json(201, saved, { 'Idempotency-Status': 'replayed' }));
+  const call = clientOf(server).save({ userId: 'u-1', content: 'x' });
+  const { data, response } = await call.withResponse();
+  expect(data.memoryId).toBe('mem_1');
+  expect(response).toMatchObject({
+    status: 201,
+    requestId: 'req_1',
+    idempotencyStatus: 'replayed',
+  });
+  expect(response.headers.get('Content-Type')).toBe('application/json');
+});
+
+test('idempotencyKey is sent as given; without one every call has its own', async () => {
+  using server = startFaultServer(json(201, saved));
+  const client = clientOf(server);
+  const request = { userId: 'u-1', content: 'x' };
+  await client.save(request, { idempotencyKey: 'my-key' });
+  await client.save(request);
+  await client.save(request);
+  const keys = server.requests.map(({ headers }) => headers.get('Idempotency-Key'));
+  expect(keys[0]).toBe('my-key');
+  expect(new Set(keys).size).toBe(3);
+  expect(keys[1]).toMatch(/^[\x21-\x7e]{20,255}$/);
+});
+
+test('headers of the call win over those of the client', async () => {
+  using server = startFaultServer(json(200, aMemory));
+  const client = clientOf(server, { headers: { 'X-A': 'client', 'X-B': 'client' } });
+  await client.get('mem_1', { headers: { 'x-a': 'call' } });
+  expect(server.requests[0]?.headers.get('X-A')).toBe('call');
+  expect(server.requests[0]?.headers.get('X-B')).toBe('client');
+});
+
+test('what cannot be sent is refused before it is', async () => {
+  using server = startFaultServer(json(201, saved));
+  const request = { userId: 'u-1', content: 'x' };
+  const client = clientOf(server);
+  const circular: { [key: string]: never } = {};
+  Object.assign(circular, { circular });
+  const refused = [
+    client.save({ ...request, metadata: circular }),
+    client.save(request, { idempotencyKey: 'a\nb' }),
+    client.save(request, { headers: { 'not a name': 'x' } }),
+    client.save(request, { timeoutMs: 0 }),
+    client.save(request, { timeoutMs: Number.NaN }),
+  ];
+  for (const call of refused) expect(await failure(call)).toBeInstanceOf(InvalidRequestError);
+  expect(server.requests).toHaveLength(0);
+});
+
+test('onAttempt hears of every attempt, and cannot break the call', async () => {
+  using server = startFaultServer(html(502), json(200, aMemory));
+  const events: unknown[] = [];
+  const onAttempt = (event: unknown) => {
+    events.push(event);
+    throw new Error('a broken log');
+  };
+  await clientOf(server, { onAttempt }).get('mem_1');
+  const url = `${server.url}/v1/memories/mem_1`;
+  expect(events).toMatchObject([
+    { operation: 'get', method: 'GET', url, attempt: 1, status: 502, error: { status: 502 } },
+    { attempt: 2, status: 200, requestId: 'req_1', error: undefined, retryInMs: undefined },
+  ]);
+});
+
+test('a fetch of your own sends the requests', async () => {
+  const urls: string[] = [];
+  const fetch = async (url: string) => {
+    urls.push(url);
+    return Response.json(aMemory);
+  };
+  const client = new MemoryClient({ apiKey, baseUrl: 'https://memory.test/proxy/', fetch });
+  expect(await client.get('mem_1')).toMatchObject({ content: aMemory.content });
+  expect(urls).toEqual(['https://memory.test/proxy/v1/memories/mem_1']);
+});
+
+const environment = { ...process.env };
+afterEach(() => {
+  for (const name of ['MEMORY_API_KEY', 'MEMORY_BASE_URL']) {
+    if (environment[name] === undefined) delete process.env[name];
+    else process.env[name] = environment[name];
+  }
+});
+
+test('key and address come from the environment when they are not given', async () => {
+  using server = startFaultServer(json(200, aMemory));
+  process.env.MEMORY_API_KEY = 'a-key-of-the-environment';
+  process.env.MEMORY_BASE_URL = server.url;
+  await new MemoryClient().get('mem_1');
+  expect(server.requests[0]?.headers.get('Authorization')).toBe('Bearer a-key-of-the-environment');
+  delete process.env.MEMORY_BASE_URL;
+  expect(new MemoryClient().baseUrl).toBe('http://127.0.0.1:7070');
+});
+
+test('without a key a call says how to give one; health() needs none', async () => {
+  using server = startFaultServer(json(200, { status: 'ok' }));
+  delete process.env.MEMORY_API_KEY;
+  const client = new MemoryClient({ baseUrl: server.url });
+  const error = await failure(client.get('mem_1'));
+  expect(error).toBeInstanceOf(AuthenticationError);
+  expect(error.message).toContain('MEMORY_API_KEY');
+  expect(server.requests).toHaveLength(0);
+  expect(await client.health()).toMatchObject({ status: 'ok' });
+});
+
+test('the constructor refuses options that cannot work, without quoting them', () => {
+  const bad = [
+    { baseUrl: '127.0.0.1:7070' },
+    { baseUrl: 'ftp://host' },
+    { baseUrl: 'http://user:password@host' },
+    { baseUrl: 'http://host/?a=1' },
+    { timeoutMs: 0 },
+    { maxRetries: Number.NaN },
+    { maxRetries: -1 },
+  ];
+  for (const options of bad) expect(() => new MemoryClient(options)).toThrow(InvalidRequestError);
+  expect(() => new MemoryClient({ baseUrl: 'http://u:password@host' })).not.toThrow('password');
+});

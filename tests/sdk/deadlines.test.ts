@@ -1,0 +1,46 @@
+import { expect, test } from 'bun:test';
+import { AbortError, TimeoutError } from '../../sdk/index.ts';
+import { aMemory, json, silent, stalled, startFaultServer } from '../support/fault-server.ts';
+import { clientOf, failure } from './client-of.ts';
+
+for (const [fault, reply] of Object.entries({ 'no answer': silent(), 'half a body': stalled() })) {
+  test(`timeoutMs ends an attempt that gets ${fault}`, async () => {
+    using server = startFaultServer(reply);
+    const error = await failure(clientOf(server, { maxRetries: 0, timeoutMs: 20 }).get('mem_1'));
+    expect(error).toBeInstanceOf(TimeoutError);
+    expect(error).toMatchObject({ name: 'TimeoutError', code: 'timeout', attempts: 1 });
+    expect(error.message).toContain('20 ms');
+  });
+
+  test(`the signal ends a call that gets ${fault}`, async () => {
+    using server = startFaultServer(reply);
+    const controller = new AbortController();
+    const client = clientOf(server, { maxRetries: 0 });
+    const call = client.get('mem_1', { signal: controller.signal });
+    server.answered.then(() => controller.abort('enough'));
+    const error = await failure(call);
+    expect(error).toBeInstanceOf(AbortError);
+    expect(error).toMatchObject({ name: 'AbortError', attempts: 1, cause: 'enough' });
+  });
+}
+
+test('every attempt has the whole of timeoutMs', async () => {
+  using server = startFaultServer(silent(), silent(), json(200, aMemory));
+  const found = await clientOf(server).get('mem_1', { timeoutMs: 50 });
+  expect(found).toMatchObject({ id: 'mem_1' });
+});
+
+test('a signal that fired before the call sends nothing', async () => {
+  using server = startFaultServer(json(200, aMemory));
+  const error = await failure(clientOf(server).get('mem_1', { signal: AbortSignal.abort() }));
+  expect(error).toBeInstanceOf(AbortError);
+  expect(error.attempts).toBe(0);
+  expect(server.requests).toHaveLength(0);
+});
+
+test('an endless timeoutMs does not end at once', async () => {
+  const found = json(200, aMemory);
+  using server = startFaultServer((socket) => setTimeout(() => found(socket), 20));
+  const client = clientOf(server, { maxRetries: 0, timeoutMs: Number.POSITIVE_INFINITY });
+  expect(await client.get('mem_1')).toMatchObject({ id: 'mem_1' });
+});

@@ -1,0 +1,109 @@
+import { expect, test } from 'bun:test';
+import { inspect } from 'node:util';
+import { errorTable } from '../../sdk/contract/errors.ts';
+import * as sdk from '../../sdk/index.ts';
+import { html, json, refusal, startFaultServer, text } from '../support/fault-server.ts';
+import { apiKey, clientOf, failure } from './client-of.ts';
+
+const classes = {
+  400: sdk.InvalidRequestError,
+  401: sdk.AuthenticationError,
+  404: sdk.NotFoundError,
+  405: sdk.InvalidRequestError,
+  413: sdk.PayloadTooLargeError,
+  415: sdk.InvalidRequestError,
+  429: sdk.RateLimitError,
+  500: sdk.ServerError,
+  503: sdk.ServerError,
+};
+
+for (const [code, { status }] of Object.entries(errorTable)) {
+  test(`${status} ${code} is one class, with everything the answer says`, async () => {
+    using server = startFaultServer(refusal(status, code, { 'Retry-After': '3' }));
+    const error = await failure(clientOf(server, { maxRetries: 0 }).get('mem_1'));
+    expect(error).toBeInstanceOf(classes[status]);
+    expect(error.name).toBe(classes[status].name);
+    expect(error).toMatchObject({ status, code, message: `it is ${code}`, requestId: 'req_1' });
+    expect(error).toMatchObject({ attempts: 1, retryAfterMs: 3_000, details: [] });
+  });
+
+  test(`${status} without a body is the same class`, async () => {
+    using server = startFaultServer(text(status, ''));
+    const error = await failure(clientOf(server, { maxRetries: 0 }).get('mem_1'));
+    expect(error).toBeInstanceOf(classes[status]);
+    expect(error).toMatchObject({ status, code: 'unexpected_answer', requestId: undefined });
+  });
+}
+
+test('an invalid request says which fields', async () => {
+  const details = [{ field: 'content', message: 'must not be empty' }];
+  const body = { error: 'invalid_request', message: 'no', details, requestId: 'req_1' };
+  using server = startFaultServer(json(400, body));
+  const error = await failure(clientOf(server).save({ userId: 'u-1', content: '' }));
+  expect(error).toMatchObject({ details });
+});
+
+const strange = {
+  'a page with 200': html(200),
+  'garbage with 200': text(200, '{"id": oops'),
+  'an empty 200': text(200, ''),
+  'a JSON string': json(200, 'ok'),
+  'JSON null': json(200, null),
+  'JSON of something else': json(200, { hello: 'world' }),
+  'another 2xx': text(204, ''),
+  'a redirect': text(301, '', { Location: 'https://example.com/' }),
+  'a page with 502': html(502),
+};
+
+for (const [answer, reply] of Object.entries(strange)) {
+  test(`${answer} is a ServerError that asks whether baseUrl is right`, async () => {
+    using server = startFaultServer(reply);
+    const error = await failure(clientOf(server, { maxRetries: 0 }).get('mem_1'));
+    expect(error).toBeInstanceOf(sdk.ServerError);
+    expect(error.code).toBe('unexpected_answer');
+    expect(error.message).toContain('Is baseUrl right?');
+  });
+}
+
+test('a page is not taken for a deletion', async () => {
+  using server = startFaultServer(html(200));
+  expect(await failure(clientOf(server).delete('mem_1'))).toBeInstanceOf(sdk.ServerError);
+});
+
+test('the API key is nowhere: not in errors, events, or the client itself', async () => {
+  const echo = { error: 'internal', message: `bad header "Bearer ${apiKey}"`, requestId: 'r' };
+  using server = startFaultServer(json(500, echo), (socket) => socket.terminate(), html(502));
+  const seen: unknown[] = [];
+  const client = clientOf(server, { onAttempt: (event) => seen.push(event) });
+  seen.push(await failure(client.get('mem_1')), client, String(client), JSON.stringify(client));
+  expect(seen).toHaveLength(7);
+  for (const one of seen) {
+    const shown = inspect(one, { depth: 20, showHidden: true, getters: true }) + Bun.inspect(one);
+    expect(shown).not.toContain(apiKey);
+  }
+  expect(inspect(seen[0])).toContain('[redacted]');
+});
+
+test('an API key that cannot be a header is not quoted by the error', async () => {
+  const client = new sdk.MemoryClient({ apiKey: 'secret\nkey', baseUrl: 'http://127.0.0.1:1' });
+  const error = await failure(client.get('mem_1'));
+  expect(error).toBeInstanceOf(sdk.AuthenticationError);
+  expect(inspect(error, { depth: 20 })).not.toContain('secret');
+});
+
+test('a failed call leaves no unhandled rejection, however it was asked for', async () => {
+  using server = startFaultServer(refusal(404, 'not_found'));
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => unhandled.push(reason);
+  process.on('unhandledRejection', note);
+  const client = clientOf(server);
+  await failure(client.get('mem_1'));
+  await failure(client.get('mem_1').withResponse());
+  await failure(client.list({ userId: 'u-1' }));
+  await failure(client.list({ userId: 'u-1' }).withResponse());
+  await failure(Array.fromAsync(client.list({ userId: 'u-1' })));
+  await failure(client.waitUntilComplete('mem_1').withResponse());
+  await new Promise(setImmediate);
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
+});

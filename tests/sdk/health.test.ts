@@ -1,0 +1,41 @@
+import { expect, test } from 'bun:test';
+import { ServerError, TimeoutError } from '../../sdk/index.ts';
+import { dropped, html, json, silent, startFaultServer } from '../support/fault-server.ts';
+import { clientOf, failure } from './client-of.ts';
+
+const ok = {
+  status: 'ok',
+  version: '1',
+  storage: 'sqlite',
+  pending: 0,
+  oldestPendingSeconds: null,
+};
+
+test('health() of a failing service is an answer, at once', async () => {
+  const failing = { ...ok, status: 'failing' as const, message: 'the database does not answer' };
+  using server = startFaultServer(json(503, failing));
+  const { data, response } = await clientOf(server).health().withResponse();
+  expect(data).toMatchObject(failing);
+  expect(response.status).toBe(503);
+  expect(server.requests).toHaveLength(1);
+});
+
+test('health() tries again only where there is no connection', async () => {
+  using server = startFaultServer(dropped(), dropped(), json(200, ok));
+  expect(await clientOf(server).health()).toMatchObject({ status: 'ok' });
+  expect(server.requests).toHaveLength(3);
+});
+
+test('health() does not take a proxy for the service', async () => {
+  for (const reply of [html(503), json(503, { status: 503, message: 'no upstream' }), html(200)]) {
+    using server = startFaultServer(reply);
+    expect(await failure(clientOf(server).health())).toBeInstanceOf(ServerError);
+    expect(server.requests).toHaveLength(1);
+  }
+});
+
+test('health() does not try again after a timeout', async () => {
+  using server = startFaultServer(silent());
+  expect(await failure(clientOf(server).health({ timeoutMs: 20 }))).toBeInstanceOf(TimeoutError);
+  expect(server.requests).toHaveLength(1);
+});

@@ -1,0 +1,61 @@
+import { expect, test } from 'bun:test';
+import { NotFoundError } from '../../sdk/index.ts';
+import { aMemory, json, refusal, startFaultServer } from '../support/fault-server.ts';
+import { clientOf, failure } from './client-of.ts';
+
+function page(ids: string[], nextCursor: string | null) {
+  return json(200, { items: ids.map((id) => ({ ...aMemory, id })), nextCursor });
+}
+
+test('list() awaited is one page', async () => {
+  using server = startFaultServer(page(['mem_1'], 'c 1'));
+  const query = { userId: 'u&1', limit: 1, order: 'asc' } as const;
+  const { items, nextCursor } = await clientOf(server).list(query);
+  expect(items.map(({ id }) => id)).toEqual(['mem_1']);
+  expect(nextCursor).toBe('c 1');
+  expect(server.requests.map(({ path }) => path)).toEqual([
+    '/v1/memories?userId=u%261&limit=1&order=asc',
+  ]);
+});
+
+test('list() iterated is every memory of every page', async () => {
+  using server = startFaultServer(
+    page(['mem_1', 'mem_2'], 'c1'),
+    page([], 'c2'),
+    page(['mem_3'], null),
+  );
+  const ids: string[] = [];
+  for await (const { id } of clientOf(server).list({ userId: 'u-1', limit: 2 })) ids.push(id);
+  expect(ids).toEqual(['mem_1', 'mem_2', 'mem_3']);
+  expect(server.requests.map(({ path }) => path)).toEqual([
+    '/v1/memories?userId=u-1&limit=2',
+    '/v1/memories?userId=u-1&limit=2&cursor=c1',
+    '/v1/memories?userId=u-1&limit=2&cursor=c2',
+  ]);
+});
+
+test('list() iterated goes on from a cursor, and fetches no page that nobody asks for', async () => {
+  using server = startFaultServer(page(['mem_1', 'mem_2'], 'c2'));
+  for await (const { id } of clientOf(server).list({ userId: 'u-1', cursor: 'c1' })) {
+    expect(id).toBe('mem_1');
+    break;
+  }
+  expect(server.requests.map(({ path }) => path)).toEqual(['/v1/memories?userId=u-1&cursor=c1']);
+});
+
+test('list() iterated throws where a page fails, after the memories before it', async () => {
+  using server = startFaultServer(page(['mem_1'], 'c1'), refusal(404, 'not_found'));
+  const ids: string[] = [];
+  const walk = async () => {
+    for await (const { id } of clientOf(server).list({ userId: 'u-1' })) ids.push(id);
+  };
+  expect(await failure(walk())).toBeInstanceOf(NotFoundError);
+  expect(ids).toEqual(['mem_1']);
+});
+
+test('list().withResponse() gives the page and what came around it', async () => {
+  using server = startFaultServer(page(['mem_1'], null));
+  const { data, response } = await clientOf(server).list({ userId: 'u-1' }).withResponse();
+  expect(data.nextCursor).toBeNull();
+  expect(response).toMatchObject({ status: 200, requestId: 'req_1' });
+});

@@ -1,0 +1,73 @@
+import { expect, test } from 'bun:test';
+import { operations } from '../../sdk/contract/operations.ts';
+import { type MemoryClient as Client, InvalidRequestError } from '../../sdk/index.ts';
+import { aMemory, json, startFaultServer, text } from '../support/fault-server.ts';
+import { apiKey, clientOf, failure } from './client-of.ts';
+
+const saved = { ...aMemory, memoryId: 'mem_1' };
+const accepted = { memoryId: 'mem_1', status: 'processing', source: null, externalId: null };
+const record = { userId: 'u-1', data: { name: 'signed up' } };
+const ticket = { userId: 'u-1', data: { subject: 'Refund', comments: [] } };
+const chat = { userId: 'u-1', data: { messages: [{ role: 'user', content: 'Hi' }] } };
+const failed: [] = [];
+
+/** How each operation of the contract is called, and what it answers. */
+const calls: Record<keyof typeof operations, [(client: Client) => Promise<unknown>, unknown]> = {
+  save: [(client) => client.save({ userId: 'u-1', content: 'x' }), saved],
+  list: [(client) => client.list({ userId: 'u-1' }), { items: [], nextCursor: null }],
+  get: [(client) => client.get('mem_1'), aMemory],
+  update: [(client) => client.update('mem_1', { content: 'y' }), aMemory],
+  delete: [(client) => client.delete('mem_1'), undefined],
+  status: [(client) => client.status('mem_1'), { memoryId: 'mem_1', status: 'complete' }],
+  'ingest.support': [(client) => client.ingest.support(ticket), accepted],
+  'ingest.document': [
+    (client) => client.ingest.document({ userId: 'u-1', data: { text: 'x' } }),
+    accepted,
+  ],
+  'ingest.chat': [(client) => client.ingest.chat(chat), accepted],
+  'ingest.record': [(client) => client.ingest.record({ type: 'event', ...record }), accepted],
+  'ingest.batch': [
+    (client) => client.ingest.batch({ items: [{ type: 'event', ...record }] }),
+    { accepted: 1, failedCount: 0, items: [], failed },
+  ],
+  health: [(client) => client.health(), { status: 'ok', version: '1', storage: 'sqlite' }],
+};
+
+for (const [name, { method, path, success }] of Object.entries(operations)) {
+  const [call, answer] = calls[name as keyof typeof operations];
+  test(`${name}() is ${method} ${path}, and answers with what came`, async () => {
+    using server = startFaultServer(success === 204 ? text(204, '') : json(success, answer));
+    expect(await call(clientOf(server))).toEqual(answer);
+    const [request] = server.requests;
+    expect(request?.method).toBe(method);
+    expect(request?.path.split('?')[0]).toBe(path.replace(':id', 'mem_1'));
+    expect(request?.headers.has('Idempotency-Key')).toBe(method !== 'GET');
+    const isPublic = path === '/health';
+    expect(request?.headers.get('Authorization')).toBe(isPublic ? null : `Bearer ${apiKey}`);
+    const sendsBody = method === 'POST' || method === 'PATCH';
+    expect(request?.headers.get('Content-Type')).toBe(sendsBody ? 'application/json' : null);
+  });
+}
+
+test('a request arrives as it was given, in any script', async () => {
+  using server = startFaultServer(json(201, saved));
+  const request = { userId: 'ü/1', content: 'Grüezi 👋\n"x"', metadata: { a: [1, null] } };
+  await clientOf(server).save(request);
+  expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual(request);
+});
+
+test('an id is one segment of the path, whatever it holds', async () => {
+  using server = startFaultServer(json(200, aMemory));
+  await clientOf(server).get('../a/b?c#ü');
+  await clientOf(server).get('\ud800');
+  const paths = server.requests.map(({ path }) => path);
+  expect(paths).toEqual(['/v1/memories/..%2Fa%2Fb%3Fc%23%C3%BC', '/v1/memories/%EF%BF%BD']);
+});
+
+test('an id that would name another route is refused before it is sent', async () => {
+  using server = startFaultServer(text(204, ''));
+  for (const id of ['', '.', '..']) {
+    expect(await failure(clientOf(server).delete(id))).toBeInstanceOf(InvalidRequestError);
+  }
+  expect(server.requests).toHaveLength(0);
+});

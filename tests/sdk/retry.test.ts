@@ -1,0 +1,113 @@
+import { expect, test } from 'bun:test';
+import { ConnectionError, ServerError } from '../../sdk/index.ts';
+import {
+  aMemory,
+  cut,
+  cutInChunks,
+  dropped,
+  html,
+  json,
+  type Reply,
+  refusal,
+  silent,
+  stalled,
+  startFaultServer,
+  text,
+} from '../support/fault-server.ts';
+import { clientOf, failure } from './client-of.ts';
+
+const found = json(200, aMemory);
+
+const passing: Record<string, Reply> = {
+  'a dropped connection': dropped(),
+  'a cut body': cut(),
+  'a body cut between chunks': cutInChunks(),
+  'a stalled body': stalled(),
+  'no answer in time': silent(),
+  '408 of a proxy': text(408, ''),
+  '409': refusal(409, 'conflict'),
+  '429': refusal(429, 'rate_limited'),
+  '429 with Retry-After: 0': refusal(429, 'rate_limited', { 'Retry-After': '0' }),
+  '500': refusal(500, 'internal'),
+  '502 of a proxy, in HTML': html(502),
+  '503': refusal(503, 'unavailable'),
+  '504': text(504, ''),
+};
+
+for (const [fault, reply] of Object.entries(passing)) {
+  test(`get() tries again after ${fault}`, async () => {
+    using server = startFaultServer(reply, reply, found);
+    const client = clientOf(server, { timeoutMs: 200 });
+    expect(await client.get('mem_1')).toMatchObject({ content: 'Prefers dark mode' });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test(`save() gives up after two retries of ${fault}, all with one key and one body`, async () => {
+    using server = startFaultServer(reply);
+    const client = clientOf(server, { timeoutMs: 100 });
+    const error = await failure(client.save({ userId: 'u-1', content: 'x' }));
+    expect(error.attempts).toBe(3);
+    expect(server.requests).toHaveLength(3);
+    const keys = new Set(server.requests.map(({ headers }) => headers.get('Idempotency-Key')));
+    expect([...keys]).toEqual([error.idempotencyKey ?? '']);
+    expect(new Set(server.requests.map(({ body }) => body)).size).toBe(1);
+  });
+
+  test(`save() without a key is sent once in spite of ${fault}`, async () => {
+    using server = startFaultServer(reply);
+    const client = clientOf(server, { timeoutMs: 100 });
+    const request = { userId: 'u-1', content: 'x' };
+    const error = await failure(client.save(request, { idempotencyKey: null }));
+    expect(error.attempts).toBe(1);
+    expect(server.requests).toHaveLength(1);
+    expect(server.requests[0]?.headers.has('Idempotency-Key')).toBe(false);
+  });
+}
+
+const final: Record<string, Reply> = {
+  '400': refusal(400, 'invalid_request'),
+  '401': refusal(401, 'unauthorized'),
+  '403 of a proxy': html(403),
+  '404': refusal(404, 'not_found'),
+  '413': refusal(413, 'payload_too_large'),
+  '415': refusal(415, 'unsupported_media_type'),
+  'a redirect': text(302, '', { Location: 'https://example.com/' }),
+  'garbage instead of JSON': text(200, '{"id": oops', { 'Content-Type': 'application/json' }),
+  'a page instead of JSON': html(200),
+};
+
+for (const [answer, reply] of Object.entries(final)) {
+  test(`get() does not try again after ${answer}`, async () => {
+    using server = startFaultServer(reply);
+    const error = await failure(clientOf(server).get('mem_1'));
+    expect(error.attempts).toBe(1);
+    expect(server.requests).toHaveLength(1);
+  });
+}
+
+test('a refused connection is a ConnectionError after all attempts', async () => {
+  const server = startFaultServer(silent());
+  server[Symbol.dispose]();
+  const error = await failure(clientOf(server).get('mem_1'));
+  expect(error).toBeInstanceOf(ConnectionError);
+  expect(error).toMatchObject({ attempts: 3, code: 'connection', status: undefined });
+  expect(error.message).toContain(server.url);
+  // The cause is the runtime's: ofetch's would hold the request, its headers included.
+  expect(error.cause).toBeInstanceOf(Error);
+  expect(error.cause).not.toHaveProperty('options');
+});
+
+test('maxRetries sets how often; 0 turns retries off', async () => {
+  using server = startFaultServer(refusal(503, 'unavailable'));
+  await failure(clientOf(server, { maxRetries: 0 }).get('mem_1'));
+  expect(server.requests).toHaveLength(1);
+  await failure(clientOf(server, { maxRetries: 4 }).get('mem_1'));
+  expect(server.requests).toHaveLength(6);
+});
+
+test('an error after retries is that of the last attempt', async () => {
+  using server = startFaultServer(dropped(), refusal(429, 'rate_limited'), html(502));
+  const error = await failure(clientOf(server).get('mem_1'));
+  expect(error).toBeInstanceOf(ServerError);
+  expect(error).toMatchObject({ status: 502, attempts: 3 });
+});

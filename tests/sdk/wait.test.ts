@@ -1,0 +1,86 @@
+import { expect, test } from 'bun:test';
+import {
+  AbortError,
+  IngestFailedError,
+  NotFoundError,
+  ServerError,
+  WaitTimeoutError,
+} from '../../sdk/index.ts';
+import { dropped, json, refusal, silent, startFaultServer } from '../support/fault-server.ts';
+import { clientOf, failure } from './client-of.ts';
+
+function state(status: string, more: object = {}) {
+  return json(200, { memoryId: 'mem_1', status, errorMessage: null, ...more });
+}
+
+test('waitUntilComplete() asks until the work is done, and tells of every status', async () => {
+  using server = startFaultServer(state('processing'), dropped(), state('complete'));
+  const seen: string[] = [];
+  const onStatus = ({ status }: { status: string }) => seen.push(status);
+  const done = await clientOf(server).waitUntilComplete('mem_1', { onStatus });
+  expect(done.status).toBe('complete');
+  expect(seen).toEqual(['processing', 'complete']);
+  expect(server.requests.map(({ path }) => path)).toEqual(
+    Array(3).fill('/v1/memories/mem_1/status'),
+  );
+});
+
+test('waitUntilComplete() throws why the work failed', async () => {
+  using server = startFaultServer(state('failed', { errorMessage: 'no text in it' }));
+  const error = await failure(clientOf(server).waitUntilComplete('mem_1'));
+  expect(error).toBeInstanceOf(IngestFailedError);
+  expect(error).toMatchObject({ code: 'ingest_failed', ingestStatus: { status: 'failed' } });
+  expect(error.message).toContain('no text in it');
+});
+
+test('waitUntilComplete() ends at its deadline, and says that nothing is lost', async () => {
+  using server = startFaultServer(state('processing'));
+  const error = await failure(clientOf(server).waitUntilComplete('mem_1', { timeoutMs: 150 }));
+  expect(error).toBeInstanceOf(WaitTimeoutError);
+  expect(error).toMatchObject({ memoryId: 'mem_1', ingestStatus: { status: 'processing' } });
+  expect(error.message).toContain('Nothing is lost');
+});
+
+test('waitUntilComplete() ends at its deadline although no answer comes', async () => {
+  using server = startFaultServer(silent());
+  const error = await failure(clientOf(server).waitUntilComplete('mem_1', { timeoutMs: 20 }));
+  expect(error).toBeInstanceOf(WaitTimeoutError);
+});
+
+test('waitUntilComplete() does not outlast its deadline to obey a Retry-After', async () => {
+  using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '50' }));
+  const error = await failure(clientOf(server).waitUntilComplete('mem_1', { timeoutMs: 20 }));
+  expect(error).toBeInstanceOf(WaitTimeoutError);
+});
+
+test('waitUntilComplete() obeys the signal between two looks', async () => {
+  using server = startFaultServer(state('processing'));
+  const controller = new AbortController();
+  const onStatus = () => controller.abort('enough');
+  const { signal } = controller;
+  const error = await failure(clientOf(server).waitUntilComplete('mem_1', { signal, onStatus }));
+  expect(error).toBeInstanceOf(AbortError);
+  expect(error.cause).toBe('enough');
+  expect(server.requests).toHaveLength(1);
+});
+
+test('waitUntilComplete() does not wait on a status that it does not know', async () => {
+  using server = startFaultServer(state('paused'));
+  const error = await failure(clientOf(server).waitUntilComplete('mem_1'));
+  expect(error).toBeInstanceOf(ServerError);
+  expect(error).toMatchObject({ code: 'unexpected_answer', requestId: 'req_1' });
+  expect(error.message).toContain('"paused"');
+});
+
+test('waitUntilComplete() passes on that there is no such memory', async () => {
+  using server = startFaultServer(refusal(404, 'not_found'));
+  const error = await failure(clientOf(server).waitUntilComplete('mem_1'));
+  expect(error).toBeInstanceOf(NotFoundError);
+});
+
+test('waitUntilComplete().withResponse() gives the last answer', async () => {
+  using server = startFaultServer(state('complete'));
+  const { data, response } = await clientOf(server).waitUntilComplete('mem_1').withResponse();
+  expect(data.status).toBe('complete');
+  expect(response.requestId).toBe('req_1');
+});

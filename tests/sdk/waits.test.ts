@@ -1,0 +1,87 @@
+import { expect, test } from 'bun:test';
+import {
+  AbortError,
+  type AttemptEvent,
+  type ClientOptions,
+  RateLimitError,
+} from '../../sdk/index.ts';
+import { aMemory, json, refusal, startFaultServer } from '../support/fault-server.ts';
+import { clientOf, failure } from './client-of.ts';
+
+test('the waits double and stay under their backoff', async () => {
+  using server = startFaultServer(refusal(503, 'unavailable'));
+  const waits: number[] = [];
+  const onAttempt = ({ retryInMs }: AttemptEvent) => {
+    if (retryInMs !== undefined) waits.push(retryInMs);
+  };
+  await failure(clientOf(server, { retryDelayMs: 4, maxRetries: 3, onAttempt }).get('mem_1'));
+  expect(waits).toHaveLength(3);
+  for (const [index, wait] of waits.entries()) {
+    expect(wait).toBeGreaterThanOrEqual(3 * 2 ** index);
+    expect(wait).toBeLessThanOrEqual(4 * 2 ** index);
+  }
+});
+
+test('no backoff is longer than 8 s', async () => {
+  using server = startFaultServer(refusal(503, 'unavailable'));
+  const { waitMs } = await firstWait(server, { retryDelayMs: 1_000_000 });
+  expect(waitMs).toBeGreaterThanOrEqual(6_000);
+  expect(waitMs).toBeLessThanOrEqual(8_000);
+});
+
+const asDate = (ms: number) => new Date(Date.now() + ms).toUTCString();
+
+test('Retry-After in seconds is how long the wait is', async () => {
+  using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '7' }));
+  expect(await firstWait(server)).toMatchObject({ waitMs: 7_000 });
+});
+
+test('Retry-After as an HTTP date is how long the wait is', async () => {
+  using server = startFaultServer(refusal(503, 'unavailable', { 'Retry-After': asDate(30_000) }));
+  const { waitMs } = await firstWait(server);
+  expect(waitMs).toBeGreaterThan(20_000);
+  expect(waitMs).toBeLessThanOrEqual(30_000);
+});
+
+test('a Retry-After that is neither, or is past, leaves the backoff', async () => {
+  for (const value of ['soon', asDate(-60_000)]) {
+    using server = startFaultServer(
+      refusal(429, 'rate_limited', { 'Retry-After': value }),
+      json(200, aMemory),
+    );
+    expect(await clientOf(server).get('mem_1')).toMatchObject({ id: 'mem_1' });
+  }
+});
+
+test('a Retry-After of over 60 s is an error at once', async () => {
+  for (const value of ['61', asDate(120_000)]) {
+    using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': value }));
+    const error = await failure(clientOf(server).get('mem_1'));
+    expect(error).toBeInstanceOf(RateLimitError);
+    expect(error.retryAfterMs).toBeGreaterThan(60_000);
+    expect(server.requests).toHaveLength(1);
+  }
+});
+
+test('an abort during a wait ends the call at once', async () => {
+  using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '50' }));
+  const { error, tookMs } = await firstWait(server);
+  expect(error).toBeInstanceOf(AbortError);
+  expect(error).toMatchObject({ attempts: 1, code: 'aborted', cause: 'enough' });
+  expect(tookMs).toBeLessThan(1_000);
+  expect(server.requests).toHaveLength(1);
+});
+
+/** Aborts in the first wait, so that no test has to sit through it. */
+async function firstWait(server: { url: string }, options: ClientOptions = {}) {
+  const controller = new AbortController();
+  const waits: number[] = [];
+  const onAttempt = ({ retryInMs }: AttemptEvent) => {
+    waits.push(retryInMs ?? -1);
+    setImmediate(() => controller.abort('enough'));
+  };
+  const startedAt = performance.now();
+  const client = clientOf(server, { ...options, onAttempt });
+  const error = await failure(client.get('mem_1', { signal: controller.signal }));
+  return { error, waitMs: waits[0], tookMs: performance.now() - startedAt };
+}

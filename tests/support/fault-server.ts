@@ -1,0 +1,138 @@
+import type { Socket } from 'bun';
+
+/*
+ * A server over plain TCP that answers each request as its script says, faults included. When the
+ * script is used up, the last reply is given again, so that a test sees every request too many.
+ */
+
+export type SeenRequest = { method: string; path: string; headers: Headers; body: string };
+export type Reply = (socket: Socket<Received>) => void;
+type Received = { text: string };
+
+export function startFaultServer(...script: [Reply, ...Reply[]]) {
+  const requests: SeenRequest[] = [];
+  const answered = Promise.withResolvers<void>();
+  let reply: Reply = script[0];
+  const listener = Bun.listen<Received>({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      open: (socket) => {
+        socket.data = { text: '' };
+      },
+      data: (socket, bytes) => {
+        socket.data.text += bytes.toString();
+        const request = parse(socket.data.text);
+        if (request === undefined) return;
+        socket.data.text = '';
+        reply = script[requests.length] ?? reply;
+        requests.push(request);
+        reply(socket);
+        if (requests.length >= script.length) answered.resolve();
+      },
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${listener.port}`,
+    requests,
+    /** Resolves once the last reply of the script is on its way. */
+    answered: answered.promise,
+    [Symbol.dispose]: () => listener.stop(true),
+  };
+}
+
+/** Undefined until the whole request is here. */
+function parse(text: string): SeenRequest | undefined {
+  const end = text.indexOf('\r\n\r\n');
+  if (end === -1) return undefined;
+  const [requestLine = '', ...lines] = text.slice(0, end).split('\r\n');
+  const [method = '', path = ''] = requestLine.split(' ');
+  const headers = new Headers(lines.map((line): [string, string] => splitOnce(line, ':')));
+  const body = text.slice(end + 4);
+  const length = Number(headers.get('Content-Length') ?? 0);
+  return Buffer.byteLength(body) < length ? undefined : { method, path, headers, body };
+}
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const index = text.indexOf(separator);
+  return [text.slice(0, index), text.slice(index + 1).trim()];
+}
+
+function head(status: number, headers: Record<string, string>): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} Scripted\r\nConnection: close\r\n${lines.join('')}\r\n`;
+}
+
+/** A whole answer with any body. */
+export function text(status: number, body: string, headers: Record<string, string> = {}): Reply {
+  const length = status === 204 ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
+  return (socket) => {
+    socket.end(head(status, { ...length, ...headers }) + body);
+  };
+}
+
+/** A whole answer as the service gives it. */
+export function json(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
+  return text(status, JSON.stringify(body), {
+    'Content-Type': 'application/json',
+    'X-Request-Id': 'req_1',
+    ...headers,
+  });
+}
+
+/** An error of the contract. */
+export function refusal(status: number, error: string, headers: Record<string, string> = {}) {
+  return json(status, { error, message: `it is ${error}`, requestId: 'req_1' }, headers);
+}
+
+/** What proxies answer with. */
+export function html(status: number): Reply {
+  return text(status, '<html><h1>Bad gateway</h1></html>', { 'Content-Type': 'text/html' });
+}
+
+/** The connection breaks before an answer. */
+export function dropped(): Reply {
+  return (socket) => {
+    socket.terminate();
+  };
+}
+
+/** The request is taken, and nothing comes back. */
+export function silent(): Reply {
+  return () => {};
+}
+
+/** The answer begins, and its body never ends. */
+export function stalled(): Reply {
+  return (socket) => {
+    socket.write(`${head(200, { 'Content-Length': '100' })}{"id":`);
+  };
+}
+
+/** The answer begins, and the connection ends in its body. */
+export function cut(): Reply {
+  return (socket) => {
+    socket.end(`${head(200, { 'Content-Length': '100' })}{"id":`);
+  };
+}
+
+/** The same where no length was promised. */
+export function cutInChunks(): Reply {
+  return (socket) => {
+    socket.end(`${head(200, { 'Transfer-Encoding': 'chunked' })}6\r\n{"id":\r\n`);
+  };
+}
+
+/** A memory as the service gives it. */
+export const aMemory = {
+  id: 'mem_1',
+  userId: 'u-1',
+  content: 'Prefers dark mode',
+  metadata: {},
+  type: 'memory',
+  source: null,
+  externalId: null,
+  status: 'complete',
+  createdAt: '2026-11-20T10:00:00.000Z',
+  updatedAt: '2026-11-20T10:00:00.000Z',
+};
