@@ -1,5 +1,7 @@
 import { readConfig, sqlitePath } from './config.ts';
 import { keyToStore, makeKey } from './keys.ts';
+import { type BackupContents, backupDatabase, restoreDatabase } from './storage/sqlite/backup.ts';
+import { diagnose, type Finding } from './storage/sqlite/doctor.ts';
 import { openSqlite } from './storage/sqlite/open.ts';
 import type { StoredKey } from './storage/storage.ts';
 
@@ -17,10 +19,34 @@ export type Admin = {
   close(): Promise<void>;
 };
 
+export type { BackupContents, Finding };
+
+/** A consistent, checked copy of the database in `target`, while a server may go on writing. */
+export async function backup(databaseUrl: string, target: string): Promise<BackupContents> {
+  return backupDatabase(pathOf(databaseUrl), target);
+}
+
+/** Puts a backup in the database's place; `kept` is where the former one is now. */
+export async function restore(
+  databaseUrl: string,
+  file: string,
+): Promise<BackupContents & { kept: string | null }> {
+  const stamp = new Date().toISOString().replace(/[:.]/g, '-');
+  return restoreDatabase(file, pathOf(databaseUrl), stamp);
+}
+
+/** What is well with the database and what is not, with what to do about it. */
+export async function doctor(databaseUrl: string): Promise<Finding[]> {
+  return diagnose(pathOf(databaseUrl), Date.now());
+}
+
+function pathOf(databaseUrl: string): string {
+  return sqlitePath(readConfig({ MEMORY_DATABASE_URL: databaseUrl }).databaseUrl);
+}
+
 /** Opens the database; a server that runs on it sees changed keys within a second. */
 export async function openAdmin(databaseUrl: string): Promise<Admin> {
-  const config = readConfig({ MEMORY_DATABASE_URL: databaseUrl });
-  const storage = openSqlite(sqlitePath(config.databaseUrl), { exclusive: false });
+  const storage = openSqlite(pathOf(databaseUrl), { exclusive: false });
   return {
     async createKey({ name, project, expiresAt = null }) {
       const key = makeKey();

@@ -28,15 +28,15 @@ export type Services = {
   newId(): string;
   /** The address of the client, as the socket knows it. */
   addressOf(request: Request): string;
-  /** True once the server is on its way down. */
-  closing(): boolean;
+  /** Why nothing is served now, in a sentence; null while the service is. */
+  refusal(): string | null;
 };
 
 type Answered = Parameters<Trace['answered']>[0];
 
 /** The service as a function from request to response; it does not listen. */
 export function createApp(services: Services) {
-  const { config, log, closing } = services;
+  const { config, log } = services;
   const trace = createTrace(log);
   const guard = secured({ ...services, rateLimit: config.rateLimit });
   return new Elysia({ normalize: false, strictPath: true, handler: { standardHostname: false } })
@@ -49,7 +49,6 @@ export function createApp(services: Services) {
       if (!URL.canParse(request.url)) {
         throw new ServiceError('invalid_request', 'the Host or the path cannot be understood');
       }
-      if (closing()) throw shuttingDown();
       return undefined;
     })
     .onError(function refuse({ error, code, request, set }) {
@@ -70,10 +69,4 @@ export function createApp(services: Services) {
     .use(memories(guard, services))
     .use(ingest(guard, services))
     .use(unknownRoutes(guard));
-}
-
-function shuttingDown(): ServiceError {
-  return new ServiceError('unavailable', 'the service is shutting down; try again shortly', {
-    retryAfterSeconds: 5,
-  });
 }

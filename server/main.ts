@@ -59,7 +59,7 @@ async function serve(
   const fixed = config.apiKey === null ? null : { key: config.apiKey, projectId };
   const authenticator = createAuthenticator({ storage, now, fixed });
   const worker = startWorker({ storage, now, log, split: splitPassages });
-  let closing = false;
+  let refusal: string | null = null;
   const app = createApp({
     storage,
     worker,
@@ -70,16 +70,24 @@ async function serve(
     now,
     newId: newMemoryId,
     addressOf: (request) => listener.addressOf(request),
-    closing: () => closing,
+    refusal: () => refusal,
   });
   const listener = listen(config, app.fetch, log);
   const stopChores = startChores({ storage, authenticator, now, log });
+  storage.findDamage().then(
+    (faults) => {
+      if (faults.length === 0) return;
+      refusal = 'the database is damaged; its operator has to restore a backup';
+      log.error(`${refusal}: memory doctor, memory restore`, { error: faults.join('\n') });
+    },
+    (error) => log.warn('the check of the database did not end', { error }),
+  );
   log.info('listening', { url: listener.url });
   return {
     url: listener.url,
     firstKey,
     async stop() {
-      closing = true;
+      refusal = 'the service is shutting down; try again shortly';
       stopChores();
       await listener.stop();
       await worker.stop();

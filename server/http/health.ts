@@ -14,21 +14,26 @@ export function health(services: Services) {
   });
 }
 
-async function observe({ storage, worker, now, version, log }: Services): Promise<Health> {
+async function observe(services: Services): Promise<Health> {
+  const { storage, now, version, log } = services;
   const about = { version, storage: storage.name };
   try {
     await storage.ping();
     const { pending, oldestAcceptedAt } = await storage.queueState();
-    const oldestPendingSeconds =
-      oldestAcceptedAt === null ? null : Math.max(0, (now() - oldestAcceptedAt) / 1_000);
+    const waitsMs = oldestAcceptedAt === null ? null : Math.max(0, now() - oldestAcceptedAt);
+    const oldestPendingSeconds = waitsMs === null ? null : waitsMs / 1_000;
+    const message = services.refusal() ?? stuckQueue(services, pending);
     const queue = { pending, oldestPendingSeconds };
-    if (pending === 0 || now() - worker.movedAt() < stuckMs) {
-      return { status: 'ok', ...about, ...queue };
-    }
-    return { status: 'failing', ...about, ...queue, message: 'the queue does not move' };
+    if (message === null) return { status: 'ok', ...about, ...queue };
+    return { status: 'failing', ...about, ...queue, message };
   } catch (error) {
     log.error('the database does not answer', { error });
     const message = 'the database does not answer';
     return { status: 'failing', ...about, pending: 0, oldestPendingSeconds: null, message };
   }
+}
+
+function stuckQueue({ worker, now }: Services, pending: number): string | null {
+  const stuck = pending > 0 && now() - worker.movedAt() >= stuckMs;
+  return stuck ? 'the queue does not move' : null;
 }

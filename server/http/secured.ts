@@ -7,6 +7,9 @@ import type { Authenticator, Caller } from './authenticate.ts';
 import { bodyUnread } from './body.ts';
 import { createWindow } from './window.ts';
 
+/** A restart takes about this long. */
+const retryAfterSeconds = 5;
+
 export type Secured = ReturnType<typeof secured>;
 
 /**
@@ -19,12 +22,15 @@ export function secured(options: {
   rateLimit: Config['rateLimit'];
   now(): number;
   addressOf(request: Request): string;
+  refusal(): string | null;
 }) {
-  const { authenticator, addressOf } = options;
+  const { authenticator, addressOf, refusal } = options;
   const limit = createLimit(options.rateLimit, options.now);
   return new Elysia({ name: 'secured' }).derive(
     { as: 'scoped' },
     async function authorize({ request, set }): Promise<{ caller: Caller }> {
+      const reason = refusal();
+      if (reason !== null) throw new ServiceError('unavailable', reason, { retryAfterSeconds });
       const header = request.headers.get(headerNames.authorization);
       const caller = await authenticator.authenticate(header, addressOf(request));
       limit(caller, set.headers);

@@ -114,6 +114,12 @@ export interface Storage {
   /** Forgets stored answers from before `before`, at most `limit`. Returns how many. */
   sweepAnswers(sweep: { before: number; limit: number }): Promise<number>;
 
+  /**
+   * Looks for damage to the database's structure that opening it did not look for, beside all other
+   * work; may take long. Empty where there is none.
+   */
+  findDamage(): Promise<string[]>;
+
   /** Throws where the database does not answer. */
   ping(): Promise<void>;
 

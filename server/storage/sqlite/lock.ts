@@ -1,21 +1,35 @@
 import { Database } from 'bun:sqlite';
+import { existsSync } from 'node:fs';
 
 /**
  * Holds the database for this server alone, until released or the process ends, however it ends:
  * the operating system drops the lock with the process. Admin commands do not take it.
  */
 export function lockDatabase(path: string): { release(): void } {
+  const lock = tryLock(path);
+  if (lock !== null) return { release: () => lock.close(false) };
+  throw new Error(
+    `another server is already running on ${path}. Stop it first, or give this one a database ` +
+      'of its own with MEMORY_DATABASE_URL.',
+  );
+}
+
+/** Whether a server holds the database now. */
+export function isLocked(path: string): boolean {
+  if (!existsSync(`${path}.lock`)) return false;
+  const lock = tryLock(path);
+  lock?.close(false);
+  return lock === null;
+}
+
+function tryLock(path: string): Database | null {
   const lock = new Database(`${path}.lock`, { create: true });
   try {
     lock.run('PRAGMA busy_timeout = 0');
     lock.run('BEGIN EXCLUSIVE');
-  } catch (error) {
+    return lock;
+  } catch {
     lock.close(false);
-    throw new Error(
-      `another server is already running on ${path}. Stop it first, or give this one a database ` +
-        'of its own with MEMORY_DATABASE_URL.',
-      { cause: error },
-    );
+    return null;
   }
-  return { release: () => lock.close(false) };
 }

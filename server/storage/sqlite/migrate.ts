@@ -14,9 +14,9 @@ export const schemaVersion = migrations.length;
 export function migrate(db: Database, path: string): void {
   db.run('BEGIN IMMEDIATE');
   try {
-    const version = readVersion(db, path);
-    for (const sql of migrations.slice(version)) db.run(sql);
-    if (version < schemaVersion) {
+    const { schema, behind } = assertOurs(db, path);
+    for (const sql of migrations.slice(schema)) db.run(sql);
+    if (behind) {
       db.run(`PRAGMA application_id = ${applicationId}`);
       db.run(`PRAGMA user_version = ${schemaVersion}`);
     }
@@ -27,11 +27,15 @@ export function migrate(db: Database, path: string): void {
   }
 }
 
-function readVersion(db: Database, path: string): number {
-  const version = pragma(db, 'user_version');
-  if (version > schemaVersion) {
+/**
+ * Which schema the file has, and whether this program would bring it up to date. Throws an Error
+ * that says what to do where the file is newer than the program, or is not ours.
+ */
+export function assertOurs(db: Database, path: string): { schema: number; behind: boolean } {
+  const schema = pragma(db, 'user_version');
+  if (schema > schemaVersion) {
     throw new Error(
-      `${path} was written by a newer version of this program (schema ${version}, this one knows ` +
+      `${path} was written by a newer version of this program (schema ${schema}, this one knows ` +
         `${schemaVersion}). Upgrade the program, or restore a backup made by this version.`,
     );
   }
@@ -39,7 +43,7 @@ function readVersion(db: Database, path: string): number {
   if (pragma(db, 'application_id') !== applicationId && tables.n > 0) {
     throw new Error(`${path} is a database of another program. Choose another file.`);
   }
-  return version;
+  return { schema, behind: schema < schemaVersion };
 }
 
 function pragma(db: Database, name: 'user_version' | 'application_id'): number {

@@ -1,8 +1,9 @@
 import type { Database } from 'bun:sqlite';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Storage } from '../storage.ts';
 import { createAnswers } from './answers.ts';
+import { damaged, structuralFaults, structuralFaultsAside } from './check.ts';
 import { createJobs } from './jobs.ts';
 import { createKeys } from './keys.ts';
 import { lockDatabase } from './lock.ts';
@@ -10,7 +11,7 @@ import { createMemories } from './memories.ts';
 import { migrate } from './migrate.ts';
 import { createPassages } from './passages.ts';
 import { createRecords } from './records.ts';
-import { openDatabase } from './settings.ts';
+import { keepFilesPrivate, openDatabase } from './settings.ts';
 import { createWriter } from './writer.ts';
 
 /**
@@ -19,21 +20,35 @@ import { createWriter } from './writer.ts';
  * to do where the file cannot be served.
  */
 export function openSqlite(path: string, { exclusive }: { exclusive: boolean }): Storage {
-  // Only the owner may read what users entrusted to us.
-  process.umask(0o077);
+  keepFilesPrivate();
   mkdirSync(dirname(path), { recursive: true });
   const lock = exclusive ? lockDatabase(path) : null;
   try {
-    const db = openDatabase(path);
+    const db = openSound(path);
     migrate(db, path);
-    return storageOn(db, lock);
+    return storageOn(db, path, lock);
   } catch (error) {
     lock?.release();
     throw error;
   }
 }
 
-function storageOn(db: Database, lock: { release(): void } | null): Storage {
+/** A small file is checked before it is served; a large one while it is, by `findDamage`. */
+const checkedAtOpenBytes = 64 * 1024 * 1024;
+
+function openSound(path: string): Database {
+  const db = openDatabase(path);
+  const faults = isSmall(path) ? structuralFaults(db) : [];
+  if (faults.length === 0) return db;
+  db.close(false);
+  throw damaged(path, faults);
+}
+
+function isSmall(path: string): boolean {
+  return !existsSync(path) || statSync(path).size <= checkedAtOpenBytes;
+}
+
+function storageOn(db: Database, path: string, lock: { release(): void } | null): Storage {
   const writer = createWriter(db);
   const answers = createAnswers(db, writer);
   const passages = createPassages(db);
@@ -45,6 +60,7 @@ function storageOn(db: Database, lock: { release(): void } | null): Storage {
     ...createJobs(db, writer, passages),
     ...createKeys(db, writer),
     sweepAnswers: answers.sweepAnswers,
+    findDamage: async () => (isSmall(path) ? [] : structuralFaultsAside(path)),
     async ping() {
       ping.get();
     },

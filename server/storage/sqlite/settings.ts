@@ -1,4 +1,6 @@
-import { Database } from 'bun:sqlite';
+import { Database, SQLiteError } from 'bun:sqlite';
+import { damaged } from './check.ts';
+import { assertOurs } from './migrate.ts';
 
 /** Older versions can corrupt the file when the WAL is reset. */
 const oldestSqlite = [3, 51, 3];
@@ -20,15 +22,23 @@ const settings: Record<string, string | number> = {
   journal_size_limit: 67_108_864,
 };
 
+/** From here on this process makes files that only their owner may read. */
+export function keepFilesPrivate(): void {
+  process.umask(0o077);
+}
+
 export function openDatabase(path: string): Database {
   const db = new Database(path, { create: true, readwrite: true, strict: true });
   try {
     assertVersion(db);
+    // Before anything is set: a file that is not ours stays as it is.
+    assertOurs(db, path);
     for (const [name, value] of Object.entries(settings)) applySetting(db, name, value);
     return db;
   } catch (error) {
     db.close(false);
-    throw error;
+    const broken = error instanceof SQLiteError && /CORRUPT|NOTADB/.test(error.code ?? '');
+    throw broken ? damaged(path, [error.message]) : error;
   }
 }
 
