@@ -5,6 +5,7 @@ import { ListQuery } from '../../sdk/contract/page.ts';
 import { validator } from '../../sdk/contract/validate.ts';
 import type { Services } from '../app.ts';
 import { noSuchMemory } from '../errors.ts';
+import { noFilter } from '../memory/filter.ts';
 import { memoryJson, pageJson, savedMemoryJson, statusJson } from '../memory/json.ts';
 import { splitPassages } from '../memory/passages.ts';
 import type { NewMemory } from '../storage/storage.ts';
@@ -50,6 +51,7 @@ export function memories(guard: Secured, { storage, now, newId, config }: Servic
       const found = await storage.listMemories({
         projectId: context.caller.projectId,
         userId,
+        filter: noFilter,
         order,
         after: cursor === undefined ? null : readCursor(cursor, list),
         // One more than asked for tells whether this is the end.

@@ -48,10 +48,14 @@ export interface Storage {
   /** The memory, or null. */
   getMemory(projectId: number, id: string): Promise<StoredMemory | null>;
 
-  /** At most `limit` memories of the user after `after`, in order of creation, ties by id. */
+  /**
+   * At most `limit` memories of the user that the filter lets through, after `after`, in order of
+   * creation, ties by id.
+   */
   listMemories(range: {
     projectId: number;
     userId: string;
+    filter: Filter;
     order: Order;
     after: Position | null;
     limit: number;
@@ -146,6 +150,15 @@ export type Idempotency = { key: string; fingerprint: string };
 export type Answer = { status: number; body: string };
 
 export type WriteResult = { answer: Answer; replayed: boolean };
+
+/** What a list or a search is narrowed to; all of it must hold, and null stands for anything. */
+export type Filter = {
+  type: MemoryType | null;
+  source: string | null;
+  externalId: string | null;
+  /** Top-level keys of the metadata, compared as `matchesMetadata` does. */
+  metadata: { key: string; value: string }[];
+};
 
 /** A place in a list: everything after it comes next. */
 export type Position = { createdAt: number; id: string };

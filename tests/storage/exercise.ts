@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import type { Storage } from '../../server/storage/storage.ts';
+import { noFilter } from '../../server/memory/filter.ts';
+import type { Filter, Storage } from '../../server/storage/storage.ts';
 import { accept, list, memory, projectId, record, remove, save, update } from './fixtures.ts';
 
 /** A database of its own; `reopen` closes and opens it again with what it holds. */
@@ -55,6 +56,48 @@ export function exerciseMemories(name: string, open: () => Promise<Opened>): voi
         page = await list(storage, { order: 'asc', limit: 2, after: page.at(-1) ?? null });
       }
       expect(walked).toEqual(all);
+    });
+
+    test('a filter lets through what matches all of it', async () => {
+      const filled = { source: 's', externalId: 'e', type: 'event' as const };
+      const tags = '{"n":1,"b":true,"t":"x\\"y","l":["a",2],"o":{"n":1},"null":null}';
+      await save(storage, memory({ ...filled, content: 'full', metadata: tags }));
+      await save(storage, memory({ content: 'bare' }));
+      const found = async (filter: Partial<Filter>) => {
+        const page = await list(storage, { filter: { ...noFilter, ...filter } });
+        return page.map(({ content }) => content).sort();
+      };
+      const full = ['full'];
+      expect(await found({})).toEqual(['bare', 'full']);
+      expect(await found({ type: 'event' })).toEqual(full);
+      expect(await found({ type: 'ticket' })).toEqual([]);
+      expect(await found({ source: 's', externalId: 'e' })).toEqual(full);
+      expect(await found({ source: 's', externalId: 'f' })).toEqual([]);
+      const matching = [
+        ['n', '1'],
+        ['b', 'true'],
+        ['t', 'x"y'],
+        ['l', 'a'],
+        ['l', '2'],
+      ] as const;
+      for (const [key, value] of matching) {
+        expect(await found({ metadata: [{ key, value }] })).toEqual(full);
+      }
+      const others = [
+        ['n', '1.0'],
+        ['n', '2'],
+        ['o', '1'],
+        ['null', 'null'],
+        ['a', '1'],
+      ] as const;
+      for (const [key, value] of others) {
+        expect(await found({ metadata: [{ key, value }] })).toEqual([]);
+      }
+      const both = [
+        { key: 'n', value: '1' },
+        { key: 'b', value: 'false' },
+      ];
+      expect(await found({ metadata: both })).toEqual([]);
     });
 
     test('an update replaces content, keeps metadata that is not given, and sets the time', async () => {

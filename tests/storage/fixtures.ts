@@ -1,3 +1,4 @@
+import { noFilter } from '../../server/memory/filter.ts';
 import type { Idempotency, NewMemory, Storage, WriteResult } from '../../server/storage/storage.ts';
 
 /*
@@ -71,6 +72,7 @@ export function list(storage: Storage, more: Partial<Parameters<Storage['listMem
   return storage.listMemories({
     projectId,
     userId: 'u',
+    filter: noFilter,
     order: 'desc',
     after: null,
     limit: 100,

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import type { Job, Lease, Storage, StoredStatus } from '../storage.ts';
-import { statusColumn } from './memories.ts';
 import type { Owner, Passages } from './passages.ts';
+import { statusColumn } from './row.ts';
 import type { Writer } from './writer.ts';
 
 type JobOperations = Pick<

@@ -1,27 +1,15 @@
 import type { Database } from 'bun:sqlite';
 import { noSuchMemory } from '../../errors.ts';
-import type { NewMemory, Passage, Position, Storage, StoredMemory } from '../storage.ts';
+import type { Passage, Storage, StoredMemory } from '../storage.ts';
 import type { Answers } from './answers.ts';
+import { createList } from './list.ts';
 import type { Passages } from './passages.ts';
+import { columns, insertMemory, insertValues, joined } from './row.ts';
 
 type MemoryOperations = Pick<
   Storage,
   'saveMemory' | 'updateMemory' | 'deleteMemory' | 'getMemory' | 'listMemories'
 >;
-
-/** A memory's status is its job's; one that was saved has none. */
-export const statusColumn = `CASE ifnull(j.state, 'complete')
-  WHEN 'waiting' THEN 'processing' WHEN 'running' THEN 'processing'
-  WHEN 'failed' THEN 'failed' ELSE 'complete' END AS status`;
-
-/** A memory's columns under the names of StoredMemory. */
-const columns = `m.id, m.user_id AS userId, m.type, m.content, m.metadata, m.source,
-  m.external_id AS externalId, m.created_at AS createdAt,
-  ifnull(j.updated_at, m.updated_at) AS updatedAt,
-  ${statusColumn}`;
-
-const joined = `memories AS m
-  LEFT JOIN jobs AS j ON j.project_id = m.project_id AND j.memory_seq = m.seq`;
 
 export function createMemories(
   db: Database,
@@ -46,10 +34,7 @@ export function createMemories(
   );
   const removeJob = db.prepare('DELETE FROM jobs WHERE project_id = ? AND memory_seq = ?');
   const remove = db.prepare('DELETE FROM memories WHERE project_id = ? AND seq = ?');
-  const pages = {
-    desc: preparePages(db, 'DESC', '<'),
-    asc: preparePages(db, 'ASC', '>'),
-  };
+  const listMemories = createList(db);
 
   function found(projectId: number, id: string): StoredMemory {
     const memory = find.get(projectId, id);
@@ -104,32 +89,6 @@ export function createMemories(
 
     getMemory: async (projectId, id) => find.get(projectId, id),
 
-    async listMemories({ projectId, userId, order, after, limit }) {
-      const page = pages[order];
-      if (after === null) return page.first.all(projectId, userId, limit);
-      return page.next.all(projectId, userId, after.createdAt, after.id, limit);
-    },
-  };
-}
-
-/** Both a save and an ingest add a memory. */
-export const insertMemory = `INSERT INTO memories
-  (project_id, id, user_id, type, metadata, source, external_id, created_at, updated_at, content)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`;
-
-export function insertValues(projectId: number, memory: NewMemory, at: number) {
-  const { id, userId, type, metadata, source, externalId, content } = memory;
-  return [projectId, id, userId, type, metadata, source, externalId, at, at, content];
-}
-
-function preparePages(db: Database, direction: 'ASC' | 'DESC', beyond: '<' | '>') {
-  const order = `ORDER BY m.created_at ${direction}, m.id ${direction} LIMIT ?`;
-  const range = `SELECT ${columns} FROM ${joined} WHERE m.project_id = ? AND m.user_id = ?`;
-  type Where = [number, string];
-  return {
-    first: db.prepare<StoredMemory, [...Where, number]>(`${range} ${order}`),
-    next: db.prepare<StoredMemory, [...Where, Position['createdAt'], Position['id'], number]>(
-      `${range} AND (m.created_at, m.id) ${beyond} (?, ?) ${order}`,
-    ),
+    listMemories,
   };
 }

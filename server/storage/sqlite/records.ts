@@ -3,8 +3,8 @@ import { limits } from '../../../sdk/contract/limits.ts';
 import { ServiceError } from '../../errors.ts';
 import type { NewMemory, Storage } from '../storage.ts';
 import type { Answers } from './answers.ts';
-import { insertMemory, insertValues } from './memories.ts';
 import type { Passages } from './passages.ts';
+import { insertMemory, insertValues } from './row.ts';
 
 type Known = { seq: number; id: string };
 

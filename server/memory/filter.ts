@@ -1,0 +1,35 @@
+import type { JsonValue } from '../../sdk/contract/text.ts';
+import type { Filter } from '../storage/storage.ts';
+
+/*
+ * Filters by metadata. Both backends leave the last word to `matchesMetadata`; what they do before
+ * only spares it rows that cannot match.
+ */
+
+export const noFilter: Filter = { type: null, source: null, externalId: null, metadata: [] };
+
+/**
+ * Whether the metadata, as JSON text, has every wanted top-level key with the wanted value: a
+ * string by its text, a number or boolean by its JSON text, an array by any of its elements.
+ */
+export function matchesMetadata(json: string, wanted: Filter['metadata']): boolean {
+  if (wanted.length === 0) return true;
+  const metadata: { [key: string]: JsonValue } = JSON.parse(json);
+  return wanted.every(({ key, value }) => {
+    const found = Object.hasOwn(metadata, key) ? metadata[key] : undefined;
+    return Array.isArray(found) ? found.some((one) => isText(one, value)) : isText(found, value);
+  });
+}
+
+function isText(found: JsonValue | undefined, value: string): boolean {
+  if (typeof found === 'string') return found === value;
+  return (typeof found === 'number' || typeof found === 'boolean') && String(found) === value;
+}
+
+/** Pieces of text that any matching JSON holds as they stand. */
+export function necessaryTexts(wanted: Filter['metadata']): string[] {
+  return wanted.flatMap(({ key, value }) => [
+    JSON.stringify(key),
+    JSON.stringify(value).slice(1, -1),
+  ]);
+}

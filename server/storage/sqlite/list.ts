@@ -1,0 +1,62 @@
+import type { Database, Statement } from 'bun:sqlite';
+import { matchesMetadata, necessaryTexts } from '../../memory/filter.ts';
+import type { Filter, Storage, StoredMemory } from '../storage.ts';
+import { columns, joined } from './row.ts';
+
+type Range = Parameters<Storage['listMemories']>[0];
+type Value = string | number;
+
+/**
+ * Lists by the index on a user's memories. A filter by metadata reads on through that index until
+ * the page is full; SQLite passes over rows whose JSON cannot match before they are parsed.
+ */
+export function createList(db: Database): Storage['listMemories'] {
+  const statements = new Map<string, Statement<StoredMemory, Value[]>>();
+
+  function prepare(sql: string): Statement<StoredMemory, Value[]> {
+    const known = statements.get(sql) ?? db.prepare<StoredMemory, Value[]>(sql);
+    // Their number is bounded by what a URL can hold, and a clean start costs little.
+    if (statements.size > 100) statements.clear();
+    statements.set(sql, known);
+    return known;
+  }
+
+  return async (range) => {
+    const { sql, values } = select(range);
+    if (range.filter.metadata.length === 0) {
+      return prepare(`${sql} LIMIT ?`).all(...values, range.limit);
+    }
+    const page: StoredMemory[] = [];
+    for (const memory of prepare(sql).iterate(...values)) {
+      if (matchesMetadata(memory.metadata, range.filter.metadata)) page.push(memory);
+      if (page.length === range.limit) break;
+    }
+    return page;
+  };
+}
+
+function select({ projectId, userId, filter, order, after }: Range) {
+  const direction = order === 'desc' ? 'DESC' : 'ASC';
+  const where = ['m.project_id = ? AND m.user_id = ?'];
+  const values: Value[] = [projectId, userId];
+  for (const [condition, wanted] of conditions(filter)) {
+    where.push(condition);
+    values.push(wanted);
+  }
+  if (after !== null) {
+    where.push(`(m.created_at, m.id) ${order === 'desc' ? '<' : '>'} (?, ?)`);
+    values.push(after.createdAt, after.id);
+  }
+  const sql = `SELECT ${columns} FROM ${joined} WHERE ${where.join(' AND ')}
+    ORDER BY m.created_at ${direction}, m.id ${direction}`;
+  return { sql, values };
+}
+
+function conditions({ type, source, externalId, metadata }: Filter): [string, string][] {
+  const wanted: [string, string][] = [];
+  if (type !== null) wanted.push(['m.type = ?', type]);
+  if (source !== null) wanted.push(['m.source = ?', source]);
+  if (externalId !== null) wanted.push(['m.external_id = ?', externalId]);
+  for (const text of necessaryTexts(metadata)) wanted.push(['instr(m.metadata, ?) > 0', text]);
+  return wanted;
+}
