@@ -77,11 +77,18 @@ export type EventData = { name: string } & Metadata;
 export const ProfileData = Type.Object({ summary: Text() }, { additionalProperties: true });
 export type ProfileData = { summary: string } & Metadata;
 
-const Name = Text({ max: limits.nameCharacters });
+const Source = Text({
+  max: limits.nameCharacters,
+  description: 'The system that the record comes from.',
+});
+const ExternalId = Text({
+  max: limits.nameCharacters,
+  description: 'Its name there. The same pair again replaces the memory of that user.',
+});
 const envelope = {
   userId: UserId,
-  source: Type.Optional(Name),
-  externalId: Type.Optional(Name),
+  source: Type.Optional(Source),
+  externalId: Type.Optional(ExternalId),
   metadata: Type.Optional(Metadata),
 };
 

@@ -2,7 +2,10 @@ import { type Static, Type } from '@sinclair/typebox';
 import { limits } from './limits.ts';
 import { Memory, UserId } from './memory.ts';
 
-export const Order = Type.Union([Type.Literal('desc'), Type.Literal('asc')]);
+export const Order = Type.Union([Type.Literal('desc'), Type.Literal('asc')], {
+  default: 'desc',
+  description: 'By time of creation: the newest first, or the oldest.',
+});
 export type Order = Static<typeof Order>;
 
 /** The query of a list, as parsed. On the wire every value is text. */
@@ -10,10 +13,17 @@ export const ListQuery = Type.Object(
   {
     userId: UserId,
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: limits.pageItems, default: limits.pageItemsDefault }),
+      Type.Integer({
+        minimum: 1,
+        maximum: limits.pageItems,
+        default: limits.pageItemsDefault,
+        description: 'The most memories in one page.',
+      }),
     ),
     cursor: Type.Optional(
-      Type.String({ description: 'nextCursor of the page before; with the same user and order.' }),
+      Type.String({
+        description: 'nextCursor of the page before; with the same user, order and filters.',
+      }),
     ),
     order: Type.Optional(Order),
   },
@@ -23,7 +33,12 @@ export type ListQuery = Static<typeof ListQuery>;
 
 /** One page. `nextCursor` is null at the end, and only there. */
 export const Page = Type.Object(
-  { items: Type.Array(Memory), nextCursor: Type.Union([Type.String(), Type.Null()]) },
-  { additionalProperties: false },
+  {
+    items: Type.Array(Memory),
+    nextCursor: Type.Union([Type.String(), Type.Null()], {
+      description: 'Send it as `cursor` for the next page; null at the end, and only there.',
+    }),
+  },
+  { additionalProperties: false, description: 'One page of memories.' },
 );
 export type Page = Static<typeof Page>;

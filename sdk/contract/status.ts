@@ -1,17 +1,17 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { MemoryStatus, Time } from './memory.ts';
 
-const Count = Type.Integer({ minimum: 0 });
-
 /** How far the work on a memory is. */
 export const IngestStatus = Type.Object(
   {
     memoryId: Type.String(),
     status: MemoryStatus,
-    chunksComplete: Count,
+    chunksComplete: Type.Integer({ minimum: 0, description: 'Passages that are stored.' }),
     chunksTotal: Type.Integer({ minimum: 0, description: '0 until the text is split.' }),
-    attempts: Count,
-    errorMessage: Type.Union([Type.String(), Type.Null()]),
+    attempts: Type.Integer({ minimum: 0, description: 'How often the work was begun.' }),
+    errorMessage: Type.Union([Type.String(), Type.Null()], {
+      description: 'Why the last attempt failed.',
+    }),
     createdAt: Time,
     updatedAt: Time,
   },
@@ -24,9 +24,11 @@ export const Health = Type.Object(
     status: Type.Union([Type.Literal('ok'), Type.Literal('failing')]),
     version: Type.String(),
     storage: Type.String({ examples: ['sqlite'] }),
-    pending: Count,
-    oldestPendingSeconds: Type.Union([Type.Number({ minimum: 0 }), Type.Null()]),
-    message: Type.Optional(Type.String()),
+    pending: Type.Integer({ minimum: 0, description: 'Records that wait or are worked on.' }),
+    oldestPendingSeconds: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
+      description: 'How long the oldest of them has waited.',
+    }),
+    message: Type.Optional(Type.String({ description: 'What is wrong, where it is failing.' })),
   },
   { additionalProperties: false },
 );

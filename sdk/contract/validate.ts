@@ -64,10 +64,9 @@ function recordValidator(schema: TSchema, type?: RecordType): Validator {
     const errors = validate(value);
     if (errors.length > 0) return errors;
     const record = (type === undefined ? value : { ...(value as object), type }) as IngestRecord;
-    return [...speakerErrors(record), ...openDataErrors(record), ...mergedErrors(record)].slice(
-      0,
-      maxErrors,
-    );
+    const ofData = [...speakerErrors(record), ...openDataErrors(record)];
+    // What is wrong with the data is wrong with the metadata made of it; once is enough.
+    return ofData.length > 0 ? ofData.slice(0, maxErrors) : mergedErrors(record);
   };
 }
 

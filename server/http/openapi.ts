@@ -1,7 +1,13 @@
 import { Elysia } from 'elysia';
 import { sendJson } from './answer.ts';
 
+/** /openapi.json: outside /v1, without a key. */
 export function openapi(version: string) {
-  const document = JSON.stringify({ openapi: '3.1.0', info: { title: 'x', version }, paths: {} });
-  return new Elysia().get('/openapi.json', (context) => sendJson(context, 200, document));
+  // Loaded and made when it is first asked for, so that it costs the start of the server nothing.
+  let document: string | undefined;
+  return new Elysia().get('/openapi.json', async (context) => {
+    const { openApiDocument } = await import('./openapi/document.ts');
+    document ??= JSON.stringify(openApiDocument(version));
+    return sendJson(context, 200, document);
+  });
 }

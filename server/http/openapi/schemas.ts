@@ -32,7 +32,7 @@ export const ErrorAnswer = Type.Object(
   { ...closed, description: 'The body of every error.' },
 );
 
-/** Every schema that has a name: those that the contract exports, under the names they have there. */
+/** Every schema that has a name: those that the contract exports, under their names there. */
 export const namedSchemas: [string, TSchema][] = [
   ...Object.entries({ ...text, ...memory, ...page, ...ingest, ...status }).flatMap(
     ([name, value]): [string, TSchema][] => (isSchema(value) ? [[name, value]] : []),

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'bun:test';
+import { Glob } from 'bun';
+import type { AnyCommand } from '../cli/commander.ts';
+import { createProgram } from '../cli/program.ts';
+import { type Operation, operations } from '../sdk/contract/operations.ts';
+import { MemoryClient } from '../sdk/index.ts';
+import { createApp, type Services } from '../server/app.ts';
+import { readConfig } from '../server/config.ts';
+import { testIo } from './cli/command.ts';
+import { documented } from './support/document.ts';
+
+/*
+ * One name in all layers: an operation of the table is a route, an entry of the document, a method
+ * of the client, a command, and something that the tests ask for. Nothing of these stands alone.
+ */
+
+const table = Object.entries<Operation>(operations);
+const names = table.map(([name]) => name).sort();
+const routeOf = ({ method, path }: Operation) => `${method} ${path}`;
+
+/** What is there without being an operation. */
+const onlyRoutes = ['ALL /v1', 'ALL /v1/*', 'GET /openapi.json'];
+const onlyMethods = ['waitUntilComplete'];
+const onlyCommands = [
+  'backup',
+  'completion',
+  'doctor',
+  'export',
+  'help',
+  'restore',
+  'serve',
+  'wait',
+];
+const onlyGroups = ['keys', 'profile'];
+/** Operations that share a command with another, by an option: `memory delete --user u`. */
+const commandOf: Record<string, string> = { deleteAll: 'delete' };
+
+test('every operation is a route of the app, and every route an operation', () => {
+  // Putting up the routes calls nothing of what they will work with.
+  const app = createApp({ config: readConfig({}) } as Services);
+  const routes = app.routes.map(({ method, path }) => `${method} ${path}`).sort();
+  const expected = [...table.map(([, operation]) => routeOf(operation)), ...onlyRoutes];
+  expect(routes).toEqual(expected.sort());
+});
+
+test('every operation is in the OpenAPI document, under its own route and name', () => {
+  const found = documented.map(({ operationId, method, path }) => {
+    return `${operationId}: ${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`;
+  });
+  const expected = table.map(([name, operation]) => `${name}: ${routeOf(operation)}`);
+  expect(found.sort()).toEqual([...expected, 'openapi: GET /openapi.json'].sort());
+});
+
+test('every operation is documented to succeed as the table says', () => {
+  for (const [name, { success }] of table) {
+    const { responses = {} } = documented.find(({ operationId }) => operationId === name) ?? {};
+    expect([name, Object.keys(responses).filter((status) => status < '400')]).toEqual([
+      name,
+      [String(success)],
+    ]);
+  }
+});
+
+test('every operation is a method of the client, and every method an operation', () => {
+  const client = new MemoryClient({ apiKey: 'none', baseUrl: 'http://127.0.0.1:1' });
+  const inIngest = methodsOf(client.ingest).map((name) => `ingest.${name}`);
+  const methods = [...methodsOf(client), ...inIngest];
+  expect(methods.filter((name) => !onlyMethods.includes(name)).sort()).toEqual(names);
+});
+
+test('every operation is a command, and every command an operation', () => {
+  const io = testIo({ code: 0, stdout: '', stderr: '' });
+  const commands = leavesOf(createProgram(io)).filter((words) => {
+    const [group = ''] = words;
+    return !onlyGroups.includes(group) && !onlyCommands.includes(words.join(' '));
+  });
+  const expected = new Set(names.map((name) => commandOf[name] ?? name));
+  expect(commands.map((words) => words.join('.')).sort()).toEqual([...expected].sort());
+});
+
+describe('every operation is asked for over HTTP by a test', () => {
+  const texts = new Glob('*.test.ts').scanSync({ cwd: `${import.meta.dir}/http`, absolute: true });
+  const files = Promise.all([...texts].map((path) => Bun.file(path).text()));
+
+  test.each(table)('%s', async (_, operation) => {
+    const asked = (await files).filter((text) => asksFor(operation).test(text));
+    expect(asked).not.toEqual([]);
+  });
+
+  test('a test that asks for something else is not one', () => {
+    const get: Operation = { method: 'GET', path: '/v1/memories/:id', success: 200 };
+    expect(`'GET', "/v1/memories/\${id}"`).toMatch(asksFor(get));
+    expect("'GET', '/v1/memories/mem_1'").toMatch(asksFor(get));
+    expect(`'GET', "/v1/memories/\${id}/status"`).not.toMatch(asksFor(get));
+    expect(`'DELETE', "/v1/memories/\${id}"`).not.toMatch(asksFor(get));
+    expect("'GET', '/v1/memories?userId=u'").not.toMatch(asksFor(get));
+  });
+});
+
+/** The method and the path, close together, with anything in place of a path parameter. */
+function asksFor({ method, path }: Operation): RegExp {
+  const filled = path.replace(/:\w+/g, '(?:\\$\\{[^}]+\\}|[^/?\'"`$\\s]+)');
+  return new RegExp(`${method}\\W{1,20}${filled}(?=[?'"\`$])`);
+}
+
+/** The public methods of an object and of the classes it is made from. */
+function methodsOf(value: object): string[] {
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype === null || prototype === Object.prototype) return [];
+  const own = Object.entries(Object.getOwnPropertyDescriptors(prototype)).flatMap(([name, one]) =>
+    typeof one.value === 'function' && name !== 'constructor' ? [name] : [],
+  );
+  return [...own, ...methodsOf(prototype)];
+}
+
+/** The commands that do something, each as the words one types. */
+function leavesOf({ commands }: AnyCommand): string[][] {
+  return commands.flatMap((command) => {
+    const below = leavesOf(command).map((words) => [command.name(), ...words]);
+    return below.length > 0 ? below : [[command.name()]];
+  });
+}

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import {
+  document,
+  documented,
+  examplesOf,
+  jsonOf,
+  misfit,
+  type Operation,
+  resolve,
+} from '../support/document.ts';
+import { send, startTestServer, type TestServer } from '../support/server.ts';
+
+/*
+ * The document drives these tests: every request it describes is sent, with its own examples, and
+ * every answer is held against what it says. A new operation is tested by being documented.
+ */
+
+describe('the document', () => {
+  test('is OpenAPI 3.1 to an independent validator', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(document));
+    expect(errors).toBeUndefined();
+    expect(valid).toBe(true);
+  });
+
+  test('is not valid to it once it is broken', async () => {
+    const broken = { ...structuredClone(document), paths: { 'no-slash': {} } };
+    expect((await new Validator().validate(broken)).valid).toBe(false);
+  });
+
+  test.each(documented)('$operationId has examples that fit their schemas', (operation) => {
+    const bodies = [operation.requestBody, ...Object.values(operation.responses).map(resolve)];
+    for (const content of bodies.map(jsonOf)) {
+      for (const example of examplesOf(content)) {
+        expect(misfit(content.schema ?? {}, example)).toBeNull();
+      }
+    }
+    for (const one of (operation.parameters ?? []).map(resolve)) {
+      if (one.example !== undefined) expect(misfit(one.schema, one.example)).toBeNull();
+    }
+  });
+
+  test('has headers whose examples fit their schemas', () => {
+    const unfit = Object.values(document.components.headers).map(({ schema = {}, example }) =>
+      misfit(schema, example),
+    );
+    expect(unfit.filter((problem) => problem !== null)).toEqual([]);
+  });
+
+  test('has schemas that something can fail to fit', () => {
+    const page = { $ref: '#/components/schemas/Page' };
+    expect(misfit(page, { items: [], nextCursor: null })).toBeNull();
+    expect(misfit(page, { items: [{ id: 1 }], nextCursor: null })).toContain('/items/0');
+  });
+});
+
+describe('the running server', () => {
+  const limits = { MEMORY_MAX_BODY_BYTES: '4096', MEMORY_RATE_LIMIT: '1000/60' };
+  const seen = new Set<string>();
+  let server: TestServer;
+  let exhausted: TestServer;
+
+  beforeAll(async () => {
+    server = await startTestServer(limits);
+    exhausted = await startTestServer({ MEMORY_RATE_LIMIT: '1/60' });
+    await send(exhausted, 'GET', '/v1/memories?userId=u-1');
+  });
+
+  afterAll(async () => {
+    await server.stop();
+    await exhausted.stop();
+  });
+
+  /** A path that exists, for the operation to work on. */
+  async function pathOf({ path, parameters = [] }: Operation, id?: string): Promise<string> {
+    const memory = { userId: 'u-1', content: 'a memory to work on' };
+    const target = path.includes('{id}') ? (id ?? (await server.client.save(memory)).id) : '';
+    const query = new URLSearchParams();
+    for (const { name, in: place, required, example } of parameters.map(resolve)) {
+      if (place === 'query' && required) query.set(name, String(example));
+    }
+    return `${path.replace('{id}', target)}?${query}`.replace(/\?$/, '');
+  }
+
+  /** Holds an answer against what is documented of it. */
+  async function expectDocumented(operation: Operation, status: number, response: Response) {
+    const { operationId, responses } = operation;
+    expect(response.status).toBe(status);
+    const answer = resolve(responses[status] ?? {});
+    expect(answer.description).toBeString();
+    const { schema } = jsonOf(answer);
+    const text = await response.text();
+    if (schema === undefined) expect(text).toBe('');
+    else expect(misfit(schema, JSON.parse(text))).toBeNull();
+    for (const name of Object.keys(document.components.headers)) {
+      const about = answer.headers?.[name];
+      if (response.headers.has(name)) expect([name, about]).toEqual([name, expect.anything()]);
+      if (about && resolve(about).required) expect(response.headers.has(name)).toBe(true);
+    }
+    seen.add(`${operationId} ${status}`);
+  }
+
+  for (const operation of documented) {
+    const { operationId, method, security, requestBody, responses } = operation;
+    const success = Number(Object.keys(responses).find((status) => status < '300'));
+    const bodies = examplesOf(jsonOf(requestBody));
+    const [body] = bodies;
+
+    test(`${operationId} answers ${success} to each of its examples`, async () => {
+      for (const example of bodies.length > 0 ? bodies : [undefined]) {
+        const key = method === 'GET' ? {} : { 'idempotency-key': crypto.randomUUID() };
+        const body = example === undefined ? {} : { body: example };
+        const path = await pathOf(operation);
+        const response = await send(server, method, path, { headers: key, ...body });
+        await expectDocumented(operation, success, response);
+      }
+    });
+
+    if (security !== undefined) continue;
+
+    test(`${operationId} refuses as documented`, async () => {
+      const path = await pathOf(operation);
+      const unknown = `${path}${path.includes('?') ? '&' : '?'}nonsense=1`;
+      const request = body === undefined ? {} : { body };
+      const anonymous = { ...request, headers: { authorization: '' } };
+      await expectDocumented(operation, 400, await send(server, method, unknown, request));
+      await expectDocumented(operation, 401, await send(server, method, path, anonymous));
+      await expectDocumented(operation, 429, await send(exhausted, method, path, request));
+    });
+
+    if ('404' in responses) {
+      test(`${operationId} answers 404 to an unknown id`, async () => {
+        const path = await pathOf(operation, 'mem_unknown');
+        const response = await send(server, method, path, body === undefined ? {} : { body });
+        await expectDocumented(operation, 404, response);
+      });
+    }
+
+    if (body !== undefined) {
+      test(`${operationId} refuses bodies as documented`, async () => {
+        const path = await pathOf(operation);
+        const big = { ...Object(body), padding: 'x'.repeat(5_000) };
+        const headers = { 'content-type': 'text/plain' };
+        await expectDocumented(operation, 413, await send(server, method, path, { body: big }));
+        await expectDocumented(operation, 415, await send(server, method, path, { body, headers }));
+      });
+    }
+  }
+
+  test('has shown every documented answer but those to its own faults', () => {
+    const answers = documented
+      .filter(({ security }) => security === undefined)
+      .flatMap(({ operationId, responses }) =>
+        Object.keys(responses).map((status) => `${operationId} ${status}`),
+      )
+      .filter((answer) => !/ 50[03]$/.test(answer));
+    expect(answers.filter((answer) => !seen.has(answer))).toEqual([]);
+  });
+
+  test('serves the document without a key, for its own version', async () => {
+    const response = await fetch(`${server.url}/openapi.json`);
+    const served = (await response.json()) as typeof document;
+    expect(response.headers.get('content-type')).toContain('application/json');
+    expect(served).toEqual({
+      ...document,
+      info: { ...document.info, version: served.info.version },
+    });
+    expect((await server.client.health()).version).toBe(served.info.version);
+  });
+});

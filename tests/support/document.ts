@@ -1,0 +1,74 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { openApiDocument } from '../../server/http/openapi/document.ts';
+
+/* The OpenAPI document, read as its readers do: references followed, schemas checked by ajv. */
+
+type Ref = { $ref?: string };
+export type Content = { schema?: object; example?: unknown; examples?: Record<string, Example> };
+type Example = { value: unknown };
+type Body = { content?: { 'application/json': Content } };
+export type Header = Ref & { required?: true; schema?: object; example?: unknown };
+export type Answer = Ref & Body & { description?: string; headers?: Record<string, Header> };
+export type Parameter = Ref & {
+  name: string;
+  in: string;
+  required?: true;
+  schema: object;
+  example?: unknown;
+};
+export type Operation = {
+  method: string;
+  path: string;
+  operationId: string;
+  /** There, and empty, where no key is needed. */
+  security?: unknown[];
+  parameters?: Parameter[];
+  requestBody?: Body;
+  responses: Record<string, Answer>;
+};
+
+type Document = {
+  info: { version: string };
+  paths: Record<string, Record<string, Omit<Operation, 'method' | 'path'>>>;
+  components: { headers: Record<string, Header> };
+};
+
+export const document: Document = JSON.parse(JSON.stringify(openApiDocument('0.0.0')));
+
+export const documented: Operation[] = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, about]) => ({
+    ...about,
+    method: method.toUpperCase(),
+    path,
+  })),
+);
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+addFormats.default(ajv);
+ajv.addSchema(document, 'document');
+
+/** What a reference stands for; what is none, as it is. */
+export function resolve<T extends Ref>(value: T): T {
+  if (value.$ref === undefined) return value;
+  let found: unknown = document;
+  for (const step of value.$ref.split('/').slice(1)) found = Object(found)[step];
+  if (found === undefined) throw new Error(`${value.$ref} stands for nothing`);
+  return found as T;
+}
+
+/** What does not fit the schema, or null. References in it are the document's own. */
+export function misfit(schema: object, value: unknown): string | null {
+  const absolute = JSON.stringify(schema).replaceAll('"#/components', '"document#/components');
+  const validate = ajv.compile(JSON.parse(absolute));
+  return validate(value) ? null : ajv.errorsText(validate.errors);
+}
+
+export function jsonOf(body: Body | undefined): Content {
+  return body?.content?.['application/json'] ?? {};
+}
+
+export function examplesOf({ example, examples = {} }: Content): unknown[] {
+  const named = Object.values(examples).map(({ value }) => value);
+  return example === undefined ? named : [example, ...named];
+}

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'bun:test';
+import { importRule } from './tidy/imports.ts';
+import { lengthRules } from './tidy/lengths.ts';
+import {
+  allPaths,
+  type Rule,
+  readSources,
+  readText,
+  type Source,
+  toSource,
+} from './tidy/source.ts';
+import { wordRules } from './tidy/words.ts';
+
+/* The style of the house, as far as a machine can see it. */
+
+const rules = [importRule, ...lengthRules, ...wordRules];
+
+function broken({ name, breaches }: Rule, source: Source): string[] {
+  return breaches(source).map(
+    ({ line, why = '' }) => `${source.path}:${line} ${name}${why === '' ? '' : ` — ${why}`}`,
+  );
+}
+
+describe.each(rules)('$name', (rule) => {
+  test('notices a file that breaks it', () => {
+    const found = broken(rule, toSource(rule.bad.path, rule.bad.text));
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain(`${rule.bad.path}:`);
+  });
+
+  test('lets a file pass that keeps it', () => {
+    expect(broken(rule, toSource(rule.good.path, rule.good.text))).toEqual([]);
+  });
+
+  test('is kept everywhere', async () => {
+    const sources = await readSources();
+    expect(sources.flatMap((source) => broken(rule, source))).toEqual([]);
+  });
+});
+
+describe('an import', () => {
+  test.each([
+    ['sdk/a.ts', "import { type Memory } from './contract/memory.ts';"],
+    ['sdk/a.ts', "import { readFile } from 'node:fs';"],
+    ['sdk/contract/a.ts', "export * from '../client.ts';"],
+    ['cli/commands/a.ts', "import { startServer } from '../../server/main.ts';"],
+    ['cli/a.ts', "await import('../server/app.ts');"],
+    ['server/memory/a.ts', "import 'elysia';"],
+    ['server/queue/a.ts', "import type { Database } from 'bun:sqlite';"],
+    ['server/storage/storage.ts', "import { limits } from '../../sdk/contract/limits.ts';"],
+    ['server/storage/sqlite/a.ts', "import { app } from '../../app.ts';"],
+    ['server/config.ts', "import type { Database } from './storage/sqlite/open.ts';"],
+  ])('in %s may not be: %s', (path, text) => {
+    expect(broken(importRule, toSource(path, text))).toHaveLength(1);
+  });
+
+  test.each([
+    ['sdk/a.ts', "import type { Memory } from './contract/memory.ts';"],
+    ['sdk/a.ts', "import { errorTable } from './contract/errors.ts';"],
+    ['cli/commands/a.ts', "await import('../../server/main.ts');"],
+    ['cli/commands/a.ts', "import type { Admin } from '../../server/admin.ts';"],
+    ['server/http/a.ts', "import type { Storage } from '../storage/storage.ts';"],
+    ['tests/a.ts', "import { open } from '../server/storage/sqlite/open.ts';"],
+  ])('in %s may be: %s', (path, text) => {
+    expect(broken(importRule, toSource(path, text))).toEqual([]);
+  });
+});
+
+describe('names of files and folders', () => {
+  const vague = /(?:^|[/._-])(?:utils?|helpers?|common|managers?)(?=[/._-]|$)/i;
+
+  test('say what is in them', async () => {
+    const found = (await allPaths()).filter((path) => vague.test(path));
+    expect(found).toEqual([]);
+  });
+
+  test.each(['server/utils/a.ts', 'cli/helpers.ts', 'sdk/string-util.ts', 'server/Manager.ts'])(
+    'would not be %s',
+    (path) => expect(path).toMatch(vague),
+  );
+});
+
+test('other files hold no path of one machine either', async () => {
+  const rule = rules.find(({ name }) => name === 'no path of one machine');
+  const paths = (await allPaths()).filter((path) => /\.(?:md|json|ya?ml|toml|sql)$/.test(path));
+  const sources = await Promise.all(
+    paths.map(async (path) => toSource(path, await readText(path))),
+  );
+  expect(sources.length).toBeGreaterThan(3);
+  expect(sources.flatMap((source) => (rule ? broken(rule, source) : ['no such rule']))).toEqual([]);
+});
+
+test('the lockfile names no registry, so that it installs from any', async () => {
+  expect(await readText('package-lock.json')).not.toContain('"resolved": "http');
+});
+
+describe('what is read', () => {
+  test('are the sources of every folder', async () => {
+    const paths = (await readSources()).map(({ path }) => path);
+    expect(paths).toContain('server/app.ts');
+    expect(paths).toContain('sdk/contract/memory.ts');
+    expect(paths).toContain('tests/tidy.test.ts');
+  });
+
+  test.each([
+    ['a line comment', 'a; // any', 'a;       '],
+    ['a block comment', 'a; /* any\nany */ b;', 'a;       \n       b;'],
+    ['a string', 'a(\'any\', "any");', 'a(\'   \', "   ");'],
+    [
+      'a template',
+      `a(\`any $\{b({ c: \`any\` })} any\`);`,
+      `a(\`    $\{b({ c: \`   \` })}    \`);`,
+    ],
+    ['a pattern', 'a = /any[\'"]/g; b / c; // d', 'a = /        g; b / c;     '],
+  ])('is %s, without what it says', (_, text, code) => {
+    expect(toSource('server/a.ts', text).code).toBe(code);
+  });
+});

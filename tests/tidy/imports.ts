@@ -1,0 +1,121 @@
+import { posix } from 'node:path';
+import { type Breach, lineOf, type Rule, type Source } from './source.ts';
+
+/**
+ * Who may import what. The first row that fits a file holds for it. A name that ends in a slash
+ * or a colon stands for all that begins with it.
+ */
+type Row = {
+  from: string[];
+  may: string[];
+  /** As a type only: nothing of it is there when the program runs. */
+  types?: string[];
+  /** When it is needed, by `import()`; as a type, too. */
+  late?: string[];
+  /** Takes back from `may`, but for what stands there by its full name. */
+  not?: string[];
+};
+
+const backends = ['server/storage/sqlite/', 'server/storage/postgres/'];
+/** The parts of the contract that need no TypeBox when they run. */
+const plainContract = ['errors', 'headers', 'limits', 'operations'].map(
+  (name) => `sdk/contract/${name}.ts`,
+);
+/** What is pure is shared by the backends: how a filter matches, how a text is analysed. */
+const anyBackend = [
+  'server/storage/storage.ts',
+  'server/errors.ts',
+  'server/memory/',
+  'server/search/',
+  'node:',
+  'bun',
+].concat(plainContract);
+/** Neither HTTP nor a database is known here. */
+const pure = ['server/memory/', 'server/queue/', 'server/search/'];
+const typebox = ['@sinclair/typebox', '@sinclair/typebox/'];
+
+const table: Row[] = [
+  { from: ['sdk/contract/'], may: ['sdk/contract/', ...typebox] },
+  {
+    from: ['sdk/'],
+    may: ['ofetch', 'sdk/', ...plainContract],
+    types: ['sdk/contract/'],
+    not: ['sdk/contract/'],
+  },
+  {
+    from: ['cli/'],
+    may: ['commander', 'sdk/index.ts', 'cli/', 'package.json', 'node:'],
+    types: ['@commander-js/extra-typings', 'sdk/contract/'],
+    late: ['server/main.ts', 'server/admin.ts', 'sdk/contract/validate.ts'],
+  },
+  { from: ['server/storage/storage.ts'], may: [], types: ['sdk/contract/'] },
+  {
+    from: ['server/storage/sqlite/'],
+    may: ['bun:sqlite', 'server/storage/sqlite/', ...anyBackend],
+    types: ['sdk/contract/'],
+  },
+  {
+    from: ['server/storage/postgres/'],
+    may: ['server/storage/postgres/', ...anyBackend],
+    types: ['sdk/contract/'],
+  },
+  {
+    from: pure,
+    may: [...pure, 'server/storage/storage.ts', 'server/errors.ts', 'sdk/contract/'],
+    types: ['server/log.ts'],
+  },
+  {
+    from: ['server/http/', 'server/app.ts'],
+    may: ['elysia', 'server/', 'sdk/contract/', 'node:', ...typebox],
+    not: [...backends, 'server/main.ts', 'server/admin.ts'],
+  },
+  {
+    from: ['server/main.ts', 'server/admin.ts'],
+    may: ['server/', 'sdk/contract/', 'package.json'],
+  },
+  { from: ['server/'], may: ['server/', 'sdk/contract/', 'node:'], not: backends },
+  // Tests may import anything.
+  { from: ['tests/'], may: [''] },
+];
+
+/** The rule of direction: what a folder may know of the others. */
+export const importRule: Rule = {
+  name: 'imports go in one direction',
+  breaches: (source) => importsOf(source).flatMap((one) => judge(source.path, one)),
+  bad: {
+    path: 'server/http/a.ts',
+    text: "import {\n  open,\n} from '../storage/sqlite/open.ts';",
+  },
+  good: { path: 'server/main.ts', text: "import { open } from './storage/sqlite/open.ts';" },
+};
+
+type Import = { target: string; kind: 'value' | 'type' | 'late'; line: number };
+
+const statement =
+  /(?:^|\n)(?:import|export)(\s+type\b)?[^;'"]*?\bfrom\s+'( *)'|(?:^|\n)import\s+'( *)'|\bimport\(\s*'( *)'/dg;
+
+function importsOf({ path, text, code }: Source): Import[] {
+  return [...code.matchAll(statement)].map((match): Import => {
+    const place = match.indices?.slice(2).find((one) => one !== undefined);
+    const [begin, end] = place ?? [match.index, match.index];
+    const name = text.slice(begin, end);
+    const target = name.startsWith('.') ? posix.join(posix.dirname(path), name) : name;
+    const kind = match[4] !== undefined ? 'late' : match[1] !== undefined ? 'type' : 'value';
+    return { target, kind, line: lineOf(text, begin) };
+  });
+}
+
+function judge(path: string, { target, kind, line }: Import): Breach[] {
+  const row = table.find(({ from }) => fits(path, from));
+  const { may = [], types = [], late = [], not = [] } = row ?? {};
+  const granted = kind === 'value' ? [] : [...late, ...(kind === 'type' ? types : [])];
+  const isExact = may.includes(target) || fits(target, granted);
+  if (isExact || (fits(target, may) && !fits(target, not))) return [];
+  return [{ line, why: `${path} may not import ${target}${kind === 'value' ? '' : ` (${kind})`}` }];
+}
+
+function fits(name: string, patterns: string[]): boolean {
+  return patterns.some((pattern) =>
+    pattern === '' || /[/:]$/.test(pattern) ? name.startsWith(pattern) : name === pattern,
+  );
+}

@@ -1,0 +1,82 @@
+/** Code without what it says; both have the length of the text, line by line. */
+export type Masked = {
+  /** What runs: comments and what stands in quotes are blanked. */
+  code: string;
+  /** What is said, too: only what stands in quotes is blanked. */
+  prose: string;
+};
+
+/** A scan that knows just enough of TypeScript to tell code, comments, strings and patterns. */
+export function masked(text: string): Masked {
+  const scan: Scan = { text, at: 0, code: '', prose: '', open: [] };
+  while (scan.at < text.length) {
+    const dull = take(scan, plain);
+    if (dull !== null) put(scan, dull, dull, dull);
+    const said = take(scan, comment);
+    const string = take(scan, quoted) ?? takeRegex(scan);
+    if (said !== null) put(scan, said, blank(said), said);
+    else if (string !== null) put(scan, string, edges(string, 1), edges(string, 1));
+    else putOther(scan);
+  }
+  return { code: scan.code, prose: scan.prose };
+}
+
+type Scan = Masked & {
+  text: string;
+  at: number;
+  /** How many braces are open in each `${` that the scan is inside of. */
+  open: number[];
+};
+
+/** What holds nothing to look at; taken at one go, for speed. */
+const plain = /[^'"`/{}]+/y;
+const comment = /\/\/[^\n]*|\/\*[\s\S]*?\*\//y;
+const quoted = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/y;
+const template = /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*(?:`|\$\{)/y;
+const regex = /\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/y;
+/** After these a slash begins a regular expression; after a value it divides. */
+const beforeRegex = /(?:^|[(,=:[!&|?{};+\-*%~^<>]|\breturn|\btypeof|\bcase|\bof|\bin)\s*$/;
+
+function take(scan: Scan, pattern: RegExp): string | null {
+  pattern.lastIndex = scan.at;
+  return pattern.exec(scan.text)?.[0] ?? null;
+}
+
+function takeRegex(scan: Scan): string | null {
+  return beforeRegex.test(scan.code.slice(-200)) ? take(scan, regex) : null;
+}
+
+function put(scan: Scan, token: string, code: string, prose: string): void {
+  scan.code += code;
+  scan.prose += prose;
+  scan.at += token.length;
+}
+
+function putOther(scan: Scan): void {
+  const char = scan.text.charAt(scan.at);
+  put(scan, char, char, char);
+  const inner = scan.open.pop();
+  // The brace that closes a `${` leads back into its template.
+  const closes = char === '}' && inner === 0;
+  if (inner !== undefined && !closes) {
+    scan.open.push(inner + (char === '{' ? 1 : char === '}' ? -1 : 0));
+  }
+  if (char === '`' || closes) putTemplate(scan);
+}
+
+/** The text of a template, up to its end or to the next `${`. */
+function putTemplate(scan: Scan): void {
+  const token = take(scan, template) ?? scan.text.slice(scan.at);
+  if (token.endsWith('${')) scan.open.push(0);
+  put(scan, token, edges(token, 0), edges(token, 0));
+}
+
+function blank(text: string): string {
+  return text.replace(/[^\n]/g, ' ');
+}
+
+/** Blanks a token but for its quotes: `begin` characters in front and what closes or opens it. */
+function edges(token: string, begin: number): string {
+  const end = token.endsWith('${') ? 2 : 1;
+  return token.slice(0, begin) + blank(token.slice(begin, -end)) + token.slice(-end);
+}

@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import { Glob } from 'bun';
+import { masked } from './mask.ts';
+
+/** A file as the rules see it. The three views have the same length, line by line. */
+export type Source = {
+  /** From the root of the repository. */
+  path: string;
+  text: string;
+  /** What runs: comments and what stands in quotes are blanked. */
+  code: string;
+  /** What is said, too: only what stands in quotes is blanked. */
+  prose: string;
+};
+
+/** A place where a rule is broken; lines count from 1. */
+export type Breach = { line: number; why?: string };
+
+/** A rule, with a made-up file that breaks it and one that keeps it. */
+export type Rule = {
+  name: string;
+  breaches(source: Source): Breach[];
+  bad: { path: string; text: string };
+  good: { path: string; text: string };
+};
+
+const root = join(import.meta.dir, '../..');
+const folders = ['server', 'sdk', 'cli', 'tests'];
+const foreign = /(^|\/)(node_modules|dist|data|coverage|\.git)\//;
+
+export function toSource(path: string, text: string): Source {
+  return { path, text, ...masked(text) };
+}
+
+let sources: Promise<Source[]> | undefined;
+
+/** All our TypeScript, read once. */
+export function readSources(): Promise<Source[]> {
+  sources ??= readAll();
+  return sources;
+}
+
+async function readAll(): Promise<Source[]> {
+  const paths = (await allPaths()).filter((path) => folders.includes(path.split('/', 1).join()));
+  const ours = paths.filter((path) => path.endsWith('.ts'));
+  return Promise.all(ours.map(async (path) => toSource(path, await readText(path))));
+}
+
+/** Every file that is ours, of any kind. */
+export async function allPaths(): Promise<string[]> {
+  const found = await Array.fromAsync(new Glob('**/*').scan({ cwd: root, dot: true }));
+  return found.filter((path) => !foreign.test(path)).sort();
+}
+
+export function readText(path: string): Promise<string> {
+  return Bun.file(join(root, path)).text();
+}
+
+/** Every line of a view that matches. */
+export function linesThatMatch(view: string, pattern: RegExp): Breach[] {
+  return view.split('\n').flatMap((text, index) => {
+    const [match] = pattern.exec(text) ?? [];
+    return match === undefined ? [] : [{ line: index + 1, why: match.trim() }];
+  });
+}
+
+/** Which line the character at `index` is on. */
+export function lineOf(text: string, index: number): number {
+  return text.slice(0, index).split('\n').length;
+}

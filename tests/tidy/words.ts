@@ -1,0 +1,70 @@
+import { linesThatMatch, type Rule } from './source.ts';
+
+/** The files that may read the environment: where server, SDK and CLI meet their process. */
+const readersOfEnv = ['server/config.ts', 'sdk/options.ts', 'cli/io.ts', 'cli/main.ts'].concat(
+  'cli/process-output.ts',
+);
+const homes = ['work', 'root', 'home', 'Users'];
+const machinePath = new RegExp(`(?<![\\w./-])/(?:${homes.join('|')})/`);
+const sql =
+  /\b(?:SELECT\s+[\w*("].*\sFROM|INSERT (?:OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM|CREATE (?:TABLE|INDEX)|PRAGMA \w)/;
+
+/** Rules that a word, in the right place, breaks. */
+export const wordRules: Rule[] = [
+  {
+    name: 'no any',
+    breaches: ({ code }) => linesThatMatch(code, /(?<![.\w])any\b(?!\s*[(:])/),
+    bad: { path: 'server/a.ts', text: 'const a = b as any;' },
+    good: { path: 'server/a.ts', text: "AbortSignal.any([]); // any\nconst a = 'any';" },
+  },
+  {
+    name: 'no non-null assertion',
+    breaches: ({ code }) => linesThatMatch(code, /[\w)\]]!(?!=)/),
+    bad: { path: 'server/a.ts', text: 'const a = b[0]!.c;' },
+    good: { path: 'server/a.ts', text: "const a = !b && c !== d; const e = 'f!'; // g!" },
+  },
+  {
+    name: 'no default export',
+    breaches: ({ path, code }) =>
+      path.endsWith('.d.ts') ? [] : linesThatMatch(code, /\bexport default\b|\bas default\b/),
+    bad: { path: 'server/a.ts', text: 'export default 1;' },
+    good: { path: 'server/sql.d.ts', text: 'export default text;' },
+  },
+  {
+    name: 'only the settings read the environment',
+    breaches: ({ path, code }) => {
+      const isFree = path.startsWith('tests/') || readersOfEnv.includes(path);
+      return isFree ? [] : linesThatMatch(code, /\b(?:process\??|Bun|import\.meta)\.env\b/);
+    },
+    bad: { path: 'server/app.ts', text: 'const port = process.env.PORT;' },
+    good: { path: 'server/config.ts', text: 'const port = process.env.PORT;' },
+  },
+  {
+    name: 'nothing left to do',
+    breaches: ({ prose }) => linesThatMatch(prose, /\b(?:TODO|FIXME|XXX)\b/),
+    bad: { path: 'server/a.ts', text: 'const a = 1;\n// TODO: more' },
+    good: { path: 'server/a.ts', text: "const a = 'TODO';" },
+  },
+  {
+    name: 'every test runs',
+    breaches: ({ path, code }) =>
+      path.startsWith('tests/')
+        ? linesThatMatch(code, /\b(?:test|it|describe)\.(?:only|skip|todo)\b/)
+        : [],
+    bad: { path: 'tests/a.test.ts', text: "describe('a', () => {\n  test.only('b');\n});" },
+    good: { path: 'tests/a.test.ts', text: "test('b', () => list.skip(1));" },
+  },
+  {
+    name: 'no path of one machine',
+    breaches: ({ text }) => linesThatMatch(text, machinePath),
+    bad: { path: 'docs/a.md', text: ['see `', 'home', 'me/notes`'].join('/') },
+    good: { path: 'docs/a.md', text: 'https://example.org/home/page and ./root/a' },
+  },
+  {
+    name: 'SQL lives in server/storage',
+    breaches: ({ path, text }) =>
+      /^(?:server|sdk|cli)\/(?!storage\/)/.test(path) ? linesThatMatch(text, sql) : [],
+    bad: { path: 'server/http/a.ts', text: "db.query('SELECT id FROM memories');" },
+    good: { path: 'server/storage/sqlite/a.ts', text: "db.query('SELECT id FROM memories');" },
+  },
+];

@@ -1,0 +1,36 @@
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { backoffMs, maxAttempts } from '../../server/queue/backoff.ts';
+
+const almostOne = 1 - Number.EPSILON;
+const longest = (attempt: number) => backoffMs(attempt, almostOne);
+
+test('the longest wait doubles with every attempt', () => {
+  expect([1, 2, 3, 4, 5].map(longest)).toEqual([999, 1_999, 3_999, 7_999, 15_999]);
+});
+
+test('no wait is over a minute, however often a job failed', () => {
+  expect([7, 8, 100, 10_000].map(longest)).toEqual([59_999, 59_999, 59_999, 59_999]);
+});
+
+test('every wait is whole milliseconds between none and the longest', () => {
+  const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 50 }), random, (attempt, drawn) => {
+      const wait = backoffMs(attempt, drawn);
+      expect(Number.isInteger(wait)).toBe(true);
+      expect(wait).toBeGreaterThanOrEqual(0);
+      expect(wait).toBeLessThanOrEqual(longest(attempt));
+    }),
+  );
+});
+
+test('the whole range is used, so that jobs that failed together part', () => {
+  expect(backoffMs(3, 0)).toBe(0);
+  expect(backoffMs(3, 0.5)).toBe(2_000);
+});
+
+test('a job is tried a few times, not once and not for ever', () => {
+  expect(maxAttempts).toBeGreaterThan(1);
+  expect(maxAttempts).toBeLessThanOrEqual(10);
+});

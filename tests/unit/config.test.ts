@@ -1,0 +1,96 @@
+import { expect, test } from 'bun:test';
+import { readConfig } from '../../server/config.ts';
+import { thrownBy } from '../support/thrown.ts';
+
+const defaults = {
+  port: 7070,
+  host: '127.0.0.1',
+  databaseUrl: 'sqlite:./data/memory.db',
+  apiKey: null,
+  corsOrigins: [],
+  logLevel: 'info',
+  maxBodyBytes: 5_242_880,
+  rateLimit: { requests: 6_000, seconds: 60 },
+};
+
+test('an empty environment gives the defaults', () => {
+  expect<unknown>(readConfig({})).toEqual(defaults);
+});
+
+test('an empty value is no value', () => {
+  const names = ['PORT', 'HOST', 'MEMORY_DATABASE_URL', 'MEMORY_API_KEY', 'MEMORY_CORS_ORIGINS'];
+  const more = ['LOG_LEVEL', 'MEMORY_MAX_BODY_BYTES', 'MEMORY_RATE_LIMIT'];
+  const env = Object.fromEntries([...names, ...more].map((name) => [name, '']));
+  expect<unknown>(readConfig(env)).toEqual(defaults);
+});
+
+test('every setting is taken over', () => {
+  const config = readConfig({
+    PORT: '0',
+    HOST: '::1',
+    MEMORY_DATABASE_URL: 'sqlite:some/place.db',
+    MEMORY_API_KEY: 'a-key-of-16-char',
+    MEMORY_CORS_ORIGINS: 'https://app.example, http://localhost:5173',
+    LOG_LEVEL: 'warn',
+    MEMORY_MAX_BODY_BYTES: '1024',
+    MEMORY_RATE_LIMIT: '10/1',
+  });
+  expect(config).toEqual({
+    port: 0,
+    host: '::1',
+    databaseUrl: 'sqlite:some/place.db',
+    apiKey: 'a-key-of-16-char',
+    corsOrigins: ['https://app.example', 'http://localhost:5173'],
+    logLevel: 'warn',
+    maxBodyBytes: 1_024,
+    rateLimit: { requests: 10, seconds: 1 },
+  });
+});
+
+test('the rate limit can be switched off', () => {
+  expect(readConfig({ MEMORY_RATE_LIMIT: 'off' }).rateLimit).toBeNull();
+});
+
+const broken = {
+  PORT: '70700',
+  MEMORY_DATABASE_URL: 'mysql://root@localhost',
+  MEMORY_API_KEY: 'short',
+  MEMORY_CORS_ORIGINS: '*',
+  LOG_LEVEL: 'loud',
+  MEMORY_MAX_BODY_BYTES: '5 MiB',
+  MEMORY_RATE_LIMIT: '6000',
+};
+
+test('all problems are told at once, one on each line', () => {
+  const [head, ...lines] = thrownBy(() => readConfig(broken)).message.split('\n');
+  expect(head).toBe('The settings cannot be used:');
+  expect(lines.map((line) => line.trim().split(' ')[0])).toEqual(Object.keys(broken));
+});
+
+test('a refused key is not told', () => {
+  const secret = 'a secret that has spaces';
+  expect(thrownBy(() => readConfig({ MEMORY_API_KEY: secret })).message).not.toContain('secret');
+});
+
+test.each([
+  ['PORT', '-1'],
+  ['PORT', '1.5'],
+  ['PORT', '0x10'],
+  ['MEMORY_DATABASE_URL', 'sqlite:'],
+  ['MEMORY_DATABASE_URL', 'sqlite::memory:'],
+  ['MEMORY_DATABASE_URL', './memory.db'],
+  ['MEMORY_API_KEY', 'x'.repeat(15)],
+  ['MEMORY_API_KEY', 'x'.repeat(257)],
+  ['MEMORY_API_KEY', 'sixteen or more with spaces'],
+  ['MEMORY_CORS_ORIGINS', 'https://app.example/'],
+  ['MEMORY_CORS_ORIGINS', 'app.example'],
+  ['MEMORY_CORS_ORIGINS', 'https://app.example,'],
+  ['LOG_LEVEL', 'INFO'],
+  ['MEMORY_MAX_BODY_BYTES', '1023'],
+  ['MEMORY_MAX_BODY_BYTES', '1073741825'],
+  ['MEMORY_RATE_LIMIT', '0/60'],
+  ['MEMORY_RATE_LIMIT', '60/0'],
+  ['MEMORY_RATE_LIMIT', 'none'],
+])('%s=%s is refused', (name, value) => {
+  expect(thrownBy(() => readConfig({ [name]: value })).message).toContain(`${name} must be `);
+});

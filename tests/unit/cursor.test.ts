@@ -1,0 +1,55 @@
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { ServiceError } from '../../server/errors.ts';
+import { readCursor, writeCursor } from '../../server/http/cursor.ts';
+import { thrownBy } from '../support/thrown.ts';
+
+const position = { createdAt: 1_795_168_800_000, id: 'mem_1' };
+
+test('a cursor leads back to the position it was made of', () => {
+  const anyPosition = fc.record({
+    createdAt: fc.maxSafeNat(),
+    id: fc.string({ unit: 'grapheme' }),
+  });
+  const anyList = fc.array(fc.string({ unit: 'grapheme' }));
+  fc.assert(
+    fc.property(anyPosition, anyList, (at, list) => {
+      expect(readCursor(writeCursor(at, list), list)).toEqual(at);
+    }),
+  );
+});
+
+test('a cursor can stand in a URL as it is', () => {
+  const cursor = writeCursor({ createdAt: 0, id: '<>?&=+/ü' }, ['u 1', 'desc']);
+  expect(encodeURIComponent(cursor)).toBe(cursor);
+});
+
+test.each([
+  ['another user', ['u-2', 'desc']],
+  ['another order', ['u-1', 'asc']],
+  ['a filter', ['u-1', 'desc', 'type=ticket']],
+  ['parts that read the same when joined', ['u-1d', 'esc']],
+])('a cursor is refused with %s', (_, list) => {
+  const error = thrownBy(() => readCursor(writeCursor(position, ['u-1', 'desc']), list));
+  expect(error).toBeInstanceOf(ServiceError);
+  expect(error).toMatchObject({ code: 'invalid_request', details: [{ field: 'cursor' }] });
+  expect(error.message).toContain('another user, order or filter');
+});
+
+test.each([
+  '',
+  'x',
+  '!!!',
+  'null',
+  Buffer.from('[]').toString('base64url'),
+  Buffer.from('{"createdAt":1}').toString('base64url'),
+  Buffer.from('["1","mem_1","x"]').toString('base64url'),
+  Buffer.from('[1.5,"mem_1","x"]').toString('base64url'),
+  Buffer.from('[1,2,"x"]').toString('base64url'),
+])('%p is no cursor', (cursor) => {
+  const error = thrownBy(() => readCursor(cursor, ['u-1', 'desc']));
+  expect(error).toMatchObject({
+    code: 'invalid_request',
+    details: [{ field: 'cursor', message: 'is not one that this service gave out' }],
+  });
+});

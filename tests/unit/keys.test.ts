@@ -1,0 +1,40 @@
+import { expect, test } from 'bun:test';
+import { crc32 } from 'node:zlib';
+import { apiKeyPattern } from '../../server/config.ts';
+import { hashKey, keyToStore, makeKey } from '../../server/keys.ts';
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+test('a key is mk_, 32 random characters and the checksum of both', () => {
+  for (let count = 0; count < 100; count += 1) {
+    const key = makeKey();
+    expect(key).toMatch(/^mk_[0-9A-Za-z]{38}$/);
+    const checksum = [...key.slice(-6)].reduce((sum, one) => sum * 62 + alphabet.indexOf(one), 0);
+    expect(checksum).toBe(crc32(key.slice(0, -6)));
+  }
+});
+
+test('a made key is one that the settings would take', () => {
+  expect(makeKey()).toMatch(apiKeyPattern);
+});
+
+test('no two keys are alike, and every character comes up', () => {
+  const keys = Array.from({ length: 1_000 }, makeKey);
+  expect(new Set(keys).size).toBe(keys.length);
+  // 32,000 draws from 62: the chance that one never comes up is far below 10⁻²⁰⁰.
+  expect(new Set(keys.flatMap((key) => [...key.slice(3, 35)])).size).toBe(62);
+});
+
+test('the hash is SHA-256 in hex', () => {
+  expect(hashKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+});
+
+test('what is stored tells keys apart and holds no key', () => {
+  const key = makeKey();
+  const about = { project: 'shop', name: 'first run', createdAt: 1, expiresAt: null };
+  const stored = keyToStore(key, about);
+  expect(stored).toMatchObject({ ...about, hash: hashKey(key), prefix: key.slice(0, 7) });
+  expect(stored.lastFour).toBe(key.slice(-4));
+  expect(stored.id).toMatch(/^key_[0-9a-f]{32}$/);
+  expect(JSON.stringify(stored)).not.toContain(key.slice(0, 12));
+});

@@ -1,0 +1,71 @@
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { readNoQuery, readQuery, wholeNumber } from '../../server/http/query.ts';
+import { thrownBy } from '../support/thrown.ts';
+
+const base = 'http://127.0.0.1:7070/v1/memories';
+const read = (search: string) => ({ ...readQuery(base + search) });
+
+test('any names and values come back as they were sent', () => {
+  const text = fc.string({ unit: 'grapheme' }).filter((name) => name.isWellFormed());
+  const queries = fc.dictionary(text, text, { maxKeys: 5 });
+  fc.assert(
+    fc.property(queries, (query) => {
+      expect(read(`?${new URLSearchParams(query)}`)).toEqual({ ...query });
+    }),
+  );
+});
+
+test.each([
+  ['', {}],
+  ['?', {}],
+  ['?&&', {}],
+  ['?a', { a: '' }],
+  ['?a=', { a: '' }],
+  ['?=b', { '': 'b' }],
+  ['?a=b=c', { a: 'b=c' }],
+  ['?a=b?c', { a: 'b?c' }],
+  ['?a=b+c%2Bd', { a: 'b c+d' }],
+  ['?a=b#c?d=e', { a: 'b' }],
+  ['?metadata%5Bk%5D=v', { 'metadata[k]': 'v' }],
+])('%p is read', (search, query) => {
+  expect(read(search)).toEqual(query);
+});
+
+test('__proto__ is a name like any other', () => {
+  expect(Object.entries(readQuery(`${base}?__proto__=x`))).toEqual([['__proto__', 'x']]);
+});
+
+test.each([
+  ['?a=1&a=2', 'a: must be given once'],
+  ['?a=1&%61=1', 'a: must be given once'],
+  ['?a=%ff', 'the query is not valid percent-encoded UTF-8'],
+  ['?%zz=1', 'the query is not valid percent-encoded UTF-8'],
+  ['?a=%ed%a0%80', 'the query is not valid percent-encoded UTF-8'],
+])('%p is refused', (search, message) => {
+  expect(thrownBy(() => read(search))).toMatchObject({ code: 'invalid_request', message });
+});
+
+test('a route without a query refuses any', () => {
+  expect(() => readNoQuery(new Request(`${base}?`))).not.toThrow();
+  expect(thrownBy(() => readNoQuery(new Request(`${base}?a=1`))).message).toBe(
+    'a: is not a known query parameter',
+  );
+});
+
+test.each([
+  ['0', 0],
+  ['20', 20],
+  ['007', 7],
+  ['999999999999999', 999_999_999_999_999],
+  ['9999999999999999', '9999999999999999'],
+  ['', ''],
+  ['-1', '-1'],
+  ['1.0', '1.0'],
+  ['1e2', '1e2'],
+  [' 1', ' 1'],
+  ['٣', '٣'],
+  [undefined, undefined],
+])('the number in %p is %p', (text, value) => {
+  expect(wholeNumber(text)).toEqual(value);
+});

@@ -1,0 +1,211 @@
+import { describe, expect, test } from 'bun:test';
+import { BatchEnvelope } from '../../sdk/contract/ingest.ts';
+import { SaveRequest } from '../../sdk/contract/memory.ts';
+import { ListQuery } from '../../sdk/contract/page.ts';
+import {
+  sentence,
+  type Validator,
+  validateChat,
+  validateDocument,
+  validateRecord,
+  validateSupport,
+  validator,
+} from '../../sdk/contract/validate.ts';
+
+const sentencesOf = (validate: Validator, value: unknown) => validate(value).map(sentence);
+
+describe('a save', () => {
+  const validate = validator(SaveRequest);
+  const judge = (fields: object) => sentencesOf(validate, { userId: 'u', content: 'c', ...fields });
+  const nested = (levels: number): object => (levels === 1 ? {} : { a: nested(levels - 1) });
+
+  test.each([null, 1, 'text', []].map((value) => [value]))('is not %p', (value) => {
+    expect(sentencesOf(validate, value)).toEqual(['must be an object']);
+  });
+
+  test('names every field that is wrong', () => {
+    expect(sentencesOf(validate, {})).toEqual(['userId: is required', 'content: is required']);
+  });
+
+  test.each([
+    [{ userId: '', content: '' }, ['userId: must not be empty', 'content: must not be empty']],
+    [{ userId: 1, content: null }, ['userId: must be a string', 'content: must be a string']],
+    [{ metadata: [] }, ['metadata: must be an object']],
+    [{ metadata: null }, ['metadata: must be an object']],
+    [{ content: 'a\0' }, ['content: must not contain the character U+0000']],
+    [{ content: '\ud800' }, ['content: must be valid Unicode, without lone surrogates']],
+    [{ content: '\udc00\ud800' }, ['content: must be valid Unicode, without lone surrogates']],
+    [{ usreId: 'u' }, ['usreId: is not a known field']],
+    [{ 'a/b~c.d': 1 }, ['a/b~c.d: is not a known field']],
+  ])('says what is wrong with %j', (fields, sentences) => {
+    expect(judge(fields)).toEqual(sentences);
+  });
+
+  test('counts characters as code points', () => {
+    expect(judge({ userId: '😀'.repeat(256), content: '😀'.repeat(65_536) })).toEqual([]);
+    expect(judge({ userId: '😀'.repeat(257) })).toEqual([
+      'userId: must be at most 256 characters, not 257',
+    ]);
+    expect(judge({ content: 'x'.repeat(65_537) })).toEqual([
+      'content: must be at most 65536 characters, not 65537',
+    ]);
+  });
+
+  test('takes metadata of 16 KiB as JSON, in bytes, and no more', () => {
+    expect(judge({ metadata: { a: 'x'.repeat(16_376) } })).toEqual([]);
+    expect(judge({ metadata: { a: 'ü'.repeat(8_188) } })).toEqual([]);
+    expect(judge({ metadata: { a: `${'ü'.repeat(8_188)}x` } })).toEqual([
+      'metadata: must be at most 16384 bytes as JSON, not 16385',
+    ]);
+  });
+
+  test('takes metadata of 8 levels and no more', () => {
+    expect(judge({ metadata: nested(8) })).toEqual([]);
+    expect(judge({ metadata: nested(9) })).toEqual(['metadata: must be at most 8 levels deep']);
+    expect(judge({ metadata: { a: [[[[[[[1]]]]]]] } })).toEqual([]);
+    expect(judge({ metadata: { a: [[[[[[[[1]]]]]]]] } })).not.toEqual([]);
+  });
+
+  test.each(['__proto__', 'constructor', 'prototype'])('refuses the metadata key %s', (key) => {
+    const problem = [`metadata: must not use the key "${key}"`];
+    expect(judge({ metadata: JSON.parse(`{ "${key}": 1 }`) })).toEqual(problem);
+    expect(judge({ metadata: JSON.parse(`{ "a": [{ "${key}": 1 }] }`) })).toEqual(problem);
+  });
+
+  test('names at most 20 fields, and none at any length', () => {
+    const many = Array.from({ length: 50 }, (_, index) => [`f${index}`, 1]);
+    expect(judge(Object.fromEntries(many))).toHaveLength(20);
+    const [long] = judge({ ['x'.repeat(5_000)]: 1 });
+    expect(long).toBe(`${'x'.repeat(200)}…: is not a known field`);
+  });
+});
+
+test.each([
+  [{}, ['userId: is required']],
+  [{ userId: 'u', limit: 0 }, ['limit: must be at least 1']],
+  [{ userId: 'u', limit: 101 }, ['limit: must be at most 100']],
+  [{ userId: 'u', limit: 'ten' }, ['limit: must be an integer']],
+  [{ userId: 'u', order: 'up' }, ['order: must be one of desc, asc']],
+  [{ userId: 'u', page: '2' }, ['page: is not a known field']],
+  [{ userId: 'u', limit: 100, order: 'asc', cursor: 'x' }, []],
+])('the list %j gets %j', (query, sentences) => {
+  expect(sentencesOf(validator(ListQuery), query)).toEqual(sentences);
+});
+
+test.each([
+  [{}, ['items: is required']],
+  [{ items: {} }, ['items: must be an array']],
+  [{ items: [] }, ['items: must not be empty']],
+  [{ items: Array(1_001).fill(0) }, ['items: must have at most 1000 items']],
+  [{ items: [0], more: 1 }, ['more: is not a known field']],
+  [{ items: Array(1_000).fill(0) }, []],
+])('the batch envelope number %# gets what it deserves', (batch, sentences) => {
+  expect(sentencesOf(validator(BatchEnvelope), batch)).toEqual(sentences);
+});
+
+describe('a timeline', () => {
+  const judge = (entry: object, more: object[] = []) => {
+    const data = { subject: 's', comments: [{ content: 'c', ...entry }, ...more] };
+    return sentencesOf(validateSupport, { userId: 'u', data });
+  };
+  const badTime = 'must be an RFC 3339 time or whole milliseconds since 1970';
+
+  test('names its speakers as author or as role', () => {
+    expect(judge({ author: 'user' }, [{ role: 'agent', content: 'c' }])).toEqual([]);
+  });
+
+  test('misses the name that is usual for the kind of record', () => {
+    expect(judge({})).toEqual(['data.comments.0.author: is required']);
+    const data = { messages: [{ content: 'c' }] };
+    expect(sentencesOf(validateChat, { userId: 'u', data })).toEqual([
+      'data.messages.0.role: is required',
+    ]);
+  });
+
+  test('takes one name, not both', () => {
+    expect(judge({ author: 'user', role: 'user' })).toEqual([
+      'data.comments.0.author: author and role mean the same; give one of them',
+    ]);
+  });
+
+  test.each([
+    [{ author: '' }, 'author: must not be empty'],
+    [{ author: 'x'.repeat(101) }, 'author: must be at most 100 characters, not 101'],
+    [{ author: 'user', content: '' }, 'content: must not be empty'],
+    [{ author: 'user', text: 'c' }, 'text: is not a known field'],
+    [{ author: 'user', timestamp: 'yesterday' }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: 1.5 }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: null }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: '2026-02-29T00:00:00Z' }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: '2026-13-01T00:00:00Z' }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: '2026-00-01T00:00:00Z' }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: '2026-01-00T00:00:00Z' }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: '2026-01-01T00:60:00Z' }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: '2026-01-01T00:00:00+24:00' }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: '2026-02-28T00:00:00' }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: '2026-02-28T24:00:00Z' }, `timestamp: ${badTime}`],
+  ])('refuses the entry %j', (entry, problem) => {
+    expect(judge(entry)).toEqual([`data.comments.0.${problem}`]);
+  });
+
+  test.each([0, -1, 1_795_168_800_000, '2028-02-29T23:59:60.123456+05:30', '2026-01-01t00:00:00z'])(
+    'takes the timestamp %p',
+    (timestamp) => expect(judge({ author: 'user', timestamp })).toEqual([]),
+  );
+
+  test('has at most 1,000 entries', () => {
+    const more = Array(1_000).fill({ author: 'user', content: 'c' });
+    expect(judge({ author: 'user' }, more.slice(1))).toEqual([]);
+    expect(judge({ author: 'user' }, more)).toEqual([
+      'data.comments: must have at most 1000 items',
+    ]);
+  });
+});
+
+describe('a record', () => {
+  const types = 'ticket, document, conversation, event, profile';
+
+  test.each([
+    [null, 'must be an object'],
+    [{}, 'type: is required'],
+    [{ type: 'memory' }, `type: must be one of ${types}`],
+    [{ type: 'constructor' }, `type: must be one of ${types}`],
+    [{ type: 'event', userId: 'u', data: {} }, 'data.name: is required'],
+    [{ type: 'event', userId: 'u', data: [] }, 'data: must be an object'],
+    [{ type: 'profile', userId: 'u', data: { summary: 1 } }, 'data.summary: must be a string'],
+    [
+      { type: 'event', userId: 'u', data: { name: 'n', a: ['\0'] } },
+      'data: must not contain the character U+0000',
+    ],
+  ])('is refused as %j', (record, first) => {
+    expect(sentencesOf(validateRecord, record)[0]).toBe(first);
+  });
+
+  test.each([
+    ['event', { name: 'n', any: { thing: [1, null, true] } }],
+    ['profile', { summary: 's', language: 'de' }],
+    ['ticket', { subject: 's', comments: [] }],
+    ['document', { text: 't', pageCount: 0 }],
+    ['conversation', { messages: [{ role: 'user', content: 'c' }] }],
+  ])('is taken as %s', (type, data) => {
+    expect(sentencesOf(validateRecord, { type, userId: 'u', data })).toEqual([]);
+  });
+
+  test('needs no type where the door tells it, and takes none', () => {
+    const ticket = { userId: 'u', data: { subject: 's', comments: [] } };
+    expect(sentencesOf(validateSupport, ticket)).toEqual([]);
+    expect(sentencesOf(validateSupport, { type: 'ticket', ...ticket })).toEqual([
+      'type: is not a known field',
+    ]);
+  });
+
+  test('holds its descriptive fields and its metadata to one limit', () => {
+    const metadata = { a: 'x'.repeat(16_000) };
+    const judge = (title: string) =>
+      sentencesOf(validateDocument, { userId: 'u', metadata, data: { text: 't', title } });
+    expect(judge('short')).toEqual([]);
+    expect(judge('x'.repeat(400))).toEqual([
+      'metadata: must be at most 16384 bytes as JSON, not 16419, with the descriptive fields of data',
+    ]);
+  });
+});

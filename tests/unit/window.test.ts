@@ -1,0 +1,56 @@
+import { expect, test } from 'bun:test';
+import { createWindow } from '../../server/http/window.ts';
+
+function windowAt(quota: number, seconds: number) {
+  const clock = { ms: 1_000_000 };
+  return { clock, window: createWindow(quota, seconds, () => clock.ms) };
+}
+
+test('counts down to none, then below', () => {
+  const { window } = windowAt(2, 60);
+  expect([1, 2, 3, 4].map(() => window.count('a').left)).toEqual([1, 0, -1, -2]);
+});
+
+test('names do not share a quota', () => {
+  const { window } = windowAt(1, 60);
+  window.count('a');
+  expect(window.count('b').left).toBe(0);
+  expect(window.count('a').left).toBe(-1);
+});
+
+test('says in whole seconds, rounded up, when the quota is full again', () => {
+  const { clock, window } = windowAt(5, 60);
+  expect(window.count('a').resetSeconds).toBe(60);
+  clock.ms += 1;
+  expect(window.count('a').resetSeconds).toBe(60);
+  clock.ms += 58_999;
+  expect(window.count('a').resetSeconds).toBe(1);
+  clock.ms += 999;
+  expect(window.count('a').resetSeconds).toBe(1);
+});
+
+test('the quota is full again when the time is over, not a millisecond before', () => {
+  const { clock, window } = windowAt(1, 60);
+  window.count('a');
+  clock.ms += 59_999;
+  expect(window.count('a').left).toBe(-1);
+  clock.ms += 1;
+  expect(window.count('a')).toEqual({ left: 0, resetSeconds: 60 });
+});
+
+test('a window begins with its first count, not with the clock', () => {
+  const { clock, window } = windowAt(1, 60);
+  clock.ms += 30_000;
+  window.count('a');
+  clock.ms += 59_999;
+  expect(window.count('a').left).toBe(-1);
+});
+
+test('made-up names push the oldest out instead of filling the memory', () => {
+  const { window } = windowAt(1, 60);
+  window.count('oldest');
+  window.count('second');
+  for (let name = 0; name < 9_999; name += 1) window.count(String(name));
+  expect(window.count('second').left).toBe(-1);
+  expect(window.count('oldest').left).toBe(0);
+});
