@@ -1,0 +1,30 @@
+import type { Accepted, MemoryClient } from '../sdk/index.ts';
+import { printOutcome } from './commands/wait.ts';
+import { ExitWith, exitCodes } from './failure.ts';
+import { hint, type Io, note } from './io.ts';
+import { printJson, printLine } from './output.ts';
+import { waitForOne } from './waiting.ts';
+
+export type AfterIngest = {
+  json?: true | undefined;
+  wait?: true | undefined;
+  timeout: number;
+};
+
+/** Tells of a record that is queued: its id and how to go on; with --wait, how it ended. */
+export async function tellAccepted(
+  io: Io,
+  client: MemoryClient,
+  accepted: Accepted,
+  { json, wait, timeout }: AfterIngest,
+): Promise<void> {
+  const { memoryId } = accepted;
+  if (json && !wait) return printJson(io, accepted);
+  if (!json) await printLine(io, memoryId);
+  if (!wait) return hint(io, `Queued. See how it ends: memory wait ${memoryId}`);
+  const outcome = await waitForOne(io, client, memoryId, timeout);
+  if (json) await printOutcome(io, json, outcome);
+  else if (outcome.error !== null) throw outcome.error;
+  else await note(io, 'Complete.');
+  if (outcome.exitCode !== exitCodes.done) throw new ExitWith(outcome.exitCode);
+}

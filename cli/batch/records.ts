@@ -1,0 +1,48 @@
+import type { RecordType } from '../../sdk/index.ts';
+import type { Line } from './lines.ts';
+
+/** A line that holds JSON. What the record is worth, the service says. */
+export type Entry = { line: number; text: string; item: unknown };
+
+/** A line that was not accepted, and why. */
+export type BadLine = { line: number; error: string; message: string; text: string };
+
+/** Reads one line as a record; of the given type, where the command names one. */
+export function parseRecord(line: Line, type: RecordType | undefined): Entry | BadLine {
+  const { number, bytes, tooLong } = line;
+  const bad = (error: string, message: string, text = ''): BadLine => ({
+    line: number,
+    error,
+    message,
+    text,
+  });
+  if (tooLong) return bad('payload_too_large', 'the line is longer than any body may be');
+  let text = '';
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).trim();
+    const item: unknown = JSON.parse(text);
+    if (type === undefined) return { line: number, text, item };
+    if (!isObject(item)) return bad('invalid_request', 'must be an object', text);
+    const own = item.type ?? type;
+    if (own !== type) return bad('invalid_request', `type: must be ${type}`, text);
+    return { line: number, text, item: { ...item, type } };
+  } catch (error) {
+    if (text === '') return bad('invalid_text', 'is not UTF-8 text');
+    const reason = error instanceof Error ? error.message.replace(/^JSON Parse error: /, '') : '';
+    return bad('invalid_json', `is not valid JSON: ${reason}`, text);
+  }
+}
+
+export function isBad(parsed: Entry | BadLine): parsed is BadLine {
+  return 'error' in parsed;
+}
+
+/** What names the thing a record is about, where two records of one must keep their order. */
+export function pairOf({ item }: Entry): string | undefined {
+  if (!isObject(item) || item.externalId === undefined) return undefined;
+  return JSON.stringify([item.userId, item.source ?? null, item.externalId]);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,64 @@
+import { type Io, note } from '../io.ts';
+import { printFields, printJson } from '../output.ts';
+import { visible } from '../text.ts';
+import type { Progress } from './progress.ts';
+import type { BadLine } from './records.ts';
+
+export type Counts = Record<string, number>;
+
+/** What a line of the input is called: JSON given as one array has items. */
+export type Unit = 'line' | 'item';
+
+export type Report = ReturnType<typeof openReport>;
+
+type ReportOptions = {
+  json: true | undefined;
+  unit: Unit;
+  /** Where bad lines go, one JSON object each. */
+  errorsOut: string | undefined;
+  progress: Progress;
+};
+
+/** Bad lines beyond these are counted, and all of them are in --errors-out. */
+const shownFailures = 20;
+const listedFailures = 100;
+
+/** Collects what became of the records, in bounded memory, and tells it at the end. */
+export function openReport(io: Io, { json, unit, errorsOut, progress }: ReportOptions) {
+  const failures: Array<Omit<BadLine, 'text'>> = [];
+  const file = errorsOut === undefined ? undefined : Bun.file(errorsOut).writer();
+  let failed = 0;
+
+  async function bad(one: BadLine): Promise<void> {
+    failed += 1;
+    const { text: _, ...failure } = one;
+    if (failures.length < listedFailures) failures.push(failure);
+    if (file !== undefined) {
+      file.write(`${JSON.stringify(one)}\n`);
+      await file.flush();
+    }
+    if (json || failed > shownFailures) return;
+    await progress.clear();
+    await note(io, `${unit} ${one.line}: ${visible(one.message)}`);
+  }
+
+  async function close(): Promise<void> {
+    await progress.clear();
+    await file?.end();
+    if (!json && failed > shownFailures) await note(io, moreFailures(failed, errorsOut));
+  }
+
+  async function summary(counts: Counts): Promise<void> {
+    const whole = { ...counts, failed };
+    await (json ? printJson(io, { ...whole, failures }) : printFields(io, whole));
+  }
+
+  return { bad, close, summary, failed: () => failed };
+}
+
+function moreFailures(failed: number, errorsOut: string | undefined): string {
+  const more = `and ${failed - shownFailures} more`;
+  return errorsOut === undefined
+    ? `${more}; to see all: --errors-out <file>`
+    : `${more} in ${errorsOut}`;
+}

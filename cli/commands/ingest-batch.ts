@@ -1,0 +1,42 @@
+import type { Parent } from '../commander.ts';
+import { connect } from '../connect.ts';
+import { addExamples } from '../examples.ts';
+import { usageError } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { errorsOutOption, idempotencyKeyOption, timeoutOption, waitOption } from '../options.ts';
+
+export function addIngestBatch(group: Parent, io: Io): void {
+  const command = group
+    .command('batch <file>')
+    .description('Ingest a JSONL file of any size: one record of any type on each line.')
+    .option('--dry-run', 'check every line, send nothing')
+    .addOption(errorsOutOption)
+    .addOption(idempotencyKeyOption)
+    .addOption(waitOption)
+    .addOption(timeoutOption)
+    .addHelpText('after', help);
+  command.action(async (file) => {
+    const options = command.optsWithGlobals();
+    if (file !== '-' && file === options.errorsOut) {
+      throw usageError('--errors-out would overwrite the file that is read.');
+    }
+    const { openInput } = await import('../batch/open.ts');
+    const { dryRun, runBatch } = await import('../batch/run.ts');
+    if (options.dryRun) return dryRun(io, await openInput(io, file), options);
+    const client = await connect(io, options);
+    return runBatch(io, client, await openInput(io, file), options);
+  });
+  addExamples(command, [
+    'memory ingest batch records.jsonl --dry-run',
+    'memory ingest batch records.jsonl --errors-out bad.jsonl',
+    'cat records.jsonl | memory ingest batch -',
+  ]);
+}
+
+const help = `
+A line: {"type":"event","userId":"u-1","data":{"name":"signed up","plan":"pro"}}
+Types: event, profile, ticket, document, conversation.
+
+Bad lines are reported and do not stop the rest. Running the same command again
+within three days skips what is done: it is counted as replayed. Lines with an
+externalId update the same memory however often they come.`;

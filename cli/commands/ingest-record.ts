@@ -1,0 +1,32 @@
+import type { IngestRecord } from '../../sdk/index.ts';
+import type { Parent } from '../commander.ts';
+import { addExamples } from '../examples.ts';
+import type { Door } from '../ingest-file.ts';
+import type { Io } from '../io.ts';
+import { errorsOutOption, idempotencyKeyOption, timeoutOption, waitOption } from '../options.ts';
+
+export function addIngestRecord(group: Parent, io: Io): void {
+  const command = group
+    .command('record <file>')
+    .description('Ingest any record: ticket, document, conversation, event or profile.')
+    .addOption(idempotencyKeyOption)
+    .addOption(errorsOutOption)
+    .addOption(waitOption)
+    .addOption(timeoutOption)
+    .addHelpText(
+      'after',
+      '\nA file holds one record, or several: one on each line. With - for the file it' +
+        '\nis read from stdin.' +
+        '\nRecord: { type, userId, source?, externalId?, metadata?, data }',
+    );
+  command.action(async (file) => {
+    const { ingestFile } = await import('../ingest-file.ts');
+    await ingestFile(io, file, command.optsWithGlobals(), door);
+  });
+  addExamples(command, ['memory ingest record event.json']);
+}
+
+const door: Door = {
+  // A file holds any JSON; the service says what is wrong with it.
+  send: (client, record, options) => client.ingest.record(record as IngestRecord, options),
+};

@@ -1,0 +1,98 @@
+import type { Memory, MemoryClient, Page } from '../../sdk/index.ts';
+import { Option, type Parent } from '../commander.ts';
+import { connect } from '../connect.ts';
+import { addExamples } from '../examples.ts';
+import { type Io, note } from '../io.ts';
+import { given, needUser, parseWhole, userOption } from '../options.ts';
+import { type Column, printJson, printJsonLine, printTable } from '../output.ts';
+import { age } from '../text.ts';
+
+export function addList(program: Parent, io: Io): void {
+  const command = program
+    .command('list')
+    .usage('--user <id> [options]')
+    .description('List the memories of a user, the newest first.')
+    .addOption(userOption)
+    .option('-n, --limit <number>', 'memories a page, up to 100 (default: 20)', parseWhole)
+    .addOption(new Option('--order <order>', 'by creation').choices(['desc', 'asc'] as const))
+    .option('--cursor <cursor>', 'go on from there: the nextCursor of the page before')
+    .option('--all', 'every page')
+    .addHelpText(
+      'after',
+      '\nIn a pipe: id, type, status, createdAt and content, tab-separated and whole;' +
+        '\ntab, newline and backslash in a text are written \\t, \\n and \\\\.',
+    );
+  command.action(async () => {
+    const options = command.optsWithGlobals();
+    const userId = needUser(options.user);
+    const client = await connect(io, options);
+    const { limit, order, cursor } = options;
+    const query = { userId, ...given({ limit, order, cursor }) };
+    if (options.all) await printEvery(io, options.json, client, query);
+    else
+      await printPage(
+        io,
+        options.json,
+        userId,
+        await client.list(query, { signal: io.interrupted }),
+      );
+  });
+  addExamples(command, [
+    'memory list --user u-1',
+    'memory list --user u-1 --all --json',
+    'memory list --user u-1 | cut -f 1,5',
+  ]);
+}
+
+async function printPage(io: Io, json: true | undefined, userId: string, page: Page) {
+  if (json) return printJson(io, page);
+  await printTable(io, columnsAt(io), page.items);
+  if (page.items.length === 0) await note(io, `No memories of ${userId}.`);
+  if (page.nextCursor !== null) {
+    await note(io, `There are more: add --all, or --cursor ${page.nextCursor}`);
+  }
+}
+
+/** Page by page, so that the first ones show while the rest is fetched. */
+async function printEvery(
+  io: Io,
+  json: true | undefined,
+  client: MemoryClient,
+  query: Parameters<MemoryClient['list']>[0],
+) {
+  let rows: Memory[] = [];
+  const columns = columnsAt(io);
+  const pageSize = query.limit ?? 100;
+  for await (const memory of client.list(
+    { ...query, limit: pageSize },
+    { signal: io.interrupted },
+  )) {
+    if (json) await printJsonLine(io, memory);
+    else if (rows.push(memory) === pageSize) rows = await printRows(io, columns, rows);
+  }
+  await printRows(io, columns, rows);
+}
+
+async function printRows(io: Io, columns: Column<Memory>[], rows: Memory[]): Promise<Memory[]> {
+  await printTable(io, columns, rows);
+  return [];
+}
+
+function columnsAt(io: Io): Column<Memory>[] {
+  const now = io.now();
+  return [
+    { title: 'ID', value: ({ id }) => id },
+    { title: 'TYPE', value: ({ type }) => type, hiddenWhen: ({ type }) => type === 'memory' },
+    {
+      title: 'STATUS',
+      value: ({ status }) => status,
+      hiddenWhen: ({ status }) => status === 'complete',
+    },
+    {
+      title: 'AGE',
+      value: ({ createdAt }) => createdAt,
+      shown: ({ createdAt }) => age(createdAt, now),
+    },
+    { title: 'CONTENT', value: ({ content }) => content, cut: true },
+  ];
+}

@@ -1,0 +1,50 @@
+import type { Parent } from '../commander.ts';
+import { connect } from '../connect.ts';
+import { addExamples } from '../examples.ts';
+import { ExitWith, exitCodes } from '../failure.ts';
+import { hint, type Io } from '../io.ts';
+import { timeoutOption } from '../options.ts';
+import { printJsonLine, printLine } from '../output.ts';
+import { escaped, visible } from '../text.ts';
+import { type Outcome, waitForAll } from '../waiting.ts';
+
+export function addWait(program: Parent, io: Io): void {
+  const command = program
+    .command('wait <id...>')
+    .description('Wait until memories are processed; one line for each as it ends.')
+    .addOption(timeoutOption)
+    .addHelpText(
+      'after',
+      '\nExits with 0 when all are complete, 1 if one failed, 8 if time ran out.',
+    );
+  command.action(async (ids) => {
+    const options = command.optsWithGlobals();
+    const client = await connect(io, options);
+    const pending: string[] = [];
+    const exitCode = await waitForAll(io, client, ids, options.timeout, async (outcome) => {
+      if (outcome.exitCode === exitCodes.processing) pending.push(outcome.memoryId);
+      await printOutcome(io, options.json, outcome);
+    });
+    if (pending.length > 0) {
+      await hint(io, `Nothing is lost. Wait on: memory wait ${pending.join(' ')}`);
+    }
+    if (exitCode !== exitCodes.done) throw new ExitWith(exitCode);
+  });
+  addExamples(command, ['memory wait mem_0199c2a4f1e87c3d9b5e6a7f80912b3c --timeout 5m']);
+}
+
+export async function printOutcome(io: Io, json: true | undefined, outcome: Outcome) {
+  const { memoryId, exitCode, status, error } = outcome;
+  if (json) {
+    const { code, message } = error ?? {};
+    const known = status ?? { memoryId, status: 'processing' };
+    return printJsonLine(
+      io,
+      exitCode === exitCodes.notFound ? { memoryId, error: { code, message } } : known,
+    );
+  }
+  const word = exitCode === exitCodes.notFound ? 'not found' : (status?.status ?? 'processing');
+  const cells = [memoryId, word, ...(status?.errorMessage ? [status.errorMessage] : [])];
+  const { isTerminal } = io.stdout;
+  return printLine(io, cells.map(isTerminal ? visible : escaped).join(isTerminal ? '  ' : '\t'));
+}

@@ -1,0 +1,88 @@
+import { CliError } from './failure.ts';
+import { type Io, note } from './io.ts';
+import { whereJsonBreaks } from './json.ts';
+
+/** The bytes of a file, or of stdin for `-`, as they come. */
+export async function* readBytes(io: Io, path: string): AsyncGenerator<Uint8Array> {
+  if (path === '-' && io.stdin.isTerminal) {
+    await note(io, 'Reading from the terminal; end with Ctrl-D on a line of its own.');
+  }
+  const reader = openReader(io, path);
+  // A read that waits for input would keep the process alive after Ctrl-C.
+  const stop = () => void reader.cancel().catch(() => {});
+  io.interrupted.addEventListener('abort', stop);
+  try {
+    io.interrupted.throwIfAborted();
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+    io.interrupted.throwIfAborted();
+  } catch (error) {
+    throw inputError(path, error);
+  } finally {
+    io.interrupted.removeEventListener('abort', stop);
+    stop();
+  }
+}
+
+function openReader(io: Io, path: string) {
+  try {
+    return (path === '-' ? io.stdin : Bun.file(path)).stream().getReader();
+  } catch (error) {
+    throw inputError(path, error);
+  }
+}
+
+/** The whole text of a file or of stdin. */
+export async function readText(io: Io, path: string): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of readBytes(io, path)) pieces.push(piece);
+  return decodeText(Buffer.concat(pieces), path);
+}
+
+/** The text argument of a command: as typed, or stdin for `-`, without the newline echo adds. */
+export async function textArgument(io: Io, text: string): Promise<string> {
+  return text === '-' ? (await readText(io, '-')).replace(/\r?\n$/, '') : text;
+}
+
+export function decodeText(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new CliError({
+      code: 'not_text',
+      message: `${inputName(path)} is not UTF-8 text.`,
+      hint: 'Turn it into text first (for a PDF: pdftotext file.pdf).',
+    });
+  }
+}
+
+export function parseJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const { line, column, found } = whereJsonBreaks(text);
+    const message = `${inputName(path)} is not valid JSON: line ${line}, column ${column}: ${found}.`;
+    throw new CliError({ code: 'invalid_json', message });
+  }
+}
+
+export function inputName(path: string): string {
+  return path === '-' ? 'The input' : path;
+}
+
+function inputError(path: string, error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT') {
+    return new CliError({
+      code: 'file_not_found',
+      message: `There is no file ${path}.`,
+      hint: 'Use - to read from stdin.',
+    });
+  }
+  if (code === 'EISDIR') {
+    return new CliError({ code: 'not_a_file', message: `${path} is a folder, not a file.` });
+  }
+  if (code === 'EACCES' || code === 'EPERM') {
+    return new CliError({ code: 'file_not_readable', message: `${path} may not be read.` });
+  }
+  return error;
+}

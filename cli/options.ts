@@ -1,0 +1,105 @@
+import type { Metadata } from '../sdk/index.ts';
+import { InvalidArgumentError, Option } from './commander.ts';
+import { usageError } from './failure.ts';
+import type { Io } from './io.ts';
+
+/*
+ * Options that several commands share, and how their values are read.
+ */
+
+export const userOption = new Option('-u, --user <id>', 'whose memory it is');
+
+export const metadataOption = new Option(
+  '-m, --metadata <key=value>',
+  'a text, or key:=json for any JSON value; may be repeated',
+).argParser(addMetadata);
+
+export const sourceOption = new Option('--source <name>', 'the system it comes from, as zendesk');
+export const externalIdOption = new Option(
+  '--external-id <id>',
+  'its id there; ingesting it again updates the same memory',
+);
+
+export const idempotencyKeyOption = new Option(
+  '--idempotency-key <key>',
+  'the same key again has no second effect',
+);
+
+export const errorsOutOption = new Option(
+  '--errors-out <file>',
+  'write every bad line there, as JSON with its number and the reason',
+);
+
+export const waitOption = new Option('--wait', 'wait until it is processed');
+export const timeoutOption = new Option('--timeout <time>', 'longest wait, as 90s or 5m')
+  .argParser(parseTime)
+  .default(60_000, '60s');
+
+export const expiresOption = new Option('--expires <time>', 'as 12h or 30d').argParser(parseTime);
+
+/** Not left to commander, which would name a missing --user before a mistyped --usr. */
+export function needUser(user: string | undefined): string {
+  if (user !== undefined && user !== '') return user;
+  throw usageError(user === '' ? '--user is empty.' : 'Missing --user <id>: whose memory it is.');
+}
+
+/** Collects the values of an option that may be repeated. */
+export function collect(value: string, previous: string[] | undefined): string[] {
+  return [...(previous ?? []), value];
+}
+
+export function parseWhole(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}
+
+/** What every write passes on. */
+export function writeOptions(io: Io, options: { idempotencyKey?: string | undefined }) {
+  const { idempotencyKey } = options;
+  const common = { signal: io.interrupted };
+  return idempotencyKey === undefined ? common : { ...common, idempotencyKey };
+}
+
+/** The options that were given, under the names the API uses. */
+export function given<Fields extends Record<string, unknown>>(fields: Fields) {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
+}
+
+/** With a file, nothing about the record comes from options: which of the two would win? */
+export function refuseBoth(options: Record<string, unknown>): void {
+  const given = Object.keys(options).filter((name) => options[name] !== undefined);
+  if (given.length === 0) return;
+  const flags = given.map((name) => `--${name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`);
+  throw usageError(
+    `With a file, the record is in the file: leave out ${flags.join(', ')}.`,
+    'Its fields are userId, source, externalId, metadata and data.',
+  );
+}
+
+const unitMs: Record<string, number> = { s: 1e3, m: 6e4, h: 36e5, d: 864e5, '': 1e3 };
+
+/** Milliseconds; a bare number counts seconds. */
+function parseTime(text: string): number {
+  const [, amount = '', unit = ''] = /^(\d{1,7}(?:\.\d+)?)(s|m|h|d)?$/.exec(text) ?? [];
+  const ms = amount === '' ? Number.NaN : Number(amount) * (unitMs[unit] ?? Number.NaN);
+  if (!(ms > 0)) throw new InvalidArgumentError('Write it as 90s, 5m, 12h or 30d.');
+  return ms;
+}
+
+function addMetadata(pair: string, previous: Metadata | undefined): Metadata {
+  const at = pair.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('Write it as key=value, or key:=json.');
+  const name = pair.slice(0, at);
+  const value = pair.slice(at + 1);
+  if (!name.endsWith(':')) return { ...previous, [name]: value };
+  return { ...previous, [name.slice(0, -1)]: parseValue(value) };
+}
+
+function parseValue(json: string): Metadata[string] {
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new InvalidArgumentError(`After := comes JSON, as in count:=3 or tags:='["a"]'.`);
+  }
+}

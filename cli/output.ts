@@ -1,0 +1,100 @@
+import type { Io } from './io.ts';
+import { cut, escaped, padded, paint, visible } from './text.ts';
+
+/*
+ * The one way to stdout. On a terminal tables are for people; in a pipe each row is a line of
+ * tab-separated values, whole and without a header; with --json it is the API's own JSON.
+ */
+
+export type Column<Row> = {
+  title: string;
+  /** The value itself, for a pipe. */
+  value(row: Row): string;
+  /** How a terminal shows it, where that differs. */
+  shown?(row: Row): string;
+  /** Left out on a terminal where this holds for every row. */
+  hiddenWhen?(row: Row): boolean;
+  /** Takes the width that is left and is cut to it. */
+  cut?: true;
+};
+
+const gap = '  ';
+const narrowest = 10;
+
+/** One JSON value on a line; for a person at a terminal, indented. */
+export async function printJson(io: Io, value: unknown): Promise<void> {
+  await io.stdout.write(`${JSON.stringify(value, null, io.stdout.isTerminal ? 2 : 0)}\n`);
+}
+
+/** One JSON value on exactly one line, as long commands print them. */
+export async function printJsonLine(io: Io, value: unknown): Promise<void> {
+  await io.stdout.write(`${JSON.stringify(value)}\n`);
+}
+
+export async function printLine(io: Io, line: string): Promise<void> {
+  await io.stdout.write(`${line}\n`);
+}
+
+/** One value on stdout: the object with --json, else the text that a script wants. */
+export async function printResult(io: Io, json: true | undefined, value: unknown, text: string) {
+  if (json) await printJson(io, value);
+  else await printLine(io, text);
+}
+
+export async function printTable<Row>(io: Io, columns: Column<Row>[], rows: Row[]): Promise<void> {
+  if (rows.length === 0) return;
+  const lines = io.stdout.isTerminal ? tableLines(io, columns, rows) : rows.map(toLine(columns));
+  await io.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** Names and values, one a line. What has no value is left out on a terminal. */
+export async function printFields(io: Io, fields: Record<string, string | number | null>) {
+  const entries = Object.entries(fields);
+  const { isTerminal } = io.stdout;
+  const width = Math.max(...entries.map(([name]) => name.length));
+  const lines = isTerminal
+    ? entries
+        .filter(([, value]) => value !== null)
+        .map(
+          ([name, value]) =>
+            `${paint(io.stdout, 'dim', padded(name, width))}${gap}${visible(`${value}`)}`,
+        )
+    : entries.map(([name, value]) => `${name}\t${escaped(`${value ?? ''}`)}`);
+  await io.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function toLine<Row>(columns: Column<Row>[]): (row: Row) => string {
+  return (row) => columns.map((column) => escaped(column.value(row))).join('\t');
+}
+
+function tableLines<Row>(io: Io, all: Column<Row>[], rows: Row[]): string[] {
+  const columns = all.filter(
+    ({ hiddenWhen }) => hiddenWhen === undefined || !rows.every(hiddenWhen),
+  );
+  const widths = columns.map((column) => columnWidth(column, rows));
+  const taken = widths.reduce((sum, width) => sum + width + gap.length, 0);
+  const left = Math.max(narrowest, io.stdout.columns - taken);
+  const line = (cells: string[]) =>
+    cells
+      .map((cell, index) => padded(cell, widths[index] ?? 0))
+      .join(gap)
+      .trimEnd();
+  const header = paint(io.stdout, 'bold', line(columns.map(({ title }) => title)));
+  const cells = (row: Row) =>
+    columns.map((column) => (column.cut ? cut(shown(column, row), left) : shown(column, row)));
+  return [header, ...rows.map((row) => line(cells(row)))];
+}
+
+function columnWidth<Row>(column: Column<Row>, rows: Row[]): number {
+  if (column.cut) return 0;
+  return Math.max(
+    ...[column.title, ...rows.map((row) => shown(column, row))].map((text) =>
+      Bun.stringWidth(text),
+    ),
+  );
+}
+
+function shown<Row>(column: Column<Row>, row: Row): string {
+  const text = (column.shown ?? column.value)(row);
+  return column.cut ? text : visible(text);
+}

@@ -1,0 +1,83 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { CliError } from './failure.ts';
+import type { Io } from './io.ts';
+
+/** What the command line keeps for its user: a key for each service it was told about. */
+export type Profile = { keys: Record<string, ProfileKey> };
+
+/** `firstRun` marks a key that a server made for itself; the next server may replace it. */
+export type ProfileKey = { apiKey: string; firstRun?: true };
+
+export function profilePath({ env, home, platform }: Pick<Io, 'env' | 'home' | 'platform'>) {
+  const folder =
+    platform === 'win32'
+      ? env.APPDATA || join(home, 'AppData', 'Roaming')
+      : env.XDG_CONFIG_HOME || join(home, '.config');
+  return join(folder, 'memory-service', 'profile.json');
+}
+
+/** One name for a service: a server listening everywhere is reached as this machine. */
+export function profileKeyOf(baseUrl: string): string {
+  const url = new URL(baseUrl);
+  if (/^(localhost|0\.0\.0\.0|\[::1?\])$/.test(url.hostname)) url.hostname = '127.0.0.1';
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
+
+export async function readProfile(io: Io): Promise<Profile> {
+  const path = profilePath(io);
+  const text = await readFile(path, 'utf8').catch((error) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return '{}';
+    throw unreadable(path, error.message);
+  });
+  return { keys: {}, ...parseProfile(text, path) };
+}
+
+/**
+ * Keeps the key that a server made when it first started. A key that the user put there stays.
+ * Says whether it was stored.
+ */
+export async function storeFirstRunKey(io: Io, baseUrl: string, apiKey: string): Promise<boolean> {
+  const profile = await readProfile(io);
+  const name = profileKeyOf(baseUrl);
+  const known = profile.keys[name];
+  if (known !== undefined && known.firstRun !== true) return false;
+  profile.keys[name] = { apiKey, firstRun: true };
+  await writeProfile(profilePath(io), profile);
+  return true;
+}
+
+/** By rename, so that a reader sees the old file or the new one, and no one else may read it. */
+async function writeProfile(path: string, profile: Profile): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.${crypto.randomUUID()}`;
+  try {
+    await writeFile(temporary, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600 });
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+function parseProfile(text: string, path: string): Partial<Profile> {
+  try {
+    const profile = JSON.parse(text);
+    const { keys = {} } = profile;
+    const right = Object.values(keys).every(
+      (key) => typeof key === 'object' && key !== null && 'apiKey' in key,
+    );
+    if (right) return profile;
+  } catch {
+    // Said below.
+  }
+  throw unreadable(path, 'it does not hold a profile');
+}
+
+function unreadable(path: string, why: string): CliError {
+  return new CliError({
+    code: 'profile_unreadable',
+    message: `The profile ${path} cannot be read: ${why}.`,
+    hint: 'Mend or remove that file, or set MEMORY_API_KEY.',
+  });
+}

@@ -1,0 +1,51 @@
+import { styleText } from 'node:util';
+import type { Output } from './io.ts';
+
+/*
+ * Text made fit for where it goes: a terminal, or a line of tab-separated values.
+ */
+
+type Style = Parameters<typeof styleText>[0];
+
+export function paint(output: Output, style: Style, text: string): string {
+  return output.color ? styleText(style, text, { validateStream: false }) : text;
+}
+
+/** A stored text must not move the cursor or recolour the terminal that shows it. */
+export function visible(text: string): string {
+  return text.replace(/(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
+}
+
+/** One line of at most `width` columns. */
+export function cut(text: string, width: number): string {
+  // A line on a terminal shows no more than this, however long the document.
+  const line = visible(text.slice(0, width * 8).replace(/\s+/g, ' ')).trim();
+  if (Bun.stringWidth(line) <= width && text.length <= width * 8) return line;
+  let kept = '';
+  let used = 0;
+  for (const { segment } of new Intl.Segmenter().segment(line)) {
+    used += Bun.stringWidth(segment);
+    if (used > width - 1) break;
+    kept += segment;
+  }
+  return `${kept.trimEnd()}…`;
+}
+
+export function padded(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - Bun.stringWidth(text)));
+}
+
+/** A value between tabs: what would break the line is written as \t, \n, \r and \\. */
+export function escaped(text: string): string {
+  const marks: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+  return text.replace(/[\\\t\n\r]/g, (mark) => marks[mark] ?? mark);
+}
+
+/** How long ago, in at most four columns. */
+export function age(iso: string, now: number): string {
+  const seconds = Math.max(0, Math.floor((now - Date.parse(iso)) / 1000));
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)}h`;
+  return `${Math.floor(seconds / 86_400)}d`;
+}

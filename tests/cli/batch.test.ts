@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { lines, memoryAt, temporaryFolder } from './command.ts';
+
+let server: TestServer;
+let memory: ReturnType<typeof memoryAt>;
+beforeAll(async () => {
+  server = await startTestServer();
+  memory = memoryAt(server);
+});
+afterAll(() => server.stop());
+
+const event = (userId: string, name: string, more = {}) =>
+  JSON.stringify({ type: 'event', userId, ...more, data: { name } });
+const summary = (accepted: number, replayed: number, failed: number) =>
+  `accepted\t${accepted}\nreplayed\t${replayed}\nfailed\t${failed}\n`;
+const batch = ['ingest', 'batch'];
+
+async function countOf(userId: string): Promise<number> {
+  let count = 0;
+  for await (const _ of server.client.list({ userId, limit: 100 })) count += 1;
+  return count;
+}
+
+/** A door before the server that counts how many requests are under way at once. */
+function watchRequests({ url }: TestServer) {
+  let running = 0;
+  let most = 0;
+  const door = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      running += 1;
+      most = Math.max(most, running);
+      const { method, headers } = request;
+      const body = await request.arrayBuffer();
+      const path = new URL(request.url).pathname;
+      const answer = await fetch(url + path, { method, headers, body });
+      running -= 1;
+      return new Response(await answer.text(), { status: answer.status, headers: answer.headers });
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${door.port}`,
+    mostAtOnce: () => most,
+    [Symbol.asyncDispose]: () => door.stop(true),
+  };
+}
+
+describe('memory ingest batch', () => {
+  test('every line, equal ones too; running it again has no second effect', async () => {
+    const equal = Array.from({ length: 450 }, () => event('equal', 'same'));
+    const stdin = `${equal.join('\n')}\n`;
+    const first = await memory([...batch, '-'], { stdin });
+    expect(first).toEqual({ code: 0, stdout: summary(450, 0, 0), stderr: '' });
+    const again = await memory([...batch, '-'], { stdin });
+    expect(again).toEqual({ code: 0, stdout: summary(0, 450, 0), stderr: '' });
+    expect(await countOf('equal')).toBe(450);
+  });
+
+  test('a file that grew sends again only its last hundred and what is new', async () => {
+    const all = Array.from({ length: 320 }, (_, index) => event('grown', `e${index}`));
+    await memory([...batch, '-'], { stdin: all.slice(0, 250).join('\n') });
+    const { stdout } = await memory([...batch, '-'], { stdin: all.join('\n') });
+    expect(stdout).toBe(summary(120, 200, 0));
+  });
+
+  test('bad lines: told with number and reason, kept in --errors-out, and not in the way', async () => {
+    using folder = temporaryFolder();
+    const [file, out] = [folder.file('in.jsonl'), folder.file('bad.jsonl')];
+    const bad = ['{"type":"event",', '{"type":"nope","userId":"u","data":{}}', '5'];
+    const text = ['', event('bad', 'a'), bad[0], '  ', bad[1], event('bad', 'b'), bad[2]];
+    writeFileSync(file, Buffer.concat([Buffer.from(text.join('\r\n')), Buffer.from([10, 0xff])]));
+    const { code, stdout, stderr } = await memory([...batch, file, '--errors-out', out]);
+    expect(stdout).toBe(summary(2, 0, 4));
+    expect(stderr).toContain('line 3: is not valid JSON');
+    expect(stderr).toContain('line 5: type: must be one of');
+    expect(stderr).toContain('line 8: is not UTF-8 text');
+    expect(code).toBe(1);
+    const kept = lines(readFileSync(out, 'utf8')).map((line) => JSON.parse(line));
+    expect(kept.map(({ line }) => line).sort()).toEqual([3, 5, 7, 8]);
+    expect(kept.find(({ line }) => line === 5)).toMatchObject({
+      error: 'invalid_request',
+      message: expect.stringContaining('type: must be one of'),
+      text: bad[1],
+    });
+    expect(await countOf('bad')).toBe(2);
+  });
+
+  test('--json: one object with the summary and the failures', async () => {
+    const stdin = [event('json', 'a'), '{'].join('\n');
+    const { code, stdout, stderr } = await memory([...batch, '-', '--json'], { stdin });
+    expect(JSON.parse(stdout)).toEqual({
+      accepted: 1,
+      replayed: 0,
+      failed: 1,
+      failures: [{ line: 2, error: 'invalid_json', message: expect.any(String) }],
+    });
+    expect(stderr).toBe('');
+    expect(code).toBe(1);
+  });
+
+  test('twenty bad lines are shown, the rest is counted', async () => {
+    const { stdout, stderr } = await memory([...batch, '-'], { stdin: '{\n'.repeat(30) });
+    expect(stdout).toBe(summary(0, 0, 30));
+    expect(lines(stderr)).toHaveLength(21);
+    expect(stderr).toContain('and 10 more; to see all: --errors-out <file>');
+  });
+
+  test('--dry-run checks every line as the service would, and sends nothing', async () => {
+    const stdin = [event('dry', 'a'), event('dry', ''), '{'].join('\n');
+    const env = { MEMORY_BASE_URL: 'http://127.0.0.1:1', MEMORY_API_KEY: '' };
+    const { code, stdout, stderr } = await memory([...batch, '-', '--dry-run'], { stdin, env });
+    expect(stdout).toBe('valid\t1\nfailed\t2\n');
+    expect(stderr).toContain('line 2: data.name: must not be empty');
+    expect(code).toBe(1);
+    expect(await countOf('dry')).toBe(0);
+  });
+
+  test('--wait waits for every record', async () => {
+    const stdin = [event('wait', 'a'), event('wait', 'b')].join('\n');
+    const { code, stdout } = await memory([...batch, '-', '--wait', '--json'], { stdin });
+    expect(JSON.parse(stdout)).toMatchObject({ complete: 2, stillProcessing: 0 });
+    expect(code).toBe(0);
+  });
+
+  test('a change in one hundred leaves the next as it was, even where it splits the first', async () => {
+    const names = Array.from({ length: 200 }, (_, index) => `e${index}`);
+    const large = 'x'.repeat(2_500_000);
+    const sent = (changed: number) => ({
+      stdin: names.map((name, at) => event('split', at < changed ? large : name)).join('\n'),
+    });
+    expect(await memory([...batch, '-'], sent(1))).toMatchObject({ stdout: summary(200, 0, 0) });
+    expect(await memory([...batch, '-'], sent(2))).toMatchObject({ stdout: summary(100, 100, 0) });
+  });
+
+  test('records of one thing keep their order; other ones go side by side', async () => {
+    await using watch = watchRequests(server);
+    const env = { MEMORY_BASE_URL: watch.url };
+    const stdinOf = (things: number) =>
+      Array.from({ length: 600 }, (_, index) =>
+        event(`of-${things}`, `v${index}`, { externalId: `${index % things}` }),
+      ).join('\n');
+    await memory([...batch, '-'], { stdin: stdinOf(1), env });
+    expect(watch.mostAtOnce()).toBe(1);
+    const { items } = await server.client.list({ userId: 'of-1' });
+    expect(items.map(({ content }) => content)).toEqual(['v599']);
+    await memory([...batch, '-'], { stdin: stdinOf(600), env });
+    expect(watch.mostAtOnce()).toBe(4);
+  });
+
+  test('--idempotency-key stands for the content: another content under it is refused', async () => {
+    const argv = [...batch, '-', '--idempotency-key', 'mine'];
+    await memory(argv, { stdin: event('keyed', 'a') });
+    const { code, stdout, stderr } = await memory(argv, { stdin: event('keyed', 'b') });
+    expect(stdout).toBe(summary(0, 0, 1));
+    expect(stderr).toContain('line 1: ');
+    expect(code).toBe(1);
+  });
+
+  test('a JSON array and an empty input are told as what they are', async () => {
+    const array = await memory([...batch, '-'], { stdin: '[{"type":"event"}]' });
+    expect(array.stderr).toContain('holds a JSON array, not one record on each line');
+    const empty = await memory([...batch, '-'], { stdin: '\n\n' });
+    expect(empty.stderr).toContain('is empty');
+    expect([array.code, empty.code]).toEqual([1, 1]);
+  });
+});
+
+test('a smaller body limit than ours: chunks are halved until they fit', async () => {
+  const small = await startTestServer({ MEMORY_MAX_BODY_BYTES: '4096' });
+  const names = Array.from({ length: 99 }, (_, index) => `${index}`.repeat(50));
+  const stdin = [...names, 'x'.repeat(5000)].map((name) => event('small', name)).join('\n');
+  const first = await memoryAt(small)([...batch, '-'], { stdin });
+  expect(first).toMatchObject({ code: 1, stdout: summary(99, 0, 1) });
+  expect(first.stderr).toContain('line 100: the body must be at most 4096 bytes');
+  expect(await memoryAt(small)([...batch, '-'], { stdin })).toMatchObject({
+    stdout: summary(0, 99, 1),
+  });
+  await small.stop();
+});
+
+test('a refused key ends the run with exit 4 and says how to go on', async () => {
+  const env = { MEMORY_API_KEY: 'not-a-key-of-this-server' };
+  const argv = [...batch, '-'];
+  const { code, stdout, stderr } = await memory(argv, { stdin: event('u', 'a'), env });
+  expect(stdout).toBe('');
+  expect(stderr).toContain('Stopped after 0 records. Run the same command again to go on');
+  expect(code).toBe(4);
+});
+
+test('Ctrl-C ends the run with exit 130; the same command again goes on', async () => {
+  const interruption = new AbortController();
+  const all = Array.from({ length: 500 }, (_, index) => event('stopped', `e${index}`)).join('\n');
+  let sent = false;
+  const stdin = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      // The second read never ends by itself, as that of a pipe whose writer sleeps.
+      if (sent) return interruption.abort('SIGINT');
+      sent = true;
+      controller.enqueue(Buffer.from(`${all}\n`));
+    },
+  });
+  const stopped = await memory([...batch, '-'], { stdin, interrupted: interruption.signal });
+  expect(stopped).toMatchObject({ code: 130, stdout: '' });
+  expect(stopped.stderr).toContain('Run the same command again to go on');
+  expect(await memory([...batch, '-'], { stdin: all })).toMatchObject({ code: 0 });
+  expect(await countOf('stopped')).toBe(500);
+});

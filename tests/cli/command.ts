@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Io, Output } from '../../cli/io.ts';
+import { run } from '../../cli/program.ts';
+import type { TestServer } from '../support/server.ts';
+
+export type Ran = { code: number; stdout: string; stderr: string };
+
+export type Surroundings = {
+  env?: Record<string, string>;
+  stdin?: string | ReadableStream<Uint8Array>;
+  /** Both outputs are a terminal of this many columns. */
+  terminal?: number;
+  home?: string;
+  interrupted?: AbortSignal;
+  /** Called with everything that is written, as it is. */
+  onOutput?: (text: string) => void;
+};
+
+/** Runs a command line in this process, as a pipe sees it unless a terminal is asked for. */
+export async function memory(argv: string[], around: Surroundings = {}): Promise<Ran> {
+  const ran: Ran = { code: -1, stdout: '', stderr: '' };
+  ran.code = await run(argv, testIo(ran, around));
+  return ran;
+}
+
+/** The same against a server, with its key in the environment. */
+export function memoryAt(server: TestServer) {
+  return (argv: string[], around: Surroundings = {}) => {
+    const env = { MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key, ...around.env };
+    return memory(argv, { ...around, env });
+  };
+}
+
+export function testIo(ran: Ran, around: Surroundings = {}): Io {
+  const { env = {}, stdin = '', terminal, home = '/nowhere', interrupted } = around;
+  const output = (name: 'stdout' | 'stderr'): Output => ({
+    isTerminal: terminal !== undefined,
+    columns: terminal ?? 80,
+    color: false,
+    async write(text) {
+      ran[name] += text;
+      around.onOutput?.(text);
+    },
+  });
+  return {
+    stdin: {
+      isTerminal: false,
+      stream: () => (typeof stdin === 'string' ? new Blob([stdin]).stream() : stdin),
+    },
+    stdout: output('stdout'),
+    stderr: output('stderr'),
+    env,
+    home,
+    platform: 'linux',
+    now: Date.now,
+    interrupted: interrupted ?? new AbortController().signal,
+  };
+}
+
+/** A folder that is gone after the test. */
+export function temporaryFolder() {
+  const path = mkdtempSync(join(tmpdir(), 'memory-cli-'));
+  return {
+    path,
+    file: (name: string) => join(path, name),
+    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+  };
+}
+
+export function lines(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '');
+}

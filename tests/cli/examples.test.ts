@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { examplesBelow } from '../../cli/examples.ts';
+import { createProgram } from '../../cli/program.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { temporaryFolder, testIo } from './command.ts';
+
+/* Every example in the help is run by a shell, as a reader would. */
+
+const folder = temporaryFolder();
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+  const ticket = { userId: 'u-1', data: { subject: 'Refund', comments: [] } };
+  const chat = { userId: 'u-1', data: { messages: [{ role: 'user', content: 'Hi' }] } };
+  const event = { type: 'event', userId: 'u-1', data: { name: 'signed up' } };
+  const files = {
+    'ticket.json': JSON.stringify(ticket, null, 2),
+    'tickets.jsonl': `${JSON.stringify(ticket)}\n${JSON.stringify(ticket)}\n`,
+    'chat.json': JSON.stringify(chat),
+    'event.json': JSON.stringify(event),
+    'records.jsonl': `${JSON.stringify(event)}\n`,
+    'handbook.md': '# Handbook',
+    'faq.md': '# Questions',
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(folder.file(name), text);
+  mkdirSync(folder.file('bin'));
+  const main = `${process.cwd()}/cli/main.ts`;
+  const script = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
+  writeFileSync(folder.file('bin/memory'), script, { mode: 0o755 });
+});
+afterAll(async () => {
+  await server.stop();
+  folder[Symbol.dispose]();
+});
+
+async function realIds(example: string): Promise<string> {
+  if (example.includes('key_')) {
+    const { key: _, ...made } = JSON.parse((await shell('memory keys create --json')).stdout);
+    return example.replace(/key_\w+/, made.id);
+  }
+  if (!example.includes('mem_')) return example;
+  const { id } = await server.client.save({ userId: 'u-1', content: 'x' });
+  return example.replace(/mem_\w+/, id);
+}
+
+async function shell(line: string) {
+  const child = Bun.spawn(['sh', '-c', line], {
+    cwd: folder.path,
+    env: {
+      PATH: `${folder.file('bin')}:${process.env.PATH}`,
+      HOME: folder.path,
+      MEMORY_BASE_URL: server.url,
+      MEMORY_API_KEY: server.key,
+      MEMORY_DATABASE_URL: server.databaseUrl,
+    },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { code: await child.exited, stdout, stderr };
+}
+
+const all = examplesBelow(createProgram(testIo({ code: 0, stdout: '', stderr: '' })));
+// Those of serve run until they are stopped; they have a test of their own.
+for (const example of all.filter((line) => !line.startsWith('memory serve'))) {
+  test(example, async () => {
+    const { code, stderr } = await shell(await realIds(example));
+    expect({ code, stderr }).toMatchObject({
+      code: 0,
+      stderr: expect.not.stringContaining('Error'),
+    });
+  });
+}

@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { lines, memoryAt, temporaryFolder } from './command.ts';
+
+let server: TestServer;
+let memory: ReturnType<typeof memoryAt>;
+beforeAll(async () => {
+  server = await startTestServer();
+  memory = memoryAt(server);
+});
+afterAll(() => server.stop());
+
+const ticket = (userId: string, subject: string, more = {}) => ({
+  userId,
+  ...more,
+  data: { subject, comments: [{ author: 'user', content: 'Where is it?' }] },
+});
+
+async function contentsOf(userId: string): Promise<string[]> {
+  const contents: string[] = [];
+  for await (const { content } of server.client.list({ userId, order: 'asc' })) {
+    contents.push(content);
+  }
+  return contents;
+}
+
+describe('memory ingest support', () => {
+  const flags = ['ingest', 'support', '--user', 'flags', '--subject', 'Refund'];
+
+  test('from options: the comments in their order, the rest as metadata', async () => {
+    const comments = ['--comment', 'user: Where: is it?', '--comment', 'agent:On its way\nnow'];
+    const more = ['--description', 'Opened', '--priority', 'high', '-m', 'k=v'];
+    const { code, stdout, stderr } = await memory([...flags, ...comments, ...more]);
+    expect(stderr).toBe(`Queued. See how it ends: memory wait ${stdout}`);
+    expect(code).toBe(0);
+    expect(await server.client.get(stdout.trim())).toMatchObject({
+      content: 'Refund\n\nOpened\n\nuser: Where: is it?\nagent: On its way\nnow',
+      metadata: { subject: 'Refund', priority: 'high', k: 'v' },
+    });
+  });
+
+  test('--json is the answer of the API; --wait --json the status at the end', async () => {
+    const pair = ['--source', 'zendesk', '--external-id', '1182', '--json'];
+    const accepted = JSON.parse((await memory([...flags, ...pair])).stdout);
+    expect(accepted).toMatchObject({ source: 'zendesk', externalId: '1182' });
+    const { stdout, stderr } = await memory([...flags, ...pair, '--wait']);
+    expect(JSON.parse(stdout)).toMatchObject({ memoryId: accepted.memoryId, status: 'complete' });
+    expect(stderr).toBe('');
+  });
+
+  test('--wait says how it ended', async () => {
+    const { code, stdout, stderr } = await memory([...flags, '--comment', 'user: x', '--wait']);
+    expect(stderr).toBe('Complete.\n');
+    expect(code).toBe(0);
+    expect((await server.client.status(stdout.trim())).status).toBe('complete');
+  });
+
+  test('from a file or stdin with one record, over any number of lines', async () => {
+    using folder = temporaryFolder();
+    const file = folder.file('ticket.json');
+    writeFileSync(file, JSON.stringify(ticket('one', 'a'), null, 2));
+    expect((await memory(['ingest', 'support', file])).stdout).toMatch(/^mem_\w+\n$/);
+    const stdin = `${JSON.stringify({ type: 'ticket', ...ticket('one', 'b') })}\n`;
+    expect((await memory(['ingest', 'support', '-'], { stdin })).stdout).toMatch(/^mem_\w+\n$/);
+    expect(await contentsOf('one')).toEqual(['a\n\nuser: Where is it?', 'b\n\nuser: Where is it?']);
+  });
+
+  test('from lines of records: each one, and again only a replay', async () => {
+    const stdin = ['a', 'b'].map((text) => JSON.stringify(ticket('lines', text))).join('\n');
+    const argv = ['ingest', 'support', '-'];
+    const first = await memory(argv, { stdin });
+    expect(first).toMatchObject({ code: 0, stdout: 'accepted\t2\nreplayed\t0\nfailed\t0\n' });
+    const again = await memory(argv, { stdin });
+    expect(again.stdout).toBe('accepted\t0\nreplayed\t2\nfailed\t0\n');
+    expect(await contentsOf('lines')).toHaveLength(2);
+  });
+
+  test('from a JSON array; what is wrong is told by item', async () => {
+    const stdin = JSON.stringify([ticket('array', 'a'), { userId: 'array' }, 5], null, 2);
+    const { code, stdout, stderr } = await memory(['ingest', 'support', '-'], { stdin });
+    expect(stdout).toBe('accepted\t1\nreplayed\t0\nfailed\t2\n');
+    expect(lines(stderr)).toEqual(['item 3: must be an object', 'item 2: data: is required']);
+    expect(code).toBe(1);
+  });
+
+  test('a record of another type is not made a ticket', async () => {
+    const event = { type: 'event', userId: 'u', data: { name: 'x' } };
+    const one = await memory(['ingest', 'support', '-'], { stdin: JSON.stringify(event) });
+    expect(one.stderr).toContain('holds a record of type "event", not ticket');
+    const stdin = [event, ticket('typed', 'a')].map((record) => JSON.stringify(record)).join('\n');
+    const many = await memory(['ingest', 'support', '-'], { stdin });
+    expect(many.stderr).toContain('line 1: type: must be ticket');
+    expect([one.code, many.code]).toEqual([1, 1]);
+  });
+
+  test('JSON that is none: told with line and column', async () => {
+    const stdin = '{\n "userId": "u",\n "data": {"subject": "x" "comments": []}\n}';
+    const { code, stderr } = await memory(['ingest', 'support', '-'], { stdin });
+    expect(stderr).toStartWith('Error: The input is not valid JSON: line 3, column 26: found');
+    expect(code).toBe(1);
+  });
+
+  test('every invalid field is named', async () => {
+    const stdin = JSON.stringify({ data: { subject: '', comments: [] } });
+    const { code, stderr } = await memory(['ingest', 'support', '-'], { stdin });
+    expect(stderr).toContain('  userId: is required\n  data.subject: must not be empty');
+    expect(code).toBe(1);
+  });
+
+  test('a comment that does not say who spoke: exit 2', async () => {
+    const { code, stderr } = await memory([...flags, '--comment', 'hello']);
+    expect(stderr).toContain('Write it as: --comment "user: Where is it?"');
+    expect(code).toBe(2);
+  });
+});
+
+test('memory ingest chat: from options and from a file', async () => {
+  const options = ['--message', 'user: Hi', '--title', 'T', '--tag', 'a', '--tag', 'b'];
+  const flags = await memory(['ingest', 'chat', '--user', 'chat', ...options]);
+  expect(await server.client.get(flags.stdout.trim())).toMatchObject({
+    type: 'conversation',
+    content: 'T\n\nuser: Hi',
+    metadata: { tags: ['a', 'b'] },
+  });
+  const record = { userId: 'chat', data: { messages: [{ role: 'agent', content: 'Yo' }] } };
+  const piped = await memory(['ingest', 'chat', '-'], { stdin: JSON.stringify(record) });
+  expect(await server.client.get(piped.stdout.trim())).toMatchObject({ content: 'agent: Yo' });
+});
+
+test('memory ingest record: any type', async () => {
+  const record = { type: 'profile', userId: 'record', data: { summary: 'Likes tea', age: 7 } };
+  const { stdout } = await memory(['ingest', 'record', '-'], { stdin: JSON.stringify(record) });
+  expect(await server.client.get(stdout.trim())).toMatchObject({
+    type: 'profile',
+    content: 'Likes tea\nage: 7',
+  });
+});
+
+describe('memory ingest document', () => {
+  test('the text unchanged, from stdin too', async () => {
+    const argv = ['ingest', 'document', '--user', 'doc', '-', '--title', 'T', '--page-count', '3'];
+    const { stdout } = await memory(argv, { stdin: ' a\r\n\n' });
+    expect(await server.client.get(stdout.trim())).toMatchObject({
+      content: ' a\r\n\n',
+      externalId: null,
+      metadata: { title: 'T', pageCount: 3 },
+    });
+  });
+
+  test('several files: each under its path, and one that is bad does not stop the rest', async () => {
+    using folder = temporaryFolder();
+    const [a, b, none, empty] = ['a', 'b', 'none', 'empty'].map((name) => folder.file(name));
+    writeFileSync(`${a}`, 'text of a');
+    writeFileSync(`${b}`, 'text of b');
+    writeFileSync(`${empty}`, '');
+    const files = [`${a}`, `${none}`, `${empty}`, `${b}`];
+    const argv = ['ingest', 'document', '--user', 'docs', '--wait', ...files];
+    const { code, stdout, stderr } = await memory(argv);
+    expect(lines(stdout).map((line) => line.split('\t')[1])).toEqual([`${a}`, `${b}`]);
+    expect(lines(stderr)).toEqual([
+      `${none}: There is no file ${none}.`,
+      `${empty}: ${empty} is empty.`,
+      '2 ingested, 2 failed.',
+    ]);
+    expect(code).toBe(1);
+    const again = await memory(argv);
+    expect(again.stdout).toBe(stdout);
+    expect(await contentsOf('docs')).toHaveLength(2);
+  });
+
+  test('what is not a text file says so', async () => {
+    using folder = temporaryFolder();
+    writeFileSync(folder.file('bin'), new Uint8Array([0xff, 0xfe, 0]));
+    const ingest = (path: string) => memory(['ingest', 'document', '--user', 'doc', path]);
+    expect((await ingest(folder.file('bin'))).stderr).toContain('is not UTF-8 text');
+    expect((await ingest(folder.path)).stderr).toContain('is a folder, not a file');
+    expect((await ingest(folder.file('none'))).stderr).toContain('There is no file');
+  });
+});
+
+/** A door that answers every question for a status with the same one. */
+function answerStatus(status: 'processing' | 'failed') {
+  const at = '2026-11-20T10:00:00.000Z';
+  const errorMessage = status === 'failed' ? 'it cannot be read' : null;
+  const chunks = { chunksComplete: 0, chunksTotal: 0, attempts: 1 };
+  const answer = { status, ...chunks, errorMessage, createdAt: at, updatedAt: at };
+  const fetch = (request: Request) =>
+    Response.json({ memoryId: request.url.split('/').at(-2), ...answer });
+  const door = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch });
+  return {
+    env: { MEMORY_BASE_URL: `http://127.0.0.1:${door.port}` },
+    [Symbol.asyncDispose]: () => door.stop(true),
+  };
+}
+
+describe('a wait that does not end well', () => {
+  test('time ran out: exit 8, nothing is lost, and how to wait on', async () => {
+    await using door = answerStatus('processing');
+    const argv = ['wait', 'mem_a', 'mem_b', '--timeout', '1s'];
+    const { code, stdout, stderr } = await memory(argv, door);
+    expect(lines(stdout)).toEqual(['mem_a\tprocessing', 'mem_b\tprocessing']);
+    expect(stderr).toBe('Nothing is lost. Wait on: memory wait mem_a mem_b\n');
+    expect(code).toBe(8);
+  });
+
+  test('the work failed: exit 1 and the reason', async () => {
+    await using door = answerStatus('failed');
+    const { code, stdout } = await memory(['wait', 'mem_a'], door);
+    expect(stdout).toBe('mem_a\tfailed\tit cannot be read\n');
+    expect(code).toBe(1);
+    const json = await memory(['wait', 'mem_a', '--json'], door);
+    expect(JSON.parse(json.stdout)).toMatchObject({ memoryId: 'mem_a', status: 'failed' });
+  });
+});
+
+describe('memory status and wait', () => {
+  test('status shows the fields', async () => {
+    const { id } = await server.client.save({ userId: 'status', content: 'x' });
+    const { code, stdout } = await memory(['status', id]);
+    expect(lines(stdout)).toContain('status\tcomplete');
+    expect(code).toBe(0);
+    const json = await memory(['status', id, '--json']);
+    expect(JSON.parse(json.stdout)).toEqual(await server.client.status(id));
+  });
+
+  test('wait tells of each; one that is not there: exit 3', async () => {
+    const data = { text: 'x' };
+    const { memoryId } = await server.client.ingest.document({ userId: 'wait', data });
+    const { id } = await server.client.save({ userId: 'wait', content: 'x' });
+    const all = await memory(['wait', memoryId, id]);
+    expect(lines(all.stdout).sort()).toEqual([`${memoryId}\tcomplete`, `${id}\tcomplete`].sort());
+    expect(all.code).toBe(0);
+    const some = await memory(['wait', id, 'mem_none', '--json']);
+    expect(lines(some.stdout).map((line) => JSON.parse(line))).toContainEqual({
+      memoryId: 'mem_none',
+      error: { code: 'not_found', message: expect.any(String) },
+    });
+    expect(some.code).toBe(3);
+  });
+});

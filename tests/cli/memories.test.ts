@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { lines, memoryAt } from './command.ts';
+
+let server: TestServer;
+let memory: ReturnType<typeof memoryAt>;
+beforeAll(async () => {
+  server = await startTestServer();
+  memory = memoryAt(server);
+});
+afterAll(() => server.stop());
+
+describe('memory save', () => {
+  test('prints the id on stdout and the next command on stderr', async () => {
+    const { code, stdout, stderr } = await memory(['save', '--user', 'save', 'Likes tea']);
+    expect(stdout).toMatch(/^mem_\w+\n$/);
+    expect(stderr).toBe(`Saved. See it: memory get ${stdout}`);
+    expect(code).toBe(0);
+    expect(await server.client.get(stdout.trim())).toMatchObject({ content: 'Likes tea' });
+  });
+
+  test('--json prints the answer of the API, and nothing on stderr', async () => {
+    const { stdout, stderr } = await memory(['save', '--user', 'save', 'x', '--json']);
+    const saved = JSON.parse(stdout);
+    expect(saved).toMatchObject({ userId: 'save', content: 'x', memoryId: saved.id });
+    expect(stderr).toBe('');
+  });
+
+  test('- reads stdin, without the newline that echo adds', async () => {
+    const { stdout } = await memory(['save', '--user', 'save', '-'], { stdin: ' two\nlines \n' });
+    expect((await server.client.get(stdout.trim())).content).toBe(' two\nlines ');
+  });
+
+  test('metadata: texts as they are, JSON after :=', async () => {
+    const pairs = ['-m', 'a=1', '--metadata', 'b:=[1,null]', '-m', 'url=http://x/?a=b', '-m', 'e='];
+    const { stdout } = await memory(['save', '--user', 'save', ...pairs, 'text']);
+    const { metadata } = await server.client.get(stdout.trim());
+    expect(metadata).toEqual({ a: '1', b: [1, null], url: 'http://x/?a=b', e: '' });
+  });
+
+  test('the same --idempotency-key twice saves once', async () => {
+    const argv = ['save', '--user', 'once', 'text', '--idempotency-key', 'k-1'];
+    const [first, second] = [await memory(argv), await memory(argv)];
+    expect(second.stdout).toBe(first.stdout);
+    expect((await server.client.list({ userId: 'once' })).items).toHaveLength(1);
+  });
+
+  test('an empty text is refused before anything is sent, exit 2', async () => {
+    expect(await memory(['save', '--user', 'save', ''])).toMatchObject({ code: 2, stdout: '' });
+    expect(await memory(['save', '--user', 'save', '-'])).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  test('what the service refuses is told with its request id, exit 1', async () => {
+    const long = 'x'.repeat(65_537);
+    const { code, stdout, stderr } = await memory(['save', '--user', 'save', long]);
+    expect(stderr).toContain('content: must be at most 65536 characters');
+    expect(stderr).toMatch(/\nRequest id: req_\w+\n$/);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  });
+
+  test('a wrong key: exit 4, and in JSON the code of the contract', async () => {
+    const env = { MEMORY_API_KEY: 'not-a-key-of-this-server' };
+    const argv = ['save', '--user', 'save', 'x', '--json'];
+    const { code, stdout } = await memory(argv, { env });
+    expect(JSON.parse(stdout).error).toMatchObject({
+      code: 'unauthorized',
+      requestId: expect.stringMatching(/^req_/),
+    });
+    expect(code).toBe(4);
+  });
+
+  test('--api-key wins over the environment', async () => {
+    const env = { MEMORY_API_KEY: 'not-a-key-of-this-server' };
+    const argv = ['save', '--user', 'save', 'x', '--api-key', server.key];
+    expect(await memory(argv, { env })).toMatchObject({ code: 0 });
+  });
+});
+
+describe('memory list', () => {
+  const content = 'tab\there, back\\slash\nand a new line';
+
+  test('in a pipe: no header, tab-separated, whole and on one line each', async () => {
+    const { id, createdAt } = await server.client.save({ userId: 'tsv', content });
+    const { stdout, stderr } = await memory(['list', '--user', 'tsv']);
+    const escaped = 'tab\\there, back\\\\slash\\nand a new line';
+    expect(stdout).toBe(`${id}\tmemory\tcomplete\t${createdAt}\t${escaped}\n`);
+    expect(stderr).toBe('');
+  });
+
+  test('on a terminal: a table that fits, only the content cut', async () => {
+    await server.client.save({ userId: 'table', content: '漢字 😀 '.repeat(40) });
+    const { id } = await server.client.save({ userId: 'table', content: 'short\u001b[31m' });
+    const { stdout } = await memory(['list', '--user', 'table'], { terminal: 80 });
+    const [header, first, second] = lines(stdout);
+    expect(header).toMatch(/^ID +AGE +CONTENT$/);
+    expect(first).toStartWith(id);
+    expect(first).toEndWith('short\ufffd[31m');
+    expect(second).toEndWith('…');
+    expect(lines(stdout).filter((line) => Bun.stringWidth(line) > 80)).toEqual([]);
+  });
+
+  test('--json is the page as the API gives it', async () => {
+    const { stdout } = await memory(['list', '--user', 'tsv', '--json']);
+    expect(JSON.parse(stdout)).toEqual(await server.client.list({ userId: 'tsv' }));
+  });
+
+  test('an empty list is no failure', async () => {
+    const { code, stdout, stderr } = await memory(['list', '--user', 'nobody']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    expect(stderr).toBe('No memories of nobody.\n');
+  });
+
+  test('goes on where the hint says, in either order', async () => {
+    for (const content of ['1', '2', '3']) await server.client.save({ userId: 'pages', content });
+    const argv = ['list', '--user', 'pages', '--limit', '2', '--order', 'asc'];
+    const { stdout, stderr } = await memory(argv);
+    expect(lines(stdout).map((line) => line.split('\t')[4])).toEqual(['1', '2']);
+    const cursor = /--cursor (\S+)/.exec(stderr)?.[1] ?? '';
+    const rest = await memory([...argv, '--cursor', cursor]);
+    expect(lines(rest.stdout).map((line) => line.split('\t')[4])).toEqual(['3']);
+    expect(rest.stderr).toBe('');
+  });
+
+  test('--all walks every page; with --json one object a line', async () => {
+    const argv = ['list', '--user', 'pages', '--all', '--limit', '1'];
+    expect(lines((await memory(argv)).stdout)).toHaveLength(3);
+    const contents = lines((await memory([...argv, '--json'])).stdout).map(
+      (line) => JSON.parse(line).content,
+    );
+    expect(contents).toEqual(['3', '2', '1']);
+  });
+});
+
+describe('one memory', () => {
+  test('get shows it whole', async () => {
+    const saved = await server.client.save({ userId: 'one', content: 'a\nb', metadata: { k: 1 } });
+    const piped = await memory(['get', saved.id]);
+    expect(lines(piped.stdout)).toContain('content\ta\\nb');
+    expect(lines(piped.stdout)).toContain('metadata\t{"k":1}');
+    const shown = await memory(['get', saved.id], { terminal: 80 });
+    expect(shown.stdout).toEndWith('\n\na\nb\n');
+    expect(shown.stdout).not.toContain('externalId');
+    const json = await memory(['get', saved.id, '--json']);
+    expect(JSON.parse(json.stdout)).toEqual(await server.client.get(saved.id));
+  });
+
+  test('update replaces the text, and metadata only where it is given', async () => {
+    const { id } = await server.client.save({ userId: 'one', content: 'a', metadata: { k: 1 } });
+    expect(await memory(['update', id, '-'], { stdin: 'b\n' })).toEqual({
+      code: 0,
+      stdout: `${id}\n`,
+      stderr: 'Updated.\n',
+    });
+    expect(await server.client.get(id)).toMatchObject({ content: 'b', metadata: { k: 1 } });
+    await memory(['update', id, 'c', '-m', 'n=1']);
+    expect(await server.client.get(id)).toMatchObject({ content: 'c', metadata: { n: '1' } });
+  });
+
+  test('delete removes it; then it is not found, exit 3', async () => {
+    const { id } = await server.client.save({ userId: 'one', content: 'a' });
+    expect(await memory(['delete', id])).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: `Deleted ${id}.\n`,
+    });
+    const { code, stdout, stderr } = await memory(['get', id]);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toContain('memory list --user <id>');
+    expect((await memory(['delete', id, '--json'])).stdout).toContain('"code":"not_found"');
+    expect((await memory(['update', id, 'x'])).code).toBe(3);
+    expect((await memory(['status', id])).code).toBe(3);
+  });
+
+  test('health needs no key', async () => {
+    const { code, stdout } = await memory(['health', '--json'], { env: { MEMORY_API_KEY: '' } });
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'ok', storage: 'sqlite' });
+    expect(code).toBe(0);
+  });
+});

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { startChild } from '../support/process.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+import { temporaryFolder } from './command.ts';
+
+/* What only a process of its own can show: pipes, signals, the exit code. */
+
+const main = `${process.cwd()}/cli/main.ts`;
+const bun = process.execPath;
+const userId = 'big';
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+  const content = 'x'.repeat(60_000);
+  for (let count = 0; count < 40; count += 1) await server.client.save({ userId, content });
+});
+afterAll(() => server.stop());
+
+/** A shell line in which $MEMORY stands for the command. */
+function shell(line: string, env: Record<string, string> = {}) {
+  const child = Bun.spawn(['bash', '-c', line], {
+    env: {
+      PATH: process.env.PATH,
+      MEMORY: `${bun} ${main}`,
+      HOME: '/nowhere',
+      MEMORY_BASE_URL: server.url,
+      MEMORY_API_KEY: server.key,
+      ...env,
+    },
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const done = Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  const ended = done.then(([stdout, stderr, code]) => ({ stdout, stderr, code }));
+  return { child, ended };
+}
+
+describe('a process', () => {
+  test('a slow pipe gets every byte of a long list', async () => {
+    const whole = await shell(`$MEMORY list --user ${userId} --all`).ended;
+    expect(whole.stdout.length).toBeGreaterThan(2_400_000);
+    const line = `$MEMORY list --user ${userId} --all | (sleep 0.3; wc -c)`;
+    expect(Number((await shell(line).ended).stdout)).toBe(whole.stdout.length);
+  });
+
+  test('a pipe that does not block gets every byte too', async () => {
+    const python = `
+import os, subprocess, sys, fcntl
+reader, writer = os.pipe()
+fcntl.fcntl(writer, fcntl.F_SETFL, fcntl.fcntl(writer, fcntl.F_GETFL) | os.O_NONBLOCK)
+process = subprocess.Popen(sys.argv[1:], stdout=writer)
+os.close(writer)
+process_count = 0
+while True:
+    piece = os.read(reader, 4096)
+    if not piece: break
+    process_count += len(piece)
+print(process_count)`;
+    const line = `python3 -c '${python}' $MEMORY list --user ${userId} --all`;
+    const { stdout } = await shell(line).ended;
+    expect(Number(stdout)).toBeGreaterThan(2_400_000);
+  });
+
+  test('a reader that leaves ends it quietly', async () => {
+    const line = `$MEMORY list --user ${userId} --all | head -c 10; echo "\${PIPESTATUS[0]}"`;
+    const { stdout, stderr } = await shell(line).ended;
+    expect(stdout).toMatch(/^mem_\w{6}0\n$/);
+    expect(stderr).toBe('');
+  });
+
+  test('a full disk is told, exit 1', async () => {
+    const { stderr, code } = await shell(`$MEMORY list --user ${userId} > /dev/full`).ended;
+    expect(stderr).toContain('ENOSPC');
+    expect(code).toBe(1);
+  });
+
+  test('stdout holds data alone; help, hints and errors stay out of it', async () => {
+    const line = `$MEMORY save --user pure x; $MEMORY nonsense; $MEMORY get mem_none`;
+    const { stdout, stderr, code } = await shell(line).ended;
+    expect(stdout).toMatch(/^mem_\w+\n$/);
+    expect(stderr).toContain('Saved.');
+    expect(code).toBe(3);
+  });
+
+  test('no colours in a pipe, and none with NO_COLOR', async () => {
+    const { stdout, stderr } = await shell('$MEMORY get mem_none; $MEMORY --help').ended;
+    expect(stdout + stderr).not.toContain('\u001b');
+  });
+
+  test('Ctrl-C while it reads stdin: exit 130 at once', async () => {
+    const { child, ended } = shell(`exec $MEMORY ingest batch -`);
+    // The first record was taken: from here on it waits for more.
+    const record = { type: 'event', userId: 'ctrl-c', data: { name: 'x' } };
+    child.stdin.write(`${`${JSON.stringify(record)}\n`.repeat(101)}`);
+    await child.stdin.flush();
+    const taken = async () => (await server.client.list({ userId: 'ctrl-c' })).items.length > 0;
+    await until(taken, { what: 'the first chunk' });
+    child.kill('SIGINT');
+    const { code, stdout, stderr } = await ended;
+    expect(stderr).toContain('Stopped after 100 records. Run the same command again to go on');
+    expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
+  });
+});
+
+describe('memory serve', () => {
+  function serve(folder: ReturnType<typeof temporaryFolder>, args: string[] = []) {
+    const database = `sqlite:${folder.file('memory.db')}`;
+    const command = [bun, main, 'serve', '--port', '0', '--database', database, ...args];
+    const env = { XDG_CONFIG_HOME: folder.path, MEMORY_API_KEY: '', LOG_LEVEL: 'silent' };
+    return startChild(command, env);
+  }
+
+  test('tells its address and first key, keeps the key, and stops on a signal', async () => {
+    using folder = temporaryFolder();
+    const server = serve(folder);
+    await until(() => server.log().includes('curl'), { what: 'the banner' });
+    const [, url = ''] = /running at (\S+)/.exec(server.log()) ?? [];
+    const [key = ''] = /mk_\w+/.exec(server.log()) ?? [];
+    const profile = readFileSync(folder.file('memory-service/profile.json'), 'utf8');
+    expect(JSON.parse(profile)).toEqual({ keys: { [url]: { apiKey: key, firstRun: true } } });
+    const env = { MEMORY_API_KEY: '', MEMORY_BASE_URL: url, XDG_CONFIG_HOME: folder.path };
+    expect(await shell('$MEMORY save --user u x', env).ended).toMatchObject({ code: 0 });
+    expect(await server.end('SIGTERM')).toBe(0);
+    expect(server.log()).toEndWith('Stopped.\n');
+    expect(server.log().split(key)).toHaveLength(3);
+
+    const again = serve(folder);
+    await until(() => again.log().includes('Stop with Ctrl-C.'), { what: 'the banner' });
+    expect(again.log()).not.toContain('mk_');
+    // npm passes on a Ctrl-C that its child got too: two signals at once are one.
+    again.signal('SIGTERM');
+    expect(await again.end('SIGINT')).toBe(0);
+    expect(again.log()).toEndWith('Stopped.\n');
+  });
+
+  test('cannot start: says why, exit 1', async () => {
+    using folder = temporaryFolder();
+    const first = serve(folder);
+    await until(() => first.log().includes('Stop with Ctrl-C.'), { what: 'the banner' });
+    const second = serve(folder);
+    expect(await second.exited).toBe(1);
+    expect(second.log()).toStartWith('Error: ');
+    await first.end('SIGINT');
+  });
+});

@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { readLines } from '../../cli/batch/lines.ts';
+import { inParallel } from '../../cli/batch/parallel.ts';
+import { progressLine } from '../../cli/batch/progress.ts';
+import { whereJsonBreaks } from '../../cli/json.ts';
+import { age, cut, escaped, visible } from '../../cli/text.ts';
+
+describe('text for a terminal', () => {
+  test('cut() gives one line of at most the width, whatever is in it', () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 300 });
+    fc.assert(
+      fc.property(text, fc.integer({ min: 1, max: 60 }), (given, width) => {
+        const line = cut(given, width);
+        expect(Bun.stringWidth(line)).toBeLessThanOrEqual(width);
+        expect(line).not.toContain('\n');
+      }),
+    );
+    expect(cut('a  b\nc', 20)).toBe('a b c');
+    expect(cut('漢字漢字', 5)).toBe('漢字…');
+    expect(cut(`${'x'.repeat(9)} y`, 10)).toBe('xxxxxxxxx…');
+  });
+
+  test('visible() lets nothing through that would steer the terminal', () => {
+    expect(visible('a\u001b[2J\u0007\u009b\u202eb\tc\nd')).toBe(
+      'a\ufffd[2J\ufffd\ufffd\ufffdb\tc\nd',
+    );
+  });
+
+  test('age() is short', () => {
+    const now = Date.parse('2026-11-20T10:00:00.000Z');
+    const ago = (ms: number) => age(new Date(now - ms).toISOString(), now);
+    expect([-5, 59_999, 60_000, 3_600_000, 86_400_000 * 400].map(ago)).toEqual([
+      '0s',
+      '59s',
+      '1m',
+      '1h',
+      '400d',
+    ]);
+  });
+
+  test('progressLine() tells rate and time left where the size is known', () => {
+    expect(progressLine(1000, 50, 200, 10)).toBe(
+      '█████░░░░░░░░░░░░░░░ 25%  1,000 records  100/s  30 s left',
+    );
+    expect(progressLine(1000, 50, undefined, 10)).toBe('1,000 records  100/s');
+  });
+});
+
+test('escaped() can be undone, and holds no tab and no line end', () => {
+  const undo = (text: string) =>
+    text.replace(/\\(.)/g, (_, mark) => ({ t: '\t', n: '\n', r: '\r' })[mark as string] ?? mark);
+  const unit = fc.constantFrom('\\', '\t', '\n', '\r', 't', 'n', 'ä');
+  fc.assert(
+    fc.property(fc.string({ unit }), (text) => {
+      expect(escaped(text)).not.toMatch(/[\t\r\n]/);
+      expect(undo(escaped(text))).toBe(text);
+    }),
+  );
+});
+
+describe('whereJsonBreaks()', () => {
+  const broken: Array<[string, number, number]> = [
+    ['', 1, 1],
+    ['{"a":1,}', 1, 8],
+    ['[1,\n2,\n]', 3, 1],
+    ['{"a":tru}', 1, 6],
+    ['{\n"a" 1}', 2, 5],
+    ['[1 2]', 1, 4],
+    ['{"a":"x\ny"}', 1, 6],
+    ['{"a":01}', 1, 6],
+    ["{'a':1}", 1, 2],
+    ['[1]]', 1, 4],
+    ['{"a":1', 1, 7],
+    ['nul', 1, 1],
+  ];
+  for (const [text, line, column] of broken) {
+    test(`${JSON.stringify(text)} → line ${line}, column ${column}`, () => {
+      expect(() => JSON.parse(text)).toThrow();
+      expect(whereJsonBreaks(text)).toMatchObject({ line, column });
+    });
+  }
+
+  test('a text cut anywhere breaks no earlier than where it was damaged', () => {
+    fc.assert(
+      fc.property(fc.json(), fc.nat(), (json, at) => {
+        const place = at % (json.length + 1);
+        const damaged = `${json.slice(0, place)}\u0001${json.slice(place)}`;
+        const lines = damaged.split('\n');
+        const { line, column } = whereJsonBreaks(damaged);
+        const offset = lines.slice(0, line - 1).join('\n').length + (line > 1 ? 1 : 0) + column - 1;
+        // A damaged string or number is named from its beginning.
+        expect(offset).toBeLessThanOrEqual(place);
+        expect(() => JSON.parse(damaged)).toThrow();
+      }),
+    );
+  });
+});
+
+describe('readLines()', () => {
+  async function linesOf(pieces: string[]): Promise<Array<[number, string]>> {
+    const found: Array<[number, string]> = [];
+    const source = (async function* () {
+      for (const piece of pieces) yield Buffer.from(piece);
+    })();
+    for await (const { number, bytes } of readLines(source)) {
+      found.push([number, Buffer.from(bytes).toString()]);
+    }
+    return found;
+  }
+
+  test('gives the same lines however the bytes come', async () => {
+    const unit = fc.constantFrom('a', 'ä', '\n', ' ');
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.string({ unit })), async (pieces) => {
+        const wanted = pieces
+          .join('')
+          .split('\n')
+          .map((line, index): [number, string] => [index + 1, line])
+          .filter(([, line]) => line.trim() !== '');
+        expect(await linesOf(pieces)).toEqual(wanted);
+      }),
+    );
+  });
+
+  test('a line over 32 MiB is named and not held', async () => {
+    const piece = Buffer.alloc(1024 * 1024, 'x');
+    const source = (async function* () {
+      for (let count = 0; count < 33; count += 1) yield piece;
+      yield Buffer.from('\nnext');
+    })();
+    const found = [];
+    for await (const line of readLines(source)) found.push(line);
+    expect(found.map(({ number, tooLong, bytes }) => [number, tooLong, bytes.length])).toEqual([
+      [1, true, 0],
+      [2, false, 4],
+    ]);
+  });
+});
+
+describe('inParallel()', () => {
+  async function* numbers(count: number) {
+    for (let index = 0; index < count; index += 1) yield index;
+  }
+
+  test('at most so many at a time, and those of one key in their order', async () => {
+    let running = 0;
+    let most = 0;
+    const order: number[] = [];
+    const keysOf = (index: number) => new Set(index % 5 === 0 ? ['five'] : []);
+    await inParallel(numbers(40), 4, keysOf, async (index) => {
+      running += 1;
+      most = Math.max(most, running);
+      // The first ones take longest, so that order has to be kept, not happen.
+      for (let turn = 0; turn < 80 - index * 2; turn += 1) await Promise.resolve();
+      if (index % 5 === 0) order.push(index);
+      running -= 1;
+    });
+    expect(most).toBe(4);
+    expect(order).toEqual([0, 5, 10, 15, 20, 25, 30, 35]);
+  });
+
+  test('the first error ends the reading, after what runs', async () => {
+    const done: number[] = [];
+    const work = async (index: number) => {
+      if (index === 2) throw new Error('two');
+      for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
+      done.push(index);
+    };
+    const all = inParallel(numbers(1000), 3, () => new Set(), work);
+    await expect(all).rejects.toThrow('two');
+    expect(done.slice(0, 2)).toEqual([0, 1]);
+    expect(done.length).toBeLessThan(6);
+  });
+});
