@@ -18,7 +18,7 @@ export async function withAdmin<Result>(
 ): Promise<Result> {
   // Loaded here so that no other command pays for it.
   const { openAdmin } = await import('../server/admin.ts');
-  const url = database ?? (io.env.MEMORY_DATABASE_URL || defaultDatabaseUrl);
+  const url = databaseUrlOf(io, database);
   const admin = await openAdmin(url).catch((error) => {
     throw new CliError({
       code: 'database_unavailable',
@@ -31,6 +31,25 @@ export async function withAdmin<Result>(
   } finally {
     await admin.close();
   }
+}
+
+/** Runs one of the administrator's acts on the whole database, named by flag or environment. */
+export async function onDatabase<Result>(
+  io: Io,
+  database: string | undefined,
+  act: (admin: typeof import('../server/admin.ts'), url: string) => Promise<Result>,
+): Promise<Result> {
+  const admin = await import('../server/admin.ts');
+  try {
+    return await act(admin, databaseUrlOf(io, database));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new CliError({ code: 'database_unavailable', message });
+  }
+}
+
+function databaseUrlOf(io: Io, database: string | undefined): string {
+  return database ?? (io.env.MEMORY_DATABASE_URL || defaultDatabaseUrl);
 }
 
 /** Without the password that a database URL may hold. */

@@ -1,6 +1,8 @@
 import { version } from '../package.json';
 import { type AnyCommand, Command, CommanderError } from './commander.ts';
+import { addBackup, addRestore } from './commands/backup.ts';
 import { addDelete } from './commands/delete.ts';
+import { addDoctor } from './commands/doctor.ts';
 import { addGet } from './commands/get.ts';
 import { addHealth } from './commands/health.ts';
 import { addIngest } from './commands/ingest.ts';
@@ -75,5 +77,8 @@ export function createProgram(io: Io) {
   addWait(program, io);
   addHealth(program, io);
   addKeys(program, io);
+  addBackup(program, io);
+  addRestore(program, io);
+  addDoctor(program, io);
   return program;
 }

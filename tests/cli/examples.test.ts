@@ -62,8 +62,9 @@ async function shell(line: string) {
 }
 
 const all = examplesBelow(createProgram(testIo({ code: 0, stdout: '', stderr: '' })));
-// Those of serve run until they are stopped; they have a test of their own.
-for (const example of all.filter((line) => !line.startsWith('memory serve'))) {
+// Those of serve run until they are stopped, and restore wants no server; they have tests of
+// their own.
+for (const example of all.filter((line) => !/^memory (serve|restore)/.test(line))) {
   test(example, async () => {
     const { code, stderr } = await shell(await realIds(example));
     expect({ code, stderr }).toMatchObject({

@@ -1,0 +1,39 @@
+import type { Parent } from '../commander.ts';
+import { databaseOption, onDatabase } from '../database.ts';
+import { addExamples } from '../examples.ts';
+import { type Io, note } from '../io.ts';
+import { printResult } from '../output.ts';
+
+export function addBackup(program: Parent, io: Io): void {
+  const command = program
+    .command('backup <file>')
+    .description('Copy the database to a file, checked, while the server may go on.')
+    .addOption(databaseOption);
+  command.action(async (file) => {
+    const { json, database } = command.optsWithGlobals();
+    const { memories, bytes } = await onDatabase(io, database, (admin, url) =>
+      admin.backup(url, file),
+    );
+    await printResult(io, json, { file, memories, bytes }, file);
+    if (!json) await note(io, `${memories} memories. To put it back: memory restore ${file}`);
+  });
+  addExamples(command, ['memory backup memory-backup.db']);
+}
+
+export function addRestore(program: Parent, io: Io): void {
+  const command = program
+    .command('restore <file>')
+    .description('Put a backup in the place of the database. The server must be stopped.')
+    .addOption(databaseOption);
+  command.action(async (file) => {
+    const { json, database } = command.optsWithGlobals();
+    const { memories, bytes, kept } = await onDatabase(io, database, (admin, url) =>
+      admin.restore(url, file),
+    );
+    await printResult(io, json, { file, memories, bytes, kept }, file);
+    if (json) return;
+    await note(io, `Restored ${memories} memories.`);
+    if (kept !== null) await note(io, `What was there before is kept: ${kept}`);
+  });
+  addExamples(command, ['memory restore memory-backup.db']);
+}

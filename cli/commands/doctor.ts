@@ -1,0 +1,34 @@
+import type { Finding } from '../../server/admin.ts';
+import type { Parent } from '../commander.ts';
+import { databaseOption, onDatabase } from '../database.ts';
+import { addExamples } from '../examples.ts';
+import { ExitWith, exitCodes } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { type Column, printJson, printTable } from '../output.ts';
+
+const columns: Column<Finding>[] = [
+  { title: 'CHECK', value: ({ name }) => name },
+  { title: 'STATE', value: ({ level }) => level },
+  { title: 'FOUND', value: ({ found }) => found },
+  {
+    title: 'WHAT TO DO',
+    value: ({ advice }) => advice ?? '',
+    hiddenWhen: ({ advice }) => advice === undefined,
+  },
+];
+
+export function addDoctor(program: Parent, io: Io): void {
+  const command = program
+    .command('doctor')
+    .description('Look the database over and say what to do. Exits with 1 on a failure.')
+    .addOption(databaseOption);
+  command.action(async () => {
+    const { json, database } = command.optsWithGlobals();
+    const findings = await onDatabase(io, database, (admin, url) => admin.doctor(url));
+    if (json) await printJson(io, { items: findings });
+    else await printTable(io, columns, findings);
+    const failed = findings.some(({ level }) => level === 'failure');
+    if (failed) throw new ExitWith(exitCodes.failed);
+  });
+  addExamples(command, ['memory doctor']);
+}

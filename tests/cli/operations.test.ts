@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { memory, temporaryFolder } from './command.ts';
+
+/* backup, restore and doctor: on the database itself, beside a running server. */
+
+const folder = temporaryFolder();
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+  await server.client.save({ userId: 'u', content: 'kept' });
+});
+afterAll(async () => {
+  await server.stop();
+  folder[Symbol.dispose]();
+});
+
+const on = (url: string) => ['--database', url];
+
+test('a backup of a running server can be restored and served', async () => {
+  const file = folder.file('backup.db');
+  const made = await memory(['backup', file, '--json', ...on(server.databaseUrl)]);
+  expect(made.code).toBe(0);
+  expect(JSON.parse(made.stdout)).toMatchObject({ file, memories: 1 });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const copy = `sqlite:${folder.file('copy.db')}`;
+  expect((await memory(['restore', file, ...on(copy)])).code).toBe(0);
+  const again = await memory(['restore', file, '--json', ...on(copy)]);
+  const { kept } = JSON.parse(again.stdout);
+  expect(existsSync(kept)).toBe(true);
+  const findings = await memory(['doctor', '--json', ...on(copy)]);
+  expect(findings.code).toBe(0);
+  const levels = JSON.parse(findings.stdout).items.map(({ level }: { level: string }) => level);
+  expect(new Set(levels)).toEqual(new Set(['ok']));
+});
+
+test('a backup never overwrites, and what is no database is not backed up', async () => {
+  const taken = folder.file('taken.db');
+  writeFileSync(taken, 'mine');
+  const refused = await memory(['backup', taken, ...on(server.databaseUrl)]);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('exists') });
+  const none = await memory([
+    'backup',
+    folder.file('x.db'),
+    ...on(`sqlite:${folder.file('no.db')}`),
+  ]);
+  expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no database') });
+  expect(existsSync(folder.file('no.db'))).toBe(false);
+});
+
+test('restore refuses a running server and a damaged backup, and changes nothing', async () => {
+  const file = folder.file('good.db');
+  await memory(['backup', file, ...on(server.databaseUrl)]);
+  const running = await memory(['restore', file, ...on(server.databaseUrl)]);
+  expect(running).toMatchObject({ code: 1, stderr: expect.stringContaining('already running') });
+  const broken = folder.file('broken.db');
+  writeFileSync(broken, 'not a database, but long enough to look at '.repeat(100));
+  const target = `sqlite:${folder.file('target.db')}`;
+  await memory(['restore', file, ...on(target)]);
+  const damaged = await memory(['restore', broken, ...on(target)]);
+  expect(damaged).toMatchObject({ code: 1, stderr: expect.stringContaining('damaged') });
+  expect((await memory(['doctor', ...on(target)])).code).toBe(0);
+});
+
+test('doctor says what to do about a damaged file, and exits with 1', async () => {
+  const broken = folder.file('sick.db');
+  writeFileSync(broken, 'not a database, but long enough to look at '.repeat(100));
+  const { code, stdout } = await memory(['doctor', ...on(`sqlite:${broken}`)]);
+  expect(code).toBe(1);
+  expect(stdout).toContain('memory restore');
+});
