@@ -81,6 +81,9 @@ export function metadataProblem(value: unknown): string | null {
 /** What is wrong with a value anywhere inside free-form JSON, or null. */
 function jsonProblem(value: unknown, level: number): string | null {
   if (typeof value === 'string') return unstorable(value);
+  // 1e400 is valid JSON, and would come back as null.
+  if (typeof value === 'number' && !Number.isFinite(value))
+    return 'must not hold so large a number';
   if (typeof value !== 'object' || value === null) return null;
   if (level > limits.metadataLevels) return `must be at most ${limits.metadataLevels} levels deep`;
   for (const [key, inner] of Object.entries(value)) {

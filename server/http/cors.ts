@@ -20,11 +20,12 @@ export function cors(
   origins: readonly string[],
   headers: Record<string, string | number>,
 ): Response | undefined {
+  if (origins.length === 0) return undefined;
+  headers.vary = 'Origin';
   const origin = request.headers.get('origin');
   if (origin === null || !origins.includes(origin)) return undefined;
   headers['access-control-allow-origin'] = origin;
   headers['access-control-expose-headers'] = exposedHeaders.join(', ');
-  headers.vary = 'Origin';
   const wanted = request.headers.has('access-control-request-method');
   if (request.method !== 'OPTIONS' || !wanted) return undefined;
   return new Response(null, {

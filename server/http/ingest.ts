@@ -36,8 +36,9 @@ export function ingest(guard: Secured, services: Services) {
   const { storage, worker, now, newId, config } = services;
 
   async function readBody(request: Request): Promise<unknown> {
+    const body = await readJson(request, config.maxBodyBytes);
     readNoQuery(request);
-    return readJson(request, config.maxBodyBytes);
+    return body;
   }
 
   /** Stores the records and their answer, and sends it. */

@@ -10,6 +10,7 @@ import { memoryJson, pageJson, savedMemoryJson, statusJson } from '../memory/jso
 import { splitPassages } from '../memory/passages.ts';
 import type { NewMemory } from '../storage/storage.ts';
 import { sendJson, sendResult } from './answer.ts';
+import type { Caller } from './authenticate.ts';
 import { bodyUnread, readJson } from './body.ts';
 import { checked } from './check.ts';
 import { readCursor, writeCursor } from './cursor.ts';
@@ -23,6 +24,34 @@ const validateList = validator(ListQuery);
 
 /** /v1/memories: what is saved, and what became of it. */
 export function memories(guard: Secured, { storage, now, newId, config }: Services) {
+  /**
+   * An unknown id is judged before the body. Only a refusal pays for the look-up: where nothing is
+   * wrong with the request, the write finds out by itself.
+   */
+  async function ofKnown<T>(
+    { caller, params }: { caller: Caller; params: { id: string } },
+    judge: () => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await judge();
+    } catch (error) {
+      const memory = await storage.getMemory(caller.projectId, params.id);
+      throw memory === null ? noSuchMemory() : error;
+    }
+  }
+
+  async function readUpdate(request: Request) {
+    const body = await readJson(request, config.maxBodyBytes);
+    readNoQuery(request);
+    const { content, metadata } = checked<UpdateRequest>(validateUpdate, body);
+    return {
+      content,
+      metadata: metadata === undefined ? null : JSON.stringify(metadata),
+      passages: splitPassages(content),
+      idempotency: readIdempotency(request, body),
+    };
+  }
+
   return new Elysia({ prefix: '/v1/memories' })
     .use(guard)
 
@@ -30,8 +59,8 @@ export function memories(guard: Secured, { storage, now, newId, config }: Servic
       '',
       async (context) => {
         const { request, caller } = context;
-        readNoQuery(request);
         const body = await readJson(request, config.maxBodyBytes);
+        readNoQuery(request);
         const result = await storage.saveMemory({
           projectId: caller.projectId,
           at: now(),
@@ -65,27 +94,22 @@ export function memories(guard: Secured, { storage, now, newId, config }: Servic
 
     .get('/:id', async (context) => {
       const { request, caller, params } = context;
-      readNoQuery(request);
       const memory = await storage.getMemory(caller.projectId, params.id);
       if (memory === null) throw noSuchMemory();
+      readNoQuery(request);
       return sendJson(context, 200, memoryJson(memory));
     })
 
     .patch(
       '/:id',
       async (context) => {
-        const { request, caller, params } = context;
-        readNoQuery(request);
-        const body = await readJson(request, config.maxBodyBytes);
-        const { content, metadata } = checked<UpdateRequest>(validateUpdate, body);
+        const { caller, params } = context;
+        const update = await ofKnown(context, () => readUpdate(context.request));
         const result = await storage.updateMemory({
+          ...update,
           projectId: caller.projectId,
           at: now(),
           id: params.id,
-          content,
-          metadata: metadata === undefined ? null : JSON.stringify(metadata),
-          passages: splitPassages(content),
-          idempotency: readIdempotency(request, body),
           answer: (memory) => ({ status: 200, body: memoryJson(memory) }),
         });
         return sendResult(context, result);
@@ -97,12 +121,15 @@ export function memories(guard: Secured, { storage, now, newId, config }: Servic
       '/:id',
       async (context) => {
         const { request, caller, params } = context;
-        readNoQuery(request);
+        const idempotency = await ofKnown(context, async () => {
+          readNoQuery(request);
+          return readIdempotency(request);
+        });
         const result = await storage.deleteMemory({
           projectId: caller.projectId,
           at: now(),
           id: params.id,
-          idempotency: readIdempotency(request),
+          idempotency,
           answer: () => ({ status: 204, body: '' }),
         });
         return sendResult(context, result);
@@ -112,9 +139,9 @@ export function memories(guard: Secured, { storage, now, newId, config }: Servic
 
     .get('/:id/status', async (context) => {
       const { request, caller, params } = context;
-      readNoQuery(request);
       const status = await storage.getStatus(caller.projectId, params.id);
       if (status === null) throw noSuchMemory();
+      readNoQuery(request);
       return sendJson(context, 200, statusJson(status));
     });
 }

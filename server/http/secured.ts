@@ -57,7 +57,9 @@ function createLimit(rateLimit: Config['rateLimit'], now: () => number) {
   };
 }
 
-const patterns = Object.values(operations).map(({ method, path }) => ({
+const documented = [...Object.values(operations), { method: 'GET', path: '/openapi.json' }];
+
+const patterns = documented.map(({ method, path }) => ({
   method,
   pattern: new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`),
 }));

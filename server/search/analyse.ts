@@ -1,0 +1,122 @@
+/*
+ * Text → the folded form that is stored beside a passage and searched. It keeps every word in its
+ * place, unstemmed, and nothing of how a query is understood: stems, stop words and synonyms can
+ * change without touching what is stored.
+ *
+ *   "Ana: I'd love a Café,\nERR-4711!"  →  "ana: i love a cafe\nerr 4711"
+ *
+ * Words are parted by one space, lines by a newline. A colon stands only after the label that
+ * opens a line, which is who speaks. Scripts without spaces stay in runs.
+ */
+
+/** "Customer Service Agent:" is a label, a sentence that happens to hold a colon is not. */
+const maxLabelLength = 40;
+const maxLabelWords = 4;
+/** When something was said, before who said it: "[8 May, 13:56] Ana: …". */
+const stamp = /^\s*(?:[[(][^\])]{1,40}[\])]|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d\S*)?)\s+/;
+
+const ascii = /^[\0-\x7f]*$/;
+/** What English hangs on a word: "Ana's", "we'll". Kept, they would read as "well" or "ill". */
+const clitic = /(?<=[a-z\d])'(?:s|m|d|re|ve|ll)(?![a-z\d])/g;
+const negation = /(?<=n)'(?=t(?![a-z\d]))/g;
+const thousands = /(?<=\d),(?=\d{3}(?!\d))/g;
+/** Accents of Latin, Greek and Cyrillic; vowel points of Hebrew and Arabic, which few people type.
+ * Marks of other scripts are letters in their own right and stay. */
+const accents = /[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0640]/g;
+const separators = /[^\p{L}\p{N}\p{M}\p{Extended_Pictographic}\p{RI}]+/gu;
+const asciiSeparators = /[^a-z\d]+/g;
+/** Emoji stand alone: people write them on the end of words. Skin tones and joiners are dropped. */
+const emoji = /\p{RI}{2}|(?![\d])\p{Extended_Pictographic}/gu;
+const modifiers = /[\u{1f3fb}-\u{1f3ff}\ufe0e\ufe0f\u200d\u{e0020}-\u{e007f}]/gu;
+const unspaced =
+  '\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff' +
+  '\uac00-\ud7af\u{20000}-\u{3ffff}';
+const unspacedRun = new RegExp(`[${unspaced}]+`, 'gu');
+
+/** Letters that do not decompose but that people leave the stroke or the ligature out of. */
+const plain = new Map(
+  Object.entries({
+    ß: 'ss',
+    æ: 'ae',
+    œ: 'oe',
+    ø: 'o',
+    ł: 'l',
+    đ: 'd',
+    ð: 'd',
+    þ: 'th',
+    ħ: 'h',
+    ı: 'i',
+    ŋ: 'n',
+    ς: 'σ',
+    ى: 'ي',
+    ة: 'ه',
+    ך: 'כ',
+    ם: 'מ',
+    ן: 'נ',
+    ף: 'פ',
+    ץ: 'צ',
+  }),
+);
+const stroked = new RegExp(`[${[...plain.keys()].join('')}]`, 'g');
+
+/** The folded form of a passage, as it is stored. Never longer than a few times the text. */
+export function analyse(text: string): string {
+  const lines: string[] = [];
+  for (const line of text.split('\n')) {
+    const folded = foldLine(line);
+    if (folded !== '') lines.push(folded);
+  }
+  return lines.join('\n');
+}
+
+/** The words of a text, folded, without labels and lines. Runs of unspaced script stay whole. */
+export function fold(text: string): string {
+  return ascii.test(text) ? foldAscii(text.toLowerCase()) : foldUnicode(text);
+}
+
+/** Whether a UTF-16 unit belongs to a script that does not part its words. */
+export function isUnspaced(unit: number): boolean {
+  if (unit < 0x0e00) return false;
+  return (
+    unit <= 0x0eff ||
+    (unit >= 0x1000 && unit <= 0x109f) ||
+    (unit >= 0x1780 && unit <= 0x17ff) ||
+    (unit >= 0x3005 && unit <= 0x9fff) ||
+    (unit >= 0xac00 && unit <= 0xd7af) ||
+    (unit >= 0xd840 && unit <= 0xd8bf)
+  );
+}
+
+function foldLine(line: string): string {
+  const start = stamp.exec(line)?.[0].length ?? 0;
+  const colon = line.indexOf(': ', start);
+  if (colon <= start || colon - start >= maxLabelLength) return fold(line);
+  const label = fold(line.slice(start, colon));
+  if (label === '' || label.split(' ').length > maxLabelWords) return fold(line);
+  const said = `${label}: ${fold(line.slice(colon + 1))}`.trimEnd();
+  // When it was said follows, so that the label opens the line.
+  return start === 0 ? said : `${said} ${fold(line.slice(0, start))}`.trimEnd();
+}
+
+function foldAscii(lower: string): string {
+  const joined = lower.includes("'") ? lower.replace(clitic, '').replace(negation, '') : lower;
+  const whole = joined.includes(',') ? joined.replace(thousands, '') : joined;
+  return whole.replace(asciiSeparators, ' ').trim();
+}
+
+function foldUnicode(text: string): string {
+  const letters = text
+    .replace(/[’ʼ＇]/g, "'")
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(accents, '')
+    .replace(stroked, (letter) => plain.get(letter) ?? letter)
+    .normalize('NFC')
+    .replace(clitic, '')
+    .replace(negation, '')
+    .replace(thousands, '')
+    .replace(modifiers, '')
+    .replace(emoji, ' $& ')
+    .replace(unspacedRun, ' $& ');
+  return letters.replace(separators, ' ').trim();
+}

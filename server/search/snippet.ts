@@ -1,0 +1,142 @@
+import { fold, isUnspaced } from './analyse.ts';
+import type { Matcher } from './match.ts';
+
+/** What stands around a matched word. */
+export const markOpen = '«';
+export const markClose = '»';
+
+/** About two lines of a terminal, without marks. */
+const snippetLength = 220;
+/** A cut falls at a word's end where there is one within this many units. */
+const wordReach = 24;
+
+type Span = { start: number; end: number; term: number; weight: number };
+
+const words =
+  /\d{1,3}(?:,\d{3})+(?!\d)|[\p{L}\p{N}\p{M}]+(?:['’][\p{L}\p{M}]+)*|\p{RI}{2}|\p{Extended_Pictographic}/gu;
+
+/**
+ * The part of a text that holds most of what was searched for, on one line, with each matched
+ * word between « and »; an ellipsis where it was cut.
+ */
+export function snippet(text: string, matcher: Matcher): string {
+  const spans = findSpans(text, matcher);
+  const { start, end } = cutWindow(text, spans);
+  let out = start > 0 ? '…' : '';
+  let at = start;
+  for (const span of join(spans)) {
+    if (span.start < at || span.end > end) continue;
+    out += `${text.slice(at, span.start)}${markOpen}${text.slice(span.start, span.end)}${markClose}`;
+    at = span.end;
+  }
+  out += text.slice(at, end) + (end < text.length ? '…' : '');
+  return out.replace(/\s+/g, ' ').trim();
+}
+
+function findSpans(text: string, matcher: Matcher): Span[] {
+  const spans: Span[] = [];
+  for (const match of text.matchAll(words)) {
+    const word = match[0];
+    for (let from = 0; from < word.length; ) {
+      const to = pieceEnd(word, from);
+      const piece = { text: word.slice(from, to), start: match.index + from };
+      if (isUnspaced(word.charCodeAt(from))) spans.push(...runSpans(piece, matcher));
+      else spans.push(...wordSpans(piece, matcher));
+      from = to;
+    }
+  }
+  return spans;
+}
+
+/** A word may be written in two scripts: each piece is matched alone. */
+function pieceEnd(word: string, from: number): number {
+  const unspaced = isUnspaced(word.charCodeAt(from));
+  let to = from + 1;
+  while (to < word.length && isUnspaced(word.charCodeAt(to)) === unspaced) to += 1;
+  return to;
+}
+
+function wordSpans(piece: { text: string; start: number }, matcher: Matcher): Span[] {
+  for (const word of fold(piece.text).split(' ')) {
+    const verdict = word === '' ? null : matcher.judge(word);
+    if (verdict !== null) {
+      return [{ start: piece.start, end: piece.start + piece.text.length, ...verdict }];
+    }
+  }
+  return [];
+}
+
+function runSpans(piece: { text: string; start: number }, matcher: Matcher): Span[] {
+  const spans: Span[] = [];
+  for (let at = 0; at < piece.text.length; at += 1) {
+    for (const length of [2, 1]) {
+      if (at + length > piece.text.length) continue;
+      const verdict = matcher.judgeGram(fold(piece.text.slice(at, at + length)));
+      if (verdict === null) continue;
+      spans.push({ start: piece.start + at, end: piece.start + at + length, ...verdict });
+      break;
+    }
+  }
+  return spans;
+}
+
+/** Grams overlap and runs touch: one mark around them. */
+function join(spans: Span[]): Span[] {
+  const joined: Span[] = [];
+  for (const span of spans) {
+    const last = joined.at(-1);
+    if (last !== undefined && span.start <= last.end) last.end = Math.max(last.end, span.end);
+    else joined.push({ ...span });
+  }
+  return joined;
+}
+
+function cutWindow(text: string, spans: Span[]): { start: number; end: number } {
+  if (text.length <= snippetLength) return { start: 0, end: text.length };
+  const focus = densest(spans);
+  const slack = Math.max(0, snippetLength - (focus.end - focus.start));
+  const wanted = Math.max(0, focus.start - Math.floor(slack / 3));
+  const start = Math.min(wanted, text.length - snippetLength);
+  const end = Math.min(text.length, start + snippetLength);
+  return {
+    start: wordStartAfter(text, start, focus.start),
+    end: wordEndBefore(text, end, focus.end),
+  };
+}
+
+/** The stretch that fits a snippet and answers most of the query, each term counted once. */
+function densest(spans: Span[]): { start: number; end: number } {
+  let best = { start: 0, end: 0, worth: 0 };
+  for (const [index, first] of spans.entries()) {
+    const terms = new Map<number, number>();
+    let end = first.end;
+    for (const span of spans.slice(index, index + 64)) {
+      if (span.end - first.start > snippetLength) break;
+      terms.set(span.term, Math.max(terms.get(span.term) ?? 0, span.weight));
+      end = span.end;
+    }
+    const worth = [...terms.values()].reduce((sum, weight) => sum + weight, 0);
+    if (worth > best.worth) best = { start: first.start, end, worth };
+  }
+  return best;
+}
+
+function wordStartAfter(text: string, start: number, limit: number): number {
+  if (start === 0) return 0;
+  for (let at = start; at < Math.min(start + wordReach, limit); at += 1) {
+    if (/\s/.test(text.charAt(at))) return at + 1;
+  }
+  return isLowSurrogate(text.charCodeAt(start)) ? start - 1 : start;
+}
+
+function wordEndBefore(text: string, end: number, limit: number): number {
+  if (end === text.length) return end;
+  for (let at = end; at > Math.max(end - wordReach, limit); at -= 1) {
+    if (/\s/.test(text.charAt(at))) return at;
+  }
+  return isLowSurrogate(text.charCodeAt(end)) ? end - 1 : end;
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}

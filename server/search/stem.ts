@@ -1,0 +1,112 @@
+/*
+ * English words → stems, after Porter's second algorithm: what is left when inflection and the
+ * usual derivations are taken off, so that "hiking", "hikes" and "hiked" meet. Words of other
+ * alphabets only lose the commonest endings of Russian; the rest is left to fuzzy matching.
+ */
+
+const vowel = /[aeiouy]/;
+const double = /(?:bb|dd|ff|gg|mm|nn|pp|rr|tt)$/;
+const shortEnd = /(?:^[aeiouy][^aeiouy]|[^aeiouy][aeiouy][^aeiouywxY])$/;
+
+/** Suffix → replacement; each table is tried from its longest suffix, once. */
+const derivations: [string, string][] = table(
+  'ization ize,ational ate,fulness ful,ousness ous,iveness ive,tional tion,biliti ble,lessli less,' +
+    'entli ent,ation ate,alism al,aliti al,ousli ous,iviti ive,fulli ful,enci ence,anci ance,' +
+    'abli able,izer ize,ator ate,alli al,bli ble',
+);
+const moreDerivations: [string, string][] = table(
+  'ational ate,tional tion,alize al,icate ic,iciti ic,ical ic,ful ,ness ',
+);
+const endings =
+  /(?:ement|ance|ence|able|ible|ment|ant|ent|ism|ate|iti|ous|ive|ize|al|er|ic|(?<=[st])ion)$/;
+
+const cyrillicEnding =
+  /(?<=[а-я]{3})(?:иями|ями|ами|ого|его|ому|ему|ыми|ими|ешь|ить|ать|ять|еть|ла|ло|ли|ый|ий|ой|ая|яя|ое|ее|ые|ие|ую|юю|ов|ев|ей|ам|ям|ах|ях|ом|ем|ил|ал|[аеиоуыьюяй])$/;
+
+/** The stem of a folded word. Never changes the first two letters. */
+export function stem(word: string): string {
+  if (word.length < 3) return word;
+  if (!/^[a-z]+$/.test(word)) return word.replace(cyrillicEnding, '');
+  const marked = word.replace(/^y|(?<=[aeiou])y/g, 'Y');
+  const bare = finalY(participle(plural(marked)));
+  return silentE(suffixes(bare)).replaceAll('Y', 'y');
+}
+
+function plural(word: string): string {
+  if (word.endsWith('sses')) return word.slice(0, -2);
+  if (word.endsWith('ied') || word.endsWith('ies')) {
+    return word.slice(0, word.length > 4 ? -2 : -1);
+  }
+  if (/(?:us|ss)$/.test(word)) return word;
+  return word.endsWith('s') && vowel.test(word.slice(0, -2)) ? word.slice(0, -1) : word;
+}
+
+function participle(word: string): string {
+  if (/eed(?:ly)?$/.test(word)) {
+    const cut = word.lastIndexOf('eed');
+    return cut >= region(word) ? word.slice(0, cut + 2) : word;
+  }
+  const end = /(?:ed|edly|ing|ingly)$/.exec(word);
+  if (end === null || !vowel.test(word.slice(0, end.index))) return word;
+  const bare = word.slice(0, end.index);
+  if (/(?:at|bl|iz)$/.test(bare)) return `${bare}e`;
+  if (double.test(bare)) return bare.slice(0, -1);
+  return shortEnd.test(bare) && region(bare) >= bare.length ? `${bare}e` : bare;
+}
+
+function finalY(word: string): string {
+  return word.length > 2 && /[^aeiou][yY]$/.test(word) ? `${word.slice(0, -1)}i` : word;
+}
+
+function suffixes(word: string): string {
+  let rest = replaceSuffix(word, derivations);
+  if (rest === word && /[cdeghkmnrt]li$/.test(word) && word.length - 2 >= region(word)) {
+    rest = word.slice(0, -2);
+  }
+  rest = replaceSuffix(rest, moreDerivations);
+  const end = endings.exec(rest);
+  return end !== null && end.index >= secondRegion(rest) ? rest.slice(0, end.index) : rest;
+}
+
+function replaceSuffix(word: string, suffixTable: [string, string][]): string {
+  for (const [suffix, replacement] of suffixTable) {
+    if (!word.endsWith(suffix)) continue;
+    const cut = word.length - suffix.length;
+    return cut >= region(word) ? word.slice(0, cut) + replacement : word;
+  }
+  return word;
+}
+
+function silentE(word: string): string {
+  const cut = word.length - 1;
+  if (word.endsWith('e')) {
+    const bare = word.slice(0, cut);
+    const drops = cut >= secondRegion(word) || (cut >= region(word) && !shortEnd.test(bare));
+    return drops ? bare : word;
+  }
+  return word.endsWith('ll') && cut >= secondRegion(word) ? word.slice(0, cut) : word;
+}
+
+/** Where the word's first region starts: after the first consonant that follows a vowel. */
+function region(word: string): number {
+  const special = /^(?:gener|commun|arsen)/.exec(word);
+  return special === null ? regionFrom(word, 0) : special[0].length;
+}
+
+function secondRegion(word: string): number {
+  return regionFrom(word, region(word));
+}
+
+function regionFrom(word: string, start: number): number {
+  for (let at = start + 1; at < word.length; at += 1) {
+    if (vowel.test(word.charAt(at - 1)) && !vowel.test(word.charAt(at))) return at + 1;
+  }
+  return word.length;
+}
+
+function table(text: string): [string, string][] {
+  return text.split(',').map((pair) => {
+    const [suffix = '', replacement = ''] = pair.split(' ');
+    return [suffix, replacement];
+  });
+}

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
+import {
+  ask,
+  bodyOf,
+  expectInvalid,
+  getMemory,
+  getPage,
+  newUser,
+  whenComplete,
+} from '../support/http.ts';
+import { loneSurrogate } from '../support/inputs.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+async function batch(items: unknown[]): Promise<BatchAccepted> {
+  return bodyOf(await ask(server, 'POST', '/v1/ingest/batch', { body: { items } }), 202);
+}
+
+const entry = { author: 'user', content: 'Help' };
+const id = expect.stringMatching(/^mem_\w+$/);
+
+describe('POST /v1/ingest/batch', () => {
+  test('202 with an id for each item, of any type, in their order', async () => {
+    const userId = newUser();
+    const types = ['event', 'profile', 'ticket', 'document', 'conversation'];
+    const answer = await batch([
+      { type: 'event', userId, data: { name: 'signed_up', plan: 'pro' } },
+      { type: 'profile', userId, data: { summary: 'A person' } },
+      { type: 'ticket', userId, data: { subject: 'S', comments: [entry] } },
+      { type: 'document', userId, data: { text: 'T' } },
+      { type: 'conversation', userId, data: { messages: [entry] } },
+    ]);
+    expect(answer).toEqual({
+      accepted: 5,
+      failedCount: 0,
+      items: types.map((_, index) => ({ index, memoryId: id, status: 'processing' })),
+      failed: [],
+    });
+    const memories = await Promise.all(answer.items.map((i) => getMemory(server, i.memoryId)));
+    expect(memories.map(({ type }) => type as string)).toEqual(types);
+    expect(memories.map(({ content }) => content)).toEqual([
+      'signed_up\nplan: pro',
+      'A person',
+      'S\n\nuser: Help',
+      'T',
+      'user: Help',
+    ]);
+    await Promise.all(answer.items.map(({ memoryId }) => whenComplete(server, memoryId)));
+  });
+
+  test('items may belong to different users', async () => {
+    const users = [newUser(), newUser()];
+    await batch(users.map((userId) => ({ type: 'event', userId, data: { name: userId } })));
+    for (const userId of users) {
+      const { items } = await getPage(server, userId);
+      expect(items.map(({ content }) => content)).toEqual([userId]);
+    }
+  });
+
+  const data = { text: 'x' };
+  const badItems: [name: string, item: unknown, field: string][] = [
+    ['null', null, ''],
+    ['a string', 'x', ''],
+    ['a list', [], ''],
+    ['no type', { userId: 'u', data }, 'type'],
+    ['an unknown type', { type: 'memory', userId: 'u', data }, 'type'],
+    ['no userId', { type: 'document', data }, 'userId'],
+    ['no data', { type: 'document', userId: 'u' }, 'data'],
+    ['an unknown field', { type: 'document', userId: 'u', data, more: 1 }, 'more'],
+    [
+      'an unknown field of data',
+      { type: 'document', userId: 'u', data: { ...data, b: 1 } },
+      'data.b',
+    ],
+    [
+      'a lone surrogate',
+      { type: 'event', userId: 'u', data: { name: loneSurrogate } },
+      'data.name',
+    ],
+    ['bad metadata', { type: 'document', userId: 'u', data, metadata: [] }, 'metadata'],
+    [
+      'a comment without a speaker',
+      { type: 'ticket', userId: 'u', data: { subject: 'S', comments: [entry, { content: 'x' }] } },
+      'data.comments.1.author',
+    ],
+  ];
+
+  test.each(badItems)('an item fails alone: %s', async (_, bad, field) => {
+    const userId = newUser();
+    const good = { type: 'document', userId, data };
+    expect(await batch([bad, good, bad])).toEqual({
+      accepted: 1,
+      failedCount: 2,
+      items: [{ index: 1, memoryId: id, status: 'processing' }],
+      failed: [0, 2].map((index) => ({
+        index,
+        error: 'invalid_request',
+        message: expect.stringMatching(field === '' ? /./ : new RegExp(`^${field}: .`)),
+      })),
+    });
+    expect((await getPage(server, userId)).items).toHaveLength(1);
+  });
+
+  test('202 where every item fails', async () => {
+    const answer = await batch(badItems.map(([, bad]) => bad));
+    expect(answer).toMatchObject({ accepted: 0, items: [], failedCount: badItems.length });
+    expect(answer.failed.map(({ index }) => index)).toEqual(badItems.map((_, index) => index));
+  });
+
+  test('202 with 1,000 items', async () => {
+    const userId = newUser();
+    const answer = await batch(Array(1_000).fill({ type: 'event', userId, data: { name: 'n' } }));
+    expect(answer).toMatchObject({ accepted: 1_000, failedCount: 0 });
+    expect(new Set(answer.items.map(({ memoryId }) => memoryId)).size).toBe(1_000);
+  });
+
+  const good = { type: 'event', userId: 'refused', data: { name: 'n' } };
+  test.each<[name: string, body: unknown, field: string]>([
+    ['a list', [good], ''],
+    ['null', null, ''],
+    ['no items', {}, 'items'],
+    ['items that are null', { items: null }, 'items'],
+    ['items that are an object', { items: { 0: good } }, 'items'],
+    ['an empty list of items', { items: [] }, 'items'],
+    ['1,001 items', { items: Array(1_001).fill(good) }, 'items'],
+    ['an unknown field', { items: [good], userId: 'refused' }, 'userId'],
+  ])('400 for a bad envelope: %s', async (_, body, field) => {
+    expectInvalid(await ask(server, 'POST', '/v1/ingest/batch', { body }), field);
+    expect((await getPage(server, 'refused')).items).toEqual([]);
+  });
+});

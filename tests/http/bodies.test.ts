@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { gzipSync } from 'node:zlib';
+import { askRaw, bodyOf, expectError, expectInvalid, getPage, newUser } from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { chunked, exchange, head } from '../support/socket.ts';
+
+const limit = 20_000;
+
+let server: TestServer;
+let ordinary: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({ MEMORY_MAX_BODY_BYTES: String(limit) });
+  ordinary = await startTestServer();
+});
+afterAll(async () => {
+  await server.stop();
+  await ordinary.stop();
+});
+
+const json = 'Content-Type: application/json';
+const path = '/v1/memories';
+
+/** A save of exactly this many bytes. */
+function saveOfBytes(userId: string, bytes: number): string {
+  const text = JSON.stringify({ userId, content: 'x' });
+  return text + ' '.repeat(bytes - text.length);
+}
+
+type Send = (to: TestServer, body: string) => ReturnType<typeof exchange>;
+
+/** How a body can be sent: with its length in front, or in chunks. */
+const framings: [name: string, send: Send][] = [
+  [
+    'by Content-Length',
+    (to, body) =>
+      exchange(to, head(to, 'POST', path, json, `Content-Length: ${body.length}`), body),
+  ],
+  [
+    'chunked',
+    (to, body) =>
+      exchange(to, head(to, 'POST', path, json, 'Transfer-Encoding: chunked'), chunked(body)),
+  ],
+  ['through fetch', (to, body) => askRaw(to, 'POST', path, body)],
+];
+
+describe.each(framings)('a body %s', (_, send) => {
+  async function refuses(to: TestServer, bytes: number): Promise<void> {
+    const userId = newUser();
+    const answer = await send(to, saveOfBytes(userId, bytes));
+    if (answer === null) throw new Error('the connection ended without an answer');
+    expectError(answer, 413, 'payload_too_large');
+    expect((await getPage(to, userId)).items).toEqual([]);
+  }
+
+  test('201 at the limit', async () => {
+    expect(await send(server, saveOfBytes(newUser(), limit))).toMatchObject({ status: 201 });
+  });
+
+  test.each([limit + 1, limit * 2, limit * 4])('413 with %i bytes', async (bytes) => {
+    await refuses(server, bytes);
+  });
+
+  test('413 up to four times the limit, for a client that writes all before it reads', async () => {
+    await refuses(ordinary, 4 * 5 * 1_024 * 1_024);
+  });
+});
+
+describe('413', () => {
+  test('or an end, and no harm, far over the limit', async () => {
+    const userId = newUser();
+    const body = saveOfBytes(userId, limit * 10);
+    const lines = [json, 'Transfer-Encoding: chunked'];
+    const request = fetch(server.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' },
+      body,
+    });
+    expect([413, 0]).toContain(await request.then(({ status }) => status).catch(() => 0));
+    const answer = await exchange(server, head(server, 'POST', path, ...lines), chunked(body));
+    expect([413, undefined]).toContain(answer?.status);
+    expect((await getPage(server, userId)).items).toEqual([]);
+  });
+
+  test('only over 5 MiB, where nothing is set', async () => {
+    const most = 5 * 1_024 * 1_024;
+    const text = JSON.stringify({ userId: newUser(), data: { text: '' } });
+    const body = text.replace('""', `"${'x'.repeat(most - text.length)}"`);
+    const door = '/v1/ingest/document';
+    bodyOf(await askRaw(ordinary, 'POST', door, body), 202);
+    expectError(await askRaw(ordinary, 'POST', door, `${body} `), 413, 'payload_too_large');
+  });
+});
+
+const writes: [method: string, path: string][] = [
+  ['POST', '/v1/memories'],
+  ['PATCH', '/v1/memories/:id'],
+  ['POST', '/v1/ingest'],
+  ['POST', '/v1/ingest/support'],
+  ['POST', '/v1/ingest/document'],
+  ['POST', '/v1/ingest/chat'],
+  ['POST', '/v1/ingest/batch'],
+];
+
+/** The route with an id that is there. */
+async function reachable(path: string): Promise<string> {
+  if (!path.includes(':id')) return path;
+  const answer = await askRaw(server, 'POST', '/v1/memories', saveOfBytes(newUser(), 100));
+  return path.replace(':id', bodyOf<{ id: string }>(answer, 201).id);
+}
+
+describe('415', () => {
+  test.each(writes)('%s %s without a Content-Type', async (method, path) => {
+    const lines = head(server, method, await reachable(path), 'Content-Length: 2');
+    const answer = await exchange(server, lines, '{}');
+    expect(answer).not.toBeNull();
+    if (answer !== null) expectError(answer, 415, 'unsupported_media_type');
+  });
+
+  test.each([
+    'text/plain',
+    'text/json',
+    'application/jsonx',
+    'application/ld+json',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/json; charset=latin1',
+    'application/json; charset=utf-16',
+    'application/json, text/plain',
+    '*/*',
+  ])('with Content-Type: %s', async (type) => {
+    const body = saveOfBytes(newUser(), 100);
+    const answer = await askRaw(server, 'POST', path, body, { 'content-type': type });
+    expectError(answer, 415, 'unsupported_media_type');
+  });
+
+  test.each(['gzip', 'deflate', 'br', 'GZIP', 'identity, gzip'])(
+    'with Content-Encoding: %s',
+    async (encoding) => {
+      const body = new Uint8Array(gzipSync(saveOfBytes(newUser(), 100)));
+      const answer = await askRaw(server, 'POST', path, body, { 'content-encoding': encoding });
+      expectError(answer, 415, 'unsupported_media_type');
+    },
+  );
+
+  test.each([
+    'APPLICATION/JSON',
+    'application/json;charset=utf-8',
+    'application/json; charset=UTF-8',
+    'application/json; charset="utf-8"',
+  ])('not with Content-Type: %s', async (type) => {
+    const body = saveOfBytes(newUser(), 100);
+    const answer = await askRaw(server, 'POST', path, body, { 'content-type': type });
+    expect(answer.status).toBe(201);
+  });
+});
+
+const malformed: [name: string, body: string | Uint8Array<ArrayBuffer>][] = [
+  ['empty', ''],
+  ['white space', ' \n'],
+  ['cut off', '{"userId":"u","content":"x"'],
+  ['with a comma too many', '{"userId":"u","content":"x",}'],
+  ['in single quotes', "{'userId':'u','content':'x'}"],
+  ['with a comment', '{"userId":"u",/**/"content":"x"}'],
+  ['followed by more', '{"userId":"u","content":"x"}{}'],
+  ['with a bare control character', '{"userId":"u","content":"a\0b"}'],
+  ['not a JSON number', '{"userId":"u","content":"x","metadata":{"n":NaN}}'],
+  ['after a byte order mark', '\ufeff{"userId":"u","content":"x"}'],
+  ['a form', 'userId=u&content=x'],
+  ['an overlong encoding', quoted(0xc0, 0x80)],
+  ['an encoded surrogate', quoted(0xed, 0xa0, 0x80)],
+  ['a truncated character', quoted(0xe2, 0x82)],
+  ['beyond Unicode', quoted(0xf4, 0x90, 0x80, 0x80)],
+  ['Latin-1', quoted(0xe9)],
+  ['UTF-16', new Uint8Array(Buffer.from('{"userId":"u"}', 'utf16le'))],
+];
+
+/** A save whose content is these bytes. */
+function quoted(...bytes: number[]): Uint8Array<ArrayBuffer> {
+  const [before, after] = ['{"userId":"u","content":"', '"}'].map((text) => Buffer.from(text));
+  return new Uint8Array([...(before ?? []), ...bytes, ...(after ?? [])]);
+}
+
+describe('400', () => {
+  test.each(writes)('%s %s: JSON that is malformed', async (method, path) => {
+    const route = await reachable(path);
+    for (const [, body] of malformed) expectInvalid(await askRaw(server, method, route, body));
+  });
+
+  test.each(malformed)('JSON that is %s', async (_, body) => {
+    expectInvalid(await askRaw(server, 'POST', path, body));
+  });
+
+  test('malformed JSON is not repeated in the message', async () => {
+    expect((await askRaw(server, 'POST', path, '{"canary')).text).not.toContain('canary');
+  });
+});

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Answer, ask, newUser, readAnswer } from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+const allowed = ['https://app.example', 'http://localhost:5173'];
+const strangers = [
+  'https://evil.example',
+  'http://app.example',
+  'https://app.example:8443',
+  'https://app.example.evil.example',
+  'https://sub.app.example',
+  'https://APP.example',
+  'null',
+  '*',
+];
+
+let server: TestServer;
+let closed: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({ MEMORY_CORS_ORIGINS: allowed.join(', ') });
+  closed = await startTestServer();
+});
+afterAll(async () => {
+  await server.stop();
+  await closed.stop();
+});
+
+/** A browser's question whether it may send such a request. It carries no key. */
+async function preflight(of: TestServer, origin: string, method = 'POST'): Promise<Answer> {
+  const headers = {
+    origin,
+    'access-control-request-method': method,
+    'access-control-request-headers': 'authorization,content-type,idempotency-key',
+  };
+  return readAnswer(await fetch(`${of.url}/v1/memories`, { method: 'OPTIONS', headers }));
+}
+
+function listOf(answer: Answer, name: string): string[] {
+  return (answer.headers.get(name) ?? '').toLowerCase().split(', ');
+}
+
+function corsHeaders({ headers }: Answer): string[] {
+  return [...headers.keys()].filter((name) => name.startsWith('access-control-'));
+}
+
+describe.each(allowed)('from %s', (origin) => {
+  test.each(['GET', 'POST', 'PATCH', 'DELETE'])('a preflight allows %s', async (method) => {
+    const answer = await preflight(server, origin, method);
+    expect(answer).toMatchObject({ status: 204, text: '' });
+    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+    expect(listOf(answer, 'access-control-allow-methods')).toContain(method.toLowerCase());
+    expect(listOf(answer, 'access-control-allow-headers')).toEqual(
+      expect.arrayContaining(['authorization', 'content-type', 'idempotency-key']),
+    );
+    expect(listOf(answer, 'vary')).toContain('origin');
+  });
+
+  test.each<[path: string, status: number]>([
+    ['/v1/memories', 201],
+    ['/v1/ingest', 400],
+    ['/v1/nope', 404],
+  ])('POST %s lets the page read the answer: %i', async (path, status) => {
+    const body = { userId: newUser(), content: 'x' };
+    const answer = await ask(server, 'POST', path, { headers: { origin }, body });
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(listOf(answer, 'vary')).toContain('origin');
+    expect(listOf(answer, 'access-control-expose-headers')).toEqual(
+      expect.arrayContaining([
+        'x-request-id',
+        'idempotency-status',
+        'location',
+        'ratelimit',
+        'ratelimit-policy',
+        'retry-after',
+      ]),
+    );
+  });
+
+  test('lets the page read that its key is refused', async () => {
+    const headers = { origin, authorization: 'Bearer mk_wrong_key_wrong_key' };
+    const answer = await ask(server, 'GET', '/v1/memories', { headers });
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+  });
+});
+
+describe.each(strangers)('from %s', (origin) => {
+  test('a preflight allows nothing', async () => {
+    const answer = await preflight(server, origin);
+    expect(answer.status).toBe(401);
+    expect(corsHeaders(answer)).toEqual([]);
+  });
+
+  test('an answer is not for the page to read', async () => {
+    const body = { userId: newUser(), content: 'x' };
+    const answer = await ask(server, 'POST', '/v1/memories', { headers: { origin }, body });
+    expect(corsHeaders(answer)).toEqual([]);
+  });
+});
+
+test('an OPTIONS that is no preflight is judged as any other request', async () => {
+  const headers = { origin: allowed[0] ?? '' };
+  expect((await ask(server, 'OPTIONS', '/v1/memories', { headers })).status).toBe(405);
+});
+
+test('answers vary by origin where origins are set, so that no cache mixes them up', async () => {
+  const answer = await ask(server, 'GET', '/v1/memories?userId=u');
+  expect(listOf(answer, 'vary')).toContain('origin');
+});
+
+test('without the setting no origin is allowed', async () => {
+  for (const origin of allowed) {
+    expect(corsHeaders(await preflight(closed, origin))).toEqual([]);
+    const answer = await ask(closed, 'GET', '/v1/memories?userId=u', { headers: { origin } });
+    expect(answer.status).toBe(200);
+    expect(corsHeaders(answer)).toEqual([]);
+  }
+});

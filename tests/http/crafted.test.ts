@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { save } from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { exchange, head } from '../support/socket.ts';
+
+/*
+ * Requests that no ordinary client sends, by which a router and a guard can come to read different
+ * paths. None of them may get behind the key, or be a fault of ours.
+ */
+
+const canary = 'canary';
+
+let server: TestServer;
+let id: string;
+beforeAll(async () => {
+  server = await startTestServer();
+  ({ id } = await save(server, 'u', canary));
+});
+afterAll(() => server.stop());
+
+const targets = [
+  '/v1/memories/:id',
+  '//v1/memories/:id',
+  '/v1//memories/:id',
+  '/./v1/memories/:id',
+  '/health/../v1/memories/:id',
+  '/health/%2e%2e/v1/memories/:id',
+  '/v1/%2e/memories/:id',
+  '/%76%31/memories/:id',
+  '/v1%2fmemories/:id',
+  '/v1\\memories\\:id',
+  '/v1/memories/:id;a=b',
+  '/v1/memories/:id#health',
+  '/v1/memories/:id%00',
+  '/health?/v1/memories/:id',
+  'http://evil.example/v1/memories/:id',
+  'http://evil.example/health/../v1/memories/:id',
+  '/v1/memories?userId=u',
+];
+const hosts = ['localhost', '', 'x/health?', 'evil.example/health#', 'a b', '[::1', 'x:99999', 'é'];
+const requests = targets.flatMap((target) => hosts.map((host) => [target, host] as const));
+
+test.each(requests)('without a key nothing is told: %s (Host: %s)', async (target, host) => {
+  const line = `GET ${target.replace(':id', id)} HTTP/1.1`;
+  const answer = await exchange(server, `${line}\r\nHost: ${host}\r\n\r\n`);
+  expect(answer?.text ?? '').not.toContain(canary);
+  const isHealth = answer?.status === 200 && answer.text.includes('"pending"');
+  expect(isHealth || [400, 401, 404, 414, 429, undefined].includes(answer?.status)).toBe(true);
+});
+
+describe('with two Authorization headers', () => {
+  test.each([
+    ['wrong, right', (right: string) => ['mk_wrong_key_wrong_key', right]],
+    ['right, wrong', (right: string) => [right, 'mk_wrong_key_wrong_key']],
+  ])('401: %s', async (_, keysOf) => {
+    const lines = keysOf(server.key).map((key) => `Authorization: Bearer ${key}\r\n`);
+    const request = `GET /v1/memories/${id} HTTP/1.1\r\nHost: x\r\n${lines.join('')}\r\n`;
+    const answer = await exchange(server, request);
+    expect([400, 401, 429]).toContain(answer?.status ?? 0);
+    expect(answer?.text).not.toContain(canary);
+  });
+});
+
+test('an unknown method is no fault of ours', async () => {
+  for (const method of ['BREW', 'TRACE', 'PROPFIND', 'CONNECT']) {
+    const answer = await exchange(server, head(server, method, '/v1/memories'));
+    expect([400, 404, 405, 501, undefined]).toContain(answer?.status);
+  }
+});

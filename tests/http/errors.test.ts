@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { operations } from '../../sdk/contract/operations.ts';
+import { ask, bodyOf, expectError, expectInvalid, readAnswer, save } from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+/** The id of a memory that is there. */
+let known: string;
+beforeAll(async () => {
+  server = await startTestServer();
+  known = (await save(server, 'known')).id;
+});
+afterAll(() => server.stop());
+
+const routes = Object.values(operations);
+const securedRoutes = routes
+  .filter(({ path }) => path.startsWith('/v1'))
+  .map(({ method, path }) => [method, path] as const);
+const withId = (path: string, id: string) => path.replace(':id', id);
+
+describe('401', () => {
+  test.each(securedRoutes)('%s %s without a key', async (method, path) => {
+    const answer = await readAnswer(await fetch(server.url + withId(path, known), { method }));
+    expectError(answer, 401, 'unauthorized');
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    expect(answer.headers.get('ratelimit')).toBeNull();
+  });
+
+  const key = () => server.key;
+  test.each<[name: string, header: () => string]>([
+    ['an unknown key', () => `Bearer mk_${'x'.repeat(38)}`],
+    ['a key that is cut', () => `Bearer ${key().slice(0, -1)}`],
+    ['a key with more', () => `Bearer ${key()}x`],
+    ['a key in other case', () => `Bearer ${key().toUpperCase()}`],
+    ['no key', () => 'Bearer'],
+    ['two keys', () => `Bearer ${key()} ${key()}`],
+    ['the key alone', key],
+    ['another scheme', () => `Basic ${btoa(`:${key()}`)}`],
+    ['another scheme with the key', () => `Token ${key()}`],
+    ['a quoted key', () => `Bearer "${key()}"`],
+    ['a very long key', () => `Bearer ${'x'.repeat(4_000)}`],
+    ['the path of a key', () => `Bearer ../${key()}`],
+  ])('%s', async (_, header) => {
+    const headers = { authorization: header() };
+    const answer = await ask(server, 'GET', `/v1/memories/${known}`, { headers });
+    expectError(answer, 401, 'unauthorized');
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    expect(answer.text).not.toContain(key());
+  });
+
+  test.each(['bearer', 'BEARER'])('not for the scheme as "%s"', async (scheme) => {
+    const headers = { authorization: `${scheme} ${key()}` };
+    expect((await ask(server, 'GET', `/v1/memories/${known}`, { headers })).status).toBe(200);
+  });
+});
+
+describe('404', () => {
+  const unknownRoutes = [
+    '/v1',
+    '/v1/',
+    '/v1/nope',
+    '/v1/memories/',
+    '/v1/memories/x/nope',
+    '/v1/memories/x/status/',
+    '/v1/memories/x/status/nope',
+    '/v1/ingest/',
+    '/v1/ingest/nope',
+    '/v1/ingest/batch/nope',
+  ];
+  test.each(unknownRoutes)('the unknown route %s', async (path) => {
+    for (const method of ['GET', 'POST', 'PATCH', 'DELETE', 'PUT']) {
+      expectError(await ask(server, method, path), 404, 'not_found');
+    }
+  });
+
+  test.each(['/', '/nope', '/V1/memories', '/v2/memories', '/health/', '/openapi.json/'])(
+    'the unknown route %s, without a key',
+    async (path) => {
+      const answer = await readAnswer(await fetch(server.url + path));
+      expectError(answer, 404, 'not_found');
+    },
+  );
+
+  const ids: [name: string, id: string][] = [
+    ['unknown', 'mem_0199c2a4f1e87c3d9b5e6a7f80912b3c'],
+    ['malformed', 'nope'],
+    ['with NUL', '%00'],
+    ['not UTF-8', '%ff%fe'],
+    ['badly encoded', '%zz'],
+    ['with slashes', '..%2f..%2fhealth'],
+    ['an injection', "'%20OR%20'1'='1"],
+    ['of another case', 'MEM_0199C2A4F1E87C3D9B5E6A7F80912B3C'],
+    ['very long', 'x'.repeat(4_000)],
+  ];
+  test.each(ids)('an id that is %s', async (_, id) => {
+    const path = `/v1/memories/${id}`;
+    const body = { content: 'x' };
+    expectError(await ask(server, 'GET', path), 404, 'not_found');
+    expectError(await ask(server, 'GET', `${path}/status`), 404, 'not_found');
+    expectError(await ask(server, 'PATCH', path, { body }), 404, 'not_found');
+    expectError(await ask(server, 'DELETE', path), 404, 'not_found');
+  });
+
+  test('does not repeat the id', async () => {
+    expect((await ask(server, 'GET', '/v1/memories/canary')).text).not.toContain('canary');
+  });
+});
+
+describe('405', () => {
+  const paths = [...new Set(routes.map(({ path }) => path))];
+  const methodsOf = (path: string): string[] =>
+    routes.filter((route) => route.path === path).map(({ method }) => method);
+  const others = paths.flatMap((path) =>
+    ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+      .filter((method) => !methodsOf(path).includes(method))
+      .map((method) => [method, path] as const),
+  );
+
+  test.each(others)('%s %s, with what it allows', async (method, path) => {
+    const answer = await ask(server, method, withId(path, known));
+    expectError(answer, 405, 'method_not_allowed');
+    const allowed = answer.headers.get('allow')?.split(', ') ?? [];
+    expect(allowed.filter((name) => name !== 'HEAD').sort()).toEqual(methodsOf(path).sort());
+  });
+
+  test('POST /openapi.json', async () => {
+    const answer = await ask(server, 'POST', '/openapi.json');
+    expectError(answer, 405, 'method_not_allowed');
+    expect(answer.headers.get('allow')).toContain('GET');
+  });
+
+  test('an unknown id does not matter', async () => {
+    expectError(await ask(server, 'PUT', '/v1/memories/nope'), 405, 'method_not_allowed');
+  });
+});
+
+describe('400 for a query parameter', () => {
+  const takesQuery = ['GET', '/v1/memories'].join();
+  test.each(securedRoutes)('%s %s with one that is unknown', async (method, path) => {
+    const query = [method, path].join() === takesQuery ? 'userId=u&nope=1' : 'nope=1';
+    const body = method === 'POST' || method === 'PATCH' ? { body: {} } : {};
+    const answer = await ask(server, method, `${withId(path, known)}?${query}`, body);
+    expectInvalid(answer, 'nope');
+  });
+
+  test.each([
+    ['userId=a&userId=a', 'userId'],
+    ['userId=a&limit=1&limit=2', 'limit'],
+    ['userId=a&user%49d=b', 'userId'],
+    ['userId=%zz', ''],
+    ['userId=%', ''],
+    ['userId=%ff', ''],
+    ['userId=%ed%a0%80', ''],
+    ['%c0%80=1&userId=a', ''],
+    ['userId=a%00b', 'userId'],
+    ['', 'userId'],
+    ['userId', 'userId'],
+    ['userId=', 'userId'],
+    [`userId=${'x'.repeat(257)}`, 'userId'],
+    ['userId=a&userid=b', 'userid'],
+    ['userId=a&__proto__=b', '__proto__'],
+  ])('GET /v1/memories?%s', async (query, field) => {
+    expectInvalid(await ask(server, 'GET', `/v1/memories?${query}`), field);
+  });
+});
+
+test('X-Request-Id is another one in each answer, and not taken from the client', async () => {
+  const headers = { 'x-request-id': 'req_mine' };
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => ask(server, 'GET', '/v1/nope', { headers })),
+  );
+  const ids = answers.map((answer) => bodyOf<{ requestId: string }>(answer, 404).requestId);
+  expect(new Set(ids).size).toBe(20);
+  expect(ids).not.toContain('req_mine');
+});

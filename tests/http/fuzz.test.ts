@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import type { ErrorBody } from '../../sdk/contract/errors.ts';
+import {
+  type Answer,
+  ask,
+  expectError,
+  getMemory,
+  getPage,
+  ingest,
+  save,
+} from '../support/http.ts';
+import { withValue } from '../support/inputs.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { writesWithBody } from '../support/writes.ts';
+
+/* A property that fails prints its seed and path; put them into `runs` to see it again. */
+const runs = { numRuns: 100 };
+
+let server: TestServer;
+let id: string;
+beforeAll(async () => {
+  server = await startTestServer();
+  ({ id } = await save(server, 'fuzz'));
+});
+afterAll(() => server.stop());
+
+/** Done as asked, or refused as the contract says; never a fault of ours. */
+function expectJudged(answer: Answer): void {
+  if (answer.status < 300) return;
+  expect(answer.status).toBe(400);
+  const { error, details } = answer.body as ErrorBody;
+  expectError(answer, 400, error, details?.[0]?.field);
+}
+
+/** Every dotted path into a value. */
+function pathsOf(value: unknown, prefix = ''): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    return [`${prefix}${key}`, ...pathsOf(inner, `${prefix}${key}.`)];
+  });
+}
+
+const keyed = fc.option(fc.string({ minLength: 1, maxLength: 5, unit: fc.constantFrom('a', 'b') }));
+
+describe.each(writesWithBody)('%s', (_, make) => {
+  const { method, path, body = {} } = make('fuzz', ':id');
+
+  async function judge(sent: unknown, key: string | null): Promise<void> {
+    const headers: Record<string, string> = key === null ? {} : { 'idempotency-key': key };
+    expectJudged(await ask(server, method, path.replace(':id', id), { body: sent, headers }));
+  }
+
+  test('judges any JSON', async () => {
+    await fc.assert(fc.asyncProperty(fc.jsonValue(), keyed, judge), runs);
+  });
+
+  test('judges a good body with anything in one place', async () => {
+    const place = fc.constantFrom(...pathsOf(body));
+    const value = fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' }), fc.anything());
+    const changed = fc.tuple(place, value).map(([where, what]) => {
+      return withValue(body, where, JSON.parse(JSON.stringify(what, jsonOnly) ?? 'null'));
+    });
+    await fc.assert(fc.asyncProperty(changed, keyed, judge), runs);
+  });
+});
+
+function jsonOnly(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
+}
+
+/** Any text that can be stored: every code point but NUL. */
+function text(maxLength: number): fc.Arbitrary<string> {
+  const storable = fc.string({ unit: 'binary', minLength: 1, maxLength });
+  return storable.filter((value) => value.isWellFormed() && !value.includes('\0'));
+}
+
+describe('text read back equals the text accepted', () => {
+  test('of content and userId', async () => {
+    await fc.assert(
+      fc.asyncProperty(text(128), text(2_000), async (userId, content) => {
+        const saved = await save(server, userId, content);
+        expect(saved).toMatchObject({ userId, content });
+        expect(await getMemory(server, saved.id)).toMatchObject({ userId, content });
+        const { items } = await getPage(server, userId);
+        expect(items.find((item) => item.id === saved.id)?.content).toBe(content);
+      }),
+      runs,
+    );
+  });
+
+  test('of a document, its source, externalId and metadata', async () => {
+    const forbidden = ['__proto__', 'constructor', 'prototype'];
+    const key = text(20).filter((name) => !forbidden.includes(name));
+    const fields = fc.record({
+      source: text(128),
+      externalId: text(128),
+      metadata: fc.dictionary(key, text(50), { maxKeys: 5 }),
+      data: fc.record({ text: text(2_000) }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fields, async ({ data, ...rest }) => {
+        const body = { userId: 'fuzz', ...rest, data };
+        const { memoryId } = await ingest(server, '/v1/ingest/document', body);
+        const { content, source, externalId, metadata } = await getMemory(server, memoryId);
+        expect(content).toBe(data.text);
+        expect({ source, externalId, metadata }).toEqual({
+          ...rest,
+          metadata: { ...rest.metadata },
+        });
+      }),
+      runs,
+    );
+  });
+});

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { version } from '../../package.json';
+import type { Health } from '../../sdk/contract/status.ts';
+import { ask, bodyOf, ingest, readAnswer } from '../support/http.ts';
+import { holdRecord } from '../support/queue.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+async function health(): Promise<Health> {
+  return bodyOf(await readAnswer(await fetch(`${server.url}/health`)), 200);
+}
+
+describe('GET /health', () => {
+  test('200 without a key', async () => {
+    expect(await health()).toEqual({
+      status: 'ok',
+      version,
+      storage: 'sqlite',
+      pending: 0,
+      oldestPendingSeconds: null,
+    });
+  });
+
+  test('200 whatever key is sent, and no word of it', async () => {
+    const headers = { authorization: 'Bearer mk_wrong_key_wrong_key' };
+    const answer = await ask(server, 'GET', '/health', { headers });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('www-authenticate')).toBeNull();
+  });
+
+  test('tells how much waits, and for how long', async () => {
+    const held = await holdRecord(server);
+    const first = await until(async () => {
+      const state = await health();
+      return state.pending > 0 ? state : null;
+    });
+    expect(first.status).toBe('ok');
+    const later = await until(async () => {
+      const state = await health();
+      return (state.oldestPendingSeconds ?? 0) > (first.oldestPendingSeconds ?? 0) ? state : null;
+    });
+    expect(later.oldestPendingSeconds).toBeLessThan(60);
+    // The same record again: the claim on it is undone, and the worker looks at the queue.
+    const again = { userId: held.userId, externalId: held.externalId, data: { text: 'again' } };
+    await ingest(server, '/v1/ingest/document', again);
+    await until(async () => (await health()).pending === 0);
+    expect(await health()).toMatchObject({ pending: 0, oldestPendingSeconds: null });
+  });
+});
+
+test('GET /openapi.json answers without a key', async () => {
+  const answer = await readAnswer(await fetch(`${server.url}/openapi.json`));
+  expect(bodyOf<{ openapi: string }>(answer, 200).openapi).toMatch(/^3\./);
+});

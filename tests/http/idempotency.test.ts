@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import {
+  type Answer,
+  ask,
+  askRaw,
+  expectError,
+  expectInvalid,
+  getPage,
+  newUser,
+} from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { exchange, head } from '../support/socket.ts';
+import { essence, prepare, sendKeyed, settled, writes, writesWithBody } from '../support/writes.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const markOf = (answer: Answer) => answer.headers.get('idempotency-status');
+
+/** The same JSON, with the keys of every object the other way round, and more white space. */
+function reordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reordered);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).reverse();
+  return Object.fromEntries(entries.map(([key, inner]) => [key, reordered(inner)]));
+}
+
+describe.each(writes)('%s under a key', (_, make) => {
+  test('is answered once more with the same bytes, and has no second effect', async () => {
+    const { userId, request } = await prepare(server, make);
+    const first = await sendKeyed(server, request, userId);
+    expect(markOf(first)).toBe('created');
+    const effect = await settled(server, userId);
+    for (let n = 0; n < 3; n += 1) {
+      const again = await sendKeyed(server, request, userId);
+      expect(markOf(again)).toBe('replayed');
+      expect(essence(again)).toEqual(essence(first));
+      expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
+    }
+    expect(await settled(server, userId)).toEqual(effect);
+  });
+
+  test('fifty twins at once: one effect, equal bytes', async () => {
+    const { userId, request } = await prepare(server, make);
+    const twin = () => sendKeyed(server, request, userId);
+    const answers = await Promise.all(Array.from({ length: 50 }, twin));
+    expect(answers.filter((answer) => markOf(answer) === 'created')).toHaveLength(1);
+    expect(answers.filter((answer) => markOf(answer) === 'replayed')).toHaveLength(49);
+    expect(new Set(answers.map((answer) => JSON.stringify(essence(answer)))).size).toBe(1);
+    const alone = await prepare(server, make);
+    await sendKeyed(server, alone.request, alone.userId);
+    const [many, one] = [await settled(server, userId), await settled(server, alone.userId)];
+    expect(many.map(({ content }) => content)).toEqual(one.map(({ content }) => content));
+  });
+
+  test('is independent of the same key in another project', async () => {
+    const { userId, request } = await prepare(server, make);
+    const headers = { authorization: `Bearer ${await server.createKey('other')}` };
+    const body = { userId, content: 'theirs' };
+    const theirs = { method: 'POST', path: '/v1/memories', body };
+    expect(markOf(await sendKeyed(server, theirs, userId, headers))).toBe('created');
+    expect(markOf(await sendKeyed(server, request, userId))).toBe('created');
+    const again = await sendKeyed(server, theirs, userId, headers);
+    expect({ mark: markOf(again), status: again.status }).toEqual({
+      mark: 'replayed',
+      status: 201,
+    });
+  });
+
+  test('is the same for another API key of the project', async () => {
+    const { userId, request } = await prepare(server, make);
+    const first = await sendKeyed(server, request, userId);
+    const headers = { authorization: `Bearer ${await server.createKey('default')}` };
+    const again = await sendKeyed(server, request, userId, headers);
+    expect(markOf(again)).toBe('replayed');
+    expect(essence(again)).toEqual(essence(first));
+  });
+});
+
+describe.each(writesWithBody)('%s', (_, make) => {
+  test('is the same request where keys of the JSON are in another order', async () => {
+    const { userId, request } = await prepare(server, make);
+    const first = await sendKeyed(server, request, userId);
+    const text = JSON.stringify(reordered(request.body), null, 2);
+    expect(text).not.toBe(JSON.stringify(request.body, null, 2));
+    const headers = { 'idempotency-key': userId };
+    const again = await askRaw(server, request.method, request.path, text, headers);
+    expect(markOf(again)).toBe('replayed');
+    expect(essence(again)).toEqual(essence(first));
+  });
+});
+
+test('without a key no answer is marked', async () => {
+  const body = { userId: newUser(), content: 'x' };
+  expect(markOf(await ask(server, 'POST', '/v1/memories', { body }))).toBeNull();
+});
+
+test('on a read the key means nothing', async () => {
+  const userId = newUser();
+  const headers = { 'idempotency-key': userId };
+  const path = `/v1/memories?userId=${userId}`;
+  expect(markOf(await ask(server, 'GET', path, { headers }))).toBeNull();
+  const body = { userId, content: 'x' };
+  expect(markOf(await ask(server, 'POST', '/v1/memories', { headers, body }))).toBe('created');
+  const { items } = await getPage(server, userId);
+  expect(items).toHaveLength(1);
+});
+
+describe('Idempotency-Key', () => {
+  const every = Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index)).join('');
+  test.each([
+    ['1 character', 'k'],
+    ['255 characters', 'k'.repeat(255)],
+    ['every visible ASCII character', every],
+  ])('may have %s', async (_, key) => {
+    const { request } = await prepare(server, (userId) => {
+      return { method: 'POST', path: '/v1/memories', body: { userId, content: 'x' } };
+    });
+    expect(markOf(await sendKeyed(server, request, key))).toBe('created');
+    expect(markOf(await sendKeyed(server, request, key))).toBe('replayed');
+  });
+
+  const bad: [name: string, bytes: string][] = [
+    ['no characters', ''],
+    ['256 characters', 'k'.repeat(256)],
+    ['a space inside', 'two words'],
+    ['a tab inside', 'two\twords'],
+    ['UTF-8', 'kéy'],
+    ['DEL', 'k\x7f'],
+  ];
+  test.each(bad)('400 with %s', async (_, bytes) => {
+    const userId = newUser();
+    const body = JSON.stringify({ userId, content: 'x' });
+    const answer = await exchange(
+      server,
+      head(
+        server,
+        'POST',
+        '/v1/memories',
+        'Content-Type: application/json',
+        `Idempotency-Key: ${bytes}`,
+        `Content-Length: ${body.length}`,
+      ),
+      body,
+    );
+    // What the HTTP parser itself refuses has no body.
+    if (answer?.text !== '') expectInvalid(answer ?? failed(), 'Idempotency-Key');
+    expect(answer?.status).toBe(400);
+    expect((await getPage(server, userId)).items).toEqual([]);
+  });
+
+  test.each(writes)('400 with 256 characters: %s', async (_, make) => {
+    const { userId, request } = await prepare(server, make);
+    const before = await settled(server, userId);
+    expectInvalid(await sendKeyed(server, request, 'k'.repeat(256)), 'Idempotency-Key');
+    expect(await settled(server, userId)).toEqual(before);
+  });
+
+  test('is told apart by case', async () => {
+    const request = (userId: string) => {
+      return { method: 'POST', path: '/v1/memories', body: { userId, content: 'x' } };
+    };
+    const userId = newUser();
+    expect(markOf(await sendKeyed(server, request(userId), 'case-a'))).toBe('created');
+    expect(markOf(await sendKeyed(server, request(userId), 'case-A'))).toBe('created');
+  });
+});
+
+function failed(): never {
+  throw new Error('the connection ended without an answer');
+}
+
+test('after a restart every key has its first answer, and is refused for another request', async () => {
+  const sent = await Promise.all(
+    writes.map(async ([, make]) => {
+      const { userId, request } = await prepare(server, make);
+      return { key: userId, request, first: await sendKeyed(server, request, userId) };
+    }),
+  );
+  const effects = await Promise.all(sent.map(({ key }) => settled(server, key)));
+  await server.restart();
+  for (const { key, request, first } of sent) {
+    const again = await sendKeyed(server, request, key);
+    expect(markOf(again)).toBe('replayed');
+    expect(essence(again)).toEqual(essence(first));
+    const other = { method: 'POST', path: '/v1/memories', body: { userId: key, content: 'other' } };
+    expectError(await sendKeyed(server, other, key), 400, 'idempotency_key_reused');
+  }
+  expect(await Promise.all(sent.map(({ key }) => settled(server, key)))).toEqual(effects);
+});

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { ask, expectInvalid, getPage } from '../support/http.ts';
+import { badMetadata, badTexts, withValue } from '../support/inputs.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(async () => {
+  expect((await getPage(server, userId)).items).toEqual([]);
+  await server.stop();
+});
+
+/** Whatever is refused below is this user's, who therefore has nothing in the end. */
+const userId = 'refused';
+const entry = { author: 'user', content: 'Help' };
+const support = { userId, data: { subject: 'S', comments: [entry] } };
+const document = { userId, data: { text: 'x' } };
+const chat = { userId, data: { messages: [entry] } };
+const event = { userId, type: 'event', data: { name: 'n' } };
+const profile = { userId, type: 'profile', data: { summary: 's' } };
+
+const doors: [path: string, body: object][] = [
+  ['/v1/ingest/support', support],
+  ['/v1/ingest/document', document],
+  ['/v1/ingest/chat', chat],
+  ['/v1/ingest', event],
+];
+
+type Row = [name: string, value: unknown];
+const absent: Row = ['left out', undefined];
+
+async function refuses(path: string, base: object, field: string, value: unknown, named = field) {
+  const body = withValue(base, field, value);
+  expectInvalid(await ask(server, 'POST', path, { body }), named);
+}
+
+describe.each(doors)('POST %s', (path, base) => {
+  test.each<Row>([
+    ['null', null],
+    ['a string', 'x'],
+    ['a list', [base]],
+  ])('400 where the body is %s', async (_, body) => {
+    expectInvalid(await ask(server, 'POST', path, { body }), '');
+  });
+
+  test.each([absent, ...badTexts(256)])('400 where userId is %s', async (_, value) => {
+    await refuses(path, base, 'userId', value);
+  });
+
+  test.each(badTexts(256))('400 where source is %s', async (_, value) => {
+    await refuses(path, base, 'source', value);
+  });
+
+  test.each(badTexts(256))('400 where externalId is %s', async (_, value) => {
+    await refuses(path, base, 'externalId', value);
+  });
+
+  test.each(badMetadata)('400 where metadata is %s', async (_, value) => {
+    await refuses(path, base, 'metadata', value);
+  });
+
+  test.each<Row>([absent, ['null', null], ['a string', 'x'], ['a list', []]])(
+    '400 where data is %s',
+    async (_, value) => refuses(path, base, 'data', value),
+  );
+
+  test.each(['id', 'content', 'createdAt', '__proto__'])(
+    '400 for the unknown field "%s"',
+    async (field) => {
+      const body = { ...base, [field]: 'x' };
+      expectInvalid(await ask(server, 'POST', path, { body }), field);
+    },
+  );
+});
+
+describe('POST /v1/ingest', () => {
+  test.each<Row>([
+    absent,
+    ['null', null],
+    ['memory', 'memory'],
+    ['unknown', 'note'],
+    ['a list', []],
+  ])('400 where type is %s', async (_, type) => refuses('/v1/ingest', event, 'type', type));
+
+  test.each([
+    ['an event', event, 'data.name'],
+    ['a profile', profile, 'data.summary'],
+  ])('400 where %s lacks its text', async (_, base, field) => {
+    for (const [, value] of [absent, ...badTexts()]) {
+      await refuses('/v1/ingest', base, field, value);
+    }
+  });
+
+  test.each([event, profile])('400 where the properties of $type cannot be kept', async (base) => {
+    for (const [, value] of badMetadata.slice(4)) {
+      await refuses('/v1/ingest', base, 'data.more', value, 'data');
+    }
+  });
+});
+
+test.each(doors.slice(0, 3))('%s takes no type: the door says it', async (path, base) => {
+  const body = { ...base, type: 'document' };
+  expectInvalid(await ask(server, 'POST', path, { body }), 'type');
+});
+
+/** Fields of `data` that take any text. */
+const texts: [path: string, base: object, field: string][] = [
+  ['/v1/ingest/support', support, 'data.subject'],
+  ['/v1/ingest/support', support, 'data.description'],
+  ['/v1/ingest/support', support, 'data.status'],
+  ['/v1/ingest/support', support, 'data.priority'],
+  ['/v1/ingest/support', support, 'data.comments.0.content'],
+  ['/v1/ingest/document', document, 'data.text'],
+  ['/v1/ingest/document', document, 'data.title'],
+  ['/v1/ingest/document', document, 'data.mimeType'],
+  ['/v1/ingest/document', document, 'data.sourceUrl'],
+  ['/v1/ingest/chat', chat, 'data.title'],
+  ['/v1/ingest/chat', chat, 'data.summary'],
+  ['/v1/ingest/chat', chat, 'data.messages.0.content'],
+];
+
+test.each(texts)('%s %j: 400 where %s is no text', async (path, base, field) => {
+  for (const [, value] of badTexts()) await refuses(path, base, field, value);
+});
+
+const others: [path: string, base: object, field: string, values: unknown[]][] = [
+  ['/v1/ingest/support', support, 'data.subject', [undefined]],
+  ['/v1/ingest/support', support, 'data.comments', [undefined, null, {}, 'x']],
+  ['/v1/ingest/support', support, 'data.comments', [Array(1_001).fill(entry)]],
+  ['/v1/ingest/support', support, 'data.comments.0', [null, 'x', []]],
+  ['/v1/ingest/support', support, 'data.comments.0.content', [undefined]],
+  ['/v1/ingest/support', support, 'data.comments.0.id', ['x']],
+  ['/v1/ingest/support', support, 'data.text', ['x']],
+  ['/v1/ingest/document', document, 'data.text', [undefined]],
+  ['/v1/ingest/document', document, 'data.pageCount', [null, -1, 1.5, '3', []]],
+  ['/v1/ingest/document', document, 'data.subject', ['x']],
+  ['/v1/ingest/chat', chat, 'data.messages', [undefined, null, {}, 'x', []]],
+  ['/v1/ingest/chat', chat, 'data.messages', [Array(1_001).fill(entry)]],
+  ['/v1/ingest/chat', chat, 'data.messages.0.content', [undefined]],
+  ['/v1/ingest/chat', chat, 'data.messages.0.name', ['x']],
+  ['/v1/ingest/chat', chat, 'data.participants', [null, 'x', {}]],
+  ['/v1/ingest/chat', chat, 'data.tags', [null, 'x', {}]],
+  ['/v1/ingest/chat', chat, 'data.comments', [[entry]]],
+];
+
+test.each(others)('%s %j: 400 for a bad %s', async (path, base, field, values) => {
+  for (const value of values) await refuses(path, base, field, value);
+});
+
+test.each(['participants', 'tags'])('400 for a bad item of data.%s', async (name) => {
+  for (const value of [1, null, '', [], 'a\0']) {
+    await refuses('/v1/ingest/chat', chat, `data.${name}`, ['x', value], `data.${name}.1`);
+  }
+});

@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Accepted } from '../../sdk/contract/ingest.ts';
+import type { Memory } from '../../sdk/contract/memory.ts';
+import { ask, bodyOf, getMemory, getPage, ingest, newUser, whenComplete } from '../support/http.ts';
+import { astral, goodMetadata, goodTexts } from '../support/inputs.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+type Door = [path: string, type: Memory['type'], body: { data: object; type?: string }];
+
+const ticket = { subject: 'Login fails', comments: [{ author: 'user', content: 'Help' }] };
+const chat = { messages: [{ role: 'user', content: 'Hi' }] };
+const doors: Door[] = [
+  ['/v1/ingest/support', 'ticket', { data: ticket }],
+  ['/v1/ingest/document', 'document', { data: { text: 'A text' } }],
+  ['/v1/ingest/chat', 'conversation', { data: chat }],
+  ['/v1/ingest', 'ticket', { type: 'ticket', data: ticket }],
+  ['/v1/ingest', 'document', { type: 'document', data: { text: 'A text' } }],
+  ['/v1/ingest', 'conversation', { type: 'conversation', data: chat }],
+  ['/v1/ingest', 'event', { type: 'event', data: { name: 'signed_up' } }],
+  ['/v1/ingest', 'profile', { type: 'profile', data: { summary: 'A person' } }],
+];
+
+describe.each(doors)('POST %s (%s)', (path, type, body) => {
+  test('202 with the id of the memory, and where to ask for its status', async () => {
+    const answer = await ask(server, 'POST', path, { body: { ...body, userId: newUser() } });
+    const { memoryId } = bodyOf<Accepted>(answer, 202);
+    expect(answer.body).toEqual({
+      memoryId: expect.stringMatching(/^mem_\w+$/),
+      status: 'processing',
+      source: null,
+      externalId: null,
+    });
+    expect(answer.headers.get('location')).toBe(`/v1/memories/${memoryId}/status`);
+  });
+
+  test('is a memory at once, and complete after a while', async () => {
+    const sent = { ...body, userId: newUser(), source: 'crm', externalId: 'x-1' };
+    const { memoryId, source, externalId } = await ingest(server, path, sent);
+    expect({ source, externalId }).toEqual({ source: 'crm', externalId: 'x-1' });
+    const atOnce = await getMemory(server, memoryId);
+    const listed = (await getPage(server, sent.userId)).items.map(({ id }) => id);
+    expect(listed).toEqual([memoryId]);
+    const done = await whenComplete(server, memoryId);
+    const { status, updatedAt, ...rest } = done;
+    expect(atOnce).toMatchObject(rest);
+    expect(done).toMatchObject({ id: memoryId, userId: sent.userId, type, source, externalId });
+  });
+});
+
+/** The contract's table of what content becomes of which data. */
+const renderings: [name: string, type: string, data: object, content: string][] = [
+  ['subject and timeline', 'ticket', ticket, 'Login fails\n\nuser: Help'],
+  [
+    'subject, description and timeline',
+    'ticket',
+    {
+      subject: 'S',
+      description: 'D1\nD2',
+      status: 'open',
+      priority: 'high',
+      comments: [
+        { author: 'user', content: 'one\ntwo', timestamp: 1_795_000_000_000 },
+        { role: 'Agent Smith', content: 'three', timestamp: '2026-11-20T10:00:00Z' },
+      ],
+    },
+    'S\n\nD1\nD2\n\nuser: one\ntwo\nAgent Smith: three',
+  ],
+  ['a ticket without comments', 'ticket', { subject: 'S', comments: [] }, 'S'],
+  [
+    'the text of a document alone, unchanged',
+    'document',
+    { text: ' \n# T\r\n\r\n\r\nend \n', title: 'T', mimeType: 'text/markdown', pageCount: 0 },
+    ' \n# T\r\n\r\n\r\nend \n',
+  ],
+  ['messages alone', 'conversation', chat, 'user: Hi'],
+  [
+    'title, summary and timeline',
+    'conversation',
+    {
+      title: 'T',
+      summary: 'Sum',
+      participants: ['p'],
+      tags: ['t'],
+      messages: [
+        { author: 'user', content: 'Hi' },
+        { role: 'agent', content: 'Hello' },
+      ],
+    },
+    'T\n\nSum\n\nuser: Hi\nagent: Hello',
+  ],
+  ['summary without title', 'conversation', { summary: 'Sum', ...chat }, 'Sum\n\nuser: Hi'],
+  ['the name of an event', 'event', { name: 'signed_up' }, 'signed_up'],
+  [
+    'properties: strings as they are, others as JSON',
+    'event',
+    { plan: 'pro "x"', name: 'bought', n: 1.5, ok: true, none: null, l: [1, 'a'], o: { k: 'v' } },
+    'bought\nplan: pro "x"\nn: 1.5\nok: true\nnone: null\nl: [1,"a"]\no: {"k":"v"}',
+  ],
+  [
+    'summary and properties of a profile',
+    'profile',
+    { summary: 'A person', city: 'Oslo', age: 40 },
+    'A person\ncity: Oslo\nage: 40',
+  ],
+];
+
+describe('content', () => {
+  test.each(renderings)('%s (%s)', async (_, type, data, content) => {
+    const { memoryId } = await ingest(server, '/v1/ingest', { userId: newUser(), type, data });
+    expect((await getMemory(server, memoryId)).content).toBe(content);
+  });
+
+  test.each(goodTexts(1_000))('text comes back as it was: %s', async (_, text) => {
+    const body = { userId: newUser(), data: { text } };
+    const { memoryId } = await ingest(server, '/v1/ingest/document', body);
+    expect((await whenComplete(server, memoryId)).content).toBe(text);
+  });
+
+  test('a document may be larger than what can be saved', async () => {
+    const text = `${'word '.repeat(200_000)}${astral}`;
+    const body = { userId: newUser(), data: { text } };
+    const { memoryId } = await ingest(server, '/v1/ingest/document', body);
+    expect((await whenComplete(server, memoryId)).content === text).toBe(true);
+  });
+});
+
+/** What of the data lands in the metadata. */
+const descriptions: [type: string, data: object, metadata: object][] = [
+  [
+    'ticket',
+    { ...ticket, description: 'D', status: 'open', priority: 'high' },
+    { subject: 'Login fails', status: 'open', priority: 'high' },
+  ],
+  ['ticket', ticket, { subject: 'Login fails' }],
+  [
+    'document',
+    { text: 'x', title: 'T', mimeType: 'text/html', sourceUrl: 'https://a.example', pageCount: 3 },
+    { title: 'T', mimeType: 'text/html', sourceUrl: 'https://a.example', pageCount: 3 },
+  ],
+  [
+    'conversation',
+    { ...chat, title: 'T', summary: 'Sum', participants: ['a', 'b'], tags: ['x'] },
+    { title: 'T', participants: ['a', 'b'], tags: ['x'] },
+  ],
+  ['event', { name: 'n', plan: 'pro', deep: { l: [1] } }, { plan: 'pro', deep: { l: [1] } }],
+  ['profile', { summary: 's', city: 'Oslo' }, { city: 'Oslo' }],
+];
+
+describe('metadata', () => {
+  test.each(descriptions)('holds the descriptive fields of a %s', async (type, data, metadata) => {
+    const body = { userId: newUser(), type, data };
+    const { memoryId } = await ingest(server, '/v1/ingest', body);
+    expect((await getMemory(server, memoryId)).metadata as object).toEqual(metadata);
+  });
+
+  test.each(descriptions)("the caller's own keys win (%s)", async (type, data, metadata) => {
+    const [first = ''] = Object.keys(metadata);
+    const own = { [first]: { own: true }, other: 1 };
+    const body = { userId: newUser(), type, data, metadata: own };
+    const { memoryId } = await ingest(server, '/v1/ingest', body);
+    expect((await getMemory(server, memoryId)).metadata as object).toEqual({ ...metadata, ...own });
+  });
+
+  test.each(goodMetadata)('comes back as it was: %s', async (_, metadata) => {
+    const body = { userId: newUser(), metadata, data: { text: 'x' } };
+    const { memoryId } = await ingest(server, '/v1/ingest/document', body);
+    expect((await getMemory(server, memoryId)).metadata as object).toEqual(metadata);
+  });
+});

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
+import { operations } from '../../sdk/contract/operations.ts';
+import {
+  type Answer,
+  ask,
+  bodyOf,
+  getMemory,
+  getPage,
+  ingest,
+  newUser,
+  save,
+  whenComplete,
+} from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+/* Two projects on one server: ours, and theirs, whose ids and texts we must learn nothing of. */
+
+const unknown = 'mem_0199c2a4f1e87c3d9b5e6a7f80912b3c';
+const canary = 'canary';
+
+let server: TestServer;
+let theirs: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({ MEMORY_RATE_LIMIT: '100000/3600' });
+  theirs = { ...server, key: await server.createKey('theirs') };
+});
+afterAll(() => server.stop());
+
+/** All of an answer but what differs between any two answers. */
+function comparable({ status, headers, text }: Answer) {
+  const kept = [...headers].filter(([name]) => !/^(date|x-request-id|ratelimit)$/i.test(name));
+  return { status, headers: kept, text: text.replace(/req_\w+/, 'req_') };
+}
+
+const routesWithId = Object.values(operations).filter(({ path }) => path.includes(':id'));
+const requests: [request: string, method: string, path: string, options: object][] =
+  routesWithId.flatMap(({ method, path }) => {
+    const options: [string, object][] =
+      method === 'GET'
+        ? [['', {}]]
+        : [
+            ['with a body', { body: { content: 'mine now' } }],
+            ['with an invalid body', { body: { content: '' } }],
+            ['under a key', { body: { content: 'x' }, headers: { 'idempotency-key': 'mine' } }],
+          ];
+    return options.map(([how, sent]) => [`${method} ${path} ${how}`, method, path, sent] as const);
+  }) as [string, string, string, object][];
+
+describe.each<[name: string, make: () => Promise<string>]>([
+  ['a saved memory', async () => (await save(theirs, newUser(), canary)).id],
+  [
+    'an ingested memory',
+    async () => {
+      const body = { userId: newUser(), data: { text: canary } };
+      return (await ingest(theirs, '/v1/ingest/document', body)).memoryId;
+    },
+  ],
+])("%s of another project's", (_, make) => {
+  test.each(requests)('%s answers as for an unknown id', async (_, method, path, options) => {
+    const id = await make();
+    const before = await whenComplete(theirs, id);
+    const answer = await ask(server, method, path.replace(':id', id), options);
+    const nobody = await ask(server, method, path.replace(':id', unknown), options);
+    expect(comparable(answer)).toEqual(comparable(nobody));
+    expect(answer.status).toBeWithin(400, 500);
+    expect(answer.text).not.toContain(canary);
+    expect(await getMemory(theirs, id)).toEqual(before);
+  });
+});
+
+describe('the same userId in both projects', () => {
+  test('lists are disjoint', async () => {
+    const userId = newUser();
+    const [our, their] = [await save(server, userId, 'ours'), await save(theirs, userId, canary)];
+    expect((await getPage(server, userId)).items.map(({ id }) => id)).toEqual([our.id]);
+    expect((await getPage(theirs, userId)).items.map(({ id }) => id)).toEqual([their.id]);
+  });
+
+  test('a cursor of theirs opens nothing of theirs', async () => {
+    const userId = newUser();
+    for (const content of [canary, canary, canary]) await save(theirs, userId, content);
+    await save(server, userId, 'ours');
+    const { nextCursor } = await getPage(theirs, userId, 'limit=1');
+    expect(nextCursor).not.toBeNull();
+    const path = `/v1/memories?userId=${userId}&cursor=${nextCursor}`;
+    expect((await ask(server, 'GET', path)).text).not.toContain(canary);
+  });
+
+  test('the same source and externalId are two memories', async () => {
+    const record = { userId: newUser(), source: 's', externalId: 'e' };
+    const their = await ingest(theirs, '/v1/ingest/document', {
+      ...record,
+      data: { text: canary },
+    });
+    const our = await ingest(server, '/v1/ingest/document', { ...record, data: { text: 'ours' } });
+    expect(our.memoryId).not.toBe(their.memoryId);
+    expect((await getMemory(theirs, their.memoryId)).content).toBe(canary);
+  });
+
+  test('the same pair in a batch is two memories too', async () => {
+    const item = { type: 'document', userId: newUser(), source: 's', externalId: 'e' };
+    const batch = async (of: TestServer, text: string) => {
+      const body = { items: [{ ...item, data: { text } }] };
+      return bodyOf<BatchAccepted>(await ask(of, 'POST', '/v1/ingest/batch', { body }), 202);
+    };
+    const their = await batch(theirs, canary);
+    const our = await batch(server, 'ours');
+    expect(our.items[0]?.memoryId).not.toBe(their.items[0]?.memoryId ?? '');
+    const { items } = await getPage(theirs, item.userId);
+    expect(items.map(({ content }) => content)).toEqual([canary]);
+  });
+
+  test('the same idempotency key and request are two memories', async () => {
+    const options = {
+      body: { userId: newUser(), content: 'the same' },
+      headers: { 'idempotency-key': 'the-same' },
+    };
+    const our = await ask(server, 'POST', '/v1/memories', options);
+    const their = await ask(theirs, 'POST', '/v1/memories', options);
+    expect(their.headers.get('idempotency-status')).toBe('created');
+    expect(bodyOf<{ id: string }>(their, 201).id).not.toBe(bodyOf<{ id: string }>(our, 201).id);
+  });
+});

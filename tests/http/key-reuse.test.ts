@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Answer, expectError, expectInvalid, newUser, save } from '../support/http.ts';
+import { withValue } from '../support/inputs.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import {
+  prepare,
+  sendKeyed,
+  settled,
+  type WriteRequest,
+  writes,
+  writesWithBody,
+} from '../support/writes.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const markOf = (answer: Answer) => answer.headers.get('idempotency-status');
+
+/** The key came with `first`; with `other` it is refused, and changes nothing of the user's. */
+async function refusesReuse(userId: string, first: WriteRequest, other: WriteRequest) {
+  expect(markOf(await sendKeyed(server, first, userId))).toBe('created');
+  const before = await settled(server, userId);
+  const answer = await sendKeyed(server, other, userId);
+  expectError(answer, 400, 'idempotency_key_reused');
+  expect(markOf(answer)).toBeNull();
+  expect(await settled(server, userId)).toEqual(before);
+  expect(markOf(await sendKeyed(server, first, userId))).toBe('replayed');
+}
+
+/** Where in the body another value makes another valid request. */
+const changes: Record<string, [path: string, value: unknown][]> = {
+  'POST /v1/memories': [
+    ['userId', 'someone else'],
+    ['content', 'other'],
+    ['metadata', { a: 1 }],
+    ['metadata', undefined],
+  ],
+  'POST /v1/ingest/support': [
+    ['data.comments', []],
+    ['data.comments.0.timestamp', 0],
+    ['externalId', 'e'],
+  ],
+  'POST /v1/ingest/document': [
+    ['data.text', 'T '],
+    ['metadata.b.x', [{ q: 1, p: 2 }, 2]],
+    ['source', undefined],
+  ],
+  'POST /v1/ingest/chat': [['data.title', 'T']],
+  'POST /v1/ingest': [
+    ['data.k', '1'],
+    ['data.k', null],
+    ['data.k', undefined],
+  ],
+  'POST /v1/ingest/batch': [
+    ['items.1', { bad: 'two' }],
+    ['items.2.data.text', 'U'],
+  ],
+  'PATCH /v1/memories/:id': [
+    ['content', 'newest'],
+    ['metadata.a', 3],
+  ],
+};
+
+describe('400 idempotency_key_reused', () => {
+  test.each(writesWithBody)('for another body: %s', async (route, make) => {
+    const others = changes[route] ?? [];
+    expect(others).not.toBeEmpty();
+    for (const [path, value] of others) {
+      const { userId, request } = await prepare(server, make);
+      const body = withValue(request.body ?? {}, path, value);
+      await refusesReuse(userId, request, { ...request, body });
+    }
+  });
+
+  test.each(writes)('for every other route: %s', async (route, make) => {
+    for (const [otherRoute, makeOther] of writes) {
+      if (otherRoute === route) continue;
+      const { userId, request } = await prepare(server, make);
+      const { id } = await save(server, newUser());
+      await refusesReuse(userId, request, makeOther(userId, id));
+    }
+  });
+
+  test.each(writes.slice(-2))('for another id: %s', async (_, make) => {
+    const { userId, request } = await prepare(server, make);
+    const other = await save(server, userId);
+    await refusesReuse(userId, request, make(userId, other.id));
+  });
+
+  test('for the same body at a door of the same type', async () => {
+    const userId = newUser();
+    const body = { userId, data: { messages: [{ role: 'user', content: 'x' }] } };
+    const first = { method: 'POST', path: '/v1/ingest/chat', body };
+    const other = { method: 'POST', path: '/v1/ingest', body: { ...body, type: 'conversation' } };
+    await refusesReuse(userId, first, other);
+  });
+});
+
+describe('an error uses no key up', () => {
+  test.each(writesWithBody)('400, then the corrected request: %s', async (_, make) => {
+    const { userId, request } = await prepare(server, make);
+    const wrong = { ...request, body: { ...request.body, nope: 1 } };
+    const refused = await sendKeyed(server, wrong, userId);
+    expectInvalid(refused, 'nope');
+    expect(markOf(refused)).toBeNull();
+    const answer = await sendKeyed(server, request, userId);
+    expect(answer.status).toBeWithin(200, 300);
+    expect(markOf(answer)).toBe('created');
+  });
+
+  test.each(writes.slice(-2))('404, then the right id: %s', async (_, make) => {
+    const { userId, request } = await prepare(server, make);
+    const missing = make(userId, 'mem_nope');
+    for (let n = 0; n < 2; n += 1) {
+      expectError(await sendKeyed(server, missing, userId), 404, 'not_found');
+    }
+    expect(markOf(await sendKeyed(server, request, userId))).toBe('created');
+  });
+
+  test('401, then the right API key', async () => {
+    const userId = newUser();
+    const request = { method: 'POST', path: '/v1/memories', body: { userId, content: 'x' } };
+    const wrong = { authorization: 'Bearer mk_wrong_key_wrong_key' };
+    expectError(await sendKeyed(server, request, userId, wrong), 401, 'unauthorized');
+    expect(markOf(await sendKeyed(server, request, userId))).toBe('created');
+  });
+});
+
+describe('an invalid request under a used key is refused for its own reason', () => {
+  test.each(writesWithBody)('%s', async (_, make) => {
+    const { userId, request } = await prepare(server, make);
+    await sendKeyed(server, request, userId);
+    const before = await settled(server, userId);
+    const more = { ...request, body: { ...request.body, nope: 1 } };
+    expectInvalid(await sendKeyed(server, more, userId), 'nope');
+    const text = await sendKeyed(server, request, userId, { 'content-type': 'text/plain' });
+    expectError(text, 415, 'unsupported_media_type');
+    const query = { ...request, path: `${request.path}?nope=1` };
+    expectInvalid(await sendKeyed(server, query, userId), 'nope');
+    expect(await settled(server, userId)).toEqual(before);
+    expect(markOf(await sendKeyed(server, request, userId))).toBe('replayed');
+  });
+});

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { ErrorBody } from '../../sdk/contract/errors.ts';
+import { ask, askRaw, expectInvalid, getMemory, getPage, newUser, save } from '../support/http.ts';
+import { badMetadata, badTexts } from '../support/inputs.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const notObjects: [name: string, body: unknown][] = [
+  ['null', null],
+  ['a string', 'x'],
+  ['a number', 1],
+  ['a boolean', true],
+  ['a list', [{}]],
+];
+const absent: [name: string, value: unknown] = ['left out', undefined];
+
+describe('POST /v1/memories', () => {
+  const base = { userId: 'refused', content: 'x' };
+  const post = (body: unknown) => ask(server, 'POST', '/v1/memories', { body });
+
+  test.each(notObjects)('400 where the body is %s', async (_, body) => {
+    expectInvalid(await post(body), '');
+  });
+
+  test.each([absent, ...badTexts(256)])('400 where userId is %s', async (_, userId) => {
+    expectInvalid(await post({ ...base, userId }), 'userId');
+  });
+
+  test.each([absent, ...badTexts(65_536)])('400 where content is %s', async (_, content) => {
+    expectInvalid(await post({ ...base, content }), 'content');
+  });
+
+  test.each(badMetadata)('400 where metadata is %s', async (_, metadata) => {
+    expectInvalid(await post({ ...base, metadata }), 'metadata');
+  });
+
+  test.each([
+    'id',
+    'memoryId',
+    'type',
+    'source',
+    'externalId',
+    'status',
+    'createdAt',
+    '',
+    'USERID',
+  ])('400 for the unknown field "%s"', async (field) =>
+    expectInvalid(await post({ ...base, [field]: 'x' }), field),
+  );
+
+  test('400 for the unknown field __proto__', async () => {
+    expectInvalid(await post({ ...base, ['__proto__']: { userId: 'x' } }), '__proto__');
+  });
+
+  test('400 for a number that could not be given back', async () => {
+    const body = `{"userId":"${newUser()}","content":"x","metadata":{"n":1e400}}`;
+    expectInvalid(await askRaw(server, 'POST', '/v1/memories', body), 'metadata');
+  });
+
+  test('names every field that is wrong, and the first one in the message', async () => {
+    const answer = await post({ content: '', metadata: [], more: 1 });
+    for (const field of ['userId', 'content', 'metadata', 'more']) expectInvalid(answer, field);
+    const { message, details } = answer.body as ErrorBody;
+    expect(details).toHaveLength(4);
+    expect(message).toBe(`${details?.[0]?.field}: ${details?.[0]?.message}`);
+  });
+
+  test('stores nothing of what it refused', async () => {
+    expect((await getPage(server, base.userId)).items).toEqual([]);
+  });
+});
+
+describe('PATCH /v1/memories/:id', () => {
+  let id: string;
+  beforeAll(async () => {
+    ({ id } = await save(server, newUser(), 'unchanged'));
+  });
+  const patch = (body: unknown) => ask(server, 'PATCH', `/v1/memories/${id}`, { body });
+
+  test.each(notObjects)('400 where the body is %s', async (_, body) => {
+    expectInvalid(await patch(body), '');
+  });
+
+  test.each([absent, ...badTexts(65_536)])('400 where content is %s', async (_, content) => {
+    expectInvalid(await patch({ content, metadata: {} }), 'content');
+  });
+
+  test.each(badMetadata)('400 where metadata is %s', async (_, metadata) => {
+    expectInvalid(await patch({ content: 'x', metadata }), 'metadata');
+  });
+
+  test.each(['id', 'userId', 'type', 'source', 'status'])(
+    '400 for the unknown field "%s"',
+    async (field) => expectInvalid(await patch({ content: 'x', [field]: 'x' }), field),
+  );
+
+  test('changes nothing where it refused', async () => {
+    expect(await getMemory(server, id)).toMatchObject({ content: 'unchanged', metadata: {} });
+  });
+});

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Memory, SavedMemory } from '../../sdk/contract/memory.ts';
+import {
+  ask,
+  bodyOf,
+  expectError,
+  getMemory,
+  getPage,
+  getStatus,
+  ingest,
+  newUser,
+  save,
+  whenComplete,
+} from '../support/http.ts';
+import { goodMetadata, goodTexts } from '../support/inputs.ts';
+import { holdRecord } from '../support/queue.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+function patch(id: string, body: object) {
+  return ask(server, 'PATCH', `/v1/memories/${id}`, { body });
+}
+
+describe('POST /v1/memories', () => {
+  test('201 with the whole memory, and its id as memoryId', async () => {
+    const userId = newUser();
+    const sent = { userId, content: 'Prefers dark mode', metadata: { channel: 'chat' } };
+    const before = Date.now();
+    const answer = await ask(server, 'POST', '/v1/memories', { body: sent });
+    const { id, createdAt } = bodyOf<SavedMemory>(answer, 201);
+    expect(answer.body).toEqual({
+      ...sent,
+      id: expect.stringMatching(/^mem_\w+$/),
+      memoryId: id,
+      type: 'memory',
+      source: null,
+      externalId: null,
+      status: 'complete',
+      createdAt: expect.stringMatching(time),
+      updatedAt: createdAt,
+    });
+    expect(Date.parse(createdAt)).toBeWithin(before, Date.now() + 1);
+  });
+
+  test('metadata is an object in the answer where none was sent', async () => {
+    expect(await save(server, newUser())).toMatchObject({ metadata: {} });
+  });
+
+  test('the same body twice, without a key, makes two memories', async () => {
+    const userId = newUser();
+    const [one, two] = [await save(server, userId), await save(server, userId)];
+    expect(one.id).not.toBe(two.id);
+    expect((await getPage(server, userId)).items).toHaveLength(2);
+  });
+
+  test.each(goodTexts(65_536))('content comes back as it was: %s', async (_, content) => {
+    const { id } = await save(server, newUser(), content);
+    expect((await getMemory(server, id)).content === content).toBe(true);
+  });
+
+  test.each(goodTexts(256))('userId comes back as it was: %s', async (_, userId) => {
+    const { id } = await save(server, userId);
+    expect((await getMemory(server, id)).userId).toBe(userId);
+    expect((await getPage(server, userId)).items.map((item) => item.id)).toContain(id);
+  });
+
+  test.each(goodMetadata)('metadata comes back as it was: %s', async (_, metadata) => {
+    const body = { userId: newUser(), content: 'x', metadata };
+    const answer = await ask(server, 'POST', '/v1/memories', { body });
+    const saved = bodyOf<SavedMemory>(answer, 201);
+    expect(saved.metadata).toEqual(body.metadata as Memory['metadata']);
+    expect((await getMemory(server, saved.id)).metadata).toEqual(saved.metadata);
+  });
+});
+
+describe('GET /v1/memories/:id', () => {
+  test('200 with the memory as it was saved, but for memoryId', async () => {
+    const { memoryId, ...memory } = await save(server, newUser());
+    expect(await getMemory(server, memoryId)).toEqual(memory);
+  });
+
+  test('HEAD has the status and no body', async () => {
+    const { id } = await save(server, newUser());
+    const answer = await ask(server, 'HEAD', `/v1/memories/${id}`);
+    expect(answer).toMatchObject({ status: 200, text: '' });
+  });
+});
+
+describe('PATCH /v1/memories/:id', () => {
+  test('200 with the new content; the metadata stays where none is sent', async () => {
+    const body = { userId: newUser(), content: 'old', metadata: { a: 1 } };
+    const saved = bodyOf<SavedMemory>(await ask(server, 'POST', '/v1/memories', { body }), 201);
+    const { memoryId, updatedAt: _, ...kept } = saved;
+    await until(() => Date.now() > Date.parse(saved.createdAt));
+    const updated = bodyOf<Memory>(await patch(memoryId, { content: 'new' }), 200);
+    expect(updated).toEqual({ ...kept, content: 'new', updatedAt: expect.stringMatching(time) });
+    expect(Date.parse(updated.updatedAt)).toBeGreaterThan(Date.parse(saved.createdAt));
+    expect(await getMemory(server, memoryId)).toEqual(updated);
+    expect((await getPage(server, body.userId)).items).toEqual([updated]);
+  });
+
+  test.each<[string, object]>([
+    ['other keys', { b: 2 }],
+    ['no keys', {}],
+  ])('replaces the metadata whole: %s', async (_, metadata) => {
+    const body = { userId: newUser(), content: 'old', metadata: { a: 1 } };
+    const { id } = bodyOf<SavedMemory>(await ask(server, 'POST', '/v1/memories', { body }), 201);
+    await patch(id, { content: 'new', metadata });
+    expect(await getMemory(server, id)).toMatchObject({ content: 'new' });
+    expect((await getMemory(server, id)).metadata as object).toEqual(metadata);
+  });
+
+  test('an ingested memory keeps its type, source and externalId', async () => {
+    const record = { userId: newUser(), source: 's', externalId: 'e', data: { text: 'old' } };
+    const { memoryId } = await ingest(server, '/v1/ingest/document', record);
+    const before = await whenComplete(server, memoryId);
+    const after = bodyOf<Memory>(await patch(memoryId, { content: 'new' }), 200);
+    expect(after).toEqual({ ...before, content: 'new', updatedAt: expect.stringMatching(time) });
+  });
+
+  test('wins over pending work: complete at once, and the work is dropped', async () => {
+    const held = await holdRecord(server);
+    expect(await getMemory(server, held.memoryId)).toMatchObject({ status: 'processing' });
+    const updated = await patch(held.memoryId, { content: 'new' });
+    expect(updated.body).toMatchObject({ status: 'complete', content: 'new' });
+    expect(await held.fail('too late')).toBe(false);
+    expect(await getStatus(server, held.memoryId)).toMatchObject({ status: 'complete' });
+  });
+
+  test('on a failed one clears the error: it is complete', async () => {
+    const held = await holdRecord(server);
+    expect(await held.fail('no luck')).toBe(true);
+    expect(await getMemory(server, held.memoryId)).toMatchObject({ status: 'failed' });
+    const updated = await patch(held.memoryId, { content: 'new' });
+    expect(updated.body).toMatchObject({ status: 'complete', content: 'new' });
+    const status = await getStatus(server, held.memoryId);
+    expect(status).toMatchObject({ status: 'complete', errorMessage: null });
+  });
+});
+
+describe('DELETE /v1/memories/:id', () => {
+  test('204 without a body, and it is gone everywhere', async () => {
+    const userId = newUser();
+    const { id } = await save(server, userId);
+    const path = `/v1/memories/${id}`;
+    const answer = await ask(server, 'DELETE', path);
+    expect(answer).toMatchObject({ status: 204, text: '' });
+    expect(answer.headers.get('content-type')).toBeNull();
+    expectError(await ask(server, 'GET', path), 404, 'not_found');
+    expectError(await ask(server, 'GET', `${path}/status`), 404, 'not_found');
+    expectError(await patch(id, { content: 'x' }), 404, 'not_found');
+    expectError(await ask(server, 'DELETE', path), 404, 'not_found');
+    expect((await getPage(server, userId)).items).toEqual([]);
+  });
+
+  test('leaves the others of the user', async () => {
+    const userId = newUser();
+    const [one, two] = [await save(server, userId), await save(server, userId)];
+    await ask(server, 'DELETE', `/v1/memories/${one.id}`);
+    expect((await getPage(server, userId)).items.map(({ id }) => id)).toEqual([two.id]);
+  });
+
+  test('drops the pending work with the memory', async () => {
+    const held = await holdRecord(server);
+    expect((await ask(server, 'DELETE', `/v1/memories/${held.memoryId}`)).status).toBe(204);
+    expect(await held.fail('too late')).toBe(false);
+    expect((await getPage(server, held.userId)).items).toEqual([]);
+  });
+});

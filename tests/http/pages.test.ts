@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
+import type { Memory } from '../../sdk/contract/memory.ts';
+import { ask, bodyOf, expectInvalid, getPage, newUser, save } from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+/**
+ * All memories of the user, page by page; only the last page may be short. `meanwhile` runs beside
+ * each request for a page.
+ */
+async function walk(
+  userId: string,
+  limit: number,
+  order = 'desc',
+  meanwhile: () => Promise<unknown> = async () => {},
+): Promise<Memory[]> {
+  const walked: Memory[] = [];
+  for (let cursor: string | null = null, ended = false; !ended; ended = cursor === null) {
+    const from: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const query = `limit=${limit}&order=${order}${from}`;
+    const [page] = await Promise.all([getPage(server, userId, query), meanwhile()]);
+    cursor = page.nextCursor;
+    if (cursor !== null) expect(page.items).toHaveLength(limit);
+    walked.push(...page.items);
+  }
+  return walked;
+}
+
+const idsOf = (memories: Memory[]) => memories.map(({ id }) => id);
+
+/** Newest first, ties by id. */
+function newestFirst(a: Memory, b: Memory): number {
+  const [left, right] = [a.createdAt + a.id, b.createdAt + b.id];
+  return left < right ? 1 : -1;
+}
+
+/** Saves that many, some at a time. Returns their ids. */
+async function saveMany(userId: string, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  while (ids.length < count) {
+    const some = Array.from({ length: Math.min(50, count - ids.length) });
+    const saved = await Promise.all(some.map(() => save(server, userId)));
+    ids.push(...saved.map(({ id }) => id));
+  }
+  return ids;
+}
+
+/** One batch shares one time of creation, so that all of it ties. */
+async function ingestMany(userId: string, count: number): Promise<string[]> {
+  const body = { items: Array(count).fill({ type: 'event', userId, data: { name: 'n' } }) };
+  const answer = await ask(server, 'POST', '/v1/ingest/batch', { body });
+  return bodyOf<BatchAccepted>(answer, 202).items.map(({ memoryId }) => memoryId);
+}
+
+test('2,500 memories are walked exactly once each while others are being saved', async () => {
+  const userId = newUser();
+  const ingested = await ingestMany(userId, 1_000);
+  const saved = await saveMany(userId, 1_500);
+  const savedMeanwhile: string[] = [];
+  const walked = await walk(userId, 100, 'desc', async () => {
+    const some = Array.from({ length: 5 }, () => save(server, userId, 'meanwhile'));
+    savedMeanwhile.push(...(await Promise.all(some)).map(({ id }) => id));
+  });
+  expect(new Set(idsOf(walked)).size).toBe(walked.length);
+  expect(walked).toEqual(walked.toSorted(newestFirst));
+  const old = walked.filter(({ content }) => content !== 'meanwhile');
+  expect(old).toHaveLength(2_500);
+  expect(idsOf(old).toSorted()).toEqual([...ingested, ...saved].toSorted());
+  const ascending = await walk(userId, 100, 'asc');
+  expect(ascending).toHaveLength(2_500 + savedMeanwhile.length);
+  expect(idsOf(ascending)).toEqual(idsOf(ascending.toSorted(newestFirst).reverse()));
+});
+
+describe('memories of the same time', () => {
+  test.each(['desc', 'asc'])('are walked exactly once each, by id (%s)', async (order) => {
+    const userId = newUser();
+    const ids = await ingestMany(userId, 101);
+    const walked = await walk(userId, 7, order);
+    expect(new Set(walked.map(({ createdAt }) => createdAt)).size).toBe(1);
+    const sorted = ids.toSorted();
+    expect(idsOf(walked)).toEqual(order === 'asc' ? sorted : sorted.reverse());
+  });
+});
+
+describe('GET /v1/memories', () => {
+  test('200 with no items for a user without memories', async () => {
+    expect(await getPage(server, newUser())).toEqual({ items: [], nextCursor: null });
+  });
+
+  test('200 with whole memories, newest first', async () => {
+    const userId = newUser();
+    const saved = [];
+    for (const content of ['one', 'two', 'three']) {
+      const { memoryId: _, ...memory } = await save(server, userId, content);
+      saved.push(memory);
+    }
+    const { items } = await getPage(server, userId);
+    expect(items).toEqual(saved.toSorted(newestFirst));
+  });
+
+  test('has 20 to a page, and nextCursor null only on the last', async () => {
+    const userId = newUser();
+    await saveMany(userId, 40);
+    const first = await getPage(server, userId, '');
+    expect(first.items).toHaveLength(20);
+    expect(first.nextCursor).toEqual(expect.any(String));
+    const last = await getPage(server, userId, `cursor=${first.nextCursor}`);
+    expect(last.items).toHaveLength(20);
+    expect(last.nextCursor).toBeNull();
+  });
+
+  test.each([1, 2, 3, 100])('walks in pages of %i', async (limit) => {
+    const userId = newUser();
+    const ids = await saveMany(userId, 6);
+    expect(idsOf(await walk(userId, limit)).toSorted()).toEqual(ids.toSorted());
+  });
+
+  test('the limit may change on the way', async () => {
+    const userId = newUser();
+    await saveMany(userId, 6);
+    const { items, nextCursor } = await getPage(server, userId, 'limit=2');
+    const rest = await getPage(server, userId, `limit=100&cursor=${nextCursor}`);
+    expect(idsOf([...items, ...rest.items])).toEqual(idsOf(await walk(userId, 100)));
+  });
+
+  test('a walk goes on where the memory at its cursor is deleted', async () => {
+    const userId = newUser();
+    await saveMany(userId, 4);
+    const all = idsOf(await walk(userId, 100));
+    const { items, nextCursor } = await getPage(server, userId, 'limit=2');
+    await ask(server, 'DELETE', `/v1/memories/${items[1]?.id}`);
+    const rest = await getPage(server, userId, `cursor=${nextCursor}`);
+    expect(idsOf(rest.items)).toEqual(all.slice(2));
+  });
+
+  const bad = [
+    '0',
+    '101',
+    '5000',
+    '-1',
+    'abc',
+    '1.5',
+    '1e1',
+    '',
+    ' 5',
+    '+5',
+    '٣',
+    '0x10',
+    '1'.repeat(400),
+  ];
+  test.each(bad)('400 for limit=%s', async (limit) => {
+    const query = `userId=u&limit=${encodeURIComponent(limit)}`;
+    expectInvalid(await ask(server, 'GET', `/v1/memories?${query}`), 'limit');
+  });
+
+  test.each(['', 'DESC', 'up', 'asc,desc'])('400 for order=%s', async (order) => {
+    expectInvalid(await ask(server, 'GET', `/v1/memories?userId=u&order=${order}`), 'order');
+  });
+
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  test.each([
+    '',
+    'x',
+    '????',
+    'null',
+    '0',
+    '%20',
+    'mem_0199c2a4f1e87c3d9b5e6a7f80912b3c',
+    'x'.repeat(5_000),
+    ...[null, {}, [], [1], [1, 'mem_x'], ['1', 'mem_x', 'y'], [1e300, 'x', 'y']].map(encode),
+  ])('400 for cursor=%s', async (cursor) => {
+    expectInvalid(await ask(server, 'GET', `/v1/memories?userId=u&cursor=${cursor}`), 'cursor');
+  });
+
+  test('400 for a cursor of another user or order', async () => {
+    const userId = newUser();
+    await saveMany(userId, 2);
+    const { nextCursor } = await getPage(server, userId, 'limit=1');
+    const path = '/v1/memories?userId=';
+    const other = `${path}${newUser()}&cursor=${nextCursor}`;
+    expectInvalid(await ask(server, 'GET', other), 'cursor');
+    const asc = `${path}${userId}&order=asc&cursor=${nextCursor}`;
+    expectInvalid(await ask(server, 'GET', asc), 'cursor');
+    const same = `${path}${userId}&order=desc&cursor=${nextCursor}`;
+    expect((await ask(server, 'GET', same)).status).toBe(200);
+  });
+});

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Answer, ask, expectError, newUser } from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+
+const requests = 25;
+
+let server: TestServer;
+let quick: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({ MEMORY_RATE_LIMIT: `${requests}/3600` });
+  quick = await startTestServer({ MEMORY_RATE_LIMIT: '3/1' });
+});
+afterAll(async () => {
+  await server.stop();
+  await quick.stop();
+});
+
+function withKey(key: string): Record<string, string> {
+  return { authorization: `Bearer ${key}` };
+}
+
+/** What RateLimit says is left, and in how many seconds there is more. */
+function rateLimit({ headers }: Answer): { left: number; seconds: number } {
+  const found = /^"default";r=(\d+);t=(\d+)$/.exec(headers.get('ratelimit') ?? '');
+  expect(found).not.toBeNull();
+  expect(headers.get('ratelimit-policy')).toMatch(/^"default";q=\d+;w=\d+$/);
+  return { left: Number(found?.[1]), seconds: Number(found?.[2]) };
+}
+
+describe('the rate limit of a project', () => {
+  test('is told with every answer after the key, errors too', async () => {
+    const headers = withKey(await server.createKey('told'));
+    const save = { userId: newUser(), content: 'x' };
+    const sent: [method: string, path: string, status: number, body?: unknown][] = [
+      ['POST', '/v1/memories', 201, save],
+      ['GET', '/v1/memories?userId=u', 200],
+      ['POST', '/v1/ingest/batch', 202, { items: [null] }],
+      ['POST', '/v1/memories', 400, {}],
+      ['GET', '/v1/memories?nope=1', 400],
+      ['GET', '/v1/nope', 404],
+      ['GET', '/v1/memories/nope', 404],
+      ['DELETE', '/v1/memories/nope', 404],
+      ['PUT', '/v1/memories', 405],
+      ['OPTIONS', '/v1/memories', 405],
+    ];
+    let left = requests;
+    for (const [method, path, status, body] of sent) {
+      const answer = await ask(server, method, path, { headers, ...(body ? { body } : {}) });
+      left -= 1;
+      expect(answer.status).toBe(status);
+      expect(rateLimit(answer).left).toBe(left);
+      expect(rateLimit(answer).seconds).toBeWithin(3_500, 3_601);
+      expect(answer.headers.get('ratelimit-policy')).toBe(`"default";q=${requests};w=3600`);
+    }
+    const text = { headers: { ...headers, 'content-type': 'text/plain' }, body: save };
+    const refused = await ask(server, 'POST', '/v1/memories', text);
+    expect(refused.status).toBe(415);
+    expect(rateLimit(refused).left).toBe(left - 1);
+  });
+
+  test('grants as many as it says, then answers 429 on every route', async () => {
+    const headers = withKey(await server.createKey('flood'));
+    const flood = await Promise.all(
+      Array.from({ length: requests * 2 }, () => {
+        return ask(server, 'GET', '/v1/memories?userId=u', { headers });
+      }),
+    );
+    const granted = flood.filter(({ status }) => status === 200);
+    expect(granted).toHaveLength(requests);
+    expect(granted.map((answer) => rateLimit(answer).left).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: requests }, (_, index) => index),
+    );
+    const refused = flood.filter((answer) => !granted.includes(answer));
+    refused.push(await ask(server, 'GET', '/v1/nope', { headers }));
+    refused.push(await ask(server, 'POST', '/v1/memories', { headers, body: {} }));
+    for (const answer of refused) {
+      expectError(answer, 429, 'rate_limited');
+      const { left, seconds } = rateLimit(answer);
+      expect(left).toBe(0);
+      expect(answer.headers.get('retry-after')).toBe(String(seconds));
+    }
+  });
+
+  test('is shared by its keys, and leaves other projects alone', async () => {
+    const [one, two] = [await server.createKey('shared'), await server.createKey('shared')];
+    const other = await server.createKey('calm');
+    const path = '/v1/memories?userId=u';
+    for (let n = 0; n < requests; n += 1) await ask(server, 'GET', path, { headers: withKey(one) });
+    const refused = await ask(server, 'GET', path, { headers: withKey(two) });
+    expectError(refused, 429, 'rate_limited');
+    const calm = await ask(server, 'GET', path, { headers: withKey(other) });
+    expect({ status: calm.status, left: rateLimit(calm).left }).toEqual({
+      status: 200,
+      left: requests - 1,
+    });
+  });
+
+  test('does not count /health', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: requests * 2 }, () => ask(server, 'GET', '/health')),
+    );
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    expect(answers[0]?.headers.get('ratelimit')).toBeNull();
+  });
+});
+
+describe('after 429', () => {
+  /** Uses the window up, and returns the answer that says so. */
+  async function spend(headers: Record<string, string>): Promise<Answer> {
+    return until(async () => {
+      const answer = await ask(quick, 'GET', '/v1/nope', { headers });
+      return answer.status === 429 ? answer : null;
+    });
+  }
+
+  test('Retry-After is whole seconds, and waiting that long is enough', async () => {
+    const headers = withKey(await quick.createKey('patient'));
+    const answer = await spend(headers);
+    const seconds = answer.headers.get('retry-after') ?? '';
+    expect(seconds).toMatch(/^[1-9]\d*$/);
+    await Bun.sleep(Number(seconds) * 1_000);
+    expect((await ask(quick, 'GET', '/v1/memories?userId=u', { headers })).status).toBe(200);
+  });
+
+  test('the idempotency key is as good as new', async () => {
+    const headers = { ...withKey(await quick.createKey('keys')), 'idempotency-key': 'k' };
+    const [one, two] = ['first', 'second'].map((content) => ({ userId: 'u', content }));
+    await spend(headers);
+    const refused = await ask(quick, 'POST', '/v1/memories', { headers, body: one });
+    expectError(refused, 429, 'rate_limited');
+    expect(refused.headers.get('idempotency-status')).toBeNull();
+    const answer = await until(async () => {
+      const again = await ask(quick, 'POST', '/v1/memories', { headers, body: two });
+      return again.status === 429 ? null : again;
+    });
+    expect(answer).toMatchObject({ status: 201, body: { content: 'second' } });
+    expect(answer.headers.get('idempotency-status')).toBe('created');
+  });
+});

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Accepted } from '../../sdk/contract/ingest.ts';
+import type { SavedMemory } from '../../sdk/contract/memory.ts';
+import { type Answer, ask, bodyOf, expectError, getMemory, newUser } from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { essence, sendKeyed, settled } from '../support/writes.ts';
+
+/*
+ * What a key answers once its memory has changed or is gone. With and without a restart between.
+ */
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const canary = 'canary text';
+const markOf = (answer: Answer) => answer.headers.get('idempotency-status');
+
+function saveOf(userId: string) {
+  return { method: 'POST', path: '/v1/memories', body: { userId, content: canary } };
+}
+
+function updateOf(id: string, content: string) {
+  return { method: 'PATCH', path: `/v1/memories/${id}`, body: { content } };
+}
+
+function deleteOf(id: string) {
+  return { method: 'DELETE', path: `/v1/memories/${id}` };
+}
+
+const restarts: [name: string, between: () => Promise<void>][] = [
+  ['at once', async () => {}],
+  ['after a restart', () => server.restart()],
+];
+
+describe.each(restarts)('a replay %s', (_, between) => {
+  test('of a save, after an update, is the first answer', async () => {
+    const userId = newUser();
+    const first = await sendKeyed(server, saveOf(userId), userId);
+    const { id } = bodyOf<SavedMemory>(first, 201);
+    await sendKeyed(server, updateOf(id, 'newer'), `${userId}-u`);
+    await between();
+    expect(essence(await sendKeyed(server, saveOf(userId), userId))).toEqual(essence(first));
+    expect(await getMemory(server, id)).toMatchObject({ content: 'newer' });
+  });
+
+  test('of an update, after another update, does not bring the older text back', async () => {
+    const userId = newUser();
+    const saved = bodyOf<SavedMemory>(await sendKeyed(server, saveOf(userId), userId), 201);
+    const older = updateOf(saved.id, 'older');
+    const first = await sendKeyed(server, older, `${userId}-1`);
+    await sendKeyed(server, updateOf(saved.id, 'newest'), `${userId}-2`);
+    await between();
+    expect(essence(await sendKeyed(server, older, `${userId}-1`))).toEqual(essence(first));
+    expect(await getMemory(server, saved.id)).toMatchObject({ content: 'newest' });
+  });
+
+  test('after a delete, of what held the text, is cut down with its old status', async () => {
+    const userId = newUser();
+    const saved = await sendKeyed(server, saveOf(userId), userId);
+    const { id } = bodyOf<SavedMemory>(saved, 201);
+    const update = updateOf(id, `${canary} 2`);
+    bodyOf(await sendKeyed(server, update, `${userId}-u`), 200);
+    bodyOf(await sendKeyed(server, deleteOf(id), `${userId}-d`), 204);
+    await between();
+    const cut = { id, memoryId: id, deleted: true };
+    const again = [
+      await sendKeyed(server, saveOf(userId), userId),
+      await sendKeyed(server, update, `${userId}-u`),
+    ];
+    expect(again.map(({ status }) => status)).toEqual([201, 200]);
+    expect(again.map(({ body }) => body)).toEqual([cut, cut]);
+    expect(again.map(markOf)).toEqual(['replayed', 'replayed']);
+    const deleted = await sendKeyed(server, deleteOf(id), `${userId}-d`);
+    expect({ status: deleted.status, mark: markOf(deleted) }).toEqual({
+      status: 204,
+      mark: 'replayed',
+    });
+    expect(await settled(server, userId)).toEqual([]);
+  });
+
+  test('of an ingest, after a delete, is the first answer and no new memory', async () => {
+    const userId = newUser();
+    const body = { userId, source: 's', externalId: 'e', data: { text: canary } };
+    const request = { method: 'POST', path: '/v1/ingest/document', body };
+    const first = await sendKeyed(server, request, userId);
+    const { memoryId } = bodyOf<Accepted>(first, 202);
+    bodyOf(await ask(server, 'DELETE', `/v1/memories/${memoryId}`), 204);
+    await between();
+    const again = await sendKeyed(server, request, userId);
+    expect(essence(again)).toEqual(essence(first));
+    expect(again.text).not.toContain(canary);
+    expect(await settled(server, userId)).toEqual([]);
+  });
+
+  test('of an update of an ingested memory, after a delete, is cut down', async () => {
+    const userId = newUser();
+    const body = { userId, data: { text: canary } };
+    const request = { method: 'POST', path: '/v1/ingest/document', body };
+    const { memoryId } = bodyOf<Accepted>(await sendKeyed(server, request, userId), 202);
+    const update = updateOf(memoryId, canary);
+    bodyOf(await sendKeyed(server, update, `${userId}-u`), 200);
+    bodyOf(await ask(server, 'DELETE', `/v1/memories/${memoryId}`), 204);
+    await between();
+    const again = await sendKeyed(server, update, `${userId}-u`);
+    expect(bodyOf<object>(again, 200)).toEqual({ id: memoryId, memoryId, deleted: true });
+  });
+
+  test('after a delete, of another request under the key, is refused as before', async () => {
+    const userId = newUser();
+    const { id } = bodyOf<SavedMemory>(await sendKeyed(server, saveOf(userId), userId), 201);
+    bodyOf(await ask(server, 'DELETE', `/v1/memories/${id}`), 204);
+    await between();
+    const other = await sendKeyed(server, updateOf(id, 'x'), userId);
+    expectError(other, 400, 'idempotency_key_reused');
+  });
+});

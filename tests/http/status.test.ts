@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import {
+  ask,
+  expectError,
+  getMemory,
+  getStatus,
+  ingest,
+  newUser,
+  save,
+  whenComplete,
+} from '../support/http.ts';
+import { holdRecord } from '../support/queue.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+describe('GET /v1/memories/:id/status', () => {
+  test('200 for a saved memory: complete, and nothing was attempted', async () => {
+    const { id, createdAt, updatedAt } = await save(server, newUser());
+    expect(await getStatus(server, id)).toEqual({
+      memoryId: id,
+      status: 'complete',
+      chunksComplete: 1,
+      chunksTotal: 1,
+      attempts: 0,
+      errorMessage: null,
+      createdAt,
+      updatedAt,
+    });
+  });
+
+  test('200 for a record that is held: processing, and not split yet', async () => {
+    const { memoryId } = await holdRecord(server);
+    const { createdAt, updatedAt } = await getMemory(server, memoryId);
+    expect(await getStatus(server, memoryId)).toEqual({
+      memoryId,
+      status: 'processing',
+      chunksComplete: 0,
+      chunksTotal: 0,
+      attempts: 1,
+      errorMessage: null,
+      createdAt,
+      updatedAt,
+    });
+  });
+
+  test('200 for a record that failed, with the reason', async () => {
+    const { memoryId, fail } = await holdRecord(server);
+    await fail('no luck');
+    const status = await getStatus(server, memoryId);
+    expect(status).toMatchObject({ status: 'failed', attempts: 1, errorMessage: 'no luck' });
+    expect(await getMemory(server, memoryId)).toMatchObject({ status: 'failed' });
+  });
+
+  test('is true from the moment the record was answered, until it is complete', async () => {
+    const text = 'A sentence of some length. '.repeat(20_000);
+    const { memoryId } = await ingest(server, '/v1/ingest/document', {
+      userId: newUser(),
+      data: { text },
+    });
+    let before = 0;
+    const done = await until(async () => {
+      const status = await getStatus(server, memoryId);
+      const { chunksComplete, chunksTotal } = status;
+      expect(chunksComplete).toBeWithin(before, chunksTotal + 1);
+      before = chunksComplete;
+      if (status.status === 'complete') return status;
+      expect(status).toMatchObject({ status: 'processing', errorMessage: null });
+      return null;
+    });
+    expect(done).toMatchObject({ memoryId, attempts: 1, errorMessage: null });
+    expect(done.chunksTotal).toBeGreaterThan(100);
+    expect(done.chunksComplete).toBe(done.chunksTotal);
+  });
+
+  test('agrees with the memory on its status and times', async () => {
+    const { memoryId } = await ingest(server, '/v1/ingest/document', {
+      userId: newUser(),
+      data: { text: 'x' },
+    });
+    const { status, createdAt, updatedAt } = await whenComplete(server, memoryId);
+    expect(await getStatus(server, memoryId)).toMatchObject({ status, createdAt, updatedAt });
+  });
+
+  test('200 with the passages of the new content after an update', async () => {
+    const { id } = await save(server, newUser());
+    const body = { content: 'A sentence of some length. '.repeat(400) };
+    await ask(server, 'PATCH', `/v1/memories/${id}`, { body });
+    const { status, chunksComplete, chunksTotal } = await getStatus(server, id);
+    expect(status).toBe('complete');
+    expect(chunksComplete).toBe(chunksTotal);
+    expect(chunksTotal).toBeGreaterThan(5);
+  });
+
+  test('404 for an id that is not there', async () => {
+    expectError(await ask(server, 'GET', '/v1/memories/mem_0/status'), 404, 'not_found');
+  });
+});

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Answer, ask, expectInvalid } from '../support/http.ts';
+import { astral, badTexts, metadataOfBytes } from '../support/inputs.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+/** The two doors with a timeline: what they call it, and who usually speaks there. */
+const doors = [
+  ['/v1/ingest/support', 'comments', 'author'],
+  ['/v1/ingest/chat', 'messages', 'role'],
+] as const;
+
+function sendTimeline(path: string, timeline: string, entries: unknown[]): Promise<Answer> {
+  const subject = timeline === 'comments' ? { subject: 'S' } : {};
+  const body = { userId: 'someone', data: { ...subject, [timeline]: entries } };
+  return ask(server, 'POST', path, { body });
+}
+
+const entry = { author: 'user', content: 'Help' };
+
+describe.each(doors)('an entry at POST %s', (path, timeline, usual) => {
+  const first = `data.${timeline}.0`;
+  const sendEntry = (value: object) => sendTimeline(path, timeline, [value]);
+
+  test.each(['author', 'role'])('400 where its %s is no label', async (speaker) => {
+    for (const [, label] of badTexts(100)) {
+      expectInvalid(await sendEntry({ [speaker]: label, content: 'x' }), `${first}.${speaker}`);
+    }
+  });
+
+  test('400 with both author and role, or none', async () => {
+    const both = { author: 'a', role: 'a', content: 'x' };
+    expectInvalid(await sendEntry(both), `${first}.${usual}`);
+    expectInvalid(await sendEntry({ content: 'x' }), `${first}.${usual}`);
+  });
+
+  test.each<[timestamp: unknown]>([
+    [null],
+    [''],
+    ['yesterday'],
+    ['2026-11-20'],
+    ['2026-11-20T10:00:00'],
+    ['2026-02-30T10:00:00Z'],
+    ['2026-11-20T24:00:00Z'],
+    ['2026-11-20T10:00:00+24:00'],
+    ['1795000000000'],
+    [1.5],
+    [1e17],
+    [true],
+    [{}],
+  ])('400 where its timestamp is %j', async (timestamp) => {
+    expectInvalid(await sendEntry({ ...entry, timestamp }), `${first}.timestamp`);
+  });
+
+  test.each<[timestamp: unknown]>([
+    ['2026-11-20T10:00:00Z'],
+    ['2024-02-29t10:00:00.123456-08:00'],
+    [0],
+    [-1],
+    [1_795_000_000_000],
+  ])('202 where its timestamp is %j', async (timestamp) => {
+    expect((await sendEntry({ ...entry, timestamp })).status).toBe(202);
+  });
+
+  test.each(['author', 'role'])('202 with 100 characters of %s', async (speaker) => {
+    for (const label of ['x'.repeat(100), astral.repeat(100)]) {
+      expect((await sendEntry({ [speaker]: label, content: 'x' })).status).toBe(202);
+    }
+  });
+
+  test('202 with 1,000 of them, 400 with 1,001', async () => {
+    const entries = Array(1_000).fill(entry);
+    expect((await sendTimeline(path, timeline, entries)).status).toBe(202);
+    expectInvalid(await sendTimeline(path, timeline, [...entries, entry]), `data.${timeline}`);
+  });
+});
+
+describe('the limit on metadata holds with the descriptive fields', () => {
+  function sendTitled(metadataBytes: number): Promise<Answer> {
+    const metadata = metadataOfBytes(metadataBytes - ',"title":"T"'.length);
+    const body = { userId: 'someone', metadata, data: { text: 'x', title: 'T' } };
+    return ask(server, 'POST', '/v1/ingest/document', { body });
+  }
+
+  test('202 where together they reach it', async () => {
+    expect((await sendTitled(16_384)).status).toBe(202);
+  });
+
+  test('400 where together they are over it', async () => {
+    expectInvalid(await sendTitled(16_385), 'metadata');
+  });
+});

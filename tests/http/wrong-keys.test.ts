@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { ask, expectError, save } from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+/** An address is not refused for good, nor let try for ever. */
+const atLeast = 10;
+const atMost = 1_000;
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+test('429 for an address that keeps sending wrong keys; a right one goes on', async () => {
+  let tries = 0;
+  const knock = () => {
+    tries += 1;
+    const headers = { authorization: `Bearer mk_wrong_key_number_${tries}` };
+    return ask(server, 'GET', '/v1/memories?userId=u', { headers });
+  };
+  let answer = await knock();
+  while (answer.status === 401 && tries < atMost) {
+    expectError(answer, 401, 'unauthorized');
+    answer = await knock();
+  }
+  expect(tries).toBeGreaterThan(atLeast);
+  expectError(answer, 429, 'rate_limited');
+  expect(answer.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+  expect((await save(server, 'u')).content).toBe('a memory');
+  expectError(await knock(), 429, 'rate_limited');
+  const headers = { authorization: `Bearer ${await server.createKey('other')}` };
+  expect((await ask(server, 'GET', '/v1/memories?userId=u', { headers })).status).toBe(200);
+});

@@ -1,0 +1,121 @@
+import { expect } from 'bun:test';
+import type { ErrorCode } from '../../sdk/contract/errors.ts';
+import type { Accepted } from '../../sdk/contract/ingest.ts';
+import type { Memory, SavedMemory } from '../../sdk/contract/memory.ts';
+import type { Page } from '../../sdk/contract/page.ts';
+import type { IngestStatus } from '../../sdk/contract/status.ts';
+import { send, type TestServer } from './server.ts';
+import { until } from './until.ts';
+
+/** An answer, read to its end. `body` is the parsed JSON, or undefined where there is no body. */
+export type Answer = { status: number; headers: Headers; text: string; body: unknown };
+
+type Headed = Record<string, string>;
+
+/** One request and its answer. The body is sent as JSON. */
+export async function ask(
+  server: TestServer,
+  method: string,
+  path: string,
+  options: { body?: unknown; headers?: Headed } = {},
+): Promise<Answer> {
+  return readAnswer(await send(server, method, path, options));
+}
+
+/** As `ask`, with a body that is sent as it stands; its Content-Type is JSON unless set. */
+export async function askRaw(
+  server: TestServer,
+  method: string,
+  path: string,
+  body: string | Uint8Array<ArrayBuffer>,
+  headers: Headed = {},
+): Promise<Answer> {
+  const authorization = `Bearer ${server.key}`;
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+  return readAnswer(
+    await fetch(server.url + path, {
+      method,
+      headers: { authorization, 'content-type': 'application/json', ...headers },
+      body: bytes,
+    }),
+  );
+}
+
+/** Every answer has a request id, but for those that Bun's own HTTP parser gives. */
+export async function readAnswer(response: Response): Promise<Answer> {
+  const { status, headers } = response;
+  const text = await response.text();
+  const isBuns = status === 413 && text === '';
+  if (!isBuns) expect(headers.get('x-request-id')).toMatch(/^req_\w+$/);
+  if (text !== '') expect(headers.get('content-type')).toBe('application/json');
+  return { status, headers, text, body: text === '' ? undefined : JSON.parse(text) };
+}
+
+const something = /\S/;
+
+/**
+ * The answer is this error, in the one shape that errors have. With `field` it is a validation
+ * error whose details name the field; without, it has no details.
+ */
+export function expectError(answer: Answer, status: number, code: ErrorCode, field?: string): void {
+  const shape = {
+    error: code,
+    message: expect.stringMatching(something),
+    requestId: answer.headers.get('x-request-id'),
+  };
+  const named = { field, message: expect.stringMatching(something) };
+  const details = expect.arrayContaining([named]);
+  expect(answer.body).toEqual(field === undefined ? shape : { ...shape, details });
+  expect(answer.status).toBe(status);
+}
+
+/** The answer is a 400 that names the field. */
+export function expectInvalid(answer: Answer, field?: string): void {
+  expectError(answer, 400, 'invalid_request', field);
+}
+
+/** The body, of an answer with this status. */
+export function bodyOf<T>(answer: Answer, status: number): T {
+  expect({ status: answer.status, text: answer.text }).toEqual({ status, text: answer.text });
+  return answer.body as T;
+}
+
+let users = 0;
+
+/** A user that no other test has. */
+export function newUser(): string {
+  users += 1;
+  return `user-${users}`;
+}
+
+export async function save(server: TestServer, userId: string, content = 'a memory') {
+  const answer = await ask(server, 'POST', '/v1/memories', { body: { userId, content } });
+  return bodyOf<SavedMemory>(answer, 201);
+}
+
+/** Sends a record through one of the doors for one record. */
+export async function ingest(server: TestServer, path: string, body: object) {
+  return bodyOf<Accepted>(await ask(server, 'POST', path, { body }), 202);
+}
+
+export async function getMemory(server: TestServer, id: string) {
+  return bodyOf<Memory>(await ask(server, 'GET', `/v1/memories/${id}`), 200);
+}
+
+export async function getStatus(server: TestServer, id: string) {
+  return bodyOf<IngestStatus>(await ask(server, 'GET', `/v1/memories/${id}/status`), 200);
+}
+
+/** One page of the user's memories; `query` as in a URL, such as `limit=2&order=asc`. */
+export async function getPage(server: TestServer, userId: string, query = 'limit=100') {
+  const path = `/v1/memories?userId=${encodeURIComponent(userId)}&${query}`;
+  return bodyOf<Page>(await ask(server, 'GET', path), 200);
+}
+
+/** The memory, once the queue is done with it. */
+export async function whenComplete(server: TestServer, id: string): Promise<Memory> {
+  return until(async () => {
+    const memory = await getMemory(server, id);
+    return memory.status === 'complete' ? memory : null;
+  });
+}

@@ -1,0 +1,101 @@
+/*
+ * Values at the edges of the contract, for the tables of tests. A row begins with its name.
+ */
+
+/** One code point, two UTF-16 units, four bytes. */
+export const astral = '🧠';
+
+export const loneSurrogate = '\ud800';
+
+type Row = [name: string, value: unknown];
+
+/** What no text field of 1 to `max` characters takes. `undefined` leaves the field out. */
+export function badTexts(max?: number): Row[] {
+  const rows: Row[] = [
+    ['null', null],
+    ['a number', 7],
+    ['a boolean', true],
+    ['an object', { text: 'x' }],
+    ['a list', ['x']],
+    ['empty', ''],
+    ['with NUL', 'a\0b'],
+    ['with a lone surrogate', `a${loneSurrogate}b`],
+  ];
+  if (max === undefined) return rows;
+  return [
+    ...rows,
+    [`${max + 1} characters`, 'x'.repeat(max + 1)],
+    [`${max + 1} astral characters`, astral.repeat(max + 1)],
+  ];
+}
+
+/** Text of 1 to `max` characters that must come back as it is. */
+export function goodTexts(max: number): [name: string, value: string][] {
+  return [
+    ['one character', 'x'],
+    [`${max} characters`, 'x'.repeat(max)],
+    [`${max} astral characters`, astral.repeat(max)],
+    ['white space', ' \t\r\n '],
+    ['a byte order mark', '\ufeffx\ufeff'],
+    ['control and special characters', '\u0001\u007f\u0085\u2028\u200f\ufffe\uffff'],
+    ['both normal forms', 'e\u0301 \u00e9'],
+    ['JSON and SQL', `"\\'); DROP TABLE memories; --{}[]%_?&=+#`],
+  ];
+}
+
+export const badMetadata: Row[] = [
+  ['null', null],
+  ['a string', 'x'],
+  ['a number', 1],
+  ['a list', []],
+  ['one byte over 16 KiB', metadataOfBytes(16_385)],
+  ['one byte over 16 KiB, in wide characters', { k: `${'é'.repeat(8_188)}x` }],
+  ['9 levels of objects', nested(9)],
+  ['9 levels of lists', { k: nestedLists(8) }],
+  ['the key __proto__', { ['__proto__']: 1 }],
+  ['the key constructor', { constructor: 1 }],
+  ['the key prototype', { prototype: 1 }],
+  ['a forbidden key deep inside', { a: [{ b: { ['__proto__']: 1 } }] }],
+  ['NUL in a value', { a: ['\0'] }],
+  ['NUL in a key', { 'a\0': 1 }],
+  ['a lone surrogate in a value', { a: { b: loneSurrogate } }],
+  ['a lone surrogate in a key', { [loneSurrogate]: 1 }],
+];
+
+export const goodMetadata: [name: string, value: object][] = [
+  ['no keys', {}],
+  ['an empty key', { '': '' }],
+  ['every kind of value', { s: 'x', n: 1.5, t: true, f: false, z: null, l: [1, ['x'], {}], o: {} }],
+  ['exactly 16 KiB', metadataOfBytes(16_384)],
+  ['exactly 16 KiB in wide characters', { k: 'é'.repeat(8_188) }],
+  ['8 levels of objects', nested(8)],
+  ['8 levels of lists', { k: nestedLists(7) }],
+  ['wide characters', { [astral]: 'Grüße\u2028' }],
+];
+
+/** Metadata of this many bytes as JSON. */
+export function metadataOfBytes(bytes: number): { k: string } {
+  return { k: 'x'.repeat(bytes - '{"k":""}'.length) };
+}
+
+function nested(levels: number): object {
+  return levels === 1 ? {} : { k: nested(levels - 1) };
+}
+
+function nestedLists(levels: number): unknown[] {
+  return levels === 1 ? [] : [nestedLists(levels - 1)];
+}
+
+/**
+ * A copy of the value with another one at the dotted path; `undefined` removes what is there. The
+ * steps up to the last must be there already.
+ */
+export function withValue(base: object, path: string, value: unknown): object {
+  const copy = structuredClone(base);
+  const steps = path.split('.');
+  const last = steps.pop() ?? '';
+  let inner = copy as Record<string, unknown>;
+  for (const step of steps) inner = inner[step] as Record<string, unknown>;
+  inner[last] = value;
+  return copy;
+}

@@ -1,0 +1,83 @@
+import { connect } from 'node:net';
+import { type Answer, readAnswer } from './http.ts';
+import type { TestServer } from './server.ts';
+
+type Part = string | Uint8Array;
+
+/**
+ * Writes the parts as they stand over a connection of their own, all of them before it reads, as
+ * an ordinary client does, and returns the answer; null where the connection ended without one.
+ * Not for HEAD, whose answer ends before the length it names.
+ */
+export async function exchange(server: TestServer, ...parts: Part[]): Promise<Answer | null> {
+  const response = parseResponse(await converse(server, Buffer.concat(parts.map(bytesOf))));
+  return response === null ? null : readAnswer(response);
+}
+
+/** The head of a request with the server's key; `lines` are further headers. */
+export function head(server: TestServer, method: string, path: string, ...lines: string[]): string {
+  const usual = [`Host: ${new URL(server.url).host}`, `Authorization: Bearer ${server.key}`];
+  return `${[`${method} ${path} HTTP/1.1`, ...usual, ...lines].join('\r\n')}\r\n\r\n`;
+}
+
+/** A body in the chunked encoding, in chunks of at most `size` bytes. */
+export function chunked(body: Part, size = 10_000): Uint8Array {
+  const bytes = bytesOf(body);
+  const parts: Part[] = [];
+  for (let at = 0; at < bytes.length; at += size) {
+    const chunk = bytes.subarray(at, at + size);
+    parts.push(`${chunk.length.toString(16)}\r\n`, chunk, '\r\n');
+  }
+  return Buffer.concat([...parts, '0\r\n\r\n'].map(bytesOf));
+}
+
+function bytesOf(part: Part): Uint8Array {
+  return typeof part === 'string' ? Buffer.from(part) : part;
+}
+
+/** What comes back until the answer is whole or the connection ends. */
+function converse(server: TestServer, request: Uint8Array): Promise<string> {
+  const { hostname, port } = new URL(server.url);
+  return new Promise((resolve) => {
+    let received = '';
+    let written = false;
+    const socket = connect({ host: hostname, port: Number(port) });
+    function settle(): void {
+      socket.destroy();
+      resolve(received);
+    }
+    function settleWhenWhole(): void {
+      if (written && parseResponse(received) !== null) settle();
+    }
+    socket.setEncoding('latin1');
+    socket.on('connect', () => {
+      socket.write(request, () => {
+        written = true;
+        settleWhenWhole();
+      });
+    });
+    socket.on('data', (text) => {
+      received += text;
+      settleWhenWhole();
+    });
+    socket.on('error', settle);
+    socket.on('close', settle);
+  });
+}
+
+/** Null until headers and body are there. */
+function parseResponse(received: string): Response | null {
+  const end = received.indexOf('\r\n\r\n');
+  if (end < 0) return null;
+  const [first = '', ...lines] = received.slice(0, end).split('\r\n');
+  const headers = new Headers();
+  for (const line of lines) {
+    const colon = line.indexOf(':');
+    headers.append(line.slice(0, colon), line.slice(colon + 1).trim());
+  }
+  const body = Buffer.from(received.slice(end + 4), 'latin1');
+  const length = Number(headers.get('content-length') ?? 0);
+  if (body.length < length) return null;
+  const status = Number(first.split(' ')[1]);
+  return new Response(length === 0 ? null : body.subarray(0, length), { status, headers });
+}

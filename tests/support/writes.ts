@@ -1,0 +1,88 @@
+import type { Memory } from '../../sdk/contract/memory.ts';
+import { type Answer, ask, getPage, newUser, save } from './http.ts';
+import type { TestServer } from './server.ts';
+import { until } from './until.ts';
+
+export type WriteRequest = { method: string; path: string; body?: object };
+
+/** A write that works, for a user who has one memory; the same arguments make the same request. */
+export type MakeWrite = (userId: string, memoryId: string) => WriteRequest;
+
+const entry = { author: 'user', content: 'Help me', timestamp: '2026-11-20T10:00:00Z' };
+const origin = { source: 'crm', metadata: { b: { y: 1, x: [2, { q: 1, p: 2 }] }, a: 'x' } };
+
+/** Every operation that changes something, under its route. */
+export const writes: [route: string, make: MakeWrite][] = [
+  ['POST /v1/memories', (userId) => post('/memories', { userId, content: 'new', metadata: {} })],
+  [
+    'POST /v1/ingest/support',
+    (userId) =>
+      post('/ingest/support', { userId, ...origin, data: { subject: 'S', comments: [entry] } }),
+  ],
+  [
+    'POST /v1/ingest/document',
+    (userId) => post('/ingest/document', { userId, ...origin, data: { text: 'T' } }),
+  ],
+  [
+    'POST /v1/ingest/chat',
+    (userId) => post('/ingest/chat', { userId, ...origin, data: { messages: [entry] } }),
+  ],
+  [
+    'POST /v1/ingest',
+    (userId) => post('/ingest', { userId, ...origin, type: 'event', data: { name: 'n', k: 1 } }),
+  ],
+  [
+    'POST /v1/ingest/batch',
+    (userId) => {
+      const item = { userId, ...origin, type: 'document', data: { text: 'T' } };
+      return post('/ingest/batch', { items: [item, { bad: 'one' }, item] });
+    },
+  ],
+  [
+    'PATCH /v1/memories/:id',
+    (_, id) => {
+      const body = { content: 'newer', metadata: { b: 1, a: 2 } };
+      return { method: 'PATCH', path: `/v1/memories/${id}`, body };
+    },
+  ],
+  ['DELETE /v1/memories/:id', (_, id) => ({ method: 'DELETE', path: `/v1/memories/${id}` })],
+];
+
+/** Those that have a body. */
+export const writesWithBody = writes.filter(([route]) => !route.startsWith('DELETE'));
+
+function post(path: string, body: object): WriteRequest {
+  return { method: 'POST', path: `/v1${path}`, body };
+}
+
+/** Sends a write under an idempotency key. */
+export function sendKeyed(
+  server: TestServer,
+  { method, path, body }: WriteRequest,
+  key: string,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const options = { headers: { ...headers, 'idempotency-key': key } };
+  return ask(server, method, path, body === undefined ? options : { ...options, body });
+}
+
+/** A new user with one memory, and the write for them. */
+export async function prepare(server: TestServer, make: MakeWrite) {
+  const userId = newUser();
+  const { id } = await save(server, userId, 'the first');
+  return { userId, id, request: make(userId, id) };
+}
+
+/** All that the user has, once nothing is processing. */
+export function settled(server: TestServer, userId: string): Promise<Memory[]> {
+  return until(async () => {
+    const { items } = await getPage(server, userId);
+    return items.every(({ status }) => status === 'complete') ? items : null;
+  });
+}
+
+/** What two answers must have in common to be the same answer. */
+export function essence({ status, text, headers }: Answer) {
+  const [type, location] = [headers.get('content-type'), headers.get('location')];
+  return { status, text, type, location };
+}
