@@ -11,6 +11,7 @@ import { memories } from './http/memories.ts';
 import { openapi } from './http/openapi.ts';
 import { noSuchRoute, secured, unknownRoutes } from './http/secured.ts';
 import { createTrace, type Trace } from './http/trace.ts';
+import { transfer } from './http/transfer.ts';
 import { newRequestId } from './ids.ts';
 import type { Logger } from './log.ts';
 import type { Worker } from './queue/worker.ts';
@@ -68,5 +69,6 @@ export function createApp(services: Services) {
     .use(openapi(services.version))
     .use(memories(guard, services))
     .use(ingest(guard, services))
+    .use(transfer(guard, services))
     .use(unknownRoutes(guard));
 }

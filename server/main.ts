@@ -7,7 +7,7 @@ import { newMemoryId } from './ids.ts';
 import { keyToStore, makeKey } from './keys.ts';
 import { listen } from './listen.ts';
 import { createLogger, jsonLine, type Logger, prettyLine, stderrLines } from './log.ts';
-import { splitPassages } from './memory/passages.ts';
+import { indexPassages } from './memory/passages.ts';
 import { startWorker } from './queue/worker.ts';
 import { openSqlite } from './storage/sqlite/open.ts';
 import type { Storage } from './storage/storage.ts';
@@ -58,7 +58,7 @@ async function serve(
   const firstKey = config.apiKey === null ? await makeFirstKey(storage, now()) : null;
   const fixed = config.apiKey === null ? null : { key: config.apiKey, projectId };
   const authenticator = createAuthenticator({ storage, now, fixed });
-  const worker = startWorker({ storage, now, log, split: splitPassages });
+  const worker = startWorker({ storage, now, log, index: indexPassages });
   let refusal: string | null = null;
   const app = createApp({
     storage,

@@ -12,6 +12,8 @@ export const limits = {
   pageItems: 100,
   pageItemsDefault: 20,
   queryCharacters: 1_000,
+  searchItemsDefault: 10,
+  exportItems: 1_000,
   idempotencyKeyCharacters: 255,
   idempotencyKeptMs: 72 * 60 * 60 * 1_000,
   pendingRecords: 100_000,

@@ -30,7 +30,7 @@ export const Time = Type.String({
 
 export const UserId = Text({ max: limits.nameCharacters, description: 'Whose memory it is.' });
 
-const memoryFields = {
+export const memoryFields = {
   id: Type.String({
     description: 'Opaque; begins with mem_.',
     examples: ['mem_0199c2a4f1e87c3d9b5e6a7f80912b3c'],

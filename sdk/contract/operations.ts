@@ -8,12 +8,16 @@ export const operations = {
   get: { method: 'GET', path: '/v1/memories/:id', success: 200 },
   update: { method: 'PATCH', path: '/v1/memories/:id', success: 200 },
   delete: { method: 'DELETE', path: '/v1/memories/:id', success: 204 },
+  deleteAll: { method: 'DELETE', path: '/v1/memories', success: 200 },
+  search: { method: 'GET', path: '/v1/memories/search', success: 200 },
   status: { method: 'GET', path: '/v1/memories/:id/status', success: 200 },
   'ingest.support': { method: 'POST', path: '/v1/ingest/support', success: 202 },
   'ingest.document': { method: 'POST', path: '/v1/ingest/document', success: 202 },
   'ingest.chat': { method: 'POST', path: '/v1/ingest/chat', success: 202 },
   'ingest.record': { method: 'POST', path: '/v1/ingest', success: 202 },
   'ingest.batch': { method: 'POST', path: '/v1/ingest/batch', success: 202 },
+  export: { method: 'GET', path: '/v1/export', success: 200 },
+  import: { method: 'POST', path: '/v1/import', success: 200 },
   health: { method: 'GET', path: '/health', success: 200 },
 } as const satisfies Record<string, Operation>;
 

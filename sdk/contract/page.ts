@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { type FilterFields, filterFields } from './filter.ts';
 import { limits } from './limits.ts';
 import { Memory, UserId } from './memory.ts';
 
@@ -26,10 +27,11 @@ export const ListQuery = Type.Object(
       }),
     ),
     order: Type.Optional(Order),
+    ...filterFields,
   },
   { additionalProperties: false },
 );
-export type ListQuery = Static<typeof ListQuery>;
+export type ListQuery = Omit<Static<typeof ListQuery>, keyof FilterFields> & FilterFields;
 
 /** One page. `nextCursor` is null at the end, and only there. */
 export const Page = Type.Object(

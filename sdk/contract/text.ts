@@ -26,6 +26,14 @@ export const Timestamp = Type.Unsafe<string | number>({
   description: 'RFC 3339, or whole milliseconds since 1970. Checked; not part of the content.',
 });
 
+/** An RFC 3339 string that names a moment, as the service itself writes them. */
+export const Instant = Type.Unsafe<string>({
+  [Kind]: 'Instant',
+  type: 'string',
+  format: 'date-time',
+  description: 'RFC 3339, UTC, with milliseconds.',
+});
+
 export type JsonValue =
   | string
   | number
@@ -64,6 +72,11 @@ export function timestampProblem(value: unknown): string | null {
     return Number.isInteger(value) && Math.abs(value) <= 8.64e15 ? null : wanted;
   }
   return typeof value === 'string' && isRfc3339(value) ? null : wanted;
+}
+
+export function instantProblem(value: unknown): string | null {
+  const named = typeof value === 'string' && isRfc3339(value) && !Number.isNaN(Date.parse(value));
+  return named ? null : 'must be an RFC 3339 time';
 }
 
 export function metadataProblem(value: unknown): string | null {
@@ -134,4 +147,5 @@ TypeRegistry.Set<TSchema & { maxLength?: number }>(
   (schema, value) => textProblem(schema, value) === null,
 );
 TypeRegistry.Set('Timestamp', (_, value) => timestampProblem(value) === null);
+TypeRegistry.Set('Instant', (_, value) => instantProblem(value) === null);
 TypeRegistry.Set('Metadata', (_, value) => metadataProblem(value) === null);

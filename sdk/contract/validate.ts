@@ -1,4 +1,4 @@
-import { type TSchema, Type } from '@sinclair/typebox';
+import { Kind, type TSchema, Type } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler';
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors';
 import { descriptiveFields, recordMetadata } from './descriptive.ts';
@@ -12,7 +12,7 @@ import {
   SupportRequest,
   type TimelineEntry,
 } from './ingest.ts';
-import { metadataProblem, textProblem, timestampProblem } from './text.ts';
+import { instantProblem, metadataProblem, textProblem, timestampProblem } from './text.ts';
 
 /*
  * The contract's judgement of a value, in people's words. The server answers with it, and the
@@ -135,6 +135,8 @@ function problem({ type, schema, value }: ValueError): string {
       return `must be ${schema.const}`;
     case ValueErrorType.Union:
       return `must be one of ${schema.anyOf.map((one: TSchema) => one.const).join(', ')}`;
+    case ValueErrorType.StringPattern:
+      return 'must be an id that this service made';
     case ValueErrorType.Kind:
       return problemOfKind(schema, value);
     default:
@@ -143,11 +145,12 @@ function problem({ type, schema, value }: ValueError): string {
 }
 
 function problemOfKind(schema: TSchema, value: unknown): string {
-  const found =
-    schema.type === 'string'
-      ? textProblem(schema, value)
-      : schema.type === 'object'
-        ? metadataProblem(value)
-        : timestampProblem(value);
-  return found ?? 'is invalid';
+  return judges[schema[Kind]]?.(value, schema) ?? 'is invalid';
 }
+
+const judges: Record<string, (value: unknown, schema: TSchema) => string | null> = {
+  Text: (value, schema) => textProblem(schema, value),
+  Timestamp: timestampProblem,
+  Instant: instantProblem,
+  Metadata: metadataProblem,
+};

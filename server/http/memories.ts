@@ -2,12 +2,14 @@ import { Elysia } from 'elysia';
 import { limits } from '../../sdk/contract/limits.ts';
 import { SaveRequest, UpdateRequest } from '../../sdk/contract/memory.ts';
 import { ListQuery } from '../../sdk/contract/page.ts';
+import { SearchQuery } from '../../sdk/contract/search.ts';
 import { validator } from '../../sdk/contract/validate.ts';
 import type { Services } from '../app.ts';
 import { noSuchMemory } from '../errors.ts';
-import { noFilter } from '../memory/filter.ts';
-import { memoryJson, pageJson, savedMemoryJson, statusJson } from '../memory/json.ts';
-import { splitPassages } from '../memory/passages.ts';
+import { filterOf } from '../memory/filter.ts';
+import { findMemories } from '../memory/find.ts';
+import { foundJson, memoryJson, pageJson, savedMemoryJson, statusJson } from '../memory/json.ts';
+import { indexPassages } from '../memory/passages.ts';
 import type { NewMemory } from '../storage/storage.ts';
 import { sendJson, sendResult } from './answer.ts';
 import type { Caller } from './authenticate.ts';
@@ -15,11 +17,12 @@ import { bodyUnread, readJson } from './body.ts';
 import { checked } from './check.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { readIdempotency } from './idempotency.ts';
-import { readNoQuery, readQuery, wholeNumber } from './query.ts';
+import { readNoQuery, readQuery, withLimit, withMetadata } from './query.ts';
 import type { Secured } from './secured.ts';
 
 const validateSave = validator(SaveRequest);
 const validateUpdate = validator(UpdateRequest);
+const validateSearch = validator(SearchQuery);
 const validateList = validator(ListQuery);
 
 /** /v1/memories: what is saved, and what became of it. */
@@ -47,7 +50,7 @@ export function memories(guard: Secured, { storage, now, newId, config }: Servic
     return {
       content,
       metadata: metadata === undefined ? null : JSON.stringify(metadata),
-      passages: splitPassages(content),
+      index: (metadata: string) => indexPassages(content, metadata),
       idempotency: readIdempotency(request, body),
     };
   }
@@ -76,11 +79,12 @@ export function memories(guard: Secured, { storage, now, newId, config }: Servic
     .get('', async (context) => {
       const query = readListQuery(context.request);
       const { userId, cursor, order = 'desc', limit = limits.pageItemsDefault } = query;
-      const list = [userId, order];
+      const filter = filterOf(query);
+      const list = [userId, order, JSON.stringify(filter)];
       const found = await storage.listMemories({
         projectId: context.caller.projectId,
         userId,
-        filter: noFilter,
+        filter,
         order,
         after: cursor === undefined ? null : readCursor(cursor, list),
         // One more than asked for tells whether this is the end.
@@ -90,6 +94,15 @@ export function memories(guard: Secured, { storage, now, newId, config }: Servic
       const last = found.length > limit ? items.at(-1) : undefined;
       const nextCursor = last === undefined ? null : writeCursor(last, list);
       return sendJson(context, 200, pageJson(items, nextCursor));
+    })
+
+    .get('/search', async (context) => {
+      const query = readSearchQuery(context.request);
+      const { userId, limit = limits.searchItemsDefault } = query;
+      const { projectId } = context.caller;
+      const filter = filterOf(query);
+      const wanted = { projectId, userId, query: query.query, filter, limit };
+      return sendJson(context, 200, foundJson(await findMemories(storage, wanted)));
     })
 
     .get('/:id', async (context) => {
@@ -147,20 +160,16 @@ export function memories(guard: Secured, { storage, now, newId, config }: Servic
 }
 
 function readListQuery(request: Request): ListQuery {
-  const { limit, ...query } = readQuery(request.url);
-  const value = limit === undefined ? query : { ...query, limit: wholeNumber(limit) };
-  return checked<ListQuery>(validateList, value);
+  return checked<ListQuery>(validateList, withMetadata(withLimit(readQuery(request.url))));
+}
+
+function readSearchQuery(request: Request): SearchQuery {
+  return checked<SearchQuery>(validateSearch, withMetadata(withLimit(readQuery(request.url))));
 }
 
 function newMemory({ userId, content, metadata = {} }: SaveRequest, id: string): NewMemory {
-  return {
-    id,
-    userId,
-    type: 'memory',
-    content,
-    metadata: JSON.stringify(metadata),
-    source: null,
-    externalId: null,
-    passages: splitPassages(content),
-  };
+  const json = JSON.stringify(metadata);
+  const passages = indexPassages(content, json);
+  const origin = { source: null, externalId: null };
+  return { id, userId, type: 'memory', content, metadata: json, ...origin, passages };
 }

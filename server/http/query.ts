@@ -33,7 +33,22 @@ function decode(text: string): string {
   }
 }
 
-/** Digits as a number; anything else as it is, for the schema to refuse. */
-export function wholeNumber(text: string | undefined): number | string | undefined {
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : text;
+/** With `limit` as a number where it is one; else as it is, for the schema to refuse. */
+export function withLimit(query: Record<string, string>): Record<string, unknown> {
+  const { limit } = query;
+  if (limit === undefined || !/^\d{1,15}$/.test(limit)) return query;
+  return { ...query, limit: Number(limit) };
+}
+
+/** With every `metadata[key]` under `metadata`. */
+export function withMetadata(query: Record<string, unknown>): Record<string, unknown> {
+  const rest: Record<string, unknown> = {};
+  const metadata: Record<string, unknown> = Object.create(null);
+  for (const [name, value] of Object.entries(query)) {
+    const [, key] = /^metadata\[(.+)\]$/s.exec(name) ?? [];
+    if (key === undefined) rest[name] = value;
+    else metadata[key] = value;
+  }
+  if ('metadata' in rest) throw invalid('metadata', 'must be written as metadata[key]=value');
+  return Object.keys(metadata).length === 0 ? rest : { ...rest, metadata };
 }

@@ -1,5 +1,6 @@
+import type { FilterFields } from '../../sdk/contract/filter.ts';
 import type { JsonValue } from '../../sdk/contract/text.ts';
-import type { Filter } from '../storage/storage.ts';
+import type { Filter, StoredMemory } from '../storage/storage.ts';
 
 /*
  * Filters by metadata. Both backends leave the last word to `matchesMetadata`; what they do before
@@ -7,6 +8,18 @@ import type { Filter } from '../storage/storage.ts';
  */
 
 export const noFilter: Filter = { type: null, source: null, externalId: null, metadata: [] };
+
+/** The filter that a query asks for; the same whatever the order of its parameters. */
+export function filterOf({ type, source, externalId, metadata = {} }: FilterFields): Filter {
+  return {
+    type: type ?? null,
+    source: source ?? null,
+    externalId: externalId ?? null,
+    metadata: Object.entries(metadata)
+      .map(([key, value]) => ({ key, value: String(value) }))
+      .sort((a, b) => (a.key < b.key ? -1 : 1)),
+  };
+}
 
 /**
  * Whether the metadata, as JSON text, has every wanted top-level key with the wanted value: a
@@ -19,6 +32,17 @@ export function matchesMetadata(json: string, wanted: Filter['metadata']): boole
     const found = Object.hasOwn(metadata, key) ? metadata[key] : undefined;
     return Array.isArray(found) ? found.some((one) => isText(one, value)) : isText(found, value);
   });
+}
+
+/** Whether the memory passes the whole filter. */
+export function matches(memory: StoredMemory, filter: Filter): boolean {
+  const { type, source, externalId, metadata } = filter;
+  return (
+    (type === null || memory.type === type) &&
+    (source === null || memory.source === source) &&
+    (externalId === null || memory.externalId === externalId) &&
+    matchesMetadata(memory.metadata, metadata)
+  );
 }
 
 function isText(found: JsonValue | undefined, value: string): boolean {

@@ -1,4 +1,5 @@
 import type { StoredMemory, StoredStatus } from '../storage/storage.ts';
+import type { FoundMemory } from './find.ts';
 
 /*
  * Stored values as the JSON of the contract. Written by hand, because metadata is stored as JSON
@@ -16,6 +17,14 @@ export function savedMemoryJson(memory: StoredMemory): string {
 
 export function pageJson(items: StoredMemory[], nextCursor: string | null): string {
   return `{"items":[${items.map(memoryJson).join(',')}],"nextCursor":${JSON.stringify(nextCursor)}}`;
+}
+
+export function foundJson(found: FoundMemory[]): string {
+  const items = found.map(({ memory, score, snippet }) => {
+    const rounded = Number(score.toPrecision(6));
+    return `{${memoryFields(memory)},"score":${rounded},"snippet":${JSON.stringify(snippet)}}`;
+  });
+  return `{"items":[${items.join(',')}]}`;
 }
 
 export function statusJson({ createdAt, updatedAt, ...status }: StoredStatus): string {

@@ -1,4 +1,8 @@
+import { analyse } from '../search/analyse.ts';
 import type { Passage } from '../storage/storage.ts';
+
+/** A stretch of a text, in UTF-16 units. */
+export type Slice = Pick<Passage, 'start' | 'length'>;
 
 /** About a long paragraph: enough to be understood alone, little enough to point at. */
 const targetLength = 1_000;
@@ -7,12 +11,31 @@ const targetLength = 1_000;
 const boundaries = [/\n\s*\n/g, /\n/g, /[.!?。！？]["')\]]?\s|[。！？]/g, /\s/g];
 
 /**
+ * The passages of a memory as they are stored: its text cut, and each part as search reads it. A
+ * title that the text does not hold is found with the first of them. `metadata` is JSON text.
+ */
+export function indexPassages(content: string, metadata: string): Passage[] {
+  const title = titleIn(metadata);
+  return splitPassages(content).map(({ start, length }) => {
+    const text = content.slice(start, start + length);
+    const named = start === 0 && !text.includes(title) ? `${title}\n${text}` : text;
+    return { start, length, folded: analyse(named) };
+  });
+}
+
+function titleIn(metadata: string): string {
+  if (!metadata.includes('"title"')) return '';
+  const { title }: { title?: unknown } = JSON.parse(metadata);
+  return typeof title === 'string' ? title : '';
+}
+
+/**
  * Cuts a text into passages of at most `targetLength` UTF-16 units that together are the whole
  * text, at the end of a paragraph where there is one in the second half of the passage, else of a
  * line, a sentence or a word; never inside a surrogate pair. Takes time linear in the text.
  */
-export function splitPassages(text: string): Passage[] {
-  const passages: Passage[] = [];
+export function splitPassages(text: string): Slice[] {
+  const passages: Slice[] = [];
   let start = 0;
   while (start < text.length) {
     const end = cutAfter(text, start);

@@ -26,8 +26,8 @@ export type WorkerOptions = {
   storage: Storage;
   now(): number;
   log: Logger;
-  /** The work itself: a text into passages. */
-  split(content: string): Passage[];
+  /** The work itself: a text into passages. `metadata` is JSON text. */
+  index(content: string, metadata: string): Passage[];
   /** In [0, 1), for the backoff's jitter. */
   random?: () => number;
 };
@@ -44,7 +44,7 @@ const pauseAfterFaultMs = 1_000;
 const longestBlockMs = 8;
 
 export function startWorker(options: WorkerOptions): Worker {
-  const { storage, now, log, split, random = Math.random } = options;
+  const { storage, now, log, index, random = Math.random } = options;
   const bell = createBell();
   let stopping = false;
   let movedAt = now();
@@ -95,7 +95,7 @@ export function startWorker(options: WorkerOptions): Worker {
     if (job.attempt > maxAttempts) return { failure: 'the service ended during each attempt' };
     const memory = await storage.getMemory(job.projectId, job.memoryId);
     try {
-      return memory === null ? [] : split(memory.content);
+      return memory === null ? [] : index(memory.content, memory.metadata);
     } catch (error) {
       return { failure: error };
     }

@@ -26,8 +26,8 @@ const accents = /[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u0
 const separators = /[^\p{L}\p{N}\p{M}\p{Extended_Pictographic}\p{RI}]+/gu;
 const asciiSeparators = /[^a-z\d]+/g;
 /** Emoji stand alone: people write them on the end of words. Skin tones and joiners are dropped. */
-const emoji = /\p{RI}{2}|(?![\d])\p{Extended_Pictographic}/gu;
-const modifiers = /[\u{1f3fb}-\u{1f3ff}\ufe0e\ufe0f\u200d\u{e0020}-\u{e007f}]/gu;
+const emoji = /\p{RI}{2}|\p{Extended_Pictographic}/gu;
+const modifiers = /[\u{1f3fb}-\u{1f3ff}]|[\u{e0020}-\u{e007f}]|\ufe0e|\ufe0f|\u200d|\u00ad/gu;
 const unspaced =
   '\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff' +
   '\uac00-\ud7af\u{20000}-\u{3ffff}';
@@ -59,10 +59,14 @@ const plain = new Map(
 );
 const stroked = new RegExp(`[${[...plain.keys()].join('')}]`, 'g');
 
-/** The folded form of a passage, as it is stored. Never longer than a few times the text. */
-export function analyse(text: string): string {
+/**
+ * The folded form of a passage, as it is stored. Where who speaks is known but not written in the
+ * text, `speaker` labels its first line.
+ */
+export function analyse(text: string, speaker = ''): string {
+  const labelled = speaker === '' || text.startsWith(speaker) ? text : `${speaker}: ${text}`;
   const lines: string[] = [];
-  for (const line of text.split('\n')) {
+  for (const line of labelled.split('\n')) {
     const folded = foldLine(line);
     if (folded !== '') lines.push(folded);
   }

@@ -24,7 +24,9 @@ export function addContext(scan: Scan, worth: Worth, weights: SearchWeights): Fl
   for (const index of scan.lengths.keys()) {
     const bare = scan.starts[index] === scan.starts[index + 1];
     if (bare && !(asked && scan.labelled[index] === true)) continue;
-    row.set(worth.own.subarray(index * worth.width, (index + 1) * worth.width));
+    for (let term = 0; term < worth.width; term += 1) {
+      row[term] = worth.own[index * worth.width + term] ?? 0;
+    }
     borrow(row, index, -1, scan, worth, weights);
     if (!bare) borrow(row, index, 1, scan, worth, weights);
     scores[index] = bare ? borrowedScore(row, weights) : total(row) + (worth.bonus[index] ?? 0);

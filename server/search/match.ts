@@ -8,8 +8,8 @@ import { forms, kin } from './words.ts';
 export type Verdict = { term: number; weight: number };
 
 const space = 32;
-const formsByStem = byStem(forms);
-const kinByStem = byStem(kin);
+const formStems = byStem(forms, () => []);
+const kinStems = byStem(kin, stemsOf);
 
 /**
  * Decides which words answer which term. Most words of a passage are turned away by their first
@@ -17,8 +17,9 @@ const kinByStem = byStem(kin);
  */
 export class Matcher {
   readonly query: Query;
+  /** 1 where a word that starts with two units, or a run that holds one, is worth judging. */
+  readonly heads = new Uint8Array(65_536);
   readonly #weights: SearchWeights;
-  readonly #heads = new Uint8Array(65_536);
   readonly #verdicts = new Map<string, Verdict | null>();
   readonly #stems = new Map<string, Verdict>();
   readonly #grams = new Map<string, Verdict>();
@@ -30,11 +31,6 @@ export class Matcher {
     for (const [index, term] of query.terms.entries()) if (!term.gram) this.#admitKin(index, term);
     for (const { left, right } of query.pairs) this.#admitJoined(left, right);
     this.#openHead();
-  }
-
-  /** Whether a word that starts with these two units is worth a call of `judge`. */
-  mayMatch(first: number, second: number): boolean {
-    return this.#heads[headOf(first, second)] === 1;
   }
 
   /** What the folded word answers, or null. */
@@ -64,18 +60,16 @@ export class Matcher {
       return;
     }
     this.#verdicts.set(term.text, { term: index, weight: 1 });
-    for (const form of familyOf(term.text)) {
-      this.#addStem(stem(form), { term: index, weight: this.#weights.form });
+    for (const formStem of [stem(term.text), ...stemsOf(term.text)]) {
+      this.#addStem(formStem, { term: index, weight: this.#weights.form });
     }
   }
 
   #admitKin(index: number, term: Term): void {
     if (this.#weights.kin === 0) return;
-    for (const form of familyOf(term.text)) {
-      for (const word of kinByStem.get(stem(form)) ?? []) {
-        for (const other of familyOf(word)) {
-          this.#addStem(stem(other), { term: index, weight: this.#weights.kin });
-        }
+    for (const form of [stem(term.text), ...stemsOf(term.text)]) {
+      for (const kinStem of kinStems.get(form) ?? []) {
+        this.#addStem(kinStem, { term: index, weight: this.#weights.kin });
       }
     }
   }
@@ -100,7 +94,7 @@ export class Matcher {
   #openHead(): void {
     const open = this.query.terms[this.query.open];
     // One letter leaves the second unit unknown.
-    if (open?.text.length === 1) this.#heads.fill(1);
+    if (open?.text.length === 1) this.heads.fill(1);
   }
 
   #judgeOpen(word: string): Verdict | null {
@@ -112,26 +106,32 @@ export class Matcher {
   #addHead(word: string): void {
     const first = word.charCodeAt(0);
     const second = word.length > 1 ? word.charCodeAt(1) : space;
-    this.#heads[headOf(first, second)] = 1;
+    this.heads[headOf(first, second)] = 1;
     // A gram may stand at any place of a run, so that only its first unit is known to the scan.
-    if (isUnspaced(first)) this.#heads[headOf(first, space)] = 1;
+    if (isUnspaced(first)) this.heads[headOf(first, space)] = 1;
   }
 }
 
-function headOf(first: number, second: number): number {
+/** The place in `heads` of a word that starts with these two units. */
+export function headOf(first: number, second: number): number {
   return ((first << 8) ^ second) & 0xffff;
 }
 
-/** The word and what it is another form of. */
-function familyOf(word: string): readonly string[] {
-  return [word, ...(formsByStem.get(stem(word)) ?? [])];
+/** The stems of the word's irregular forms. */
+function stemsOf(word: string): readonly string[] {
+  return formStems.get(stem(word)) ?? [];
 }
 
-function byStem(map: ReadonlyMap<string, readonly string[]>): Map<string, readonly string[]> {
+/** Groups of words as groups of stems, with `more` of each; worked out once, not per search. */
+function byStem(
+  map: ReadonlyMap<string, readonly string[]>,
+  more: (word: string) => readonly string[],
+): Map<string, readonly string[]> {
   const stems = new Map<string, readonly string[]>();
   for (const [word, group] of map) {
     const known = stems.get(stem(word)) ?? [];
-    stems.set(stem(word), [...new Set([...known, ...group])]);
+    const members = group.flatMap((member) => [stem(member), ...more(member)]);
+    stems.set(stem(word), [...new Set([...known, ...members])]);
   }
   return stems;
 }

@@ -1,5 +1,5 @@
 import { isUnspaced } from './analyse.ts';
-import type { Matcher, Verdict } from './match.ts';
+import { headOf, type Matcher, type Verdict } from './match.ts';
 
 const space = 32;
 const newline = 10;
@@ -28,43 +28,44 @@ export class Scan {
     this.matcher = matcher;
   }
 
-  /** Scans the next passage. */
+  /** Scans the next passage. The loop touches every letter, so that it calls little. */
   add(folded: string): void {
-    let at = 0;
+    const heads = this.matcher.heads;
+    const size = folded.length;
     let position = 0;
     let lineStart = this.terms.length;
     let labelled = false;
-    while (at < folded.length) {
+    for (let at = 0; at < size; at += 1) {
       const unit = folded.charCodeAt(at);
-      const end = isUnspaced(unit) ? runEnd(folded, at) : wordEnd(folded, at);
-      if (isUnspaced(unit)) this.#scanRun(folded, at, end, position);
-      else this.#scanWord(folded, at, end, position);
-      position += isUnspaced(unit) ? end - at : 1;
-      let next = folded.charCodeAt(end);
-      at = end + 1;
-      if (next === colon) {
+      if (unit === newline) lineStart = this.terms.length;
+      if (unit === colon) {
         this.#markLabel(lineStart);
         labelled = true;
-        next = folded.charCodeAt(at);
-        at += 1;
       }
-      if (next === newline) lineStart = this.terms.length;
+      if (isSeparator(unit)) continue;
+      const unspaced = isUnspaced(unit);
+      const end = unspaced ? runEnd(folded, at) : wordEnd(folded, at);
+      if (unspaced) this.#scanRun(folded, at, end, position);
+      else {
+        const second = end - at > 1 ? folded.charCodeAt(at + 1) : space;
+        if (heads[headOf(unit, second)] === 1) this.#scanWord(folded.slice(at, end), position);
+      }
+      position += unspaced ? end - at : 1;
+      at = end - 1;
     }
     this.lengths.push(position);
     this.labelled.push(labelled);
     this.starts.push(this.terms.length);
   }
 
-  #scanWord(folded: string, at: number, end: number, position: number): void {
-    const second = end - at > 1 ? folded.charCodeAt(at + 1) : space;
-    if (!this.matcher.mayMatch(folded.charCodeAt(at), second)) return;
-    const verdict = this.matcher.judge(folded.slice(at, end));
+  #scanWord(word: string, position: number): void {
+    const verdict = this.matcher.judge(word);
     if (verdict !== null) this.#hit(verdict, position);
   }
 
   #scanRun(folded: string, at: number, end: number, position: number): void {
     for (let unit = at; unit < end; unit += 1) {
-      if (!this.matcher.mayMatch(folded.charCodeAt(unit), space)) continue;
+      if (this.matcher.heads[headOf(folded.charCodeAt(unit), space)] !== 1) continue;
       const verdict =
         this.matcher.judgeGram(folded.slice(unit, Math.min(unit + 2, end))) ??
         this.matcher.judgeGram(folded.charAt(unit));
@@ -89,12 +90,12 @@ export class Scan {
 /** Where the word that starts at `at` ends. */
 export function wordEnd(folded: string, at: number): number {
   let end = at + 1;
-  while (end < folded.length) {
-    const unit = folded.charCodeAt(end);
-    if (unit <= space || unit === colon) break;
-    end += 1;
-  }
+  while (end < folded.length && !isSeparator(folded.charCodeAt(end))) end += 1;
   return end;
+}
+
+function isSeparator(unit: number): boolean {
+  return unit <= colon && (unit <= space || unit === colon);
 }
 
 function runEnd(folded: string, at: number): number {

@@ -1,4 +1,4 @@
-import { closeWords, partsOf } from './close.ts';
+import { closeWords } from './close.ts';
 import { addContext } from './context.ts';
 import { Matcher } from './match.ts';
 import type { Query } from './query.ts';
@@ -60,16 +60,13 @@ export class Search {
   /** Lets close words answer for terms that stand nowhere. False where there are none. */
   #admitMissing(): boolean {
     const found = new Set(this.#scan.terms);
-    let admitted = false;
-    for (const [index, term] of this.matcher.query.terms.entries()) {
-      if (found.has(index) || term.gram) continue;
-      const texts = this.#passages.map((passage) => passage.folded);
-      for (const word of [...closeWords(texts, term.text), ...partsOf(texts, term.text)]) {
-        this.matcher.admitClose(word, index);
-        admitted = true;
-      }
-    }
-    return admitted;
+    const missing = this.matcher.query.terms.flatMap((term, index) => {
+      return found.has(index) || term.gram ? [] : [{ text: term.text, index }];
+    });
+    if (missing.length === 0) return false;
+    const close = closeWords(this.#passages, missing);
+    for (const { word, index } of close) this.matcher.admitClose(word, index);
+    return close.length > 0;
   }
 
   #rescan(): void {

@@ -23,9 +23,12 @@ const endings =
 const cyrillicEnding =
   /(?<=[а-я]{3})(?:иями|ями|ами|ого|его|ому|ему|ыми|ими|ешь|ить|ать|ять|еть|ла|ло|ли|ый|ий|ой|ая|яя|ое|ее|ые|ие|ую|юю|ов|ев|ей|ам|ям|ах|ях|ом|ем|ил|ал|[аеиоуыьюяй])$/;
 
+/** Words that only look inflected. */
+const whole: ReadonlySet<string> = new Set(['news', 'evening', 'wedding', 'morning']);
+
 /** The stem of a folded word. Never changes the first two letters. */
 export function stem(word: string): string {
-  if (word.length < 3) return word;
+  if (word.length < 3 || whole.has(word)) return word;
   if (!/^[a-z]+$/.test(word)) return word.replace(cyrillicEnding, '');
   const marked = word.replace(/^y|(?<=[aeiou])y/g, 'Y');
   const bare = finalY(participle(plural(marked)));

@@ -38,7 +38,7 @@ export const searchWeights: SearchWeights = {
   labelWords: 8,
   tight: 2,
   before: 0.9,
-  beforeWords: 45,
+  beforeWords: 30,
   after: 0.2,
   afterWords: 20,
   span: 0.15,

@@ -18,22 +18,27 @@ export function weigh(scan: Scan, weights: SearchWeights): Worth {
   const own = new Float64Array(count * width);
   const lendable = new Float64Array(count * width);
   const bonus = new Float64Array(count);
+  const worth = { width, own, lendable, bonus };
   const mean = scan.lengths.reduce((sum, length) => sum + length, 0) / count + 1;
+  const bound = scan.matcher.query.pairs.some((pair) => pair.tight);
   for (const [index, length] of scan.lengths.entries()) {
     const from = scan.starts[index] ?? 0;
     const to = scan.starts[index + 1] ?? from;
     if (from === to) continue;
     const row = index * width;
     const saturation = weights.repetition * (1 - weights.length + (weights.length * length) / mean);
-    addHits(scan, from, to, own.subarray(row, row + width), lendable.subarray(row, row + width));
+    addHits(scan, from, to, row, worth);
     for (let term = 0; term < width; term += 1) {
       own[row + term] = worthOf(own[row + term], rarity[term], saturation, weights);
       lendable[row + term] = worthOf(lendable[row + term], rarity[term], saturation, weights);
     }
-    addLabels(scan, from, to, own.subarray(row, row + width), rarity, length, weights);
-    bonus[index] = tightness(scan, from, to, rarity) * weights.tight;
+    const label = (weights.label * length) / (length + weights.labelWords);
+    addLabels(scan, from, to, (term) => {
+      own[row + term] = at(own, row + term) + label * at(rarity, term);
+    });
+    if (bound) bonus[index] = tightness(scan, from, to, rarity) * weights.tight;
   }
-  return { width, own, lendable, bonus };
+  return worth;
 }
 
 /** How rare each term is among this user's passages; a weak match counts as part of one. */
@@ -59,18 +64,13 @@ function rarities(scan: Scan): Float64Array {
   });
 }
 
-function addHits(
-  scan: Scan,
-  from: number,
-  to: number,
-  own: Float64Array,
-  lendable: Float64Array,
-): void {
+function addHits(scan: Scan, from: number, to: number, row: number, worth: Worth): void {
+  const { own, lendable } = worth;
   for (let hit = from; hit < to; hit += 1) {
-    const term = scan.terms[hit] ?? 0;
+    const cell = row + (scan.terms[hit] ?? 0);
     const weight = scan.weights[hit] ?? 0;
-    own[term] = at(own, term) + weight;
-    if (scan.places[hit] !== inLabel) lendable[term] = at(lendable, term) + weight;
+    own[cell] = at(own, cell) + weight;
+    if (scan.places[hit] !== inLabel) lendable[cell] = at(lendable, cell) + weight;
   }
 }
 
@@ -83,22 +83,13 @@ function worthOf(
   return (rarity * frequency * (repetition + 1)) / (frequency + saturation);
 }
 
-/** A turn of the one that was asked about, unless it is too short to say anything. */
-function addLabels(
-  scan: Scan,
-  from: number,
-  to: number,
-  own: Float64Array,
-  rarity: Float64Array,
-  length: number,
-  weights: SearchWeights,
-): void {
-  const factor = (weights.label * length) / (length + weights.labelWords);
+/** Each term that stands in a label, once for each run of it. */
+function addLabels(scan: Scan, from: number, to: number, add: (term: number) => void): void {
   let before = -1;
   for (let hit = from; hit < to; hit += 1) {
     const term = scan.terms[hit] ?? 0;
     if (scan.places[hit] !== inLabel || term === before) continue;
-    own[term] = at(own, term) + factor * at(rarity, term);
+    add(term);
     before = term;
   }
 }
@@ -106,7 +97,8 @@ function addLabels(
 /** How much of the query's quotations and codes stands here as it was written. */
 function tightness(scan: Scan, from: number, to: number, rarity: Float64Array): number {
   let sum = 0;
-  for (const { left, right } of scan.matcher.query.pairs) {
+  for (const { left, right, tight } of scan.matcher.query.pairs) {
+    if (!tight) continue;
     for (let hit = from + 1; hit < to; hit += 1) {
       if (scan.terms[hit - 1] !== left || scan.terms[hit] !== right) continue;
       if ((scan.positions[hit] ?? 0) - (scan.positions[hit - 1] ?? 0) !== 1) continue;

@@ -28,7 +28,8 @@ export interface Storage {
       content: string;
       /** JSON text; null leaves the metadata as it is. */
       metadata: string | null;
-      passages: Passage[];
+      /** Pure. The passages, by the metadata that the memory will have. */
+      index(metadata: string): Passage[];
     },
   ): Promise<WriteResult>;
 
@@ -37,6 +38,21 @@ export interface Storage {
    * to ids. Throws `not_found`.
    */
   deleteMemory(write: Write<void> & { id: string }): Promise<WriteResult>;
+
+  /**
+   * Removes everything of the user, as `deleteMemory` does, and hands the number of memories. What
+   * their text was is overwritten on the disk soon after.
+   */
+  deleteAllMemories(write: Write<number> & { userId: string }): Promise<WriteResult>;
+
+  /**
+   * Stores memories as they are given: ids, times, types and status kept, those that are
+   * `processing` queued. Hands what became of each: `skipped` where the id is there already,
+   * `taken` where another memory has its user, source and external id.
+   */
+  importMemories(
+    write: Write<ImportOutcome[]> & { memories: ImportedMemory[] },
+  ): Promise<WriteResult>;
 
   /**
    * Queues the records, in their order. One whose user, source and external id came before takes
@@ -60,6 +76,26 @@ export interface Storage {
     after: Position | null;
     limit: number;
   }): Promise<StoredMemory[]>;
+
+  /**
+   * At most `limit` memories of the project, or of one user of it, after the one with the id
+   * `after`, in the order of their ids.
+   */
+  exportMemories(range: {
+    projectId: number;
+    userId: string | null;
+    after: string | null;
+    limit: number;
+  }): Promise<StoredMemory[]>;
+
+  /** Every passage of the user, in the order of memory and ordinal. Reads nothing of others. */
+  listPassages(projectId: number, userId: string): Promise<Iterable<NumberedPassage>>;
+
+  /** The memory of each passage and where in its content it is; null where it is gone. */
+  getPassages(
+    projectId: number,
+    places: { memory: number; ordinal: number }[],
+  ): Promise<({ memory: StoredMemory; start: number; length: number } | null)[]>;
 
   /** How far the work on the memory is, or null where there is no such memory. */
   getStatus(projectId: number, id: string): Promise<StoredStatus | null>;
@@ -163,8 +199,14 @@ export type Filter = {
 /** A place in a list: everything after it comes next. */
 export type Position = { createdAt: number; id: string };
 
-/** A slice of a memory's content, in UTF-16 units. The passages of a memory cover it all. */
-export type Passage = { start: number; length: number };
+/**
+ * A slice of a memory's content, in UTF-16 units, and the same text as search reads it. The
+ * passages of a memory cover it all.
+ */
+export type Passage = { start: number; length: number; folded: string };
+
+/** A passage as search wants it; the memory's number is larger for one stored later. */
+export type NumberedPassage = { memory: number; ordinal: number; folded: string };
 
 export type NewMemory = {
   id: string;
@@ -184,6 +226,11 @@ export type StoredMemory = Omit<NewMemory, 'passages'> & {
   createdAt: number;
   updatedAt: number;
 };
+
+/** With passages where it is complete. */
+export type ImportedMemory = StoredMemory & { passages: Passage[] };
+
+export type ImportOutcome = 'imported' | 'skipped' | 'taken';
 
 export type StoredStatus = {
   memoryId: string;

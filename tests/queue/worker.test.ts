@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ServiceError } from '../../server/errors.ts';
 import { createLogger, type LogEntry } from '../../server/log.ts';
-import { splitPassages } from '../../server/memory/passages.ts';
+import { indexPassages, splitPassages } from '../../server/memory/passages.ts';
 import { startWorker, type Worker, type WorkerOptions } from '../../server/queue/worker.ts';
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
@@ -31,7 +31,7 @@ afterEach(async () => {
 function start(options: Partial<WorkerOptions> = {}): void {
   const log = createLogger('debug', (entry) => logged.push(entry));
   // No jitter: what failed is due again at once.
-  const defaults = { storage, now: Date.now, log, split: splitPassages, random: () => 0 };
+  const defaults = { storage, now: Date.now, log, index: indexPassages, random: () => 0 };
   worker = startWorker({ ...defaults, ...options });
 }
 
@@ -70,9 +70,9 @@ test('what waited before the start is done, and what was claimed by a crashed pr
 
 test('a poison record fails after its attempts, and its neighbours do not', async () => {
   start({
-    split(content) {
+    index(content, metadata) {
       if (content === 'poison') throw new Error('cannot be split');
-      return splitPassages(content);
+      return indexPassages(content, metadata);
     },
   });
   const [one, poison, two] = await acceptTexts('one', 'poison', 'two');
@@ -120,9 +120,9 @@ test('an exception in the queue itself is logged, and the loop goes on', async (
 test('stop() finishes the job in hand and gives the others back', async () => {
   let stopped: Promise<void> | undefined;
   start({
-    split(content) {
+    index(content, metadata) {
       stopped ??= worker?.stop();
-      return splitPassages(content);
+      return indexPassages(content, metadata);
     },
   });
   const ids = await acceptTexts(...Array.from({ length: 20 }, (_, index) => `text ${index}`));

@@ -13,7 +13,7 @@ import {
   update,
 } from './fixtures.ts';
 
-const one = [{ start: 0, length: 5 }];
+const one = [{ start: 0, length: 5, folded: 'hello' }];
 
 /** The queue's promises: order, leases, attempts, recovery. */
 export function exerciseQueue(name: string, open: () => Promise<Opened>): void {
@@ -55,7 +55,7 @@ export function exerciseQueue(name: string, open: () => Promise<Opened>): void {
     });
 
     test('a saved memory counts its passages', async () => {
-      const given = memory({ passages: [...one, { start: 5, length: 5 }] });
+      const given = memory({ passages: [...one, { start: 5, length: 5, folded: '' }] });
       await save(storage, given);
       expect(await status(given.id)).toMatchObject({ status: 'complete', chunksTotal: 2 });
     });

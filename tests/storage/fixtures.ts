@@ -44,8 +44,8 @@ export function update(
   more: Common & { metadata?: string } = {},
 ): Promise<WriteResult> {
   const { metadata = null, ...rest } = more;
-  const passages = [{ start: 0, length: content.length }];
-  return storage.updateMemory({ ...common(rest), id, content, metadata, passages });
+  const index = () => [{ start: 0, length: content.length, folded: content }];
+  return storage.updateMemory({ ...common(rest), id, content, metadata, index });
 }
 
 export function remove(storage: Storage, id: string, more: Common = {}): Promise<WriteResult> {
@@ -64,7 +64,7 @@ export function accept(
 export async function processNext(storage: Storage, now = 2_000): Promise<boolean> {
   const [job] = await storage.claimJobs({ now, limit: 1 });
   if (job === undefined) return false;
-  const passages = [{ start: 0, length: 5 }];
+  const passages = [{ start: 0, length: 5, folded: 'hello' }];
   return storage.storePassages({ ...job, now, first: 0, passages, total: 1 });
 }
 

@@ -11,8 +11,13 @@ export type Answers = {
   answerOnce<T>(write: Write<T>, effect: () => Effect<T>): Promise<WriteResult>;
   /** Cuts every stored answer that holds the memory's text down to its ids. */
   cutAnswers(projectId: number, memoryId: string): void;
+  /** The same for all memories of a user. */
+  cutAnswersOfUser(projectId: number, userId: string): void;
   sweepAnswers: Storage['sweepAnswers'];
 };
+
+/** What is left of an answer that held a deleted memory's text. */
+const cutBody = `json_object('id', memory_id, 'memoryId', memory_id, 'deleted', json('true'))`;
 
 export function createAnswers(db: Database, writer: Writer): Answers {
   const find = db.prepare<Answer & { fingerprint: string }, [number, string]>(
@@ -22,7 +27,13 @@ export function createAnswers(db: Database, writer: Writer): Answers {
     `INSERT INTO answers (project_id, key, fingerprint, status, body, memory_id, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   );
-  const cut = db.prepare('UPDATE answers SET body = ? WHERE project_id = ? AND memory_id = ?');
+  const cut = db.prepare(
+    `UPDATE answers SET body = ${cutBody} WHERE project_id = ? AND memory_id = ?`,
+  );
+  const cutOfUser = db.prepare(
+    `UPDATE answers SET body = ${cutBody} WHERE project_id = ?1 AND memory_id IN
+       (SELECT id FROM memories WHERE project_id = ?1 AND user_id = ?2)`,
+  );
   // Rows are added in the order of time, so the oldest are the first by rowid.
   const sweep = db.prepare(
     `DELETE FROM answers WHERE created_at < ?
@@ -47,10 +58,8 @@ export function createAnswers(db: Database, writer: Writer): Answers {
 
   return {
     answerOnce: (write, effect) => writer.write(() => once(write, effect)),
-    cutAnswers(projectId, memoryId) {
-      const body = JSON.stringify({ id: memoryId, memoryId, deleted: true });
-      cut.run(body, projectId, memoryId);
-    },
+    cutAnswers: (projectId, memoryId) => cut.run(projectId, memoryId),
+    cutAnswersOfUser: (projectId, userId) => cutOfUser.run(projectId, userId),
     sweepAnswers: ({ before, limit }) => writer.write(() => sweep.run(before, limit).changes),
   };
 }

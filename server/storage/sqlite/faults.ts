@@ -18,3 +18,8 @@ export function asServiceError(error: unknown): unknown {
   if (message === undefined) return error;
   return new ServiceError('unavailable', message, { retryAfterSeconds, cause: error });
 }
+
+/** Whether another process holds the database for writing. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? '');
+}

@@ -23,9 +23,9 @@ export function createMemories(
   const locate = db.prepare<{ seq: number; userId: string }, [number, string]>(
     'SELECT seq, user_id AS userId FROM memories WHERE project_id = ? AND id = ?',
   );
-  const update = db.prepare(
+  const update = db.prepare<{ metadata: string }, (string | number | null)[]>(
     `UPDATE memories SET content = ?, metadata = ifnull(?, metadata), updated_at = ?
-     WHERE project_id = ? AND seq = ?`,
+     WHERE project_id = ? AND seq = ? RETURNING metadata`,
   );
   const settleJob = db.prepare(
     `UPDATE jobs SET state = 'complete', error_message = NULL, lease_token = lease_token + 1,
@@ -68,9 +68,10 @@ export function createMemories(
 
     updateMemory: (write) =>
       answerOnce(write, () => {
-        const { projectId, at, id, content, metadata, passages } = write;
+        const { projectId, at, id, content, metadata } = write;
         const of = owner(projectId, id);
-        update.run(content, metadata, at, projectId, of.seq);
+        const updated = update.get(content, metadata, at, projectId, of.seq);
+        const passages = write.index(updated?.metadata ?? '{}');
         replacePassages(of, passages);
         settleJob.run(passages.length, at, projectId, of.seq);
         return { outcome: found(projectId, id), textOf: id };

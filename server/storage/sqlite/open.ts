@@ -11,7 +11,9 @@ import { createMemories } from './memories.ts';
 import { migrate } from './migrate.ts';
 import { createPassages } from './passages.ts';
 import { createRecords } from './records.ts';
+import { createScrubber } from './scrub.ts';
 import { keepFilesPrivate, openDatabase } from './settings.ts';
+import { createTransfer } from './transfer.ts';
 import { createWriter } from './writer.ts';
 
 /**
@@ -49,23 +51,32 @@ function isSmall(path: string): boolean {
 }
 
 function storageOn(db: Database, path: string, lock: { release(): void } | null): Storage {
+  // The writer waits for other processes by itself, without holding up the reads.
+  db.run('PRAGMA busy_timeout = 0');
   const writer = createWriter(db);
   const answers = createAnswers(db, writer);
   const passages = createPassages(db);
+  const scrubber = createScrubber(db, path);
   const ping = db.prepare('SELECT 1 FROM projects LIMIT 1');
+  // What an earlier process noted and did not get to. An administrator's command leaves it.
+  if (lock !== null) scrubber.wake();
   return {
     name: 'sqlite',
     ...createMemories(db, answers, passages),
+    ...createTransfer(db, answers, passages, scrubber),
     ...createRecords(db, answers, passages),
     ...createJobs(db, writer, passages),
     ...createKeys(db, writer),
+    listPassages: passages.listPassages,
+    getPassages: passages.getPassages,
     sweepAnswers: answers.sweepAnswers,
     findDamage: async () => (isSmall(path) ? [] : structuralFaultsAside(path)),
     async ping() {
       ping.get();
     },
     async close() {
-      writer.flush();
+      scrubber.stop();
+      await writer.drained();
       db.close(true);
       lock?.release();
     },

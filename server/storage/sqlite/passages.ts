@@ -1,26 +1,48 @@
 import type { Database } from 'bun:sqlite';
-import type { Passage } from '../storage.ts';
+import type { NumberedPassage, Passage, Storage, StoredMemory } from '../storage.ts';
+import { columns, joined } from './row.ts';
 
 /** Whose passages: the columns they are stored beside. */
 export type Owner = { projectId: number; userId: string; seq: number };
 
-export type Passages = {
+export type Passages = Pick<Storage, 'listPassages' | 'getPassages'> & {
+  /** These two run inside a write; the writer's transaction is around them. */
   insert(owner: Owner, first: number, passages: Passage[]): void;
   remove(owner: Owner): void;
 };
 
-/** Runs inside a write; the writer's transaction is around it. */
+type Placed = StoredMemory & { start: number; length: number };
+
 export function createPassages(db: Database): Passages {
-  const insert = db.prepare('INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?)');
+  const insert = db.prepare('INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?)');
   const remove = db.prepare(
     'DELETE FROM passages WHERE project_id = ? AND user_id = ? AND memory_seq = ?',
   );
+  const list = db.prepare<NumberedPassage, [number, string]>(
+    `SELECT memory_seq AS memory, ordinal, folded FROM passages
+     WHERE project_id = ? AND user_id = ? ORDER BY memory_seq, ordinal`,
+  );
+  const place = db.prepare<Placed, [number, number, number]>(
+    `SELECT ${columns}, p.start, p.length FROM ${joined}
+     JOIN passages AS p ON p.project_id = m.project_id AND p.user_id = m.user_id
+       AND p.memory_seq = m.seq
+     WHERE m.project_id = ? AND m.seq = ? AND p.ordinal = ?`,
+  );
   return {
     insert({ projectId, userId, seq }, first, passages) {
-      for (const [index, { start, length }] of passages.entries()) {
-        insert.run(projectId, userId, seq, first + index, start, length);
+      for (const [index, { start, length, folded }] of passages.entries()) {
+        insert.run(projectId, userId, seq, first + index, start, length, folded);
       }
     },
     remove: ({ projectId, userId, seq }) => remove.run(projectId, userId, seq),
+    listPassages: async (projectId, userId) => list.all(projectId, userId),
+    async getPassages(projectId, places) {
+      return places.map(({ memory: seq, ordinal }) => {
+        const placed = place.get(projectId, seq, ordinal);
+        if (placed === null) return null;
+        const { start, length, ...memory } = placed;
+        return { memory, start, length };
+      });
+    },
   };
 }

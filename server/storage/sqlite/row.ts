@@ -21,7 +21,12 @@ export const insertMemory = `INSERT INTO memories
   (project_id, id, user_id, type, metadata, source, external_id, created_at, updated_at, content)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`;
 
-export function insertValues(projectId: number, memory: NewMemory, at: number) {
+export function insertValues(
+  projectId: number,
+  memory: Omit<NewMemory, 'passages'>,
+  createdAt: number,
+  updatedAt = createdAt,
+) {
   const { id, userId, type, metadata, source, externalId, content } = memory;
-  return [projectId, id, userId, type, metadata, source, externalId, at, at, content];
+  return [projectId, id, userId, type, metadata, source, externalId, createdAt, updatedAt, content];
 }

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import { ServiceError } from '../../errors.ts';
-import { asServiceError } from './faults.ts';
+import { asServiceError, isBusy } from './faults.ts';
 
 /**
  * The one writer. What is asked for together commits together: one BEGIN IMMEDIATE … COMMIT for
@@ -13,12 +13,16 @@ import { asServiceError } from './faults.ts';
 export type Writer = {
   /** Runs `effect` in the next group. It must be synchronous; what it throws undoes it alone. */
   write<T>(effect: () => T): Promise<T>;
-  /** Commits what waits now. */
-  flush(): void;
+  /** Resolves once nothing waits any more. */
+  drained(): Promise<void>;
 };
 
 /** A group is cut here, so that reads get a turn in between. */
 const maxGroup = 256;
+/** Another process writes: an administrator's command, or a scrub. Looked at again this often, */
+const busyRetryMs = 5;
+/** and for this long, while reads go on. */
+const busyPatienceMs = 30_000;
 
 type Waiting = {
   effect: () => unknown;
@@ -33,31 +37,53 @@ export function createWriter(db: Database): Writer {
   const release = db.prepare('RELEASE one');
   const undo = db.prepare('ROLLBACK TO one');
   const rollback = db.prepare('ROLLBACK');
-  let waiting: Waiting[] = [];
+  const waiting: Waiting[] = [];
+  let busySince: number | null = null;
 
   function write<T>(effect: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       waiting.push({ effect, resolve, reject });
-      if (waiting.length === 1) setImmediate(flush);
+      if (waiting.length === 1 && busySince === null) setImmediate(flush);
     });
   }
 
   function flush(): void {
-    while (waiting.length > maxGroup) commitGroup(waiting.splice(0, maxGroup));
-    const group = waiting;
-    waiting = [];
-    if (group.length > 0) commitGroup(group);
+    while (waiting.length > 0) {
+      if (!tryBegin()) return;
+      commitGroup(waiting.splice(0, maxGroup));
+    }
+  }
+
+  /** Begins a transaction, or sees to it that it is tried again. */
+  function tryBegin(): boolean {
+    try {
+      begin.run();
+      busySince = null;
+      return true;
+    } catch (error) {
+      busySince ??= performance.now();
+      if (isBusy(error) && performance.now() - busySince < busyPatienceMs) {
+        setTimeout(flush, busyRetryMs);
+        return false;
+      }
+      busySince = null;
+      refuse(waiting.splice(0), error);
+      return false;
+    }
+  }
+
+  function refuse(group: Waiting[], error: unknown): void {
+    const fault = asServiceError(error);
+    for (const { reject } of group) reject(fault);
   }
 
   function commitGroup(group: Waiting[]): void {
     let settle: (() => void)[];
     try {
-      begin.run();
       settle = group.map(runOne);
       commit.run();
     } catch (error) {
-      const fault = asServiceError(error);
-      for (const { reject } of group) reject(fault);
+      refuse(group, error);
       // SQLite ends a transaction by itself when the disk fails or is full.
       if (db.inTransaction) rollback.run();
       return;
@@ -81,5 +107,10 @@ export function createWriter(db: Database): Writer {
     }
   }
 
-  return { write, flush };
+  async function drained(): Promise<void> {
+    // A write of nothing is answered after all that waited before it.
+    await write(() => {});
+  }
+
+  return { write, drained };
 }

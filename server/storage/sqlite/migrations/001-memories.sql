@@ -44,7 +44,8 @@ CREATE UNIQUE INDEX memories_by_origin
   ON memories (project_id, user_id, ifnull(source, ''), external_id)
   WHERE external_id IS NOT NULL;
 
--- Where a memory's content is cut for search, in UTF-16 units, beside the user's other passages.
+-- A memory's content cut for search, in UTF-16 units, beside the user's other passages: a search
+-- reads one range. What search reads of the text is in the same row and goes with it.
 CREATE TABLE passages (
   project_id INTEGER NOT NULL,
   user_id TEXT NOT NULL,
@@ -52,6 +53,7 @@ CREATE TABLE passages (
   ordinal INTEGER NOT NULL,
   start INTEGER NOT NULL,
   length INTEGER NOT NULL,
+  folded TEXT NOT NULL,
   PRIMARY KEY (project_id, user_id, memory_seq, ordinal)
 ) STRICT, WITHOUT ROWID;
 
@@ -96,3 +98,8 @@ CREATE TABLE answers (
 CREATE UNIQUE INDEX answers_by_key ON answers (project_id, key);
 
 CREATE INDEX answers_by_memory ON answers (project_id, memory_id) WHERE memory_id IS NOT NULL;
+
+-- What has to be done once and survive a crash until it is: 'scrub' after text was erased.
+CREATE TABLE chores (
+  name TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID;

@@ -1,0 +1,137 @@
+import { Elysia } from 'elysia';
+import { limits } from '../../sdk/contract/limits.ts';
+import type { Memory } from '../../sdk/contract/memory.ts';
+import {
+  DeleteAllQuery,
+  ExportQuery,
+  ImportEnvelope,
+  type Imported,
+  ImportedMemory,
+} from '../../sdk/contract/transfer.ts';
+import { sentence, validator } from '../../sdk/contract/validate.ts';
+import type { Services } from '../app.ts';
+import { pageJson } from '../memory/json.ts';
+import { indexPassages } from '../memory/passages.ts';
+import type * as stored from '../storage/storage.ts';
+import { sendJson, sendResult } from './answer.ts';
+import { bodyUnread, readJson } from './body.ts';
+import { checked } from './check.ts';
+import { readCursor, writeCursor } from './cursor.ts';
+import { readIdempotency } from './idempotency.ts';
+import { readNoQuery, readQuery, withLimit } from './query.ts';
+import type { Secured } from './secured.ts';
+
+const validateDeleteAll = validator(DeleteAllQuery);
+const validateExport = validator(ExportQuery);
+const validateImport = validator(ImportEnvelope);
+const validateItem = validator(ImportedMemory);
+
+/** Whole users at a time: erasing one, and taking memories out and in as they are. */
+export function transfer(guard: Secured, { storage, worker, now, config }: Services) {
+  return new Elysia({ prefix: '/v1' })
+    .use(guard)
+
+    .delete(
+      '/memories',
+      async (context) => {
+        const { request, caller } = context;
+        const query = readQuery(request.url);
+        const { userId } = checked<DeleteAllQuery>(validateDeleteAll, query);
+        const result = await storage.deleteAllMemories({
+          projectId: caller.projectId,
+          at: now(),
+          userId,
+          idempotency: readIdempotency(request),
+          answer: (deleted) => ({ status: 200, body: JSON.stringify({ deleted }) }),
+        });
+        return sendResult(context, result);
+      },
+      bodyUnread,
+    )
+
+    .get('/export', async (context) => {
+      const query = checked<ExportQuery>(validateExport, withLimit(readQuery(context.request.url)));
+      const { userId = null, cursor, limit = limits.exportItems } = query;
+      const list = ['export', userId ?? ''];
+      const found = await storage.exportMemories({
+        projectId: context.caller.projectId,
+        userId,
+        after: cursor === undefined ? null : readCursor(cursor, list).id,
+        limit: limit + 1,
+      });
+      const items = found.slice(0, limit);
+      const last = found.length > limit ? items.at(-1) : undefined;
+      const nextCursor = last === undefined ? null : writeCursor(last, list);
+      return sendJson(context, 200, pageJson(items, nextCursor));
+    })
+
+    .post(
+      '/import',
+      async (context) => {
+        const { request, caller } = context;
+        const body = await readJson(request, config.maxBodyBytes);
+        readNoQuery(request);
+        const { items } = checked<{ items: unknown[] }>(validateImport, body);
+        const { memories, indexes, failed } = judge(items);
+        const result = await storage.importMemories({
+          projectId: caller.projectId,
+          at: now(),
+          memories,
+          idempotency: readIdempotency(request, body),
+          answer: (outcomes) => ({
+            status: 200,
+            body: JSON.stringify(report(outcomes, indexes, failed)),
+          }),
+        });
+        worker.wake();
+        return sendResult(context, result);
+      },
+      bodyUnread,
+    );
+}
+
+type Failure = Imported['failed'][number];
+
+/** The good items as memories, with the places they had, and why the others failed. */
+function judge(items: unknown[]) {
+  const memories: stored.ImportedMemory[] = [];
+  const indexes: number[] = [];
+  const failed: Failure[] = [];
+  for (const [index, item] of items.entries()) {
+    const [error] = validateItem(item);
+    if (error === undefined) {
+      memories.push(importedMemory(item as Memory));
+      indexes.push(index);
+    } else {
+      failed.push({ index, error: 'invalid_request', message: sentence(error) });
+    }
+  }
+  return { memories, indexes, failed };
+}
+
+function importedMemory(item: Memory): stored.ImportedMemory {
+  const metadata = JSON.stringify(item.metadata);
+  return {
+    ...item,
+    metadata,
+    createdAt: Date.parse(item.createdAt),
+    updatedAt: Date.parse(item.updatedAt),
+    // What is not complete is split by the queue.
+    passages: item.status === 'complete' ? indexPassages(item.content, metadata) : [],
+  };
+}
+
+function report(outcomes: stored.ImportOutcome[], indexes: number[], refused: Failure[]): Imported {
+  const taken = outcomes.flatMap((outcome, position): Failure[] => {
+    if (outcome !== 'taken') return [];
+    const message = 'externalId: another memory of this user has this source and externalId';
+    return [{ index: indexes[position] ?? 0, error: 'invalid_request', message }];
+  });
+  const failed = [...refused, ...taken].sort((a, b) => a.index - b.index);
+  return {
+    imported: outcomes.filter((outcome) => outcome === 'imported').length,
+    skipped: outcomes.filter((outcome) => outcome === 'skipped').length,
+    failedCount: failed.length,
+    failed,
+  };
+}

@@ -1,0 +1,39 @@
+import { parseQuery } from '../search/query.ts';
+import { Search } from '../search/score.ts';
+import { snippet } from '../search/snippet.ts';
+import type { Filter, Storage, StoredMemory } from '../storage/storage.ts';
+import { matches } from './filter.ts';
+
+/** A memory that was found: how well, and where. */
+export type FoundMemory = { memory: StoredMemory; score: number; snippet: string };
+
+/** Memories fetched at a time, best first, until enough of them pass the filter. */
+const fetchedAtOnce = 50;
+
+/**
+ * The memories of a user that answer a query, best first. All passages of the user, and of nobody
+ * else, are read: how rare a word is, is their own affair, and so is what the search costs.
+ */
+export async function findMemories(
+  storage: Storage,
+  wanted: { projectId: number; userId: string; query: string; filter: Filter; limit: number },
+): Promise<FoundMemory[]> {
+  const { projectId, userId, filter, limit } = wanted;
+  const search = new Search(parseQuery(wanted.query));
+  for (const passage of await storage.listPassages(projectId, userId)) search.add(passage);
+  const ranked = search.best(Number.POSITIVE_INFINITY);
+  const found: FoundMemory[] = [];
+  for (let at = 0; at < ranked.length && found.length < limit; at += fetchedAtOnce) {
+    const next = ranked.slice(at, at + fetchedAtOnce);
+    const places = next.map(({ passage: { memory, ordinal } }) => ({ memory, ordinal }));
+    const fetched = await storage.getPassages(projectId, places);
+    for (const [index, one] of fetched.entries()) {
+      // Deleted or changed a moment ago: what is not there any more is not found.
+      if (one === null || !matches(one.memory, filter) || found.length === limit) continue;
+      const text = one.memory.content.slice(one.start, one.start + one.length);
+      const score = next[index]?.score ?? 0;
+      found.push({ memory: one.memory, score, snippet: snippet(text, search.matcher) });
+    }
+  }
+  return found;
+}

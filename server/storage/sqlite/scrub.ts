@@ -1,0 +1,65 @@
+import { Database } from 'bun:sqlite';
+import { statSync } from 'node:fs';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+
+/*
+ * What SQLite leaves of deleted text. `secure_delete` overwrites a deleted row where it was, but a
+ * row that an earlier insert had moved to another page may have left a copy in the unused part of
+ * the old one, and the write-ahead log keeps older pages until it starts again. Rebuilding the file
+ * and emptying the log removes both. It is done in a thread of its own: reads go on, and writes
+ * wait for it.
+ */
+
+export type Scrubber = {
+  /** Inside a write: remembers that text was erased, until a scrub has ended. */
+  note(): void;
+  /** Scrubs soon, once for all erasures until then; what was noted before a crash, too. */
+  wake(): void;
+  stop(): void;
+};
+
+/** Erasures come in rows; and the answer should be out before the disk is busy. */
+const delayMs = 1_000;
+const patienceMs = 30_000;
+/** Writes would wait too long for a larger file to be rebuilt; its operator chooses the time. */
+export const largestScrubbed = 1024 ** 3;
+
+export function createScrubber(db: Database, path: string): Scrubber {
+  const note = db.prepare(`INSERT OR IGNORE INTO chores (name) VALUES ('scrub')`);
+  const noted = db.prepare(`SELECT 1 FROM chores WHERE name = 'scrub'`);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  function scrub(): void {
+    timer = undefined;
+    if (noted.get() === null || statSync(path).size > largestScrubbed) return;
+    const thread = new Worker(new URL(import.meta.url), { workerData: { scrubbedPath: path } });
+    thread.unref();
+    thread.once('error', () => {
+      // It stays noted: the next erasure or start tries again.
+    });
+  }
+  return {
+    note: () => note.run(),
+    wake() {
+      timer ??= setTimeout(scrub, delayMs);
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+/** Rebuilds the file and empties the log. Throws where others keep it from doing so for long. */
+export function scrubDatabase(path: string): void {
+  const db = new Database(path);
+  db.run(`PRAGMA busy_timeout = ${patienceMs}`);
+  db.run('PRAGMA secure_delete = ON');
+  db.run('PRAGMA synchronous = FULL');
+  db.run('VACUUM');
+  const [emptied] = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all() as { busy: number }[];
+  if (emptied?.busy !== 0) throw new Error('readers kept the write-ahead log from being emptied');
+  db.run(`DELETE FROM chores WHERE name = 'scrub'`);
+  db.close(false);
+}
+
+if (!isMainThread && typeof workerData?.scrubbedPath === 'string') {
+  scrubDatabase(workerData.scrubbedPath);
+  parentPort?.postMessage('done');
+}
