@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { indexPassages } from '../../server/memory/passages.ts';
+import { openSqlite } from '../../server/storage/sqlite/open.ts';
+import type { Storage } from '../../server/storage/storage.ts';
+import { createRandom } from '../support/random.ts';
+import { until } from '../support/until.ts';
+import { accept, memory, processNext, record, remove, save, update } from './fixtures.ts';
+
+/*
+ * The right to erasure is about the disk, not about what the API shows: after the scrub nothing of
+ * the text is in any byte of the database or its log.
+ */
+
+const canary = /canary|c4n4ry/gi;
+let folder: string;
+let path: string;
+let storage: Storage;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'memory-erasure-'));
+  path = join(folder, 'memory.db');
+  storage = openSqlite(path, { exclusive: true });
+});
+
+afterEach(async () => {
+  await storage.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** In another process: reading the files in this one would drop SQLite's locks on them. */
+function hits(): number {
+  const read = `
+    const text = process.argv.slice(1).map((f) => {
+      try { return require('node:fs').readFileSync(f, 'latin1'); } catch { return ''; }
+    }).join('');
+    console.log((text.match(${canary}) ?? []).length)`;
+  const child = Bun.spawnSync([process.execPath, '-e', read, path, `${path}-wal`]);
+  return Number(child.stdout.toString());
+}
+
+function text(userId: string, length: number): string {
+  return `${userId === 'gone' ? 'Canary' : 'Other'} ${'word '.repeat(length)}`;
+}
+
+test('an erased user leaves nothing on the disk, whatever moved about before', async () => {
+  const random = createRandom(20_261_120);
+  const users = ['gone', 'a', 'b', 'c', 'zz'];
+  const saved: { id: string; userId: string }[] = [];
+  for (let n = 0; n < 600; n += 1) {
+    const userId = random.pick(users);
+    const content = text(userId, random.between(0, 200));
+    const metadata = JSON.stringify({ tag: userId === 'gone' ? 'c4n4ry' : 'x' });
+    const passages = indexPassages(content, metadata);
+    const given = memory({ userId, content, metadata, passages });
+    await save(storage, given, { idempotency: { key: `k${n}`, fingerprint: 'f' } });
+    saved.push(given);
+    const other = random.pick(saved);
+    if (random.chance(0.3)) {
+      await update(storage, other.id, text(other.userId, random.between(0, 300)));
+    }
+  }
+  await accept(storage, [record({ userId: 'gone', content: text('gone', 5_000) })]);
+  await processNext(storage);
+  for (const { id, userId } of saved.slice(0, 50)) {
+    if (userId === 'gone') await remove(storage, id);
+  }
+  expect(hits()).toBeGreaterThan(100);
+  const erase = { projectId: 1, at: 1, idempotency: null, userId: 'gone' };
+  await storage.deleteAllMemories({ ...erase, answer: () => ({ status: 200, body: '' }) });
+  await until(() => hits() === 0, { what: 'the scrub' });
+  const left = await storage.exportMemories({
+    projectId: 1,
+    userId: null,
+    after: null,
+    limit: 999,
+  });
+  expect(left.length).toBe(saved.filter(({ userId }) => userId !== 'gone').length);
+});
+
+test('a scrub that a crash kept from ending is done after the next start', async () => {
+  await save(storage, memory({ userId: 'gone', content: text('gone', 10) }));
+  const erase = { projectId: 1, at: 1, idempotency: null, userId: 'gone' };
+  await storage.deleteAllMemories({ ...erase, answer: () => ({ status: 200, body: '' }) });
+  // Before the scrub begins.
+  await storage.close();
+  storage = openSqlite(path, { exclusive: true });
+  await until(() => hits() === 0, { what: 'the scrub' });
+});

@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { indexPassages } from '../../server/memory/passages.ts';
+import type { ImportedMemory, Storage } from '../../server/storage/storage.ts';
+import type { Opened } from './exercise.ts';
+import { accept, list, memory, projectId, record, save, update } from './fixtures.ts';
+
+/** Whole users at a time, and what search reads. */
+export function exerciseTransfer(name: string, open: () => Promise<Opened>): void {
+  describe(`${name}: whole users`, () => {
+    let opened: Opened;
+    let storage: Storage;
+    beforeEach(async () => {
+      opened = await open();
+      storage = opened.storage;
+    });
+    afterEach(() => opened.dispose());
+
+    const answer = (outcome: unknown) => ({ status: 200, body: JSON.stringify(outcome) });
+    const common = { projectId, at: 9_000, idempotency: null, answer };
+
+    function written(fields: Partial<ImportedMemory> = {}): ImportedMemory {
+      const times = { createdAt: 5, updatedAt: 7 };
+      return { ...memory(), status: 'complete', ...times, ...fields };
+    }
+
+    async function take(...memories: ImportedMemory[]) {
+      const { answer: given } = await storage.importMemories({ ...common, memories });
+      return JSON.parse(given.body);
+    }
+
+    async function words(userId: string): Promise<string[]> {
+      return [...(await storage.listPassages(projectId, userId))].map(({ folded }) => folded);
+    }
+
+    test('erasing a user removes it whole, and nothing of others', async () => {
+      const [mine, theirs] = [memory(), memory({ userId: 'v' })];
+      const idempotency = { key: 'k', fingerprint: 'f' };
+      await save(storage, mine, { idempotency });
+      await save(storage, theirs);
+      await save(storage, memory(), { projectId: 2 });
+      await accept(storage, [record()]);
+      const erased = await storage.deleteAllMemories({ ...common, userId: 'u' });
+      expect(erased.answer.body).toBe('2');
+      expect(await list(storage)).toEqual([]);
+      expect(await words('u')).toEqual([]);
+      expect((await storage.queueState()).pending).toBe(0);
+      expect((await list(storage, { userId: 'v' })).length).toBe(1);
+      expect((await list(storage, { projectId: 2 })).length).toBe(1);
+      const replay = await save(storage, mine, { idempotency });
+      const cut = { id: mine.id, memoryId: mine.id, deleted: true };
+      expect(replay.answer.body).toBe(JSON.stringify(cut));
+    });
+
+    test('erasing is replayed, and erasing nobody is 0', async () => {
+      const idempotency = { key: 'e', fingerprint: 'f' };
+      await save(storage, memory());
+      const erase = () => storage.deleteAllMemories({ ...common, idempotency, userId: 'u' });
+      expect((await erase()).answer.body).toBe('1');
+      await save(storage, memory());
+      expect(await erase()).toEqual({ answer: { status: 200, body: '1' }, replayed: true });
+      expect((await list(storage)).length).toBe(1);
+      const none = await storage.deleteAllMemories({ ...common, userId: 'nobody' });
+      expect(none.answer.body).toBe('0');
+    });
+
+    test('an import keeps what it is given, and skips what is there', async () => {
+      const given = written({ type: 'ticket', source: 's', externalId: 'e', metadata: '{"a":1}' });
+      expect(await take(given)).toEqual(['imported']);
+      const { passages: _, ...fields } = given;
+      expect(await storage.getMemory(projectId, given.id)).toEqual(fields);
+      expect(await take({ ...given, content: 'other' })).toEqual(['skipped']);
+      expect((await storage.getMemory(projectId, given.id))?.content).toBe('hello');
+      const same = written({ source: 's', externalId: 'e' });
+      expect(await take(same)).toEqual(['taken']);
+    });
+
+    test('what is imported as processing is queued, as failed stays failed', async () => {
+      const [waits, failed] = [written({ status: 'processing' }), written({ status: 'failed' })];
+      expect(await take(waits, failed)).toEqual(['imported', 'imported']);
+      const statuses = (await list(storage)).map(({ status }) => status).sort();
+      expect(statuses).toEqual(['failed', 'processing']);
+      const jobs = await storage.claimJobs({ now: 9_000, limit: 9 });
+      expect(jobs.map(({ memoryId }) => memoryId)).toEqual([waits.id]);
+    });
+
+    test('an export walks the project, or one user, in the order of ids', async () => {
+      for (let n = 0; n < 7; n += 1) {
+        await save(storage, memory({ id: `mem_${(n * 5) % 7}`, userId: n % 2 ? 'v' : 'u' }));
+      }
+      await save(storage, memory(), { projectId: 2 });
+      async function walk(userId: string | null): Promise<string[]> {
+        const ids: string[] = [];
+        for (;;) {
+          const range = { projectId, userId, after: ids.at(-1) ?? null, limit: 2 };
+          const page = await storage.exportMemories(range);
+          if (page.length === 0) return ids;
+          ids.push(...page.map(({ id }) => id));
+        }
+      }
+      expect(await walk(null)).toEqual([0, 1, 2, 3, 4, 5, 6].map((n) => `mem_${n}`));
+      expect((await walk('u')).concat(await walk('v')).sort()).toEqual(await walk(null));
+    });
+
+    test('search reads what was stored, in order, and what changed is gone', async () => {
+      const texts = ['first of all', 'and the second'];
+      for (const content of texts) {
+        await save(storage, memory({ content, passages: indexPassages(content, '{}') }));
+      }
+      const passages = [...(await storage.listPassages(projectId, 'u'))];
+      expect(passages.map(({ folded }) => folded)).toEqual(texts);
+      const [first, second] = passages;
+      if (first === undefined || second === undefined) throw new Error('two passages were stored');
+      expect(second.memory).toBeGreaterThan(first.memory);
+      const [found, nothing] = await storage.getPassages(projectId, [
+        first,
+        { ...first, ordinal: 9 },
+      ]);
+      expect(found).toMatchObject({ memory: { content: texts[0] }, start: 0, length: 12 });
+      expect(nothing).toBeNull();
+      expect(await storage.getPassages(2, [first])).toEqual([null]);
+      await update(storage, found?.memory.id ?? '', 'anew');
+      expect(await words('u')).toEqual(['anew', 'and the second']);
+    });
+  });
+}
