@@ -15,7 +15,7 @@ export function openDeadline(timeoutMs: number, signal: AbortSignal | undefined)
   };
 }
 
-/** Returns when the time is over, and at once when the signal fires: look at the signal after it. */
+/** Returns when the time is over, and at once when the signal fires; look at the signal after. */
 export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   const deadline = openDeadline(ms, signal);
   await new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
 import type { ErrorCode, FieldError } from './contract/errors.ts';
 import type { IngestStatus } from './contract/status.ts';
 
-/** What is known about a failed call. Every field may be missing: not every failure has an answer. */
+/** What is known about a failed call. Any field may be missing: not every failure has an answer. */
 export type ErrorFacts = {
   status?: number | undefined;
   code?: string | undefined;

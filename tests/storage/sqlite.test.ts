@@ -8,7 +8,6 @@ import { exerciseAnswers, exerciseMemories, type Opened } from './exercise.ts';
 import { exerciseKeys } from './exercise-keys.ts';
 import { exerciseQueue } from './exercise-queue.ts';
 import { exerciseTransfer } from './exercise-transfer.ts';
-import { exerciseTransfer } from './exercise-transfer.ts';
 
 async function inFolder(use: (path: string) => void | Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-storage-'));
@@ -41,7 +40,6 @@ exerciseMemories('sqlite', open);
 exerciseAnswers('sqlite', open);
 exerciseQueue('sqlite', open);
 exerciseKeys('sqlite', open);
-exerciseTransfer('sqlite', open);
 exerciseTransfer('sqlite', open);
 
 test('a second server on the file is refused, an admin is not', async () => {

@@ -17,7 +17,7 @@ export type HeldRecord = {
 
 const heldId = 'held';
 
-/** Accepts a document and holds it back. The server's own worker keeps away from what is claimed. */
+/** Accepts a document and holds it back. The server's worker keeps away from what is claimed. */
 export async function holdRecord(server: TestServer): Promise<HeldRecord> {
   const storage = openSqlite(sqlitePath(server.databaseUrl), { exclusive: false });
   const userId = newUser();
