@@ -12,21 +12,27 @@ const boundaries = [/\n\s*\n/g, /\n/g, /[.!?。！？]["')\]]?\s|[。！？]/g, 
 
 /**
  * The passages of a memory as they are stored: its text cut, and each part as search reads it. A
- * title that the text does not hold is found with the first of them. `metadata` is JSON text.
+ * title that the text does not hold is found with the first of them, and who speaks with each.
+ * `metadata` is JSON text.
  */
 export function indexPassages(content: string, metadata: string): Passage[] {
-  const title = titleIn(metadata);
+  const { title, speaker } = namesIn(metadata);
   return splitPassages(content).map(({ start, length }) => {
     const text = content.slice(start, start + length);
     const named = start === 0 && !text.includes(title) ? `${title}\n${text}` : text;
-    return { start, length, folded: analyse(named) };
+    return { start, length, folded: analyse(named, speaker) };
   });
 }
 
-function titleIn(metadata: string): string {
-  if (!metadata.includes('"title"')) return '';
-  const { title }: { title?: unknown } = JSON.parse(metadata);
-  return typeof title === 'string' ? title : '';
+/** What a memory's metadata may say of its text that the text does not. */
+function namesIn(metadata: string): { title: string; speaker: string } {
+  if (!/"(?:title|speaker|author|role)"/.test(metadata)) return { title: '', speaker: '' };
+  const { title, speaker, author, role }: Record<string, unknown> = JSON.parse(metadata);
+  const said = [speaker, author, role].find((name) => typeof name === 'string');
+  return {
+    title: typeof title === 'string' ? title : '',
+    speaker: typeof said === 'string' ? said : '',
+  };
 }
 
 /**

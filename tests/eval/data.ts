@@ -1,0 +1,96 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** One thing that somebody said; `session` groups what was said at one time. */
+export type Turn = { id: string; session: string; text: string };
+
+export type Question = { kind: string; evidence: string[]; text: string; user: string };
+
+/** One user's history, with what is asked about it. */
+export type User = { name: string; turns: Turn[]; questions: Question[] };
+
+const here = join(import.meta.dir, 'conversations');
+
+/** Our own conversations, all of them as the memories of one user. */
+export function readConversations(): User {
+  const user: User = { name: 'conversations', turns: [], questions: [] };
+  for (const file of readdirSync(here)
+    .filter((name) => name.endsWith('.txt'))
+    .sort()) {
+    readConversation(user, file.slice(0, -'.txt'.length), readFileSync(join(here, file), 'utf8'));
+  }
+  return user;
+}
+
+/** Support dialogues as one user's memories, a turn each: `tickets.jsonl` of the data folder. */
+export function readTickets(folder: string): User {
+  const user: User = { name: 'tickets', turns: [], questions: [] };
+  for (const line of readFileSync(join(folder, 'tickets.jsonl'), 'utf8').trim().split('\n')) {
+    const { externalId, data } = JSON.parse(line);
+    for (const [index, { author, content }] of data.comments.entries()) {
+      const text = `${author}: ${content}`;
+      user.turns.push({ id: `${externalId}:${index}`, session: externalId, text });
+    }
+  }
+  user.questions = readQuestions('tickets', (tag) => tag);
+  return user;
+}
+
+/** Long texts as one user's memories, one each: the `documents` of the data folder. */
+export function readDocuments(folder: string): User {
+  const user: User = { name: 'documents', turns: [], questions: [] };
+  for (const file of readdirSync(join(folder, 'documents')).sort()) {
+    const text = readFileSync(join(folder, 'documents', file), 'utf8');
+    user.turns.push({ id: file, session: file, text });
+  }
+  user.questions = readQuestions('documents', (tag) => tag);
+  return user;
+}
+
+/** The same history with a whole session as one memory. */
+export function bySession(user: User): User {
+  const sessions = new Map<string, string[]>();
+  for (const { session, text } of user.turns) {
+    sessions.set(session, [...(sessions.get(session) ?? []), text]);
+  }
+  const turns = [...sessions].map(([id, texts]) => ({ id, session: id, text: texts.join('\n') }));
+  const sessionOf = new Map(user.turns.map((turn) => [turn.id, turn.session]));
+  const questions = user.questions.map((question) => ({
+    ...question,
+    evidence: [...new Set(question.evidence.map((id) => sessionOf.get(id) ?? id))],
+  }));
+  return { name: `${user.name} by session`, turns, questions };
+}
+
+/** The half of the questions that tuning may look at, or the other; told apart by their text. */
+export function isHeldOut(question: Question): boolean {
+  return Bun.hash(question.text) % 2n === 1n;
+}
+
+function readConversation(user: User, name: string, text: string): void {
+  let session = '';
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.startsWith('## ')) session = `${name} ${line.slice(3)}`;
+    else if (line.startsWith('?? ')) user.questions.push(readQuestion(line, name, tagged(name)));
+    else if (line !== '') {
+      const [, tag, said] = /^(?:\[(\w+)\] )?(.*)$/.exec(line) ?? [];
+      user.turns.push({ id: `${name}:${tag ?? `#${index}`}`, session, text: said ?? '' });
+    }
+  }
+}
+
+function tagged(name: string): (tag: string) => string {
+  return (tag) => `${name}:${tag}`;
+}
+
+function readQuestions(name: string, idOf: (tag: string) => string): Question[] {
+  const lines = readFileSync(join(here, `${name}.questions`), 'utf8')
+    .trim()
+    .split('\n');
+  return lines.map((line) => readQuestion(line, name, idOf));
+}
+
+function readQuestion(line: string, user: string, idOf: (tag: string) => string): Question {
+  const [kind = '', tags = '', text = ''] = line.slice('?? '.length).split(' | ');
+  return { kind, evidence: tags.split(',').map(idOf), text, user };
+}

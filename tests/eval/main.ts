@@ -1,0 +1,119 @@
+/*
+ * Compares steps of the search with FTS5 on questions of several kinds:
+ *
+ *   bun tests/eval/main.ts [--held-out] [folder with tickets.jsonl and documents/]
+ *
+ * Without the folder only our own conversations are asked. Tune on the questions shown without
+ * --held-out; the others are for one last look.
+ */
+import { type SearchWeights, searchWeights } from '../../server/search/weights.ts';
+import {
+  bySession,
+  isHeldOut,
+  type Question,
+  readConversations,
+  readDocuments,
+  readTickets,
+  type Turn,
+  type User,
+} from './data.ts';
+import { type Engine, fts5, ours, withFeedback } from './engines.ts';
+import { type Figures, measure } from './measure.ts';
+
+type Step = { name: string; build(turns: Turn[]): Engine };
+
+const most = 10;
+const wordsAlone: Partial<SearchWeights> = {
+  form: 0,
+  kin: 0,
+  open: 0,
+  close: 0,
+  label: 0,
+  tight: 0,
+  before: 0,
+  after: 0,
+  borrowed: 0,
+};
+
+const arguments_ = process.argv.slice(2);
+const heldOut = arguments_.includes('--held-out');
+const folder = arguments_.find((argument) => !argument.startsWith('--'));
+for (const user of readUsers()) printUser(user);
+
+function readUsers(): User[] {
+  const conversations = readConversations();
+  const own = [conversations, bySession(conversations)];
+  if (folder === undefined) return own;
+  const tickets = readTickets(folder);
+  return [...own, tickets, bySession(tickets), readDocuments(folder)];
+}
+
+function printUser(user: User): void {
+  const questions = user.questions.filter((question) => isHeldOut(question) === heldOut);
+  console.log(`\n## ${user.name}: ${user.turns.length} memories, ${questions.length} questions`);
+  console.log('| step | recall@5 | recall@10 | sessions@10 | MRR |\n|---|---|---|---|---|');
+  for (const { name, build } of steps()) {
+    console.log(rowOf(name, measure(build(user.turns), user.turns, questions)));
+  }
+  console.log('\n| kind | FTS5 recall@10, MRR | ours recall@5 | recall@10 | sessions@10 | MRR |');
+  console.log('|---|---|---|---|---|---|');
+  for (const kind of [...new Set(questions.map((question) => question.kind))].sort()) {
+    printKind(
+      kind,
+      user.turns,
+      questions.filter((question) => question.kind === kind),
+    );
+  }
+}
+
+/** Each step has all that the steps before it have, but for the last, which were not kept. */
+function steps(): Step[] {
+  const kept: [string, Partial<SearchWeights>][] = [
+    ['BM25 over the words as they stand', {}],
+    ['+ stems and irregular forms', { form: searchWeights.form }],
+    ['+ words used for one another', { kin: searchWeights.kin }],
+    ['+ slips and beginnings', { open: searchWeights.open, close: searchWeights.close }],
+    ['+ quotations and codes', { tight: searchWeights.tight }],
+    ['+ who speaks', { label: searchWeights.label }],
+    ['+ what was said before', { before: searchWeights.before }],
+    ['+ what was said after', { after: searchWeights.after }],
+    ['+ answers that repeat no word (final)', { borrowed: searchWeights.borrowed }],
+  ];
+  const list: Step[] = [{ name: 'FTS5, OR, porter, no stop words', build: (t) => fts5(t, most) }];
+  let weights = { ...searchWeights, ...wordsAlone };
+  for (const [name, change] of kept) {
+    weights = { ...weights, ...change };
+    list.push(withWeights(name, weights));
+  }
+  list.push(
+    withWeights('dropped: no length at all', { ...searchWeights, length: 0 }),
+    withWeights('dropped: length as usual (0.75)', { ...searchWeights, length: 0.75 }),
+    withWeights('dropped: kin as good as the word', { ...searchWeights, kin: 1 }),
+    withWeights('dropped: lend to anything in full', { ...searchWeights, unlabelled: 1 }),
+    { name: 'dropped: feedback, 3 words of 3 results', build: feedback },
+  );
+  return list;
+}
+
+function withWeights(name: string, weights: SearchWeights): Step {
+  return { name, build: (turns) => ours(turns, most, weights) };
+}
+
+function feedback(turns: Turn[]): Engine {
+  return withFeedback(turns, most, { passages: 3, words: 3, weight: 0.1, weights: searchWeights });
+}
+
+function printKind(kind: string, turns: Turn[], questions: Question[]): void {
+  const raw = measure(fts5(turns, most), turns, questions);
+  const final = measure(ours(turns, most, searchWeights), turns, questions);
+  const name = `${kind} (${questions.length}) | ${figure(raw.at10)}, ${figure(raw.mrr)}`;
+  console.log(rowOf(name, final));
+}
+
+function rowOf(name: string, { at5, at10, sessions, mrr }: Figures): string {
+  return `| ${[name, ...[at5, at10, sessions, mrr].map(figure)].join(' | ')} |`;
+}
+
+function figure(value: number): string {
+  return value.toFixed(3);
+}

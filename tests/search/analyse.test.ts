@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { analyse, fold } from '../../server/search/analyse.ts';
+import { isSlip } from '../../server/search/close.ts';
+import { parseQuery } from '../../server/search/query.ts';
+import { stem } from '../../server/search/stem.ts';
+
+const anyText = fc.string({ unit: 'binary', maxLength: 300 });
+
+describe('analyse', () => {
+  test.each([
+    ['Ana: I’d love a Café,\nERR-4711!', 'ana: i love a cafe\nerr 4711'],
+    ["We don't own Ben's boat", 'we dont own ben boat'],
+    ['1,234,567 and 3.14', '1234567 and 3 14'],
+    ['[8 May, 13:56] Ana: hello', 'ana: hello 8 may 13 56'],
+    ['It came to this, as everybody knew: nothing', 'it came to this as everybody knew nothing'],
+    ['\n\n  \n', ''],
+    ['Ana: …', 'ana:'],
+    ['İSTANBUL Straße Łódź Ærø', 'istanbul strasse lodz aero'],
+    ['ｶﾞ ①②', 'ガ 12'],
+    ['iPhone手机很好', 'iphone 手机很好'],
+    ['fine🚀👍🏽', 'fine 🚀 👍'],
+    ['Ο αδελφός ЁЛКА بَيْت', 'ο αδελφοσ елка بيت'],
+  ])('%j becomes %j', (text, folded) => expect(analyse(text)).toBe(folded));
+
+  test('labels a text with who speaks, unless it says so itself', () => {
+    expect(analyse('I moved.', 'Ana')).toBe('ana: i moved');
+    expect(analyse('Ana: I moved.', 'Ana')).toBe('ana: i moved');
+  });
+
+  test('folds what it folded to the same words', () => {
+    fc.assert(fc.property(anyText, (text) => expect(fold(fold(text))).toBe(fold(text))));
+  });
+
+  test('does not depend on how accents are composed', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        expect(analyse(text.normalize('NFD'))).toBe(analyse(text.normalize('NFC')));
+      }),
+    );
+  });
+
+  test('leaves one space between words, and a colon only after a label', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        for (const line of analyse(text).split('\n')) expect(line).toMatch(/^[^:]*(: ?[^:]*)?$/);
+        expect(analyse(text)).not.toMatch(/ {2}|^\s|\s$/);
+      }),
+    );
+  });
+});
+
+describe('stem', () => {
+  test.each([
+    ['hiking', 'hikes', 'hiked', 'hike'],
+    ['running', 'runs', 'run'],
+    ['studies', 'studied', 'studying', 'study'],
+    ['happiness', 'happy'],
+    ['nationality', 'national', 'nation'],
+    ['paintings', 'painting', 'painted', 'paint'],
+    ['adoption', 'adopted', 'adopt'],
+    ['hopping', 'hopped', 'hop'],
+    ['agreed', 'agree'],
+    ['книги', 'книгу', 'книга'],
+  ])('brings %s, %s … together', (...forms) => {
+    expect(new Set(forms.map((form) => stem(String(form)))).size).toBe(1);
+  });
+
+  test.each([
+    ['hoping', 'hopping'],
+    ['new', 'news'],
+    ['sing', 'sin'],
+    ['universe', 'unit'],
+    ['bus', 'bu'],
+  ])('keeps %s and %s apart', (left, right) => expect(stem(left)).not.toBe(stem(right)));
+
+  test('never changes the first two letters, which choose the words to judge', () => {
+    const letters = fc.string({ unit: fc.constantFrom(...'aeiouybcdlnrstgmz'), minLength: 2 });
+    const suffix = fc.constantFrom(
+      '',
+      's',
+      'ies',
+      'ied',
+      'eed',
+      'ing',
+      'edly',
+      'ational',
+      'li',
+      'e',
+    );
+    fc.assert(
+      fc.property(letters, suffix, (start, end) => {
+        expect(stem(start + end).slice(0, 2)).toBe((start + end).slice(0, 2));
+      }),
+    );
+  });
+});
+
+describe('a slip of the hand', () => {
+  const typed = fc.string({ unit: fc.constantFrom(...'abcdefgh'), minLength: 4, maxLength: 10 });
+
+  test('is a letter missing, extra, wrong or swapped', () => {
+    fc.assert(
+      fc.property(typed, fc.nat(), (word, pick) => {
+        const at = pick % word.length;
+        const [head, tail] = [word.slice(0, at), word.slice(at + 1)];
+        expect(isSlip(head + tail, word)).toBe(word.length > 4);
+        expect(isSlip(`${head}z${word.slice(at)}`, word)).toBe(true);
+        expect(isSlip(`${head}z${tail}`, word)).toBe(true);
+        const swapped = head + tail.slice(0, 1) + word.charAt(at) + tail.slice(1);
+        expect(isSlip(swapped, word)).toBe(true);
+      }),
+    );
+  });
+
+  test('is not two of them', () => {
+    expect(isSlip('marethin', 'marathon')).toBe(false);
+    expect(isSlip('cat', 'car')).toBe(false);
+    expect(isSlip('dgo', 'dog')).toBe(true);
+  });
+});
+
+describe('parseQuery', () => {
+  test('drops what only asks, unless nothing else is there or it is quoted', () => {
+    expect(termsOf('What did Ana do?')).toEqual(['ana']);
+    expect(termsOf('who is it')).toEqual(['who', 'is', 'it']);
+    expect(termsOf('"who is it"?')).toEqual(['who', 'is', 'it']);
+    expect(termsOf('a 5" disk of hers')).toEqual(['5', 'disk']);
+  });
+
+  test('leaves the last word open only while it is typed', () => {
+    expect(parseQuery('green te').open).toBe(1);
+    expect(parseQuery('green te?').open).toBe(-1);
+    expect(parseQuery('green te ').open).toBe(-1);
+  });
+
+  test('takes any thousand characters in a bounded number of terms', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 1_000 }), (query) => {
+        expect(parseQuery(query).terms.length).toBeLessThanOrEqual(48);
+      }),
+    );
+  });
+});
+
+function termsOf(query: string): string[] {
+  return parseQuery(query).terms.map((term) => term.text);
+}

@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { analyse } from '../../server/search/analyse.ts';
+import { parseQuery } from '../../server/search/query.ts';
+import { type Found, Search } from '../../server/search/score.ts';
+import { snippet } from '../../server/search/snippet.ts';
+import { cases, corpus } from './cases.ts';
+
+const names = Object.keys(corpus);
+const word = fc.constantFrom(
+  'oslo',
+  'tea',
+  'café',
+  'ERR-4711',
+  '北京',
+  'running',
+  'Ana:',
+  '👍',
+  '"',
+);
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme' }),
+  fc.array(word).map((all) => all.join(' ')),
+);
+
+describe('search finds', () => {
+  test('sixty queries or more are asked', () => {
+    expect(cases.length).toBeGreaterThanOrEqual(60);
+  });
+
+  test.each(cases)('$kind: $query', ({ query, first, among, none, mark }) => {
+    const { found, search } = ask(query, Object.values(corpus));
+    const order = found.map(({ passage }) => names[passage.memory] ?? '');
+    if (none) expect(order).toEqual([]);
+    if (first !== undefined) expect(order[0]).toBe(first);
+    for (const name of among ?? []) expect(order.slice(0, 3)).toContain(name);
+    if (mark === undefined) return;
+    expect(snippet(corpus[order[0] ?? ''] ?? '', search.matcher)).toContain(mark);
+  });
+});
+
+describe('search', () => {
+  test('puts the newer of equal memories first, wherever they stand', () => {
+    fc.assert(
+      fc.property(
+        fc.array(text, { maxLength: 6 }),
+        fc.integer({ min: 2, max: 4 }),
+        (other, copies) => {
+          const same = Array.from({ length: copies }, () => 'Keeps a zeppelin');
+          const { found } = ask('zeppelin', [...other, ...same]);
+          const order = found.map(({ passage }) => passage.memory).slice(0, copies);
+          expect(order).toEqual(same.map((_, index) => other.length + copies - 1 - index));
+        },
+      ),
+    );
+  });
+
+  test('finds any word of any memory, and scores are finite and fall', () => {
+    fc.assert(
+      fc.property(fc.array(text, { minLength: 1 }), fc.nat(), (texts, pick) => {
+        const memory = pick % texts.length;
+        const words = analyse(texts[memory] ?? '').match(/[^\s:]+/g) ?? [];
+        for (const wanted of words.slice(0, 3)) {
+          const { found } = ask(`${wanted} `, texts, texts.length);
+          expect(found.map(({ passage }) => passage.memory)).toContain(memory);
+          expectFalling(found);
+        }
+      }),
+    );
+  });
+
+  test('never throws, whatever is stored and asked', () => {
+    fc.assert(
+      fc.property(fc.array(text), text, (texts, query) => expectFalling(ask(query, texts).found)),
+    );
+  });
+
+  test('gives a memory once, by its best passage', () => {
+    const search = new Search(parseQuery('blue boat'));
+    const texts = ['a red car', 'a blue boat by the sea', 'a boat'];
+    for (const [ordinal, said] of texts.entries()) {
+      search.add({ memory: 1, ordinal, folded: analyse(said) });
+    }
+    expect(search.best(5).map(({ passage }) => passage.ordinal)).toEqual([1]);
+  });
+
+  test('leaves out what a filter excludes, and still fills the limit', () => {
+    const { search } = ask('green tea', ['green tea', 'green tea', 'green tea', 'tea']);
+    const found = search.best(2, (memory) => memory !== 2);
+    expect(found.map(({ passage }) => passage.memory)).toEqual([1, 0]);
+  });
+
+  test('offers an answer that repeats no word of the question, after what does', () => {
+    const { found } = ask('What color is the boat?', [
+      'Ana: We painted the boat.',
+      'Ben: What color is it?',
+      'Ana: A deep green with a thin white line.',
+    ]);
+    expect(found.map(({ passage }) => passage.memory)).toContain(2);
+  });
+
+  test('does not offer neighbours of a code or of memories that nobody speaks', () => {
+    expect(ask('ERR-4711', ['Ana: It says ERR-4711.', 'Ben: Oh dear me.']).found).toHaveLength(1);
+    expect(ask('green tea', ['Likes green tea', 'Lives in Oslo']).found).toHaveLength(1);
+  });
+});
+
+function ask(query: string, texts: string[], limit = 10): { found: Found[]; search: Search } {
+  const search = new Search(parseQuery(query));
+  for (const [memory, said] of texts.entries()) {
+    search.add({ memory, ordinal: 0, folded: analyse(said) });
+  }
+  return { found: search.best(limit), search };
+}
+
+function expectFalling(found: Found[]): void {
+  for (const [index, { score }] of found.entries()) {
+    expect(Number.isFinite(score)).toBe(true);
+    expect(score).toBeLessThanOrEqual(found[index - 1]?.score ?? Number.POSITIVE_INFINITY);
+    expect(score).toBeGreaterThan(0);
+  }
+}

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { analyse } from '../../server/search/analyse.ts';
+import { parseQuery } from '../../server/search/query.ts';
+import { Search } from '../../server/search/score.ts';
+import { markClose, markOpen, snippet } from '../../server/search/snippet.ts';
+
+const filler = 'nothing of note was said on that day. '.repeat(20);
+
+describe('snippet', () => {
+  test.each([
+    ['cafe', 'The Café, at last', 'The «Café», at last'],
+    ['1234567', 'It cost 1,234,567 in all', 'It cost «1,234,567» in all'],
+    ['hike', "Ana's hiking boots", "Ana's «hiking» boots"],
+    ['ana', "Ana's boots", "«Ana's» boots"],
+    ['acount', 'the account', 'the «account»'],
+    ['zeppel', 'two\n\nzeppelins', 'two «zeppelins»'],
+    ['ERR-4711', 'see ERR-4711', 'see «ERR»-«4711»'],
+    ['喝咖啡', '我喜欢喝咖啡。', '我喜欢«喝咖啡»。'],
+    ['手机', '我的iPhone手机', '我的iPhone«手机»'],
+    ['กุ้ง', 'ข้าวผัดกุ้ง', 'ข้าวผัด«กุ้ง»'],
+    ['🚀', 'fine🚀!', 'fine«🚀»!'],
+  ])('%s in %j', (query, text, marked) => expect(snippetOf(query, text)).toBe(marked));
+
+  test('shows the part where most of the query stands, cut between words', () => {
+    const text = `${filler}A zeppelin alone. ${filler}The blue zeppelin landed. ${filler}`;
+    const shown = snippetOf('blue zeppelin', text);
+    expect(shown).toContain('The «blue» «zeppelin» landed.');
+    expect(shown).toMatch(/^…\w+ .* \w+\.?…$/);
+    expect(shown.length).toBeLessThan(240);
+  });
+
+  test('is a part of the text once the marks are taken out', () => {
+    const piece = fc.constantFrom(
+      'tea ',
+      'Ana: ',
+      'café ',
+      '北京',
+      '👩‍👩‍👧 ',
+      '\n',
+      filler,
+      'x'.repeat(300),
+    );
+    const text = fc.oneof(
+      fc.array(piece).map((all) => all.join('')),
+      fc.string({ unit: 'binary' }),
+    );
+    fc.assert(
+      fc.property(text, fc.constantFrom('tea', 'cafe 北京', 'ana note'), (content, query) => {
+        const plain = content
+          .replaceAll(markOpen, '')
+          .replaceAll(markClose, '')
+          .replaceAll('…', '');
+        const shown = snippetOf(query, plain).replaceAll(markOpen, '').replaceAll(markClose, '');
+        expect(plain.replace(/\s+/g, ' ')).toContain(shown.replace(/^…|…$/g, '').trim());
+        expect(shown.length).toBeLessThanOrEqual(226);
+      }),
+    );
+  });
+});
+
+function snippetOf(query: string, text: string): string {
+  const search = new Search(parseQuery(query));
+  search.add({ memory: 0, ordinal: 0, folded: analyse(text) });
+  search.best(1);
+  return snippet(text, search.matcher);
+}
