@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { readNoQuery, readQuery, wholeNumber } from '../../server/http/query.ts';
+import { readNoQuery, readQuery, withLimit, withMetadata } from '../../server/http/query.ts';
 import { thrownBy } from '../support/thrown.ts';
 
 const base = 'http://127.0.0.1:7070/v1/memories';
@@ -65,7 +65,23 @@ test.each([
   ['1e2', '1e2'],
   [' 1', ' 1'],
   ['٣', '٣'],
-  [undefined, undefined],
-])('the number in %p is %p', (text, value) => {
-  expect(wholeNumber(text)).toEqual(value);
+])('the limit %p is read as %p', (limit, value) => {
+  expect(withLimit({ a: 'b', limit })).toEqual({ a: 'b', limit: value });
+});
+
+test('a query without a limit has none', () => {
+  expect(withLimit({ a: '1' })).toEqual({ a: '1' });
+});
+
+test('what is filtered by metadata is gathered by key, any key', () => {
+  const query = { a: '1', 'metadata[k]': 'v', 'metadata[a[b]]': '', 'metadata[__proto__]': 'x' };
+  const { metadata, ...rest } = withMetadata(query);
+  expect(rest).toEqual({ a: '1' });
+  expect(Object.entries(metadata as object)).toEqual([
+    ['k', 'v'],
+    ['a[b]', ''],
+    ['__proto__', 'x'],
+  ]);
+  expect(withMetadata({ a: '1' })).toEqual({ a: '1' });
+  expect(() => withMetadata({ metadata: 'x' })).toThrow('metadata[key]=value');
 });

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+
+/*
+ * What a 2xx said is what search sees: saved is found, changed is found by its new words alone,
+ * deleted is not found; while others write and search at the same time.
+ */
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+type Act = 'save' | 'update' | 'delete' | 'ingest';
+const acts = fc.array(fc.constantFrom<Act>('save', 'save', 'update', 'delete', 'ingest'), {
+  minLength: 5,
+  maxLength: 25,
+});
+
+/** One client with words of its own: after each answer, search must agree with it. */
+async function live(userId: string, client: number, script: Act[]): Promise<void> {
+  const known = new Map<string, string>();
+  let serial = 0;
+  const word = () => {
+    serial += 1;
+    return `word${client}x${serial}`;
+  };
+  const found = async (query: string) =>
+    (await server.client.search({ userId, query: `"${query}"` })).items.map(({ id }) => id);
+  for (const act of script) {
+    const [id, old] = known.entries().next().value ?? [];
+    const fresh = word();
+    if (act === 'save') {
+      const saved = await server.client.save({ userId, content: `the ${fresh} and all` });
+      known.set(saved.id, fresh);
+      expect(await found(fresh)).toEqual([saved.id]);
+    } else if (act === 'ingest') {
+      const data = { text: `document ${fresh}` };
+      const { memoryId } = await server.client.ingest.document({ userId, data });
+      await until(async () => (await server.client.status(memoryId)).status === 'complete');
+      known.set(memoryId, fresh);
+      expect(await found(fresh)).toEqual([memoryId]);
+    } else if (id !== undefined && old !== undefined) {
+      known.delete(id);
+      if (act === 'delete') {
+        await server.client.delete(id);
+      } else {
+        await server.client.update(id, { content: `now ${fresh}` });
+        known.set(id, fresh);
+        expect(await found(fresh)).toEqual([id]);
+      }
+      expect(await found(old)).not.toContain(id);
+    }
+  }
+  for (const [id, text] of known) expect(await found(text)).toEqual([id]);
+}
+
+test('search agrees with every answer, with four clients at once on one user', async () => {
+  let round = 0;
+  const scripts = fc.tuple(acts, acts, acts, acts);
+  await fc.assert(
+    fc.asyncProperty(scripts, async (clients) => {
+      round += 1;
+      await Promise.all(clients.map((script, client) => live(`round-${round}`, client, script)));
+    }),
+    { numRuns: 8 },
+  );
+});

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { SearchAnswer } from '../../sdk/contract/search.ts';
+import { cases, corpus } from '../search/cases.ts';
+import { ask } from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+/* What the table in tests/search expects of the core, asked over the wire. */
+
+let server: TestServer;
+const names = new Map<string, string>();
+beforeAll(async () => {
+  server = await startTestServer();
+  for (const [name, content] of Object.entries(corpus)) {
+    names.set((await server.client.save({ userId: 'corpus', content })).id, name);
+  }
+});
+afterAll(() => server.stop());
+
+async function search(query: string, more: Record<string, string> = {}) {
+  const parameters = new URLSearchParams({ userId: 'corpus', query, ...more });
+  const answer = await ask(server, 'GET', `/v1/memories/search?${parameters}`);
+  return { status: answer.status, ...(answer.body as SearchAnswer) };
+}
+
+describe('search finds', () => {
+  test.each(cases)('$kind: $query', async ({ query, first, among, none, mark }) => {
+    const { status, items } = await search(query);
+    expect(status).toBe(200);
+    const order = items.map(({ id }) => names.get(id) ?? '');
+    if (none) expect(order).toEqual([]);
+    if (first !== undefined) expect(order[0]).toBe(first);
+    for (const name of among ?? []) expect(order.slice(0, 3)).toContain(name);
+    if (mark !== undefined) expect(items[0]?.snippet).toContain(mark);
+  });
+});
+
+describe('search', () => {
+  test('answers whole memories, with score and snippet, best first, ten of them', async () => {
+    for (let n = 0; n < 12; n += 1) {
+      await server.client.save({ userId: 'many', content: `Zeppelin number ${n}` });
+    }
+    const { items } = await search('zeppelin', { userId: 'many' });
+    expect(items.length).toBe(10);
+    const scores = items.map(({ score }) => score);
+    expect(scores).toEqual([...scores].sort((a, b) => b - a));
+    const [best] = items;
+    expect(best?.content).toBe('Zeppelin number 11');
+    expect(best?.snippet).toBe('«Zeppelin» number 11');
+    expect(best).toMatchObject(await server.client.get(best?.id ?? ''));
+    expect((await search('zeppelin', { userId: 'many', limit: '12' })).items.length).toBe(12);
+  });
+
+  test('sees nothing of other users and projects', async () => {
+    expect((await search('zeppelin', { userId: 'nobody' })).items).toEqual([]);
+    const authorization = `Bearer ${await server.createKey('other')}`;
+    const path = '/v1/memories/search?userId=many&query=zeppelin';
+    const answer = await ask(server, 'GET', path, { headers: { authorization } });
+    expect(answer.body).toEqual({ items: [] });
+  });
+
+  test('is narrowed by every filter of list', async () => {
+    const save = (content: string, tag: string) =>
+      server.client.save({ userId: 'tagged', content, metadata: { tag, n: 7 } });
+    await save('a red balloon', 'x');
+    const blue = await save('a blue balloon', 'y');
+    const { memoryId } = await server.client.ingest.support({
+      userId: 'tagged',
+      source: 'desk',
+      externalId: '9',
+      data: { subject: 'Balloon lost', comments: [] },
+    });
+    await server.client.waitUntilComplete(memoryId);
+    async function found(filter: Record<string, string>) {
+      const { items } = await search('balloon', { userId: 'tagged', ...filter });
+      return items.map(({ id }) => id);
+    }
+    expect((await found({})).length).toBe(3);
+    expect(await found({ 'metadata[tag]': 'y', 'metadata[n]': '7' })).toEqual([blue.id]);
+    expect(await found({ type: 'ticket' })).toEqual([memoryId]);
+    expect(await found({ source: 'desk', externalId: '9' })).toEqual([memoryId]);
+    expect(await found({ source: 'desk', externalId: '8' })).toEqual([]);
+  });
+
+  test.each([
+    ['query', 'is required', '?userId=u'],
+    ['query', 'must not be empty', '?userId=u&query='],
+    ['query', 'must be at most 1000 characters', `?userId=u&query=${'x'.repeat(1_001)}`],
+    ['userId', 'is required', '?query=x'],
+    ['limit', 'must be at most 100', '?userId=u&query=x&limit=101'],
+    ['limit', 'must be an integer', '?userId=u&query=x&limit=ten'],
+    ['type', 'must be one of', '?userId=u&query=x&type=note'],
+    ['cursor', 'is not a known field', '?userId=u&query=x&cursor=y'],
+    ['query', 'must be given once', '?userId=u&query=x&query=y'],
+  ])('400 for %s: %s', async (field, message, query) => {
+    const answer = await ask(server, 'GET', `/v1/memories/search${query}`);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ error: 'invalid_request' });
+    expect(String((answer.body as { message: string }).message)).toContain(`${field}: ${message}`);
+  });
+
+  test('a document is found by its title, and by its last words', async () => {
+    const text = `${'A sentence about nothing. '.repeat(2_000)}The end is a walrus.`;
+    const data = { text, title: 'Handbook of moustaches' };
+    const { memoryId } = await server.client.ingest.document({ userId: 'doc', data });
+    await server.client.waitUntilComplete(memoryId);
+    const byTitle = await search('moustache handbook', { userId: 'doc' });
+    const byEnd = await search('walrus', { userId: 'doc' });
+    expect(byTitle.items.map(({ id }) => id)).toEqual([memoryId]);
+    expect(byEnd.items[0]?.snippet).toContain('«walrus»');
+  });
+});
