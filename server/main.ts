@@ -1,5 +1,5 @@
 import { version } from '../package.json';
-import { createApp } from './app.ts';
+import { createApp, type Services } from './app.ts';
 import { startChores } from './chores.ts';
 import { type Config, readConfig, sqlitePath } from './config.ts';
 import { createAuthenticator } from './http/authenticate.ts';
@@ -8,7 +8,7 @@ import { keyToStore, makeKey } from './keys.ts';
 import { listen } from './listen.ts';
 import { createLogger, jsonLine, type Logger, prettyLine, stderrLines } from './log.ts';
 import { indexPassages } from './memory/passages.ts';
-import { startWorker } from './queue/worker.ts';
+import { startWorker, type Worker } from './queue/worker.ts';
 import { openSqlite } from './storage/sqlite/open.ts';
 import type { Storage } from './storage/storage.ts';
 
@@ -31,6 +31,7 @@ export type RunningServer = {
 };
 
 const defaultProject = 'default';
+
 /** Wires the service and listens. Throws an Error that says what to do where it cannot start. */
 export async function startServer(options: StartOptions): Promise<RunningServer> {
   const config = readConfig(withFlags(options));
@@ -39,28 +40,29 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   const format = options.log === undefined && process.stderr.isTTY ? prettyLine : jsonLine;
   const log = createLogger(config.logLevel, (entry) => write(format(entry)));
   const storage = openSqlite(sqlitePath(config.databaseUrl), { exclusive: true });
-  try {
-    return await serve(config, storage, log, lines.flush);
-  } catch (error) {
+  const running = await serve(config, storage, log).catch(async (error) => {
     await storage.close();
     throw error;
-  }
+  });
+  return {
+    ...running,
+    async stop() {
+      await running.stop();
+      log.info('stopped');
+      lines.flush();
+    },
+  };
 }
 
-async function serve(
-  config: Config,
-  storage: Storage,
-  log: Logger,
-  flushLog: () => void,
-): Promise<RunningServer> {
+async function serve(config: Config, storage: Storage, log: Logger): Promise<RunningServer> {
   const now = Date.now;
   const projectId = await storage.ensureProject(defaultProject);
-  const firstKey = config.apiKey === null ? await makeFirstKey(storage, now()) : null;
   const fixed = config.apiKey === null ? null : { key: config.apiKey, projectId };
   const authenticator = createAuthenticator({ storage, now, fixed });
   const worker = startWorker({ storage, now, log, index: indexPassages });
-  let refusal: string | null = null;
-  const app = createApp({
+  const watch = watchDamage(storage, log);
+  let closing: string | null = null;
+  const services: Services = {
     storage,
     worker,
     authenticator,
@@ -70,33 +72,50 @@ async function serve(
     now,
     newId: newMemoryId,
     addressOf: (request) => listener.addressOf(request),
-    refusal: () => refusal,
-  });
-  const listener = listen(config, app.fetch, log);
-  const stopChores = startChores({ storage, authenticator, now, log });
-  storage.findDamage().then(
-    (faults) => {
-      if (faults.length === 0) return;
-      refusal = 'the database is damaged; its operator has to restore a backup';
-      log.error(`${refusal}: memory doctor, memory restore`, { error: faults.join('\n') });
-    },
-    (error) => log.warn('the check of the database did not end', { error }),
+    refusal: () => closing ?? watch.damage(),
+  };
+  const listener = await stoppingOnError(worker, () =>
+    listen(config, createApp(services).fetch, log),
   );
+  // Not before: a key that was made by a server that cannot listen would never be shown.
+  const firstKey = config.apiKey === null ? await makeFirstKey(storage, now()) : null;
+  const stopChores = startChores({ storage, authenticator, now, log });
   log.info('listening', { url: listener.url });
   return {
     url: listener.url,
     firstKey,
     async stop() {
-      refusal = 'the service is shutting down; try again shortly';
+      closing = 'the service is shutting down; try again shortly';
       stopChores();
       await listener.stop();
       await worker.stop();
       await authenticator.noteUse();
       await storage.close();
-      log.info('stopped');
-      flushLog();
     },
   };
+}
+
+async function stoppingOnError<T>(worker: Worker, step: () => T): Promise<T> {
+  try {
+    return step();
+  } catch (error) {
+    await worker.stop();
+    throw error;
+  }
+}
+
+/** Looks for damage while the service runs; once there is some, `damage` says so. */
+function watchDamage(storage: Storage, log: Logger): { damage(): string | null } {
+  let damage: string | null = null;
+  storage.findDamage().then(
+    (faults) => {
+      if (faults.length === 0) return;
+      damage = 'the database is damaged; its operator has to restore a backup';
+      log.error(`${damage}: memory doctor, memory restore`, { error: faults.join('\n') });
+    },
+    (error) => log.warn('the check of the database did not end', { error }),
+  );
+  return { damage: () => damage };
 }
 
 /** Flags win over the environment, and are held to the same rules. */

@@ -1,0 +1,61 @@
+import { expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startServer } from '../../server/main.ts';
+
+/* What a first start may meet. */
+
+const env = { LOG_LEVEL: 'silent' };
+
+async function inFolder(use: (databaseUrl: string) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'memory-start-'));
+  try {
+    await use(`sqlite:${join(folder, 'a folder', 'memory é%20.db')}`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+test('a port that is taken is said, and the first key is still to come', async () => {
+  await inFolder(async (databaseUrl) => {
+    const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+    const port = taken.port ?? 0;
+    await expect(startServer({ env, port, databaseUrl })).rejects.toThrow(`127.0.0.1:${port}`);
+    await taken.stop(true);
+    const server = await startServer({ env, port: 0, databaseUrl });
+    expect(server.firstKey).toStartWith('mk_');
+    await server.stop();
+    const again = await startServer({ env, port: 0, databaseUrl });
+    expect(again.firstKey).toBeNull();
+    await again.stop();
+  });
+});
+
+test('a second server on the same database is refused, in words', async () => {
+  await inFolder(async (databaseUrl) => {
+    const server = await startServer({ env, port: 0, databaseUrl });
+    const second = startServer({ env, port: 0, databaseUrl });
+    await expect(second).rejects.toThrow('another server is already running');
+    await server.stop();
+  });
+});
+
+test('settings that cannot be used are listed, all of them', async () => {
+  const broken = { PORT: 'abc', MEMORY_RATE_LIMIT: 'many', MEMORY_API_KEY: 'short' };
+  const start = startServer({ env: { ...env, ...broken } });
+  await expect(start).rejects.toThrow(/PORT[\s\S]*MEMORY_API_KEY[\s\S]*MEMORY_RATE_LIMIT/);
+});
+
+test('with a key in the settings no first key is made', async () => {
+  await inFolder(async (databaseUrl) => {
+    const key = 'a key of my own, '.replaceAll(/[ ,]/g, '_');
+    const settings = { ...env, MEMORY_API_KEY: key };
+    const server = await startServer({ env: settings, port: 0, databaseUrl });
+    expect(server.firstKey).toBeNull();
+    const headers = { authorization: `Bearer ${key}` };
+    const answer = await fetch(`${server.url}/v1/memories?userId=u`, { headers });
+    expect(answer.status).toBe(200);
+    await server.stop();
+  });
+});
