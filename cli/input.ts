@@ -7,6 +7,10 @@ export async function* readBytes(io: Io, path: string): AsyncGenerator<Uint8Arra
   if (path === '-' && io.stdin.isTerminal) {
     await note(io, 'Reading from the terminal; end with Ctrl-D on a line of its own.');
   }
+  yield* readPieces(io, path);
+}
+
+async function* readPieces(io: Io, path: string): AsyncGenerator<Uint8Array> {
   const reader = openReader(io, path);
   // A read that waits for input would keep the process alive after Ctrl-C.
   const stop = () => void reader.cancel().catch(() => {});
@@ -41,6 +45,17 @@ export async function readText(io: Io, path: string): Promise<string> {
 /** The text argument of a command: as typed, or stdin for `-`, without the newline echo adds. */
 export async function textArgument(io: Io, text: string): Promise<string> {
   return text === '-' ? (await readText(io, '-')).replace(/\r?\n$/, '') : text;
+}
+
+/** Asks the person at the terminal. Anything but a yes is a no. */
+export async function confirm(io: Io, question: string): Promise<boolean> {
+  await io.stderr.write(`${question} [y/N] `);
+  let answer = '';
+  for await (const piece of readPieces(io, '-')) {
+    answer += new TextDecoder().decode(piece);
+    if (answer.includes('\n')) break;
+  }
+  return /^\s*y(es)?\s*$/i.test(answer);
 }
 
 export function decodeText(bytes: Uint8Array, path: string): string {

@@ -65,7 +65,7 @@ export async function hint(io: Io, text: string): Promise<void> {
 export function asCalled({ env }: Io, text: string): string {
   if (env.npm_command !== 'exec') return text;
   return text.replace(
-    /\bmemory (?=(serve|save|list|get|delete|ingest|wait|keys)\b)/g,
+    /\bmemory (?=(serve|save|list|search|get|delete|ingest|wait|export|import|keys)\b)/g,
     'npx memory ',
   );
 }

@@ -30,6 +30,11 @@ export const errorsOutOption = new Option(
   'write every bad line there, as JSON with its number and the reason',
 );
 
+export function refuseToOverwrite(file: string, errorsOut: string | undefined): void {
+  if (file === '-' || file !== errorsOut) return;
+  throw usageError('--errors-out would overwrite the file that is read.');
+}
+
 export const waitOption = new Option('--wait', 'wait until it is processed');
 export const timeoutOption = new Option('--timeout <time>', 'longest wait, as 90s or 5m')
   .argParser(parseTime)
@@ -87,7 +92,7 @@ function parseTime(text: string): number {
   return ms;
 }
 
-function addMetadata(pair: string, previous: Metadata | undefined): Metadata {
+export function addMetadata(pair: string, previous: Metadata | undefined): Metadata {
   const at = pair.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('Write it as key=value, or key:=json.');
   const name = pair.slice(0, at);

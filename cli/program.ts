@@ -3,12 +3,15 @@ import { type AnyCommand, Command, CommanderError } from './commander.ts';
 import { addBackup, addRestore } from './commands/backup.ts';
 import { addDelete } from './commands/delete.ts';
 import { addDoctor } from './commands/doctor.ts';
+import { addExport } from './commands/export.ts';
 import { addGet } from './commands/get.ts';
 import { addHealth } from './commands/health.ts';
+import { addImport } from './commands/import.ts';
 import { addIngest } from './commands/ingest.ts';
 import { addKeys } from './commands/keys.ts';
 import { addList } from './commands/list.ts';
 import { addSave } from './commands/save.ts';
+import { addSearch } from './commands/search.ts';
 import { addServe } from './commands/serve.ts';
 import { addStatus } from './commands/status.ts';
 import { addUpdate } from './commands/update.ts';
@@ -59,7 +62,7 @@ export function createProgram(io: Io) {
     .exitOverride()
     .configureOutput(commanderOutput(io))
     .configureHelp({ showGlobalOptions: true, styleTitle: (title) => title })
-    .description('Save, list and ingest memories of your users, on a service of your own.')
+    .description('Save, find and ingest memories of your users, on a service of your own.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .option('--json', 'print JSON, errors too')
@@ -69,12 +72,15 @@ export function createProgram(io: Io) {
   addServe(program, io);
   addSave(program, io);
   addList(program, io);
+  addSearch(program, io);
   addGet(program, io);
   addUpdate(program, io);
   addDelete(program, io);
   addIngest(program, io);
   addStatus(program, io);
   addWait(program, io);
+  addExport(program, io);
+  addImport(program, io);
   addHealth(program, io);
   addKeys(program, io);
   addBackup(program, io);

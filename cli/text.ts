@@ -31,6 +31,18 @@ export function cut(text: string, width: number): string {
   return `${kept.trimEnd()}…`;
 }
 
+/** What stands in «guillemets» is what matched; colour says so better, where there is some. */
+export function highlighted(output: Output, snippet: string): string {
+  if (!output.color) return snippet;
+  return snippet.replace(/«([^«»]*)»/g, (_, word) => paint(output, ['bold', 'yellow'], word));
+}
+
+/** Wrapped to the width of the output, two columns in. */
+export function indented(output: Output, text: string): string {
+  const width = Math.max(10, output.columns - 2);
+  return Bun.wrapAnsi(text, width, { hard: true }).replace(/^/gm, '  ');
+}
+
 export function padded(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - Bun.stringWidth(text)));
 }

@@ -4,7 +4,9 @@ import type { Accepted, BatchAccepted } from './contract/ingest.ts';
 import type { Memory, SavedMemory } from './contract/memory.ts';
 import { type Operation, operations } from './contract/operations.ts';
 import type { Page } from './contract/page.ts';
+import type { SearchAnswer } from './contract/search.ts';
 import type { Health, IngestStatus } from './contract/status.ts';
+import type { Deleted, Imported } from './contract/transfer.ts';
 import { AuthenticationError } from './errors.ts';
 import { atLeast, type CallOptions, invalid, type Settings } from './options.ts';
 import { withRetries } from './retry.ts';
@@ -17,36 +19,41 @@ export type Answers = {
   get: Memory;
   update: Memory;
   delete: undefined;
+  deleteAll: Deleted;
+  search: SearchAnswer;
   status: IngestStatus;
   'ingest.support': Accepted;
   'ingest.document': Accepted;
   'ingest.chat': Accepted;
   'ingest.record': Accepted;
   'ingest.batch': BatchAccepted;
+  export: Page;
+  import: Imported;
   health: Health;
 };
 
-/** The field without which JSON is not taken for the service's answer. */
-const telltales: Record<keyof Answers, string> = {
+/** The field without which JSON is not the service's answer, where that is not `memoryId`. */
+const telltales: { [Name in keyof Answers]?: string } = {
   save: 'id',
   list: 'nextCursor',
   get: 'id',
   update: 'id',
-  delete: '',
-  status: 'status',
-  'ingest.support': 'memoryId',
-  'ingest.document': 'memoryId',
-  'ingest.chat': 'memoryId',
-  'ingest.record': 'memoryId',
+  deleteAll: 'deleted',
+  search: 'items',
   'ingest.batch': 'failed',
+  export: 'nextCursor',
+  import: 'failed',
   health: 'status',
 };
 
 type Input = {
   id?: string;
-  query?: Record<string, string | number | undefined>;
+  query?: Query;
   body?: unknown;
 };
+
+/** What is undefined is not sent; a map is sent as `name[key]=value`. */
+type Query = { [name: string]: string | number | boolean | undefined | Query };
 
 /** Calls an operation of the contract by its name. */
 export type Call = <Name extends keyof Answers>(
@@ -70,7 +77,7 @@ export function openCall(settings: Settings): Call {
       idempotencyKey: headers.get(names.idempotencyKey) || undefined,
       body: bodyOf(input),
       success: operation.success,
-      telltale: telltales[name],
+      telltale: telltales[name] ?? 'memoryId',
       timeoutMs: atLeast(1, 'timeoutMs', options.timeoutMs ?? settings.timeoutMs),
       signal: options.signal,
     };
@@ -84,12 +91,18 @@ export function openCall(settings: Settings): Call {
 
 function pathOf(operation: Operation, { id, query }: Input): string {
   const path = operation.path.replace(':id', () => encodeURIComponent(checkedId(id)));
-  const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query ?? {})) {
-    if (value !== undefined) parameters.set(name, String(value));
-  }
-  const search = String(parameters);
+  const search = String(new URLSearchParams(pairsOf(query)));
   return search === '' ? path : `${path}?${search}`;
+}
+
+type Pair = [name: string, value: string];
+
+function pairsOf(query: Query | undefined): Pair[] {
+  return Object.entries(query ?? {}).flatMap(([name, value]): Pair[] => {
+    if (value === undefined) return [];
+    if (typeof value !== 'object') return [[name, String(value)]];
+    return pairsOf(value).map(([key, inner]) => [`${name}[${key}]`, inner]);
+  });
 }
 
 /** Empty or dots, an id would make the path of another operation. */

@@ -151,8 +151,7 @@ export class WaitTimeoutError extends MemoryServiceError {
 
   constructor(memoryId: string, timeoutMs: number, ingestStatus: IngestStatus | undefined) {
     super(
-      `${memoryId} is not complete after ${timeoutMs} ms. Nothing is lost, the service goes on ` +
-        `with it: wait on with waitUntilComplete('${memoryId}').`,
+      `${memoryId} is not complete after ${timeoutMs} ms. Nothing is lost: wait again with this id.`,
       { code: 'wait_timeout' },
     );
     this.memoryId = memoryId;

@@ -1,6 +1,7 @@
 export type { Answer, ApiPromise } from './answer.ts';
 export { MemoryClient } from './client.ts';
 export type { ErrorCode, FieldError } from './contract/errors.ts';
+export type { FilterFields } from './contract/filter.ts';
 export type { IdempotencyStatus } from './contract/headers.ts';
 export type {
   Accepted,
@@ -28,8 +29,16 @@ export type {
 } from './contract/memory.ts';
 export type { OperationName } from './contract/operations.ts';
 export type { ListQuery, Order, Page } from './contract/page.ts';
+export type { FoundMemory, SearchAnswer, SearchQuery } from './contract/search.ts';
 export type { Health, IngestStatus } from './contract/status.ts';
 export type { JsonValue, Metadata } from './contract/text.ts';
+export type {
+  DeleteAllQuery,
+  Deleted,
+  ExportQuery,
+  Imported,
+  ImportRequest,
+} from './contract/transfer.ts';
 export {
   AbortError,
   AuthenticationError,

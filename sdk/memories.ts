@@ -2,7 +2,15 @@ import { type ApiPromise, apiPromise } from './answer.ts';
 import type { Call } from './call.ts';
 import type { Memory, SavedMemory, SaveRequest, UpdateRequest } from './contract/memory.ts';
 import type { ListQuery } from './contract/page.ts';
+import type { SearchAnswer, SearchQuery } from './contract/search.ts';
 import type { IngestStatus } from './contract/status.ts';
+import type {
+  DeleteAllQuery,
+  Deleted,
+  ExportQuery,
+  Imported,
+  ImportRequest,
+} from './contract/transfer.ts';
 import type { CallOptions } from './options.ts';
 import { type PagePromise, pagePromise } from './pages.ts';
 import { type WaitOptions, waitUntilComplete } from './poll.ts';
@@ -33,17 +41,31 @@ export class Memories {
 
   /**
    * Lists a user's memories, newest first. `limit` is the size of a page, 1–100, default 20.
+   * `type`, `source`, `externalId` and `metadata` narrow it down; several are AND.
    * Errors: `InvalidRequestError` and those of every call.
    *
    * ```ts
    * const page = await memory.list({ userId: 'u-1', limit: 50 });   // page.items, page.nextCursor
    * for await (const one of memory.list({ userId: 'u-1' })) { … }   // all, fetched as needed
+   * await memory.list({ userId: 'u-1', type: 'ticket', metadata: { priority: 'high' } });
    * ```
    */
   list(query: ListQuery, options?: CallOptions): PagePromise {
-    return pagePromise((cursor = query.cursor) =>
-      this.#call('list', { query: { ...query, cursor } }, options),
-    );
+    return pagePromise(this.#call, 'list', query, options);
+  }
+
+  /**
+   * Finds memories of a user by what they say, best first. `query` is words or a question, none of
+   * it syntax; words in double quotes that stand together rank higher. `limit` is 1–100, default
+   * 10; the filters are those of `list`. Errors: as for `list`.
+   *
+   * ```ts
+   * const { items } = await memory.search({ userId: 'u-1', query: 'where is my refund' });
+   * for (const { score, snippet, id } of items) … // what matched is in «guillemets»
+   * ```
+   */
+  search(query: SearchQuery, options?: CallOptions): ApiPromise<SearchAnswer> {
+    return this.#call('search', { query }, options);
   }
 
   /**
@@ -78,6 +100,44 @@ export class Memories {
    */
   delete(id: string, options?: CallOptions): ApiPromise<undefined> {
     return this.#call('delete', { id }, options);
+  }
+
+  /**
+   * Deletes everything of a user for good, and says how many memories that was. Errors: those of
+   * every call; a user without memories is none.
+   *
+   * ```ts
+   * const { deleted } = await memory.deleteAll({ userId: 'u-1' });
+   * ```
+   */
+  deleteAll(query: DeleteAllQuery, options?: CallOptions): ApiPromise<Deleted> {
+    return this.#call('deleteAll', { query }, options);
+  }
+
+  /**
+   * All memories of a user, or without one of the whole project, in pages of up to 1,000. They are
+   * what `import` takes. Errors: as for `list`.
+   *
+   * ```ts
+   * for await (const one of memory.export({ userId: 'u-1' })) console.log(JSON.stringify(one));
+   * ```
+   */
+  export(query: ExportQuery = {}, options?: CallOptions): PagePromise {
+    return pagePromise(this.#call, 'export', query, options);
+  }
+
+  /**
+   * Takes in 1 to 1,000 memories as `list` and `export` give them: ids, times, types and status
+   * are kept, an id that is there already is skipped. Bad ones fail alone: they throw nothing, so
+   * look at `failedCount` and `failed`. Errors: as for `save`.
+   *
+   * ```ts
+   * const { items } = await memory.export({ userId: 'u-1' });
+   * const { imported, skipped, failed } = await another.import({ items });
+   * ```
+   */
+  import(request: ImportRequest, options?: CallOptions): ApiPromise<Imported> {
+    return this.#call('import', { body: request }, options);
   }
 
   /**

@@ -1,11 +1,21 @@
 import type { ApiPromise } from './answer.ts';
+import type { Call } from './call.ts';
 import type { Memory } from './contract/memory.ts';
-import type { Page } from './contract/page.ts';
+import type { ListQuery, Page } from './contract/page.ts';
+import type { ExportQuery } from './contract/transfer.ts';
+import type { CallOptions } from './options.ts';
 
-/** A list: await it for one page, or iterate over every memory of this page and all after it. */
+/** Pages: await it for one, or iterate over every memory of this page and all after it. */
 export type PagePromise = ApiPromise<Page> & AsyncIterable<Memory>;
 
-export function pagePromise(fetchPage: (cursor?: string) => ApiPromise<Page>): PagePromise {
+/** Calls an operation that answers page by page. */
+export function pagePromise(
+  call: Call,
+  name: 'list' | 'export',
+  query: ListQuery | ExportQuery,
+  options: CallOptions | undefined,
+): PagePromise {
+  const fetchPage = (cursor = query.cursor) => call(name, { query: { ...query, cursor } }, options);
   const first = fetchPage();
   return Object.assign(first, { [Symbol.asyncIterator]: () => walk(first, fetchPage) });
 }

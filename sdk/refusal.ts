@@ -16,18 +16,23 @@ type ErrorClass = new (message: string, facts: ErrorFacts) => MemoryServiceError
 
 type Status = (typeof errorTable)[ErrorCode]['status'];
 
-/** The contract's error table, read from status to class. Its texts stay out of the bundle. */
-const classes: Record<Status, ErrorClass> = {
+/**
+ * The contract's error table, read from status to class, and what only something between us and
+ * the service would answer with. Its texts stay out of the bundle.
+ */
+const classes: Record<number, ErrorClass | undefined> = {
   400: InvalidRequestError,
   401: AuthenticationError,
+  403: AuthenticationError,
   404: NotFoundError,
   405: InvalidRequestError,
+  408: TimeoutError,
   413: PayloadTooLargeError,
   415: InvalidRequestError,
   429: RateLimitError,
   500: ServerError,
   503: ServerError,
-};
+} satisfies Record<Status | 403 | 408, ErrorClass>;
 
 /**
  * Turns an answer that is not the wanted one into the error that it means. The status decides the
@@ -50,16 +55,8 @@ export function errorOfAnswer(
   });
 }
 
-/** Also for statuses that only something between us and the service would answer with. */
 function classOf(status: number): ErrorClass {
-  if (isContracts(status)) return classes[status];
-  if (status === 403) return AuthenticationError;
-  if (status === 408) return TimeoutError;
-  return status >= 400 && status < 500 ? InvalidRequestError : ServerError;
-}
-
-function isContracts(status: number): status is Status {
-  return status in classes;
+  return classes[status] ?? (status >= 400 && status < 500 ? InvalidRequestError : ServerError);
 }
 
 function strange(status: number, headers: Headers): string {

@@ -21,16 +21,7 @@ const routeOf = ({ method, path }: Operation) => `${method} ${path}`;
 /** What is there without being an operation. */
 const onlyRoutes = ['ALL /v1', 'ALL /v1/*', 'GET /openapi.json'];
 const onlyMethods = ['waitUntilComplete'];
-const onlyCommands = [
-  'backup',
-  'completion',
-  'doctor',
-  'export',
-  'help',
-  'restore',
-  'serve',
-  'wait',
-];
+const onlyCommands = ['backup', 'completion', 'doctor', 'help', 'restore', 'serve', 'wait'];
 const onlyGroups = ['keys', 'profile'];
 /** Operations that share a command with another, by an option: `memory delete --user u`. */
 const commandOf: Record<string, string> = { deleteAll: 'delete' };

@@ -2,28 +2,32 @@ import type { RecordType } from '../../sdk/index.ts';
 import type { Line } from './lines.ts';
 import { type BadLine, type Entry, isBad, parseRecord } from './records.ts';
 
-/** Records that go in one request. `end` is how far into the file it reaches, in bytes. */
-export type Chunk = { key: string; entries: Entry[]; end: number };
+/**
+ * Records that go in one request. `end` is how far into the file it reaches, in bytes; without a
+ * key the client makes one.
+ */
+export type Chunk = { key: string | undefined; entries: Entry[]; end: number };
 
 export type ChunkOptions = {
-  type: RecordType | undefined;
-  /** Put before the place of each chunk instead of a key made from its content. */
-  idempotencyKey: string | undefined;
+  type?: RecordType | undefined;
+  linesInChunk: number;
+  /** The idempotency key of what stands at this place. */
+  keyOf(place: string, entries: Entry[]): string | undefined;
   onBad(bad: BadLine): Promise<void>;
 };
 
-const linesInChunk = 100;
 /** Well below the body limit of 5 MiB: JSON written anew may be a little longer than it was. */
 const bytesInChunk = 4 * 1024 * 1024;
 
 /**
- * Groups lines by their place: every hundred lines begin anew, so that a change in the file
- * leaves the chunks of the other hundreds, and so their keys, as they were.
+ * Groups lines by their place: every `linesInChunk` lines begin anew, so that a change in the file
+ * leaves the chunks of the others, and so their keys, as they were.
  */
 export async function* chunkLines(
   lines: AsyncIterable<Line>,
   options: ChunkOptions,
 ): AsyncGenerator<Chunk> {
+  const { linesInChunk, keyOf } = options;
   let seen = 0;
   let part = 0;
   let size = 0;
@@ -31,7 +35,7 @@ export async function* chunkLines(
   let entries: Entry[] = [];
   const take = (): Chunk => {
     const group = Math.floor((seen - 1) / linesInChunk);
-    const chunk = { key: keyOf(`${group}.${part}`, entries, options), entries, end };
+    const chunk = { key: keyOf(`${group}.${part}`, entries), entries, end };
     part += 1;
     size = 0;
     entries = [];
@@ -60,18 +64,11 @@ export async function* chunkLines(
 
 /** Half a chunk, for a service that takes less than we thought. */
 export function halves(chunk: Chunk): Chunk[] {
-  const middle = Math.ceil(chunk.entries.length / 2);
-  return [chunk.entries.slice(0, middle), chunk.entries.slice(middle)].map((entries, index) => ({
+  const { key, entries } = chunk;
+  const middle = Math.ceil(entries.length / 2);
+  return [entries.slice(0, middle), entries.slice(middle)].map((half, index) => ({
     ...chunk,
-    entries,
-    key: `${chunk.key}/${index}`,
+    entries: half,
+    key: key === undefined ? undefined : `${key}/${index}`,
   }));
-}
-
-/** The same lines at the same place give the same key, so sending them again is a replay. */
-function keyOf(place: string, entries: Entry[], { type, idempotencyKey }: ChunkOptions): string {
-  if (idempotencyKey !== undefined) return `${idempotencyKey}:${place}`;
-  const hash = new Bun.CryptoHasher('sha256').update(`${place}\n${type ?? ''}\n`);
-  for (const { text } of entries) hash.update(`${text}\n`);
-  return `batch-${hash.digest('hex')}`;
 }

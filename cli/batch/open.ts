@@ -6,10 +6,15 @@ import type { Unit } from './report.ts';
 
 export type BatchInput = { lines: AsyncIterable<Line>; totalBytes?: number; unit: Unit };
 
-/** The lines of a file, or of stdin for `-`. */
-export async function openInput(io: Io, path: string): Promise<BatchInput> {
+/** The lines of a file, or of stdin for `-`; an empty one is refused unless it may be. */
+export async function openInput(
+  io: Io,
+  path: string,
+  { mayBeEmpty = false } = {},
+): Promise<BatchInput> {
   const lines = readLines(readBytes(io, path));
   const first = await lines.next();
+  if (first.done && mayBeEmpty) return { lines, unit: 'line' };
   if (first.done) throw new CliError({ code: 'empty', message: `${inputName(path)} is empty.` });
   if (first.value.bytes[0] === '['.charCodeAt(0)) {
     throw new CliError({

@@ -39,8 +39,13 @@ export function isBad(parsed: Entry | BadLine): parsed is BadLine {
 
 /** What names the thing a record is about, where two records of one must keep their order. */
 export function pairOf({ item }: Entry): string | undefined {
-  if (!isObject(item) || item.externalId === undefined) return undefined;
+  if (!isObject(item) || (item.externalId ?? null) === null) return undefined;
   return JSON.stringify([item.userId, item.source ?? null, item.externalId]);
+}
+
+/** The id of a memory. */
+export function idOf({ item }: Entry): string | undefined {
+  return isObject(item) && typeof item.id === 'string' ? item.id : undefined;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,14 +1,13 @@
-import type { MemoryClient, RecordType } from '../../sdk/index.ts';
+import type { IngestRecord, MemoryClient, RecordType } from '../../sdk/index.ts';
 import { ExitWith, exitCodes } from '../failure.ts';
 import { type Io, note } from '../io.ts';
 import { waitForAll } from '../waiting.ts';
 import { type Chunk, chunkLines } from './chunks.ts';
 import type { BatchInput } from './open.ts';
-import { inParallel } from './parallel.ts';
-import { type Progress, startProgress } from './progress.ts';
+import { startProgress } from './progress.ts';
 import { type Entry, pairOf } from './records.ts';
 import { openReport, type Report } from './report.ts';
-import { sender, type Tally } from './send.ts';
+import { sendLines } from './send-lines.ts';
 
 export type BatchOptions = {
   type?: RecordType | undefined;
@@ -19,52 +18,48 @@ export type BatchOptions = {
   timeout: number;
 };
 
-const requestsAtOnce = 4;
-const goOn = 'Run the same command again to go on: what is done is not done twice.';
+/** What was accepted: now, or by an earlier run. The ids are only kept to be waited for. */
+type Tally = { accepted: number; replayed: number; memoryIds: Set<string> };
 
-/** Ingests every line of the input. Bad ones are reported and do not stop the rest. */
+const linesInChunk = 100;
+
+/** Ingests every line of the input. */
 export async function runBatch(
   io: Io,
   client: MemoryClient,
   input: BatchInput,
   options: BatchOptions,
 ): Promise<void> {
-  const progress = startProgress(io, input.totalBytes);
-  const report = openReport(io, reportOptions(input, options, progress));
-  const tally: Tally = { accepted: 0, replayed: 0, memoryIds: options.wait ? new Set() : null };
-  const chunks = chunkLines(input.lines, {
-    type: options.type,
-    idempotencyKey: options.idempotencyKey,
-    onBad: report.bad,
+  const { type } = options;
+  const tally: Tally = { accepted: 0, replayed: 0, memoryIds: new Set() };
+  const keyOf = (place: string, entries: Entry[]) => keyOfChunk(place, entries, options);
+  const report = await sendLines(io, input, options, {
+    chunks: { type, linesInChunk, keyOf },
+    namesIn: pairsIn,
+    post: (items, call) => client.ingest.batch({ items: items as IngestRecord[] }, call),
+    count({ accepted, items }, replayed) {
+      tally[replayed ? 'replayed' : 'accepted'] += accepted;
+      if (options.wait) for (const { memoryId } of items) tally.memoryIds.add(memoryId);
+      return accepted;
+    },
   });
-  try {
-    const send = await sender(io, client, report, tally);
-    await inParallel(chunks, requestsAtOnce, pairsOf, async (chunk) => {
-      await send(chunk);
-      await progress.show(tally.accepted + tally.replayed + report.failed(), chunk.end);
-    });
-  } catch (error) {
-    await report.close();
-    const done = tally.accepted + tally.replayed;
-    await note(io, `Stopped after ${done} records. ${goOn}`);
-    throw error;
-  }
-  await report.close();
   await conclude(io, client, report, tally, options);
 }
 
 /** Checks every line as the service would, and sends nothing. */
 export async function dryRun(io: Io, input: BatchInput, options: BatchOptions): Promise<void> {
   const { sentence, validateRecord } = await import('../../sdk/contract/validate.ts');
-  const report = openReport(io, reportOptions(input, options, startProgress(io, input.totalBytes)));
-  const { type } = options;
+  const { type, json, errorsOut } = options;
+  const progress = startProgress(io, input.totalBytes);
+  const report = openReport(io, { json, errorsOut, unit: input.unit, progress });
   let valid = 0;
   const check = async ({ line, text, item }: Entry) => {
     const [problem] = validateRecord(item);
     if (problem === undefined) valid += 1;
     else await report.bad({ line, error: 'invalid_request', message: sentence(problem), text });
   };
-  const chunks = chunkLines(input.lines, { type, idempotencyKey: '', onBad: report.bad });
+  const unkeyed = { type, linesInChunk, keyOf: () => undefined, onBad: report.bad };
+  const chunks = chunkLines(input.lines, unkeyed);
   for await (const { entries } of chunks) for (const entry of entries) await check(entry);
   await report.close();
   await report.summary({ valid });
@@ -80,7 +75,7 @@ async function conclude(
 ): Promise<void> {
   const ended: Record<number, number> = {};
   let exitCode: number = exitCodes.done;
-  if (wait && memoryIds !== null) {
+  if (wait) {
     exitCode = await waitForAll(io, client, memoryIds, timeout, async (outcome) => {
       ended[outcome.exitCode] = (ended[outcome.exitCode] ?? 0) + 1;
       if (outcome.error !== null) await note(io, outcome.error.message);
@@ -96,10 +91,18 @@ async function conclude(
   if (exitCode !== exitCodes.done) throw new ExitWith(exitCode);
 }
 
-function reportOptions({ unit }: BatchInput, options: BatchOptions, progress: Progress) {
-  return { json: options.json, errorsOut: options.errorsOut, unit, progress };
+function pairsIn({ entries }: Chunk): Set<string> {
+  return new Set(entries.map(pairOf).filter((pair) => pair !== undefined));
 }
 
-function pairsOf({ entries }: Chunk): Set<string> {
-  return new Set(entries.map(pairOf).filter((pair) => pair !== undefined));
+/** The same lines at the same place give the same key, so sending them again is a replay. */
+function keyOfChunk(
+  place: string,
+  entries: Entry[],
+  { type, idempotencyKey }: BatchOptions,
+): string {
+  if (idempotencyKey !== undefined) return `${idempotencyKey}:${place}`;
+  const hash = new Bun.CryptoHasher('sha256').update(`${place}\n${type ?? ''}\n`);
+  for (const { text } of entries) hash.update(`${text}\n`);
+  return `batch-${hash.digest('hex')}`;
 }

@@ -1,11 +1,17 @@
 import { setTimeout } from 'node:timers/promises';
-import type { BatchAccepted, IngestRecord, MemoryClient } from '../../sdk/index.ts';
+import type { ApiPromise, CallOptions } from '../../sdk/index.ts';
 import type { Io } from '../io.ts';
 import { type Chunk, halves } from './chunks.ts';
 import type { Report } from './report.ts';
 
-/** What was accepted: now, or by an earlier run. The ids are only kept to be waited for. */
-export type Tally = { accepted: number; replayed: number; memoryIds: Set<string> | null };
+/** What operations on many answer with: bad items fail alone. */
+export type Answered = { failed: { index: number; error: string; message: string }[] };
+
+/** The operation that takes the items of a chunk. Here they are any JSON; the service judges. */
+export type Post<Answer extends Answered> = (
+  items: unknown[],
+  options: CallOptions,
+) => ApiPromise<Answer>;
 
 const busyMs = 5_000;
 /** A slow disk on the other side must not fail a chunk that is about to be accepted. */
@@ -15,17 +21,21 @@ const chunkTimeoutMs = 120_000;
  * Sends one chunk and notes what became of each record. What says nothing about the records
  * themselves (no connection, a refused key) throws, and ends the run.
  */
-export async function sender(io: Io, client: MemoryClient, report: Report, tally: Tally) {
+export async function sender<Answer extends Answered>(
+  io: Io,
+  report: Report,
+  post: Post<Answer>,
+  count: (answer: Answer, replayed: boolean) => void,
+) {
   const { InvalidRequestError, PayloadTooLargeError, RateLimitError } = await import(
     '../../sdk/index.ts'
   );
   return async function send(chunk: Chunk): Promise<void> {
-    // Here they are any JSON; the service judges each by itself.
-    const items = chunk.entries.map(({ item }) => item) as IngestRecord[];
+    const items = chunk.entries.map(({ item }) => item);
     const call = { idempotencyKey: chunk.key, signal: io.interrupted, timeoutMs: chunkTimeoutMs };
     try {
-      const { data, response } = await client.ingest.batch({ items }, call).withResponse();
-      count(tally, data, response.idempotencyStatus === 'replayed');
+      const { data, response } = await post(items, call).withResponse();
+      count(data, response.idempotencyStatus === 'replayed');
       await reportFailed(report, chunk, data);
     } catch (error) {
       if (error instanceof PayloadTooLargeError && items.length > 1) {
@@ -43,12 +53,7 @@ export async function sender(io: Io, client: MemoryClient, report: Report, tally
   };
 }
 
-function count(tally: Tally, { accepted, items }: BatchAccepted, replayed: boolean): void {
-  tally[replayed ? 'replayed' : 'accepted'] += accepted;
-  for (const { memoryId } of items) tally.memoryIds?.add(memoryId);
-}
-
-async function reportFailed(report: Report, { entries }: Chunk, { failed }: BatchAccepted) {
+async function reportFailed(report: Report, { entries }: Chunk, { failed }: Answered) {
   for (const { index, error, message } of failed) {
     const { line = 0, text = '' } = entries[index] ?? {};
     await report.bad({ line, error, message, text });

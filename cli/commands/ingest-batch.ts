@@ -1,9 +1,14 @@
 import type { Parent } from '../commander.ts';
 import { connect } from '../connect.ts';
 import { addExamples } from '../examples.ts';
-import { usageError } from '../failure.ts';
 import type { Io } from '../io.ts';
-import { errorsOutOption, idempotencyKeyOption, timeoutOption, waitOption } from '../options.ts';
+import {
+  errorsOutOption,
+  idempotencyKeyOption,
+  refuseToOverwrite,
+  timeoutOption,
+  waitOption,
+} from '../options.ts';
 
 export function addIngestBatch(group: Parent, io: Io): void {
   const command = group
@@ -17,9 +22,7 @@ export function addIngestBatch(group: Parent, io: Io): void {
     .addHelpText('after', help);
   command.action(async (file) => {
     const options = command.optsWithGlobals();
-    if (file !== '-' && file === options.errorsOut) {
-      throw usageError('--errors-out would overwrite the file that is read.');
-    }
+    refuseToOverwrite(file, options.errorsOut);
     const { openInput } = await import('../batch/open.ts');
     const { dryRun, runBatch } = await import('../batch/run.ts');
     if (options.dryRun) return dryRun(io, await openInput(io, file), options);

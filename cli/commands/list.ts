@@ -2,6 +2,13 @@ import type { Memory, MemoryClient, Page } from '../../sdk/index.ts';
 import { Option, type Parent } from '../commander.ts';
 import { connect } from '../connect.ts';
 import { addExamples } from '../examples.ts';
+import {
+  externalIdFilter,
+  filtersOf,
+  metadataFilter,
+  sourceFilter,
+  typeFilter,
+} from '../filters.ts';
 import { type Io, note } from '../io.ts';
 import { given, needUser, parseWhole, userOption } from '../options.ts';
 import { type Column, printJson, printJsonLine, printTable } from '../output.ts';
@@ -17,6 +24,10 @@ export function addList(program: Parent, io: Io): void {
     .addOption(new Option('--order <order>', 'by creation').choices(['desc', 'asc'] as const))
     .option('--cursor <cursor>', 'go on from there: the nextCursor of the page before')
     .option('--all', 'every page')
+    .addOption(typeFilter)
+    .addOption(sourceFilter)
+    .addOption(externalIdFilter)
+    .addOption(metadataFilter)
     .addHelpText(
       'after',
       '\nIn a pipe: id, type, status, createdAt and content, tab-separated and whole;' +
@@ -27,27 +38,25 @@ export function addList(program: Parent, io: Io): void {
     const userId = needUser(options.user);
     const client = await connect(io, options);
     const { limit, order, cursor } = options;
-    const query = { userId, ...given({ limit, order, cursor }) };
-    if (options.all) await printEvery(io, options.json, client, query);
-    else
-      await printPage(
-        io,
-        options.json,
-        userId,
-        await client.list(query, { signal: io.interrupted }),
-      );
+    const filters = filtersOf(options);
+    const query = { userId, ...given({ limit, order, cursor }), ...filters };
+    if (options.all) return printEvery(io, options.json, client, query);
+    const page = await client.list(query, { signal: io.interrupted });
+    if (options.json) return printJson(io, page);
+    const narrowed = Object.keys(filters).length > 0;
+    await printPage(io, page, `No memories of ${userId}${narrowed ? ' fit' : ''}.`);
   });
   addExamples(command, [
     'memory list --user u-1',
+    'memory list --user u-1 --type ticket -m priority=high',
     'memory list --user u-1 --all --json',
     'memory list --user u-1 | cut -f 1,5',
   ]);
 }
 
-async function printPage(io: Io, json: true | undefined, userId: string, page: Page) {
-  if (json) return printJson(io, page);
+async function printPage(io: Io, page: Page, none: string) {
   await printTable(io, columnsAt(io), page.items);
-  if (page.items.length === 0) await note(io, `No memories of ${userId}.`);
+  if (page.items.length === 0) await note(io, none);
   if (page.nextCursor !== null) {
     await note(io, `There are more: add --all, or --cursor ${page.nextCursor}`);
   }

@@ -3,7 +3,7 @@ import { limits } from './limits.ts';
 import { MemoryType } from './memory.ts';
 import { Text } from './text.ts';
 
-const Name = Text({ max: limits.nameCharacters });
+const max = limits.nameCharacters;
 
 /**
  * What a list or a search is narrowed to; several are AND. In a query, metadata is written
@@ -12,8 +12,8 @@ const Name = Text({ max: limits.nameCharacters });
  */
 export const filterFields = {
   type: Type.Optional(MemoryType),
-  source: Type.Optional(Name),
-  externalId: Type.Optional(Name),
+  source: Type.Optional(Text({ max, description: 'The system that the record came from.' })),
+  externalId: Type.Optional(Text({ max, description: 'Its name in that system.' })),
   metadata: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       description:

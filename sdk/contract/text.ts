@@ -75,7 +75,9 @@ export function timestampProblem(value: unknown): string | null {
 }
 
 export function instantProblem(value: unknown): string | null {
-  const named = typeof value === 'string' && isRfc3339(value) && !Number.isNaN(Date.parse(value));
+  const at = typeof value === 'string' && isRfc3339(value) ? Date.parse(value) : Number.NaN;
+  // An offset can take the year out of its four digits, and then it could not be given back.
+  const named = !Number.isNaN(at) && /^\d{4}-/.test(new Date(at).toISOString());
   return named ? null : 'must be an RFC 3339 time';
 }
 

@@ -42,7 +42,7 @@ export function withLimit(query: Record<string, string>): Record<string, unknown
 
 /** With every `metadata[key]` under `metadata`. */
 export function withMetadata(query: Record<string, unknown>): Record<string, unknown> {
-  const rest: Record<string, unknown> = {};
+  const rest: Record<string, unknown> = Object.create(null);
   const metadata: Record<string, unknown> = Object.create(null);
   for (const [name, value] of Object.entries(query)) {
     const [, key] = /^metadata\[(.+)\]$/s.exec(name) ?? [];

@@ -10,7 +10,7 @@ import {
 } from '../../sdk/contract/transfer.ts';
 import { sentence, validator } from '../../sdk/contract/validate.ts';
 import type { Services } from '../app.ts';
-import { pageJson } from '../memory/json.ts';
+import { memoryJson, pageJson } from '../memory/json.ts';
 import { indexPassages } from '../memory/passages.ts';
 import type * as stored from '../storage/storage.ts';
 import { sendJson, sendResult } from './answer.ts';
@@ -52,15 +52,10 @@ export function transfer(guard: Secured, { storage, worker, now, config }: Servi
     .get('/export', async (context) => {
       const query = checked<ExportQuery>(validateExport, withLimit(readQuery(context.request.url)));
       const { userId = null, cursor, limit = limits.exportItems } = query;
+      const { projectId } = context.caller;
       const list = ['export', userId ?? ''];
-      const found = await storage.exportMemories({
-        projectId: context.caller.projectId,
-        userId,
-        after: cursor === undefined ? null : readCursor(cursor, list).id,
-        limit: limit + 1,
-      });
-      const items = found.slice(0, limit);
-      const last = found.length > limit ? items.at(-1) : undefined;
+      const after = cursor === undefined ? null : readCursor(cursor, list).id;
+      const { items, last } = await readPage(storage, { projectId, userId, after, limit });
       const nextCursor = last === undefined ? null : writeCursor(last, list);
       return sendJson(context, 200, pageJson(items, nextCursor));
     })
@@ -88,6 +83,30 @@ export function transfer(guard: Secured, { storage, worker, now, config }: Servi
       },
       bodyUnread,
     );
+}
+
+/** A page fits into the body of an import, unless a single memory is larger than that. */
+const pageBytes = 4 * 1024 * 1024;
+/** Read at a time: a thousand documents at once would be gigabytes. */
+const stepItems = 20;
+
+type Range = Parameters<stored.Storage['exportMemories']>[0];
+
+/** As many memories as are asked for, or fewer that are large; `last` unless it is the end. */
+async function readPage(storage: stored.Storage, range: Range) {
+  const items: stored.StoredMemory[] = [];
+  let bytes = 0;
+  for (;;) {
+    const after = items.at(-1)?.id ?? range.after;
+    const found = await storage.exportMemories({ ...range, after, limit: stepItems });
+    for (const memory of found) {
+      bytes += Buffer.byteLength(memoryJson(memory));
+      const isFull = items.length === range.limit || bytes > pageBytes;
+      if (isFull && items.length > 0) return { items, last: items.at(-1) };
+      items.push(memory);
+    }
+    if (found.length < stepItems) return { items };
+  }
 }
 
 type Failure = Imported['failed'][number];

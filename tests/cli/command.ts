@@ -12,6 +12,10 @@ export type Surroundings = {
   stdin?: string | ReadableStream<Uint8Array>;
   /** Both outputs are a terminal of this many columns. */
   terminal?: number;
+  /** The terminal knows colours. */
+  color?: true;
+  /** What somebody at a terminal types. */
+  typed?: string;
   home?: string;
   interrupted?: AbortSignal;
   /** Called with everything that is written, as it is. */
@@ -34,11 +38,12 @@ export function memoryAt(server: TestServer) {
 }
 
 export function testIo(ran: Ran, around: Surroundings = {}): Io {
-  const { env = {}, stdin = '', terminal, home = '/nowhere', interrupted } = around;
+  const { env = {}, terminal, home = '/nowhere', interrupted } = around;
+  const stdin = around.stdin ?? around.typed ?? '';
   const output = (name: 'stdout' | 'stderr'): Output => ({
     isTerminal: terminal !== undefined,
     columns: terminal ?? 80,
-    color: false,
+    color: around.color ?? false,
     async write(text) {
       ran[name] += text;
       around.onOutput?.(text);
@@ -46,7 +51,7 @@ export function testIo(ran: Ran, around: Surroundings = {}): Io {
   });
   return {
     stdin: {
-      isTerminal: false,
+      isTerminal: around.typed !== undefined,
       stream: () => (typeof stdin === 'string' ? new Blob([stdin]).stream() : stdin),
     },
     stdout: output('stdout'),

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { examplesBelow } from '../../cli/examples.ts';
 import { createProgram } from '../../cli/program.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { importable } from '../support/writes.ts';
 import { temporaryFolder, testIo } from './command.ts';
 
 /* Every example in the help is run by a shell, as a reader would. */
@@ -20,6 +21,7 @@ beforeAll(async () => {
     'chat.json': JSON.stringify(chat),
     'event.json': JSON.stringify(event),
     'records.jsonl': `${JSON.stringify(event)}\n`,
+    'memories.jsonl': `${JSON.stringify(importable('u-1'))}\n`,
     'handbook.md': '# Handbook',
     'faq.md': '# Questions',
   };

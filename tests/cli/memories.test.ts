@@ -131,6 +131,46 @@ describe('memory list', () => {
   });
 });
 
+describe('memory list, narrowed', () => {
+  const argv = ['list', '--user', 'narrowed'];
+  const contents = async (...options: string[]) => {
+    const { code, stdout } = await memory([...argv, ...options]);
+    expect(code).toBe(0);
+    return lines(stdout).map((line) => line.split('\t')[4]);
+  };
+  beforeAll(async () => {
+    const userId = 'narrowed';
+    const metadata = { plan: 'pro', seats: 5, open: true };
+    await server.client.save({ userId, content: 'saved', metadata });
+    await server.client.save({ userId, content: 'other', metadata: { plan: 'free' } });
+    const data = { name: 'event' };
+    const origin = { source: 'crm', externalId: '1' };
+    await server.client.ingest.record({ type: 'event', userId, ...origin, data, metadata });
+  });
+
+  test('by type, source, external id and metadata', async () => {
+    expect(await contents('--type', 'event')).toEqual(['event']);
+    expect(await contents('--source', 'crm', '--external-id', '1')).toEqual(['event']);
+    expect(await contents('--metadata', 'plan=pro')).toEqual(['event', 'saved']);
+    expect(await contents('-m', 'plan=pro', '-m', 'seats=5', '--type', 'memory')).toEqual([
+      'saved',
+    ]);
+    expect(await contents('-m', 'seats:=5', '-m', 'open:=true', '--all')).toEqual([
+      'event',
+      'saved',
+    ]);
+  });
+
+  test('nothing that fits is no failure, and told as such', async () => {
+    const { code, stdout, stderr } = await memory([...argv, '-m', 'plan=none']);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'No memories of narrowed fit.\n',
+    });
+  });
+});
+
 describe('one memory', () => {
   test('get shows it whole', async () => {
     const saved = await server.client.save({ userId: 'one', content: 'a\nb', metadata: { k: 1 } });

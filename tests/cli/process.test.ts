@@ -71,6 +71,17 @@ print(process_count)`;
     expect(stderr).toBe('');
   });
 
+  test('an export is whole through a slow pipe, and ends quietly where its reader leaves', async () => {
+    const whole = await shell(`$MEMORY export --user ${userId} | (sleep 0.3; wc -lc)`).ended;
+    const [count, bytes] = whole.stdout.trim().split(/\s+/).map(Number);
+    expect(count).toBe(40);
+    expect(bytes).toBeGreaterThan(2_400_000);
+    expect(whole.stderr).toBe('Exported 40 memories.\n');
+    const line = `$MEMORY export --user ${userId} | head -c 7; echo "\${PIPESTATUS[0]}"`;
+    const { stdout, stderr } = await shell(line).ended;
+    expect({ stdout, stderr }).toEqual({ stdout: '{"id":"0\n', stderr: '' });
+  });
+
   test('a full disk is told, exit 1', async () => {
     const { stderr, code } = await shell(`$MEMORY list --user ${userId} > /dev/full`).ended;
     expect(stderr).toContain('ENOSPC');

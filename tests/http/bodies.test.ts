@@ -99,6 +99,7 @@ const writes: [method: string, path: string][] = [
   ['POST', '/v1/ingest/document'],
   ['POST', '/v1/ingest/chat'],
   ['POST', '/v1/ingest/batch'],
+  ['POST', '/v1/import'],
 ];
 
 /** The route with an id that is there. */

@@ -66,6 +66,11 @@ describe('404', () => {
     '/v1/ingest/',
     '/v1/ingest/nope',
     '/v1/ingest/batch/nope',
+    '/v1/memories/search/',
+    '/v1/memories/search/nope',
+    '/v1/export/',
+    '/v1/export/nope',
+    '/v1/import/',
   ];
   test.each(unknownRoutes)('the unknown route %s', async (path) => {
     for (const method of ['GET', 'POST', 'PATCH', 'DELETE', 'PUT']) {
@@ -108,8 +113,12 @@ describe('404', () => {
 
 describe('405', () => {
   const paths = [...new Set(routes.map(({ path }) => path))];
-  const methodsOf = (path: string): string[] =>
-    routes.filter((route) => route.path === path).map(({ method }) => method);
+  /** Whatever is no route of its own is an id: DELETE /v1/memories/search finds no such memory. */
+  const takes = (route: string, path: string) =>
+    route === path || (route === '/v1/memories/:id' && path === '/v1/memories/search');
+  const methodsOf = (path: string): string[] => [
+    ...new Set(routes.filter((route) => takes(route.path, path)).map(({ method }) => method)),
+  ];
   const others = paths.flatMap((path) =>
     ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
       .filter((method) => !methodsOf(path).includes(method))
@@ -135,17 +144,20 @@ describe('405', () => {
 });
 
 describe('400 for a query parameter', () => {
-  const takesQuery = ['GET', '/v1/memories'].join();
+  const needed: Record<string, string> = {
+    'GET /v1/memories': 'userId=u&',
+    'DELETE /v1/memories': 'userId=u&',
+    'GET /v1/memories/search': 'userId=u&query=x&',
+  };
   test.each(securedRoutes)('%s %s with one that is unknown', async (method, path) => {
-    const query = [method, path].join() === takesQuery ? 'userId=u&nope=1' : 'nope=1';
+    const query = `${needed[`${method} ${path}`] ?? ''}nope=1`;
     const body = method === 'POST' || method === 'PATCH' ? { body: {} } : {};
     const answer = await ask(server, method, `${withId(path, known)}?${query}`, body);
     expectInvalid(answer, 'nope');
   });
 
-  test.each([
+  const badOfUser: [query: string, field: string][] = [
     ['userId=a&userId=a', 'userId'],
-    ['userId=a&limit=1&limit=2', 'limit'],
     ['userId=a&user%49d=b', 'userId'],
     ['userId=%zz', ''],
     ['userId=%', ''],
@@ -159,8 +171,20 @@ describe('400 for a query parameter', () => {
     [`userId=${'x'.repeat(257)}`, 'userId'],
     ['userId=a&userid=b', 'userid'],
     ['userId=a&__proto__=b', '__proto__'],
-  ])('GET /v1/memories?%s', async (query, field) => {
+  ];
+  test.each(badOfUser)('userId: ?%s', async (query, field) => {
     expectInvalid(await ask(server, 'GET', `/v1/memories?${query}`), field);
+    expectInvalid(await ask(server, 'DELETE', `/v1/memories?${query}`), field);
+    expectInvalid(await ask(server, 'GET', `/v1/memories/search?query=x&${query}`), field);
+    // An export may leave the user out, and then is of all of them.
+    const isExport = query === '';
+    if (!isExport) expectInvalid(await ask(server, 'GET', `/v1/export?${query}`), field);
+  });
+
+  test('limit given twice', async () => {
+    const query = 'userId=a&limit=1&limit=2';
+    expectInvalid(await ask(server, 'GET', `/v1/memories?${query}`), 'limit');
+    expectInvalid(await ask(server, 'GET', `/v1/export?${query}`), 'limit');
   });
 });
 

@@ -58,6 +58,11 @@ const changes: Record<string, [path: string, value: unknown][]> = {
     ['items.1', { bad: 'two' }],
     ['items.2.data.text', 'U'],
   ],
+  'POST /v1/import': [
+    ['items.0.content', 'other'],
+    ['items.0.updatedAt', '2026-11-20T10:00:02.000Z'],
+    ['items.1', { bad: 'two' }],
+  ],
   'PATCH /v1/memories/:id': [
     ['content', 'newest'],
     ['metadata.a', 3],

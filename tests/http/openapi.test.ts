@@ -71,13 +71,16 @@ describe('the running server', () => {
     await exhausted.stop();
   });
 
-  /** A path that exists, for the operation to work on. */
+  /** A path that exists, for the operation to work on, with the query of the example. */
   async function pathOf({ path, parameters = [] }: Operation, id?: string): Promise<string> {
     const memory = { userId: 'u-1', content: 'a memory to work on' };
     const target = path.includes('{id}') ? (id ?? (await server.client.save(memory)).id) : '';
     const query = new URLSearchParams();
-    for (const { name, in: place, required, example } of parameters.map(resolve)) {
-      if (place === 'query' && required) query.set(name, String(example));
+    for (const { name, in: place, example } of parameters.map(resolve)) {
+      if (place !== 'query' || example === undefined) continue;
+      if (typeof example !== 'object') query.set(name, String(example));
+      else
+        for (const [key, one] of Object.entries(example ?? {})) query.set(`${name}[${key}]`, one);
     }
     return `${path.replace('{id}', target)}?${query}`.replace(/\?$/, '');
   }

@@ -58,6 +58,8 @@ test.each<[status: number, code: ErrorCode, of: string, faults: Faults]>([
   [405, 'method_not_allowed', 'a method', { method: 'PUT', type, body }],
   [415, 'unsupported_media_type', 'a save', { path: `/v1/memories${query}`, type, body }],
   [415, 'unsupported_media_type', 'a record', { path: `/v1/ingest${query}`, type, body }],
+  [415, 'unsupported_media_type', 'an import', { path: `/v1/import${query}`, type, body }],
+  [413, 'payload_too_large', 'an import', { path: `/v1/import${query}`, body }],
   [413, 'payload_too_large', 'a save', { path: `/v1/memories${query}`, body }],
   [413, 'payload_too_large', 'a record', { path: `/v1/ingest${query}`, body }],
 ])('%i %s before all that is judged later: %s', async (status, code, _, faults) => {

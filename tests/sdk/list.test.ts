@@ -43,6 +43,39 @@ test('list() iterated goes on from a cursor, and fetches no page that nobody ask
   expect(server.requests.map(({ path }) => path)).toEqual(['/v1/memories?userId=u-1&cursor=c1']);
 });
 
+test('list() iterated sends its filters with every page', async () => {
+  using server = startFaultServer(page(['mem_1'], 'c1'), page(['mem_2'], null));
+  const query = { userId: 'u-1', type: 'event', metadata: { plan: 'pro' } } as const;
+  const ids: string[] = [];
+  for await (const { id } of clientOf(server).list(query)) ids.push(id);
+  expect(ids).toEqual(['mem_1', 'mem_2']);
+  const first = '/v1/memories?userId=u-1&type=event&metadata%5Bplan%5D=pro';
+  expect(server.requests.map(({ path }) => path)).toEqual([first, `${first}&cursor=c1`]);
+});
+
+test('export() awaited is one page, of a project or of a user', async () => {
+  using server = startFaultServer(page(['mem_1'], 'c1'));
+  const { items, nextCursor } = await clientOf(server).export();
+  expect([items.map(({ id }) => id), nextCursor]).toEqual([['mem_1'], 'c1']);
+  await clientOf(server).export({ userId: 'u-1', limit: 5, cursor: 'c1' });
+  expect(server.requests.map(({ path }) => path)).toEqual([
+    '/v1/export',
+    '/v1/export?userId=u-1&limit=5&cursor=c1',
+  ]);
+});
+
+test('export() iterated is every memory of every page', async () => {
+  using server = startFaultServer(page(['mem_1'], 'c1'), page([], 'c2'), page(['mem_2'], null));
+  const ids: string[] = [];
+  for await (const { id } of clientOf(server).export()) ids.push(id);
+  expect(ids).toEqual(['mem_1', 'mem_2']);
+  expect(server.requests.map(({ path }) => path)).toEqual([
+    '/v1/export',
+    '/v1/export?cursor=c1',
+    '/v1/export?cursor=c2',
+  ]);
+});
+
 test('list() iterated throws where a page fails, after the memories before it', async () => {
   using server = startFaultServer(page(['mem_1'], 'c1'), refusal(404, 'not_found'));
   const ids: string[] = [];

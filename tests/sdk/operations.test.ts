@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { operations } from '../../sdk/contract/operations.ts';
-import { type MemoryClient as Client, InvalidRequestError } from '../../sdk/index.ts';
+import { type MemoryClient as Client, InvalidRequestError, type Memory } from '../../sdk/index.ts';
 import { aMemory, json, startFaultServer, text } from '../support/fault-server.ts';
 import { apiKey, clientOf, failure } from './client-of.ts';
 
@@ -10,6 +10,9 @@ const record = { userId: 'u-1', data: { name: 'signed up' } };
 const ticket = { userId: 'u-1', data: { subject: 'Refund', comments: [] } };
 const chat = { userId: 'u-1', data: { messages: [{ role: 'user', content: 'Hi' }] } };
 const failed: [] = [];
+const found = { ...aMemory, score: 1.5, snippet: 'Prefers «dark» «mode»' };
+const exported = aMemory as Memory;
+const imported = { imported: 1, skipped: 0, failedCount: 0, failed };
 
 /** How each operation of the contract is called, and what it answers. */
 const calls: Record<keyof typeof operations, [(client: Client) => Promise<unknown>, unknown]> = {
@@ -18,6 +21,8 @@ const calls: Record<keyof typeof operations, [(client: Client) => Promise<unknow
   get: [(client) => client.get('mem_1'), aMemory],
   update: [(client) => client.update('mem_1', { content: 'y' }), aMemory],
   delete: [(client) => client.delete('mem_1'), undefined],
+  deleteAll: [(client) => client.deleteAll({ userId: 'u-1' }), { deleted: 3 }],
+  search: [(client) => client.search({ userId: 'u-1', query: 'dark mode' }), { items: [found] }],
   status: [(client) => client.status('mem_1'), { memoryId: 'mem_1', status: 'complete' }],
   'ingest.support': [(client) => client.ingest.support(ticket), accepted],
   'ingest.document': [
@@ -30,6 +35,8 @@ const calls: Record<keyof typeof operations, [(client: Client) => Promise<unknow
     (client) => client.ingest.batch({ items: [{ type: 'event', ...record }] }),
     { accepted: 1, failedCount: 0, items: [], failed },
   ],
+  export: [(client) => client.export(), { items: [aMemory], nextCursor: null }],
+  import: [(client) => client.import({ items: [exported] }), imported],
   health: [(client) => client.health(), { status: 'ok', version: '1', storage: 'sqlite' }],
 };
 
@@ -54,6 +61,38 @@ test('a request arrives as it was given, in any script', async () => {
   const request = { userId: 'ü/1', content: 'Grüezi 👋\n"x"', metadata: { a: [1, null] } };
   await clientOf(server).save(request);
   expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual(request);
+});
+
+const filters = { type: 'ticket', source: 'crm', externalId: 'a/1' } as const;
+const asQuery = '&type=ticket&source=crm&externalId=a%2F1';
+
+test('filters are query parameters, metadata as metadata[key]=value', async () => {
+  using server = startFaultServer(json(200, { items: [], nextCursor: null }));
+  const client = clientOf(server);
+  const metadata = { plan: 'pro & more', seats: 5, open: false, 'a]b': '', ü: 1.5 };
+  await client.list({ userId: 'u-1', ...filters, metadata });
+  await client.search({ userId: 'u-1', query: 'a+b "c d"?', limit: 5, ...filters, metadata });
+  await client.list({ userId: 'u-1', metadata: {} });
+  const paths = server.requests.map(({ path }) =>
+    path.replaceAll('%5B', '[').replaceAll('%5D', ']'),
+  );
+  const asMetadata =
+    '&metadata[plan]=pro+%26+more&metadata[seats]=5&metadata[open]=false&metadata[a]b]=' +
+    '&metadata[%C3%BC]=1.5';
+  expect(paths).toEqual([
+    `/v1/memories?userId=u-1${asQuery}${asMetadata}`,
+    `/v1/memories/search?userId=u-1&query=a%2Bb+%22c+d%22%3F&limit=5${asQuery}${asMetadata}`,
+    '/v1/memories?userId=u-1',
+  ]);
+});
+
+test('whoever is to be erased is sent as given; nobody is left to the service to refuse', async () => {
+  using server = startFaultServer(json(200, { deleted: 0 }));
+  await clientOf(server).deleteAll({ userId: 'u&1' });
+  await clientOf(server).deleteAll({ userId: '' });
+  await clientOf(server).deleteAll({} as { userId: string });
+  const paths = server.requests.map(({ path }) => path);
+  expect(paths).toEqual(['/v1/memories?userId=u%261', '/v1/memories?userId=', '/v1/memories']);
 });
 
 test('an id is one segment of the path, whatever it holds', async () => {

@@ -38,6 +38,11 @@ export const writes: [route: string, make: MakeWrite][] = [
       return post('/ingest/batch', { items: [item, { bad: 'one' }, item] });
     },
   ],
+  ['POST /v1/import', (userId) => post('/import', { items: [importable(userId), { bad: 'one' }] })],
+  [
+    'DELETE /v1/memories',
+    (userId) => ({ method: 'DELETE', path: `/v1/memories?userId=${encodeURIComponent(userId)}` }),
+  ],
   [
     'PATCH /v1/memories/:id',
     (_, id) => {
@@ -47,6 +52,22 @@ export const writes: [route: string, make: MakeWrite][] = [
   ],
   ['DELETE /v1/memories/:id', (_, id) => ({ method: 'DELETE', path: `/v1/memories/${id}` })],
 ];
+
+/** A memory that an import takes, with an id of the user's own. */
+export function importable(userId: string): Memory {
+  return {
+    id: `mem_${userId}`,
+    userId,
+    content: 'taken in',
+    metadata: origin.metadata,
+    type: 'document',
+    source: origin.source,
+    externalId: null,
+    status: 'complete',
+    createdAt: '2026-11-20T10:00:00.000Z',
+    updatedAt: '2026-11-20T10:00:01.000Z',
+  };
+}
 
 /** Those that have a body. */
 export const writesWithBody = writes.filter(([route]) => !route.startsWith('DELETE'));

@@ -40,9 +40,15 @@ export function createComponents(): Components {
   return { schemas, refer: (schema) => refer(JSON.parse(JSON.stringify(schema))) };
 }
 
-/** TypeBox writes every choice as `anyOf`; readers and generators do better with plainer words. */
+/**
+ * TypeBox writes every choice as `anyOf`, and a map by a pattern that all names match; readers and
+ * generators do better with plainer words.
+ */
 function simplified(schema: JsonObject): JsonObject {
-  const { anyOf, ...rest } = schema;
+  const { anyOf, patternProperties, ...rest } = schema;
+  if (isObject(patternProperties)) {
+    return { ...rest, additionalProperties: patternProperties[everyName] ?? true };
+  }
   if (!Array.isArray(anyOf) || !anyOf.every(isObject)) return schema;
   if (anyOf.every((one) => 'const' in one)) {
     return { type: 'string', enum: anyOf.map((one) => one.const ?? null), ...rest };
@@ -73,6 +79,8 @@ function typesOf({ anyOf }: JsonObject): string[] | null {
   });
   return types.length === anyOf.length && types.length > 0 ? types : null;
 }
+
+const everyName = '^(.*)$';
 
 function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

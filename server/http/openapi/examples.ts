@@ -1,21 +1,14 @@
 import type { ErrorBody, ErrorCode } from '../../../sdk/contract/errors.ts';
 import type {
-  Accepted,
-  BatchAccepted,
-  BatchRequest,
-  ChatRequest,
-  DocumentRequest,
-  IngestRecord,
-  SupportRequest,
-} from '../../../sdk/contract/ingest.ts';
-import type {
   Memory,
   SavedMemory,
   SaveRequest,
   UpdateRequest,
 } from '../../../sdk/contract/memory.ts';
 import type { Page } from '../../../sdk/contract/page.ts';
+import type { SearchAnswer } from '../../../sdk/contract/search.ts';
 import type { Health, IngestStatus } from '../../../sdk/contract/status.ts';
+import type { Deleted, Imported, ImportRequest } from '../../../sdk/contract/transfer.ts';
 
 /* One small story: what a shop remembers of its customer u-1. The tests send its requests. */
 
@@ -50,83 +43,28 @@ export const page: Page = {
   nextCursor: 'WzE3OTUxNjg4MDAwMDAsIm1lbV8wMTk5IiwiMXoxNDF6MyJd',
 };
 
+export const filters = { type: 'memory', metadata: { source: 'chat' } };
+
+export const lastPage: Page = { items: [memory], nextCursor: null };
+
+export const searchAnswer: SearchAnswer = {
+  items: [{ ...memory, score: 4.21, snippet: 'Prefers «dark» «mode»' }],
+};
+
+export const deleted: Deleted = { deleted: 42 };
+
+export const importRequest: ImportRequest = { items: [memory] };
+
+export const imported: Imported = {
+  imported: 1,
+  skipped: 0,
+  failedCount: 1,
+  failed: [{ index: 1, error: 'invalid_request', message: 'content: must not be empty' }],
+};
+
 export const updateRequest: UpdateRequest = { content: 'Prefers dark mode, but not at noon' };
 
 export const updatedMemory: Memory = { ...memory, ...updateRequest, updatedAt: later };
-
-export const supportRequest: SupportRequest = {
-  userId: 'u-1',
-  source: 'zendesk',
-  externalId: '1182',
-  data: {
-    subject: 'Refund for order 5512',
-    comments: [
-      { author: 'user', content: 'Where is my refund?', timestamp: '2026-11-19T08:30:00Z' },
-      { author: 'agent', content: 'It is on its way.' },
-    ],
-    status: 'open',
-    priority: 'high',
-  },
-};
-
-export const documentRequest: DocumentRequest = {
-  userId: 'u-1',
-  data: {
-    text: 'Returns are accepted within 30 days of delivery.\n\nShipping is not refunded.',
-    title: 'Return policy',
-    mimeType: 'text/plain',
-  },
-};
-
-export const chatRequest: ChatRequest = {
-  userId: 'u-1',
-  data: {
-    messages: [
-      { role: 'user', content: 'I moved to Bern last week.' },
-      { role: 'assistant', content: 'Noted. Shall I change the delivery address?' },
-    ],
-    title: 'New address',
-    tags: ['address'],
-  },
-};
-
-const event: IngestRecord = {
-  type: 'event',
-  userId: 'u-1',
-  data: { name: 'Upgraded the plan', plan: 'pro', seats: 5 },
-};
-
-const profile: IngestRecord = {
-  type: 'profile',
-  userId: 'u-1',
-  data: { summary: 'Runs a small shop in Bern', language: 'de' },
-};
-
-export const records = {
-  ticket: { type: 'ticket', ...supportRequest },
-  document: { type: 'document', ...documentRequest },
-  conversation: { type: 'conversation', ...chatRequest },
-  event,
-  profile,
-} satisfies Record<IngestRecord['type'], IngestRecord>;
-
-export const batchRequest: BatchRequest = { items: [event, profile] };
-
-export const accepted: Accepted = {
-  memoryId,
-  status: 'processing',
-  source: 'zendesk',
-  externalId: '1182',
-};
-
-export const acceptedWithoutSource: Accepted = { ...accepted, source: null, externalId: null };
-
-export const batchAccepted: BatchAccepted = {
-  accepted: 1,
-  failedCount: 1,
-  items: [{ index: 0, memoryId, status: 'processing' }],
-  failed: [{ index: 1, error: 'invalid_request', message: 'data.summary: must not be empty' }],
-};
 
 export const ingestStatus: IngestStatus = {
   memoryId,

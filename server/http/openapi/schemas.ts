@@ -3,8 +3,10 @@ import { type ErrorBody, type ErrorCode, errorTable } from '../../../sdk/contrac
 import * as ingest from '../../../sdk/contract/ingest.ts';
 import * as memory from '../../../sdk/contract/memory.ts';
 import * as page from '../../../sdk/contract/page.ts';
+import * as search from '../../../sdk/contract/search.ts';
 import * as status from '../../../sdk/contract/status.ts';
 import * as text from '../../../sdk/contract/text.ts';
+import * as transfer from '../../../sdk/contract/transfer.ts';
 
 const closed = { additionalProperties: false };
 
@@ -32,10 +34,12 @@ export const ErrorAnswer = Type.Object(
   { ...closed, description: 'The body of every error.' },
 );
 
+const contract = { ...text, ...memory, ...page, ...search, ...ingest, ...status, ...transfer };
+
 /** Every schema that has a name: those that the contract exports, under their names there. */
 export const namedSchemas: [string, TSchema][] = [
-  ...Object.entries({ ...text, ...memory, ...page, ...ingest, ...status }).flatMap(
-    ([name, value]): [string, TSchema][] => (isSchema(value) ? [[name, value]] : []),
+  ...Object.entries(contract).flatMap(([name, value]): [string, TSchema][] =>
+    isSchema(value) ? [[name, value]] : [],
   ),
   ...Object.entries(ingest.recordSchemas).map(([type, schema]): [string, TSchema] => [
     `${type.charAt(0).toUpperCase()}${type.slice(1)}Record`,

@@ -1,0 +1,44 @@
+import type { Memory, MemoryClient } from '../../sdk/index.ts';
+import { ExitWith, exitCodes } from '../failure.ts';
+import type { Io } from '../io.ts';
+import type { Chunk } from './chunks.ts';
+import type { BatchInput } from './open.ts';
+import { idOf, pairOf } from './records.ts';
+import { type ReportOptions, sendLines } from './send-lines.ts';
+
+const linesInChunk = 500;
+
+/**
+ * Imports every line of the input. A memory has its id, so a second run skips what is there by
+ * itself; keys made from the content would also skip what was deleted since, and is wanted back.
+ */
+export async function runImport(
+  io: Io,
+  client: MemoryClient,
+  input: BatchInput,
+  options: ReportOptions & { idempotencyKey?: string | undefined },
+): Promise<void> {
+  const { idempotencyKey } = options;
+  const tally = { imported: 0, skipped: 0 };
+  const report = await sendLines(io, input, options, {
+    chunks: {
+      linesInChunk,
+      keyOf: (place) => (idempotencyKey === undefined ? undefined : `${idempotencyKey}:${place}`),
+    },
+    namesIn,
+    post: (items, call) => client.import({ items: items as Memory[] }, call),
+    count({ imported, skipped }) {
+      tally.imported += imported;
+      tally.skipped += skipped;
+      return imported + skipped;
+    },
+  });
+  await report.summary(tally);
+  if (report.failed() > 0) throw new ExitWith(exitCodes.failed);
+}
+
+/** Of two memories with one id, or of one thing in another system, the first is to win. */
+function namesIn({ entries }: Chunk): Set<string> {
+  const names = entries.flatMap((entry) => [idOf(entry), pairOf(entry)]);
+  return new Set(names.filter((name) => name !== undefined));
+}

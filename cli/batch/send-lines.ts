@@ -1,0 +1,49 @@
+import { type Io, note } from '../io.ts';
+import { type Chunk, type ChunkOptions, chunkLines } from './chunks.ts';
+import type { BatchInput } from './open.ts';
+import { inParallel } from './parallel.ts';
+import { startProgress } from './progress.ts';
+import { openReport, type Report } from './report.ts';
+import { type Answered, type Post, sender } from './send.ts';
+
+export type ReportOptions = { json?: true | undefined; errorsOut?: string | undefined };
+
+export type Sending<Answer extends Answered> = {
+  chunks: Omit<ChunkOptions, 'onBad'>;
+  /** Chunks that share one of these names go one after the other, in their order. */
+  namesIn(chunk: Chunk): Set<string>;
+  post: Post<Answer>;
+  /** Notes an answer; says how many records are done by it. */
+  count(answer: Answer, replayed: boolean): number;
+};
+
+const requestsAtOnce = 4;
+const goOn = 'Run the same command again to go on: what is done is not done twice.';
+
+/** Sends every line of the input. Bad ones are reported and do not stop the rest. */
+export async function sendLines<Answer extends Answered>(
+  io: Io,
+  input: BatchInput,
+  { json, errorsOut }: ReportOptions,
+  { chunks: options, namesIn, post, count }: Sending<Answer>,
+): Promise<Report> {
+  const progress = startProgress(io, input.totalBytes);
+  const report = openReport(io, { json, errorsOut, unit: input.unit, progress });
+  const chunks = chunkLines(input.lines, { ...options, onBad: report.bad });
+  let done = 0;
+  try {
+    const send = await sender(io, report, post, (answer: Answer, replayed) => {
+      done += count(answer, replayed);
+    });
+    await inParallel(chunks, requestsAtOnce, namesIn, async (chunk) => {
+      await send(chunk);
+      await progress.show(done + report.failed(), chunk.end);
+    });
+  } catch (error) {
+    await report.close();
+    await note(io, `Stopped after ${done} records. ${goOn}`);
+    throw error;
+  }
+  await report.close();
+  return report;
+}

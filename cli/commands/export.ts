@@ -1,0 +1,56 @@
+import type { Parent } from '../commander.ts';
+import { Option } from '../commander.ts';
+import { connect } from '../connect.ts';
+import { addExamples } from '../examples.ts';
+import { type Io, note } from '../io.ts';
+import { given, needUser } from '../options.ts';
+import { OutputClosed } from '../process-output.ts';
+
+export function addExport(program: Parent, io: Io): void {
+  const command = program
+    .command('export')
+    .description('Print every memory of the project as JSON, one on each line.')
+    .addOption(new Option('-u, --user <id>', 'only those of this user'))
+    .addHelpText('after', '\nThese lines are what memory import takes, here or elsewhere.');
+  command.action(async () => {
+    const options = command.optsWithGlobals();
+    const userId = options.user === undefined ? undefined : needUser(options.user);
+    const client = await connect(io, options);
+    const memories = client.export(given({ userId }), { signal: io.interrupted });
+    const { count, error } = await printLines(io, memories);
+    if (error instanceof OutputClosed) throw error;
+    const told = `${count} ${count === 1 ? 'memory' : 'memories'}`;
+    if (error !== undefined) await note(io, `Stopped after ${told}: the export is not whole.`);
+    if (error !== undefined) throw error;
+    if (!options.json) await note(io, `Exported ${told}.`);
+  });
+  addExamples(command, [
+    'memory export > memories.jsonl',
+    'memory export --user u-1 | gzip > u-1.jsonl.gz',
+  ]);
+}
+
+/** Many lines are written at once: a system call for each would take longer than the rest. */
+const writtenAtOnce = 64 * 1024;
+
+/** What came before an error is printed, too. */
+async function printLines(io: Io, values: AsyncIterable<unknown>) {
+  let [count, lines] = [0, ''];
+  const write = async () => {
+    const text = lines;
+    lines = '';
+    await io.stdout.write(text);
+  };
+  try {
+    for await (const value of values) {
+      lines += `${JSON.stringify(value)}\n`;
+      count += 1;
+      if (lines.length > writtenAtOnce) await write();
+    }
+    await write();
+    return { count };
+  } catch (error) {
+    await write();
+    return { count, error };
+  }
+}

@@ -1,0 +1,28 @@
+import type { Parent } from '../commander.ts';
+import { connect } from '../connect.ts';
+import { addExamples } from '../examples.ts';
+import type { Io } from '../io.ts';
+import { errorsOutOption, idempotencyKeyOption, refuseToOverwrite } from '../options.ts';
+
+export function addImport(program: Parent, io: Io): void {
+  const command = program
+    .command('import <file>')
+    .description('Take memories in as memory export printed them: one on each line.')
+    .addOption(errorsOutOption)
+    .addOption(idempotencyKeyOption)
+    .addHelpText('after', help);
+  command.action(async (file) => {
+    const options = command.optsWithGlobals();
+    refuseToOverwrite(file, options.errorsOut);
+    const { openInput } = await import('../batch/open.ts');
+    const { runImport } = await import('../batch/import.ts');
+    const client = await connect(io, options);
+    await runImport(io, client, await openInput(io, file, { mayBeEmpty: true }), options);
+  });
+  addExamples(command, ['memory import memories.jsonl', 'cat memories.jsonl | memory import -']);
+}
+
+const help = `
+Ids, times, types and status are kept; an id that is there already is skipped,
+so that the same command can be run again. Bad lines are reported and do not
+stop the rest.`;

@@ -1,0 +1,36 @@
+import type { FilterFields } from '../sdk/index.ts';
+import { InvalidArgumentError, Option } from './commander.ts';
+import { addMetadata, given } from './options.ts';
+
+/* What a list or a search can be narrowed to. */
+
+const types = ['memory', 'ticket', 'document', 'conversation', 'event', 'profile'] as const;
+
+export const typeFilter = new Option('--type <type>', 'only this type').choices(types);
+export const sourceFilter = new Option('--source <name>', 'only from this system');
+export const externalIdFilter = new Option('--external-id <id>', 'only with this id there');
+export const metadataFilter = new Option(
+  '-m, --metadata <key=value>',
+  'only with this value; may be repeated, then all must fit',
+).argParser(addFilter);
+
+type Wanted = NonNullable<FilterFields['metadata']>;
+
+/** The filters that were given, under the names the API uses. */
+export function filtersOf(
+  options: { [Name in keyof FilterFields]?: FilterFields[Name] | undefined },
+) {
+  const { type, source, externalId, metadata } = options;
+  return given({ type, source, externalId, metadata });
+}
+
+function addFilter(pair: string, previous: Wanted = {}): Wanted {
+  const [[key, value] = ['', '']] = Object.entries(addMetadata(pair, undefined));
+  if (Object.hasOwn(previous, key)) {
+    throw new InvalidArgumentError('A key has one value: leave the other one out.');
+  }
+  if (typeof value === 'object') {
+    throw new InvalidArgumentError('It is compared with a text, a number, true or false.');
+  }
+  return { ...previous, [key]: value };
+}

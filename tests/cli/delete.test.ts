@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { memoryAt } from './command.ts';
+
+let server: TestServer;
+let memory: ReturnType<typeof memoryAt>;
+beforeAll(async () => {
+  server = await startTestServer();
+  memory = memoryAt(server);
+});
+afterAll(() => server.stop());
+
+async function fill(userId: string, count: number): Promise<void> {
+  for (let n = 0; n < count; n += 1) await server.client.save({ userId, content: 'x' });
+}
+
+const left = async (userId: string) => (await server.client.list({ userId })).items.length;
+const question = 'Delete every memory of u for good? [y/N] ';
+
+describe('memory delete --user', () => {
+  test('with --yes deletes everything of the user, and says how much that was', async () => {
+    await fill('many', 3);
+    await fill('other', 1);
+    const argv = ['delete', '--user', 'many', '--yes'];
+    expect(await memory(argv)).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'Deleted 3 memories of many.\n',
+    });
+    expect([await left('many'), await left('other')]).toEqual([0, 1]);
+    expect((await memory([...argv, '--json'])).stdout).toBe('{"deleted":0}\n');
+  });
+
+  test('without --yes, and nobody to ask, does nothing: exit 2', async () => {
+    await fill('script', 1);
+    const argv = ['delete', '--user', 'script'];
+    for (const around of [{}, { terminal: 80, stdin: 'y\n' }, { stdin: 'y\n' }]) {
+      const { code, stderr } = await memory(argv, around);
+      expect(stderr).toContain('needs --yes');
+      expect(code).toBe(2);
+    }
+    expect(await left('script')).toBe(1);
+  });
+
+  test.each(['\n', 'n\n', 'no\n', 'yess\n', '', 'u\n', 'n\ny\n'])(
+    'at a terminal %p is a no: exit 1',
+    async (typed) => {
+      await server.client.deleteAll({ userId: 'u' });
+      await fill('u', 1);
+      const answer = await memory(['delete', '--user', 'u'], { terminal: 80, typed });
+      expect(answer).toEqual({ code: 1, stdout: '', stderr: `${question}Nothing was deleted.\n` });
+      expect(await left('u')).toBe(1);
+    },
+  );
+
+  test.each(['y\n', 'YES\n', ' Yes \r\n'])('at a terminal %p is a yes', async (typed) => {
+    await server.client.deleteAll({ userId: 'u' });
+    await fill('u', 1);
+    const answer = await memory(['delete', '--user', 'u'], { terminal: 80, typed });
+    const stderr = `${question}Deleted 1 memory of u.\n`;
+    expect(answer).toEqual({ code: 0, stdout: '', stderr });
+    expect(await left('u')).toBe(0);
+  });
+
+  test('the same --idempotency-key has no second effect', async () => {
+    await fill('keyed', 1);
+    const argv = ['delete', '--user', 'keyed', '--yes', '--idempotency-key', 'erase-1'];
+    await memory(argv);
+    await fill('keyed', 1);
+    expect((await memory(argv)).stderr).toBe('Deleted 1 memory of keyed.\n');
+    expect(await left('keyed')).toBe(1);
+  });
+});

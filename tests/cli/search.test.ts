@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { lines, memoryAt } from './command.ts';
+
+const userId = 'searcher';
+let server: TestServer;
+let memory: ReturnType<typeof memoryAt>;
+beforeAll(async () => {
+  server = await startTestServer();
+  memory = memoryAt(server);
+  const metadata = { plan: 'pro' };
+  await server.client.save({ userId, content: 'Asked for a refund\nof order 5512', metadata });
+  await server.client.save({ userId, content: 'Likes «quoted» tea\u001b[31m' });
+  const data = { subject: 'Refund', comments: [{ author: 'user', content: 'Where is it?' }] };
+  const { memoryId } = await server.client.ingest.support({ userId, source: 'crm', data });
+  await server.client.waitUntilComplete(memoryId);
+});
+afterAll(() => server.stop());
+
+const search = (...argv: string[]) => ['search', '--user', userId, ...argv];
+
+describe('memory search', () => {
+  test('in a pipe: id, score, type, time and the marked snippet, the best first', async () => {
+    const { code, stdout, stderr } = await memory(search('refund of order 5512'));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const { items } = await server.client.search({ userId, query: 'refund of order 5512' });
+    const rows = lines(stdout).map((line) => line.split('\t'));
+    expect(rows).toEqual(
+      items.map(({ id, score, type, createdAt, snippet }) => {
+        return [id, `${score}`, type, createdAt, snippet];
+      }),
+    );
+    expect(rows.map(([, , type]) => type)).toEqual(['memory', 'ticket']);
+    expect(rows[0]?.[4]).toContain('«refund» of «order» «5512»');
+  });
+
+  test('--json is the answer of the API', async () => {
+    const { stdout } = await memory(search('refund', '--json'));
+    expect(JSON.parse(stdout)).toEqual(await server.client.search({ userId, query: 'refund' }));
+  });
+
+  test('on a terminal: the snippet below each memory, within its width', async () => {
+    const { stdout } = await memory(search('refund'), { terminal: 50 });
+    const found = lines(stdout);
+    expect(found.filter((line) => /^mem_\w{32} {2}(ticket {2})?\d+\w$/.test(line))).toHaveLength(2);
+    expect(found.filter((line) => line.startsWith('  '))).not.toEqual([]);
+    expect(stdout).toContain('«refund»');
+    expect(found.filter((line) => Bun.stringWidth(line) > 50)).toEqual([]);
+  });
+
+  test('in colour: the matched words without guillemets, and nothing else of the text', async () => {
+    const { stdout } = await memory(search('tea'), { terminal: 80, color: true });
+    expect(stdout).toContain('\u001b[33mtea\u001b[39m');
+    expect(stdout).not.toContain('«tea»');
+    expect(stdout).not.toContain('\u001b[31m');
+    const plain = await memory(search('tea', '--no-color'), { terminal: 80, color: true });
+    expect(plain.stdout).toContain('«tea»');
+    expect(plain.stdout).not.toContain('\u001b');
+  });
+
+  test('narrowed and limited', async () => {
+    const idsOf = async (...argv: string[]) =>
+      lines((await memory(search('refund', ...argv))).stdout).length;
+    expect(await idsOf()).toBe(2);
+    expect(await idsOf('--limit', '1')).toBe(1);
+    expect(await idsOf('--type', 'ticket')).toBe(1);
+    expect(await idsOf('--source', 'crm', '-m', 'subject=Refund')).toBe(1);
+    expect(await idsOf('-m', 'plan=pro', '--type', 'memory')).toBe(1);
+    expect(await idsOf('-m', 'plan=pro', '--type', 'ticket')).toBe(0);
+  });
+
+  test('- reads the query from stdin; nothing in it is an option or syntax', async () => {
+    const piped = await memory(search('-'), { stdin: '"order 5512" --limit OR (\n' });
+    expect(piped.code).toBe(0);
+    expect(lines(piped.stdout)[0]).toContain('«order» «5512»');
+  });
+
+  test('nothing found is no failure', async () => {
+    const answer = await memory(search('zebra'));
+    expect(answer).toEqual({ code: 0, stdout: '', stderr: 'Nothing was found.\n' });
+  });
+
+  test('what the service refuses is told, exit 1', async () => {
+    const { code, stderr } = await memory(search('refund', '--limit', '101'));
+    expect(stderr).toContain('limit: must be at most 100');
+    expect(code).toBe(1);
+  });
+});

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Memory } from '../../sdk/index.ts';
+import { dropped, json, startFaultServer } from '../support/fault-server.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { importable } from '../support/writes.ts';
+import { lines, memoryAt, temporaryFolder } from './command.ts';
+
+let server: TestServer;
+let memory: ReturnType<typeof memoryAt>;
+beforeAll(async () => {
+  server = await startTestServer();
+  memory = memoryAt(server);
+});
+afterAll(() => server.stop());
+
+async function newProject(name: string) {
+  const project = { ...server, key: await server.createKey(name) };
+  return memoryAt(project);
+}
+
+const summary = (imported: number, skipped: number, failed: number) =>
+  `imported\t${imported}\nskipped\t${skipped}\nfailed\t${failed}\n`;
+const jsonl = (memories: unknown[]) => memories.map((one) => `${JSON.stringify(one)}\n`).join('');
+const many = (userId: string, count: number): Memory[] =>
+  Array.from({ length: count }, (_, index) => {
+    const id = `mem_${userId}_${String(index).padStart(5, '0')}`;
+    return { ...importable(userId), id, content: `memory ${index}` };
+  });
+
+describe('memory export', () => {
+  test('prints every memory as a line of JSON, and how many on stderr', async () => {
+    const all = [...many('export-a', 3), ...many('export-b', 2)];
+    const project = await newProject('export');
+    await project(['import', '-'], { stdin: jsonl(all) });
+    expect(await project(['export'])).toEqual({
+      code: 0,
+      stdout: jsonl(all),
+      stderr: 'Exported 5 memories.\n',
+    });
+    const ofOne = await project(['export', '--user', 'export-b', '--json']);
+    expect(ofOne).toEqual({ code: 0, stdout: jsonl(all.slice(3)), stderr: '' });
+  });
+
+  test('nothing to export is no failure', async () => {
+    const answer = await memory(['export', '--user', 'nobody']);
+    expect(answer).toEqual({ code: 0, stdout: '', stderr: 'Exported 0 memories.\n' });
+  });
+
+  test('says where it stopped when the server goes away', async () => {
+    const page = { items: [importable('u')], nextCursor: 'c' };
+    using broken = startFaultServer(json(200, page), dropped());
+    const env = { MEMORY_BASE_URL: broken.url };
+    const { code, stdout, stderr } = await memory(['export'], { env });
+    expect(stdout).toBe(jsonl([importable('u')]));
+    expect(stderr).toStartWith('Stopped after 1 memory: the export is not whole.\nError: ');
+    expect(code).toBe(5);
+  });
+});
+
+describe('memory import', () => {
+  test('takes what an export printed, whole, and skips it the second time', async () => {
+    using folder = temporaryFolder();
+    const [from, into] = [await newProject('from'), await newProject('into')];
+    await from(['save', '--user', 'trip', '-m', 'k:=[1,{"z":null}]', 'a\ttext\nof lines 🧠']);
+    const argv = ['ingest', 'support', '--user', 'trip', '--subject', 'S', '--comment', 'a: b'];
+    await from([...argv, '--source', 'crm', '--external-id', '1', '--wait']);
+    const exported = (await from(['export'])).stdout;
+    expect(lines(exported)).toHaveLength(2);
+    const file = folder.file('memories.jsonl');
+    writeFileSync(file, exported);
+    const first = await into(['import', file]);
+    expect(first).toEqual({ code: 0, stdout: summary(2, 0, 0), stderr: '' });
+    expect((await into(['export'])).stdout).toBe(exported);
+    expect(await into(['import', file])).toMatchObject({ code: 0, stdout: summary(0, 2, 0) });
+    await into(['delete', '--user', 'trip', '--yes']);
+    expect(await into(['import', file])).toMatchObject({ code: 0, stdout: summary(2, 0, 0) });
+    expect((await into(['export'])).stdout).toBe(exported);
+  });
+
+  test('more than fits in one request, by count and by size', async () => {
+    const all = many('large', 1_234).map((one, index) =>
+      index < 8 ? { ...one, content: 'x'.repeat(1_500_000) } : one,
+    );
+    const { code, stdout } = await memory(['import', '-'], { stdin: jsonl(all) });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: summary(1_234, 0, 0) });
+    expect((await memory(['export', '--user', 'large'])).stdout).toBe(jsonl(all));
+  });
+
+  test('bad lines: told with number and reason, kept in --errors-out, and not in the way', async () => {
+    using folder = temporaryFolder();
+    const out = folder.file('bad.jsonl');
+    const [one, two] = many('bad', 2);
+    const stdin = `${jsonl([one])}{"id":\n\n${jsonl([{ ...two, type: 'note' }, two, 5])}`;
+    const { code, stdout, stderr } = await memory(['import', '-', '--errors-out', out], { stdin });
+    expect(stdout).toBe(summary(2, 0, 3));
+    expect(stderr).toContain('line 2: is not valid JSON');
+    expect(stderr).toContain('line 4: type: must be one of');
+    expect(stderr).toContain('line 6: ');
+    expect(code).toBe(1);
+    const kept = lines(readFileSync(out, 'utf8')).map((line) => JSON.parse(line).line);
+    expect(kept.sort()).toEqual([2, 4, 6]);
+  });
+
+  test('--json: one object with the summary and the failures', async () => {
+    const stdin = `${jsonl(many('json', 1))}{\n`;
+    const { code, stdout, stderr } = await memory(['import', '-', '--json'], { stdin });
+    expect(JSON.parse(stdout)).toEqual({
+      imported: 1,
+      skipped: 0,
+      failed: 1,
+      failures: [{ line: 2, error: 'invalid_json', message: expect.any(String) }],
+    });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+  });
+
+  test('of two lines with one id the first wins, however far apart they are', async () => {
+    const all = many('twins', 1_100);
+    const twins = all.map((one, index) => ({ ...(index === 1_099 ? all[0] : one) }));
+    const last = { ...twins[1_099], content: 'the later one' };
+    const stdin = jsonl([...twins.slice(0, 1_099), last]);
+    expect(await memory(['import', '-'], { stdin })).toMatchObject({
+      stdout: summary(1_099, 1, 0),
+    });
+    expect((await server.client.get(all[0]?.id ?? '')).content).toBe('memory 0');
+  });
+
+  test('what an empty export printed is imported without a word of failure', async () => {
+    const answer = await memory(['import', '-'], { stdin: '\n' });
+    expect(answer).toEqual({ code: 0, stdout: summary(0, 0, 0), stderr: '' });
+  });
+
+  test('a smaller body limit than ours: what fits is imported, the rest told', async () => {
+    const small = await startTestServer({ MEMORY_MAX_BODY_BYTES: '4096' });
+    const all = many('small', 50);
+    const stdin = jsonl([...all, { ...importable('huge'), content: 'x'.repeat(5_000) }]);
+    const { code, stdout, stderr } = await memoryAt(small)(['import', '-'], { stdin });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: summary(50, 0, 1) });
+    expect(stderr).toContain('line 51: the body must be at most 4096 bytes');
+    await small.stop();
+  });
+
+  test('--idempotency-key: another content under it is refused', async () => {
+    const [one, two] = many('keyed', 2);
+    const argv = ['import', '-', '--idempotency-key', 'mine'];
+    await memory(argv, { stdin: jsonl([one]) });
+    const { code, stderr } = await memory(argv, { stdin: jsonl([two]) });
+    expect(stderr).toContain('line 1: ');
+    expect(code).toBe(1);
+  });
+
+  test('a refused key ends the run with exit 4 and says how to go on', async () => {
+    const env = { MEMORY_API_KEY: 'not-a-key-of-this-server' };
+    const { code, stderr } = await memory(['import', '-'], { stdin: jsonl(many('k', 1)), env });
+    expect(stderr).toContain('Stopped after 0 records. Run the same command again to go on');
+    expect(code).toBe(4);
+  });
+});

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Accepted, BatchAccepted } from '../../sdk/contract/ingest.ts';
+import type { SavedMemory } from '../../sdk/contract/memory.ts';
+import type { SearchAnswer } from '../../sdk/contract/search.ts';
+import type { Deleted } from '../../sdk/contract/transfer.ts';
+import {
+  ask,
+  bodyOf,
+  expectError,
+  expectInvalid,
+  getPage,
+  ingest,
+  newUser,
+  save,
+} from '../support/http.ts';
+import { holdRecord } from '../support/queue.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { essence, sendKeyed, settled } from '../support/writes.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const pathOf = (userId: string) => `/v1/memories?userId=${encodeURIComponent(userId)}`;
+
+async function erase(userId: string, from = server): Promise<number> {
+  return bodyOf<Deleted>(await ask(from, 'DELETE', pathOf(userId)), 200).deleted;
+}
+
+const canary = 'canary text';
+
+describe('DELETE /v1/memories?userId=', () => {
+  test('200 with how many memories are gone, of every type and status', async () => {
+    const userId = newUser();
+    const { id } = await save(server, userId, canary);
+    const data = { text: canary };
+    const record = { userId, source: 's', externalId: 'e', data };
+    const { memoryId } = await ingest(server, '/v1/ingest/document', record);
+    const items = Array(150).fill({ type: 'event', userId, data: { name: canary } });
+    bodyOf(await ask(server, 'POST', '/v1/ingest/batch', { body: { items } }), 202);
+    expect(await erase(userId)).toBe(152);
+    expect(await getPage(server, userId)).toEqual({ items: [], nextCursor: null });
+    for (const gone of [id, memoryId]) {
+      expectError(await ask(server, 'GET', `/v1/memories/${gone}`), 404, 'not_found');
+      expectError(await ask(server, 'GET', `/v1/memories/${gone}/status`), 404, 'not_found');
+    }
+    const search = await ask(server, 'GET', `/v1/memories/search?userId=${userId}&query=canary`);
+    expect(bodyOf<SearchAnswer>(search, 200).items).toEqual([]);
+    const anew = await ingest(server, '/v1/ingest/document', record);
+    expect(anew.memoryId).not.toBe(memoryId);
+  });
+
+  test('200 with 0 for a user without memories, and a second time', async () => {
+    const userId = newUser();
+    expect(await erase(userId)).toBe(0);
+    await save(server, userId);
+    expect([await erase(userId), await erase(userId)]).toEqual([1, 0]);
+  });
+
+  test.each([
+    ['another case', 'Erased', 'erased'],
+    ['a longer name', 'era', 'era%'],
+    ['white space', 'user', 'user '],
+    ['another normal form', '\u00e9', 'e\u0301'],
+    ['marks of a query', 'a', 'a&userId=b'],
+  ])('leaves other users alone: %s', async (_, userId, other) => {
+    await save(server, userId);
+    await save(server, other);
+    expect(await erase(userId)).toBe(1);
+    expect((await getPage(server, other)).items).toHaveLength(1);
+    expect(await erase(other)).toBe(1);
+  });
+
+  test('leaves the same user of other projects alone', async () => {
+    const theirs = { ...server, key: await server.createKey('theirs') };
+    const userId = newUser();
+    const their = await save(theirs, userId, canary);
+    expect(await erase(userId)).toBe(0);
+    await save(server, userId);
+    expect(await erase(userId)).toBe(1);
+    expect((await getPage(theirs, userId)).items.map(({ id }) => id)).toEqual([their.id]);
+  });
+
+  test('takes what is being processed, whose end then changes nothing', async () => {
+    const held = await holdRecord(server);
+    expect(await erase(held.userId)).toBe(1);
+    expect(await held.fail('too late')).toBe(false);
+    const answer = await ask(server, 'GET', `/v1/memories/${held.memoryId}/status`);
+    expectError(answer, 404, 'not_found');
+  });
+
+  test('400 with a parameter of a list: nothing narrows it down', async () => {
+    const userId = newUser();
+    await save(server, userId);
+    for (const name of ['type', 'source', 'limit', 'cursor', 'order', 'metadata[k]']) {
+      expectInvalid(await ask(server, 'DELETE', `${pathOf(userId)}&${name}=1`), name);
+    }
+    expect((await getPage(server, userId)).items).toHaveLength(1);
+  });
+
+  test('400 without a user', async () => {
+    expectInvalid(await ask(server, 'DELETE', '/v1/memories'), 'userId');
+  });
+});
+
+describe('under a key', () => {
+  const eraseOf = (userId: string) => ({ method: 'DELETE', path: pathOf(userId) });
+
+  test('a replay says what it did then, and spares what came later', async () => {
+    const userId = newUser();
+    await save(server, userId);
+    const first = await sendKeyed(server, eraseOf(userId), userId);
+    expect(bodyOf<Deleted>(first, 200)).toEqual({ deleted: 1 });
+    await save(server, userId, 'later');
+    await server.restart();
+    const again = await sendKeyed(server, eraseOf(userId), userId);
+    expect(again.headers.get('idempotency-status')).toBe('replayed');
+    expect(essence(again)).toEqual(essence(first));
+    expect((await settled(server, userId)).map(({ content }) => content)).toEqual(['later']);
+  });
+
+  test('the same key for another user is refused, and erases nobody', async () => {
+    const [userId, other] = [newUser(), newUser()];
+    await save(server, other);
+    await sendKeyed(server, eraseOf(userId), userId);
+    const answer = await sendKeyed(server, eraseOf(other), userId);
+    expectError(answer, 400, 'idempotency_key_reused');
+    expect((await getPage(server, other)).items).toHaveLength(1);
+  });
+
+  test('a replay of what was erased is cut down, with its old status', async () => {
+    const [userId, other] = [newUser(), newUser()];
+    const saveOf = (of: string) => {
+      return { method: 'POST', path: '/v1/memories', body: { userId: of, content: canary } };
+    };
+    const saved = await sendKeyed(server, saveOf(userId), userId);
+    const { id } = bodyOf<SavedMemory>(saved, 201);
+    const body = { content: `${canary} 2` };
+    const update = { method: 'PATCH', path: `/v1/memories/${id}`, body };
+    await sendKeyed(server, update, `${userId}-u`);
+    const theirs = await sendKeyed(server, saveOf(other), other);
+    await erase(userId);
+    const cut = { id, memoryId: id, deleted: true };
+    const replays = [
+      await sendKeyed(server, saveOf(userId), userId),
+      await sendKeyed(server, update, `${userId}-u`),
+    ];
+    expect(replays.map(({ status, body }) => [status, body])).toEqual([
+      [201, cut],
+      [200, cut],
+    ]);
+    expect(essence(await sendKeyed(server, saveOf(other), other))).toEqual(essence(theirs));
+    expect(await getPage(server, userId)).toEqual({ items: [], nextCursor: null });
+  });
+
+  test('a replay of an ingest is its first answer, and brings nothing back', async () => {
+    const userId = newUser();
+    const items = [{ type: 'document', userId, data: { text: canary } }];
+    const batch = { method: 'POST', path: '/v1/ingest/batch', body: { items } };
+    const first = await sendKeyed(server, batch, userId);
+    expect(bodyOf<BatchAccepted>(first, 202).accepted).toBe(1);
+    const one = {
+      method: 'POST',
+      path: '/v1/ingest/document',
+      body: { userId, data: items[0]?.data },
+    };
+    const single = await sendKeyed(server, one, `${userId}-1`);
+    bodyOf<Accepted>(single, 202);
+    expect(await erase(userId)).toBe(2);
+    expect(essence(await sendKeyed(server, batch, userId))).toEqual(essence(first));
+    expect(essence(await sendKeyed(server, one, `${userId}-1`))).toEqual(essence(single));
+    expect((await getPage(server, userId)).items).toEqual([]);
+  });
+});

@@ -1,0 +1,258 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Memory } from '../../sdk/contract/memory.ts';
+import { ask, bodyOf, expectInvalid, getPage, ingest, newUser, save } from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+async function saveWith(userId: string, content: string, metadata: object): Promise<void> {
+  bodyOf(await ask(server, 'POST', '/v1/memories', { body: { userId, content, metadata } }), 201);
+}
+
+/** A query of metadata filters, percent-encoded. */
+function withMetadata(...pairs: [key: string, value: string][]): string {
+  const named = pairs.map(([key, value]): [string, string] => [`metadata[${key}]`, value]);
+  return String(new URLSearchParams(named));
+}
+
+const contentsOf = (memories: Memory[]) => memories.map(({ content }) => content).sort();
+
+describe('a list narrowed by where a memory comes from', () => {
+  const userId = 'by-origin';
+  beforeAll(async () => {
+    await save(server, userId, 'saved');
+    const doors = ['document', 'document', 'event', 'profile'] as const;
+    const data = { document: { text: 'd' }, event: { name: 'e' }, profile: { summary: 'p' } };
+    for (const [index, type] of doors.entries()) {
+      const origin = { source: index % 2 === 0 ? 'crm' : 'CRM', externalId: `${index}` };
+      await ingest(server, '/v1/ingest', { userId, type, ...origin, data: data[type] });
+    }
+    const ticket = { subject: 't', comments: [], priority: 'high' };
+    await ingest(server, '/v1/ingest/support', { userId, externalId: '0', data: ticket });
+    await save(server, 'someone else', 'saved');
+  });
+
+  test.each([
+    ['', ['d', 'd', 'e', 'p', 'saved', 't']],
+    ['type=memory', ['saved']],
+    ['type=document', ['d', 'd']],
+    ['type=ticket', ['t']],
+    ['type=conversation', []],
+    ['source=crm', ['d', 'e']],
+    ['source=CRM', ['d', 'p']],
+    ['source=cr', []],
+    ['source=null', []],
+    ['externalId=0', ['d', 't']],
+    ['externalId=0&source=crm', ['d']],
+    ['externalId=0&source=CRM', []],
+    ['type=document&source=crm', ['d']],
+    ['type=document&source=crm&externalId=0', ['d']],
+    ['type=event&source=crm&externalId=0', []],
+    ['metadata[priority]=high', ['t']],
+    ['metadata[priority]=high&type=ticket&externalId=0&order=asc', ['t']],
+    ['metadata[priority]=high&type=document', []],
+  ])('?%s', async (query, expected) => {
+    const { items, nextCursor } = await getPage(server, userId, query);
+    expect(contentsOf(items)).toEqual(expected);
+    expect(nextCursor).toBeNull();
+  });
+});
+
+const sample = {
+  text: 'pro',
+  digits: '5',
+  number: 5,
+  fraction: 1.5,
+  big: 1e21,
+  yes: true,
+  no: false,
+  nothing: null,
+  list: ['a', 7, true, null, ['in'], { in: 1 }],
+  empty: '',
+  object: { inner: 'x', 'in.ner': 'y' },
+  'a.b': 'dotted',
+  'a]b[c': 'brackets',
+  'a=b&c': 'marks',
+  'ü 🧠': 'wide 🧠',
+  quoted: '"\\ \' %_ \u2028',
+};
+
+describe('a list narrowed by metadata', () => {
+  const userId = 'by-metadata';
+  beforeAll(async () => {
+    await saveWith(userId, 'sample', sample);
+    await saveWith(userId, 'none', {});
+    await saveWith(userId, 'other', { text: 'free', inner: 'x', key: 'text', value: 'pro' });
+  });
+  const find = async (...pairs: [string, string][]) =>
+    contentsOf((await getPage(server, userId, withMetadata(...pairs))).items);
+
+  test.each([
+    ['text', 'pro'],
+    ['digits', '5'],
+    ['number', '5'],
+    ['fraction', '1.5'],
+    ['big', '1e+21'],
+    ['yes', 'true'],
+    ['no', 'false'],
+    ['list', 'a'],
+    ['list', '7'],
+    ['list', 'true'],
+    ['empty', ''],
+    ['a.b', 'dotted'],
+    ['a]b[c', 'brackets'],
+    ['a=b&c', 'marks'],
+    ['ü 🧠', 'wide 🧠'],
+    ['quoted', sample.quoted],
+  ])('%s is %s', async (key, value) => {
+    expect(await find([key, value])).toEqual(['sample']);
+  });
+
+  test.each([
+    ['text', 'Pro'],
+    ['text', 'pr'],
+    ['text', ''],
+    ['text', '"pro"'],
+    ['text', '%'],
+    ['text', 'p_o'],
+    ['Text', 'pro'],
+    ['number', '5.0'],
+    ['number', '05'],
+    ['fraction', '1.50'],
+    ['big', '1000000000000000000000'],
+    ['yes', 'True'],
+    ['yes', '1'],
+    ['nothing', 'null'],
+    ['nothing', ''],
+    ['absent', ''],
+    ['absent', 'undefined'],
+    ['list', 'null'],
+    ['list', 'in'],
+    ['list', 'a,7'],
+    ['object', '{"inner":"x"}'],
+    ['object.inner', 'x'],
+    ['object][inner', 'x'],
+    ['a', 'dotted'],
+    ['__proto__', ''],
+    ['constructor', 'Object'],
+    ['toString', ''],
+    ['length', '0'],
+  ])('%s is not %s', async (key, value) => {
+    expect(await find([key, value])).toEqual([]);
+  });
+
+  test('by several keys, all of which must fit', async () => {
+    expect(await find(['text', 'pro'], ['number', '5'], ['list', 'a'])).toEqual(['sample']);
+    expect(await find(['text', 'pro'], ['inner', 'x'])).toEqual([]);
+  });
+
+  test('follows an update of the metadata', async () => {
+    const user = newUser();
+    await saveWith(user, 'x', { plan: 'free' });
+    const id = (await getPage(server, user)).items[0]?.id;
+    const body = { content: 'x', metadata: { plan: 'pro' } };
+    bodyOf(await ask(server, 'PATCH', `/v1/memories/${id}`, { body }), 200);
+    expect((await getPage(server, user, 'metadata[plan]=free')).items).toEqual([]);
+    expect((await getPage(server, user, 'metadata[plan]=pro')).items).toHaveLength(1);
+  });
+});
+
+describe('a walk of a narrowed list', () => {
+  const userId = 'walked';
+  beforeAll(async () => {
+    const items = Array.from({ length: 300 }, (_, index) => {
+      const data = { name: `${index}`, third: index % 3 === 0, plan: 'pro' };
+      return { type: 'event', userId, source: index % 2 === 0 ? 'even' : 'odd', data };
+    });
+    bodyOf(await ask(server, 'POST', '/v1/ingest/batch', { body: { items } }), 202);
+  });
+
+  async function walk(filters: string, limit: number, order: string): Promise<number[]> {
+    const seen: number[] = [];
+    for (let cursor = '', ended = false; !ended; ) {
+      const query = `${filters}&limit=${limit}&order=${order}${cursor}`;
+      const { items, nextCursor } = await getPage(server, userId, query);
+      seen.push(...items.map(({ content }) => Number.parseInt(content, 10)));
+      if (nextCursor !== null) expect(items).toHaveLength(limit);
+      ended = nextCursor === null;
+      cursor = `&cursor=${nextCursor}`;
+    }
+    return seen;
+  }
+  const every = (step: number) =>
+    Array.from({ length: 300 }, (_, index) => index).filter((index) => index % step === 0);
+  const sorted = (numbers: number[]) => numbers.toSorted((a, b) => a - b);
+
+  test.each([1, 7, 10, 50, 100])(
+    'meets each that fits exactly once, %i at a time',
+    async (limit) => {
+      for (const order of ['desc', 'asc']) {
+        const thirds = await walk('metadata[third]=true', limit, order);
+        expect(sorted(thirds)).toEqual(every(3));
+        const sixths = await walk('metadata[third]=true&source=even', limit, order);
+        expect(sorted(sixths)).toEqual(every(6));
+      }
+    },
+  );
+
+  test('ends with null where the last page is full', async () => {
+    const first = await getPage(server, userId, 'metadata[third]=true&limit=50');
+    const last = await getPage(
+      server,
+      userId,
+      `metadata[third]=true&limit=50&cursor=${first.nextCursor}`,
+    );
+    expect([last.items.length, last.nextCursor]).toEqual([50, null]);
+  });
+
+  test('a cursor belongs to its filters, whatever the order they are written in', async () => {
+    const filters = 'type=event&source=even&metadata[third]=true&metadata[plan]=pro';
+    const { nextCursor } = await getPage(server, userId, `${filters}&limit=1`);
+    const path = (query: string) => `/v1/memories?userId=${userId}&cursor=${nextCursor}&${query}`;
+    for (const other of [
+      '',
+      'type=event',
+      filters.replace('source=even', 'source=odd'),
+      filters.replace('true', 'false'),
+      filters.replace('[plan]', '[plans]'),
+      `${filters}&metadata[more]=1`,
+      `${filters}&externalId=1`,
+    ]) {
+      expectInvalid(await ask(server, 'GET', path(other)), 'cursor');
+    }
+    const reversed = filters.split('&').reverse().join('&');
+    expect((await ask(server, 'GET', path(`limit=7&${reversed}`))).status).toBe(200);
+  });
+});
+
+const paths = ['/v1/memories?userId=u', '/v1/memories/search?userId=u&query=x'];
+
+describe.each(paths)('GET %s', (path) => {
+  test.each([
+    ['type=', 'type'],
+    ['type=nope', 'type'],
+    ['type=Memory', 'type'],
+    ['type=memory,event', 'type'],
+    ['source=', 'source'],
+    [`source=${'x'.repeat(257)}`, 'source'],
+    ['source=a%00b', 'source'],
+    ['source=a&source=b', 'source'],
+    ['externalId=', 'externalId'],
+    [`externalId=${'x'.repeat(257)}`, 'externalId'],
+    ['externalid=1', 'externalid'],
+    ['metadata=x', 'metadata'],
+    ['metadata[]=x', 'metadata[]'],
+    ['metadata.k=x', 'metadata.k'],
+    ['metadata[k=x', 'metadata[k'],
+    ['metadata[k]=1&metadata[k]=2', 'metadata[k]'],
+    ['metadata[k]=1&metadata%5Bk%5D=1', 'metadata[k]'],
+    ['status=complete', 'status'],
+    ['__proto__=x', '__proto__'],
+  ])('400 with %s', async (query, field) => {
+    expectInvalid(await ask(server, 'GET', `${path}&${query}`), field);
+  });
+});

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Imported } from '../../sdk/contract/transfer.ts';
+import { ask, bodyOf, expectInvalid, getMemory, getPage, newUser } from '../support/http.ts';
+import { badMetadata, badTexts, withValue } from '../support/inputs.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { importable } from '../support/writes.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+async function importAll(items: unknown[], into = server): Promise<Imported> {
+  return bodyOf(await ask(into, 'POST', '/v1/import', { body: { items } }), 200);
+}
+
+describe('POST /v1/import', () => {
+  const rowsOf = (field: string, values: [name: string, value: unknown][]) =>
+    values.map(([name, value]): [string, string, unknown] => [field, name, value]);
+  const badTimes: [name: string, value: unknown][] = [
+    ['a number', 0],
+    ['null', null],
+    ['a date alone', '2026-11-20'],
+    ['no time zone', '2026-11-20T10:00:00'],
+    ['no such day', '2026-02-30T10:00:00Z'],
+    ['a leap second', '2016-12-31T23:59:60Z'],
+    ['before the year 0', '0000-01-01T00:00:00+01:00'],
+    ['after the year 9999', '9999-12-31T23:59:59-01:00'],
+  ];
+  const badIds: [name: string, value: unknown][] = [
+    ['another kind of id', 'req_1'],
+    ['nothing after mem_', 'mem_'],
+    ['another case', 'MEM_1'],
+    ['marks', 'mem_a/b'],
+    ['a line after it', 'mem_1\n'],
+    ['65 characters after mem_', `mem_${'x'.repeat(65)}`],
+  ];
+  const bad = [
+    ...rowsOf('id', [...badTexts(), ...badIds]),
+    ...rowsOf('userId', badTexts(256)),
+    ...rowsOf('content', badTexts()),
+    ...rowsOf('metadata', [['left out', undefined], ...badMetadata]),
+    ...rowsOf('type', [...badTexts(), ['unknown', 'note']]),
+    ...rowsOf('status', [...badTexts(), ['unknown', 'done']]),
+    ...rowsOf(
+      'source',
+      badTexts(256).filter(([name]) => name !== 'null'),
+    ),
+    ...rowsOf(
+      'externalId',
+      badTexts(256).filter(([name]) => name !== 'null'),
+    ),
+    ...rowsOf('createdAt', badTimes),
+    ...rowsOf('updatedAt', badTimes),
+    ...rowsOf('memoryId', [['an unknown field', 'mem_1']]),
+  ];
+
+  test.each(bad)('an item fails alone: %s: %s', async (field, _, value) => {
+    const [one, two] = [newUser(), newUser()];
+    const broken = withValue(importable(one), field, value);
+    expect(await importAll([broken, importable(two), broken])).toEqual({
+      imported: 1,
+      skipped: 0,
+      failedCount: 2,
+      failed: [0, 2].map((index) => ({
+        index,
+        error: 'invalid_request',
+        message: expect.stringMatching(new RegExp(`^${field}: .`)),
+      })),
+    });
+    expect((await getPage(server, one)).items).toEqual([]);
+    expect((await getPage(server, two)).items).toEqual([importable(two)]);
+  });
+
+  test.each([
+    ['null', null],
+    ['a string', 'x'],
+    ['a list', []],
+    ['a number', 1],
+  ])('an item fails alone: %s', async (_, item) => {
+    expect(await importAll([item])).toMatchObject({ imported: 0, failed: [{ index: 0 }] });
+  });
+
+  test('times are the same moment, in UTC', async () => {
+    const userId = newUser();
+    const createdAt = '2026-11-20T12:00:00.123456+02:00';
+    await importAll([{ ...importable(userId), createdAt, updatedAt: '0000-01-01t00:00:00z' }]);
+    expect(await getMemory(server, `mem_${userId}`)).toMatchObject({
+      createdAt: '2026-11-20T10:00:00.123Z',
+      updatedAt: '0000-01-01T00:00:00.000Z',
+    });
+  });
+
+  test('an id that is there is skipped and stays as it was, in one import too', async () => {
+    const userId = newUser();
+    const first = importable(userId);
+    const second = { ...first, content: 'another', userId: newUser() };
+    expect(await importAll([first, second])).toMatchObject({ imported: 1, skipped: 1 });
+    expect(await importAll([second])).toMatchObject({ imported: 0, skipped: 1, failedCount: 0 });
+    expect(await getMemory(server, first.id)).toEqual(first);
+    expect((await getPage(server, second.userId)).items).toEqual([]);
+  });
+
+  test('the id of a memory of another project is a new one', async () => {
+    const theirs = { ...server, key: await server.createKey('theirs') };
+    const userId = newUser();
+    const [their, our] = [importable(userId), { ...importable(userId), content: 'ours' }];
+    expect(await importAll([their], theirs)).toMatchObject({ imported: 1 });
+    expect(await importAll([our])).toMatchObject({ imported: 1, skipped: 0 });
+    expect(await getMemory(theirs, their.id)).toEqual(their);
+    expect(await getMemory(server, our.id)).toEqual(our);
+  });
+
+  test.each([['crm'], [null]])(
+    'source %p and externalId taken by another memory',
+    async (source) => {
+      const userId = newUser();
+      const first = { ...importable(userId), source, externalId: 'e' };
+      const second = { ...first, id: `${first.id}_2` };
+      const message = expect.stringContaining('externalId');
+      const failed = [{ index: 1, error: 'invalid_request', message }];
+      expect(await importAll([first, second])).toMatchObject({
+        imported: 1,
+        failedCount: 1,
+        failed,
+      });
+      expect((await getPage(server, userId)).items).toEqual([first]);
+      const others = [
+        { ...second, source: 'other' },
+        { ...second, id: `${first.id}_3`, userId: newUser() },
+        { ...second, id: `${first.id}_4`, externalId: null },
+        { ...second, id: `${first.id}_5`, externalId: null },
+      ];
+      expect(await importAll(others)).toMatchObject({ imported: 4, failedCount: 0 });
+    },
+  );
+
+  test('failed ones are named in their order, by kind or not', async () => {
+    const userId = newUser();
+    const origin = { source: 's', externalId: 'e' };
+    const items = ['a', 'b', 'c'].map((name) => {
+      return { ...importable(userId), ...origin, id: `mem_${userId}_${name}` };
+    });
+    const { failed } = await importAll([...items, null, items[0]]);
+    expect(failed.map(({ index }) => index)).toEqual([1, 2, 3]);
+  });
+
+  test('200 with 1,000 items', async () => {
+    const userId = newUser();
+    const items = Array.from({ length: 1_000 }, (_, index) => {
+      return { ...importable(userId), id: `mem_${userId}_${index}` };
+    });
+    expect(await importAll(items)).toMatchObject({ imported: 1_000, skipped: 0 });
+  });
+
+  const good = importable('refused');
+  test.each<[name: string, body: unknown, field: string]>([
+    ['a list', [good], ''],
+    ['null', null, ''],
+    ['a memory', good, 'items'],
+    ['no items', {}, 'items'],
+    ['items that are null', { items: null }, 'items'],
+    ['an empty list of items', { items: [] }, 'items'],
+    ['1,001 items', { items: Array(1_001).fill(good) }, 'items'],
+    ['a whole page', { items: [good], nextCursor: null }, 'nextCursor'],
+  ])('400 for a bad envelope: %s', async (_, body, field) => {
+    expectInvalid(await ask(server, 'POST', '/v1/import', { body }), field);
+    expect((await getPage(server, 'refused')).items).toEqual([]);
+  });
+});

@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Memory } from '../../sdk/contract/memory.ts';
+import type { Page } from '../../sdk/contract/page.ts';
+import type { SearchAnswer } from '../../sdk/contract/search.ts';
+import type { Imported } from '../../sdk/contract/transfer.ts';
+import {
+  ask,
+  bodyOf,
+  expectInvalid,
+  getMemory,
+  getPage,
+  getStatus,
+  ingest,
+  newUser,
+  save,
+  whenComplete,
+} from '../support/http.ts';
+import { holdRecord } from '../support/queue.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { importable, settled } from '../support/writes.ts';
+
+let server: TestServer;
+let another: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+  another = await startTestServer();
+});
+afterAll(async () => {
+  await server.stop();
+  await another.stop();
+});
+
+/** A project of its own on the server. */
+async function newProject(): Promise<TestServer> {
+  return { ...server, key: await server.createKey(newUser()) };
+}
+
+async function exportPage(from: TestServer, query = ''): Promise<Page> {
+  return bodyOf(await ask(from, 'GET', `/v1/export?${query}`), 200);
+}
+
+async function exportAll(from: TestServer, query = 'limit=1000'): Promise<Memory[]> {
+  const all: Memory[] = [];
+  for (let cursor = '', ended = false; !ended; ) {
+    const { items, nextCursor } = await exportPage(from, query + cursor);
+    all.push(...items);
+    ended = nextCursor === null;
+    cursor = `&cursor=${nextCursor}`;
+  }
+  return all;
+}
+
+async function importAll(into: TestServer, items: unknown[]): Promise<Imported> {
+  return bodyOf(await ask(into, 'POST', '/v1/import', { body: { items } }), 200);
+}
+
+const entry = { author: 'user', content: 'Wo ist\nmeine Rückzahlung? 🧠' };
+
+/** One of every type, two of them updated, for the user. */
+async function fill(project: TestServer, userId: string): Promise<Memory[]> {
+  const metadata = { k: [1, { z: null, a: 'ü' }], s: 'x' };
+  const body = { userId, content: ' saved\r\n', metadata };
+  bodyOf(await ask(project, 'POST', '/v1/memories', { body }), 201);
+  const { id } = await save(project, userId, 'older');
+  bodyOf(await ask(project, 'PATCH', `/v1/memories/${id}`, { body: { content: 'newer' } }), 200);
+  const items = [
+    { type: 'ticket', source: 'crm', externalId: '1', data: { subject: 'S', comments: [entry] } },
+    { type: 'document', externalId: 'only', data: { text: 'T\n\n'.repeat(5_000), title: 'Title' } },
+    { type: 'conversation', source: 'crm', data: { messages: [entry], tags: ['a', 'b'] } },
+    { type: 'event', metadata, data: { name: 'n', count: 1.5 } },
+    { type: 'profile', data: { summary: 'A person' } },
+  ];
+  const batch = { items: items.map((item) => ({ userId, ...item })) };
+  bodyOf(await ask(project, 'POST', '/v1/ingest/batch', { body: batch }), 202);
+  return settled(project, userId);
+}
+
+const byId = (memories: Memory[]) => memories.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+
+describe('GET /v1/export', () => {
+  test('200 with every memory of the project as list gives it, in the order of ids', async () => {
+    const project = await newProject();
+    const users = [newUser(), newUser()];
+    const lists = await Promise.all(users.map((userId) => fill(project, userId)));
+    for (const limit of [1, 3, 7, 14, 1_000]) {
+      expect(await exportAll(project, `limit=${limit}`)).toEqual(byId(lists.flat()));
+    }
+  });
+
+  test('200 with those of one user, where one is named', async () => {
+    const project = await newProject();
+    const [userId, other] = [newUser(), newUser()];
+    const [items] = await Promise.all([fill(project, userId), fill(project, other)]);
+    expect(await exportAll(project, `userId=${userId}&limit=2`)).toEqual(byId(items));
+    expect(await exportPage(project, 'userId=nobody')).toEqual({ items: [], nextCursor: null });
+  });
+
+  test('200 with no items for an empty project, and nothing of any other', async () => {
+    await save(server, newUser());
+    expect(await exportPage(await newProject())).toEqual({ items: [], nextCursor: null });
+  });
+
+  test('has as many large memories to a page as an import takes in one body', async () => {
+    const project = await newProject();
+    const data = { text: `"${'x'.repeat(900_000)}ü` };
+    const userId = newUser();
+    for (let n = 0; n < 6; n += 1) await ingest(project, '/v1/ingest/document', { userId, data });
+    const first = await exportPage(project);
+    const last = await exportPage(project, `cursor=${first.nextCursor}`);
+    expect([first.items.length, last.items.length, last.nextCursor]).toEqual([4, 2, null]);
+    const elsewhere = await newProject();
+    expect(await importAll(elsewhere, first.items)).toMatchObject({ imported: 4 });
+  });
+
+  test('a page has at least one memory, however large', async () => {
+    const project = await newProject();
+    const data = { text: 'x'.repeat(5_000_000) };
+    const sent = [newUser(), newUser()].map((userId) =>
+      ingest(project, '/v1/ingest/document', { userId, data }),
+    );
+    await Promise.all(sent);
+    expect((await exportPage(project)).items).toHaveLength(1);
+    expect(await exportAll(project)).toHaveLength(2);
+  });
+
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=1001', 'limit'],
+    ['limit=x', 'limit'],
+    ['userId=', 'userId'],
+    ['cursor=', 'cursor'],
+    ['cursor=x', 'cursor'],
+    ['order=asc', 'order'],
+    ['type=memory', 'type'],
+    ['metadata[k]=v', 'metadata[k]'],
+  ])('400 with %s', async (query, field) => {
+    expectInvalid(await ask(server, 'GET', `/v1/export?${query}`), field);
+  });
+
+  test('400 for a cursor of another user, or of a list', async () => {
+    const userId = newUser();
+    for (let n = 0; n < 3; n += 1) await save(server, userId);
+    const { nextCursor } = await exportPage(server, `userId=${userId}&limit=1`);
+    const ofList = (await getPage(server, userId, 'limit=1')).nextCursor;
+    for (const query of [
+      `cursor=${nextCursor}`,
+      `userId=${newUser()}&cursor=${nextCursor}`,
+      `userId=${userId}&cursor=${ofList}`,
+    ]) {
+      expectInvalid(await ask(server, 'GET', `/v1/export?${query}`), 'cursor');
+    }
+    const list = `/v1/memories?userId=${userId}&cursor=${nextCursor}`;
+    expectInvalid(await ask(server, 'GET', list), 'cursor');
+  });
+});
+
+describe('an export is imported without loss', () => {
+  test.each<[name: string, into: () => Promise<TestServer>]>([
+    ['into another project', newProject],
+    ['into another server', async () => another],
+  ])('%s', async (_, into) => {
+    const [project, elsewhere] = [await newProject(), await into()];
+    const userId = newUser();
+    await fill(project, userId);
+    const exported = await exportAll(project);
+    const counts = { failedCount: 0, failed: [] };
+    const size = exported.length;
+    expect(await importAll(elsewhere, exported)).toEqual({ imported: size, skipped: 0, ...counts });
+    expect(await exportAll(elsewhere, `userId=${userId}`)).toEqual(exported);
+    for (const { id } of exported) {
+      expect((await getStatus(elsewhere, id)).status).toBe('complete');
+    }
+    expect(await getPage(elsewhere, userId)).toEqual(await getPage(project, userId));
+    const search = `/v1/memories/search?userId=${userId}&query=meine+R%C3%BCckzahlung`;
+    const [here, there] = [await ask(project, 'GET', search), await ask(elsewhere, 'GET', search)];
+    expect(bodyOf<SearchAnswer>(there, 200)).toEqual(bodyOf<SearchAnswer>(here, 200));
+    expect(await importAll(elsewhere, exported)).toEqual({ imported: 0, skipped: size, ...counts });
+    expect(await exportAll(elsewhere, `userId=${userId}`)).toEqual(exported);
+  });
+
+  test('what was processing is processed, and what failed stays failed', async () => {
+    const [one, two] = [await holdRecord(server), await holdRecord(server)];
+    expect(await two.fail('for a test')).toBe(true);
+    const items = [await getMemory(server, one.memoryId), await getMemory(server, two.memoryId)];
+    expect(items.map(({ status }) => status)).toEqual(['processing', 'failed']);
+    expect(await importAll(another, items)).toMatchObject({ imported: 2 });
+    const done = await whenComplete(another, one.memoryId);
+    const { updatedAt } = done;
+    expect(done).toEqual({ ...(items[0] ?? done), status: 'complete', updatedAt });
+    expect(await getMemory(another, two.memoryId)).toEqual(items[1] ?? done);
+    expect(await getStatus(another, two.memoryId)).toMatchObject({ status: 'failed' });
+  });
+
+  test('a record that is ingested again finds its imported memory', async () => {
+    const userId = newUser();
+    const item = { ...importable(userId), externalId: 'e' };
+    await importAll(server, [item]);
+    const record = { userId, source: item.source, externalId: 'e', data: { text: 'grown' } };
+    const { memoryId } = await ingest(server, '/v1/ingest/document', record);
+    expect(memoryId).toBe(item.id);
+    const { content, createdAt } = await whenComplete(server, memoryId);
+    expect({ content, createdAt }).toEqual({ content: 'grown', createdAt: item.createdAt });
+  });
+
+  test('an imported memory is updated, deleted and erased like any other', async () => {
+    const userId = newUser();
+    const items = ['a', 'b'].map((name) => ({
+      ...importable(userId),
+      id: `mem_${userId}_${name}`,
+    }));
+    await importAll(server, items);
+    const path = `/v1/memories/${items[0]?.id}`;
+    bodyOf(await ask(server, 'PATCH', path, { body: { content: 'newer' } }), 200);
+    bodyOf(await ask(server, 'DELETE', path), 204);
+    const erased = await ask(server, 'DELETE', `/v1/memories?userId=${userId}`);
+    expect(bodyOf<object>(erased, 200)).toEqual({ deleted: 1 });
+    expect(await importAll(server, items)).toMatchObject({ imported: 2, skipped: 0 });
+  });
+});
