@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readConfig, sqlitePath } from './config.ts';
 import { keyToStore, makeKey } from './keys.ts';
 import { type BackupContents, backupDatabase, restoreDatabase } from './storage/sqlite/backup.ts';
@@ -44,9 +45,17 @@ function pathOf(databaseUrl: string): string {
   return sqlitePath(readConfig({ MEMORY_DATABASE_URL: databaseUrl }).databaseUrl);
 }
 
-/** Opens the database; a server that runs on it sees changed keys within a second. */
-export async function openAdmin(databaseUrl: string): Promise<Admin> {
-  const storage = openSqlite(pathOf(databaseUrl), { exclusive: false });
+/**
+ * Opens the database; a server that runs on it sees changed keys within a second. Where there is
+ * none it is made, or with `create: false` an Error says so: a mistyped path is not a new database.
+ */
+export async function openAdmin(
+  databaseUrl: string,
+  { create }: { create: boolean } = { create: true },
+): Promise<Admin> {
+  const path = pathOf(databaseUrl);
+  if (!create && !existsSync(path)) throw new Error(`there is no database at ${path}`);
+  const storage = openSqlite(path, { exclusive: false });
   return {
     async createKey({ name, project, expiresAt = null }) {
       const key = makeKey();

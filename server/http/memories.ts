@@ -17,6 +17,7 @@ import { bodyUnread, readJson } from './body.ts';
 import { checked } from './check.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { readIdempotency } from './idempotency.ts';
+import { type ReadPage, readPage } from './page.ts';
 import { readNoQuery, readQuery, withLimit, withMetadata } from './query.ts';
 import type { Secured } from './secured.ts';
 
@@ -81,18 +82,11 @@ export function memories(guard: Secured, { storage, now, newId, config }: Servic
       const { userId, cursor, order = 'desc', limit = limits.pageItemsDefault } = query;
       const filter = filterOf(query);
       const list = [userId, order, JSON.stringify(filter)];
-      const found = await storage.listMemories({
-        projectId: context.caller.projectId,
-        userId,
-        filter,
-        order,
-        after: cursor === undefined ? null : readCursor(cursor, list),
-        // One more than asked for tells whether this is the end.
-        limit: limit + 1,
-      });
-      const items = found.slice(0, limit);
-      const last = found.length > limit ? items.at(-1) : undefined;
-      const nextCursor = last === undefined ? null : writeCursor(last, list);
+      const range = { projectId: context.caller.projectId, userId, filter, order };
+      const after = cursor === undefined ? null : readCursor(cursor, list);
+      const read: ReadPage = (after, limit) => storage.listMemories({ ...range, after, limit });
+      const { items, next } = await readPage(read, { after, limit });
+      const nextCursor = next === null ? null : writeCursor(next, list);
       return sendJson(context, 200, pageJson(items, nextCursor));
     })
 

@@ -10,7 +10,8 @@ import {
 } from '../../sdk/contract/transfer.ts';
 import { sentence, validator } from '../../sdk/contract/validate.ts';
 import type { Services } from '../app.ts';
-import { memoryJson, pageJson } from '../memory/json.ts';
+import { noFilter } from '../memory/filter.ts';
+import { pageJson } from '../memory/json.ts';
 import { indexPassages } from '../memory/passages.ts';
 import type * as stored from '../storage/storage.ts';
 import { sendJson, sendResult } from './answer.ts';
@@ -18,6 +19,7 @@ import { bodyUnread, readJson } from './body.ts';
 import { checked } from './check.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { readIdempotency } from './idempotency.ts';
+import { type ReadPage, readPage } from './page.ts';
 import { readNoQuery, readQuery, withLimit } from './query.ts';
 import type { Secured } from './secured.ts';
 
@@ -51,12 +53,12 @@ export function transfer(guard: Secured, { storage, worker, now, config }: Servi
 
     .get('/export', async (context) => {
       const query = checked<ExportQuery>(validateExport, withLimit(readQuery(context.request.url)));
-      const { userId = null, cursor, limit = limits.exportItems } = query;
-      const { projectId } = context.caller;
+      const { userId, cursor, limit = limits.exportItems } = query;
       const list = ['export', userId ?? ''];
-      const after = cursor === undefined ? null : readCursor(cursor, list).id;
-      const { items, last } = await readPage(storage, { projectId, userId, after, limit });
-      const nextCursor = last === undefined ? null : writeCursor(last, list);
+      const after = cursor === undefined ? null : readCursor(cursor, list);
+      const read = reader(storage, context.caller.projectId, userId);
+      const { items, next } = await readPage(read, { after, limit });
+      const nextCursor = next === null ? null : writeCursor(next, list);
       return sendJson(context, 200, pageJson(items, nextCursor));
     })
 
@@ -85,28 +87,13 @@ export function transfer(guard: Secured, { storage, worker, now, config }: Servi
     );
 }
 
-/** A page fits into the body of an import, unless a single memory is larger than that. */
-const pageBytes = 4 * 1024 * 1024;
-/** Read at a time: a thousand documents at once would be gigabytes. */
-const stepItems = 20;
-
-type Range = Parameters<stored.Storage['exportMemories']>[0];
-
-/** As many memories as are asked for, or fewer that are large; `last` unless it is the end. */
-async function readPage(storage: stored.Storage, range: Range) {
-  const items: stored.StoredMemory[] = [];
-  let bytes = 0;
-  for (;;) {
-    const after = items.at(-1)?.id ?? range.after;
-    const found = await storage.exportMemories({ ...range, after, limit: stepItems });
-    for (const memory of found) {
-      bytes += Buffer.byteLength(memoryJson(memory));
-      const isFull = items.length === range.limit || bytes > pageBytes;
-      if (isFull && items.length > 0) return { items, last: items.at(-1) };
-      items.push(memory);
-    }
-    if (found.length < stepItems) return { items };
+/** All of a project by id; one user's own, which no other's slow down, by creation. */
+function reader(storage: stored.Storage, projectId: number, userId?: string): ReadPage {
+  if (userId === undefined) {
+    return (after, limit) => storage.exportMemories({ projectId, after: after?.id ?? null, limit });
   }
+  const range = { projectId, userId, filter: noFilter, order: 'asc' as const };
+  return (after, limit) => storage.listMemories({ ...range, after, limit });
 }
 
 type Failure = Imported['failed'][number];

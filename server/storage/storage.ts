@@ -48,7 +48,8 @@ export interface Storage {
   /**
    * Stores memories as they are given: ids, times, types and status kept, those that are
    * `processing` queued. Hands what became of each: `skipped` where the id is there already,
-   * `taken` where another memory has its user, source and external id.
+   * `taken` where another memory has its user, source and external id. Throws `rate_limited` as
+   * `acceptRecords` does.
    */
   importMemories(
     write: Write<ImportOutcome[]> & { memories: ImportedMemory[] },
@@ -77,13 +78,9 @@ export interface Storage {
     limit: number;
   }): Promise<StoredMemory[]>;
 
-  /**
-   * At most `limit` memories of the project, or of one user of it, after the one with the id
-   * `after`, in the order of their ids.
-   */
+  /** At most `limit` memories of the project after the one with the id `after`, by their ids. */
   exportMemories(range: {
     projectId: number;
-    userId: string | null;
     after: string | null;
     limit: number;
   }): Promise<StoredMemory[]>;

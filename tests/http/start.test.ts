@@ -36,7 +36,7 @@ test('a second server on the same database is refused, in words', async () => {
   await inFolder(async (databaseUrl) => {
     const server = await startServer({ env, port: 0, databaseUrl });
     const second = startServer({ env, port: 0, databaseUrl });
-    await expect(second).rejects.toThrow('another server is already running');
+    await expect(second).rejects.toThrow('a server is already running');
     await server.stop();
   });
 });

@@ -9,7 +9,7 @@ import {
   rmSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { damaged, structuralFaults } from './check.ts';
+import { structuralFaults } from './check.ts';
 import { lockDatabase } from './lock.ts';
 import { assertOurs, migrate } from './migrate.ts';
 import { keepFilesPrivate, openDatabase } from './settings.ts';
@@ -26,6 +26,7 @@ export function backupDatabase(path: string, target: string): BackupContents {
   if (!existsSync(path)) throw new Error(`there is no database at ${path}`);
   if (existsSync(target)) throw new Error(`${target} exists; choose another name for the backup`);
   keepFilesPrivate();
+  if (!existsSync(dirname(target))) throw new Error(`there is no folder ${dirname(target)}`);
   const partial = `${target}.partial`;
   rmSync(partial, { force: true });
   const db = openDatabase(path);
@@ -53,7 +54,7 @@ export function restoreDatabase(
   if (!existsSync(backup)) throw new Error(`there is no backup at ${backup}`);
   keepFilesPrivate();
   const contents = inspect(backup);
-  const lock = lockDatabase(path);
+  const lock = lockDatabase(path, 'Stop it, then restore.');
   try {
     const arriving = `${path}.restoring`;
     copyFileSync(backup, arriving);
@@ -74,8 +75,8 @@ export function restoreDatabase(
 function inspect(file: string): BackupContents {
   const db = new Database(file, { readonly: true });
   try {
-    const faults = structuralFaults(db);
-    if (faults.length > 0) throw damaged(file, faults);
+    const [fault] = structuralFaults(db);
+    if (fault !== undefined) throw new Error(`${file} is not a sound backup: ${fault}`);
     assertOurs(db, file);
     const { memories } = db.prepare('SELECT count(*) AS memories FROM memories').get() as {
       memories: number;

@@ -5,13 +5,10 @@ import { existsSync } from 'node:fs';
  * Holds the database for this server alone, until released or the process ends, however it ends:
  * the operating system drops the lock with the process. Admin commands do not take it.
  */
-export function lockDatabase(path: string): { release(): void } {
+export function lockDatabase(path: string, advice: string): { release(): void } {
   const lock = tryLock(path);
   if (lock !== null) return { release: () => lock.close(false) };
-  throw new Error(
-    `another server is already running on ${path}. Stop it first, or give this one a database ` +
-      'of its own with MEMORY_DATABASE_URL.',
-  );
+  throw new Error(`a server is already running on ${path}. ${advice}`);
 }
 
 /** Whether a server holds the database now. */

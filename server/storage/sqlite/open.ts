@@ -11,10 +11,14 @@ import { createMemories } from './memories.ts';
 import { migrate } from './migrate.ts';
 import { createPassages } from './passages.ts';
 import { createRecords } from './records.ts';
+import { createRoom } from './room.ts';
 import { createScrubber } from './scrub.ts';
 import { keepFilesPrivate, openDatabase } from './settings.ts';
 import { createTransfer } from './transfer.ts';
 import { createWriter } from './writer.ts';
+
+const lockAdvice =
+  'Stop it first, or give this one a database of its own with MEMORY_DATABASE_URL.';
 
 /**
  * Opens the database file, making it where there is none, and brings its schema up to date.
@@ -24,7 +28,7 @@ import { createWriter } from './writer.ts';
 export function openSqlite(path: string, { exclusive }: { exclusive: boolean }): Storage {
   keepFilesPrivate();
   mkdirSync(dirname(path), { recursive: true });
-  const lock = exclusive ? lockDatabase(path) : null;
+  const lock = exclusive ? lockDatabase(path, lockAdvice) : null;
   try {
     const db = openSound(path);
     migrate(db, path);
@@ -56,6 +60,7 @@ function storageOn(db: Database, path: string, lock: { release(): void } | null)
   const writer = createWriter(db);
   const answers = createAnswers(db, writer);
   const passages = createPassages(db);
+  const ensureRoom = createRoom(db);
   const scrubber = createScrubber(db, path);
   const ping = db.prepare('SELECT 1 FROM projects LIMIT 1');
   // What an earlier process noted and did not get to. An administrator's command leaves it.
@@ -63,8 +68,8 @@ function storageOn(db: Database, path: string, lock: { release(): void } | null)
   return {
     name: 'sqlite',
     ...createMemories(db, answers, passages),
-    ...createTransfer(db, answers, passages, scrubber),
-    ...createRecords(db, answers, passages),
+    ...createTransfer(db, answers, passages, scrubber, ensureRoom),
+    ...createRecords(db, answers, passages, ensureRoom),
     ...createJobs(db, writer, passages),
     ...createKeys(db, writer),
     listPassages: passages.listPassages,

@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite';
 import type { ImportedMemory, ImportOutcome, Storage, StoredMemory } from '../storage.ts';
 import type { Answers } from './answers.ts';
 import type { Passages } from './passages.ts';
+import type { Room } from './room.ts';
 import { columns, insertMemory, insertValues, joined } from './row.ts';
 import type { Scrubber } from './scrub.ts';
 
@@ -13,16 +14,12 @@ export function createTransfer(
   answers: Answers,
   passagesOf: Passages,
   scrubber: Scrubber,
+  ensureRoom: Room,
 ): Transfer {
   const erase = createErase(db, answers, scrubber);
   const take = createTake(db, passagesOf);
   const page = db.prepare<StoredMemory, [number, string, number]>(
     `SELECT ${columns} FROM ${joined} WHERE m.project_id = ? AND m.id > ?
-     ORDER BY m.id LIMIT ?`,
-  );
-  // The plus keeps SQLite on the index of ids, where the page is read in order and cut short.
-  const pageOfUser = db.prepare<StoredMemory, [number, string, string, number]>(
-    `SELECT ${columns} FROM ${joined} WHERE m.project_id = ? AND m.id > ? AND +m.user_id = ?
      ORDER BY m.id LIMIT ?`,
   );
   return {
@@ -35,13 +32,12 @@ export function createTransfer(
       return result;
     },
     importMemories: (write) =>
-      answers.answerOnce(write, () => ({
-        outcome: write.memories.map((memory) => take(write.projectId, memory)),
-      })),
-    async exportMemories({ projectId, userId, after, limit }) {
-      if (userId === null) return page.all(projectId, after ?? '', limit);
-      return pageOfUser.all(projectId, after ?? '', userId, limit);
-    },
+      answers.answerOnce(write, () => {
+        const { projectId, memories } = write;
+        ensureRoom(projectId, memories.filter(({ status }) => status === 'processing').length);
+        return { outcome: memories.map((memory) => take(projectId, memory)) };
+      }),
+    exportMemories: async ({ projectId, after, limit }) => page.all(projectId, after ?? '', limit),
   };
 }
 

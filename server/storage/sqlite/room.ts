@@ -1,0 +1,34 @@
+import type { Database } from 'bun:sqlite';
+import { limits } from '../../../sdk/contract/limits.ts';
+import { ServiceError } from '../../errors.ts';
+
+/** Throws `rate_limited` where so many more records of the project may not wait. */
+export type Room = (projectId: number, wanted: number) => void;
+
+/** How long until a full queue is worth another try. */
+const retryAfterSeconds = 10;
+
+/**
+ * Refuses records over the limit on what waits. Counting for each request would cost more the
+ * longer the queue is; between two counts what was accepted since is an upper bound.
+ */
+export function createRoom(db: Database): Room {
+  const count = db.prepare<{ n: number }, [number]>(
+    `SELECT count(*) AS n FROM jobs WHERE project_id = ? AND state IN ('waiting', 'running')`,
+  );
+  const left = new Map<number, number>();
+  return (projectId, wanted) => {
+    let room = left.get(projectId) ?? 0;
+    if (room < wanted) room = limits.pendingRecords - (count.get(projectId)?.n ?? 0);
+    if (room < wanted) throw queueFull();
+    left.set(projectId, room - wanted);
+  };
+}
+
+function queueFull(): ServiceError {
+  return new ServiceError(
+    'rate_limited',
+    `more than ${limits.pendingRecords} records would wait to be processed; try again later`,
+    { retryAfterSeconds },
+  );
+}
