@@ -26,6 +26,8 @@ export type Services = {
   log: Logger;
   version: string;
   now(): number;
+  /** In ms, and never going back. */
+  clock(): number;
   newId(): string;
   /** The address of the client, as the socket knows it. */
   addressOf(request: Request): string;
@@ -55,7 +57,7 @@ export function createApp(services: Services) {
     .onError(function refuse({ error, code, request, set }) {
       const known = code === 'NOT_FOUND' ? noSuchRoute(request) : error;
       const requestId = String(set.headers[headerNames.requestId] ?? newRequestId());
-      if (!(known instanceof ServiceError)) {
+      if (!(known instanceof ServiceError) || known.code === 'internal') {
         log.error('a request met a fault', { requestId, error: known });
       }
       const response = errorResponse(known, requestId, set.headers);

@@ -41,7 +41,7 @@ export function readConfig(env: Env): Config {
       'MEMORY_DATABASE_URL',
       'sqlite:./data/memory.db',
       databaseUrl,
-      'sqlite:<path>',
+      'sqlite:<path>, such as sqlite:./data/memory.db',
     ),
     apiKey: read('MEMORY_API_KEY', null, apiKey, '16 to 256 visible ASCII characters'),
     corsOrigins: read('MEMORY_CORS_ORIGINS', [], origins, 'origins such as https://app.example, …'),
@@ -66,7 +66,7 @@ export function readConfig(env: Env): Config {
 
 /** The path of `sqlite:<path>`. */
 export function sqlitePath(url: string): string {
-  return url.slice('sqlite:'.length);
+  return url.slice('sqlite:'.length).replace(/^\/\/\//, '/');
 }
 
 function integer(text: string, least: number, most: number): number | undefined {
@@ -75,7 +75,7 @@ function integer(text: string, least: number, most: number): number | undefined 
 }
 
 function databaseUrl(text: string): string | undefined {
-  return /^sqlite:(?!:memory:).+/.test(text) ? text : undefined;
+  return /^sqlite:(?!:memory:)(?!\/\/[^/]).+/.test(text) ? text : undefined;
 }
 
 function apiKey(text: string): string | undefined {

@@ -13,7 +13,8 @@ export type Listener = {
 
 /** A connection without a byte in either direction is closed after this long. */
 const idleTimeoutSeconds = 30;
-const stopWithinMs = 10_000;
+/** Less than what container runtimes allow before they kill. */
+const stopWithinMs = 5_000;
 
 /** Throws an Error that says what to do where the address cannot be had. */
 export function listen(
@@ -49,17 +50,23 @@ function open(
       idleTimeout: idleTimeoutSeconds,
       // The backstop; the app counts and answers below it.
       maxRequestBodySize: config.maxBodyBytes * discardedLimits,
-      fetch,
+      fetch: (request) => fetch(withHost(request)),
       error(error) {
         log.error('a request met a fault', { error });
         return errorResponse(error, newRequestId(), {});
       },
     });
   } catch (error) {
-    throw new Error(
-      `cannot listen on ${config.host}:${config.port}: it is in use or not allowed. Stop what runs ` +
-        'there, or choose another with --port or PORT.',
-      { cause: error },
-    );
+    const busy = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    const why = busy
+      ? 'the port is in use. Stop what runs there, or choose another with --port or PORT.'
+      : 'the address is not to be had here. Look at --host and --port, or HOST and PORT.';
+    throw new Error(`cannot listen on ${config.host}:${config.port}: ${why}`, { cause: error });
   }
+}
+
+/** HTTP/1.0 needs no Host, and load balancers probe like that; without one there is no URL. */
+function withHost(request: Request): Request {
+  if (!request.url.startsWith('/') || request.headers.has('host')) return request;
+  return new Request(`http://localhost${request.url}`, request);
 }

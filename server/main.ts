@@ -56,9 +56,10 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
 
 async function serve(config: Config, storage: Storage, log: Logger): Promise<RunningServer> {
   const now = Date.now;
+  const clock = () => performance.now();
   const projectId = await storage.ensureProject(defaultProject);
   const fixed = config.apiKey === null ? null : { key: config.apiKey, projectId };
-  const authenticator = createAuthenticator({ storage, now, fixed });
+  const authenticator = createAuthenticator({ storage, now, clock, fixed });
   const worker = startWorker({ storage, now, log, index: indexPassages });
   const watch = watchDamage(storage, log);
   let closing: string | null = null;
@@ -70,6 +71,7 @@ async function serve(config: Config, storage: Storage, log: Logger): Promise<Run
     log,
     version,
     now,
+    clock,
     newId: newMemoryId,
     addressOf: (request) => listener.addressOf(request),
     refusal: () => closing ?? watch.damage(),
@@ -89,7 +91,8 @@ async function serve(config: Config, storage: Storage, log: Logger): Promise<Run
       stopChores();
       await listener.stop();
       await worker.stop();
-      await authenticator.noteUse();
+      // When keys were last used is not worth a database that stays open.
+      await authenticator.noteUse().catch((error) => log.warn('a chore was left', { error }));
       await storage.close();
     },
   };

@@ -22,14 +22,16 @@ const refusedPerMinute = 60;
 export function createAuthenticator(options: {
   storage: Storage;
   now(): number;
+  /** In ms, and never going back: how old what was read is, whatever becomes of the date. */
+  clock(): number;
   /** The key from the settings, for the project `default`. */
   fixed: { key: string; projectId: number } | null;
 }): Authenticator {
-  const { storage, now, fixed } = options;
+  const { storage, now, clock, fixed } = options;
   const fixedHash = fixed === null ? null : Buffer.from(hashKey(fixed.key));
   const cache = new Map<string, { key: StoredKey | null; readAt: number }>();
   const used = new Map<string, number>();
-  const refused = createWindow(refusedPerMinute, 60, now);
+  const refused = createWindow(refusedPerMinute, 60, clock);
 
   function authenticate(header: string | null, address: string): Caller | Promise<Caller> {
     const token = bearerToken(header);
@@ -40,12 +42,13 @@ export function createAuthenticator(options: {
       return { projectId, project: 'default', keyLastFour: token.slice(-4) };
     }
     const cached = cache.get(hash);
-    if (cached !== undefined && now() - cached.readAt < cachedMs) {
+    if (cached !== undefined && clock() - cached.readAt < cachedMs) {
       return accept(cached.key, address);
     }
+    const readAt = clock();
     return storage.findKey(hash).then((key) => {
       if (cache.size >= maxCached) cache.clear();
-      cache.set(hash, { key, readAt: now() });
+      cache.set(hash, { key, readAt });
       return accept(key, address);
     });
   }
@@ -68,8 +71,8 @@ export function createAuthenticator(options: {
   async function noteUse(): Promise<void> {
     if (used.size === 0) return;
     const entries = [...used].map(([id, at]) => ({ id, at }));
-    used.clear();
     await storage.touchKeys(entries);
+    for (const { id, at } of entries) if (used.get(id) === at) used.delete(id);
   }
 
   return { authenticate, noteUse };

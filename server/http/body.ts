@@ -14,12 +14,18 @@ export const discardedLimits = 4;
  */
 export async function readJson(request: Request, maxBytes: number): Promise<unknown> {
   refuseOtherMedia(request.headers);
-  return parseJson(await readBytes(request, maxBytes));
+  return parseJson(await readBytes(request, maxBytes).catch(asEnded));
+}
+
+/** A client that hangs up is no fault of ours. */
+function asEnded(error: unknown): never {
+  if (error instanceof ServiceError) throw error;
+  throw malformed('the body ended before it was complete');
 }
 
 function refuseOtherMedia(headers: Headers): void {
   const type = headers.get('content-type') ?? '';
-  if (!/^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(type)) {
+  if (!/^application\/json\s*(;\s*(charset\s*=\s*"?utf-?8"?\s*)?)?$/i.test(type)) {
     throw unsupported('send the body as JSON, with "Content-Type: application/json"');
   }
   const encoding = headers.get('content-encoding') ?? 'identity';

@@ -20,12 +20,12 @@ export type Secured = ReturnType<typeof secured>;
 export function secured(options: {
   authenticator: Authenticator;
   rateLimit: Config['rateLimit'];
-  now(): number;
+  clock(): number;
   addressOf(request: Request): string;
   refusal(): string | null;
 }) {
   const { authenticator, addressOf, refusal } = options;
-  const limit = createLimit(options.rateLimit, options.now);
+  const limit = createLimit(options.rateLimit, options.clock);
   return new Elysia({ name: 'secured' }).derive(
     { as: 'scoped' },
     async function authorize({ request, set }): Promise<{ caller: Caller }> {
@@ -39,10 +39,10 @@ export function secured(options: {
   );
 }
 
-function createLimit(rateLimit: Config['rateLimit'], now: () => number) {
+function createLimit(rateLimit: Config['rateLimit'], clock: () => number) {
   if (rateLimit === null) return () => {};
   const { requests, seconds } = rateLimit;
-  const window = createWindow(requests, seconds, now);
+  const window = createWindow(requests, seconds, clock);
   const policy = `"default";q=${requests};w=${seconds}`;
   return ({ projectId }: Caller, headers: Record<string, string | number>) => {
     const { left, resetSeconds } = window.count(String(projectId));
@@ -79,6 +79,8 @@ export function noSuchRoute({ url }: Request): ServiceError {
   if (methods.length === 0) {
     return new ServiceError('not_found', 'there is no such route; /openapi.json lists them');
   }
-  const allow = [...new Set(methods)].sort().join(', ');
+  // Whoever answers GET answers HEAD.
+  const all = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
+  const allow = [...new Set(all)].sort().join(', ');
   return new ServiceError('method_not_allowed', `this route allows ${allow}`, { allow });
 }

@@ -7,11 +7,12 @@ export type Window = {
 /** Names beyond this many push the oldest out, so that made-up names cannot fill the memory. */
 const maxNames = 10_000;
 
-export function createWindow(quota: number, seconds: number, now: () => number): Window {
+/** `clock` is in ms and never goes back, as `performance.now()`. */
+export function createWindow(quota: number, seconds: number, clock: () => number): Window {
   const counts = new Map<string, { endsAt: number; used: number }>();
   return {
     count(name) {
-      const at = now();
+      const at = clock();
       let entry = counts.get(name);
       if (entry === undefined || at >= entry.endsAt) {
         counts.delete(name);

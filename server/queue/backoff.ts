@@ -1,10 +1,11 @@
 export const maxAttempts = 5;
 
 const baseMs = 500;
-const capMs = 60_000;
+/** No wait is longer. */
+export const longestBackoffMs = 60_000;
 
 /** How long to wait after the failed attempt, counted from 1: full jitter, so that what failed
  * together does not come back together. `random` is in [0, 1). */
 export function backoffMs(attempt: number, random: number): number {
-  return Math.floor(random * Math.min(capMs, baseMs * 2 ** attempt));
+  return Math.floor(random * Math.min(longestBackoffMs, baseMs * 2 ** attempt));
 }

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Job, Passage, Storage } from '../storage/storage.ts';
-import { backoffMs, maxAttempts } from './backoff.ts';
+import { backoffMs, longestBackoffMs, maxAttempts } from './backoff.ts';
 
 /**
  * The queue's worker: claims what is due, cuts each text into passages, stores them, and sleeps
@@ -18,7 +18,7 @@ export type Worker = {
   wake(): void;
   /** Finishes the job in hand, gives back what was claimed beyond it, and ends. */
   stop(): Promise<void>;
-  /** When the loop last got on: a claim, a job, or finding nothing to do. */
+  /** When the loop last got on, by `performance.now()`: a claim, a job, or nothing to do. */
   movedAt(): number;
 };
 
@@ -47,21 +47,23 @@ export function startWorker(options: WorkerOptions): Worker {
   const { storage, now, log, index, random = Math.random } = options;
   const bell = createBell();
   let stopping = false;
-  let movedAt = now();
+  let movedAt = performance.now();
 
   async function loop(): Promise<void> {
-    let recover = true;
+    // At the start the process before ended in these attempts; later only the database failed.
+    let recovery: { countAttempt: boolean } | null = { countAttempt: true };
     while (!stopping) {
       try {
-        if (recover) await storage.recoverJobs();
-        recover = false;
-        const jobs = await storage.claimJobs({ now: now(), limit: claimLimit });
-        movedAt = now();
+        if (recovery !== null) await storage.recoverJobs(recovery);
+        recovery = null;
+        const horizon = now() + longestBackoffMs;
+        const jobs = await storage.claimJobs({ now: now(), horizon, limit: claimLimit });
+        movedAt = performance.now();
         if (jobs.length === 0) await bell.wait(await sleepMs());
         else await runAll(jobs);
       } catch (error) {
         log.error('the queue met a fault and goes on', { error });
-        recover = true;
+        recovery = { countAttempt: false };
         await bell.wait(pauseAfterFaultMs);
       }
     }
@@ -77,11 +79,18 @@ export function startWorker(options: WorkerOptions): Worker {
   async function runAll(jobs: Job[]): Promise<void> {
     const stored: Promise<void>[] = [];
     let breathedAt = performance.now();
-    for (const job of jobs) {
-      stored.push(stopping ? giveBack(job) : settle(job, await cut(job)));
-      if (performance.now() - breathedAt < longestBlockMs) continue;
-      await new Promise((resolve) => setImmediate(resolve));
-      breathedAt = performance.now();
+    try {
+      for (const job of jobs) {
+        const settled = stopping ? giveBack(job) : settle(job, await cut(job));
+        stored.push(settled);
+        // Looked at below; until then a failure must not count as one that nobody handles.
+        settled.catch(() => {});
+        if (performance.now() - breathedAt < longestBlockMs) continue;
+        await new Promise((resolve) => setImmediate(resolve));
+        breathedAt = performance.now();
+      }
+    } finally {
+      await Promise.allSettled(stored);
     }
     await Promise.all(stored);
   }
@@ -105,11 +114,10 @@ export function startWorker(options: WorkerOptions): Worker {
     try {
       await ('failure' in outcome ? fail(job, outcome.failure) : store(job, outcome));
     } catch (error) {
-      // The database's fault, not the record's: it costs no attempt.
-      if (!(error instanceof ServiceError)) throw error;
-      await giveBack(job);
+      // The database's fault costs the record no attempt; anything else is taken for its own.
+      await (error instanceof ServiceError ? giveBack(job) : fail(job, error));
     }
-    movedAt = now();
+    movedAt = performance.now();
   }
 
   async function store(job: Job, passages: Passage[]): Promise<void> {

@@ -98,11 +98,12 @@ export interface Storage {
   getStatus(projectId: number, id: string): Promise<StoredStatus | null>;
 
   /**
-   * Claims up to `limit` waiting jobs that are due at `now`, the longest due first, and counts
-   * the attempt. A job that was tried before is claimed alone, so that one record that brings the
+   * Claims up to `limit` waiting jobs, the longest due first, and counts the attempt. Due is what
+   * was never tried, what waits until `now` or earlier, and, since the clock may have been set
+   * back, what waits until after `horizon`. A job that was tried before is claimed alone, so that one record that brings the
    * process down cannot use up the attempts of its neighbours.
    */
-  claimJobs(claim: { now: number; limit: number }): Promise<Job[]>;
+  claimJobs(claim: { now: number; horizon: number; limit: number }): Promise<Job[]>;
 
   /**
    * Stores a run of passages, beginning with the one numbered `first`; 0 removes what an earlier
@@ -121,8 +122,11 @@ export interface Storage {
   /** Puts a claimed job that was not begun back as it was before the claim. */
   releaseJob(lease: Lease): Promise<boolean>;
 
-  /** Lets what a crashed process had claimed wait again. Returns how many. */
-  recoverJobs(): Promise<number>;
+  /**
+   * Lets what was claimed and not finished wait again, and returns how many. The attempt counts
+   * where the process had ended in it, and not where the database could not take the result.
+   */
+  recoverJobs(how: { countAttempt: boolean }): Promise<number>;
 
   /** When the next waiting job is due, or null. */
   nextJobAt(): Promise<number | null>;

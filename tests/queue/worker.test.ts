@@ -61,7 +61,7 @@ test('what is accepted is cut, stored and complete, long texts in several steps'
 
 test('what waited before the start is done, and what was claimed by a crashed process', async () => {
   const ids = await acceptTexts('one', 'two');
-  await storage.claimJobs({ now: Date.now(), limit: 1 });
+  await storage.claimJobs({ now: Date.now(), horizon: Date.now() + 60_000, limit: 1 });
   start();
   const statuses = await Promise.all(ids.map(ended));
   expect(statuses.map(({ status }) => status)).toEqual(['complete', 'complete']);
@@ -101,6 +101,58 @@ test('a database that is away for a while costs no attempt and ends nothing', as
   expect(await ended(id ?? '')).toMatchObject({ status: 'complete', attempts: 1 });
 });
 
+test('what the database cannot store for a reason of the record ends as failed', async () => {
+  const refusing: Storage = {
+    ...storage,
+    async storePassages() {
+      throw new Error('too big');
+    },
+  };
+  start({ storage: refusing });
+  const [id] = await acceptTexts('text');
+  expect(await ended(id ?? '')).toMatchObject({ status: 'failed', attempts: 5 });
+});
+
+test('faults of the database in the middle of a long batch lose and fail nothing', async () => {
+  let calls = 0;
+  const flaky: Storage = {
+    ...storage,
+    async storePassages(step) {
+      calls += 1;
+      if (calls % 7 === 0) throw new ServiceError('internal', 'the disk met a fault');
+      return storage.storePassages(step);
+    },
+    async getMemory(project, id) {
+      calls += 1;
+      if (calls === 30) throw new ServiceError('internal', 'the disk met a fault');
+      return storage.getMemory(project, id);
+    },
+  };
+  start({
+    storage: flaky,
+    index(content, metadata) {
+      Bun.sleepSync(2);
+      return indexPassages(content, metadata);
+    },
+  });
+  const ids = await acceptTexts(...Array.from({ length: 40 }, (_, index) => `text ${index}`));
+  const statuses = await Promise.all(ids.map(ended));
+  expect(statuses.map(({ status }) => status)).toEqual(ids.map(() => 'complete'));
+  expect(statuses.map(({ attempts }) => attempts)).toEqual(ids.map(() => 1));
+});
+
+test('a clock that is set back holds nothing up', async () => {
+  let offsetMs = 0;
+  start({ now: () => Date.now() + offsetMs });
+  await worker?.stop();
+  await acceptTexts('accepted an hour from now');
+  offsetMs = -3_600_000;
+  start({ now: () => Date.now() + offsetMs });
+  const [id] = await acceptTexts('accepted now');
+  await ended(id ?? '');
+  expect((await storage.queueState()).pending).toBe(0);
+});
+
 test('an exception in the queue itself is logged, and the loop goes on', async () => {
   let broken = true;
   const flaky: Storage = {
@@ -132,5 +184,5 @@ test('stop() finishes the job in hand and gives the others back', async () => {
   const left = statuses.filter((status) => status?.status === 'processing');
   expect(left.length).toBeGreaterThan(0);
   expect(left.every((status) => status?.attempts === 0)).toBe(true);
-  expect(await storage.recoverJobs()).toBe(0);
+  expect(await storage.recoverJobs({ countAttempt: true })).toBe(0);
 });

@@ -73,7 +73,6 @@ test('an erased user leaves nothing on the disk, whatever moved about before', a
   await until(() => hits() === 0, { what: 'the scrub' });
   const left = await storage.exportMemories({
     projectId: 1,
-    userId: null,
     after: null,
     limit: 999,
   });

@@ -35,7 +35,7 @@ export function exerciseQueue(name: string, open: () => Promise<Opened>): void {
     const status = (id: string) => storage.getStatus(projectId, id);
 
     async function claim(now = 2_000) {
-      const [job] = await storage.claimJobs({ now, limit: 1 });
+      const [job] = await storage.claimJobs({ now, horizon: now + 60_000, limit: 1 });
       if (job === undefined) throw new Error('no job is due');
       return job;
     }
@@ -51,7 +51,9 @@ export function exerciseQueue(name: string, open: () => Promise<Opened>): void {
       expect(await storage.storePassages({ ...half, first: 1 })).toBe(true);
       const done = { status: 'complete', chunksComplete: 2, chunksTotal: 2, attempts: 1 };
       expect(await status(id)).toMatchObject({ ...done, updatedAt: 3_000 });
-      expect(await storage.claimJobs({ now: 9_000, limit: 9 })).toEqual([]);
+      expect(await storage.claimJobs({ now: 9_000, horizon: 9_000 + 60_000, limit: 9 })).toEqual(
+        [],
+      );
     });
 
     test('a saved memory counts its passages', async () => {
@@ -63,8 +65,8 @@ export function exerciseQueue(name: string, open: () => Promise<Opened>): void {
     test('jobs are claimed longest due first, each by one claimer', async () => {
       const ids = [await acceptOne({}, 30), await acceptOne({}, 10), await acceptOne({}, 20)];
       const claims = await Promise.all([
-        storage.claimJobs({ now: 50, limit: 2 }),
-        storage.claimJobs({ now: 50, limit: 2 }),
+        storage.claimJobs({ now: 50, horizon: 50 + 60_000, limit: 2 }),
+        storage.claimJobs({ now: 50, horizon: 50 + 60_000, limit: 2 }),
       ]);
       const claimed = claims.flat().map(({ memoryId }) => memoryId);
       expect(claimed).toEqual([ids[1] ?? '', ids[2] ?? '', ids[0] ?? '']);
@@ -77,9 +79,9 @@ export function exerciseQueue(name: string, open: () => Promise<Opened>): void {
       await storage.failJob({ ...job, ...failure, retryAt: 100 });
       expect(await status(id)).toMatchObject({ status: 'processing', errorMessage: 'no luck' });
       expect(await storage.nextJobAt()).toBe(100);
-      expect(await storage.claimJobs({ now: 99, limit: 9 })).toEqual([]);
+      expect(await storage.claimJobs({ now: 99, horizon: 99 + 60_000, limit: 9 })).toEqual([]);
       await acceptOne({}, 100);
-      const alone = await storage.claimJobs({ now: 100, limit: 9 });
+      const alone = await storage.claimJobs({ now: 100, horizon: 100 + 60_000, limit: 9 });
       expect(alone.map(({ attempt }) => attempt)).toEqual([2]);
       await storage.failJob({ ...(alone[0] ?? job), ...failure, retryAt: null });
       expect(await status(id)).toMatchObject({ status: 'failed', attempts: 2 });
@@ -93,7 +95,7 @@ export function exerciseQueue(name: string, open: () => Promise<Opened>): void {
         (id: string) => update(storage, id, 'newer'),
         (id: string) => remove(storage, id),
         async () => {
-          await storage.recoverJobs();
+          await storage.recoverJobs({ countAttempt: true });
           await claim();
         },
       ];
@@ -107,7 +109,7 @@ export function exerciseQueue(name: string, open: () => Promise<Opened>): void {
         expect(await storage.failJob({ ...job, ...failure })).toBe(false);
         expect(await storage.releaseJob(job)).toBe(false);
         while (await processNext(storage, 9_000));
-        await storage.recoverJobs();
+        await storage.recoverJobs({ countAttempt: true });
         while (await processNext(storage, 9_000));
       }
     });
@@ -118,7 +120,9 @@ export function exerciseQueue(name: string, open: () => Promise<Opened>): void {
       await update(storage, id, 'newer', { at: 5_000 });
       const settled = { status: 'complete', errorMessage: null, chunksTotal: 1 };
       expect(await status(id)).toMatchObject({ ...settled, chunksComplete: 1 });
-      expect(await storage.claimJobs({ now: 9_000, limit: 9 })).toEqual([]);
+      expect(await storage.claimJobs({ now: 9_000, horizon: 9_000 + 60_000, limit: 9 })).toEqual(
+        [],
+      );
       expect((await storage.queueState()).pending).toBe(0);
     });
 
@@ -153,8 +157,10 @@ export function exerciseQueue(name: string, open: () => Promise<Opened>): void {
       const id = await acceptOne();
       await claim();
       storage = await opened.reopen();
-      expect(await storage.claimJobs({ now: 9_000, limit: 9 })).toEqual([]);
-      expect(await storage.recoverJobs()).toBe(1);
+      expect(await storage.claimJobs({ now: 9_000, horizon: 9_000 + 60_000, limit: 9 })).toEqual(
+        [],
+      );
+      expect(await storage.recoverJobs({ countAttempt: true })).toBe(1);
       expect((await claim()).attempt).toBe(2);
       expect(await status(id)).toMatchObject({ attempts: 2 });
     });

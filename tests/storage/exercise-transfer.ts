@@ -79,7 +79,7 @@ export function exerciseTransfer(name: string, open: () => Promise<Opened>): voi
       expect(await take(waits, failed)).toEqual(['imported', 'imported']);
       const statuses = (await list(storage)).map(({ status }) => status).sort();
       expect(statuses).toEqual(['failed', 'processing']);
-      const jobs = await storage.claimJobs({ now: 9_000, limit: 9 });
+      const jobs = await storage.claimJobs({ now: 9_000, horizon: 9_000 + 60_000, limit: 9 });
       expect(jobs.map(({ memoryId }) => memoryId)).toEqual([waits.id]);
     });
 

@@ -62,7 +62,7 @@ export function accept(
 
 /** Claims the one job that is due and stores its text as one passage. */
 export async function processNext(storage: Storage, now = 2_000): Promise<boolean> {
-  const [job] = await storage.claimJobs({ now, limit: 1 });
+  const [job] = await storage.claimJobs({ now, horizon: now + 60_000, limit: 1 });
   if (job === undefined) return false;
   const passages = [{ start: 0, length: 5, folded: 'hello' }];
   return storage.storePassages({ ...job, now, first: 0, passages, total: 1 });

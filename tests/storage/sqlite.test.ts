@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
@@ -49,6 +49,16 @@ test('a second server on the file is refused, an admin is not', async () => {
     await openSqlite(path, { exclusive: false }).close();
     await storage.close();
     await openSqlite(path, { exclusive: true }).close();
+  });
+});
+
+test('a second server is refused by whatever name it calls the file', async () => {
+  await inFolder(async (path) => {
+    const storage = openSqlite(path, { exclusive: true });
+    symlinkSync(path, `${path}.link`);
+    const other = () => openSqlite(`${path}.link`, { exclusive: true });
+    expect(other).toThrow('a server is already running');
+    await storage.close();
   });
 });
 

@@ -48,7 +48,11 @@ async function claimLast(server: TestServer, storage: Storage, userId: string) {
     await ask(server, 'POST', '/v1/ingest/batch', { body }),
     202,
   );
-  const jobs = await storage.claimJobs({ now: Date.now(), limit: 1_000 });
+  const jobs = await storage.claimJobs({
+    now: Date.now(),
+    horizon: Date.now() + 60_000,
+    limit: 1_000,
+  });
   const isHeld = ({ memoryId }: Job) => memoryId === items.at(-1)?.memoryId;
   await Promise.all(jobs.filter((job) => !isHeld(job)).map((job) => storage.releaseJob(job)));
   return jobs.find(isHeld) ?? null;

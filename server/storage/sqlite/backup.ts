@@ -12,6 +12,7 @@ import { dirname } from 'node:path';
 import { structuralFaults } from './check.ts';
 import { lockDatabase } from './lock.ts';
 import { assertOurs, migrate } from './migrate.ts';
+import { canonicalPath } from './path.ts';
 import { keepFilesPrivate, openDatabase } from './settings.ts';
 
 /** What a backup holds. */
@@ -48,20 +49,19 @@ export function backupDatabase(path: string, target: string): BackupContents {
  */
 export function restoreDatabase(
   backup: string,
-  path: string,
+  name: string,
   stamp: string,
 ): BackupContents & { kept: string | null } {
   if (!existsSync(backup)) throw new Error(`there is no backup at ${backup}`);
   keepFilesPrivate();
   const contents = inspect(backup);
+  const path = canonicalPath(name);
   const lock = lockDatabase(path, 'Stop it, then restore.');
   try {
     const arriving = `${path}.restoring`;
     copyFileSync(backup, arriving);
     const kept = existsSync(path) ? `${path}.before-${stamp}` : null;
-    // The log goes with its file: it may hold what the file does not yet.
-    if (kept !== null)
-      for (const part of ['', '-wal', '-shm']) moveIfThere(path + part, kept + part);
+    if (kept !== null) setAside(path, kept);
     moveDurably(arriving, path);
     const db = openDatabase(path);
     migrate(db, path);
@@ -87,8 +87,17 @@ function inspect(file: string): BackupContents {
   }
 }
 
-function moveIfThere(from: string, to: string): void {
-  if (existsSync(from)) renameSync(from, to);
+/** Closing writes the log into the file, so that one rename moves all. A file too broken for that
+ * is kept with its log beside it. */
+function setAside(path: string, kept: string): void {
+  try {
+    openDatabase(path).close(true);
+  } catch {
+    for (const part of ['-wal', '-shm']) {
+      if (existsSync(path + part)) renameSync(path + part, kept + part);
+    }
+  }
+  renameSync(path, kept);
 }
 
 /** A rename is durable once its folder is; the file must be before. */

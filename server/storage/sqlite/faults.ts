@@ -8,6 +8,11 @@ const unavailable = new Map([
   ['SQLITE_LOCKED', 'the database is busy; nothing was stored'],
 ]);
 
+/** The disk's or the file's fault, and not that of what was to be stored. */
+const ofDisk = new Set(['SQLITE_IOERR', 'SQLITE_CORRUPT', 'SQLITE_CANTOPEN', 'SQLITE_READONLY']);
+const unknownOutcome =
+  'the database met a fault and the outcome is unknown; retry with the same Idempotency-Key';
+
 const retryAfterSeconds = 5;
 
 /** SQLite's error as the service's own where the contract has words for it. */
@@ -15,8 +20,10 @@ export function asServiceError(error: unknown): unknown {
   if (!(error instanceof SQLiteError)) return error;
   const code = error.code?.split('_').slice(0, 2).join('_') ?? '';
   const message = unavailable.get(code);
-  if (message === undefined) return error;
-  return new ServiceError('unavailable', message, { retryAfterSeconds, cause: error });
+  if (message !== undefined) {
+    return new ServiceError('unavailable', message, { retryAfterSeconds, cause: error });
+  }
+  return ofDisk.has(code) ? new ServiceError('internal', unknownOutcome, { cause: error }) : error;
 }
 
 /** Whether another process holds the database for writing. */

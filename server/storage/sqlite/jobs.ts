@@ -21,10 +21,13 @@ type Due = { projectId: number; seq: number; memoryId: string; attempts: number 
 /** The queue's side of a job's life; its states are drawn where the table is made. */
 export function createJobs(db: Database, { write }: Writer, passagesOf: Passages): JobOperations {
   const status = prepareStatus(db);
-  const due = db.prepare<Due, [number, number]>(
+  // What was never tried is due whatever the clock says, and so is what waits longer than any
+  // backoff: the clock was set back.
+  const due = db.prepare<Due, [number, number, number]>(
     `SELECT j.project_id AS projectId, j.memory_seq AS seq, m.id AS memoryId, j.attempts
      FROM jobs AS j JOIN memories AS m ON m.seq = j.memory_seq AND m.project_id = j.project_id
-     WHERE j.state = 'waiting' AND j.run_at <= ? ORDER BY j.run_at LIMIT ?`,
+     WHERE j.state = 'waiting' AND (j.attempts = 0 OR j.run_at <= ? OR j.run_at > ?)
+     ORDER BY j.run_at LIMIT ?`,
   );
   const claim = db.prepare<{ leaseToken: number }, [number, number]>(
     `UPDATE jobs SET state = 'running', attempts = attempts + 1, lease_token = lease_token + 1
@@ -47,7 +50,9 @@ export function createJobs(db: Database, { write }: Writer, passagesOf: Passages
     `UPDATE jobs SET state = 'waiting', attempts = attempts - 1
      WHERE project_id = ? AND memory_seq = ?`,
   );
-  const recover = db.prepare(`UPDATE jobs SET state = 'waiting' WHERE state = 'running'`);
+  const recover = db.prepare(
+    `UPDATE jobs SET state = 'waiting', attempts = attempts - ? WHERE state = 'running'`,
+  );
   const next = db.prepare<{ at: number | null }, []>(
     `SELECT min(run_at) AS at FROM jobs WHERE state = 'waiting'`,
   );
@@ -62,9 +67,9 @@ export function createJobs(db: Database, { write }: Writer, passagesOf: Passages
     });
   }
 
-  function claimDue(now: number, limit: number): Job[] {
+  function claimDue({ now, horizon, limit }: Parameters<Storage['claimJobs']>[0]): Job[] {
     const jobs: Job[] = [];
-    for (const { projectId, seq, memoryId, attempts } of due.all(now, limit)) {
+    for (const { projectId, seq, memoryId, attempts } of due.all(now, horizon, limit)) {
       if (attempts > 0 && jobs.length > 0) break;
       const leaseToken = claim.get(projectId, seq)?.leaseToken ?? 0;
       jobs.push({ projectId, memoryId, leaseToken, attempt: attempts + 1 });
@@ -75,7 +80,7 @@ export function createJobs(db: Database, { write }: Writer, passagesOf: Passages
 
   return {
     getStatus: async (projectId, id) => status(projectId, id),
-    claimJobs: ({ now, limit }) => write(() => claimDue(now, limit)),
+    claimJobs: (claim) => write(() => claimDue(claim)),
     storePassages: ({ now, first, passages, total, ...lease }) =>
       guarded(lease, (of) => {
         if (first === 0) passagesOf.remove(of);
@@ -90,7 +95,7 @@ export function createJobs(db: Database, { write }: Writer, passagesOf: Passages
         fail.run(then, retryAt, errorMessage, now, projectId, seq);
       }),
     releaseJob: (lease) => guarded(lease, ({ projectId, seq }) => release.run(projectId, seq)),
-    recoverJobs: () => write(() => recover.run().changes),
+    recoverJobs: ({ countAttempt }) => write(() => recover.run(countAttempt ? 0 : 1).changes),
     nextJobAt: async () => next.get()?.at ?? null,
     queueState: async () => state(),
   };

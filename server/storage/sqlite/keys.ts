@@ -19,6 +19,7 @@ export function createKeys(db: Database, { write }: Writer): KeyOperations {
     `INSERT INTO projects (name) VALUES (?)
      ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id`,
   );
+  const known = db.prepare<{ id: number }, [string]>('SELECT id FROM projects WHERE name = ?');
   const insert = db.prepare(
     `INSERT INTO api_keys
        (id, project_id, name, hash, prefix, last_four, created_at, expires_at)
@@ -55,6 +56,9 @@ export function createKeys(db: Database, { write }: Writer): KeyOperations {
       write(() => {
         for (const { id, at } of used) touch.run(at, id);
       }),
-    ensureProject: (name) => write(() => projectId(name)),
+    async ensureProject(name) {
+      // Read first: a server must come up for reading on a disk without room.
+      return known.get(name)?.id ?? (await write(() => projectId(name)));
+    },
   };
 }

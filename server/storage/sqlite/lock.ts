@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
+import { isBusy } from './faults.ts';
 
 /**
  * Holds the database for this server alone, until released or the process ends, however it ends:
@@ -19,14 +20,18 @@ export function isLocked(path: string): boolean {
   return lock === null;
 }
 
+/** The lock, or null where another process has it. */
 function tryLock(path: string): Database | null {
   const lock = new Database(`${path}.lock`, { create: true });
   try {
     lock.run('PRAGMA busy_timeout = 0');
     lock.run('BEGIN EXCLUSIVE');
     return lock;
-  } catch {
+  } catch (error) {
     lock.close(false);
-    return null;
+    if (isBusy(error)) return null;
+    throw new Error(`${path}.lock cannot be used; is the disk full, or the folder read-only?`, {
+      cause: error,
+    });
   }
 }

@@ -1,6 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { existsSync, mkdirSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
 import type { Storage } from '../storage.ts';
 import { createAnswers } from './answers.ts';
 import { damaged, structuralFaults, structuralFaultsAside } from './check.ts';
@@ -10,6 +9,7 @@ import { lockDatabase } from './lock.ts';
 import { createMemories } from './memories.ts';
 import { migrate } from './migrate.ts';
 import { createPassages } from './passages.ts';
+import { canonicalPath } from './path.ts';
 import { createRecords } from './records.ts';
 import { createRoom } from './room.ts';
 import { createScrubber } from './scrub.ts';
@@ -25,9 +25,9 @@ const lockAdvice =
  * `exclusive` keeps out a second server; admin commands do without. Throws an Error that says what
  * to do where the file cannot be served.
  */
-export function openSqlite(path: string, { exclusive }: { exclusive: boolean }): Storage {
+export function openSqlite(name: string, { exclusive }: { exclusive: boolean }): Storage {
   keepFilesPrivate();
-  mkdirSync(dirname(path), { recursive: true });
+  const path = canonicalPath(name);
   const lock = exclusive ? lockDatabase(path, lockAdvice) : null;
   try {
     const db = openSound(path);

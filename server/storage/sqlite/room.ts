@@ -8,6 +8,9 @@ export type Room = (projectId: number, wanted: number) => void;
 /** How long until a full queue is worth another try. */
 const retryAfterSeconds = 10;
 
+/** A full queue is counted no more often than this: everybody waits for the count. */
+const countEveryMs = 500;
+
 /**
  * Refuses records over the limit on what waits. Counting for each request would cost more the
  * longer the queue is; between two counts what was accepted since is an upper bound.
@@ -16,12 +19,16 @@ export function createRoom(db: Database): Room {
   const count = db.prepare<{ n: number }, [number]>(
     `SELECT count(*) AS n FROM jobs WHERE project_id = ? AND state IN ('waiting', 'running')`,
   );
-  const left = new Map<number, number>();
+  const left = new Map<number, { room: number; countedAt: number }>();
   return (projectId, wanted) => {
-    let room = left.get(projectId) ?? 0;
-    if (room < wanted) room = limits.pendingRecords - (count.get(projectId)?.n ?? 0);
+    const now = performance.now();
+    let { room, countedAt } = left.get(projectId) ?? { room: 0, countedAt: -Infinity };
+    if (room < wanted && now - countedAt >= countEveryMs) {
+      room = limits.pendingRecords - (count.get(projectId)?.n ?? 0);
+      countedAt = now;
+    }
+    left.set(projectId, { room: room < wanted ? room : room - wanted, countedAt });
     if (room < wanted) throw queueFull();
-    left.set(projectId, room - wanted);
   };
 }
 

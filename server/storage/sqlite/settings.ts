@@ -28,7 +28,7 @@ export function keepFilesPrivate(): void {
 }
 
 export function openDatabase(path: string): Database {
-  const db = new Database(path, { create: true, readwrite: true, strict: true });
+  const db = open(path);
   try {
     assertVersion(db);
     // Before anything is set: a file that is not ours stays as it is.
@@ -39,6 +39,15 @@ export function openDatabase(path: string): Database {
     db.close(false);
     const broken = error instanceof SQLiteError && /CORRUPT|NOTADB/.test(error.code ?? '');
     throw broken ? damaged(path, [error.message]) : error;
+  }
+}
+
+function open(path: string): Database {
+  try {
+    return new Database(path, { create: true, readwrite: true, strict: true });
+  } catch (error) {
+    const advice = 'is it a file, and may this user write to its folder?';
+    throw new Error(`the database ${path} cannot be opened; ${advice}`, { cause: error });
   }
 }
 

@@ -17,7 +17,7 @@ export type Writer = {
   drained(): Promise<void>;
 };
 
-/** A group is cut here, so that reads get a turn in between. */
+/** A group is cut here, and the next one begins on the next turn, after the reads that wait. */
 const maxGroup = 256;
 /** Another process writes: an administrator's command, or a scrub. Looked at again this often, */
 const busyRetryMs = 5;
@@ -48,10 +48,9 @@ export function createWriter(db: Database): Writer {
   }
 
   function flush(): void {
-    while (waiting.length > 0) {
-      if (!tryBegin()) return;
-      commitGroup(waiting.splice(0, maxGroup));
-    }
+    if (waiting.length === 0 || !tryBegin()) return;
+    commitGroup(waiting.splice(0, maxGroup));
+    if (waiting.length > 0) setImmediate(flush);
   }
 
   /** Begins a transaction, or sees to it that it is tried again. */
@@ -84,11 +83,19 @@ export function createWriter(db: Database): Writer {
       commit.run();
     } catch (error) {
       refuse(group, error);
-      // SQLite ends a transaction by itself when the disk fails or is full.
-      if (db.inTransaction) rollback.run();
+      endTransaction();
       return;
     }
     for (const tell of settle) tell();
+  }
+
+  /** SQLite ends a transaction by itself when the disk fails or is full; else we do. */
+  function endTransaction(): void {
+    try {
+      if (db.inTransaction) rollback.run();
+    } catch {
+      // Everybody has been told already, and the next BEGIN will say what is wrong.
+    }
   }
 
   /** Returns how to tell the caller, once the group is durable. */
