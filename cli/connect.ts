@@ -3,6 +3,7 @@ import type { GlobalOptions } from './commander.ts';
 import { CliError, exitCodes, usageError } from './failure.ts';
 import type { Io } from './io.ts';
 import { profileKeyOf, readProfile } from './profile.ts';
+import { tellWaits } from './retries.ts';
 
 export const defaultBaseUrl = 'http://127.0.0.1:7070';
 
@@ -11,13 +12,12 @@ export async function connect(io: Io, options: GlobalOptions): Promise<MemoryCli
   const baseUrl = resolveBaseUrl(io, options);
   const apiKey = await resolveApiKey(io, options, baseUrl);
   if (apiKey === undefined) throw noKey(baseUrl);
-  return client(baseUrl, apiKey);
+  return client(io, baseUrl, apiKey.value);
 }
 
 /** For what needs no key. */
 export async function connectWithoutKey(io: Io, options: GlobalOptions): Promise<MemoryClient> {
-  const baseUrl = resolveBaseUrl(io, options);
-  return client(baseUrl, (await resolveApiKey(io, options, baseUrl)) ?? 'none');
+  return client(io, resolveBaseUrl(io, options), 'none');
 }
 
 export function resolveBaseUrl(io: Io, options: { baseUrl?: string }): string {
@@ -28,24 +28,40 @@ export function resolveBaseUrl(io: Io, options: { baseUrl?: string }): string {
   throw usageError(`${where} is not an http address: ${baseUrl}`, `Such as ${defaultBaseUrl}`);
 }
 
-async function resolveApiKey(io: Io, options: { apiKey?: string }, baseUrl: string) {
-  const given = options.apiKey || io.env.MEMORY_API_KEY;
-  if (given) return given;
-  const { keys } = await readProfile(io);
-  return keys[profileKeyOf(baseUrl)]?.apiKey;
+/** Where a setting came from. */
+export type Origin = 'flag' | 'environment' | 'profile' | 'default';
+
+export function originOfBaseUrl({ env }: Io, { baseUrl }: { baseUrl?: string }): Origin {
+  if (baseUrl !== undefined) return 'flag';
+  return env.MEMORY_BASE_URL ? 'environment' : 'default';
 }
 
-async function client(baseUrl: string, apiKey: string): Promise<MemoryClient> {
+/** The key and where it came from. Spaces around it come from copying it. */
+export async function resolveApiKey(
+  io: Io,
+  { apiKey }: { apiKey?: string },
+  baseUrl: string,
+): Promise<{ value: string; from: Origin } | undefined> {
+  const flag = apiKey?.trim();
+  if (flag) return { value: flag, from: 'flag' };
+  const environment = io.env.MEMORY_API_KEY?.trim();
+  if (environment) return { value: environment, from: 'environment' };
+  const { keys } = await readProfile(io);
+  const kept = keys[profileKeyOf(baseUrl)]?.apiKey.trim();
+  return kept ? { value: kept, from: 'profile' } : undefined;
+}
+
+async function client(io: Io, baseUrl: string, apiKey: string): Promise<MemoryClient> {
   // Loaded here so that help and usage errors answer at once.
   const { MemoryClient } = await import('../sdk/index.ts');
-  return new MemoryClient({ baseUrl, apiKey });
+  return new MemoryClient({ baseUrl, apiKey, onAttempt: tellWaits(io) });
 }
 
 function noKey(baseUrl: string): CliError {
   return new CliError({
     code: 'unauthorized',
     message: `No API key for ${baseUrl}.`,
-    hint: 'Set MEMORY_API_KEY; where the server runs, make a key: memory keys create',
+    hint: 'Set MEMORY_API_KEY; where the server runs, make a key: memory keys create --save',
     exitCode: exitCodes.refused,
   });
 }

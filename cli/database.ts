@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import type { Admin } from '../server/admin.ts';
 import { Option } from './commander.ts';
 import { CliError } from './failure.ts';
@@ -10,22 +11,38 @@ export const databaseOption = new Option(
   `where the data is (env: MEMORY_DATABASE_URL, default: ${defaultDatabaseUrl})`,
 );
 
-/** Works on the database itself, beside a running server or without one. */
-export async function withAdmin<Result>(
+type AdminModule = typeof import('../server/admin.ts');
+
+/** Works on the database itself, beside a running server or without one. There has to be one. */
+export function withAdmin<Result>(
   io: Io,
   database: string | undefined,
   work: (admin: Admin) => Promise<Result>,
 ): Promise<Result> {
-  // Loaded here so that no other command pays for it.
-  const { openAdmin } = await import('../server/admin.ts');
-  const url = databaseUrlOf(io, database);
-  const admin = await openAdmin(url).catch((error) => {
-    throw new CliError({
-      code: 'database_unavailable',
-      message: `Cannot open the database ${shownDatabase(url)}: ${error.message}`,
-      hint: 'Keys are made where the server runs: same folder, or the same --database.',
-    });
+  return onDatabase(io, database, async ({ openAdmin }, url) => {
+    const admin = await openAdmin(url, { create: false }).catch(cannotOpen(url, database));
+    return closing(admin, work);
   });
+}
+
+/** The same where a new database is as good, which `work` is told. */
+export function withAdminOfAny<Result>(
+  io: Io,
+  database: string | undefined,
+  work: (admin: Admin, isNew: boolean) => Promise<Result>,
+): Promise<Result> {
+  return onDatabase(io, database, async ({ openAdmin }, url) => {
+    const there = await openAdmin(url, { create: false }).catch((error) => {
+      if (isMissing(error)) return null;
+      return cannotOpen(url, database)(error);
+    });
+    const admin =
+      there ?? (await openAdmin(url, { create: true }).catch(cannotOpen(url, database)));
+    return closing(admin, (opened) => work(opened, there === null));
+  });
+}
+
+async function closing<Result>(admin: Admin, work: (admin: Admin) => Promise<Result>) {
   try {
     return await work(admin);
   } finally {
@@ -37,19 +54,59 @@ export async function withAdmin<Result>(
 export async function onDatabase<Result>(
   io: Io,
   database: string | undefined,
-  act: (admin: typeof import('../server/admin.ts'), url: string) => Promise<Result>,
+  act: (admin: AdminModule, url: string) => Promise<Result>,
 ): Promise<Result> {
+  // Loaded here so that no other command pays for it.
   const admin = await import('../server/admin.ts');
+  const url = databaseUrlOf(io, database);
   try {
-    return await act(admin, databaseUrlOf(io, database));
+    return await act(admin, url);
   } catch (error) {
+    if (isMissing(error)) throw missing(io, url);
+    if (error instanceof CliError) throw error;
     const message = error instanceof Error ? error.message : String(error);
-    throw new CliError({ code: 'database_unavailable', message });
+    throw new CliError({ code: 'database_unavailable', message: asGiven(message, database) });
   }
 }
 
-function databaseUrlOf(io: Io, database: string | undefined): string {
-  return database ?? (io.env.MEMORY_DATABASE_URL || defaultDatabaseUrl);
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('there is no database at ');
+}
+
+function missing({ cwd }: Io, url: string): CliError {
+  const path = shownDatabase(url);
+  const from = isAbsolute(path) ? '' : ` (relative to this folder, ${cwd})`;
+  return new CliError({
+    code: 'database_missing',
+    message: `There is no database at ${path}${from}.`,
+    hint: 'Name the one of the server by --database <path>, or run this where the server runs.',
+  });
+}
+
+function cannotOpen(url: string, flag: string | undefined): (error: unknown) => never {
+  return (error) => {
+    if (isMissing(error)) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CliError({
+      code: 'database_unavailable',
+      message: `Cannot open the database ${shownDatabase(url)}: ${asGiven(why, flag)}`,
+      hint: 'Keys are made where the server runs: same folder, or the same --database.',
+    });
+  };
+}
+
+export function databaseUrlOf(io: Io, database: string | undefined): string {
+  return toUrl(database ?? (io.env.MEMORY_DATABASE_URL || defaultDatabaseUrl));
+}
+
+/** What the server says of its settings, under the name by which they were given. */
+export function asGiven(message: string, flag: string | undefined): string {
+  return flag === undefined ? message : message.replace(/\bMEMORY_DATABASE_URL\b/, '--database');
+}
+
+/** A path alone is one of an SQLite file. A single letter before a colon is a drive. */
+function toUrl(database: string): string {
+  return /^[a-z][a-z0-9+.-]+:/i.test(database) ? database : `sqlite:${database}`;
 }
 
 /** Without the password that a database URL may hold. */

@@ -1,24 +1,26 @@
 import { type AnyCommand, CommanderError } from './commander.ts';
-import { examplesBelow } from './examples.ts';
 import { CliError, exitCodes, type Failure } from './failure.ts';
 import { asCalled, type Io, note } from './io.ts';
 import { printJson } from './output.ts';
 import { serviceFailure } from './service-failure.ts';
 import { paint, visible } from './text.ts';
+import { exampleHint, usageFailure } from './usage-failure.ts';
 
 /*
  * Every error of the SDK, of commander and of our own, put into one shape: what happened and why,
  * what to run next, and the exit code.
  */
 
-type Context = { called: AnyCommand; baseUrl?: string };
+type Context = { called: AnyCommand; baseUrl?: string; apiKey?: string };
 
 /** On stderr for people; with --json on stdout, where a program reads. */
 export async function tellFailure(io: Io, json: true | undefined, failure: Failure) {
-  const { code, message, hint, requestId } = failure;
-  if (json) return printJson(io, { error: { code, message, hint, requestId } });
+  const { exitCode: _, ...told } = failure;
+  const { message, requestId } = failure;
+  const hint = failure.hint === null ? null : asCalled(io, failure.hint);
+  if (json) return printJson(io, { error: { ...told, hint } });
   const lines = [`${paint(io.stderr, 'red', 'Error:')} ${visible(message)}`];
-  if (hint !== null) lines.push(visible(asCalled(io, hint)));
+  if (hint !== null) lines.push(visible(hint));
   if (requestId !== null) lines.push(paint(io.stderr, 'dim', `Request id: ${requestId}`));
   return note(io, lines.join('\n'));
 }
@@ -48,37 +50,4 @@ function withExample(error: CliError, called: AnyCommand): Failure {
   const { code, message, requestId, exitCode } = error;
   const hint = exitCode === exitCodes.usage ? (error.hint ?? exampleHint(called)) : error.hint;
   return { code, message, hint, requestId, exitCode };
-}
-
-function exampleHint(called: AnyCommand): string {
-  const [example] = examplesBelow(called);
-  const help = `See: ${pathOf(called)} --help`;
-  return example === undefined ? help : `Such as: ${example}\n${help}`;
-}
-
-function usageFailure(error: CommanderError, called: AnyCommand): Failure {
-  const message = error.message.replace(/^error: /, '');
-  return {
-    code: 'usage',
-    message: message.charAt(0).toUpperCase() + message.slice(1),
-    hint: usageHint(error, called),
-    requestId: null,
-    exitCode: exitCodes.usage,
-  };
-}
-
-function usageHint(error: CommanderError, called: AnyCommand): string {
-  const help = `See: ${pathOf(called)} --help`;
-  if (error.code === 'commander.excessArguments') {
-    return `Put a text of several words in quotes. ${help}`;
-  }
-  if (error.code === 'commander.unknownOption' && /'-[^']* /.test(error.message)) {
-    return `Put -- before a text that begins with a dash. ${help}`;
-  }
-  return error.code === 'commander.missingArgument' ? exampleHint(called) : help;
-}
-
-/** `memory ingest chat` */
-export function pathOf(command: AnyCommand): string {
-  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }

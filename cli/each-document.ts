@@ -27,12 +27,15 @@ export async function ingestEach(
       await tellBadFile(io, json, path, error);
     }
   }
+  let complete = 0;
   const waited = wait
     ? await waitForAll(io, client, memoryIds, timeout, async ({ error }) => {
-        if (error !== null) await note(io, error.message);
+        if (error === null) complete += 1;
+        else await note(io, error.message);
       })
     : exitCodes.done;
-  if (!json) await note(io, `${memoryIds.length} ingested, ${failed} failed.`);
+  const ended = wait ? ` ${complete} complete,` : '';
+  if (!json) await note(io, `${memoryIds.length} ingested,${ended} ${failed} failed.`);
   const exitCode = failed > 0 ? exitCodes.failed : waited;
   if (exitCode !== exitCodes.done) throw new ExitWith(exitCode);
 }

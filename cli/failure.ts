@@ -1,3 +1,5 @@
+import type { FieldError } from '../sdk/index.ts';
+
 /** What the process ends with. */
 export const exitCodes = {
   done: 0,
@@ -15,6 +17,8 @@ export type Failure = {
   message: string;
   hint: string | null;
   requestId: string | null;
+  /** The invalid fields, where the service named some. */
+  details?: FieldError[];
   exitCode: number;
 };
 

@@ -25,12 +25,12 @@ export function filtersOf(
 }
 
 function addFilter(pair: string, previous: Wanted = {}): Wanted {
-  const [[key, value] = ['', '']] = Object.entries(addMetadata(pair, undefined));
-  if (Object.hasOwn(previous, key)) {
-    throw new InvalidArgumentError('A key has one value: leave the other one out.');
+  const wanted: Wanted = {};
+  for (const [key, value] of Object.entries(addMetadata(pair, previous))) {
+    if (typeof value === 'object') {
+      throw new InvalidArgumentError('It is compared with a text, a number, true or false.');
+    }
+    wanted[key] = value;
   }
-  if (typeof value === 'object') {
-    throw new InvalidArgumentError('It is compared with a text, a number, true or false.');
-  }
-  return { ...previous, [key]: value };
+  return wanted;
 }

@@ -1,6 +1,6 @@
 import type { Accepted, CallOptions, MemoryClient, RecordType } from '../sdk/index.ts';
 import { type AfterIngest, tellAccepted } from './accepted.ts';
-import { type Line, readLines } from './batch/lines.ts';
+import { chain, type Line, readLines } from './batch/lines.ts';
 import type { BatchInput } from './batch/open.ts';
 import { runBatch } from './batch/run.ts';
 import type { GlobalOptions } from './commander.ts';
@@ -54,11 +54,6 @@ function isWhole({ bytes }: Line): boolean {
   } catch {
     return false;
   }
-}
-
-async function* chain(head: Line[], rest: AsyncIterable<Line>): AsyncGenerator<Line> {
-  yield* head;
-  yield* rest;
 }
 
 async function* items(records: unknown[]): AsyncGenerator<Line> {

@@ -1,3 +1,4 @@
+import { commandNames } from './commands.ts';
 import { isTerminal, processOutput } from './process-output.ts';
 
 /*
@@ -18,6 +19,7 @@ export type Io = {
   readonly stderr: Output;
   readonly env: Record<string, string | undefined>;
   readonly home: string;
+  readonly cwd: string;
   readonly platform: string;
   now(): number;
   /** Aborted by the first Ctrl-C or SIGTERM, with the signal's name as its reason. */
@@ -36,6 +38,7 @@ export function processIo(interrupted: AbortSignal): Io {
     stderr: processOutput(2, () => process.stderr),
     env: process.env,
     home: process.env.HOME ?? process.env.USERPROFILE ?? '.',
+    cwd: process.cwd(),
     platform: process.platform,
     now: Date.now,
     interrupted,
@@ -57,15 +60,19 @@ export async function note(io: Io, text: string): Promise<void> {
   await io.stderr.write(`${text}\n`).catch(() => {});
 }
 
-/** What to run next, written as it was called: in a clone that is `npx memory`. */
+/** What to run next, written as one would call it here. */
 export async function hint(io: Io, text: string): Promise<void> {
   await note(io, asCalled(io, text));
 }
 
-export function asCalled({ env }: Io, text: string): string {
-  if (env.npm_command !== 'exec') return text;
-  return text.replace(
-    /\bmemory (?=(serve|save|list|search|get|delete|ingest|wait|export|import|keys)\b)/g,
-    'npx memory ',
-  );
+/** Started by npm, by npx or as `npm start`, the command is most likely not on the PATH itself. */
+export function ownName({ env }: Pick<Io, 'env'>): string {
+  return env.npm_command === undefined ? 'memory' : 'npx memory';
+}
+
+const command = new RegExp(`(?<!npx )\\bmemory (?=(?:${commandNames.join('|')}|--help)\\b)`, 'g');
+
+/** A text of ours with its commands written as one would call them here. */
+export function asCalled(io: Pick<Io, 'env'>, text: string): string {
+  return text.replace(command, `${ownName(io)} `);
 }

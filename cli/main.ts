@@ -1,9 +1,15 @@
 #!/usr/bin/env bun
 import { processIo } from './io.ts';
-import { run } from './program.ts';
+import { run } from './run.ts';
 
 /** npm passes on the Ctrl-C that we got from the terminal too: these two are one. */
 const samePressMs = 300;
+
+// A proxy for the outside must not get the key of the service on this very machine.
+const local = ['127.0.0.1', 'localhost', '::1'];
+process.env.NO_PROXY = [process.env.NO_PROXY ?? process.env.no_proxy, ...local]
+  .filter(Boolean)
+  .join(',');
 
 const interruption = new AbortController();
 let interruptedAt = 0;

@@ -1,3 +1,4 @@
+import type { limits } from '../sdk/contract/limits.ts';
 import type { Metadata } from '../sdk/index.ts';
 import { InvalidArgumentError, Option } from './commander.ts';
 import { usageError } from './failure.ts';
@@ -6,6 +7,10 @@ import type { Io } from './io.ts';
 /*
  * Options that several commands share, and how their values are read.
  */
+
+/* Of the contract, which the type checker holds them to. */
+const pageItems: (typeof limits)['pageItems'] = 100;
+const nameCharacters: (typeof limits)['nameCharacters'] = 256;
 
 export const userOption = new Option('-u, --user <id>', 'whose memory it is');
 
@@ -40,12 +45,17 @@ export const timeoutOption = new Option('--timeout <time>', 'longest wait, as 90
   .argParser(parseTime)
   .default(60_000, '60s');
 
-export const expiresOption = new Option('--expires <time>', 'as 12h or 30d').argParser(parseTime);
+export const expiresOption = new Option('--expires <time>', 'as 12h or 30d').argParser(
+  parseLifetime,
+);
 
 /** Not left to commander, which would name a missing --user before a mistyped --usr. */
 export function needUser(user: string | undefined): string {
-  if (user !== undefined && user !== '') return user;
-  throw usageError(user === '' ? '--user is empty.' : 'Missing --user <id>: whose memory it is.');
+  if (user === undefined) throw usageError('Missing --user <id>: whose memory it is.');
+  if (user === '') throw usageError('--user is empty.');
+  const length = [...user].length;
+  if (length <= nameCharacters) return user;
+  throw usageError(`--user must be at most ${nameCharacters} characters, not ${length}.`);
 }
 
 /** Collects the values of an option that may be repeated. */
@@ -56,6 +66,18 @@ export function collect(value: string, previous: string[] | undefined): string[]
 export function parseWhole(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(text);
+}
+
+export function parseLimit(text: string): number {
+  const number = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (number >= 1 && number <= pageItems) return number;
+  throw new InvalidArgumentError(`It must be a number from 1 to ${pageItems}.`);
+}
+
+export function parsePort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (port <= 65_535) return port;
+  throw new InvalidArgumentError('It must be a port number, 0 to 65535.');
 }
 
 /** What every write passes on. */
@@ -92,13 +114,22 @@ function parseTime(text: string): number {
   return ms;
 }
 
+/** How long a key is to live. A number alone could be seconds or days, so it is neither. */
+function parseLifetime(text: string): number {
+  if (/[smhd]$/.test(text)) return parseTime(text);
+  throw new InvalidArgumentError('Say the unit, as in 90d, 12h or 30m.');
+}
+
 export function addMetadata(pair: string, previous: Metadata | undefined): Metadata {
   const at = pair.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('Write it as key=value, or key:=json.');
   const name = pair.slice(0, at);
   const value = pair.slice(at + 1);
-  if (!name.endsWith(':')) return { ...previous, [name]: value };
-  return { ...previous, [name.slice(0, -1)]: parseValue(value) };
+  const key = name.endsWith(':') ? name.slice(0, -1) : name;
+  if (previous !== undefined && Object.hasOwn(previous, key)) {
+    throw new InvalidArgumentError('A key has one value: leave the other one out.');
+  }
+  return { ...previous, [key]: key === name ? value : parseValue(value) };
 }
 
 function parseValue(json: string): Metadata[string] {

@@ -16,6 +16,8 @@ export type Column<Row> = {
   hiddenWhen?(row: Row): boolean;
   /** Takes the width that is left and is cut to it. */
   cut?: true;
+  /** Its turn to be left out where a terminal is too narrow for all; without one it stays. */
+  dropped?: number;
 };
 
 const gap = '  ';
@@ -68,12 +70,9 @@ function toLine<Row>(columns: Column<Row>[]): (row: Row) => string {
 }
 
 function tableLines<Row>(io: Io, all: Column<Row>[], rows: Row[]): string[] {
-  const columns = all.filter(
-    ({ hiddenWhen }) => hiddenWhen === undefined || !rows.every(hiddenWhen),
-  );
+  const columns = fitting(io, all, rows);
   const widths = columns.map((column) => columnWidth(column, rows));
-  const taken = widths.reduce((sum, width) => sum + width + gap.length, 0);
-  const left = Math.max(narrowest, io.stdout.columns - taken);
+  const left = Math.max(narrowest, io.stdout.columns - taken(columns, rows));
   const line = (cells: string[]) =>
     cells
       .map((cell, index) => padded(cell, widths[index] ?? 0))
@@ -83,6 +82,23 @@ function tableLines<Row>(io: Io, all: Column<Row>[], rows: Row[]): string[] {
   const cells = (row: Row) =>
     columns.map((column) => (column.cut ? cut(shown(column, row), left) : shown(column, row)));
   return [header, ...rows.map((row) => line(cells(row)))];
+}
+
+function fitting<Row>(io: Io, all: Column<Row>[], rows: Row[]): Column<Row>[] {
+  let columns = all.filter(({ hiddenWhen }) => hiddenWhen === undefined || !rows.every(hiddenWhen));
+  while (taken(columns, rows) + narrowest > io.stdout.columns) {
+    const [next] = columns
+      .filter(({ dropped }) => dropped !== undefined)
+      .sort((a, b) => (a.dropped ?? 0) - (b.dropped ?? 0));
+    if (next === undefined) break;
+    columns = columns.filter((column) => column !== next);
+  }
+  return columns;
+}
+
+/** The width of the columns that are not cut, and of all gaps. */
+function taken<Row>(columns: Column<Row>[], rows: Row[]): number {
+  return columns.reduce((sum, column) => sum + columnWidth(column, rows) + gap.length, 0);
 }
 
 function columnWidth<Row>(column: Column<Row>, rows: Row[]): number {

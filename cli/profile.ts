@@ -24,6 +24,12 @@ export function profileKeyOf(baseUrl: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
+/** The path as people write it. */
+export function shownProfilePath(io: Pick<Io, 'env' | 'home' | 'platform'>): string {
+  const path = profilePath(io);
+  return path.startsWith(`${io.home}/`) ? `~${path.slice(io.home.length)}` : path;
+}
+
 export async function readProfile(io: Io): Promise<Profile> {
   const path = profilePath(io);
   const text = await readFile(path, 'utf8').catch((error) => {
@@ -47,6 +53,13 @@ export async function storeFirstRunKey(io: Io, baseUrl: string, apiKey: string):
   return true;
 }
 
+/** Keeps a key that the user wants there, in the place of any other for that service. */
+export async function storeOwnKey(io: Io, baseUrl: string, apiKey: string): Promise<void> {
+  const profile = await readProfile(io);
+  profile.keys[profileKeyOf(baseUrl)] = { apiKey };
+  await writeProfile(profilePath(io), profile);
+}
+
 /** By rename, so that a reader sees the old file or the new one, and no one else may read it. */
 async function writeProfile(path: string, profile: Profile): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -64,14 +77,16 @@ function parseProfile(text: string, path: string): Partial<Profile> {
   try {
     const profile = JSON.parse(text);
     const { keys = {} } = profile;
-    const right = Object.values(keys).every(
-      (key) => typeof key === 'object' && key !== null && 'apiKey' in key,
-    );
-    if (right) return profile;
+    const right = Object.values(keys).every((key) => typeof asRecord(key).apiKey === 'string');
+    if (right && !Array.isArray(profile) && !Array.isArray(keys)) return profile;
   } catch {
     // Said below.
   }
   throw unreadable(path, 'it does not hold a profile');
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
 function unreadable(path: string, why: string): CliError {

@@ -1,41 +1,66 @@
 import type { MemoryServiceError } from '../sdk/index.ts';
-import { resolveBaseUrl } from './connect.ts';
+import { resolveApiKey, resolveBaseUrl } from './connect.ts';
 import { exitCodes, type Failure } from './failure.ts';
 import type { Io } from './io.ts';
+import { shownProfilePath } from './profile.ts';
 
-type Context = { baseUrl?: string };
+type Context = { baseUrl?: string; apiKey?: string };
 
 /** An error of the SDK in the words of the command line. */
-export function serviceFailure(io: Io, error: MemoryServiceError, context: Context): Failure {
-  const { code, requestId = null } = error;
-  const { message, hint = null, exitCode = exitCodes.failed } = inOurWords(io, error, context);
-  return { code, message, hint, requestId, exitCode };
+export async function serviceFailure(
+  io: Io,
+  error: MemoryServiceError,
+  context: Context,
+): Promise<Failure> {
+  const { code, requestId = null, details } = error;
+  const words = await inOurWords(io, error, context);
+  const { message, hint = null, exitCode = exitCodes.failed } = words;
+  return { code, message, hint, requestId, exitCode, ...(details.length > 0 && { details }) };
 }
 
 type Words = { message: string; hint?: string; exitCode?: number };
 
-function inOurWords(io: Io, error: MemoryServiceError, context: Context): Words {
+async function inOurWords(io: Io, error: MemoryServiceError, context: Context): Promise<Words> {
   switch (error.name) {
     case 'ConnectionError':
     case 'TimeoutError':
       return unreachable(resolveBaseUrl(io, context), error);
     case 'AuthenticationError':
-      return {
-        message: `The API key was refused: ${error.message}.`,
-        hint: 'Check MEMORY_API_KEY; where the server runs: memory keys list, memory keys create',
-        exitCode: exitCodes.refused,
-      };
+      return refused(io, error, context);
     case 'NotFoundError':
-      return {
-        message: `Not found: ${error.message}.`,
-        hint: 'Ids are listed by: memory list --user <id>',
-        exitCode: exitCodes.notFound,
-      };
+      return notFound(resolveBaseUrl(io, context), error);
     case 'WaitTimeoutError':
       return stillProcessing(error);
     default:
       return { message: problemOf(error), ...hintFor(error) };
   }
+}
+
+/** What the service says of headers helps nobody here; which key it was does. */
+async function refused(io: Io, error: MemoryServiceError, context: Context): Promise<Words> {
+  const key = await resolveApiKey(io, context, resolveBaseUrl(io, context));
+  const which = {
+    flag: 'the one of --api-key',
+    environment: 'the one in MEMORY_API_KEY',
+    profile: `the key in ${shownProfilePath(io)}`,
+    default: 'it',
+  }[key?.from ?? 'default'];
+  const why =
+    error.status === 401 ? `${which} is unknown, expired or revoked` : `${which}: ${error.message}`;
+  const exitCode = exitCodes.refused;
+  const hint = 'Where the server runs: memory keys list, or a new one: memory keys create --save';
+  return { message: `The API key was refused: ${why}.`, hint, exitCode };
+}
+
+function notFound(baseUrl: string, { message, code }: MemoryServiceError): Words {
+  const exitCode = exitCodes.notFound;
+  const told = { message: `Not found: ${message}.`, exitCode };
+  const isRoute = code !== 'not_found' || message.startsWith('there is no such route');
+  if (!isRoute) return { ...told, hint: 'Ids are listed by: memory list --user <id>' };
+  const hint = baseUrl.endsWith('/v1')
+    ? `Leave /v1 out of the base URL: ${baseUrl.slice(0, -'/v1'.length)}`
+    : `Is the base URL right? ${baseUrl}`;
+  return { ...told, hint };
 }
 
 /** Several invalid fields are easier to read one a line than in one sentence. */
@@ -70,6 +95,13 @@ function stillProcessing(error: MemoryServiceError): Words {
 }
 
 function unreachable(baseUrl: string, error: MemoryServiceError): Words {
+  if (isPlain(baseUrl, error)) {
+    return {
+      message: `Cannot reach ${baseUrl} (no TLS on that port).`,
+      hint: `If it is a plain one, use http:// instead: ${baseUrl.replace('https:', 'http:')}`,
+      exitCode: exitCodes.unreachable,
+    };
+  }
   const local = /^https?:\/\/(127\.|localhost\b|\[::1\])/.test(baseUrl);
   return {
     message: `Cannot reach ${baseUrl} (${whyUnreachable(error)}).`,
@@ -80,10 +112,17 @@ function unreachable(baseUrl: string, error: MemoryServiceError): Words {
   };
 }
 
+function isPlain(baseUrl: string, error: MemoryServiceError): boolean {
+  return baseUrl.startsWith('https:') && /EPROTO|WRONG_VERSION/.test(causeCode(error));
+}
+
+function causeCode({ cause }: MemoryServiceError): string {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+}
+
 function whyUnreachable(error: MemoryServiceError): string {
   if (error.name === 'TimeoutError') return 'no answer in time';
-  const { cause } = error;
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  const code = causeCode(error);
   if (/refused/i.test(code)) return 'connection refused';
   if (/notfound|dns/i.test(code)) return 'no such host';
   return error.message;

@@ -47,6 +47,16 @@ export function padded(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - Bun.stringWidth(text)));
 }
 
+/** As a shell takes it. */
+export function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** `1 memory`, `2 memories` */
+export function memoriesOf(count: number): string {
+  return `${count} ${count === 1 ? 'memory' : 'memories'}`;
+}
+
 /** A value between tabs: what would break the line is written as \t, \n, \r and \\. */
 export function escaped(text: string): string {
   const marks: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };

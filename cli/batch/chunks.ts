@@ -3,17 +3,16 @@ import type { Line } from './lines.ts';
 import { type BadLine, type Entry, isBad, parseRecord } from './records.ts';
 
 /**
- * Records that go in one request. `end` is how far into the file it reaches, in bytes; without a
- * key the client makes one.
+ * Records that go in one request, and the lines between them that are none. `end` is how far into
+ * the file it reaches, in bytes; without a key the client makes one.
  */
-export type Chunk = { key: string | undefined; entries: Entry[]; end: number };
+export type Chunk = { key: string | undefined; entries: Entry[]; bad: BadLine[]; end: number };
 
 export type ChunkOptions = {
   type?: RecordType | undefined;
   linesInChunk: number;
   /** The idempotency key of what stands at this place. */
   keyOf(place: string, entries: Entry[]): string | undefined;
-  onBad(bad: BadLine): Promise<void>;
 };
 
 /** Well below the body limit of 5 MiB: JSON written anew may be a little longer than it was. */
@@ -33,17 +32,19 @@ export async function* chunkLines(
   let size = 0;
   let end = 0;
   let entries: Entry[] = [];
+  let bad: BadLine[] = [];
   const take = (): Chunk => {
     const group = Math.floor((seen - 1) / linesInChunk);
-    const chunk = { key: keyOf(`${group}.${part}`, entries), entries, end };
+    const chunk = { key: keyOf(`${group}.${part}`, entries), entries, bad, end };
     part += 1;
     size = 0;
     entries = [];
+    bad = [];
     return chunk;
   };
   for await (const line of lines) {
     if (seen > 0 && seen % linesInChunk === 0) {
-      if (entries.length > 0) yield take();
+      if (entries.length + bad.length > 0) yield take();
       part = 0;
     }
     const parsed = parseRecord(line, options.type);
@@ -53,13 +54,13 @@ export async function* chunkLines(
     seen += 1;
     end = line.end;
     if (isBad(parsed)) {
-      await options.onBad(parsed);
+      bad.push(parsed);
     } else {
       entries.push(parsed);
       size += line.bytes.length;
     }
   }
-  if (entries.length > 0) yield take();
+  if (entries.length + bad.length > 0) yield take();
 }
 
 /** Half a chunk, for a service that takes less than we thought. */
@@ -68,6 +69,7 @@ export function halves(chunk: Chunk): Chunk[] {
   const middle = Math.ceil(entries.length / 2);
   return [entries.slice(0, middle), entries.slice(middle)].map((half, index) => ({
     ...chunk,
+    bad: [],
     entries: half,
     key: key === undefined ? undefined : `${key}/${index}`,
   }));

@@ -1,7 +1,8 @@
 import { CliError } from '../failure.ts';
 import { inputName, readBytes } from '../input.ts';
 import type { Io } from '../io.ts';
-import { type Line, readLines } from './lines.ts';
+import { quoted } from '../text.ts';
+import { chain, type Line, readLines } from './lines.ts';
 import type { Unit } from './report.ts';
 
 export type BatchInput = { lines: AsyncIterable<Line>; totalBytes?: number; unit: Unit };
@@ -23,11 +24,24 @@ export async function openInput(
       hint: 'Turn it into lines: jq -c ".[]" array.json > lines.jsonl',
     });
   }
+  const second = await lines.next();
+  const head = second.done ? [first.value] : [first.value, second.value];
+  if (isSpread(head)) throw spreadOut(path);
   const size = path === '-' ? {} : { totalBytes: Bun.file(path).size };
-  return { lines: chain(first.value, lines), unit: 'line', ...size };
+  return { lines: chain(head, lines), unit: 'line', ...size };
 }
 
-async function* chain(first: Line, rest: AsyncIterable<Line>): AsyncGenerator<Line> {
-  yield first;
-  yield* rest;
+/** One object over several lines begins with its brace alone, then its first name. */
+function isSpread([first, second]: Line[]): boolean {
+  const [head, next] = [first, second].map((line) => Buffer.from(line?.bytes ?? []).toString());
+  return head?.trim() === '{' && next?.trim().startsWith('"') === true;
+}
+
+function spreadOut(path: string): CliError {
+  const file = path === '-' ? 'file.json' : quoted(path);
+  return new CliError({
+    code: 'not_jsonl',
+    message: `${inputName(path)} holds one record over several lines, not one on each line.`,
+    hint: `Put each on a line: jq -c . ${file} > lines.jsonl`,
+  });
 }

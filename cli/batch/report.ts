@@ -50,10 +50,17 @@ export function openReport(io: Io, { json, unit, errorsOut, progress }: ReportOp
 
   async function summary(counts: Counts): Promise<void> {
     const whole = { ...counts, failed };
-    await (json ? printJson(io, { ...whole, failures }) : printFields(io, whole));
+    await (json
+      ? printJson(io, { ...whole, failures: inOrder(failures) })
+      : printFields(io, whole));
   }
 
   return { bad, close, summary, failed: () => failed };
+}
+
+/** Requests run side by side and end in any order. */
+function inOrder<One extends { line: number }>(failures: One[]): One[] {
+  return failures.toSorted((a, b) => a.line - b.line);
 }
 
 function moreFailures(failed: number, errorsOut: string | undefined): string {

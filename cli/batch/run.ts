@@ -1,11 +1,12 @@
 import type { IngestRecord, MemoryClient, RecordType } from '../../sdk/index.ts';
 import { ExitWith, exitCodes } from '../failure.ts';
 import { type Io, note } from '../io.ts';
+import { quoted } from '../text.ts';
 import { waitForAll } from '../waiting.ts';
 import { type Chunk, chunkLines } from './chunks.ts';
 import type { BatchInput } from './open.ts';
 import { startProgress } from './progress.ts';
-import { type Entry, pairOf } from './records.ts';
+import { type BadLine, type Entry, pairOf } from './records.ts';
 import { openReport, type Report } from './report.ts';
 import { sendLines } from './send-lines.ts';
 
@@ -53,14 +54,16 @@ export async function dryRun(io: Io, input: BatchInput, options: BatchOptions): 
   const progress = startProgress(io, input.totalBytes);
   const report = openReport(io, { json, errorsOut, unit: input.unit, progress });
   let valid = 0;
-  const check = async ({ line, text, item }: Entry) => {
+  const check = ({ line, text, item }: Entry): BadLine[] => {
     const [problem] = validateRecord(item);
-    if (problem === undefined) valid += 1;
-    else await report.bad({ line, error: 'invalid_request', message: sentence(problem), text });
+    return problem ? [{ line, error: 'invalid_request', message: sentence(problem), text }] : [];
   };
-  const unkeyed = { type, linesInChunk, keyOf: () => undefined, onBad: report.bad };
-  const chunks = chunkLines(input.lines, unkeyed);
-  for await (const { entries } of chunks) for (const entry of entries) await check(entry);
+  const unkeyed = { type, linesInChunk, keyOf: () => undefined };
+  for await (const { entries, bad } of chunkLines(input.lines, unkeyed)) {
+    const invalid = entries.flatMap(check);
+    valid += entries.length - invalid.length;
+    for (const one of [...bad, ...invalid].sort((a, b) => a.line - b.line)) await report.bad(one);
+  }
   await report.close();
   await report.summary({ valid });
   if (report.failed() > 0) throw new ExitWith(exitCodes.failed);
@@ -71,7 +74,7 @@ async function conclude(
   client: MemoryClient,
   report: Report,
   { accepted, replayed, memoryIds }: Tally,
-  { wait, timeout }: BatchOptions,
+  { wait, timeout, json, errorsOut }: BatchOptions,
 ): Promise<void> {
   const ended: Record<number, number> = {};
   let exitCode: number = exitCodes.done;
@@ -87,8 +90,18 @@ async function conclude(
     processingFailed: ended[exitCodes.failed] ?? 0,
   };
   await report.summary({ accepted, replayed, ...(wait ? waited : {}) });
+  if (report.failed() > 0 && !json) await note(io, howToMend(errorsOut));
   if (report.failed() > 0) throw new ExitWith(exitCodes.failed);
   if (exitCode !== exitCodes.done) throw new ExitWith(exitCode);
+}
+
+/** The whole file once more, with a line corrected, would double the hundred around that line. */
+function howToMend(errorsOut: string | undefined): string {
+  if (errorsOut === undefined) {
+    return 'Correct those lines in a file of their own, and ingest that file, not this one again.';
+  }
+  return `Take those lines: jq -r .text ${quoted(errorsOut)} > corrected.jsonl
+Correct them there, and ingest that file, not this one again.`;
 }
 
 function pairsIn({ entries }: Chunk): Set<string> {

@@ -9,7 +9,7 @@ import { type Answered, type Post, sender } from './send.ts';
 export type ReportOptions = { json?: true | undefined; errorsOut?: string | undefined };
 
 export type Sending<Answer extends Answered> = {
-  chunks: Omit<ChunkOptions, 'onBad'>;
+  chunks: ChunkOptions;
   /** Chunks that share one of these names go one after the other, in their order. */
   namesIn(chunk: Chunk): Set<string>;
   post: Post<Answer>;
@@ -29,7 +29,7 @@ export async function sendLines<Answer extends Answered>(
 ): Promise<Report> {
   const progress = startProgress(io, input.totalBytes);
   const report = openReport(io, { json, errorsOut, unit: input.unit, progress });
-  const chunks = chunkLines(input.lines, { ...options, onBad: report.bad });
+  const chunks = chunkLines(input.lines, options);
   let done = 0;
   try {
     const send = await sender(io, report, post, (answer: Answer, replayed) => {

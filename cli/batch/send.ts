@@ -1,7 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import type { ApiPromise, CallOptions } from '../../sdk/index.ts';
 import type { Io } from '../io.ts';
+import { tellWaits } from '../retries.ts';
 import { type Chunk, halves } from './chunks.ts';
+import type { BadLine, Entry } from './records.ts';
 import type { Report } from './report.ts';
 
 /** What operations on many answer with: bad items fail alone. */
@@ -24,46 +26,54 @@ const chunkTimeoutMs = 120_000;
 export async function sender<Answer extends Answered>(
   io: Io,
   report: Report,
-  post: Post<Answer>,
+  send: Post<Answer>,
   count: (answer: Answer, replayed: boolean) => void,
 ) {
   const { InvalidRequestError, PayloadTooLargeError, RateLimitError } = await import(
     '../../sdk/index.ts'
   );
-  return async function send(chunk: Chunk): Promise<void> {
-    const items = chunk.entries.map(({ item }) => item);
-    const call = { idempotencyKey: chunk.key, signal: io.interrupted, timeoutMs: chunkTimeoutMs };
+  const tell = tellWaits(io);
+  /** The service has enough for now; a long file is in no hurry. */
+  async function pause(status: number | undefined, retryInMs: number): Promise<void> {
+    tell({ status, retryInMs });
+    await setTimeout(retryInMs, undefined, { signal: io.interrupted });
+  }
+  /** What the service did not take of a chunk. */
+  async function post(chunk: Chunk): Promise<BadLine[]> {
+    const { entries, key } = chunk;
+    const items = entries.map(({ item }) => item);
+    const call = { idempotencyKey: key, signal: io.interrupted, timeoutMs: chunkTimeoutMs };
     try {
-      const { data, response } = await post(items, call).withResponse();
+      const { data, response } = await send(items, call).withResponse();
       count(data, response.idempotencyStatus === 'replayed');
-      await reportFailed(report, chunk, data);
+      return data.failed.map(({ index, ...why }) => badLine(entries[index], why));
     } catch (error) {
       if (error instanceof PayloadTooLargeError && items.length > 1) {
-        for (const half of halves(chunk)) await send(half);
-      } else if (error instanceof PayloadTooLargeError || error instanceof InvalidRequestError) {
-        await reportAll(report, chunk, error);
-      } else if (error instanceof RateLimitError) {
-        // The service has enough for now; a long file is in no hurry.
-        await setTimeout(error.retryAfterMs ?? busyMs, undefined, { signal: io.interrupted });
-        await send(chunk);
-      } else {
-        throw error;
+        return (await inTurn(halves(chunk), post)).flat();
       }
+      if (error instanceof PayloadTooLargeError || error instanceof InvalidRequestError) {
+        const why = { error: error.code, message: error.message };
+        return entries.map((entry) => badLine(entry, why));
+      }
+      if (!(error instanceof RateLimitError)) throw error;
+      await pause(error.status, error.retryAfterMs ?? busyMs);
+      return post(chunk);
     }
+  }
+  return async function sendChunk(chunk: Chunk): Promise<void> {
+    const refused = chunk.entries.length === 0 ? [] : await post(chunk);
+    const bad = [...chunk.bad, ...refused].sort((a, b) => a.line - b.line);
+    for (const one of bad) await report.bad(one);
   };
 }
 
-async function reportFailed(report: Report, { entries }: Chunk, { failed }: Answered) {
-  for (const { index, error, message } of failed) {
-    const { line = 0, text = '' } = entries[index] ?? {};
-    await report.bad({ line, error, message, text });
-  }
+async function inTurn<Item, Result>(items: Item[], work: (item: Item) => Promise<Result>) {
+  const results: Result[] = [];
+  for (const item of items) results.push(await work(item));
+  return results;
 }
 
-async function reportAll(
-  report: Report,
-  { entries }: Chunk,
-  { code, message }: { code: string; message: string },
-) {
-  for (const { line, text } of entries) await report.bad({ line, error: code, message, text });
+function badLine(entry: Entry | undefined, why: { error: string; message: string }): BadLine {
+  const { line = 0, text = '' } = entry ?? {};
+  return { line, error: why.error, message: why.message, text };
 }

@@ -1,8 +1,9 @@
 import type { Parent } from '../commander.ts';
-import { databaseOption, onDatabase } from '../database.ts';
+import { databaseOption, databaseUrlOf, onDatabase, shownDatabase } from '../database.ts';
 import { addExamples } from '../examples.ts';
-import { type Io, note } from '../io.ts';
+import { hint, type Io, note } from '../io.ts';
 import { printResult } from '../output.ts';
+import { memoriesOf } from '../text.ts';
 
 export function addBackup(program: Parent, io: Io): void {
   const command = program
@@ -15,7 +16,7 @@ export function addBackup(program: Parent, io: Io): void {
       admin.backup(url, file),
     );
     await printResult(io, json, { file, memories, bytes }, file);
-    if (!json) await note(io, `${memories} memories. To put it back: memory restore ${file}`);
+    if (!json) await hint(io, `${memoriesOf(memories)}. To put it back: memory restore ${file}`);
   });
   addExamples(command, ['memory backup memory-backup.db']);
 }
@@ -30,9 +31,10 @@ export function addRestore(program: Parent, io: Io): void {
     const { memories, bytes, kept } = await onDatabase(io, database, (admin, url) =>
       admin.restore(url, file),
     );
-    await printResult(io, json, { file, memories, bytes, kept }, file);
+    const path = shownDatabase(databaseUrlOf(io, database));
+    await printResult(io, json, { file, database: path, memories, bytes, kept }, path);
     if (json) return;
-    await note(io, `Restored ${memories} memories.`);
+    await note(io, `Restored ${memoriesOf(memories)} to ${path}.`);
     if (kept !== null) await note(io, `What was there before is kept: ${kept}`);
   });
   addExamples(command, ['memory restore memory-backup.db']);

@@ -7,7 +7,7 @@ import { confirm } from '../input.ts';
 import { type Io, note } from '../io.ts';
 import { idempotencyKeyOption, needUser, writeOptions } from '../options.ts';
 import { printJson } from '../output.ts';
-import { visible } from '../text.ts';
+import { memoriesOf, visible } from '../text.ts';
 
 export function addDelete(program: Parent, io: Io): void {
   const command = program
@@ -50,7 +50,7 @@ async function deleteAll(io: Io, options: Options): Promise<void> {
   const answer = await client.deleteAll({ userId }, writeOptions(io, options));
   if (options.json) return printJson(io, answer);
   const { deleted } = answer;
-  await note(io, `Deleted ${deleted} ${deleted === 1 ? 'memory' : 'memories'} of ${userId}.`);
+  await note(io, `Deleted ${memoriesOf(deleted)} of ${userId}.`);
 }
 
 /** In a script nobody can be asked, so it says beforehand that it means it. */

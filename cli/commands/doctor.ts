@@ -3,16 +3,16 @@ import type { Parent } from '../commander.ts';
 import { databaseOption, onDatabase } from '../database.ts';
 import { addExamples } from '../examples.ts';
 import { ExitWith, exitCodes } from '../failure.ts';
-import type { Io } from '../io.ts';
+import { asCalled, type Io } from '../io.ts';
 import { type Column, printJson, printTable } from '../output.ts';
 
-const columns: Column<Finding>[] = [
+const columnsAt = (io: Io): Column<Finding>[] => [
   { title: 'CHECK', value: ({ name }) => name },
   { title: 'STATE', value: ({ level }) => level },
   { title: 'FOUND', value: ({ found }) => found },
   {
     title: 'WHAT TO DO',
-    value: ({ advice }) => advice ?? '',
+    value: ({ advice }) => asCalled(io, advice ?? ''),
     hiddenWhen: ({ advice }) => advice === undefined,
   },
 ];
@@ -26,7 +26,7 @@ export function addDoctor(program: Parent, io: Io): void {
     const { json, database } = command.optsWithGlobals();
     const findings = await onDatabase(io, database, (admin, url) => admin.doctor(url));
     if (json) await printJson(io, { items: findings });
-    else await printTable(io, columns, findings);
+    else await printTable(io, columnsAt(io), findings);
     const failed = findings.some(({ level }) => level === 'failure');
     if (failed) throw new ExitWith(exitCodes.failed);
   });

@@ -5,6 +5,7 @@ import { addExamples } from '../examples.ts';
 import { type Io, note } from '../io.ts';
 import { given, needUser } from '../options.ts';
 import { OutputClosed } from '../process-output.ts';
+import { memoriesOf } from '../text.ts';
 
 export function addExport(program: Parent, io: Io): void {
   const command = program
@@ -19,7 +20,7 @@ export function addExport(program: Parent, io: Io): void {
     const memories = client.export(given({ userId }), { signal: io.interrupted });
     const { count, error } = await printLines(io, memories);
     if (error instanceof OutputClosed) throw error;
-    const told = `${count} ${count === 1 ? 'memory' : 'memories'}`;
+    const told = memoriesOf(count);
     if (error !== undefined) await note(io, `Stopped after ${told}: the export is not whole.`);
     if (error !== undefined) throw error;
     if (!options.json) await note(io, `Exported ${told}.`);

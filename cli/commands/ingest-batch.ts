@@ -40,6 +40,11 @@ const help = `
 A line: {"type":"event","userId":"u-1","data":{"name":"signed up","plan":"pro"}}
 Types: event, profile, ticket, document, conversation.
 
-Bad lines are reported and do not stop the rest. Running the same command again
-within three days skips what is done: it is counted as replayed. Lines with an
-externalId update the same memory however often they come.`;
+Bad lines are reported and do not stop the rest; every hundred lines in their
+order, but a later hundred may be done before an earlier one. Running the same
+command again within three days skips what is done: it is counted as replayed.
+
+To mend bad lines, correct those of --errors-out in a file of their own and
+ingest that: jq -r .text bad.jsonl > corrected.jsonl. An edited file is a new
+one, and would save again what has no externalId. Lines with an externalId
+update the same memory however often they come.`;

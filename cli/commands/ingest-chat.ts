@@ -13,6 +13,7 @@ import {
   given,
   idempotencyKeyOption,
   metadataOption,
+  needUser,
   refuseBoth,
   sourceOption,
   timeoutOption,
@@ -58,10 +59,11 @@ export function addIngestChat(group: Parent, io: Io): void {
     if (user === undefined || message === undefined) {
       throw usageError('Give a file, or --user and --message.');
     }
+    const userId = needUser(user);
     const messages = message.map((text) => splitSpeaker(text, '--message', 'role'));
     const data = { messages, ...given({ title, summary, participants: participant, tags: tag }) };
     const client = await connect(io, options);
-    const request = { userId: user, ...about, data };
+    const request = { userId, ...about, data };
     const accepted = await client.ingest.chat(request, writeOptions(io, options));
     await tellAccepted(io, client, accepted, options);
   });

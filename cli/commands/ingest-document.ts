@@ -39,8 +39,9 @@ export function addIngestDocument(group: Parent, io: Io): void {
     .addOption(timeoutOption)
     .addHelpText(
       'after',
-      '\nWith - the text is read from stdin. Of several files, each has its path as' +
-        '\nexternal id, so that ingesting them again updates the same memories.',
+      '\nWith - the text is read from stdin. A file has its path, as it is given, as' +
+        '\nexternal id: ingesting it again updates the same memory. --external-id gives' +
+        '\nanother one.',
     );
   command.action(async (files) => {
     const options = command.optsWithGlobals();
@@ -58,16 +59,26 @@ export function addIngestDocument(group: Parent, io: Io): void {
       return client.ingest.document(request, keyAt(call, others.length > 0 ? place : undefined));
     }
     if (others.length === 0) {
-      return tellAccepted(io, client, await ingest(only, options.externalId), options);
+      return tellAccepted(
+        io,
+        client,
+        await ingest(only, options.externalId ?? idOf(only)),
+        options,
+      );
     }
     refuseForSeveral({ title, sourceUrl, pageCount, externalId: options.externalId });
-    return ingestEach(io, client, files, (path) => ingest(path, path), options);
+    return ingestEach(io, client, files, (path) => ingest(path, idOf(path)), options);
   });
   addExamples(command, [
     'memory ingest document --user u-1 handbook.md --title "Handbook" --wait',
     'memory ingest document --user u-1 --source notes handbook.md faq.md',
     'curl -s file:///etc/hostname | memory ingest document --user u-1 -',
   ]);
+}
+
+/** What comes from stdin has no name. */
+function idOf(path: string): string | undefined {
+  return path === '-' ? undefined : path;
 }
 
 async function documentText(io: Io, path: string): Promise<string> {

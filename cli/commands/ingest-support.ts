@@ -13,6 +13,7 @@ import {
   given,
   idempotencyKeyOption,
   metadataOption,
+  needUser,
   refuseBoth,
   sourceOption,
   timeoutOption,
@@ -59,10 +60,11 @@ export function addIngestSupport(group: Parent, io: Io): void {
     if (user === undefined || subject === undefined) {
       throw usageError('Give a file, or --user, --subject and --comment.');
     }
+    const userId = needUser(user);
     const comments = (comment ?? []).map((text) => splitSpeaker(text, '--comment', 'author'));
     const data = { subject, comments, ...given({ description, status, priority }) };
     const client = await connect(io, options);
-    const request = { userId: user, ...about, data };
+    const request = { userId, ...about, data };
     const accepted = await client.ingest.support(request, writeOptions(io, options));
     await tellAccepted(io, client, accepted, options);
   });

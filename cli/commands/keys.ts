@@ -1,11 +1,11 @@
 import type { Parent } from '../commander.ts';
 import { databaseOption, withAdmin } from '../database.ts';
 import { addExamples } from '../examples.ts';
-import { CliError, exitCodes } from '../failure.ts';
-import { hint, type Io, note } from '../io.ts';
-import { expiresOption } from '../options.ts';
-import { type Column, printJson, printResult, printTable } from '../output.ts';
-import { age } from '../text.ts';
+import { hint, type Io } from '../io.ts';
+import { type Column, printJson, printTable } from '../output.ts';
+import { age, cut } from '../text.ts';
+import { addCreate } from './keys-create.ts';
+import { addRevoke } from './keys-revoke.ts';
 
 export function addKeys(program: Parent, io: Io): void {
   const group = program
@@ -16,32 +16,10 @@ export function addKeys(program: Parent, io: Io): void {
   addRevoke(group, io);
 }
 
-function addCreate(group: Parent, io: Io): void {
-  const command = group
-    .command('create')
-    .description('Make an API key. It is printed once and kept nowhere.')
-    .option('--name <name>', 'what it is for', 'unnamed')
-    .option('--project <project>', 'keys of a project see the same memories', 'default')
-    .addOption(expiresOption)
-    .addOption(databaseOption);
-  command.action(async () => {
-    const { json, name, project, expires, database } = command.optsWithGlobals();
-    const expiresAt = expires === undefined ? null : io.now() + expires;
-    const made = await withAdmin(io, database, (admin) =>
-      admin.createKey({ name, project, expiresAt }),
-    );
-    await printResult(io, json, { ...made, expiresAt: iso(expiresAt) }, made.key);
-    if (json) return;
-    await note(io, `Key ${made.id} of project ${project}. It is shown only this once.`);
-    await note(io, 'To use it: export MEMORY_API_KEY=<key>');
-  });
-  addExamples(command, ['memory keys create --name my-app --expires 90d']);
-}
-
 function addList(group: Parent, io: Io): void {
   const command = group
     .command('list')
-    .description('List the keys, never the keys themselves.')
+    .description('List the keys by id; the keys themselves are never shown.')
     .addOption(databaseOption);
   command.action(async () => {
     const { json, database } = command.optsWithGlobals();
@@ -60,28 +38,6 @@ function addList(group: Parent, io: Io): void {
   addExamples(command, ['memory keys list']);
 }
 
-function addRevoke(group: Parent, io: Io): void {
-  const command = group
-    .command('revoke <id>')
-    .description('Revoke a key. A running server refuses it within a second.')
-    .addOption(databaseOption);
-  command.action(async (id) => {
-    const { json, database } = command.optsWithGlobals();
-    const revoked = await withAdmin(io, database, (admin) => admin.revokeKey(id));
-    if (!revoked) {
-      throw new CliError({
-        code: 'not_found',
-        message: `There is no key ${id} that is in force.`,
-        hint: 'Ids are listed by: memory keys list',
-        exitCode: exitCodes.notFound,
-      });
-    }
-    if (json) await printJson(io, { id, revoked: true });
-    else await note(io, `Revoked ${id}.`);
-  });
-  addExamples(command, ['memory keys revoke key_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
-}
-
 type KeyRow = {
   id: string;
   name: string;
@@ -94,6 +50,8 @@ type KeyRow = {
   revokedAt: string | null;
 };
 
+const projectWidth = 16;
+
 function columnsAt(io: Io): Column<KeyRow>[] {
   const now = io.now();
   const ago = (time: string | null) => (time === null ? '' : age(time, now));
@@ -102,16 +60,28 @@ function columnsAt(io: Io): Column<KeyRow>[] {
     {
       title: 'PROJECT',
       value: ({ project }) => project,
+      shown: ({ project }) => cut(project, projectWidth),
       hiddenWhen: ({ project }) => project === 'default',
     },
-    { title: 'KEY', value: ({ prefix, lastFour }) => `${prefix}…${lastFour}` },
-    { title: 'AGE', value: ({ createdAt }) => createdAt, shown: (key) => ago(key.createdAt) },
-    { title: 'USED', value: (key) => key.lastUsedAt ?? '', shown: (key) => ago(key.lastUsedAt) },
+    { title: 'KEY', value: ({ prefix, lastFour }) => `${prefix}…${lastFour}`, dropped: 3 },
+    {
+      title: 'AGE',
+      value: ({ createdAt }) => createdAt,
+      shown: ({ createdAt }) => ago(createdAt),
+      dropped: 1,
+    },
+    {
+      title: 'USED',
+      value: ({ lastUsedAt }) => lastUsedAt ?? '',
+      shown: ({ lastUsedAt }) => ago(lastUsedAt),
+      dropped: 2,
+    },
     {
       title: 'EXPIRES',
       value: ({ expiresAt }) => expiresAt ?? '',
       shown: ({ expiresAt }) => expiresAt?.slice(0, 10) ?? '',
       hiddenWhen: ({ expiresAt }) => expiresAt === null,
+      dropped: 4,
     },
     {
       title: 'REVOKED',

@@ -10,7 +10,7 @@ import {
   typeFilter,
 } from '../filters.ts';
 import { type Io, note } from '../io.ts';
-import { given, needUser, parseWhole, userOption } from '../options.ts';
+import { given, needUser, parseLimit, userOption } from '../options.ts';
 import { type Column, printJson, printJsonLine, printTable } from '../output.ts';
 import { age } from '../text.ts';
 
@@ -20,7 +20,7 @@ export function addList(program: Parent, io: Io): void {
     .usage('--user <id> [options]')
     .description('List the memories of a user, the newest first.')
     .addOption(userOption)
-    .option('-n, --limit <number>', 'memories a page, up to 100 (default: 20)', parseWhole)
+    .option('-n, --limit <number>', 'memories a page, up to 100 (default: 20)', parseLimit)
     .addOption(new Option('--order <order>', 'by creation').choices(['desc', 'asc'] as const))
     .option('--cursor <cursor>', 'go on from there: the nextCursor of the page before')
     .option('--all', 'every page')
@@ -30,7 +30,9 @@ export function addList(program: Parent, io: Io): void {
     .addOption(metadataFilter)
     .addHelpText(
       'after',
-      '\nIn a pipe: id, type, status, createdAt and content, tab-separated and whole;' +
+      '\n--json prints the page as one object, { items, nextCursor }; --all --json prints' +
+        '\nthe memories alone, one object on each line.' +
+        '\n\nIn a pipe: id, type, status, createdAt and content, tab-separated and whole;' +
         '\ntab, newline and backslash in a text are written \\t, \\n and \\\\.',
     );
   command.action(async () => {
@@ -102,6 +104,13 @@ function columnsAt(io: Io): Column<Memory>[] {
       value: ({ createdAt }) => createdAt,
       shown: ({ createdAt }) => age(createdAt, now),
     },
-    { title: 'CONTENT', value: ({ content }) => content, cut: true },
+    { title: 'CONTENT', value: ({ content }) => content, shown: withTitle, cut: true },
   ];
+}
+
+/** Documents of one kind often begin alike; what they are called tells them apart. */
+function withTitle({ type, content, metadata, externalId }: Memory): string {
+  const title = typeof metadata.title === 'string' ? metadata.title : externalId;
+  const isTold = type !== 'document' || !title || content.startsWith(title);
+  return isTold ? content : `${title}: ${content}`;
 }

@@ -12,7 +12,7 @@ import {
 } from '../filters.ts';
 import { textArgument } from '../input.ts';
 import { type Io, note } from '../io.ts';
-import { given, needUser, parseWhole, userOption } from '../options.ts';
+import { given, needUser, parseLimit, userOption } from '../options.ts';
 import { type Column, printJson, printLine, printTable } from '../output.ts';
 import { age, highlighted, indented, paint, visible } from '../text.ts';
 
@@ -22,7 +22,7 @@ export function addSearch(program: Parent, io: Io): void {
     .usage('--user <id> [options] <query>')
     .description('Find memories of a user by what they say, the best first.')
     .addOption(userOption)
-    .option('-n, --limit <number>', 'memories, up to 100 (default: 10)', parseWhole)
+    .option('-n, --limit <number>', 'memories, up to 100 (default: 10)', parseLimit)
     .addOption(typeFilter)
     .addOption(sourceFilter)
     .addOption(externalIdFilter)

@@ -1,10 +1,10 @@
 import type { Parent } from '../commander.ts';
 import { defaultBaseUrl } from '../connect.ts';
-import { defaultDatabaseUrl, shownDatabase } from '../database.ts';
+import { asGiven, databaseOption, databaseUrlOf, shownDatabase } from '../database.ts';
 import { addExamples } from '../examples.ts';
-import { CliError } from '../failure.ts';
-import { type Io, note } from '../io.ts';
-import { given, parseWhole } from '../options.ts';
+import { CliError, usageError } from '../failure.ts';
+import { hint, type Io, note } from '../io.ts';
+import { given, parsePort } from '../options.ts';
 import { profileKeyOf, profilePath, storeFirstRunKey } from '../profile.ts';
 import { paint } from '../text.ts';
 
@@ -12,17 +12,15 @@ export function addServe(program: Parent, io: Io): void {
   const command = program
     .command('serve')
     .description('Run the service until Ctrl-C.')
-    .option('-p, --port <number>', 'where to listen (env: PORT, default: 7070)', parseWhole)
+    .option('-p, --port <number>', 'where to listen (env: PORT, default: 7070)', parsePort)
     .option('--host <host>', 'on which address (env: HOST, default: 127.0.0.1)')
-    .option(
-      '--database <url>',
-      `where the data is (env: MEMORY_DATABASE_URL, default: ${defaultDatabaseUrl})`,
-    );
+    .addOption(databaseOption);
   command.action(async () => {
     const { port, host, database } = command.opts();
-    const server = await start(io, given({ port, host, databaseUrl: database }));
+    const databaseUrl = databaseUrlOf(io, database);
+    const server = await start(io, { databaseUrl, ...given({ port, host }) }, database);
     try {
-      await note(io, banner(io, server.url, database ?? io.env.MEMORY_DATABASE_URL));
+      await note(io, banner(io, server.url, databaseUrl));
       if (server.firstKey !== null) await tellFirstKey(io, server.url, server.firstKey);
       await untilInterrupted(io);
     } finally {
@@ -33,32 +31,40 @@ export function addServe(program: Parent, io: Io): void {
   addExamples(command, ['memory serve', 'memory serve --port 8080 --database sqlite:./demo.db']);
 }
 
-async function start(io: Io, options: { port?: number; host?: string; databaseUrl?: string }) {
+type Given = { port?: number; host?: string; databaseUrl: string };
+
+async function start(io: Io, options: Given, flag: string | undefined) {
   // Loaded here so that no other command pays for it.
   const { startServer } = await import('../../server/main.ts');
   try {
     return await startServer({ env: io.env, ...options });
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new CliError({ code: 'cannot_start', message });
+    throw cannotStart(error, options.databaseUrl, flag);
   }
 }
 
-function banner(io: Io, url: string, database: string | undefined): string {
+function cannotStart(error: unknown, url: string, flag: string | undefined): CliError {
+  const told = error instanceof Error ? error.message : String(error);
+  if (told.startsWith('The settings cannot be used')) return usageError(asGiven(told, flag));
+  // Of what can go wrong only files have a code of the system; those errors name no setting.
+  const isFile = error instanceof Error && 'code' in error;
+  const name = asGiven('MEMORY_DATABASE_URL', flag);
+  const message = isFile ? `${name} sqlite:${shownDatabase(url)} cannot be opened: ${told}` : told;
+  return new CliError({ code: 'cannot_start', message });
+}
+
+function banner(io: Io, url: string, database: string): string {
   return [
     `${paint(io.stderr, 'bold', 'The memory service is running')} at ${url}`,
-    `Data is kept in ${shownDatabase(database || defaultDatabaseUrl)}. Stop with Ctrl-C.`,
+    `Data is kept in ${shownDatabase(database)}. Stop with Ctrl-C.`,
   ].join('\n');
 }
 
 async function tellFirstKey(io: Io, url: string, apiKey: string): Promise<void> {
   const baseUrl = profileKeyOf(url);
-  const stored = await storeFirstRunKey(io, baseUrl, apiKey);
   const flag = baseUrl === defaultBaseUrl ? '' : ` --base-url ${baseUrl}`;
-  const kept = stored
-    ? `It is kept for this command line in ${profilePath(io)}.`
-    : `Your profile holds another key for ${baseUrl}; to use this one, set MEMORY_API_KEY.`;
-  await note(
+  const kept = await keep(io, baseUrl, apiKey);
+  await hint(
     io,
     [
       '',
@@ -67,12 +73,25 @@ async function tellFirstKey(io: Io, url: string, apiKey: string): Promise<void> 
       kept,
       '',
       'Try, in another terminal:',
-      `  npx memory save --user u-1 "Prefers dark mode"${flag}`,
-      `  npx memory list --user u-1${flag}`,
+      `  memory save --user u-1 "Prefers dark mode"${flag}`,
+      `  memory list --user u-1${flag}`,
       `  curl -H "Authorization: Bearer ${apiKey}" "${baseUrl}/v1/memories?userId=u-1"`,
       '',
     ].join('\n'),
   );
+}
+
+/** Whatever the profile is like, the key is shown: nobody would see it again. */
+async function keep(io: Io, baseUrl: string, apiKey: string): Promise<string> {
+  try {
+    if (await storeFirstRunKey(io, baseUrl, apiKey)) {
+      return `It is kept for this command line in ${profilePath(io)}.`;
+    }
+    return `Your profile holds another key for ${baseUrl}; to use this one, set MEMORY_API_KEY.`;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return `It could not be kept (${why}); to use it, set MEMORY_API_KEY.`;
+  }
 }
 
 async function untilInterrupted({ interrupted }: Io): Promise<void> {

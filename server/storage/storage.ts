@@ -100,8 +100,8 @@ export interface Storage {
   /**
    * Claims up to `limit` waiting jobs, the longest due first, and counts the attempt. Due is what
    * was never tried, what waits until `now` or earlier, and, since the clock may have been set
-   * back, what waits until after `horizon`. A job that was tried before is claimed alone, so that one record that brings the
-   * process down cannot use up the attempts of its neighbours.
+   * back, what waits until after `horizon`. A job that was tried before is claimed alone, so that
+   * one record that brings the process down cannot use up the attempts of its neighbours.
    */
   claimJobs(claim: { now: number; horizon: number; limit: number }): Promise<Job[]>;
 

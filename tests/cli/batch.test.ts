@@ -79,7 +79,10 @@ describe('memory ingest batch', () => {
     expect(stderr).toContain('line 8: is not UTF-8 text');
     expect(code).toBe(1);
     const kept = lines(readFileSync(out, 'utf8')).map((line) => JSON.parse(line));
-    expect(kept.map(({ line }) => line).sort()).toEqual([3, 5, 7, 8]);
+    expect(kept.map(({ line }) => line)).toEqual([3, 5, 7, 8]);
+    expect(stderr.match(/^line \d/gm)).toEqual(['line 3', 'line 5', 'line 7', 'line 8']);
+    expect(stderr).toContain(`jq -r .text ${out} >`);
+    expect(stderr).toContain('ingest that file');
     expect(kept.find(({ line }) => line === 5)).toMatchObject({
       error: 'invalid_request',
       message: expect.stringContaining('type: must be one of'),
@@ -104,8 +107,26 @@ describe('memory ingest batch', () => {
   test('twenty bad lines are shown, the rest is counted', async () => {
     const { stdout, stderr } = await memory([...batch, '-'], { stdin: '{\n'.repeat(30) });
     expect(stdout).toBe(summary(0, 0, 30));
-    expect(lines(stderr)).toHaveLength(21);
+    expect(lines(stderr).filter((line) => /^(line|and) /.test(line))).toHaveLength(21);
     expect(stderr).toContain('and 10 more; to see all: --errors-out <file>');
+  });
+
+  test('what to do about bad lines stands in the help, and is not said of a dry run', async () => {
+    const { stdout } = await memory([...batch, '--help']);
+    expect(stdout).toContain('--errors-out');
+    expect(stdout).toContain('in a file of their own');
+    const dry = await memory([...batch, '-', '--dry-run'], { stdin: '{' });
+    expect(dry.stderr).not.toContain('of their own');
+  });
+
+  test('failures in JSON stand in the order of the lines', async () => {
+    const stdin = Array.from({ length: 450 }, (_, index) =>
+      index % 90 === 7 ? '{' : event(index % 90 === 3 ? '' : 'order', `e${index}`),
+    ).join('\n');
+    const { failures } = JSON.parse((await memory([...batch, '-', '--json'], { stdin })).stdout);
+    const found = failures.map(({ line }: { line: number }) => line);
+    expect(found).toHaveLength(10);
+    expect(found).toEqual(found.toSorted((a: number, b: number) => a - b));
   });
 
   test('--dry-run checks every line as the service would, and sends nothing', async () => {
@@ -162,6 +183,11 @@ describe('memory ingest batch', () => {
   test('a JSON array and an empty input are told as what they are', async () => {
     const array = await memory([...batch, '-'], { stdin: '[{"type":"event"}]' });
     expect(array.stderr).toContain('holds a JSON array, not one record on each line');
+    const pretty = JSON.stringify(JSON.parse(event('pretty', 'a')), null, 2);
+    const one = await memory([...batch, '-'], { stdin: pretty });
+    expect(one.stderr).toContain('jq -c . ');
+    expect(one.stderr).toContain('one record over several lines');
+    expect(await countOf('pretty')).toBe(0);
     const empty = await memory([...batch, '-'], { stdin: '\n\n' });
     expect(empty.stderr).toContain('is empty');
     expect([array.code, empty.code]).toEqual([1, 1]);

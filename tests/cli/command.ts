@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Io, Output } from '../../cli/io.ts';
-import { run } from '../../cli/program.ts';
+import { run } from '../../cli/run.ts';
 import type { TestServer } from '../support/server.ts';
 
 export type Ran = { code: number; stdout: string; stderr: string };
@@ -17,6 +17,7 @@ export type Surroundings = {
   /** What somebody at a terminal types. */
   typed?: string;
   home?: string;
+  cwd?: string;
   interrupted?: AbortSignal;
   /** Called with everything that is written, as it is. */
   onOutput?: (text: string) => void;
@@ -38,7 +39,7 @@ export function memoryAt(server: TestServer) {
 }
 
 export function testIo(ran: Ran, around: Surroundings = {}): Io {
-  const { env = {}, terminal, home = '/nowhere', interrupted } = around;
+  const { env = {}, terminal, home = '/nowhere', cwd = process.cwd(), interrupted } = around;
   const stdin = around.stdin ?? around.typed ?? '';
   const output = (name: 'stdout' | 'stderr'): Output => ({
     isTerminal: terminal !== undefined,
@@ -58,6 +59,7 @@ export function testIo(ran: Ran, around: Surroundings = {}): Io {
     stderr: output('stderr'),
     env,
     home,
+    cwd,
     platform: 'linux',
     now: Date.now,
     interrupted: interrupted ?? new AbortController().signal,

@@ -1,7 +1,9 @@
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
+import { existsSync } from 'node:fs';
+import { profilePath, readProfile } from '../../cli/profile.ts';
 import { startTestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
-import { lines, memory, memoryAt, temporaryFolder } from './command.ts';
+import { lines, memory, memoryAt, temporaryFolder, testIo } from './command.ts';
 
 test('a key is made, listed without itself, used, revoked', async () => {
   const server = await startTestServer();
@@ -25,7 +27,10 @@ test('a key is made, listed without itself, used, revoked', async () => {
   await until(async () => (await save()).code === 0, { what: 'the key in force' });
   expect(await memory(['keys', 'revoke', id], { env })).toMatchObject({ code: 0 });
   await until(async () => (await save()).code === 4, { what: 'the key refused' });
-  expect(await memory(['keys', 'revoke', id], { env })).toMatchObject({ code: 3 });
+  const again = await memory(['keys', 'revoke', id], { env });
+  expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('already revoked') });
+  const none = await memory(['keys', 'revoke', 'key_none'], { env });
+  expect(none).toMatchObject({ code: 3, stderr: expect.stringContaining('memory keys list') });
   await server.stop();
 });
 
@@ -57,4 +62,95 @@ test('a database that cannot be opened is told without its password', async () =
   expect(stderr).toContain('Cannot open the database');
   expect(stderr).not.toContain('secret');
   expect(code).toBe(1);
+});
+
+describe('a database that is not there', () => {
+  test('is not made by list and revoke, which say where they looked', async () => {
+    using folder = temporaryFolder();
+    for (const argv of [['list'], ['revoke', 'key_1']]) {
+      const around = { env: { MEMORY_DATABASE_URL: 'sqlite:no/such.db' }, cwd: folder.path };
+      const { code, stdout, stderr } = await memory(['keys', ...argv], around);
+      expect(stderr).toContain('There is no database at no/such.db');
+      expect(stderr).toContain(`relative to this folder, ${folder.path}`);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    }
+    const gone = folder.file('none/x.db');
+    const { stderr } = await memory(['keys', 'list', '--database', gone]);
+    expect(stderr).toContain(`There is no database at ${gone}`);
+    expect(stderr).not.toContain('relative');
+    expect(existsSync(folder.file('none'))).toBe(false);
+  });
+
+  test('is made by create, which says so; a bare path will do', async () => {
+    using folder = temporaryFolder();
+    const file = folder.file('new.db');
+    const made = await memory(['keys', 'create', '--database', file]);
+    expect(made.stderr).toContain(`Made a new database at ${file}`);
+    const again = await memory(['keys', 'create', '--database', `sqlite:${file}`]);
+    expect(again.stderr).not.toContain('Made a new database');
+    expect([made.code, again.code]).toEqual([0, 0]);
+  });
+});
+
+describe('keys create', () => {
+  test('says when the key expires, and wants a unit', async () => {
+    using folder = temporaryFolder();
+    const create = ['keys', 'create', '--database', folder.file('new.db')];
+    expect((await memory([...create, '--expires', '2d'])).stderr).toMatch(/expires on \d{4}-/);
+    expect((await memory(create)).stderr).toContain('It does not expire.');
+    const bare = await memory([...create, '--expires', '90']);
+    expect(bare).toMatchObject({ code: 2, stderr: expect.stringContaining('90d') });
+  });
+
+  test('says of a project that it is new; a strange name is refused', async () => {
+    using folder = temporaryFolder();
+    const create = ['keys', 'create', '--database', folder.file('new.db'), '--project'];
+    expect((await memory([...create, 'shop'])).stderr).toContain('of a new project shop');
+    expect((await memory([...create, 'shop'])).stderr).toContain('of project shop');
+    for (const name of ['', 'a b', 'x'.repeat(65), 'a/b', 'ä']) {
+      const { code, stderr } = await memory([...create, name]);
+      expect(stderr).toContain('1 to 64 letters, digits');
+      expect(code).toBe(2);
+    }
+  });
+
+  test('--save keeps it for this command line as a key of its user', async () => {
+    using folder = temporaryFolder();
+    const around = { home: folder.path, env: { MEMORY_DATABASE_URL: folder.file('new.db') } };
+    const argv = ['keys', 'create', '--save', '--base-url', 'http://localhost:7171/'];
+    const { stdout, stderr } = await memory(argv, around);
+    const io = testIo({ code: 0, stdout: '', stderr: '' }, around);
+    expect(await readProfile(io)).toEqual({
+      keys: { 'http://127.0.0.1:7171': { apiKey: stdout.trim() } },
+    });
+    expect(stderr).toContain('~/.config/memory-service/profile.json');
+    expect(profilePath(io)).toStartWith(folder.path);
+    expect(stderr).not.toContain('MEMORY_API_KEY');
+    const env = { ...around.env, MEMORY_API_KEY: 'another-key-of-somebody' };
+    const hidden = await memory(argv, { ...around, env });
+    expect(hidden.stderr).toContain('MEMORY_API_KEY is set and wins over it');
+  });
+});
+
+test('keys revoke never echoes a key', async () => {
+  const key = `mk_${'a1'.repeat(19)}`;
+  const { code, stdout, stderr } = await memory(['keys', 'revoke', key]);
+  expect(stderr).toContain('That is a key, not its id (key_…)');
+  expect(stderr).toContain('memory keys list');
+  expect(stdout + stderr).not.toContain(key);
+  expect(code).toBe(2);
+});
+
+test('the table of keys does not wrap at 80 columns, whatever is in it', async () => {
+  using folder = temporaryFolder();
+  const database = ['--database', folder.file('new.db')];
+  const name = 'a name that is rather long for a key of any kind';
+  const create = ['keys', 'create', ...database, '--name', name, '--expires', '30d', '--json'];
+  const made = await memory([...create, '--project', 'p'.repeat(64)]);
+  await memory(['keys', 'revoke', JSON.parse(made.stdout).id, ...database]);
+  const { stdout } = await memory(['keys', 'list', ...database], { terminal: 80 });
+  expect(lines(stdout).filter((line) => Bun.stringWidth(line) > 80)).toEqual([]);
+  expect(lines(stdout)[0]).toMatch(/^ID +PROJECT .*REVOKED +NAME$/);
+  const wide = await memory(['keys', 'list', ...database], { terminal: 200 });
+  expect(lines(wide.stdout)[0]).toContain('EXPIRES');
 });

@@ -56,6 +56,14 @@ describe('memory save', () => {
     expect(stderr).toContain('content: must be at most 65536 characters');
     expect(stderr).toMatch(/\nRequest id: req_\w+\n$/);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    const json = await memory(['save', '--user', 'save', long, '--json']);
+    expect(JSON.parse(json.stdout).error).toEqual({
+      code: 'invalid_request',
+      message: expect.stringContaining('content'),
+      hint: null,
+      requestId: expect.stringMatching(/^req_/),
+      details: [{ field: 'content', message: expect.stringContaining('at most 65536') }],
+    });
   });
 
   test('a wrong key: exit 4, and in JSON the code of the contract', async () => {
@@ -129,6 +137,20 @@ describe('memory list', () => {
     );
     expect(contents).toEqual(['3', '2', '1']);
   });
+});
+
+test('a list on a terminal names the documents, which often begin alike', async () => {
+  const userId = 'titles';
+  const text = `# Copyright ${'x'.repeat(200)}`;
+  await server.client.ingest.document({ userId, data: { text, title: 'Handbook' } });
+  await server.client.ingest.document({ userId, externalId: 'docs/faq.md', data: { text } });
+  await server.client.ingest.document({ userId, data: { text: 'Plain is plain', title: 'Plain' } });
+  const argv = ['list', '--user', userId, '--order', 'asc'];
+  const shown = lines((await memory(argv, { terminal: 120 })).stdout);
+  expect(shown[1]).toContain('  Handbook: # Copyright');
+  expect(shown[2]).toContain('  docs/faq.md: # Copyright');
+  expect(shown[3]).toContain('  Plain is plain');
+  expect(lines((await memory(argv)).stdout)[0]).toEndWith(`\t${text}`);
 });
 
 describe('memory list, narrowed', () => {

@@ -24,8 +24,12 @@ test('a backup of a running server can be restored and served', async () => {
   expect(made.code).toBe(0);
   expect(JSON.parse(made.stdout)).toMatchObject({ file, memories: 1 });
   expect(statSync(file).mode & 0o777).toBe(0o600);
-  const copy = `sqlite:${folder.file('copy.db')}`;
-  expect((await memory(['restore', file, ...on(copy)])).code).toBe(0);
+  const copy = `sqlite:${folder.file('a new folder/copy.db')}`;
+  expect(await memory(['restore', file, ...on(copy)])).toEqual({
+    code: 0,
+    stderr: `Restored 1 memory to ${copy.slice('sqlite:'.length)}.\n`,
+    stdout: `${copy.slice('sqlite:'.length)}\n`,
+  });
   const again = await memory(['restore', file, '--json', ...on(copy)]);
   const { kept } = JSON.parse(again.stdout);
   expect(existsSync(kept)).toBe(true);
@@ -45,7 +49,7 @@ test('a backup never overwrites, and what is no database is not backed up', asyn
     folder.file('x.db'),
     ...on(`sqlite:${folder.file('no.db')}`),
   ]);
-  expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no database') });
+  expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no database') });
   expect(existsSync(folder.file('no.db'))).toBe(false);
 });
 
@@ -59,7 +63,7 @@ test('restore refuses a running server and a damaged backup, and changes nothing
   const target = `sqlite:${folder.file('target.db')}`;
   await memory(['restore', file, ...on(target)]);
   const damaged = await memory(['restore', broken, ...on(target)]);
-  expect(damaged).toMatchObject({ code: 1, stderr: expect.stringContaining('damaged') });
+  expect(damaged).toMatchObject({ code: 1, stderr: expect.stringContaining('not a sound backup') });
   expect((await memory(['doctor', ...on(target)])).code).toBe(0);
 });
 

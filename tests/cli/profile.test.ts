@@ -1,9 +1,9 @@
-import { describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { profileKeyOf, profilePath, readProfile, storeFirstRunKey } from '../../cli/profile.ts';
-import { startTestServer } from '../support/server.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
 import { memory, temporaryFolder, testIo } from './command.ts';
 
 const url = 'http://127.0.0.1:7070';
@@ -71,5 +71,76 @@ describe('the profile', () => {
     const around = { home: folder.path, env: { MEMORY_BASE_URL: server.url } };
     expect((await memory(['save', '--user', 'u', 'text'], around)).code).toBe(0);
     await server.stop();
+  });
+});
+
+describe('memory profile', () => {
+  const own = 'mk_abcdefghijklmnopqrstuvwxyz0123456789ABCD';
+
+  test('show says each value and where it came from, and no key', async () => {
+    using folder = temporaryFolder();
+    await storeFirstRunKey(ioAt(folder.path), url, own);
+    const { code, stdout } = await memory(['profile', 'show'], { home: folder.path });
+    const path = `${folder.path}/.config/memory-service/profile.json`;
+    expect(stdout).toBe(
+      `baseUrl\t${url}\tdefault\napiKey\tmk_abcd…ABCD\tprofile\nprofile\t${path}\tdefault\n`,
+    );
+    expect(code).toBe(0);
+    const env = { MEMORY_BASE_URL: 'http://x:1', MEMORY_API_KEY: ` ${'z'.repeat(30)} ` };
+    const argv = ['profile', 'show', '--json', '--base-url', 'http://y:2/'];
+    const json = await memory(argv, { home: folder.path, env });
+    expect(JSON.parse(json.stdout)).toEqual({
+      baseUrl: { value: 'http://y:2', from: 'flag' },
+      apiKey: { value: '…zzzz', from: 'environment' },
+      profile: { value: path, from: 'default' },
+    });
+  });
+
+  test('show without any key', async () => {
+    const { code, stdout } = await memory(['profile', 'show', '--json']);
+    expect(JSON.parse(stdout).apiKey).toEqual({ value: null, from: null });
+    expect(code).toBe(0);
+    const shown = await memory(['profile', 'show'], { terminal: 80 });
+    expect(shown.stdout).toContain('none');
+  });
+
+  test('path prints the path', async () => {
+    const { stdout } = await memory(['profile', 'path'], { home: '/her' });
+    expect(stdout).toBe('/her/.config/memory-service/profile.json\n');
+  });
+});
+
+describe('a key that is refused', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startTestServer();
+  });
+  afterAll(() => server.stop());
+
+  test('is told with where it came from, and no advice on headers', async () => {
+    using folder = temporaryFolder();
+    const base = { MEMORY_BASE_URL: server.url };
+    const refused = 'mk_not-a-key-of-this-server';
+    await storeFirstRunKey(ioAt(folder.path), server.url, refused);
+    const argv = ['list', '--user', 'u'];
+    const home = folder.path;
+    const told = [
+      [await memory([...argv, '--api-key', refused], { home, env: base }), '--api-key'],
+      [await memory(argv, { home, env: { ...base, MEMORY_API_KEY: refused } }), 'MEMORY_API_KEY'],
+      [await memory(argv, { home, env: base }), 'the key in ~/.config/memory-service/profile.json'],
+    ] as const;
+    for (const [{ code, stderr }, from] of told) {
+      expect(stderr).toContain(from);
+      expect(stderr).toContain('unknown, expired or revoked');
+      expect(stderr).toContain('memory keys create --save');
+      expect(stderr).not.toContain('Bearer');
+      expect(stderr).not.toContain(refused);
+      expect(code).toBe(4);
+    }
+  });
+
+  test('a key with spaces around it is the key', async () => {
+    const env = { MEMORY_BASE_URL: server.url, MEMORY_API_KEY: ` ${server.key}\n` };
+    expect((await memory(['list', '--user', 'u'], { env })).code).toBe(0);
   });
 });

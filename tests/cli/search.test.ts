@@ -81,8 +81,8 @@ describe('memory search', () => {
   });
 
   test('what the service refuses is told, exit 1', async () => {
-    const { code, stderr } = await memory(search('refund', '--limit', '101'));
-    expect(stderr).toContain('limit: must be at most 100');
+    const { code, stderr } = await memory(search('x'.repeat(1001)));
+    expect(stderr).toContain('query: must be at most 1000 characters');
     expect(code).toBe(1);
   });
 });

@@ -1,53 +1,77 @@
 import { describe, expect, test } from 'bun:test';
 import { createProgram } from '../../cli/program.ts';
-import { memory, testIo } from './command.ts';
+import { startTestServer } from '../support/server.ts';
+import { memory, memoryAt, testIo } from './command.ts';
+
+const wrong: Array<[string[], string]> = [
+  [['sav'], 'Did you mean save?'],
+  [['ingest', 'suport'], 'Did you mean support?'],
+  [['save', '--usr', 'u', 'text'], 'Did you mean --user?'],
+  [['save', 'text'], 'Missing --user <id>: whose memory it is.\nSuch as: memory save --user'],
+  [['list'], 'Missing --user <id>'],
+  [['list', '--user', ''], '--user is empty'],
+  [['save', '--user', 'u'], "Missing required argument 'text'\nSuch as: memory save"],
+  [['save', '--user', 'u', 'two', 'words'], 'Put a text of several words in quotes.'],
+  [['save', '--user', 'u', '- a point'], 'Put -- before a text that begins with a dash.'],
+  [['save', '--user', 'u', '-m', 'x', 'text'], 'Write it as key=value, or key:=json.'],
+  [['save', '--user', 'u', '-m', 'x:=y', 'text'], 'After := comes JSON'],
+  [['list', '--user', 'u', '--limit', 'ten'], 'It must be a number from 1 to 100.'],
+  [['list', '--user', 'u', '--order', 'up'], 'Allowed choices are desc, asc.'],
+  [['wait', 'mem_1', '--timeout', 'soon'], 'Write it as 90s, 5m, 12h or 30d.'],
+  [['get', 'mem_1', '--base-url', 'example.com'], '--base-url is not an http address'],
+  [['ingest', 'support'], 'Give a file, or --user, --subject and --comment.'],
+  [
+    ['ingest', 'support', 'a.json', '--subject', 's', '--external-id', '1'],
+    'leave out --subject, --external-id',
+  ],
+  [['ingest', 'batch', 'a.jsonl', '--errors-out', 'a.jsonl'], 'would overwrite'],
+  [['import', 'a.jsonl', '--errors-out', 'a.jsonl'], 'would overwrite'],
+  [['import'], 'Such as: memory import'],
+  [['export', '--user', ''], '--user is empty'],
+  [['exprot'], 'Did you mean export?'],
+  [['search', 'refund'], 'Missing --user <id>'],
+  [['search', '--user', 'u'], 'Such as: memory search'],
+  [['search', '--user', 'u', 'two', 'words'], 'Put a text of several words in quotes.'],
+  [['search', '--user', 'u', ''], 'The query is empty'],
+  [['serach', '--user', 'u', 'x'], 'Did you mean search?'],
+  [['list', '--user', 'u', '--type', 'tickets'], 'Allowed choices are memory, ticket,'],
+  [['list', '--user', 'u', '--typ', 'ticket'], 'Did you mean --type?'],
+  [['list', '--user', 'u', '-m', 'k'], 'Write it as key=value, or key:=json.'],
+  [['list', '--user', 'u', '-m', 'k=1', '-m', 'k=2'], 'A key has one value'],
+  [['list', '--user', 'u', '-m', 'k:=[1]'], 'a text, a number, true or false'],
+  [['list', '--user', 'u', '-m', 'k:=null'], 'a text, a number, true or false'],
+  [['delete'], 'Missing <id>, or --user <id> for everything of a user.'],
+  [['delete', '--user', ''], '--user is empty'],
+  [['delete', 'mem_1', '--user', 'u', '--yes'], 'not both'],
+  [['delete', '--user', 'u'], 'needs --yes where nobody can be asked'],
+  [['keys', 'revoke'], 'Such as: memory keys revoke'],
+  [['save', '--user', 'u', '-m', 'k=1', '-m', 'k=2', 'x'], 'A key has one value'],
+  [['list', '--user', 'u', '-n', '0'], 'It must be a number from 1 to 100.'],
+  [['search', '--user', 'u', '-n', '101', 'x'], 'It must be a number from 1 to 100.'],
+  [['list', '--user', 'x'.repeat(300)], '--user must be at most 256 characters, not 300'],
+  [['delete', '--user', 'x'.repeat(300), '--yes'], 'at most 256 characters'],
+  [
+    ['ingest', 'chat', '--user', 'x'.repeat(300), '--message', 'user: Hi'],
+    'at most 256 characters',
+  ],
+  [['list', 'ada'], 'Did you mean: memory list --user ada\n'],
+  [['list', 'ada l'], "Did you mean: memory list --user 'ada l'\n"],
+  [['add', 'x'], 'Did you mean save?'],
+  [['create', 'x'], 'Did you mean save?'],
+  [['new', 'x'], 'Did you mean save?'],
+  [['find', 'x'], 'Did you mean search?'],
+  [['rm', 'x'], 'Did you mean delete?'],
+  [['remove', 'x'], 'Did you mean delete?'],
+  [['show', 'x'], 'Did you mean get?'],
+  [['ls'], 'Did you mean list?'],
+  [['edit', 'x'], 'Did you mean update?'],
+  [['serve', '--port', '99999'], 'It must be a port number, 0 to 65535.'],
+  [['serve', '--database', 'postgres://me:secret@x/y'], '--database must be sqlite:<path>'],
+];
 
 describe('a command line that cannot be', () => {
-  const wrong: Array<[string[], string]> = [
-    [['sav'], 'Did you mean save?'],
-    [['ingest', 'suport'], 'Did you mean support?'],
-    [['save', '--usr', 'u', 'text'], 'Did you mean --user?'],
-    [['save', 'text'], 'Missing --user <id>: whose memory it is.\nSuch as: memory save --user'],
-    [['list'], 'Missing --user <id>'],
-    [['list', '--user', ''], '--user is empty'],
-    [['save', '--user', 'u'], "Missing required argument 'text'\nSuch as: memory save"],
-    [['save', '--user', 'u', 'two', 'words'], 'Put a text of several words in quotes.'],
-    [['save', '--user', 'u', '- a point'], 'Put -- before a text that begins with a dash.'],
-    [['save', '--user', 'u', '-m', 'x', 'text'], 'Write it as key=value, or key:=json.'],
-    [['save', '--user', 'u', '-m', 'x:=y', 'text'], 'After := comes JSON'],
-    [['list', '--user', 'u', '--limit', 'ten'], 'It must be a whole number.'],
-    [['list', '--user', 'u', '--order', 'up'], 'Allowed choices are desc, asc.'],
-    [['wait', 'mem_1', '--timeout', 'soon'], 'Write it as 90s, 5m, 12h or 30d.'],
-    [['get', 'mem_1', '--base-url', 'example.com'], '--base-url is not an http address'],
-    [['ingest', 'support'], 'Give a file, or --user, --subject and --comment.'],
-    [
-      ['ingest', 'support', 'a.json', '--subject', 's', '--external-id', '1'],
-      'leave out --subject, --external-id',
-    ],
-    [['ingest', 'batch', 'a.jsonl', '--errors-out', 'a.jsonl'], 'would overwrite'],
-    [['import', 'a.jsonl', '--errors-out', 'a.jsonl'], 'would overwrite'],
-    [['import'], 'Such as: memory import'],
-    [['export', '--user', ''], '--user is empty'],
-    [['exprot'], 'Did you mean export?'],
-    [['search', 'refund'], 'Missing --user <id>'],
-    [['search', '--user', 'u'], 'Such as: memory search'],
-    [['search', '--user', 'u', 'two', 'words'], 'Put a text of several words in quotes.'],
-    [['search', '--user', 'u', ''], 'The query is empty'],
-    [['serach', '--user', 'u', 'x'], 'Did you mean search?'],
-    [['list', '--user', 'u', '--type', 'tickets'], 'Allowed choices are memory, ticket,'],
-    [['list', '--user', 'u', '--typ', 'ticket'], 'Did you mean --type?'],
-    [['list', '--user', 'u', '-m', 'k'], 'Write it as key=value, or key:=json.'],
-    [['list', '--user', 'u', '-m', 'k=1', '-m', 'k=2'], 'A key has one value'],
-    [['list', '--user', 'u', '-m', 'k:=[1]'], 'a text, a number, true or false'],
-    [['list', '--user', 'u', '-m', 'k:=null'], 'a text, a number, true or false'],
-    [['delete'], 'Missing <id>, or --user <id> for everything of a user.'],
-    [['delete', '--user', ''], '--user is empty'],
-    [['delete', 'mem_1', '--user', 'u', '--yes'], 'not both'],
-    [['delete', '--user', 'u'], 'needs --yes where nobody can be asked'],
-    [['keys', 'revoke'], 'Such as: memory keys revoke'],
-  ];
   for (const [argv, told] of wrong) {
-    test(`memory ${argv.join(' ')} → exit 2, told on stderr`, async () => {
+    test(`memory ${argv.join(' ').slice(0, 60)} → exit 2, told on stderr`, async () => {
       const { code, stdout, stderr } = await memory(argv, { env: { MEMORY_API_KEY: 'k' } });
       expect(stderr).toContain(told);
       expect(stderr).toStartWith('Error: ');
@@ -99,13 +123,73 @@ describe('without what a call needs', () => {
   });
 });
 
-test('in a clone, what to run next is written with npx', async () => {
+describe('started by npm, every command is written with npx', () => {
   const env = { npm_command: 'exec' };
-  const { stderr } = await memory(['get', 'mem_1'], { env });
-  expect(stderr).toContain(': npx memory keys create\n');
+
+  test('what to run next, for people and in JSON', async () => {
+    const { stderr } = await memory(['get', 'mem_1'], { env });
+    expect(stderr).toContain(': npx memory keys create --save\n');
+    const { stdout } = await memory(['get', 'mem_1', '--json'], { env });
+    expect(JSON.parse(stdout).error.hint).toContain(': npx memory keys create');
+    const usage = await memory(['save', 'x'], { env: { npm_command: 'start' } });
+    expect(usage.stderr).toContain('Such as: npx memory save');
+    expect(usage.stderr).toContain('See: npx memory save --help');
+  });
+
+  test('help and its examples', async () => {
+    for (const argv of [['--help'], ['save', '--help'], ['ingest', 'batch', '--help']]) {
+      const { stdout } = await memory(argv, { env });
+      expect(stdout).toStartWith('Usage: npx memory ');
+      expect(stdout).not.toMatch(/(?<!npx )\bmemory (save|ingest|--)/);
+      expect(stdout).not.toContain('npx npx');
+      expect((await memory(argv)).stdout).not.toContain('npx');
+    }
+  });
+});
+
+describe('an address that is almost right', () => {
+  test('https where the server speaks http', async () => {
+    const server = await startTestServer();
+    const around = { env: { MEMORY_BASE_URL: server.url.replace('http:', 'https:') } };
+    const { code, stderr } = await memoryAt(server)(['get', 'mem_1'], around);
+    expect(stderr).toContain(`use http:// instead: ${server.url}\n`);
+    expect(code).toBe(5);
+    await server.stop();
+  });
+
+  test('/v1 in the base URL', async () => {
+    const server = await startTestServer();
+    const around = { env: { MEMORY_BASE_URL: `${server.url}/v1/` } };
+    const { code, stderr } = await memoryAt(server)(['get', 'mem_1'], around);
+    expect(stderr).toContain(`Leave /v1 out of the base URL: ${server.url}\n`);
+    expect(code).toBe(3);
+    await server.stop();
+  });
 });
 
 describe('help', () => {
+  test('of list says what --json prints, with --all and without', async () => {
+    const { stdout } = await memory(['list', '--help']);
+    expect(stdout).toContain('--json prints the page as one object');
+    expect(stdout).toContain('one object on each line');
+  });
+
+  test('of keys list says that keys are never shown', async () => {
+    const { stdout } = await memory(['keys', 'list', '--help']);
+    expect(stdout).toContain('List the keys by id; the keys themselves are never shown.');
+  });
+
+  test('of one command is the same whether the others were loaded or not', async () => {
+    const ran = { code: 0, stdout: '', stderr: '' };
+    const program = createProgram(testIo(ran));
+    await program.parseAsync(['list', '--help'], { from: 'user' }).catch(() => {});
+    expect((await memory(['list', '--help'])).stdout).toBe(ran.stdout);
+    const before = ['--base-url', 'http://127.0.0.1:1', '--no-color', 'list', '--help'];
+    expect((await memory(before)).stdout).toBe(ran.stdout);
+  });
+});
+
+describe('help of every command', () => {
   const program = createProgram(testIo({ code: 0, stdout: '', stderr: '' }));
   const leaves = program.commands.flatMap((command) =>
     command.commands.length > 0

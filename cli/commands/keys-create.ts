@@ -1,0 +1,76 @@
+import type { Admin } from '../../server/admin.ts';
+import { InvalidArgumentError, type Parent } from '../commander.ts';
+import { resolveBaseUrl } from '../connect.ts';
+import { databaseOption, databaseUrlOf, shownDatabase, withAdminOfAny } from '../database.ts';
+import { addExamples } from '../examples.ts';
+import { hint, type Io, note } from '../io.ts';
+import { expiresOption } from '../options.ts';
+import { printResult } from '../output.ts';
+import { profileKeyOf, shownProfilePath, storeOwnKey } from '../profile.ts';
+
+export function addCreate(group: Parent, io: Io): void {
+  const command = group
+    .command('create')
+    .description('Make an API key. It is printed once; only --save keeps it.')
+    .option('--name <name>', 'what it is for', 'unnamed')
+    .option(
+      '--project <project>',
+      'keys of a project see the same memories',
+      parseProject,
+      'default',
+    )
+    .addOption(expiresOption)
+    .option('--save', 'keep it in the profile: this command line uses it from now on')
+    .addOption(databaseOption)
+    .addHelpText(
+      'after',
+      '\nTo replace a key: memory keys create --save; memory keys revoke <old>',
+    );
+  command.action(async () => {
+    const options = command.optsWithGlobals();
+    const { json, name, project, expires, database } = options;
+    const keptFor = options.save ? resolveBaseUrl(io, options) : null;
+    const expiresAt = expires === undefined ? null : io.now() + expires;
+    const { made, isNew, isNewProject } = await withAdminOfAny(
+      io,
+      database,
+      async (admin, isNew) => {
+        const isNewProject = !(await projectsOf(admin)).has(project);
+        return { made: await admin.createKey({ name, project, expiresAt }), isNew, isNewProject };
+      },
+    );
+    const expiry = expiresAt === null ? null : new Date(expiresAt).toISOString();
+    if (isNew) {
+      await note(io, `Made a new database at ${shownDatabase(databaseUrlOf(io, database))}.`);
+    }
+    await printResult(io, json, { ...made, expiresAt: expiry }, made.key);
+    const of = `${isNewProject ? 'a new project' : 'project'} ${project}`;
+    const until = expiry === null ? 'It does not expire.' : `It expires on ${expiry}.`;
+    if (!json) await note(io, `Key ${made.id} of ${of}. ${until}`);
+    if (keptFor !== null) await save(io, keptFor, made.key);
+    else if (!json) await hint(io, howToUse);
+  });
+  addExamples(command, [
+    'memory keys create --name my-app --expires 90d',
+    'memory keys create --save',
+  ]);
+}
+
+const howToUse =
+  'It is shown only this once. To use it: export MEMORY_API_KEY=<key>; to have it kept: --save';
+
+/** A server makes the project `default`, with a key or without. */
+async function projectsOf(admin: Admin): Promise<Set<string>> {
+  return new Set(['default', ...(await admin.listKeys()).map(({ project }) => project)]);
+}
+
+async function save(io: Io, baseUrl: string, apiKey: string): Promise<void> {
+  await storeOwnKey(io, baseUrl, apiKey);
+  await note(io, `Kept for ${profileKeyOf(baseUrl)} in ${shownProfilePath(io)}.`);
+  if (io.env.MEMORY_API_KEY) await note(io, 'But MEMORY_API_KEY is set and wins over it.');
+}
+
+function parseProject(name: string): string {
+  if (/^[\w.-]{1,64}$/.test(name)) return name;
+  throw new InvalidArgumentError('It must be 1 to 64 letters, digits, - _ or dots.');
+}

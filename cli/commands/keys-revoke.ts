@@ -1,0 +1,42 @@
+import type { Parent } from '../commander.ts';
+import { databaseOption, withAdmin } from '../database.ts';
+import { addExamples } from '../examples.ts';
+import { CliError, exitCodes, usageError } from '../failure.ts';
+import { type Io, note } from '../io.ts';
+import { printJson } from '../output.ts';
+
+export function addRevoke(group: Parent, io: Io): void {
+  const command = group
+    .command('revoke <id>')
+    .description('Revoke a key. A running server refuses it within a second.')
+    .addOption(databaseOption);
+  command.action(async (id) => {
+    const { json, database } = command.optsWithGlobals();
+    // Not repeated: what is on the screen ends up in logs.
+    if (id.startsWith('mk_')) {
+      throw usageError('That is a key, not its id (key_…).', 'Ids are listed by: memory keys list');
+    }
+    const before = await withAdmin(io, database, async (admin) => {
+      const key = (await admin.listKeys()).find((key) => key.id === id);
+      await admin.revokeKey(id);
+      return key;
+    });
+    if (before === undefined) throw noKey(id);
+    if (json) await printJson(io, { id, revoked: true });
+    else await note(io, before.revokedAt === null ? `Revoked ${id}.` : revokedBefore(before));
+  });
+  addExamples(command, ['memory keys revoke key_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
+}
+
+function revokedBefore({ id, revokedAt }: { id: string; revokedAt: number | null }): string {
+  return `${id} is already revoked, since ${new Date(revokedAt ?? 0).toISOString()}.`;
+}
+
+function noKey(id: string): CliError {
+  return new CliError({
+    code: 'not_found',
+    message: `There is no key ${id}.`,
+    hint: 'Ids are listed by: memory keys list',
+    exitCode: exitCodes.notFound,
+  });
+}

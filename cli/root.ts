@@ -1,0 +1,39 @@
+import { version } from '../package.json';
+import { Command } from './commander.ts';
+import { defaultBaseUrl } from './connect.ts';
+import { asCalled, type Io, ownName } from './io.ts';
+
+/** The program without its commands: what all of them take, and how they speak. */
+export function createRoot(io: Io) {
+  return new Command(ownName(io))
+    .exitOverride()
+    .configureOutput(commanderOutput(io))
+    .configureHelp({ showGlobalOptions: true, styleTitle: (title) => title })
+    .description('Save, find and ingest memories of your users, on a service of your own.')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help')
+    .option('--json', 'print JSON, errors too')
+    .option('--base-url <url>', `the service (env: MEMORY_BASE_URL, default: ${defaultBaseUrl})`)
+    .option('--api-key <key>', 'the API key (better: env MEMORY_API_KEY)')
+    .option('--no-color', 'no colours (env: NO_COLOR)');
+}
+
+/** The options above that are followed by a value. */
+const withValue = ['--base-url', '--api-key'];
+
+/** The word that names the command, read as the program will read it. */
+export function commandWord(argv: string[]): string | undefined {
+  return argv.find((word, at) => !word.startsWith('-') && !withValue.includes(argv[at - 1] ?? ''));
+}
+
+function commanderOutput(io: Io) {
+  const { stdout, stderr } = io;
+  return {
+    writeOut: (text: string) => void stdout.write(asCalled(io, text)).catch(() => {}),
+    writeErr: (text: string) => void stderr.write(asCalled(io, text)).catch(() => {}),
+    getOutHelpWidth: () => stdout.columns,
+    getErrHelpWidth: () => stderr.columns,
+    // Errors are thrown, and told in one place.
+    outputError: () => {},
+  };
+}
