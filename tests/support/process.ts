@@ -19,6 +19,12 @@ export type Child = {
 const readyWithinMs = 30_000;
 const logCharacters = 1_000_000;
 
+/** Those that still run. They have groups of their own and would outlive us. */
+const alive = new Set<(signal: NodeJS.Signals) => void>();
+process.on('exit', () => {
+  for (const signal of alive) signal('SIGKILL');
+});
+
 export function startChild(command: string[], env: Record<string, string> = {}): Child {
   const [program = '', ...args] = command;
   const child = spawn(program, args, {
@@ -31,11 +37,13 @@ export function startChild(command: string[], env: Record<string, string> = {}):
   child.stderr.setEncoding('utf8').on('data', (chunk) => {
     text = (text + chunk).slice(-logCharacters);
   });
+  alive.add(signal);
   const exited = new Promise<number | null>((resolve) => {
     child.on('error', () => resolve(null));
     child.on('exit', (code) => resolve(code));
   }).then((code) => {
     running = false;
+    alive.delete(signal);
     return code;
   });
   function signal(name: NodeJS.Signals): void {

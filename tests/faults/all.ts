@@ -1,0 +1,44 @@
+import { backupsUnderLoad } from './backups.ts';
+import { crash } from './crash.ts';
+import { damage } from './damage.ts';
+import { disk } from './disk.ts';
+import { flood } from './flood.ts';
+import { fullQueue } from './full-queue.ts';
+import type { Harness } from './harness.ts';
+import { input } from './input.ts';
+import { isolation } from './isolation.ts';
+import { matrix } from './matrix.ts';
+import { order } from './order.ts';
+import { power } from './power.ts';
+import { queue } from './queue.ts';
+import { replays } from './replays.ts';
+import { revoke } from './revoke.ts';
+import { slow } from './slow.ts';
+import { steps } from './steps.ts';
+import { terminate } from './terminate.ts';
+import { text } from './text.ts';
+
+/**
+ * Every harness, in the order of the promises. P9 (several servers on one
+ * Postgres) has its place here.
+ */
+export const harnesses: Harness[] = [
+  crash,
+  power,
+  steps,
+  disk,
+  replays,
+  matrix,
+  queue,
+  order,
+  isolation,
+  input,
+  text,
+  slow,
+  flood,
+  revoke,
+  terminate,
+  backupsUnderLoad,
+  damage,
+  fullQueue,
+];

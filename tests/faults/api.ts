@@ -1,0 +1,99 @@
+import type { Memory } from '../../sdk/contract/memory.ts';
+import type { Page } from '../../sdk/contract/page.ts';
+import type { Health, IngestStatus } from '../../sdk/contract/status.ts';
+import type { Target } from './target.ts';
+
+/** One request. A write has a key, so that it can be sent again when its outcome is unknown. */
+export type Call = {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  path: string;
+  body?: unknown;
+  idempotencyKey?: string;
+  apiKey?: string;
+};
+
+export type Reply = { status: number; text: string; headers: Headers };
+
+const answerWithinMs = 5_000;
+
+/** Sends it once. Null: the outcome is unknown. */
+export async function send(target: Pick<Target, 'url' | 'key'>, call: Call): Promise<Reply | null> {
+  const { method, path, body, idempotencyKey, apiKey = target.key } = call;
+  try {
+    const response = await fetch(target.url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(answerWithinMs),
+    });
+    return { status: response.status, text: await response.text(), headers: response.headers };
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Sends a write until its outcome is known, across kills and starts, always with the same key.
+ * `onUnknown` hears of every attempt that ended without an answer. Null where `giveUp` says so.
+ */
+export async function sendUntilKnown(
+  target: Target,
+  call: Call,
+  { onUnknown, giveUp }: { onUnknown?: () => void; giveUp?: () => boolean } = {},
+): Promise<Reply | null> {
+  while (giveUp?.() !== true) {
+    await target.whenUp();
+    const reply = await send(target, call);
+    if (reply !== null && reply.status < 500) return reply;
+    onUnknown?.();
+    await Bun.sleep(5);
+  }
+  return null;
+}
+
+/** Reads, where the server is expected to be up and well. */
+export async function read<T>(target: Target, path: string): Promise<T> {
+  const reply = await send(target, { method: 'GET', path });
+  if (reply?.status !== 200) throw new Error(`GET ${path}: ${reply?.status ?? 'no answer'}`);
+  return JSON.parse(reply.text) as T;
+}
+
+export async function find(target: Target, id: string): Promise<Memory | null> {
+  const reply = await send(target, { method: 'GET', path: `/v1/memories/${id}` });
+  if (reply?.status === 404) return null;
+  if (reply?.status !== 200) throw new Error(`GET ${id}: ${reply?.status ?? 'no answer'}`);
+  return JSON.parse(reply.text) as Memory;
+}
+
+export function readStatus(target: Target, id: string): Promise<IngestStatus> {
+  return read(target, `/v1/memories/${id}/status`);
+}
+
+/** Every memory of the user. */
+export async function listAll(target: Target, userId: string): Promise<Memory[]> {
+  const memories: Memory[] = [];
+  let cursor: string | null = '';
+  while (cursor !== null) {
+    const after: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const query = `userId=${encodeURIComponent(userId)}&limit=100${after}`;
+    const page: Page = await read<Page>(target, `/v1/memories?${query}`);
+    memories.push(...page.items);
+    cursor = page.nextCursor;
+  }
+  return memories;
+}
+
+/** Waits until nothing is left to process. False where it still is after `withinMs`. */
+export async function drained(target: Target, withinMs: number): Promise<boolean> {
+  const deadline = Date.now() + withinMs;
+  while (Date.now() < deadline) {
+    const { pending } = await read<Health>(target, '/health');
+    if (pending === 0) return true;
+    await Bun.sleep(25);
+  }
+  return false;
+}

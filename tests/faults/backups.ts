@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRandom } from '../support/random.ts';
+import { listAll } from './api.ts';
+import {
+  createViolations,
+  type Finding,
+  type Harness,
+  type RunOptions,
+  type Violations,
+} from './harness.ts';
+import { createLedger, type Ledger, type Owed } from './ledger.ts';
+import { startLoad } from './load.ts';
+import { createTarget, type Target } from './target.ts';
+
+const backups = { quick: 2, full: 20 };
+const clients = 4;
+const cli = join(import.meta.dir, '../../cli/main.ts');
+
+export const backupsUnderLoad: Harness = {
+  id: 'P17',
+  promise: 'A backup taken under load restores to a state with everything answered before it began',
+  proof:
+    `${clients} clients write while "memory backup" runs as a process of its own; each backup is ` +
+    'restored with "memory restore", served, and compared with what had been answered',
+  control: null,
+  run,
+};
+
+async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
+  const violations = createViolations();
+  const ledger = createLedger();
+  const target = createTarget({ variants });
+  const folder = mkdtempSync(join(tmpdir(), 'memory-backups-'));
+  const figures = { backups: backups[tier], compared: 0, missing: 0, slowestMs: 0 };
+  try {
+    await target.start();
+    const random = createRandom(seed);
+    const load = startLoad({ target, ledger, violations, random, clients, pauseMs: 2 });
+    for (let n = 0; n < backups[tier]; n += 1) {
+      await Bun.sleep(random.between(100, 400));
+      const owed = snapshot(ledger);
+      const begun = performance.now();
+      const file = join(folder, `backup-${n}.db`);
+      memory('backup', file, '--database', `sqlite:${target.path}`);
+      figures.slowestMs = Math.max(figures.slowestMs, Math.round(performance.now() - begun));
+      figures.compared += owed.size;
+      figures.missing += await compareRestored(file, { owed, ledger, violations });
+    }
+    await load.stop();
+    return { figures: { ...figures, ...ledger.counts }, violations: violations.list() };
+  } finally {
+    await target.remove();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function snapshot(ledger: Ledger): Map<string, Owed> {
+  return new Map(
+    ledger.ids().flatMap((id): [string, Owed][] => {
+      const owed = ledger.owed(id);
+      return owed === undefined ? [] : [[id, owed]];
+    }),
+  );
+}
+
+function memory(...args: string[]): void {
+  const child = Bun.spawnSync([process.execPath, cli, ...args]);
+  if (child.exitCode !== 0) throw new Error(`memory ${args[0]}: ${child.stderr.toString()}`);
+}
+
+type Expected = { owed: Map<string, Owed>; ledger: Ledger; violations: Violations };
+
+/** Serves the backup on its own; returns how much of what was owed is not there. */
+async function compareRestored(file: string, expected: Expected): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'memory-restored-'));
+  const restored = createTarget({ folder });
+  try {
+    memory('restore', file, '--database', `sqlite:${restored.path}`);
+    await restored.start();
+    return await countMissing(restored, expected);
+  } finally {
+    await restored.remove();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function countMissing(restored: Target, { owed, ledger, violations }: Expected) {
+  const users = new Set([...owed.values()].map(({ userId }) => userId));
+  const found = new Set<string>();
+  for (const userId of users) {
+    for (const { id } of await listAll(restored, userId)) found.add(id);
+  }
+  let missing = 0;
+  for (const id of owed.keys()) {
+    // What was deleted while the backup ran may be in it or not.
+    if (found.has(id) || ledger.owed(id) === undefined) continue;
+    missing += 1;
+    violations.add(`not in the backup: ${id}`);
+  }
+  return missing;
+}

@@ -1,0 +1,52 @@
+import { createRandom, type Random } from '../support/random.ts';
+import { drained } from './api.ts';
+import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import { createLedger } from './ledger.ts';
+import { startLoad } from './load.ts';
+import { createTarget, restart, type Target } from './target.ts';
+
+const kills = { quick: 20, full: 250 };
+const clients = 8;
+/** Between a start and the kill: from the first request to some hundred writes later. */
+const killAfterMs = { from: 5, to: 400 };
+const drainWithinMs = 30_000;
+
+export const crash: Harness = {
+  id: 'P1',
+  promise: 'A write answered 2xx is there after the process is killed at any moment',
+  proof:
+    `${clients} clients with saves, updates, deletes, ingests, batches and replays; kill -9 ` +
+    'at random moments; their ledger against what the API then shows',
+  control: { without: 'the answer waits for COMMIT', variants: ['answer-early'] },
+  run,
+};
+
+async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
+  const random = createRandom(seed);
+  const violations = createViolations();
+  const ledger = createLedger();
+  const target = createTarget({ variants });
+  try {
+    await target.start();
+    const load = startLoad({ target, ledger, violations, random, clients });
+    const startMs = await killAtRandom(target, random, kills[tier]);
+    await load.stop();
+    const settled = await drained(target, drainWithinMs);
+    if (!settled) violations.add('records were still waiting when the queue had run');
+    const found = await ledger.compare(target, violations);
+    const figures = { kills: kills[tier], ...ledger.counts, ...found, slowestStartMs: startMs };
+    return { figures, violations: violations.list() };
+  } finally {
+    await target.remove();
+  }
+}
+
+/** Returns how long the slowest start took, in ms. */
+async function killAtRandom(target: Target, random: Random, times: number): Promise<number> {
+  let slowestMs = 0;
+  for (let kill = 0; kill < times; kill += 1) {
+    await Bun.sleep(random.between(killAfterMs.from, killAfterMs.to));
+    slowestMs = Math.max(slowestMs, await restart(target));
+  }
+  return Math.round(slowestMs);
+}

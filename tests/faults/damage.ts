@@ -1,0 +1,163 @@
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRandom, type Random } from '../support/random.ts';
+import { listAll, send } from './api.ts';
+import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import { createTarget, type Target } from './target.ts';
+
+const trials = { quick: 24, full: 240 };
+const memories = 400;
+const pageBytes = 4_096;
+const userId = 'damaged';
+
+export const damage: Harness = {
+  id: 'P18',
+  promise:
+    'A structurally damaged file is refused, not served (SQLite has no checksums: changed ' +
+    'text inside a row cannot be seen)',
+  proof:
+    `headers, b-tree pages and the log of a database of ${memories} memories overwritten, ` +
+    'cut and swapped; then the server must not start, or must show every memory as it was',
+  control: { without: 'the check at the start', variants: ['no-structure-check'] },
+  run,
+};
+
+type Kind = 'header' | 'page' | 'cut' | 'swap' | 'log';
+const kinds: Kind[] = ['page', 'header', 'page', 'cut', 'swap', 'log'];
+
+async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
+  const random = createRandom(seed);
+  const violations = createViolations();
+  const folder = mkdtempSync(join(tmpdir(), 'memory-damage-'));
+  const figures = {
+    trials: 0,
+    refused: 0,
+    servedWhole: 0,
+    logCutShort: 0,
+    damagedServed: 0,
+    slowestStartMs: 0,
+  };
+  try {
+    const sound = await makeDatabases(folder);
+    for (let trial = 0; trial < trials[tier]; trial += 1) {
+      const kind = kinds[trial % kinds.length] ?? 'page';
+      const place = join(folder, `trial-${trial}`);
+      mkdirSync(place);
+      const about = injure(
+        join(folder, kind === 'log' ? 'crashed' : 'closed'),
+        place,
+        kind,
+        random,
+      );
+      const begun = performance.now();
+      const outcome = await judge(place, variants, sound, kind === 'log');
+      figures.trials += 1;
+      figures[outcome] += 1;
+      figures.slowestStartMs = Math.max(
+        figures.slowestStartMs,
+        Math.round(performance.now() - begun),
+      );
+      if (outcome === 'damagedServed') violations.add(`served with damage: ${about}`);
+      rmSync(place, { recursive: true });
+    }
+    return { figures, violations: violations.list() };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** One that was closed, and one whose last writes are in its log; returns what they hold. */
+async function makeDatabases(folder: string): Promise<Map<string, string>> {
+  const place = join(folder, 'crashed');
+  mkdirSync(place);
+  const target = createTarget({ folder: place });
+  await target.start();
+  for (let count = 0; count < memories; count += 1) {
+    const body = { userId, content: `${count} ${'some text '.repeat(count % 30)}` };
+    await send(target, { method: 'POST', path: '/v1/memories', body });
+  }
+  const sound = new Map((await listAll(target, userId)).map(({ id, content }) => [id, content]));
+  await target.kill();
+  const closed = join(folder, 'closed');
+  mkdirSync(closed);
+  copyDatabase(place, closed);
+  const again = createTarget({ folder: closed });
+  await again.start();
+  await again.stop();
+  return sound;
+}
+
+function copyDatabase(from: string, to: string): void {
+  for (const name of ['memory.db', 'memory.db-wal']) {
+    if (existsSync(join(from, name))) copyFileSync(join(from, name), join(to, name));
+  }
+}
+
+/** Damages a copy and says how. */
+function injure(from: string, to: string, kind: Kind, random: Random): string {
+  copyDatabase(from, to);
+  const path = join(to, kind === 'log' ? 'memory.db-wal' : 'memory.db');
+  const bytes = readFileSync(path);
+  const pages = Math.floor(bytes.length / pageBytes);
+  if (kind === 'cut') {
+    const length = random.between(1, pages) * pageBytes - random.between(0, pageBytes);
+    writeFileSync(path, bytes.subarray(0, length));
+    return `cut to ${length} of ${bytes.length} bytes`;
+  }
+  const [start, length] =
+    kind === 'header'
+      ? [random.between(0, 80), 16]
+      : [random.between(1, pages) * pageBytes, pageBytes];
+  const [filler, other] = [random.between(0, 256), random.between(1, pages) * pageBytes];
+  if (kind === 'swap') {
+    const [one, two] = [start, other].map((at) => Buffer.from(bytes.subarray(at, at + pageBytes)));
+    one?.copy(bytes, other);
+    two?.copy(bytes, start);
+  } else bytes.fill(filler, start, start + length);
+  writeFileSync(path, bytes);
+  return `${kind}: ${length} bytes from ${start} filled with ${filler}, or swapped with ${other}`;
+}
+
+type Outcome = 'refused' | 'servedWhole' | 'logCutShort' | 'damagedServed';
+
+async function judge(
+  folder: string,
+  variants: string[],
+  sound: Map<string, string>,
+  isLog: boolean,
+): Promise<Outcome> {
+  const target = createTarget({ variants, folder });
+  try {
+    await target.start();
+  } catch {
+    return 'refused';
+  }
+  try {
+    return await compare(target, sound, isLog);
+  } finally {
+    await target.kill();
+  }
+}
+
+/** What is after a damaged place in the log counts as never written; nothing can tell. */
+async function compare(
+  target: Target,
+  sound: Map<string, string>,
+  isLog: boolean,
+): Promise<Outcome> {
+  const shown = await listAll(target, userId).catch(() => null);
+  if (shown === null) return 'damagedServed';
+  const wrong = shown.filter(({ id, content }) => sound.get(id) !== content);
+  if (wrong.length > 0) return 'damagedServed';
+  if (shown.length === sound.size) return 'servedWhole';
+  return isLog ? 'logCutShort' : 'damagedServed';
+}

@@ -1,0 +1,104 @@
+import { fillDisk } from './full-disk.ts';
+import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import { createScript } from './script.ts';
+import { straceMissing, tampering } from './strace.ts';
+import { createTarget, type Target } from './target.ts';
+
+type Tampering = ['fsync' | 'pwrite64', string];
+
+/** One error, and one that stays, at every one of these occurrences. */
+const points = {
+  quick: { fsync: [12, 16], pwrite64: [80, 95] },
+  full: { fsync: range(1, 45, 2), pwrite64: range(1, 220, 7) },
+};
+const scriptLength = 15;
+
+export const disk: Harness = {
+  id: 'P4',
+  promise: 'A disk error or a full disk never gives a false 2xx and harms nothing stored',
+  proof:
+    'strace lets the k-th fsync or write, and all after it, fail with EIO and ENOSPC; then ' +
+    'kill -9, a healthy disk, and the comparison. A 6 MB file system filled up and freed ' +
+    'under the running server',
+  control: { without: 'the look at what COMMIT says', variants: ['commit-error-swallowed'] },
+  run,
+};
+
+async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
+  const violations = createViolations();
+  const missing = straceMissing();
+  const counts = { points: 0, duringStart: 0, answered: 0, errorsMet: 0, readsRefused: 0 };
+  const figures: Finding['figures'] = {};
+  if (missing === null) {
+    for (const tampered of everyTampering(points[tier])) {
+      await meetErrors({ seed, variants, tampered, counts, violations });
+    }
+    Object.assign(figures, counts);
+  } else figures['injected errors'] = `NOT RUN: ${missing}`;
+  Object.assign(figures, await fillDisk(variants, violations));
+  return { figures, violations: violations.list() };
+}
+
+function everyTampering(at: { fsync: number[]; pwrite64: number[] }): Tampering[] {
+  const all: Tampering[] = [];
+  for (const call of ['fsync', 'pwrite64'] as const) {
+    for (const k of at[call]) {
+      for (const error of ['EIO', 'ENOSPC']) {
+        all.push([call, `error=${error}:when=${k}`], [call, `error=${error}:when=${k}+`]);
+      }
+    }
+  }
+  return all;
+}
+
+async function meetErrors(options: {
+  seed: number;
+  variants: string[];
+  tampered: Tampering;
+  counts: {
+    points: number;
+    duringStart: number;
+    answered: number;
+    errorsMet: number;
+    readsRefused: number;
+  };
+  violations: ReturnType<typeof createViolations>;
+}): Promise<void> {
+  const { seed, variants, tampered, counts, violations } = options;
+  const about = tampered.join(' ');
+  const target = createTarget({ variants });
+  const script = createScript(seed, scriptLength);
+  try {
+    const up = await target.start(tampering(...tampered)).then(
+      () => true,
+      () => false,
+    );
+    if (up) {
+      const finished = await script.play(target);
+      if (!finished && !target.running())
+        violations.add(`${about}: the server ended: ${target.log().slice(-300)}`);
+      if (target.running() && !(await canRead(target))) counts.readsRefused += 1;
+    } else counts.duringStart += 1;
+    await target.kill();
+    await target.start();
+    await script.settle(target, violations, about);
+    counts.points += 1;
+    counts.answered += script.ledger.counts.answered;
+    counts.errorsMet += script.ledger.counts.unknown;
+  } finally {
+    await target.remove();
+  }
+}
+
+async function canRead({ url, key }: Target): Promise<boolean> {
+  const headers = { authorization: `Bearer ${key}` };
+  const signal = AbortSignal.timeout(3_000);
+  const reply = await fetch(`${url}/v1/memories?userId=script`, { headers, signal }).catch(
+    () => null,
+  );
+  return reply?.status === 200;
+}
+
+function range(from: number, to: number, step: number): number[] {
+  return Array.from({ length: Math.ceil((to - from) / step) }, (_, index) => from + index * step);
+}

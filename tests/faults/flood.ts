@@ -1,0 +1,97 @@
+import { openAdmin } from '../../server/admin.ts';
+import { send } from './api.ts';
+import {
+  createViolations,
+  type Finding,
+  type Harness,
+  type RunOptions,
+  type Violations,
+} from './harness.ts';
+import { createTarget, type Target } from './target.ts';
+
+const quota = 200;
+const windowMs = 2_000;
+const floodMs = { quick: 3_000, full: 20_000 };
+const floodConnections = 8;
+const politeEveryMs = 50;
+
+export const flood: Harness = {
+  id: 'P14',
+  promise: 'Over the limit: 429 with a Retry-After that works; others unaffected',
+  proof:
+    `${quota} requests in ${windowMs / 1_000} s allowed; one project floods from ` +
+    `${floodConnections} connections, another asks now and then, and a client that waits as ` +
+    'told is served',
+  control: { without: 'the limit', variants: ['no-rate-limit'] },
+  run,
+};
+
+type Counts = { granted: number; refused: number };
+
+async function run({ tier, variants }: RunOptions): Promise<Finding> {
+  const violations = createViolations();
+  const env = { MEMORY_RATE_LIMIT: `${quota}/${windowMs / 1_000}` };
+  const target = createTarget({ variants, env });
+  try {
+    await target.start();
+    const admin = await openAdmin(`sqlite:${target.path}`);
+    const { key: polite } = await admin.createKey({ name: 'polite', project: 'polite' });
+    await admin.close();
+    const until = performance.now() + floodMs[tier];
+    const counts: Counts = { granted: 0, refused: 0 };
+    const flooding = Array.from({ length: floodConnections }, () => pour(target, until, counts));
+    const latencies = await askPolitely(target, polite, until, violations);
+    await Promise.all(flooding);
+    const allowed = quota * (Math.ceil(floodMs[tier] / windowMs) + 1);
+    if (counts.granted > allowed) violations.add(`granted ${counts.granted}, allowed ${allowed}`);
+    if (counts.refused === 0) violations.add('nothing was refused');
+    await heedRetryAfter(target, violations);
+    const p99Ms = latencies.sort((a, b) => a - b)[Math.floor(latencies.length * 0.99)] ?? 0;
+    const figures = {
+      ...counts,
+      allowed,
+      politeRequests: latencies.length,
+      politeP99Ms: Math.round(p99Ms),
+    };
+    return { figures, violations: violations.list() };
+  } finally {
+    await target.remove();
+  }
+}
+
+async function pour(target: Target, until: number, counts: Counts): Promise<void> {
+  while (performance.now() < until) {
+    const reply = await send(target, { method: 'GET', path: '/v1/memories?userId=u' });
+    if (reply?.status === 429) counts.refused += 1;
+    else counts.granted += 1;
+  }
+}
+
+async function askPolitely(target: Target, apiKey: string, until: number, violations: Violations) {
+  const latencies: number[] = [];
+  while (performance.now() < until) {
+    const begun = performance.now();
+    const reply = await send(target, { method: 'GET', path: '/v1/memories?userId=u', apiKey });
+    latencies.push(performance.now() - begun);
+    if (reply?.status !== 200) violations.add(`the other project was answered ${reply?.status}`);
+    await Bun.sleep(politeEveryMs);
+  }
+  return latencies;
+}
+
+/** Uses the quota up, waits as it is told, and must be served. */
+async function heedRetryAfter(target: Target, violations: Violations): Promise<void> {
+  for (let sent = 0; sent <= quota * 2; sent += 1) {
+    const reply = await send(target, { method: 'GET', path: '/v1/memories?userId=u' });
+    if (reply?.status !== 429) continue;
+    const seconds = Number(reply.headers.get('retry-after'));
+    if (!Number.isInteger(seconds) || seconds < 1 || seconds > windowMs / 1_000) {
+      violations.add(`Retry-After: ${reply.headers.get('retry-after')}`);
+    }
+    await Bun.sleep(seconds * 1_000);
+    const again = await send(target, { method: 'GET', path: '/v1/memories?userId=u' });
+    if (again?.status !== 200) violations.add(`after waiting it was answered ${again?.status}`);
+    return;
+  }
+  violations.add('the quota cannot be used up');
+}

@@ -1,0 +1,119 @@
+import { join } from 'node:path';
+import { find, send } from './api.ts';
+import type { Finding, Violations } from './harness.ts';
+import { type Mount, mountTmpfs, sh } from './mounts.ts';
+import { createTarget, type Target } from './target.ts';
+
+const megabytes = 6;
+const userId = 'full';
+const maxStored = 500;
+
+/** Fills a small file system up under a running server, and makes room again. */
+export async function fillDisk(
+  variants: string[],
+  violations: Violations,
+): Promise<Finding['figures']> {
+  let mount: Mount;
+  try {
+    mount = mountTmpfs(megabytes);
+  } catch (error) {
+    return { fullDisk: `NOT RUN: ${error instanceof Error ? error.message : error}` };
+  }
+  const target = createTarget({ variants, folder: mount.folder });
+  try {
+    await target.start();
+    const stored = await saveUntilFull(target, violations);
+    for (const id of stored) await expectReadable(target, id, violations, 'while full');
+    sh('mount', '-o', `remount,size=${megabytes * 4}m`, mount.folder);
+    const healedMs = await untilHealed(target, stored, violations);
+    await target.kill();
+    await target.start();
+    for (const id of stored) await expectReadable(target, id, violations, 'afterwards');
+    await startFull(target, mount, stored, violations);
+    return { storedWhenFull: stored.length, healedMs };
+  } finally {
+    await target.remove();
+    mount.unmount();
+  }
+}
+
+/** A server killed on a full disk starts again, to be read; one stopped says what is the matter. */
+async function startFull(
+  target: Target,
+  { folder }: Mount,
+  stored: string[],
+  violations: Violations,
+): Promise<void> {
+  await target.kill();
+  // The rest of the space, to the last page.
+  const ballast = join(folder, 'ballast');
+  Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}`, 'bs=4096']);
+  try {
+    await target.start();
+    for (const id of stored) await expectReadable(target, id, violations, 'started while full');
+  } catch {
+    violations.add(`killed on a full disk it does not start: ${errorIn(target.log())}`);
+  }
+  await target.stop();
+  Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}2`, 'bs=4096']);
+  // It cannot make its lock and its log now; then it must not blame another server.
+  await target.start().catch(() => {});
+  if (!target.running() && !/full|no space/i.test(errorIn(target.log()))) {
+    violations.add(`started without room it says: ${errorIn(target.log())}`);
+  }
+}
+
+function errorIn(log: string): string {
+  return log.match(/^\w*error: .*/im)?.[0] ?? log.slice(0, 200);
+}
+
+async function saveUntilFull(target: Target, violations: Violations): Promise<string[]> {
+  const stored: string[] = [];
+  for (let refused = 0; refused < 10; ) {
+    const reply = await save(target, stored.length);
+    if (reply?.status === 201) {
+      stored.push((JSON.parse(reply.text) as { id: string }).id);
+      if (stored.length <= maxStored) continue;
+      violations.add(`${maxStored} saves of 28 kB were answered 201 on ${megabytes} MB`);
+      break;
+    }
+    refused += 1;
+    const clear = reply?.status === 503 && /disk is full/.test(reply.text);
+    if (!clear) violations.add(`on a full disk: ${reply?.status} ${reply?.text}`);
+    if (!reply?.headers.has('retry-after')) violations.add('on a full disk: no Retry-After');
+  }
+  return stored;
+}
+
+async function untilHealed(
+  target: Target,
+  stored: string[],
+  violations: Violations,
+): Promise<number> {
+  const begun = performance.now();
+  while (performance.now() - begun < 5_000) {
+    const reply = await save(target, stored.length);
+    if (reply?.status === 201) {
+      stored.push((JSON.parse(reply.text) as { id: string }).id);
+      return Math.round(performance.now() - begun);
+    }
+    await Bun.sleep(50);
+  }
+  violations.add('space was freed, and writes still fail');
+  return -1;
+}
+
+function save(target: Target, index: number) {
+  const body = { userId, content: `${index} ${'fill the disk '.repeat(2_000)}` };
+  return send(target, { method: 'POST', path: '/v1/memories', body });
+}
+
+async function expectReadable(
+  target: Target,
+  id: string,
+  violations: Violations,
+  when: string,
+): Promise<void> {
+  const memory = await find(target, id).catch(() => null);
+  if (memory === null) violations.add(`${id} cannot be read ${when}`);
+}

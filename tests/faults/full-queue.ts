@@ -1,0 +1,84 @@
+import { drained, readStatus, send } from './api.ts';
+import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import { createTarget, type Target } from './target.ts';
+
+const batchItems = { quick: 100, full: 1_000 };
+const extraBatches = 30;
+const userId = 'full-queue';
+const room = { quick: 1_000, full: 100_000 };
+const drainWithinMs = { quick: 30_000, full: 900_000 };
+
+export const fullQueue: Harness = {
+  id: 'P19',
+  promise: 'Nothing accepted is dropped: a full queue answers 429',
+  proof:
+    'batches sent faster than a slow worker takes them, until they are refused; in the end ' +
+    'accepted = processed (the quick run with room for 1,000 records)',
+  control: {
+    without: 'the refusal (records over the limit are dropped)',
+    variants: ['drop-when-full'],
+  },
+  run,
+};
+
+async function run({ tier, variants }: RunOptions): Promise<Finding> {
+  const violations = createViolations();
+  const small = tier === 'quick' ? ['small-queue'] : [];
+  const target = createTarget({ variants: ['slow-split', ...small, ...variants] });
+  const accepted: string[] = [];
+  let refused = 0;
+  try {
+    await target.start();
+    const batches = room[tier] / batchItems[tier] + extraBatches;
+    for (let batch = 0; batch < batches; batch += 1) {
+      const ids = await sendBatch(target, batch, batchItems[tier], violations);
+      if (ids === null) refused += 1;
+      else accepted.push(...ids);
+    }
+    if (refused === 0) violations.add('a full queue refused nothing');
+    if (!(await drained(target, drainWithinMs[tier]))) violations.add('the queue did not drain');
+    const processed = await countComplete(target, accepted);
+    if (processed !== accepted.length) {
+      violations.add(`${accepted.length} records were accepted and ${processed} processed`);
+    }
+    const figures = {
+      room: room[tier],
+      accepted: accepted.length,
+      processed,
+      refusedBatches: refused,
+    };
+    return { figures, violations: violations.list() };
+  } finally {
+    await target.remove();
+  }
+}
+
+/** The ids, or null where the queue was full. */
+async function sendBatch(
+  target: Target,
+  batch: number,
+  count: number,
+  violations: ReturnType<typeof createViolations>,
+): Promise<string[] | null> {
+  const items = Array.from({ length: count }, (_, index) => {
+    return { type: 'event', userId, data: { name: `event ${batch} ${index}` } };
+  });
+  const reply = await send(target, { method: 'POST', path: '/v1/ingest/batch', body: { items } });
+  if (reply?.status === 202) {
+    const answer = JSON.parse(reply.text) as { items: { memoryId: string }[] };
+    return answer.items.map(({ memoryId }) => memoryId);
+  }
+  const told = reply?.status === 429 && Number(reply.headers.get('retry-after')) > 0;
+  if (!told) violations.add(`a full queue answered ${reply?.status} ${reply?.text}`);
+  return null;
+}
+
+async function countComplete(target: Target, ids: string[]): Promise<number> {
+  let complete = 0;
+  for (let begin = 0; begin < ids.length; begin += 100) {
+    const some = ids.slice(begin, begin + 100);
+    const found = await Promise.all(some.map((id) => readStatus(target, id).catch(() => null)));
+    complete += found.filter((status) => status?.status === 'complete').length;
+  }
+  return complete;
+}

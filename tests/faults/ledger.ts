@@ -1,0 +1,82 @@
+import { listAll } from './api.ts';
+import type { Violations } from './harness.ts';
+import type { Target } from './target.ts';
+
+/**
+ * What the service owes its clients: every answered write, against what the API shows afterwards.
+ * A write whose outcome was unknown is repeated with its key until it is known, so that in the end
+ * each has been answered or refused.
+ */
+export type Ledger = {
+  counts: { answered: number; refused: number; unknown: number; replayed: number };
+  /** The memory must be there, with this text. */
+  present(id: string, memory: Owed): void;
+  /** The memory must not be there. */
+  gone(id: string): void;
+  owed(id: string): Owed | undefined;
+  ids(): string[];
+  /** Compares with the API, once nothing is left to process. */
+  compare(target: Target, violations: Violations): Promise<Comparison>;
+};
+
+export type Owed = { userId: string; content: string };
+
+export type Comparison = {
+  lost: number;
+  altered: number;
+  duplicated: number;
+  undead: number;
+  stuck: number;
+  /** No record of the load is bad; a fault around it may delay it and not fail it. */
+  failed: number;
+};
+
+export function createLedger(): Ledger {
+  const owed = new Map<string, Owed>();
+  const gone = new Map<string, string>();
+  const users = new Set<string>();
+
+  async function compareUser(target: Target, userId: string, note: Note): Promise<void> {
+    const shown = new Map((await listAll(target, userId)).map((memory) => [memory.id, memory]));
+    for (const [id, { content }] of ofUser(owed, userId)) {
+      const memory = shown.get(id);
+      if (memory === undefined) note('lost', id);
+      else if (memory.content !== content) note('altered', id);
+      if (memory?.status === 'processing') note('stuck', id);
+      if (memory?.status === 'failed') note('failed', id);
+    }
+    for (const id of shown.keys()) {
+      if (gone.has(id)) note('undead', id);
+      else if (!owed.has(id)) note('duplicated', id);
+    }
+  }
+
+  return {
+    counts: { answered: 0, refused: 0, unknown: 0, replayed: 0 },
+    present(id, memory) {
+      owed.set(id, memory);
+      users.add(memory.userId);
+    },
+    gone(id) {
+      gone.set(id, owed.get(id)?.userId ?? '');
+      owed.delete(id);
+    },
+    owed: (id) => owed.get(id),
+    ids: () => [...owed.keys()],
+    async compare(target, violations) {
+      const found = { lost: 0, altered: 0, duplicated: 0, undead: 0, stuck: 0, failed: 0 };
+      const note: Note = (kind, id) => {
+        found[kind] += 1;
+        violations.add(`${kind}: ${id}`);
+      };
+      for (const userId of users) await compareUser(target, userId, note);
+      return found;
+    },
+  };
+}
+
+type Note = (kind: keyof Comparison, id: string) => void;
+
+function ofUser(owed: Map<string, Owed>, userId: string): [string, Owed][] {
+  return [...owed].filter(([, memory]) => memory.userId === userId);
+}

@@ -1,0 +1,105 @@
+import type { Random } from '../support/random.ts';
+import { type Reply, sendUntilKnown } from './api.ts';
+import type { Violations } from './harness.ts';
+import type { Ledger } from './ledger.ts';
+import type { Target } from './target.ts';
+import { createWrites, type Owner, type Write } from './writes.ts';
+
+export type Load = {
+  /** Clients take no further step, and settle the one in hand. */
+  stop(): Promise<void>;
+};
+
+export type LoadOptions = {
+  target: Target;
+  ledger: Ledger;
+  violations: Violations;
+  random: Random;
+  clients: number;
+  /** A pause between the writes of a client, to keep a run modest. */
+  pauseMs?: number;
+};
+
+/** Remembered answers of each client, to be asked for again. */
+const remembered = 200;
+const replayShare = 0.12;
+
+type Answered = { write: Write; status: number; text: string; ids: string[] };
+
+/**
+ * Clients that save, update, delete, ingest, send batches and replay, each on its own user and one
+ * write after the other, so that what it is owed is certain.
+ */
+export function startLoad({ clients, ...options }: LoadOptions): Load {
+  let stopping = false;
+  const running = Array.from({ length: clients }, (_, index) =>
+    runClient(options, `client-${index}`, () => stopping),
+  );
+  return {
+    async stop() {
+      stopping = true;
+      await Promise.all(running);
+    },
+  };
+}
+
+async function runClient(
+  options: Omit<LoadOptions, 'clients'>,
+  userId: string,
+  stopping: () => boolean,
+): Promise<void> {
+  const { target, ledger, pauseMs = 0 } = options;
+  const random = options.random.fork(userId);
+  const owner: Owner = { userId, memories: [], origins: new Map() };
+  const nextWrite = createWrites(owner, ledger, random);
+  const answered: Answered[] = [];
+  while (!stopping()) {
+    const again = random.chance(replayShare) ? answered[random.between(0, remembered)] : undefined;
+    if (again !== undefined) {
+      await replay(options, again);
+      continue;
+    }
+    const write = nextWrite();
+    const reply = await sendUntilKnown(target, write, {
+      onUnknown: () => (ledger.counts.unknown += 1),
+    });
+    if (reply !== null) settle(options, write, reply, answered);
+    if (pauseMs > 0) await Bun.sleep(pauseMs);
+  }
+}
+
+function settle(
+  { ledger, violations }: Omit<LoadOptions, 'clients'>,
+  write: Write,
+  { status, text }: Reply,
+  answered: Answered[],
+): void {
+  if (status >= 300) {
+    ledger.counts.refused += 1;
+    violations.add(`refused: ${write.method} ${write.path} with ${status} ${text}`);
+    return;
+  }
+  ledger.counts.answered += 1;
+  const ids = write.settle(text === '' ? null : JSON.parse(text));
+  answered.unshift({ write, status, text, ids });
+  answered.length = Math.min(answered.length, remembered);
+}
+
+/** The first answer must come again, byte for byte, but for the text of what was deleted since. */
+async function replay(
+  { target, ledger, violations }: Omit<LoadOptions, 'clients'>,
+  { write, status, text, ids }: Answered,
+): Promise<void> {
+  const reply = await sendUntilKnown(target, write);
+  if (reply === null) return;
+  ledger.counts.replayed += 1;
+  const about = `${write.method} ${write.path} ${write.idempotencyKey}`;
+  if (reply.headers.get('idempotency-status') !== 'replayed') {
+    violations.add(`replay had an effect of its own: ${about}: ${reply.status}`);
+    return;
+  }
+  const cut = ids.some((id) => ledger.owed(id) === undefined) && reply.text.includes('"deleted"');
+  if (reply.status !== status || (reply.text !== text && !cut)) {
+    violations.add(`replay differs: ${about}: ${status} ${text} | ${reply.status} ${reply.text}`);
+  }
+}

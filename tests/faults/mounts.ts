@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A file system of our own on a folder of its own. */
+export type Mount = {
+  folder: string;
+  /** Takes it down and up again, which reads it anew from where it is stored. */
+  remount(): void;
+  unmount(): void;
+};
+
+/** Throws with what the command said, for the harness to report where mounting is not permitted. */
+export function sh(...command: string[]): string {
+  const { exitCode, stdout, stderr } = Bun.spawnSync(command);
+  if (exitCode === 0) return stdout.toString();
+  throw new Error(`${command.join(' ')}: ${stderr.toString().trim()}`);
+}
+
+export function mountTmpfs(megabytes: number): Mount {
+  return mountOn((folder) => ['mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'none', folder]);
+}
+
+export function mountImage(image: string): Mount {
+  return mountOn((folder) => ['mount', '-o', 'loop', image, folder]);
+}
+
+function mountOn(command: (folder: string) => string[]): Mount {
+  const folder = mkdtempSync(join(tmpdir(), 'memory-mount-'));
+  try {
+    sh(...command(folder));
+  } catch (error) {
+    rmSync(folder, { recursive: true });
+    throw error;
+  }
+  return {
+    folder,
+    remount() {
+      sh('umount', folder);
+      sh(...command(folder));
+    },
+    unmount() {
+      sh('umount', folder);
+      rmSync(folder, { recursive: true });
+    },
+  };
+}

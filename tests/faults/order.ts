@@ -1,0 +1,86 @@
+import { createRandom, type Random } from '../support/random.ts';
+import { drained, find, sendUntilKnown } from './api.ts';
+import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import { auditQueue, type Owed } from './queue-audit.ts';
+import { createTarget, restart, type Target } from './target.ts';
+
+const things = { quick: 40, full: 200 };
+const versions = { quick: 8, full: 20 };
+const clients = 8;
+const killAfterMs = { from: 50, to: 500 };
+const pauseMs = 40;
+const userId = 'order';
+
+export const order: Harness = {
+  id: 'P8',
+  promise: 'Records of one memory are applied in the order of acceptance',
+  proof:
+    'the same source and externalId ingested again and again, looked at after each answer, ' +
+    'while the server is killed; at the end content and passages are those of the last ' +
+    'accepted',
+  control: { without: 'completion only for the holder of the lease', variants: ['no-lease-check'] },
+  run,
+};
+
+async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
+  const random = createRandom(seed);
+  const violations = createViolations();
+  const target = createTarget({ variants: ['fine-split', ...variants] });
+  const owed = new Map<string, Owed>();
+  const counts = { versions: 0, looks: 0, inversions: 0 };
+  try {
+    await target.start();
+    let working = true;
+    const step = { random, owed, counts };
+    const waiting = Array.from({ length: things[tier] }, (_, index) => index);
+    const work = Promise.all(
+      Array.from({ length: clients }, async () => {
+        for (let index = waiting.pop(); index !== undefined; index = waiting.pop()) {
+          for (let version = 0; version < versions[tier]; version += 1) {
+            await putAndLook(target, { ...step, index, version });
+          }
+        }
+      }),
+    ).finally(() => (working = false));
+    let kills = 0;
+    for (; working; kills += 1) {
+      await Promise.race([work, Bun.sleep(random.between(killAfterMs.from, killAfterMs.to))]);
+      await restart(target);
+    }
+    await work;
+    if (!(await drained(target, 60_000))) violations.add('the queue did not run to its end');
+    await target.stop();
+    const found = auditQueue(target.path, owed, violations);
+    if (counts.inversions > 0) violations.add(`${counts.inversions} times an older text showed`);
+    return { figures: { kills, ...counts, ...found }, violations: violations.list() };
+  } finally {
+    await target.remove();
+  }
+}
+
+async function putAndLook(
+  target: Target,
+  step: {
+    index: number;
+    version: number;
+    random: Random;
+    owed: Map<string, Owed>;
+    counts: { versions: number; looks: number; inversions: number };
+  },
+): Promise<void> {
+  const { index, version, random, owed, counts } = step;
+  const text = `${index} v${version} ${'word '.repeat(random.between(500, 3_000))}`;
+  const body = { userId, source: 'order', externalId: `x-${index}`, data: { text } };
+  const path = '/v1/ingest/document';
+  const idempotencyKey = `order-${index}-${version}`;
+  const reply = await sendUntilKnown(target, { method: 'POST', path, body, idempotencyKey });
+  if (reply?.status !== 202) throw new Error(`${path}: ${reply?.status} ${reply?.text}`);
+  const { memoryId } = JSON.parse(reply.text) as { memoryId: string };
+  owed.set(memoryId, { text, fate: 'complete' });
+  counts.versions += 1;
+  const memory = await find(target, memoryId).catch(() => undefined);
+  await Bun.sleep(random.between(0, pauseMs));
+  if (memory === undefined) return;
+  counts.looks += 1;
+  if (memory?.content !== text) counts.inversions += 1;
+}

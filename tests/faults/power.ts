@@ -1,0 +1,122 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRandom, type Random } from '../support/random.ts';
+import { drained } from './api.ts';
+import {
+  createViolations,
+  type Finding,
+  type Harness,
+  type RunOptions,
+  type Violations,
+} from './harness.ts';
+import { createLedger } from './ledger.ts';
+import { startLoad } from './load.ts';
+import { mountImage, sh } from './mounts.ts';
+import { createTarget } from './target.ts';
+
+const cycles = { quick: 3, full: 40, control: 8 };
+const clients = 8;
+const imageBytes = 256 * 1024 * 1024;
+const cutAfterMs = { from: 200, to: 1_200 };
+
+export const power: Harness = {
+  id: 'P2',
+  promise: 'A write answered 2xx is there after power loss',
+  proof:
+    `the server on a loop-mounted ext4 under ${clients} clients; EXT4_IOC_SHUTDOWN without a ` +
+    'log flush in mid-load; mounted again and compared',
+  control: { without: 'synchronous=FULL (NORMAL instead)', variants: ['sync-normal'] },
+  run,
+};
+
+async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
+  const work = mkdtempSync(join(tmpdir(), 'memory-power-'));
+  let equipment: { cut: string; image: string };
+  try {
+    equipment = prepare(work);
+  } catch (error) {
+    rmSync(work, { recursive: true, force: true });
+    const reason = error instanceof Error ? error.message : String(error);
+    return { figures: {}, violations: [], skipped: `no loop-mounted ext4 to cut off: ${reason}` };
+  }
+  try {
+    return await cutRepeatedly({
+      seed,
+      cycles: cycles[variants.length > 0 ? 'control' : tier],
+      variants,
+      ...equipment,
+    });
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/** Compiles the switch and tries it once on the file system that it is for. */
+function prepare(work: string) {
+  const cut = join(work, 'power-loss');
+  const image = join(work, 'disk.img');
+  sh('gcc', '-o', cut, join(import.meta.dir, 'power-loss.c'));
+  sh('truncate', '-s', String(imageBytes), image);
+  sh('mkfs.ext4', '-q', image);
+  const mount = mountImage(image);
+  try {
+    sh(cut, mount.folder);
+  } finally {
+    mount.unmount();
+  }
+  return { cut, image };
+}
+
+async function cutRepeatedly(options: {
+  seed: number;
+  cycles: number;
+  variants: string[];
+  cut: string;
+  image: string;
+}): Promise<Finding> {
+  const violations = createViolations();
+  const random = createRandom(options.seed);
+  const totals = { cycles: options.cycles, answered: 0, lost: 0, altered: 0, duplicated: 0 };
+  for (let cycle = 0; cycle < options.cycles; cycle += 1) {
+    const { answered, found } = await cutOnce({ ...options, random, violations });
+    totals.answered += answered;
+    totals.lost += found.lost + found.undead;
+    totals.altered += found.altered;
+    totals.duplicated += found.duplicated;
+  }
+  return { figures: totals, violations: violations.list() };
+}
+
+async function cutOnce(options: {
+  variants: string[];
+  cut: string;
+  image: string;
+  random: Random;
+  violations: Violations;
+}) {
+  const { cut, image, random, violations } = options;
+  const ledger = createLedger();
+  const mount = mountImage(image);
+  const target = createTarget({ variants: options.variants, folder: mount.folder });
+  try {
+    await target.start();
+    const load = startLoad({ target, ledger, violations, random, clients });
+    await Bun.sleep(random.between(cutAfterMs.from, cutAfterMs.to));
+    // A power cut stops all at once: an fsync that ext4 lets succeed while it goes down must not
+    // lead to an answer any more.
+    target.signal('SIGSTOP');
+    sh(cut, mount.folder);
+    await target.kill();
+    mount.remount();
+    await target.start();
+    await load.stop();
+    await drained(target, 20_000);
+    const found = await ledger.compare(target, violations);
+    return { answered: ledger.counts.answered, found };
+  } finally {
+    await target.remove();
+    mount.unmount();
+    sh('mkfs.ext4', '-q', '-F', image);
+  }
+}

@@ -1,0 +1,156 @@
+import { createRandom, type Random } from '../support/random.ts';
+import { sendUntilKnown } from './api.ts';
+import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import { auditQueue, type Owed } from './queue-audit.ts';
+import { createTarget, type Target } from './target.ts';
+import { exitsOn, throwsOn } from './variants/splits.ts';
+
+const records = { quick: 400, full: 5_000 };
+const poison = { throwing: 4, exiting: 2 };
+/** Clients that ingest the same few records over and over, and update them, meanwhile. */
+const restless = 6;
+const versions = 20;
+const killEveryMs = 300;
+const maxFailedStarts = 10;
+const endWithinMs = { quick: 60_000, full: 600_000 };
+const userId = 'queue';
+
+export const queue: Harness = {
+  id: 'P7',
+  promise:
+    'Every accepted record becomes complete or failed, its result stored once, whatever crashes',
+  proof:
+    `the server killed every ${killEveryMs} ms until the queue has run; records that throw, ` +
+    'records that end the process, and records whose text changes while they are worked on',
+  control: { without: 'completion only for the holder of the lease', variants: ['no-lease-check'] },
+  run,
+};
+
+/** A worker that stumbles over poison and stores each text in many steps. */
+const wiring = ['fine-split', 'poison'];
+
+async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
+  const random = createRandom(seed);
+  const violations = createViolations();
+  const target = createTarget({ variants: [...wiring, ...variants] });
+  const supervisor = keepKilling(target);
+  try {
+    const owed = await fill(target, records[tier], random);
+    const writes = await disturb(target, owed, random);
+    const deadline = Date.now() + endWithinMs[tier];
+    while (Date.now() < deadline && (await pending(target)) !== 0) await Bun.sleep(50);
+    const kills = await supervisor.stop();
+    await target.stop();
+    const found = auditQueue(target.path, owed, violations);
+    const figures = { records: owed.size, kills, changesMeanwhile: writes, ...found };
+    return { figures, violations: violations.list() };
+  } finally {
+    await supervisor.stop();
+    await target.remove();
+  }
+}
+
+/** Starts the server, kills it a little later, and so on; at the end it runs. */
+function keepKilling(target: Target): { stop(): Promise<number> } {
+  let stopping = false;
+  let kills = 0;
+  let failedStarts = 0;
+  async function loop(): Promise<void> {
+    while (!stopping) {
+      // Poison can end it before it has said that it listens.
+      failedStarts = (await started(target)) ? 0 : failedStarts + 1;
+      if (failedStarts > maxFailedStarts) return target.giveUp();
+      await Promise.race([Bun.sleep(killEveryMs), target.whenDown()]);
+      if (stopping && target.running()) return;
+      await target.kill();
+      kills += 1;
+    }
+    await target.start();
+  }
+  const ended = loop();
+  return {
+    async stop() {
+      stopping = true;
+      await ended;
+      return kills;
+    },
+  };
+}
+
+async function started(target: Target): Promise<boolean> {
+  try {
+    await target.start();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function pending(target: Target): Promise<number | null> {
+  await target.whenUp();
+  try {
+    const health = await fetch(`${target.url}/health`, { signal: AbortSignal.timeout(2_000) });
+    return ((await health.json()) as { pending: number }).pending;
+  } catch {
+    return null;
+  }
+}
+
+/** Accepts all records, poison among them. */
+async function fill(target: Target, count: number, random: Random): Promise<Map<string, Owed>> {
+  const owed = new Map<string, Owed>();
+  for (let index = 0; index < count; index += 1) {
+    const { text, fate } = makeText(index, random);
+    const data = { text };
+    const body = { userId, source: 'queue', externalId: `x-${index}`, data };
+    const id = await accept(target, body, `fill-${index}`);
+    owed.set(id, { text, fate });
+  }
+  return owed;
+}
+
+function makeText(index: number, random: Random): Owed {
+  const { throwing, exiting } = poison;
+  if (index < throwing) return { text: `${throwsOn} ${index}`, fate: 'failed' };
+  if (index < throwing + exiting) return { text: `${exitsOn} ${index}`, fate: 'failed' };
+  return { text: `record ${index} ${'x'.repeat(random.between(0, 200))}`, fate: 'complete' };
+}
+
+/** Texts of many steps, ingested again and updated while the worker stores them. */
+async function disturb(target: Target, owed: Map<string, Owed>, random: Random): Promise<number> {
+  let writes = 0;
+  async function one(index: number): Promise<void> {
+    for (let version = 0; version < versions; version += 1) {
+      const text = `${index} ${version} ${'restless '.repeat(random.between(500, 2_000))}`;
+      const body = {
+        userId,
+        source: 'queue',
+        externalId: `r-${index}-${version >> 2}`,
+        data: { text },
+      };
+      const id = await accept(target, body, `restless-${index}-${version}`);
+      owed.set(id, { text, fate: 'complete' });
+      await Bun.sleep(random.between(0, 40));
+      if (random.chance(0.3)) owed.set(id, { text: await update(target, id), fate: 'complete' });
+      writes += 1;
+    }
+  }
+  await Promise.all(Array.from({ length: restless }, (_, index) => one(index)));
+  return writes;
+}
+
+async function update(target: Target, id: string): Promise<string> {
+  const content = `updated ${crypto.randomUUID()}`;
+  const call = { method: 'PATCH' as const, path: `/v1/memories/${id}`, body: { content } };
+  const reply = await sendUntilKnown(target, { ...call, idempotencyKey: content.slice(8) });
+  if (reply?.status !== 200) throw new Error(`${call.path}: ${reply?.status} ${reply?.text}`);
+  return content;
+}
+
+async function accept(target: Target, body: unknown, key: string): Promise<string> {
+  const path = '/v1/ingest/document';
+  const call = { method: 'POST' as const, path, body, idempotencyKey: key };
+  const reply = await sendUntilKnown(target, call);
+  if (reply?.status !== 202) throw new Error(`${path}: ${reply?.status} ${reply?.text}`);
+  return (JSON.parse(reply.text) as { memoryId: string }).memoryId;
+}

@@ -1,0 +1,109 @@
+import type { Accepted, BatchAccepted } from '../../sdk/contract/ingest.ts';
+import { createRandom, type Random } from '../support/random.ts';
+import { type Call, drained, listAll, type Reply, send, sendUntilKnown } from './api.ts';
+import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import { createTarget, restart, type Target } from './target.ts';
+
+const keys = { quick: 500, full: 10_000 };
+const sendsPerKey = 3;
+const twins = 50;
+const twinShare = 0.02;
+const workers = 12;
+const killAfterMs = { quick: { from: 20, to: 120 }, full: { from: 20, to: 400 } };
+const userId = 'replayer';
+
+export const replays: Harness = {
+  id: 'P5',
+  promise: 'A replayed key has one effect and the same bytes',
+  proof:
+    `each key ${sendsPerKey} times, one in ${1 / twinShare} from ${twins} connections at ` +
+    'once, while the server is killed and started again',
+  control: {
+    without: 'the look at stored answers, and their unique index',
+    variants: ['no-replay'],
+  },
+  run,
+};
+
+type Seen = { answers: Set<string>; created: number; ids: number; sends: number };
+
+async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
+  const random = createRandom(seed);
+  const violations = createViolations();
+  const target = createTarget({ variants });
+  try {
+    await target.start();
+    const calls = Array.from({ length: keys[tier] }, (_, index) => makeCall(random, index));
+    let working = true;
+    const work = sendAll(target, calls, random).finally(() => (working = false));
+    let kills = 0;
+    for (; working; kills += 1) {
+      const { from, to } = killAfterMs[tier];
+      await Promise.race([work, Bun.sleep(random.between(from, to))]);
+      await restart(target);
+    }
+    const seen = await work;
+    await drained(target, 30_000);
+    const stored = (await listAll(target, userId)).length;
+    const expected = seen.reduce((sum, { ids }) => sum + ids, 0);
+    const differing = seen.filter(({ answers }) => answers.size !== 1).length;
+    const twice = seen.filter(({ created }) => created > 1).length;
+    if (differing > 0) violations.add(`${differing} keys had answers that differ`);
+    if (twice > 0) violations.add(`${twice} keys had more than one effect`);
+    if (stored !== expected) violations.add(`${stored} memories are stored, not ${expected}`);
+    const sends = seen.reduce((sum, { sends }) => sum + sends, 0);
+    const figures = { keys: keys[tier], sends, kills, differing, duplicates: stored - expected };
+    return { figures, violations: violations.list() };
+  } finally {
+    await target.remove();
+  }
+}
+
+async function sendAll(target: Target, calls: Call[], random: Random): Promise<Seen[]> {
+  const seen: Seen[] = [];
+  const queue = [...calls];
+  async function worker(): Promise<void> {
+    for (let call = queue.pop(); call !== undefined; call = queue.pop()) {
+      seen.push(await sendRepeatedly(target, call, random.chance(twinShare)));
+    }
+  }
+  await Promise.all(Array.from({ length: workers }, worker));
+  return seen;
+}
+
+async function sendRepeatedly(target: Target, call: Call, asTwins: boolean): Promise<Seen> {
+  const seen: Seen = { answers: new Set(), created: 0, ids: 0, sends: 0 };
+  if (asTwins) {
+    await target.whenUp();
+    const replies = await Promise.all(Array.from({ length: twins }, () => send(target, call)));
+    for (const reply of replies) note(seen, reply);
+  }
+  for (let time = 0; time < sendsPerKey; time += 1) {
+    note(seen, await sendUntilKnown(target, call, { onUnknown: () => (seen.sends += 1) }));
+  }
+  return seen;
+}
+
+function note(seen: Seen, reply: Reply | null): void {
+  seen.sends += 1;
+  // A server that is on its way down may answer that it does not know.
+  if (reply === null || reply.status >= 500) return;
+  seen.answers.add(`${reply.status} ${reply.text}`);
+  if (reply.headers.get('idempotency-status') === 'created') seen.created += 1;
+  if (reply.status < 300) seen.ids = countIds(JSON.parse(reply.text));
+}
+
+function countIds(answer: Accepted | BatchAccepted): number {
+  return 'items' in answer ? answer.items.length : 1;
+}
+
+function makeCall(random: Random, index: number): Call {
+  const idempotencyKey = `replay-${index}`;
+  const content = `text ${index}`;
+  const record = { userId, type: 'document', data: { text: content } };
+  const draw = random.next();
+  const call = { method: 'POST' as const, idempotencyKey };
+  if (draw < 0.6) return { ...call, path: '/v1/memories', body: { userId, content } };
+  if (draw < 0.9) return { ...call, path: '/v1/ingest', body: record };
+  return { ...call, path: '/v1/ingest/batch', body: { items: [record, record, record] } };
+}

@@ -1,0 +1,106 @@
+import { Database } from 'bun:sqlite';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import type { Finding, Harness } from './harness.ts';
+
+export type Result = {
+  harness: Harness;
+  seed: number;
+  tier: 'quick' | 'full';
+  finding: Finding;
+  control: Finding | null;
+  durationMs: number;
+};
+
+/** A promise that was broken, or a control that did not break: either way the proof failed. */
+export function holds({ finding, control }: Result): boolean {
+  if (finding.violations.length > 0) return false;
+  return control === null || control.skipped !== undefined || control.violations.length > 0;
+}
+
+/** Writes the page; rows of harnesses that did not run this time stay as they were. */
+export function writePage(path: string, results: Result[]): void {
+  const rows = new Map(readRows(path));
+  const { revision } = describeMachine();
+  for (const result of results) rows.set(result.harness.id, row(result, revision));
+  const order = [...rows].sort(([a], [b]) => Number(a.slice(1)) - Number(b.slice(1)));
+  writeFileSync(path, [...head(results), ...order.map(([, text]) => text), ''].join('\n'));
+}
+
+function readRows(path: string): [string, string][] {
+  if (!existsSync(path)) return [];
+  const lines = readFileSync(path, 'utf8').split('\n');
+  return lines.flatMap((line): [string, string][] => {
+    const id = /^\| (P\d+) \|/.exec(line)?.[1];
+    return id === undefined ? [] : [[id, line]];
+  });
+}
+
+function head(results: Result[]): string[] {
+  const { revision, cores, bun, sqlite, system } = describeMachine();
+  const minutes = results.reduce((sum, { durationMs }) => sum + durationMs, 0) / 60_000;
+  return [
+    '# What is promised, and how it was put to the test',
+    '',
+    'Written by `bun tests/faults/main.ts --full`; do not edit. A promise counts when a test can',
+    'break it, so every harness also runs on a control: the service with one protection removed,',
+    'on which it must fail. Zero failures in n random trials bound the rate at about 3/n and no',
+    'more. "Proved at" is the commit that a row was measured at.',
+    '',
+    `Last run: commit ${revision}, ${cores} cores, ${system}, Bun ${bun}, SQLite ${sqlite},`,
+    `${minutes.toFixed(1)} minutes.`,
+    '',
+    '| | promise | proof | figures | control | proved at |',
+    '|---|---|---|---|---|---|',
+  ];
+}
+
+function row(result: Result, revision: string): string {
+  const { harness, seed, tier, finding, control, durationMs } = result;
+  const verdict =
+    finding.skipped === undefined
+      ? finding.violations.length === 0
+        ? 'held'
+        : `**BROKEN**: ${finding.violations[0]}`
+      : `**NOT RUN HERE**: ${finding.skipped}`;
+  const figures = Object.entries(finding.figures).map(([name, value]) => `${words(name)} ${value}`);
+  const at = `${revision}, ${tier}, seed ${seed}, ${Math.round(durationMs / 1_000)} s`;
+  const cells = [harness.id, harness.promise, harness.proof];
+  const shown = [verdict, ...figures].join(', ');
+  return `| ${[...cells, shown, controlCell(harness, control), at].map(cell).join(' | ')} |`;
+}
+
+function controlCell({ control }: Harness, found: Finding | null): string {
+  if (control === null) return 'none';
+  if (found === null) return `without: ${control.without} (not run this time)`;
+  if (found.skipped !== undefined) return `without: ${control.without}: not run here`;
+  const bad = found.violations.length;
+  const verdict =
+    bad > 0
+      ? `fails, as it must, in ${bad > 20 ? 'more than 20' : bad} places`
+      : '**DID NOT FAIL: the harness proves nothing**';
+  return `without: ${control.without}: ${verdict} (${(found.violations[0] ?? '').slice(0, 80)})`;
+}
+
+function cell(text: string): string {
+  const plain = text.replaceAll('|', '\\|').replace(/\s+/g, ' ');
+  return plain.length <= 500 ? plain : `${plain.slice(0, 500)}…`;
+}
+
+function words(name: string): string {
+  return name.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+function describeMachine() {
+  const db = new Database(':memory:');
+  const { v } = db.prepare('SELECT sqlite_version() AS v').get() as { v: string };
+  db.close();
+  const git = Bun.spawnSync(['git', 'rev-parse', '--short', 'HEAD'], { cwd: import.meta.dir });
+  return {
+    revision: git.stdout.toString().trim() || 'unknown',
+    cores: cpus().length,
+    bun: Bun.version,
+    sqlite: v,
+    system: `${process.platform} ${process.arch}`,
+  };
+}

@@ -1,0 +1,85 @@
+import { createRandom } from '../support/random.ts';
+import { drained, send, sendUntilKnown } from './api.ts';
+import type { Violations } from './harness.ts';
+import { createLedger, type Ledger } from './ledger.ts';
+import type { Target } from './target.ts';
+import { createWrites, type Owner, type Write } from './writes.ts';
+
+/** A fixed sequence of writes by one client, to be interrupted at a chosen step. */
+export type Script = {
+  ledger: Ledger;
+  /** Sends one after the other until one stays without an answer; true where all were answered. */
+  play(target: Target): Promise<boolean>;
+  /**
+   * On a server that is well again: sends what was left unknown once more, asks for the last answer
+   * again, and compares. Half an effect shows as a difference, a second one as a duplicate.
+   */
+  settle(target: Target, violations: Violations, about: string): Promise<void>;
+};
+
+/** A refused attempt is repeated this often: an error that came once must not end the script. */
+const attempts = 3;
+
+export function createScript(seed: number, length: number): Script {
+  const ledger = createLedger();
+  const owner: Owner = { userId: 'script', memories: [], origins: new Map() };
+  const nextWrite = createWrites(owner, ledger, createRandom(seed));
+  let unknown: Write | null = null;
+  let last: { write: Write; text: string } | null = null;
+  let left = length;
+
+  function enter(write: Write, text: string): void {
+    write.settle(text === '' ? null : JSON.parse(text));
+    ledger.counts.answered += 1;
+    last = { write, text };
+  }
+
+  async function step(target: Target, write: Write): Promise<boolean> {
+    for (let attempt = 0; attempt < attempts && target.running(); attempt += 1) {
+      const reply = await send(target, write);
+      if (reply !== null && reply.status < 300) {
+        enter(write, reply.text);
+        return true;
+      }
+      ledger.counts.unknown += 1;
+    }
+    return false;
+  }
+
+  return {
+    ledger,
+    async play(target) {
+      for (; left > 0; left -= 1) {
+        const write = nextWrite();
+        if (await step(target, write)) continue;
+        unknown = write;
+        return false;
+      }
+      return true;
+    },
+    async settle(target, violations, about) {
+      if (last !== null) await expectReplay(target, last, violations, about);
+      if (unknown !== null) {
+        const reply = await sendUntilKnown(target, unknown);
+        if (reply === null || reply.status >= 300) {
+          violations.add(`${about}: ${unknown.path} was then answered ${reply?.status}`);
+        } else enter(unknown, reply.text);
+      }
+      if (!(await drained(target, 20_000))) violations.add(`${about}: the queue does not run`);
+      const found = await ledger.compare(target, violations);
+      const bad = Object.entries(found).filter(([, count]) => count > 0);
+      if (bad.length > 0) violations.add(`${about}: ${JSON.stringify(Object.fromEntries(bad))}`);
+    },
+  };
+}
+
+async function expectReplay(
+  target: Target,
+  { write, text }: { write: Write; text: string },
+  violations: Violations,
+  about: string,
+): Promise<void> {
+  const reply = await sendUntilKnown(target, write);
+  if (reply?.headers.get('idempotency-status') === 'replayed' && reply.text === text) return;
+  violations.add(`${about}: the last answer came back as ${reply?.status} ${reply?.text}`);
+}

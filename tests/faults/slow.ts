@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { send } from './api.ts';
+import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import { createTarget, type Target } from './target.ts';
+
+const sockets = { quick: 500, full: 500 };
+const durationMs = { quick: 3_000, full: 30_000 };
+const bombs = { quick: 12, full: 60 };
+const bombBytes = 64 * 1024 * 1024;
+const honestP99Ms = 500;
+/** Above what the server takes when idle. */
+const allowedMegabytes = 300;
+
+export const slow: Harness = {
+  id: 'P13',
+  promise: 'Oversized, slow or bomb requests cost bounded memory and do not slow others',
+  proof:
+    `${sockets.full} connections that send a byte a second, and bodies of ` +
+    `${bombBytes / 1024 / 1024} MB, while an honest client saves; peak memory from /proc`,
+  control: { without: 'the limit on bodies', variants: ['no-body-limit'] },
+  run,
+};
+
+async function run({ tier, variants }: RunOptions): Promise<Finding> {
+  if (process.platform !== 'linux') {
+    return { figures: {}, violations: [], skipped: 'peak memory is read from /proc' };
+  }
+  const violations = createViolations();
+  const target = createTarget({ variants });
+  const open: Socket[] = [];
+  try {
+    await target.start();
+    const idleMegabytes = peakMegabytes(target.pid);
+    for (let count = 0; count < sockets[tier]; count += 1) open.push(dribble(target));
+    const until = performance.now() + durationMs[tier];
+    const attack = throwBombs(target, bombs[tier], until);
+    const latencies = await saveHonestly(target, until);
+    const refusals = await attack;
+    const grownMegabytes = peakMegabytes(target.pid) - idleMegabytes;
+    const p99Ms = latencies.sort((a, b) => a - b)[Math.floor(latencies.length * 0.99)] ?? 0;
+    if (p99Ms > honestP99Ms) violations.add(`the honest client waited ${Math.round(p99Ms)} ms`);
+    if (latencies.length === 0) violations.add('the honest client was not served');
+    if (grownMegabytes > allowedMegabytes) violations.add(`memory grew by ${grownMegabytes} MB`);
+    const figures = {
+      slowSockets: sockets[tier],
+      ...refusals,
+      honestRequests: latencies.length,
+      honestP99Ms: Math.round(p99Ms),
+      idleMegabytes,
+      peakGrowthMegabytes: grownMegabytes,
+    };
+    return { figures, violations: violations.list() };
+  } finally {
+    for (const socket of open) socket.destroy();
+    await target.remove();
+  }
+}
+
+/** A connection that announces a body and sends it a byte a second. */
+function dribble({ url, key }: Target): Socket {
+  const { port, hostname } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => {});
+  socket.write(
+    `POST /v1/memories HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n` +
+      'Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{',
+  );
+  const timer = setInterval(() => socket.write(' '), 1_000);
+  socket.on('close', () => clearInterval(timer));
+  return socket;
+}
+
+/** Bodies far over the limit, half of them without saying so. */
+async function throwBombs(target: Target, count: number, until: number) {
+  const refusals = { bombs: 0, answered413: 0, connectionClosed: 0, otherwise: 0 };
+  const chunk = new Uint8Array(1024 * 1024).fill(32);
+  async function one(index: number): Promise<void> {
+    const declared = index % 2 === 0;
+    const status = await throwBomb(target, chunk, declared);
+    refusals.bombs += 1;
+    if (status === 413) refusals.answered413 += 1;
+    else if (status === null) refusals.connectionClosed += 1;
+    else refusals.otherwise += 1;
+  }
+  for (let index = 0; index < count && performance.now() < until; index += 4) {
+    await Promise.all([0, 1, 2, 3].map((offset) => one(index + offset)));
+  }
+  return refusals;
+}
+
+async function throwBomb({ url, key }: Target, chunk: Uint8Array, declared: boolean) {
+  const chunks = bombBytes / chunk.length;
+  let sent = 0;
+  const body = new ReadableStream({
+    pull(controller) {
+      if (sent < chunks) controller.enqueue(chunk);
+      else controller.close();
+      sent += 1;
+    },
+  });
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const whole = () => new Blob(Array.from({ length: chunks }, () => Buffer.from(chunk)));
+  try {
+    const init = { method: 'POST', headers, body: declared ? whole() : body };
+    const response = await fetch(`${url}/v1/memories`, {
+      ...init,
+      signal: AbortSignal.timeout(10_000),
+    });
+    await response.text();
+    return response.status;
+  } catch {
+    return null;
+  }
+}
+
+async function saveHonestly(target: Target, until: number): Promise<number[]> {
+  const latencies: number[] = [];
+  while (performance.now() < until) {
+    const begun = performance.now();
+    const body = { userId: 'honest', content: 'an ordinary text' };
+    const reply = await send(target, { method: 'POST', path: '/v1/memories', body });
+    if (reply?.status === 201) latencies.push(performance.now() - begun);
+    await Bun.sleep(10);
+  }
+  return latencies;
+}
+
+function peakMegabytes(pid: number): number {
+  const line = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  return Math.round(Number(line?.[1]) / 1024);
+}

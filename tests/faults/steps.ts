@@ -1,0 +1,69 @@
+import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import { createScript } from './script.ts';
+import { straceMissing, tampering } from './strace.ts';
+import { createTarget } from './target.ts';
+
+/** Which occurrences of each system call the process is killed at. */
+const points = {
+  quick: { fsync: [2, 13, 17, 23], pwrite64: [20, 80, 101, 140] },
+  full: { fsync: upTo(80), pwrite64: upTo(1_500) },
+};
+const scriptLength = 15;
+
+export const steps: Harness = {
+  id: 'P3',
+  promise: 'A write answered 2xx is there after the process is killed at any I/O step',
+  proof:
+    'strace kills the server at its k-th fsync and at its k-th write, from an empty database ' +
+    `through a script of ${scriptLength} writes, until k is past the end`,
+  control: { without: 'the answer waits for COMMIT', variants: ['answer-early'] },
+  run,
+};
+
+async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
+  const missing = straceMissing();
+  if (missing !== null) return { figures: {}, violations: [], skipped: missing };
+  const violations = createViolations();
+  const counts = { points: 0, duringStart: 0, answered: 0, pastTheEnd: 0 };
+  for (const call of ['fsync', 'pwrite64'] as const) {
+    for (const k of points[tier][call]) {
+      const about = `killed at ${call} ${k}`;
+      const target = createTarget({ variants });
+      const script = createScript(seed, scriptLength);
+      try {
+        const up = await startUnder(target, tampering(call, `signal=KILL:when=${k}`));
+        const finished = up && (await script.play(target));
+        await target.kill();
+        await target.start();
+        await script.settle(target, violations, about);
+        counts.points += 1;
+        counts.answered += script.ledger.counts.answered;
+        if (!up) counts.duringStart += 1;
+        if (!finished) continue;
+        counts.pastTheEnd += 1;
+        break;
+      } finally {
+        await target.remove();
+      }
+    }
+  }
+  if (tier === 'full' && counts.pastTheEnd < 2) violations.add('the script has more steps than k');
+  return { figures: counts, violations: violations.list() };
+}
+
+/** False where the process was killed before it listened. */
+async function startUnder(
+  target: ReturnType<typeof createTarget>,
+  under: string[],
+): Promise<boolean> {
+  try {
+    await target.start(under);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function upTo(last: number): number[] {
+  return Array.from({ length: last }, (_, index) => index + 1);
+}

@@ -1,0 +1,143 @@
+import { createRandom, type Random } from '../support/random.ts';
+import { sendRaw } from '../support/raw.ts';
+import { type Call, drained, listAll, sendUntilKnown } from './api.ts';
+import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import { createTarget, type Target } from './target.ts';
+
+const cycles = { quick: 5, full: 50 };
+const clients = 8;
+const userId = 'terminated';
+const endWithinMs = 12_000;
+const uploadMs = 200;
+
+export const terminate: Harness = {
+  id: 'P16',
+  promise: 'SIGTERM loses nothing and ends in time',
+  proof:
+    `SIGTERM under ${clients} clients; a write whose body is still on its way is answered, ` +
+    'every write that had an effect had its answer, every answered write is there, the exit ' +
+    'code is 0',
+  control: { without: 'the wait for requests in hand', variants: ['stop-at-once'] },
+  run,
+};
+
+const noFigures = {
+  answered: 0,
+  refused: 0,
+  cutOff: 0,
+  inHandAnswered: 0,
+  unansweredAccepted: 0,
+  slowestStopMs: 0,
+};
+
+type Tally = { answered: string[]; unanswered: Call[]; refused: number };
+
+async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
+  const random = createRandom(seed);
+  const violations = createViolations();
+  const target = createTarget({ variants });
+  const figures = { ...noFigures, cycles: cycles[tier] };
+  const answered = new Set<string>();
+  try {
+    for (let cycle = 0; cycle < cycles[tier]; cycle += 1) {
+      await target.start();
+      const { tally, code, stopMs, inHand } = await terminateUnderLoad(target, random, cycle);
+      for (const id of tally.answered) answered.add(id);
+      figures.answered += tally.answered.length;
+      figures.refused += tally.refused;
+      figures.cutOff += tally.unanswered.length;
+      figures.slowestStopMs = Math.max(figures.slowestStopMs, stopMs);
+      if (inHand === null) violations.add('a request in hand was not answered');
+      else figures.inHandAnswered += 1;
+      if (code !== 0) violations.add(`it ended with ${code}`);
+      if (stopMs > endWithinMs) violations.add(`it took ${stopMs} ms to end`);
+      await target.start();
+      figures.unansweredAccepted += await countAccepted(target, tally.unanswered, answered);
+      await target.stop();
+    }
+    if (figures.unansweredAccepted > 0) violations.add('writes were stored and not answered');
+    await target.start();
+    await drained(target, 20_000);
+    const stored = new Set((await listAll(target, userId)).map(({ id }) => id));
+    const lost = [...answered].filter((id) => !stored.has(id)).length;
+    if (lost > 0) violations.add(`${lost} answered writes are lost`);
+    return { figures: { ...figures, lost }, violations: violations.list() };
+  } finally {
+    await target.remove();
+  }
+}
+
+async function terminateUnderLoad(target: Target, random: Random, cycle: number) {
+  const tally: Tally = { answered: [], unanswered: [], refused: 0 };
+  const load = Array.from({ length: clients }, (_, index) =>
+    writeUntilDown(target, `${cycle}-${index}`, tally),
+  );
+  await Bun.sleep(random.between(50, 300));
+  const inHand = sendSlowly(target, cycle);
+  await Bun.sleep(uploadMs / 2);
+  const begun = performance.now();
+  const code = await target.stop();
+  const stopMs = Math.round(performance.now() - begun);
+  await Promise.all(load);
+  return { tally, code, stopMs, inHand: await inHand };
+}
+
+/** A write whose second half is sent after the signal; returns the status of its answer. */
+async function sendSlowly(target: Target, cycle: number): Promise<number | null> {
+  const body = JSON.stringify({ userId, content: `in hand ${cycle}` });
+  const head =
+    `POST /v1/memories HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${target.key}\r\n` +
+    `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;
+  const parts = [head + body.slice(0, 10), body.slice(10)];
+  const { status } = await sendRaw(target.url, parts, { pauseMs: uploadMs });
+  return status;
+}
+
+async function writeUntilDown(target: Target, name: string, tally: Tally): Promise<void> {
+  for (let count = 0; ; count += 1) {
+    const content = `${name} ${count} ${'word '.repeat(200)}`;
+    const path = count % 3 === 0 ? '/v1/ingest/document' : '/v1/memories';
+    const body = count % 3 === 0 ? { userId, data: { text: content } } : { userId, content };
+    const call: Call = { method: 'POST', path, body, idempotencyKey: `${name}-${count}` };
+    const outcome = await attempt(target, call);
+    if (outcome === 'not connected') return;
+    if (outcome === 'cut off') tally.unanswered.push(call);
+    else if (outcome.status >= 300) tally.refused += 1;
+    else tally.answered.push(outcome.memoryId);
+  }
+}
+
+async function attempt({ url, key }: Target, { path, body, idempotencyKey = '' }: Call) {
+  try {
+    const response = await fetch(url + path, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        'idempotency-key': idempotencyKey,
+      },
+      body: JSON.stringify(body),
+    });
+    const { memoryId = '' } = (await response.json()) as { memoryId?: string };
+    return { status: response.status, memoryId };
+  } catch (error) {
+    const { code } = error as { code?: string };
+    return code === 'ECONNREFUSED' || code === 'ConnectionRefused' ? 'not connected' : 'cut off';
+  }
+}
+
+/** A write that is known to the next server was accepted, though its client was never told. */
+async function countAccepted(
+  target: Target,
+  calls: Call[],
+  answered: Set<string>,
+): Promise<number> {
+  let accepted = 0;
+  for (const call of calls) {
+    const reply = await sendUntilKnown(target, call);
+    if (reply === null || reply.status >= 300) continue;
+    answered.add((JSON.parse(reply.text) as { memoryId: string }).memoryId);
+    if (reply.headers.get('idempotency-status') === 'replayed') accepted += 1;
+  }
+  return accepted;
+}

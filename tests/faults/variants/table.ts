@@ -1,0 +1,121 @@
+import { commitLate } from './early.ts';
+import type { Patch } from './patch.ts';
+import { type Index, poisoned, slowed, splitFine } from './splits.ts';
+
+/** A way in which the service is changed for a harness; most take one protection away. */
+export type Variant = {
+  /** Runs before the service is loaded. */
+  prepare?(): void;
+  patches?: Patch[];
+  env?: Record<string, string>;
+  index?(inner: Index): Index;
+};
+
+/** Puts the worker's cutting of texts into the hands of the variant. */
+const ownIndex: Patch = [
+  'server/main.ts',
+  'index: indexPassages',
+  'index: globalThis.faultIndex(indexPassages)',
+];
+
+export const variants: Record<string, Variant> = {
+  /** Not broken: many small passages, so that one text takes several steps to store. */
+  'fine-split': { index: () => splitFine, patches: [ownIndex] },
+  /** Not broken: some records throw, and some end the process. */
+  poison: { index: poisoned, patches: [ownIndex] },
+  'answer-early': { prepare: commitLate },
+  'commit-error-swallowed': {
+    patches: [
+      ['server/storage/sqlite/writer.ts', 'commit.run();', 'try { commit.run(); } catch {}'],
+    ],
+  },
+  'sync-normal': {
+    patches: [['server/storage/sqlite/settings.ts', 'synchronous: 2', 'synchronous: 1']],
+  },
+  'no-replay': {
+    patches: [
+      ['server/storage/sqlite/answers.ts', 'project_id = ? AND key = ?', '0 = ? AND key = ?'],
+      [
+        'server/storage/sqlite/migrations/001-memories.sql',
+        'CREATE UNIQUE INDEX answers_by_key',
+        'CREATE INDEX answers_by_key',
+      ],
+    ],
+  },
+  'constant-fingerprint': {
+    patches: [
+      [
+        'server/http/idempotency.ts',
+        "fingerprint: hasher.digest('base64url')",
+        "fingerprint: 'any'",
+      ],
+    ],
+  },
+  'no-lease-check': {
+    patches: [
+      [
+        'server/storage/sqlite/jobs.ts',
+        "j.state = 'running' AND j.lease_token = ?",
+        '? IS NOT NULL',
+      ],
+    ],
+  },
+  'no-project-filter': {
+    patches: [
+      ['server/storage/sqlite/memories.ts', 'm.project_id = ? AND m.id = ?', '? > 0 AND m.id = ?'],
+    ],
+  },
+  'no-rate-limit': { env: { MEMORY_RATE_LIMIT: 'off' } },
+  'keys-cached-for-ever': {
+    patches: [['server/http/authenticate.ts', 'const cachedMs = 500', 'const cachedMs = 1e9']],
+  },
+  'stop-at-once': {
+    patches: [['server/main.ts', 'await listener.stop();', 'process.exit(0);']],
+  },
+  /** Not broken: the worker takes a moment over each text. */
+  'slow-split': { index: slowed, patches: [ownIndex] },
+  /** Not broken: room for fewer records. */
+  'small-queue': {
+    patches: [['sdk/contract/limits.ts', 'pendingRecords: 100_000', 'pendingRecords: 1_000']],
+  },
+  'drop-when-full': {
+    patches: [
+      [
+        'server/storage/sqlite/records.ts',
+        'ensureRoom(projectId, records.length);',
+        `try { ensureRoom(projectId, records.length); } catch {
+           return { outcome: records.map(({ id }) => id) };
+         }`,
+      ],
+    ],
+  },
+  'normalised-text': {
+    patches: [
+      [
+        'server/memory/json.ts',
+        'JSON.stringify(content)',
+        "JSON.stringify(content.normalize('NFC'))",
+      ],
+    ],
+  },
+  'no-body-limit': { env: { MEMORY_MAX_BODY_BYTES: '1073741824' } },
+  'no-structure-check': {
+    patches: [
+      [
+        'server/storage/sqlite/check.ts',
+        "rows.map((row) => row.quick_check).filter((line) => line !== 'ok')",
+        '[]',
+      ],
+      ['server/storage/sqlite/check.ts', 'PRAGMA quick_check(', 'SELECT (1 + '],
+    ],
+  },
+  'throwing-route': {
+    patches: [
+      [
+        'server/storage/sqlite/jobs.ts',
+        'getStatus: async (projectId, id) =>',
+        'getStatus: async (projectId, id) => id.includes("7") ? [].at(-1).x :',
+      ],
+    ],
+  },
+};
