@@ -34,7 +34,7 @@ export type WorkerOptions = {
 
 type Failure = { failure: unknown };
 
-const claimLimit = 64;
+const claimLimit = 256;
 /** Passages stored in one transaction, so that a long document lets others in between. */
 const passagesPerStep = 500;
 /** However quiet it is, look this often: a wake-up may have been for another process. */

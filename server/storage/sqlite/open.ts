@@ -40,7 +40,7 @@ export function openSqlite(name: string, { exclusive }: { exclusive: boolean }):
 }
 
 /** A small file is checked before it is served; a large one while it is, by `findDamage`. */
-const checkedAtOpenBytes = 64 * 1024 * 1024;
+const checkedAtOpenBytes = 16 * 1024 * 1024;
 
 function openSound(path: string): Database {
   const db = openDatabase(path);

@@ -18,6 +18,9 @@ const settings: Record<string, string | number> = {
   secure_delete: 1,
   temp_store: 2,
   cache_size: -65_536,
+  // Pages in the log before it is written into the file: a checkpoint syncs inside somebody's
+  // commit, and few large ones cost less than many small ones. 64 MB.
+  wal_autocheckpoint: 16_000,
   // The log is cut back to this many bytes after a checkpoint has emptied it.
   journal_size_limit: 67_108_864,
 };

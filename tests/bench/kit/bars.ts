@@ -1,0 +1,26 @@
+import { short } from './numbers.ts';
+import { card, element, label, otherColour, oursColour } from './svg.ts';
+
+export type Bar = { label: string; value: number; ours: boolean };
+
+const width = 760;
+const top = 44;
+const step = 42;
+const left = 16;
+const longest = width - 100;
+
+/** One bar below the other, each under its label. */
+export function barChart(title: string, bars: Bar[]): string {
+  const most = Math.max(...bars.map(({ value }) => value));
+  const parts = bars.flatMap(({ label: name, value, ours }, index) => {
+    const y = top + index * step;
+    const length = Math.max(1, (value / most) * longest);
+    const fill = ours ? oursColour : otherColour;
+    return [
+      label(left, y + 10, name),
+      element('rect', { x: left, y: y + 15, width: length, height: 13, rx: 2, fill }),
+      label(left + length + 6, y + 26, short(value), { 'font-weight': 600 }),
+    ];
+  });
+  return card(width, top + bars.length * step + 8, title, parts);
+}

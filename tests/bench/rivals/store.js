@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import Database from 'better-sqlite3';
+
+/* What the two plain servers share: the storage as a good developer would write it. */
+
+/** `{ path, synchronous, key }`, as the benchmark gives it. */
+export const spec = JSON.parse(process.argv[2] ?? '{}');
+
+const db = new Database(spec.path);
+db.pragma('journal_mode = WAL');
+db.pragma(`synchronous = ${spec.synchronous}`);
+db.exec(readFileSync(new URL('./schema.sql', import.meta.url), 'utf8'));
+
+const columns = 'id, user_id AS userId, content, metadata, created_at, updated_at';
+const insert = db.prepare('INSERT INTO memories VALUES (?, ?, ?, ?, ?, ?)');
+const first = db.prepare(
+  `SELECT ${columns} FROM memories WHERE user_id = ? ORDER BY created_at DESC, id DESC LIMIT ?`,
+);
+const after = db.prepare(
+  `SELECT ${columns} FROM memories WHERE user_id = ? AND (created_at, id) < (?, ?)
+   ORDER BY created_at DESC, id DESC LIMIT ?`,
+);
+
+export function save({ userId, content, metadata = {} }) {
+  const id = randomUUID();
+  const at = Date.now();
+  insert.run(id, userId, content, JSON.stringify(metadata), at, at);
+  const time = new Date(at).toISOString();
+  return { id, userId, content, metadata, createdAt: time, updatedAt: time };
+}
+
+export function list({ userId, limit = '20', cursor }) {
+  const wanted = Math.min(100, Number(limit));
+  const rows =
+    cursor === undefined
+      ? first.all(userId, wanted + 1)
+      : after.all(userId, ...readCursor(cursor), wanted + 1);
+  const items = rows.slice(0, wanted);
+  const last = rows.length > wanted ? items.at(-1) : undefined;
+  return { items: items.map(shown), nextCursor: last === undefined ? null : writeCursor(last) };
+}
+
+export function isValid(body) {
+  const { userId, content, metadata } = body ?? {};
+  return (
+    typeof userId === 'string' &&
+    userId.length <= 256 &&
+    typeof content === 'string' &&
+    content.length <= 65_536 &&
+    (metadata === undefined || (typeof metadata === 'object' && metadata !== null))
+  );
+}
+
+export function isAllowed(headers) {
+  return headers.authorization === `Bearer ${spec.key}`;
+}
+
+export function tell(port) {
+  console.log(JSON.stringify({ url: `http://127.0.0.1:${port}` }));
+  process.on('SIGTERM', () => {
+    db.close();
+    process.exit(0);
+  });
+}
+
+function shown({ created_at, updated_at, metadata, ...memory }) {
+  return {
+    ...memory,
+    metadata: JSON.parse(metadata),
+    createdAt: new Date(created_at).toISOString(),
+    updatedAt: new Date(updated_at).toISOString(),
+  };
+}
+
+function writeCursor({ created_at, id }) {
+  return Buffer.from(JSON.stringify([created_at, id])).toString('base64url');
+}
+
+function readCursor(cursor) {
+  return JSON.parse(Buffer.from(cursor, 'base64url').toString());
+}

@@ -1,0 +1,53 @@
+import type { Benchmark } from './kit/benchmark.ts';
+import { load } from './kit/load.ts';
+import { median, short } from './kit/numbers.ts';
+import { startSubject } from './kit/process.ts';
+import { saves } from './kit/requests.ts';
+import { inTurn } from './kit/rounds.ts';
+
+const connections = 64;
+
+/** What the load generator can do, beside `wrk` where it is installed. */
+export const generator: Benchmark = {
+  ids: ['S0'],
+  title: 'The load generator',
+  async run({ quick, rounds, seconds, folder }) {
+    const server = await startSubject('nothing', folder, {});
+    // It cannot run for less than a second.
+    const wrk = quick ? null : Bun.which('wrk');
+    const turns: Record<string, () => Promise<number>> = {
+      ours: async () => {
+        const { perSecond } = await load({
+          url: server.url,
+          connections,
+          seconds,
+          next: saves(),
+        });
+        return perSecond;
+      },
+      ...(wrk !== null && { wrk: () => runWrk(wrk, server.url, seconds) }),
+    };
+    const measured = await inTurn(rounds, turns);
+    await server.stop();
+    const rows = Object.entries(measured).map(([name, values]) => [name, short(median(values))]);
+    return {
+      goals: [],
+      tables: [
+        {
+          title:
+            'Requests a second that the load generator gets out of a server that answers `{}` to ' +
+            'everything. Generator and server share the machine, so this bounds all that follows.',
+          head: ['generator', 'requests/s'],
+          rows,
+        },
+      ],
+    };
+  },
+};
+
+async function runWrk(wrk: string, url: string, seconds: number): Promise<number> {
+  const whole = String(Math.max(1, Math.round(seconds)));
+  const child = Bun.spawn([wrk, '-t1', `-c${connections}`, `-d${whole}s`, url], { stdout: 'pipe' });
+  const text = await new Response(child.stdout).text();
+  return Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]);
+}

@@ -1,0 +1,139 @@
+import { join } from 'node:path';
+import { barChart } from './kit/bars.ts';
+import type { Benchmark, Context, Goal, Section } from './kit/benchmark.ts';
+import { atLeast, atMost } from './kit/goals.ts';
+import { median, ratioOf, short, showRatio } from './kit/numbers.ts';
+import { type Subject, serviceEnv, silentEnv, startSubject } from './kit/process.ts';
+import { keyedSaves, saves } from './kit/requests.ts';
+import { inTurn } from './kit/rounds.ts';
+import { cpuNote, loadOf, type Turn } from './kit/turn.ts';
+
+const connections = 64;
+
+/** In the order of the tables. */
+const subjects = {
+  ceiling: 'HTTP ceiling: same route, checks and answer, nothing stored',
+  unstored: 'the service, nothing stored',
+  service: 'the service',
+  silent: 'the service, LOG_LEVEL=silent',
+  keyed: 'the service, each save with an idempotency key',
+  single: 'a commit for each request, FULL',
+  unsafe: 'a commit for each request, NORMAL (not durable)',
+};
+type Name = keyof typeof subjects;
+type Figures = Partial<Record<Name, Turn[]>>;
+
+const allNames = Object.keys(subjects) as Name[];
+/** What a single client is compared with. */
+const forOne: Name[] = ['ceiling', 'service', 'single'];
+
+/** Durable saves: how many, and how late the latest are. */
+export const save: Benchmark = {
+  ids: ['S1', 'S2'],
+  title: 'Durable saves',
+  async run(context) {
+    const many = await measure(context, allNames, connections);
+    const one = await measure(context, forOne, 1);
+    return section(many, one);
+  },
+};
+
+async function measure(context: Context, names: Name[], connections: number): Promise<Figures> {
+  const { folder, rounds, seconds } = context;
+  const started: Subject[] = [];
+  const turns: Partial<Record<Name, () => Promise<Turn>>> = {};
+  for (const name of names) {
+    const subject = await open(name, folder, `save-${connections}-${name}.db`);
+    started.push(subject);
+    const next = name === 'keyed' ? keyedSaves() : saves();
+    turns[name] = () => loadOf(subject, { connections, seconds, next });
+  }
+  const measured = await inTurn(rounds, turns as Record<Name, () => Promise<Turn>>);
+  for (const subject of started) await subject.stop();
+  return measured;
+}
+
+function open(name: Name, folder: string, file: string): Promise<Subject> {
+  const path = join(folder, file);
+  const databaseUrl = `sqlite:${path}`;
+  switch (name) {
+    case 'ceiling':
+      return startSubject('bare', folder, {});
+    case 'unstored':
+      return startSubject('unstored', folder, { env: serviceEnv });
+    case 'single':
+      return startSubject('bare', folder, { store: { path, synchronous: 'FULL' } });
+    case 'unsafe':
+      return startSubject('bare', folder, { store: { path, synchronous: 'NORMAL' } });
+    case 'silent':
+      return startSubject('service', folder, { databaseUrl, env: silentEnv });
+    default:
+      return startSubject('service', folder, { databaseUrl, env: serviceEnv });
+  }
+}
+
+function section(many: Figures, one: Figures): Section {
+  const notes = [
+    'A commit for each request stores the same rows, indexes and passages, in the same schema and ' +
+      'with the same settings, behind the bare route of the ceiling: it checks no key and logs ' +
+      'nothing.',
+  ];
+  return {
+    goals: goalsOf(many, one),
+    tables: [tableOf(many, `${connections} connections`), tableOf(one, 'one connection')],
+    charts: [chartOf(many)],
+    notes: [...notes, cpuNote],
+  };
+}
+
+const rates = (turns: Turn[] = []) => turns.map(({ perSecond }) => perSecond);
+
+function goalsOf(many: Figures, one: Figures): Goal[] {
+  const against = (figures: Figures, a: Name, b: Name) =>
+    ratioOf(rates(figures[a]), rates(figures[b]));
+  const ceiling = 'durable saves, 64 connections, of the HTTP ceiling';
+  const single = 'durable saves, 64 connections, of one commit per request';
+  const alone = 'durable saves, one connection, of one commit per request';
+  const turns = many.service ?? [];
+  const tail = ratioOf(
+    turns.map(({ p99Ms }) => p99Ms),
+    turns.map(({ p50Ms }) => p50Ms),
+  );
+  return [
+    atLeast('S1', ceiling, against(many, 'service', 'ceiling'), 0.5),
+    atLeast('S1', `${ceiling}, with idempotency keys`, against(many, 'keyed', 'ceiling'), 0.4),
+    atLeast('S1', single, against(many, 'service', 'single'), 12, ' ×'),
+    atLeast('S1', alone, against(one, 'service', 'single'), 0.9),
+    atMost('S2', 'durable saves, 64 connections, p99 / p50', tail, 8),
+  ];
+}
+
+function tableOf(figures: Figures, title: string) {
+  const names = allNames.filter((name) => name in figures);
+  const rows = names.map((name) => {
+    const turns = figures[name] ?? [];
+    const middle = (pick: (one: Turn) => number) => short(median(turns.map(pick)));
+    return [
+      subjects[name],
+      middle(({ perSecond }) => perSecond),
+      showRatio(ratioOf(rates(turns), rates(figures.ceiling))),
+      middle(({ cpuMicros }) => cpuMicros),
+      middle(({ p50Ms }) => p50Ms),
+      middle(({ p99Ms }) => p99Ms),
+      middle(({ maxMs }) => maxMs),
+    ];
+  });
+  const head = ['saves', 'a second', 'of the ceiling', 'CPU µs', 'p50 ms', 'p99 ms', 'worst ms'];
+  return { title: `Saves of 100 bytes, ${title}`, head, rows };
+}
+
+function chartOf(figures: Figures) {
+  const bars = allNames.map((name) => ({
+    label: subjects[name],
+    value: ratioOf(rates(figures[name]), rates(figures.ceiling)).middle,
+    ours: ['service', 'silent', 'keyed'].includes(name),
+  }));
+  const alt = 'Saves a second beside their ceilings';
+  const title = 'Durable saves, 64 connections, as a share of the HTTP ceiling';
+  return { name: 'saves', alt, svg: barChart(title, bars) };
+}

@@ -1,0 +1,42 @@
+/*
+ * The whole service over a storage that stores nothing: what the key, the schema, the request id
+ * and the log cost. Its argument: { env }.
+ */
+import { createApp } from '../../../server/app.ts';
+import { readConfig } from '../../../server/config.ts';
+import { createAuthenticator } from '../../../server/http/authenticate.ts';
+import { newMemoryId } from '../../../server/ids.ts';
+import { createLogger, jsonLine, stderrLines } from '../../../server/log.ts';
+import type { Storage } from '../../../server/storage/storage.ts';
+import { listenOn } from './listen.ts';
+
+const { env } = JSON.parse(process.argv[2] ?? '') as { env: Record<string, string> };
+const config = readConfig(env);
+const lines = stderrLines();
+const now = Date.now;
+const clock = () => performance.now();
+
+const nothing: Pick<Storage, 'saveMemory'> = {
+  async saveMemory({ memory, at, answer }) {
+    const stored = { ...memory, status: 'complete' as const, createdAt: at, updatedAt: at };
+    return { answer: answer(stored), replayed: false };
+  },
+};
+const storage = nothing as Storage;
+const fixed = { key: config.apiKey ?? '', projectId: 1 };
+
+const app = createApp({
+  storage,
+  worker: { wake() {}, async stop() {}, movedAt: now },
+  authenticator: createAuthenticator({ storage, now, clock, fixed }),
+  config,
+  log: createLogger(config.logLevel, (entry) => lines.write(jsonLine(entry))),
+  version: '0',
+  now,
+  clock,
+  newId: newMemoryId,
+  addressOf: () => '127.0.0.1',
+  refusal: () => null,
+});
+
+listenOn(app.fetch);
