@@ -92,7 +92,7 @@ async function makeDatabases(folder: string): Promise<Map<string, string>> {
   copyDatabase(place, closed);
   const again = createTarget({ folder: closed });
   await again.start();
-  await again.stop();
+  if ((await again.stop()) !== 0) throw new Error('the server did not close its database');
   return sound;
 }
 

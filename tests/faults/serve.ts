@@ -14,9 +14,10 @@ export type Spec = {
 if (import.meta.main) {
   const spec = JSON.parse(process.argv[2] ?? '') as Spec;
   const server = await startVariant(spec);
-  console.log(JSON.stringify({ url: server.url, pid: process.pid }));
   process.on('SIGTERM', async () => {
     await server.stop();
     process.exitCode = 0;
   });
+  // Last: who reads it may send a signal at once.
+  console.log(JSON.stringify({ url: server.url, pid: process.pid }));
 }

@@ -8,7 +8,7 @@ const cycles = { quick: 5, full: 50 };
 const clients = 8;
 const userId = 'terminated';
 const endWithinMs = 12_000;
-const uploadMs = 200;
+const uploadMs = 400;
 
 export const terminate: Harness = {
   id: 'P16',

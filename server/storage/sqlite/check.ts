@@ -23,6 +23,7 @@ export function structuralFaultsAside(path: string): Promise<string[]> {
     thread.unref();
     thread.once('message', resolve);
     thread.once('error', reject);
+    thread.once('exit', () => reject(new Error('the check ended without a result')));
   });
 }
 

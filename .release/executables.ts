@@ -1,0 +1,38 @@
+import { chmod } from 'node:fs/promises';
+import { join } from 'node:path';
+import { $ } from 'bun';
+import { readManifest, root } from './staging.ts';
+
+export const targets = [
+  'linux-x64',
+  'linux-arm64',
+  'linux-x64-musl',
+  'linux-arm64-musl',
+  'darwin-x64',
+  'darwin-arm64',
+  'windows-x64',
+] as const;
+export type Target = (typeof targets)[number];
+
+/**
+ * The command line and the service as one file that needs nothing else; those for musl need the
+ * C++ library of their system, `apk add libstdc++`.
+ */
+export async function buildExecutable(dist: string, target: Target): Promise<string> {
+  const { version } = await readManifest('package.json');
+  const extension = target.startsWith('windows') ? '.exe' : '';
+  const file = join(dist, `memory-${version}-${target}${extension}`);
+  // In pieces, so that a thread that starts from its own module starts that and not the command
+  // line again, and a command loads only what it needs. As bytecode, so that it starts at once.
+  const pieces = ['--splitting', '--format=esm', '--minify', '--bytecode'];
+  // A file of the folder it is called in must not become part of the program.
+  const alone = ['--no-compile-autoload-bunfig', `--target=bun-${target}`];
+  const built =
+    await $`${process.execPath} build --compile ${pieces} ${alone} --outfile ${file} ${join(root, 'cli/main.ts')}`
+      .cwd(dist)
+      .quiet()
+      .nothrow();
+  if (built.exitCode !== 0) throw new Error(built.stderr.toString().trim());
+  await chmod(file, 0o755);
+  return file;
+}

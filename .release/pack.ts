@@ -1,0 +1,55 @@
+import { cp, mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { buildExecutable, type Target, targets } from './executables.ts';
+import { writeNotices } from './notices.ts';
+import { packSdk } from './sdk.ts';
+import { packService } from './service.ts';
+import { root } from './staging.ts';
+import { sizeOf, writeChecksums } from './sums.ts';
+
+/*
+ * `npm run pack` makes in dist/ all that a release consists of. It stands beside the five rooms
+ * and not in one of them: it ships with none, and no one of them may know all the others.
+ *
+ * npm run pack                    everything
+ * npm run pack -- linux-x64       the tarballs, and this executable alone
+ * npm run pack -- none            the tarballs alone
+ */
+
+const dist = join(root, 'dist');
+
+async function main(names: string[]): Promise<void> {
+  const wanted = chosen(names);
+  await rm(dist, { recursive: true, force: true });
+  await mkdir(dist, { recursive: true });
+  const made = [await packSdk(dist), await packService(dist)];
+  const missing: string[] = [];
+  for (const target of wanted) {
+    const file = await buildExecutable(dist, target).catch((error) => {
+      missing.push(`${target}: ${error instanceof Error ? error.message : error}`);
+      return null;
+    });
+    if (file !== null) made.push(file);
+  }
+  made.push(await writeNotices(dist));
+  await cp(join(root, 'LICENSE'), join(dist, 'LICENSE'));
+  for (const file of made) console.log(`${(await sizeOf(file)).padStart(10)}  ${file}`);
+  await writeChecksums(dist);
+  if (missing.length === 0) return;
+  console.error(`\nNOT BUILT, ${missing.length} of the executables:\n  ${missing.join('\n  ')}`);
+  // Others than this machine's own may need a download that is not to be had here.
+  if (missing.some((line) => line.startsWith(`${hostTarget()}:`))) process.exitCode = 1;
+}
+
+function chosen(names: string[]): Target[] {
+  const unknown = names.filter((name) => name !== 'none' && !targets.some((one) => one === name));
+  if (unknown.length > 0) throw new Error(`no such target: ${unknown}. Known: ${targets}, none`);
+  return names.length === 0 ? [...targets] : targets.filter((target) => names.includes(target));
+}
+
+function hostTarget(): string {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  return `${platform}-${process.arch}`;
+}
+
+await main(process.argv.slice(2));

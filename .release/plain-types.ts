@@ -1,0 +1,145 @@
+import { join } from 'node:path';
+import { Kind, OptionalKind, type TSchema } from '@sinclair/typebox';
+import { root } from './staging.ts';
+
+/*
+ * The contract's types are read off its schemas, `Static<typeof Memory>`, and would bring the
+ * schema library to everyone who compiles against the SDK. Here each is written out instead, with
+ * what the schemas say about their fields. tests/package/pack.test.ts holds the outcome to the
+ * types of the sources.
+ */
+
+type Module = Record<string, unknown>;
+
+const modules = new Map<string, Module>();
+for (const path of new Bun.Glob('*.ts').scanSync({ cwd: join(root, 'sdk/contract') })) {
+  modules.set(path.replace(/\.ts$/, ''), await import(join(root, 'sdk/contract', path)));
+}
+
+/** The declaration file of a contract module, without TypeBox. */
+export async function plainTypes(path: string, declarations: string): Promise<string> {
+  const name = path.replace(/^contract\/|\.d\.ts$/g, '');
+  const { text, docs } = withoutSchemas(declarations);
+  return text
+    .replace(/^import .*'@sinclair\/typebox';\n/gm, '')
+    .replace(/Static<typeof (\w+)>/g, (_, type: string) => print(schemaOf(name, type), name, type))
+    .replace(/keyof typeof (\w+Schemas)\b/g, (_, table: string) =>
+      keysOf(modules.get(name)?.[table]),
+    )
+    .replace(/(\*\/\n)?^export type (\w+)/gm, (match, documented, type: string) => {
+      const said = docs.get(type) ?? comment(modules.get(name)?.[type], '');
+      return documented ? match : `${said}${match}`;
+    });
+}
+
+/**
+ * Drops what names the library, and functions, which nobody calls by way of a type. Keeps what was
+ * said of a schema for the type of the same name.
+ */
+function withoutSchemas(declarations: string) {
+  const docs = new Map<string, string>();
+  const statement =
+    /(\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?^export declare (?:const|function) (\w+)[\s\S]*?;\n(?![\s}])/gm;
+  const text = `${declarations}\n`.replace(statement, (whole, doc, name) => {
+    if (!whole.includes('typebox') && !whole.includes('declare function')) return whole;
+    if (doc !== undefined) docs.set(name, doc);
+    return '';
+  });
+  return { text: `${text.trimEnd()}\n`, docs };
+}
+
+function keysOf(table: unknown): string {
+  return Object.keys(Object(table))
+    .map((key) => JSON.stringify(key))
+    .join(' | ');
+}
+
+function schemaOf(module: string, type: string): TSchema {
+  const schema = modules.get(module)?.[type];
+  if (isSchema(schema)) return schema;
+  throw new Error(`sdk/contract/${module}.ts has no schema ${type}`);
+}
+
+function isSchema(value: unknown): value is TSchema {
+  return typeof value === 'object' && value !== null && Kind in value;
+}
+
+/** The type of a schema as TypeScript; `self` is the type that is being written out. */
+function print(schema: TSchema, module: string, self?: string, indent = ''): string {
+  const name = self === undefined ? nameOf(schema, module) : undefined;
+  if (name !== undefined) return name;
+  const inner = (one: TSchema, deeper = indent) => print(one, module, undefined, deeper);
+  switch (schema[Kind]) {
+    case 'Object':
+      return printObject(schema, indent, (one) => inner(one, `${indent}    `));
+    case 'Array':
+      return `Array<${inner(schema.items)}>`;
+    case 'Union':
+      return schema.anyOf.map((one: TSchema) => inner(one)).join(' | ');
+    case 'Record': {
+      const [value] = Object.values<TSchema>(schema.patternProperties);
+      return `Record<string, ${value === undefined ? 'unknown' : inner(value)}>`;
+    }
+    default:
+      return printSimple(schema);
+  }
+}
+
+function printSimple(schema: TSchema): string {
+  switch (schema[Kind]) {
+    case 'Literal':
+      return JSON.stringify(schema.const);
+    case 'String':
+    case 'Text':
+    case 'Instant':
+      return 'string';
+    case 'Integer':
+    case 'Number':
+      return 'number';
+    case 'Boolean':
+      return 'boolean';
+    case 'Null':
+      return 'null';
+    case 'Timestamp':
+      return 'string | number';
+    default:
+      throw new Error(`no type is known for the kind ${schema[Kind]}: teach it here`);
+  }
+}
+
+function printObject(schema: TSchema, indent: string, inner: (one: TSchema) => string): string {
+  const fields = Object.entries<TSchema>(schema.properties).map(([name, field]) => {
+    const optional = OptionalKind in field ? '?' : '';
+    return `${comment(field, `${indent}    `)}${indent}    ${name}${optional}: ${inner(field)};\n`;
+  });
+  return `{\n${fields.join('')}${indent}}`;
+}
+
+function comment(schema: unknown, indent: string): string {
+  const said = isSchema(schema) ? schema.description : undefined;
+  return said === undefined ? '' : `${indent}/** ${said.replaceAll('*/', '*\\/')} */\n`;
+}
+
+/** Whether the schema is one that the contract gives a type's name to, and where that is. */
+function nameOf(schema: TSchema, from: string): string | undefined {
+  // Symbols, and with them whether it is optional, are not part of the text.
+  const text = JSON.stringify(schema);
+  for (const [module, exported] of modules) {
+    for (const [name, candidate] of Object.entries(exported)) {
+      if (!typeNames.has(name) || !isSchema(candidate)) continue;
+      if (JSON.stringify(candidate) !== text) continue;
+      return module === from ? name : `import('./${module}.js').${name}`;
+    }
+  }
+  return undefined;
+}
+
+/** What is exported as a type as well: `Time` or `UserId` are schemas only. */
+const typeNames = new Set(
+  await Promise.all(
+    [...modules.keys()].map(async (module) => {
+      const text = await Bun.file(join(root, 'sdk/contract', `${module}.ts`)).text();
+      return [...text.matchAll(/^export type (\w+)/gm)].map(([, name = '']) => name);
+    }),
+  ).then((names) => names.flat()),
+);

@@ -1,0 +1,43 @@
+import { MemoryClient } from 'memory-service-sdk';
+
+/*
+ * A chat agent that remembers. Before it answers it searches the user's memories, and what the
+ * user says of themselves it saves. A script stands where a model would be called: `think` gets
+ * what a prompt would hold, the message and what is known, and says what to answer and remember.
+ */
+
+const memory = new MemoryClient(); // MEMORY_API_KEY and MEMORY_BASE_URL
+
+type Thought = { reply: string; remember?: string };
+
+function think(message: string, known: string[]): Thought {
+  const aboutMe = /^(?:I am|I'm|My|I prefer|I moved)\b/i.test(message);
+  if (aboutMe) return { reply: 'I will remember that.', remember: message };
+  const [best] = known;
+  return { reply: best === undefined ? 'You never told me.' : `You told me: ${best}` };
+}
+
+async function answer(userId: string, message: string): Promise<string> {
+  const { items } = await memory.search({ userId, query: message, limit: 3 });
+  const known = items.map(({ content }) => content);
+  const { reply, remember } = think(message, known);
+  if (remember !== undefined && !known.includes(remember)) {
+    await memory.save({ userId, content: remember, metadata: { source: 'chat' } });
+  }
+  return reply;
+}
+
+async function converse(userId: string, messages: string[]): Promise<void> {
+  for (const message of messages) {
+    console.log(`user:  ${message}`);
+    console.log(`agent: ${await answer(userId, message)}`);
+  }
+}
+
+const userId = process.argv[2] ?? 'ada';
+await converse(userId, ['I am allergic to peanuts.', 'My sister lives in Lisbon.']);
+
+// Another day, another process: nothing of the conversation is left but the memories.
+console.log('\nThe next day');
+await converse(userId, ['Where does my sister live?', 'Which food am I allergic to?']);
+await converse(`${userId}-stranger`, ['Where does my sister live?']);

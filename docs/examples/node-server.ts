@@ -1,0 +1,49 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { handleMemories } from './web-handler.ts';
+
+/* The web handler on plain Node. Express takes the same: app.use('/memories', onNode(handle…)). */
+
+type Handler = (request: Request) => Promise<Response>;
+
+/** A handler of the web standard as a listener of node:http. */
+export function onNode(handler: Handler) {
+  return async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    try {
+      const response = await handler(requestOf(incoming, outgoing));
+      outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+      outgoing.end(Buffer.from(await response.arrayBuffer()));
+    } catch (error) {
+      console.error(error);
+      if (!outgoing.headersSent) outgoing.writeHead(500);
+      outgoing.end();
+    }
+  };
+}
+
+function requestOf(incoming: IncomingMessage, outgoing: ServerResponse): Request {
+  const { method = 'GET', url = '/', headers } = incoming;
+  const left = new AbortController();
+  outgoing.once('close', () => left.abort());
+  const pairs = Object.entries(headers).map(([name, value]): [string, string] => [
+    name,
+    String(value),
+  ]);
+  const bare = method === 'GET' || method === 'HEAD';
+  const init = { method, headers: pairs, signal: left.signal };
+  // Node takes a body that is still coming in only with this word.
+  const withBody = { ...init, body: bodyOf(incoming), duplex: 'half' as const };
+  return new Request(`http://${headers.host}${url}`, bare ? init : withBody);
+}
+
+/** Node's and the web's types of a stream are two, and the same thing. */
+function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+  return Readable.toWeb(incoming) as ReadableStream<Uint8Array>;
+}
+
+const server = createServer(onNode(handleMemories));
+server.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  console.log(`http://127.0.0.1:${port}`);
+});

@@ -1,0 +1,57 @@
+import { MemoryClient, MemoryServiceError } from 'memory-service-sdk';
+
+/*
+ * Memories behind the routes of your own application. The API key stays on the server, and whose
+ * memories they are is decided by the session, never by what a browser sends.
+ *
+ * Next:   export { handleMemories as GET, handleMemories as POST } from './web-handler';
+ * Bun:    Bun.serve({ routes: { '/memories': handleMemories } })
+ * Node:   see node-server.ts, which is also how Express takes it
+ */
+
+const memory = new MemoryClient(); // MEMORY_API_KEY and MEMORY_BASE_URL
+
+/** GET ?q=… finds what the user said before; POST { "content": … } remembers something. */
+export async function handleMemories(request: Request): Promise<Response> {
+  const userId = userOf(request);
+  if (userId === null) return Response.json({ error: 'sign in first' }, { status: 401 });
+  try {
+    if (request.method === 'GET') return await find(request, userId);
+    if (request.method === 'POST') return await remember(request, userId);
+    return Response.json({ error: 'use GET or POST' }, { status: 405 });
+  } catch (error) {
+    return answerOf(error);
+  }
+}
+
+/** Your own check of the session belongs here. */
+function userOf(request: Request): string | null {
+  return request.headers.get('x-demo-user');
+}
+
+async function find({ url, signal }: Request, userId: string): Promise<Response> {
+  const query = new URL(url).searchParams.get('q') ?? '';
+  // When the browser leaves, the search ends too.
+  const { items } = await memory.search({ userId, query, limit: 5 }, { signal });
+  return Response.json(items.map(({ id, content, score }) => ({ id, content, score })));
+}
+
+async function remember(request: Request, userId: string): Promise<Response> {
+  // What the service does not take, it refuses with a message for the user.
+  const body = (await request.json()) as { content: string } | null;
+  // The browser's key, where it sends one, makes its own retries safe as well.
+  const idempotencyKey = request.headers.get('idempotency-key') ?? undefined;
+  const { id } = await memory.save({ userId, content: body?.content ?? '' }, { idempotencyKey });
+  return Response.json({ id }, { status: 201 });
+}
+
+/** What the user did wrong is theirs to know; all else is for the log, with the request's id. */
+function answerOf(error: unknown): Response {
+  if (error instanceof SyntaxError) return Response.json({ error: 'not JSON' }, { status: 400 });
+  if (!(error instanceof MemoryServiceError)) throw error;
+  if (error.status === 400 || error.status === 413) {
+    return Response.json({ error: error.message }, { status: error.status });
+  }
+  console.error(error.name, error.code, error.requestId);
+  return Response.json({ error: 'try again shortly' }, { status: 503 });
+}

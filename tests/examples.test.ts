@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { startChild } from './support/process.ts';
+import { startTestServer, type TestServer } from './support/server.ts';
+
+/* The examples of docs/examples, as somebody would run them. */
+
+const root = join(import.meta.dir, '..');
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const folder = join(root, 'docs/examples');
+
+function environment(): Record<string, string> {
+  return { MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key, PORT: '0' };
+}
+
+async function output(command: string[], env: Record<string, string> = {}): Promise<string> {
+  const all = { ...process.env, ...environment(), ...env };
+  const child = Bun.spawn(command, { env: all, cwd: root, stderr: 'pipe' });
+  const [text, errors] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  expect({ code: await child.exited, errors }).toMatchObject({ code: 0 });
+  return text;
+}
+
+function run(name: string, ...args: string[]): Promise<string> {
+  return output([process.execPath, join(folder, name), ...args]);
+}
+
+test('the chat agent knows a user again, and nobody else', async () => {
+  const said = await run('chat-agent.ts', 'ada');
+  expect(said).toContain(`Where does my sister live?
+agent: You told me: My sister lives in Lisbon.
+user:  Which food am I allergic to?
+agent: You told me: I am allergic to peanuts.
+user:  Where does my sister live?
+agent: You never told me.`);
+  expect(await run('chat-agent.ts', 'ada')).toBe(said);
+  expect((await server.client.list({ userId: 'ada' })).items).toHaveLength(2);
+});
+
+test('the help-desk sync can be run again', async () => {
+  const counts = 'ada: 2 tickets\nben: 1 tickets\n';
+  expect(await run('help-desk-sync.ts')).toBe(`3 synced, 0 unchanged\n${counts}`);
+  const before = await server.client.list({ userId: 'ada', source: 'helpdesk' });
+  expect(await run('help-desk-sync.ts')).toBe(`0 synced, 3 unchanged\n${counts}`);
+  expect(await server.client.list({ userId: 'ada', source: 'helpdesk' })).toEqual(before);
+});
+
+describe('the web handler on node:http', () => {
+  const headers = { 'x-demo-user': 'web', 'content-type': 'application/json' };
+  let url = '';
+  let child: ReturnType<typeof startChild>;
+  beforeAll(async () => {
+    child = startChild([process.execPath, join(folder, 'node-server.ts')], environment());
+    url = await child.ready;
+  });
+  afterAll(() => child.end('SIGTERM'));
+
+  function post(body: string, extra: Record<string, string> = {}) {
+    return fetch(url, { method: 'POST', headers: { ...headers, ...extra }, body });
+  }
+
+  test('remembers, once for each key, and finds it', async () => {
+    const note = JSON.stringify({ content: 'The spare key is under the mat.' });
+    const first = await post(note, { 'idempotency-key': 'note-1' });
+    expect(first.status).toBe(201);
+    const { id } = (await first.json()) as { id: string };
+    const again = await post(note, { 'idempotency-key': 'note-1' });
+    expect(await again.json()).toEqual({ id });
+    const found = await fetch(`${url}/?q=where+is+the+spare+key`, { headers });
+    expect(await found.json()).toMatchObject([{ id, content: 'The spare key is under the mat.' }]);
+  });
+
+  test('says what was wrong, and lets nobody in without a session', async () => {
+    expect((await post('{"content":""}')).status).toBe(400);
+    expect((await post('{')).status).toBe(400);
+    expect((await post('null')).status).toBe(400);
+    expect((await fetch(url)).status).toBe(401);
+    expect((await fetch(url, { method: 'DELETE', headers })).status).toBe(405);
+  });
+});
+
+test('the shell script goes through the command line', async () => {
+  const MEMORY = `${process.execPath} ${join(root, 'cli/main.ts')}`;
+  const said = await output(['bash', join(folder, 'memory.sh'), 'shell'], { MEMORY });
+  expect(said).toBe(`memories: 4
+"content":"The quarterly report is due on Friday.\\n"
+deleted: exit 3
+`);
+});

@@ -1,0 +1,119 @@
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startChild } from '../support/process.ts';
+import { until } from '../support/until.ts';
+import { emptyProject, type Project } from './project.ts';
+import type { Case, Packed } from './runtimes.ts';
+
+/* The service and the command line, installed by npm and as one file. */
+
+export function installedCases({ service, executable }: Packed): Case[] {
+  return [
+    { name: 'npm install of the service', run: () => byNpm(service) },
+    { name: 'without install scripts', run: () => byNpm(service, '--ignore-scripts') },
+    { name: 'npm install -g', run: () => globally(service) },
+    { name: 'executable', run: () => asOneFile(executable) },
+    { name: 'threads of the executable', run: () => withThreads(executable) },
+  ];
+}
+
+async function byNpm(service: string, ...flags: string[]): Promise<string> {
+  await using project = await emptyProject();
+  await project.install(service, ...flags);
+  return await tryOut(project, ['npx', 'memory'], [project.file('node_modules/.bin/memory')]);
+}
+
+async function globally(service: string): Promise<string> {
+  await using project = await emptyProject();
+  await project.install(service, '--global', '--prefix', project.folder);
+  return await tryOut(project, [project.file('bin/memory')]);
+}
+
+async function asOneFile(executable: string): Promise<string> {
+  await using project = await emptyProject();
+  // Where nothing else is.
+  await cp(executable, project.file('memory'));
+  return await tryOut(project, [project.file('memory')]);
+}
+
+/** Serves, saves, lists and stops, all by the command that was installed. */
+async function tryOut(project: Project, memory: string[], serving = memory): Promise<string> {
+  const { version } = await Bun.file(join(import.meta.dir, '../../package.json')).json();
+  const said = await project.run([...memory, '--version']);
+  if (said !== version) throw new Error(`--version says ${said}, not ${version}`);
+  await using server = await serve(project, serving, firstRun);
+  const env = { ...server.env, MEMORY_BASE_URL: server.url };
+  const id = await project.run([...memory, 'save', '--user', 'u', 'Hello'], env);
+  const list = await project.run([...memory, 'list', '--user', 'u'], env);
+  if (!list.startsWith(id)) throw new Error(`the list does not hold ${id}: ${list}`);
+  const code = await server.end();
+  if (code !== 0) throw new Error(`the server ended with ${code}: ${server.log()}`);
+  return `${version}: serve, save, list, stop; starts in ${await startMs(project, memory)} ms`;
+}
+
+async function startMs(project: Project, memory: string[]): Promise<string> {
+  const times: number[] = [];
+  for (let round = 0; round < 9; round += 1) {
+    const begin = performance.now();
+    await project.run([...memory, '--version']);
+    times.push(performance.now() - begin);
+  }
+  return (times.sort((a, b) => a - b)[4] ?? 0).toFixed(0);
+}
+
+type Serving = AsyncDisposable & {
+  url: string;
+  env: Record<string, string>;
+  log(): string;
+  end(): Promise<number | null>;
+};
+
+/** The last that a server says which made its first key, and stored it. */
+const firstRun = /curl -H/;
+
+async function serve(
+  project: Project,
+  memory: string[],
+  ready = /Stop with Ctrl-C/,
+): Promise<Serving> {
+  const env = { XDG_CONFIG_HOME: project.folder, HOME: project.folder, MEMORY_API_KEY: '' };
+  const database = `sqlite:${project.file('memory.db')}`;
+  const child = startChild([...memory, 'serve', '--port', '0', '--database', database], env);
+  await until(() => ready.test(child.log()), { what: 'the banner' });
+  const [, url = ''] = /running at (\S+)/.exec(child.log()) ?? [];
+  const end = () => child.end('SIGTERM');
+  return { url, env, log: child.log, end, [Symbol.asyncDispose]: async () => void (await end()) };
+}
+
+/** Checking a large file and scrubbing after an erasure happen in threads of their own. */
+async function withThreads(executable: string): Promise<string> {
+  await using project = await emptyProject();
+  const memory = [executable];
+  await using server = await serve(project, memory, firstRun);
+  const env = { ...server.env, MEMORY_BASE_URL: server.url };
+  await project.run([...memory, 'save', '--user', 'gone', 'Secret'], env);
+  await project.run([...memory, 'delete', '--user', 'gone', '--yes'], env);
+  const scrubbed = () => project.run([process.execPath, '--eval', chores]).then((n) => n === '0');
+  await until(scrubbed, { what: 'the scrub after an erasure', timeoutMs: 20_000 });
+  await server.end();
+  await project.run([process.execPath, '--eval', damage]);
+  await using damaged = await serve(project, memory);
+  await until(() => damaged.log().includes('the database is damaged'), { what: 'the damage' });
+  return 'an erasure is scrubbed, damage of a large file is found';
+}
+
+const chores = `const { Database } = require('bun:sqlite');
+console.log(new Database('memory.db').query('SELECT count(*) AS n FROM chores').get().n);`;
+
+/** Over the size that is checked before the start, with pages of nonsense all over its tree. */
+const damage = `const { Database } = require('bun:sqlite');
+const { openSync, writeSync, fstatSync } = require('node:fs');
+const db = new Database('memory.db');
+db.run('CREATE TABLE pad (text TEXT)');
+const insert = db.prepare('INSERT INTO pad VALUES (?)');
+db.transaction(() => { for (let n = 0; n < 40000; n++) insert.run('x'.repeat(2500)); })();
+db.run('PRAGMA wal_checkpoint(TRUNCATE)');
+db.close();
+const file = openSync('memory.db', 'r+');
+const pages = fstatSync(file).size / 4096;
+for (let page = 300; page < pages; page += 97) writeSync(file, Buffer.alloc(4096, 255), 0, 4096, page * 4096);`;

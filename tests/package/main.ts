@@ -1,0 +1,80 @@
+import { stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { $ } from 'bun';
+import { startTestServer } from '../support/server.ts';
+import { browserCases, startPageServer } from './browser.ts';
+import { installedCases } from './installed.ts';
+import { emptyProject } from './project.ts';
+import { type Case, type Packed, runtimeCases } from './runtimes.ts';
+import { typeCases } from './types.ts';
+
+/*
+ * What is packed, in the hands of those who install it. Needs a registry, and Chromium; a few
+ * minutes. bun tests/package/main.ts [part of a case's name …]
+ */
+
+const root = join(import.meta.dir, '../..');
+
+function lintCases({ sdk }: Packed): Case[] {
+  const lint = (name: string, ...command: string[]): Case => ({
+    name,
+    async run() {
+      await using project = await emptyProject();
+      await project.run(['npx', '--yes', ...command]);
+      return command.join(' ').replace(sdk, basename(sdk));
+    },
+  });
+  return [
+    lint('publint', 'publint@0.3.25', 'run', sdk, '--strict'),
+    // Modules alone, on purpose: require() of them works from Node 20.19 on, import everywhere.
+    lint('are the types wrong', '@arethetypeswrong/cli@0.18.5', sdk, '--profile', 'esm-only'),
+  ];
+}
+
+async function pack(): Promise<Packed> {
+  await $`${process.execPath} .release/pack.ts linux-x64`.cwd(root).quiet();
+  const { version } = await Bun.file(join(root, 'package.json')).json();
+  const made = (name: string) => join(root, 'dist', name);
+  return {
+    sdk: made(`memory-service-sdk-${version}.tgz`),
+    service: made(`memory-service-${version}.tgz`),
+    executable: made(`memory-${version}-linux-x64`),
+  };
+}
+
+async function attempt({ name, run }: Case): Promise<boolean> {
+  const begin = performance.now();
+  const [outcome, said] = await run().then(
+    (text) => ['pass', text],
+    (error) => ['FAIL', error instanceof Error ? error.message : String(error)],
+  );
+  const seconds = ((performance.now() - begin) / 1_000).toFixed(0).padStart(3);
+  console.log(`${outcome} ${seconds} s  ${name.padEnd(28)} ${said}`);
+  return outcome === 'pass';
+}
+
+async function main(wanted: string[]): Promise<void> {
+  const packed = await pack();
+  const pages = startPageServer();
+  const server = await startTestServer({ MEMORY_CORS_ORIGINS: pages.origin });
+  const cases = [
+    ...runtimeCases(packed, server),
+    ...browserCases(packed, server, pages),
+    ...typeCases(packed),
+    ...lintCases(packed),
+    ...installedCases(packed),
+  ];
+  for (const file of Object.values(packed)) {
+    console.log(`${basename(file)}: ${(await stat(file)).size.toLocaleString('en')} bytes`);
+  }
+  let failed = 0;
+  for (const one of cases) {
+    if (wanted.length > 0 && !wanted.some((part) => one.name.includes(part))) continue;
+    if (!(await attempt(one))) failed += 1;
+  }
+  await pages.stop();
+  await server.stop();
+  process.exitCode = failed === 0 ? 0 : 1;
+}
+
+await main(process.argv.slice(2));

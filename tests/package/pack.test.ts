@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { $ } from 'bun';
+import { packSdk } from '../../.release/sdk.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { emptyProject, type Project, writeScenario } from './project.ts';
+
+/* The packed SDK, as far as it can be tried without a registry. tests/package/main.ts does more. */
+
+const root = join(import.meta.dir, '../..');
+let project: Project;
+let server: TestServer;
+let installed = '';
+
+beforeAll(async () => {
+  project = await emptyProject();
+  server = await startTestServer();
+  const folder = await mkdtemp(join(tmpdir(), 'memory-dist-'));
+  const tarball = await packSdk(folder);
+  installed = project.file('node_modules/memory-service-sdk');
+  await mkdir(installed, { recursive: true });
+  await $`tar xzf ${tarball} -C ${installed} --strip-components 1`;
+  await rm(folder, { recursive: true });
+  // What npm would bring.
+  for (const name of ['ofetch', 'destr', 'ufo', 'node-fetch-native']) {
+    await symlink(join(root, 'node_modules', name), project.file(`node_modules/${name}`));
+  }
+});
+afterAll(async () => {
+  await server.stop();
+  await project[Symbol.asyncDispose]();
+});
+
+test.if(Bun.which('node') !== null)('the packed SDK does all that it says on Node', async () => {
+  await writeScenario(project);
+  const env = { BASE_URL: server.url, KEY: server.key, USER_ID: 'node' };
+  expect(await project.run(['node', 'main.js'], env)).toBe('16 operations');
+});
+
+test('it holds modules and types alone, and neither names TypeBox', async () => {
+  const found = await readdir(installed, { recursive: true, withFileTypes: true });
+  const files = found.filter((entry) => entry.isFile());
+  const strange = files.filter(({ name }) => !/\.d\.ts$|\.js$/.test(name)).map(({ name }) => name);
+  expect(strange.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
+  for (const { parentPath, name } of files) {
+    const text = await Bun.file(join(parentPath, name)).text();
+    expect(text).not.toMatch(/typebox|from ['"]\..*\.ts['"]/i);
+  }
+});
+
+test('its types are those of the sources', async () => {
+  const index = await Bun.file(join(root, 'sdk/index.ts')).text();
+  const lists = [...index.matchAll(/^export type \{([^}]*)\}/gm)].map(([, list = '']) => list);
+  const all = lists.flatMap((list) => list.match(/\w+/g) ?? []);
+  // A class with private fields is the same as no other.
+  const names = all.filter((name) => name !== 'Ingest');
+  expect(names.length).toBeGreaterThan(40);
+  const args = ['Answer', 'ApiPromise'];
+  const lines = names.map((name) => {
+    const of = args.includes(name) ? '<string>' : '';
+    return `export const ${name}: Same<Packed.${name}${of}, Source.${name}${of}> = true;`;
+  });
+  await project.write(
+    'same.ts',
+    `import type * as Packed from 'memory-service-sdk';
+import type * as Source from '${join(root, 'sdk/index.ts')}';
+type Same<A, B> = [A, B] extends [B, A] ? true : never;
+${lines.join('\n')}\n`,
+  );
+  const options = { extends: join(root, 'tsconfig.json'), include: [], files: ['same.ts'] };
+  const config = { ...options, compilerOptions: { typeRoots: [join(root, 'node_modules')] } };
+  await project.write('tsconfig.json', JSON.stringify(config));
+  expect(await project.run([join(root, 'node_modules/.bin/tsc'), '-p', 'tsconfig.json'])).toBe('');
+});

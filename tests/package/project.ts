@@ -1,0 +1,60 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { $ } from 'bun';
+
+/** An empty project of somebody else, outside of the clone, so that nothing of it is found. */
+export type Project = AsyncDisposable & {
+  folder: string;
+  file(name: string): string;
+  write(name: string, text: string): Promise<string>;
+  install(...packages: string[]): Promise<void>;
+  /** Runs a command there and gives what it printed; throws what it said where it fails. */
+  run(command: string[], env?: Record<string, string>): Promise<string>;
+};
+
+export async function emptyProject(): Promise<Project> {
+  const folder = await mkdtemp(join(tmpdir(), 'memory-project-'));
+  const file = (name: string) => join(folder, name);
+  async function write(name: string, text: string) {
+    await Bun.write(file(name), text);
+    return file(name);
+  }
+  await write('package.json', '{ "private": true, "type": "module" }');
+  return {
+    folder,
+    file,
+    write,
+    install: async (...packages) => {
+      await $`npm install --no-audit --no-fund --loglevel=error ${packages}`.cwd(folder).quiet();
+    },
+    run: (command, env) => run(command, folder, env),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+async function run(command: string[], cwd: string, env: Record<string, string> = {}) {
+  const child = Bun.spawn(command, { cwd, env: { ...process.env, ...env }, stderr: 'pipe' });
+  const [text, errors] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  if ((await child.exited) === 0) return text.trim();
+  throw new Error(`${command.join(' ')} ended with ${child.exitCode}\n${text}${errors}`);
+}
+
+/** The scenario as plain JavaScript, which each runtime takes. */
+export async function scenarioText(): Promise<string> {
+  const source = await Bun.file(join(import.meta.dir, 'scenario.ts')).text();
+  return new Bun.Transpiler({ loader: 'ts' }).transformSync(source);
+}
+
+/** A module that runs the scenario on the SDK that the project installed; prints the outcome. */
+export const mainText = `
+import * as sdk from 'memory-service-sdk';
+import { scenario } from './scenario.js';
+const { BASE_URL: baseUrl, KEY: apiKey, USER_ID: userId } = process.env;
+console.log(await scenario(sdk, { baseUrl, apiKey, userId }));
+`;
+
+export async function writeScenario(project: Project): Promise<void> {
+  await project.write('scenario.js', await scenarioText());
+  await project.write('main.js', mainText);
+}

@@ -1,0 +1,105 @@
+import { emptyProject, type Project, writeScenario } from './project.ts';
+
+export type Packed = { sdk: string; service: string; executable: string };
+/** A server that takes calls from `origin` too. */
+export type Target = { url: string; key: string };
+
+/** One thing that is tried; gives what is worth saying of its success. */
+export type Case = { name: string; run(): Promise<string> };
+
+let users = 0;
+
+export function environment({ url, key }: Target): Record<string, string> {
+  users += 1;
+  return { BASE_URL: url, KEY: key, USER_ID: `user-${users}` };
+}
+
+/** The packed SDK in an empty project, with what else the runtime needs. */
+export async function projectWith(sdk: string, ...more: string[]): Promise<Project> {
+  const project = await emptyProject();
+  await project.install(sdk, ...more);
+  await writeScenario(project);
+  return project;
+}
+
+export function runtimeCases({ sdk }: Packed, target: Target): Case[] {
+  return [
+    { name: 'Bun', run: () => onBun(sdk, target) },
+    { name: 'Node of this machine', run: () => onNode(sdk, target, ['node']) },
+    { name: 'newest Node of the registry', run: () => onNewestNode(sdk, target) },
+    { name: 'worker runtime (Miniflare)', run: () => onMiniflare(sdk, target) },
+  ];
+}
+
+async function onBun(sdk: string, target: Target): Promise<string> {
+  await using project = await projectWith(sdk);
+  const done = await project.run([process.execPath, 'main.js'], environment(target));
+  return `Bun ${Bun.version}: ${done}`;
+}
+
+async function onNode(sdk: string, target: Target, node: string[]): Promise<string> {
+  await using project = await projectWith(sdk);
+  const done = await project.run([...node, 'main.js'], environment(target));
+  return `Node ${await project.run([...node, '--version'])}: ${done}`;
+}
+
+/** npm has Node's own binaries, too. */
+async function onNewestNode(sdk: string, target: Target): Promise<string> {
+  await using project = await emptyProject();
+  await project.install('node@latest');
+  return await onNode(sdk, target, [project.file('node_modules/node/bin/node')]);
+}
+
+const workerText = `
+import * as sdk from 'memory-service-sdk';
+import { scenario } from './scenario.js';
+export default {
+  async fetch(request, { BASE_URL: baseUrl, KEY: apiKey, USER_ID: userId }) {
+    try {
+      return new Response(await scenario(sdk, { baseUrl, apiKey, userId }));
+    } catch (error) {
+      return new Response(error.stack ?? String(error), { status: 500 });
+    }
+  },
+};
+`;
+
+const miniflareText = `
+import { readFileSync } from 'node:fs';
+import { Miniflare } from 'miniflare';
+const { BASE_URL, KEY, USER_ID } = process.env;
+const worker = new Miniflare({
+  modules: true,
+  script: readFileSync('worker-bundle.js', 'utf8'),
+  compatibilityDate: '2025-01-01',
+  bindings: { BASE_URL, KEY, USER_ID },
+});
+const response = await worker.dispatchFetch('http://worker.test/');
+console.log(await response.text());
+await worker.dispose();
+process.exitCode = response.ok ? 0 : 1;
+`;
+
+async function onMiniflare(sdk: string, target: Target): Promise<string> {
+  await using project = await projectWith(sdk, 'miniflare@latest');
+  await project.write('worker.js', workerText);
+  await project.write('miniflare.js', miniflareText);
+  await bundle(project, 'worker.js', 'worker-bundle.js');
+  const done = await project.run(['node', 'miniflare.js'], environment(target));
+  const { version } = await Bun.file(project.file('node_modules/workerd/package.json')).json();
+  return `workerd ${version}: ${done}`;
+}
+
+/** One minified module for the web, as a build of an application makes it. */
+export async function bundle(project: Project, entry: string, outfile: string): Promise<number> {
+  const built = await Bun.build({
+    entrypoints: [project.file(entry)],
+    target: 'browser',
+    minify: true,
+  });
+  const [output] = built.outputs;
+  if (output === undefined) throw new Error('nothing was built');
+  const text = await output.text();
+  await project.write(outfile, text);
+  return Bun.gzipSync(Buffer.from(text)).length;
+}

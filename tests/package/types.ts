@@ -1,0 +1,73 @@
+import { emptyProject, type Project } from './project.ts';
+import type { Case, Packed } from './runtimes.ts';
+
+/* What a strict TypeScript makes of the packed types, with every declaration file checked. */
+
+const program = `
+import { MemoryClient, NotFoundError } from 'memory-service-sdk';
+import type { Answer, CallOptions, IngestRecord, Memory, Page } from 'memory-service-sdk';
+import type { RecordType, SaveRequest, TimelineEntry } from 'memory-service-sdk';
+
+const memory = new MemoryClient({ apiKey: 'k', baseUrl: 'http://127.0.0.1', maxRetries: 1 });
+const request: SaveRequest = { userId: 'u', content: 'c', metadata: { tags: ['a', 1, null] } };
+const entry: TimelineEntry = { author: 'user', content: 'x', timestamp: 0 };
+const options: CallOptions = { signal: AbortSignal.timeout(1), idempotencyKey: null };
+const data = { subject: 's', comments: [entry] };
+const records: IngestRecord[] = [{ type: 'ticket', userId: 'u', data }];
+const type: RecordType = 'ticket';
+
+export async function main(): Promise<Memory[]> {
+  const saved = await memory.save(request, options);
+  const id: string = saved.memoryId;
+  const page: Page = await memory.list({ userId: 'u', type, metadata: { plan: 'pro', seats: 3 } });
+  const all: Memory[] = [...page.items];
+  for await (const one of memory.list({ userId: 'u' })) all.push(one);
+  const { data, response }: Answer<Memory> = await memory.get(id).withResponse();
+  await memory.ingest.batch({ items: records });
+  const { status } = await memory.waitUntilComplete(data.id, { onStatus: (s) => s.chunksTotal });
+  const text: 'processing' | 'complete' | 'failed' = status;
+  const { items } = await memory.search({ userId: 'u', query: text });
+  items.map(({ score, snippet }) => score.toFixed() + snippet + response.headers.get('x'));
+  // @ts-expect-error An entry has an author or a role.
+  await memory.ingest.chat({ userId: 'u', data: { messages: [{ content: 'x' }] } });
+  // @ts-expect-error A save needs a content.
+  await memory.save({ userId: 'u' }).catch((error: unknown) => error instanceof NotFoundError);
+  return all;
+}
+`;
+
+const settings = [
+  { moduleResolution: 'bundler', module: 'ESNext', lib: ['ES2022', 'DOM'], types: [] },
+  { moduleResolution: 'node16', module: 'node16', lib: ['ES2022'], types: ['node'] },
+  { moduleResolution: 'nodenext', module: 'nodenext', lib: ['ES2022', 'DOM'], types: [] },
+];
+
+export function typeCases({ sdk }: Packed): Case[] {
+  return ['7.0.2', '5.9.3', '5.4.5'].map((version) => ({
+    name: `TypeScript ${version}`,
+    run: () => check(sdk, version),
+  }));
+}
+
+async function check(sdk: string, version: string): Promise<string> {
+  await using project = await emptyProject();
+  await project.install(sdk, `typescript@${version}`, '@types/node@20');
+  await project.write('main.ts', program);
+  for (const setting of settings) await compile(project, setting);
+  const names = settings.map(({ moduleResolution }) => moduleResolution);
+  return `${names.join(', ')}; strict, skipLibCheck off`;
+}
+
+async function compile(project: Project, setting: object): Promise<void> {
+  const compilerOptions = {
+    ...setting,
+    target: 'ES2022',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: false,
+    noEmit: true,
+  };
+  await project.write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['main.ts'] }));
+  await project.run(['node', 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']);
+}
