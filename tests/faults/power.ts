@@ -15,7 +15,7 @@ import { startLoad } from './load.ts';
 import { mountImage, sh } from './mounts.ts';
 import { createTarget } from './target.ts';
 
-const cycles = { quick: 3, full: 40, control: 8 };
+const cycles = { quick: 3, full: 60, control: 8 };
 const clients = 8;
 const imageBytes = 256 * 1024 * 1024;
 const cutAfterMs = { from: 200, to: 1_200 };
