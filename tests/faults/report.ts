@@ -31,7 +31,7 @@ function readRows(path: string): [string, string][] {
   if (!existsSync(path)) return [];
   const lines = readFileSync(path, 'utf8').split('\n');
   return lines.flatMap((line): [string, string][] => {
-    const id = /^\| (P\d+) \|/.exec(line)?.[1];
+    const id = /^\| (P\d+) +\|/.exec(line)?.[1];
     return id === undefined ? [] : [[id, line]];
   });
 }
