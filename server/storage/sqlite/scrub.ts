@@ -21,8 +21,9 @@ export type Scrubber = {
 /** Erasures come in rows; and the answer should be out before the disk is busy. */
 const delayMs = 1_000;
 const patienceMs = 30_000;
-/** Writes would wait too long for a larger file to be rebuilt; its operator chooses the time. */
-export const largestScrubbed = 1024 ** 3;
+/** Writes would wait too long for a larger file to be rebuilt: of that only the log is emptied, and
+ * the note stays for the operator, who can choose the time. */
+const largestRebuilt = 1024 ** 3;
 
 export function createScrubber(db: Database, path: string): Scrubber {
   const note = db.prepare(`INSERT OR IGNORE INTO chores (name) VALUES ('scrub')`);
@@ -30,7 +31,7 @@ export function createScrubber(db: Database, path: string): Scrubber {
   let timer: ReturnType<typeof setTimeout> | undefined;
   function scrub(): void {
     timer = undefined;
-    if (noted.get() === null || statSync(path).size > largestScrubbed) return;
+    if (noted.get() === null) return;
     const thread = new Worker(new URL(import.meta.url), { workerData: { scrubbedPath: path } });
     thread.unref();
     thread.once('error', () => {
@@ -46,16 +47,18 @@ export function createScrubber(db: Database, path: string): Scrubber {
   };
 }
 
-/** Rebuilds the file and empties the log. Throws where others keep it from doing so for long. */
+/** Rebuilds the file, unless it is too large, and empties the log. Throws where others keep it from
+ * doing so for long. */
 export function scrubDatabase(path: string): void {
   const db = new Database(path);
   db.run(`PRAGMA busy_timeout = ${patienceMs}`);
   db.run('PRAGMA secure_delete = ON');
   db.run('PRAGMA synchronous = FULL');
-  db.run('VACUUM');
+  const rebuilt = statSync(path).size <= largestRebuilt;
+  if (rebuilt) db.run('VACUUM');
   const [emptied] = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all() as { busy: number }[];
   if (emptied?.busy !== 0) throw new Error('readers kept the write-ahead log from being emptied');
-  db.run(`DELETE FROM chores WHERE name = 'scrub'`);
+  if (rebuilt) db.run(`DELETE FROM chores WHERE name = 'scrub'`);
   db.close(false);
 }
 
