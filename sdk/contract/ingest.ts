@@ -131,12 +131,6 @@ export const BatchRequest = Type.Object(
 );
 export type BatchRequest = { items: IngestRecord[] };
 
-/** The envelope of a batch alone: its items are judged one by one, and bad ones fail alone. */
-export const BatchEnvelope = Type.Object(
-  { items: Type.Array(Type.Unknown(), { minItems: 1, maxItems: limits.batchItems }) },
-  closed,
-);
-
 /** The answer to one record, once it is durably queued. */
 export const Accepted = Type.Object(
   {

@@ -60,12 +60,6 @@ export const ImportRequest = Type.Object(
 );
 export type ImportRequest = { items: Memory[] };
 
-/** The envelope of an import alone: its items are judged one by one, and bad ones fail alone. */
-export const ImportEnvelope = Type.Object(
-  { items: Type.Array(Type.Unknown(), { minItems: 1, maxItems: limits.batchItems }) },
-  { additionalProperties: false },
-);
-
 const Count = Type.Integer({ minimum: 0 });
 
 export const Imported = Type.Object(

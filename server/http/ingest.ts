@@ -5,15 +5,12 @@ import type {
   IngestRecord,
   RecordType,
 } from '../../sdk/contract/ingest.ts';
-import { BatchEnvelope } from '../../sdk/contract/ingest.ts';
 import {
-  sentence,
   type Validator,
   validateChat,
   validateDocument,
   validateRecord,
   validateSupport,
-  validator,
 } from '../../sdk/contract/validate.ts';
 import type { Services } from '../app.ts';
 import { renderRecord } from '../memory/render.ts';
@@ -23,13 +20,11 @@ import type { Caller } from './authenticate.ts';
 import { bodyUnread, readJson } from './body.ts';
 import { checked } from './check.ts';
 import { readIdempotency } from './idempotency.ts';
+import { judgeItems } from './items.ts';
 import { readNoQuery } from './query.ts';
 import type { Secured } from './secured.ts';
 
 type Context = Sink & { caller: Caller };
-type Failure = BatchAccepted['failed'][number];
-
-const validateBatch = validator(BatchEnvelope);
 
 /** /v1/ingest: one idea, the record, and five doors to it. */
 export function ingest(guard: Secured, services: Services) {
@@ -80,8 +75,10 @@ export function ingest(guard: Secured, services: Services) {
 
   async function batch(context: Context) {
     const body = await readBody(context.request);
-    const { items } = checked<{ items: unknown[] }>(validateBatch, body);
-    const { records, indexes, failed } = judge(items, newId);
+    const judged = judgeItems(body, validateRecord, (item: IngestRecord) =>
+      renderRecord(item, newId()),
+    );
+    const { good: records, indexes, failed } = judged;
     const { sent } = await accept(
       context,
       body,
@@ -107,21 +104,4 @@ export function ingest(guard: Secured, services: Services) {
     .post('/document', door(validateDocument, 'document'), bodyUnread)
     .post('/chat', door(validateChat, 'conversation'), bodyUnread)
     .post('/batch', batch, bodyUnread);
-}
-
-/** The good items as memories, with the places they had, and why the others failed. */
-function judge(items: unknown[], newId: () => string) {
-  const records: NewMemory[] = [];
-  const indexes: number[] = [];
-  const failed: Failure[] = [];
-  for (const [index, item] of items.entries()) {
-    const [error] = validateRecord(item);
-    if (error !== undefined) {
-      failed.push({ index, error: 'invalid_request', message: sentence(error) });
-      continue;
-    }
-    records.push(renderRecord(item as IngestRecord, newId()));
-    indexes.push(index);
-  }
-  return { records, indexes, failed };
 }

@@ -4,11 +4,10 @@ import type { Memory } from '../../sdk/contract/memory.ts';
 import {
   DeleteAllQuery,
   ExportQuery,
-  ImportEnvelope,
   type Imported,
   ImportedMemory,
 } from '../../sdk/contract/transfer.ts';
-import { sentence, validator } from '../../sdk/contract/validate.ts';
+import { validator } from '../../sdk/contract/validate.ts';
 import type { Services } from '../app.ts';
 import { noFilter } from '../memory/filter.ts';
 import { pageJson } from '../memory/json.ts';
@@ -19,13 +18,13 @@ import { bodyUnread, readJson } from './body.ts';
 import { checked } from './check.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { readIdempotency } from './idempotency.ts';
+import { type Failure, judgeItems } from './items.ts';
 import { type ReadPage, readPage } from './page.ts';
 import { readNoQuery, readQuery, withLimit } from './query.ts';
 import type { Secured } from './secured.ts';
 
 const validateDeleteAll = validator(DeleteAllQuery);
 const validateExport = validator(ExportQuery);
-const validateImport = validator(ImportEnvelope);
 const validateItem = validator(ImportedMemory);
 
 /** Whole users at a time: erasing one, and taking memories out and in as they are. */
@@ -68,12 +67,11 @@ export function transfer(guard: Secured, { storage, worker, now, config }: Servi
         const { request, caller } = context;
         const body = await readJson(request, config.maxBodyBytes);
         readNoQuery(request);
-        const { items } = checked<{ items: unknown[] }>(validateImport, body);
-        const { memories, indexes, failed } = judge(items);
+        const { good, indexes, failed } = judgeItems(body, validateItem, importedMemory);
         const result = await storage.importMemories({
           projectId: caller.projectId,
           at: now(),
-          memories,
+          memories: good,
           idempotency: readIdempotency(request, body),
           answer: (outcomes) => ({
             status: 200,
@@ -94,25 +92,6 @@ function reader(storage: stored.Storage, projectId: number, userId?: string): Re
   }
   const range = { projectId, userId, filter: noFilter, order: 'asc' as const };
   return (after, limit) => storage.listMemories({ ...range, after, limit });
-}
-
-type Failure = Imported['failed'][number];
-
-/** The good items as memories, with the places they had, and why the others failed. */
-function judge(items: unknown[]) {
-  const memories: stored.ImportedMemory[] = [];
-  const indexes: number[] = [];
-  const failed: Failure[] = [];
-  for (const [index, item] of items.entries()) {
-    const [error] = validateItem(item);
-    if (error === undefined) {
-      memories.push(importedMemory(item as Memory));
-      indexes.push(index);
-    } else {
-      failed.push({ index, error: 'invalid_request', message: sentence(error) });
-    }
-  }
-  return { memories, indexes, failed };
 }
 
 function importedMemory(item: Memory): stored.ImportedMemory {

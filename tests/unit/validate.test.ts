@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test';
-import { BatchEnvelope } from '../../sdk/contract/ingest.ts';
 import { SaveRequest } from '../../sdk/contract/memory.ts';
 import { ListQuery } from '../../sdk/contract/page.ts';
 import {
@@ -11,6 +10,7 @@ import {
   validateSupport,
   validator,
 } from '../../sdk/contract/validate.ts';
+import { validateEnvelope } from '../../server/http/items.ts';
 
 const sentencesOf = (validate: Validator, value: unknown) => validate(value).map(sentence);
 
@@ -100,7 +100,7 @@ test.each([
   [{ items: [0], more: 1 }, ['more: is not a known field']],
   [{ items: Array(1_000).fill(0) }, []],
 ])('the batch envelope number %# gets what it deserves', (batch, sentences) => {
-  expect(sentencesOf(validator(BatchEnvelope), batch)).toEqual(sentences);
+  expect(sentencesOf(validateEnvelope, batch)).toEqual(sentences);
 });
 
 describe('a timeline', () => {

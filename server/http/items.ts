@@ -1,0 +1,44 @@
+import { Type } from '@sinclair/typebox';
+import { limits } from '../../sdk/contract/limits.ts';
+import { sentence, type Validator, validator } from '../../sdk/contract/validate.ts';
+import { checked } from './check.ts';
+
+/* Bodies of many items, which are judged one by one: bad ones fail alone. */
+
+/** Why an item failed; `index` is its place in the items sent, from 0. */
+export type Failure = { index: number; error: string; message: string };
+
+export type Judged<T> = {
+  good: T[];
+  /** The places that the good ones had. */
+  indexes: number[];
+  failed: Failure[];
+};
+
+/** The body around the items. */
+export const validateEnvelope = validator(
+  Type.Object(
+    { items: Type.Array(Type.Unknown(), { minItems: 1, maxItems: limits.batchItems }) },
+    { additionalProperties: false },
+  ),
+);
+
+/** Makes something of every item that is valid. A bad envelope throws `invalid_request`. */
+export function judgeItems<Item, T>(
+  body: unknown,
+  validate: Validator,
+  make: (item: Item) => T,
+): Judged<T> {
+  const { items } = checked<{ items: unknown[] }>(validateEnvelope, body);
+  const judged: Judged<T> = { good: [], indexes: [], failed: [] };
+  for (const [index, item] of items.entries()) {
+    const [error] = validate(item);
+    if (error === undefined) {
+      judged.good.push(make(item as Item));
+      judged.indexes.push(index);
+    } else {
+      judged.failed.push({ index, error: 'invalid_request', message: sentence(error) });
+    }
+  }
+  return judged;
+}
