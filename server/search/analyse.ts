@@ -28,10 +28,19 @@ const asciiSeparators = /[^a-z\d]+/g;
 /** Emoji stand alone: people write them on the end of words. Skin tones and joiners are dropped. */
 const emoji = /\p{RI}{2}|\p{Extended_Pictographic}/gu;
 const modifiers = /[\u{1f3fb}-\u{1f3ff}]|[\u{e0020}-\u{e007f}]|\ufe0e|\ufe0f|\u200d|\u00ad/gu;
-const unspaced =
-  '\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff' +
-  '\uac00-\ud7af\u{20000}-\u{3ffff}';
-const unspacedRun = new RegExp(`[${unspaced}]+`, 'gu');
+/** Scripts that do not part their words, first and last unit; planes 2 and 3 come on top. */
+const unspacedRanges = [
+  [0x0e00, 0x0eff],
+  [0x1000, 0x109f],
+  [0x1780, 0x17ff],
+  [0x3005, 0x3007],
+  [0x3040, 0x30ff],
+  [0x3400, 0x4dbf],
+  [0x4e00, 0x9fff],
+  [0xac00, 0xd7af],
+] as const;
+const unspaced = unspacedRanges.map((ends) => [...String.fromCharCode(...ends)].join('-'));
+const unspacedRun = new RegExp(`[${unspaced.join('')}\u{20000}-\u{3ffff}]+`, 'gu');
 
 /** Letters that do not decompose but that people leave the stroke or the ligature out of. */
 const plain = new Map(
@@ -80,15 +89,11 @@ export function fold(text: string): string {
 
 /** Whether a UTF-16 unit belongs to a script that does not part its words. */
 export function isUnspaced(unit: number): boolean {
-  if (unit < 0x0e00) return false;
-  return (
-    unit <= 0x0eff ||
-    (unit >= 0x1000 && unit <= 0x109f) ||
-    (unit >= 0x1780 && unit <= 0x17ff) ||
-    (unit >= 0x3005 && unit <= 0x9fff) ||
-    (unit >= 0xac00 && unit <= 0xd7af) ||
-    (unit >= 0xd840 && unit <= 0xd8bf)
-  );
+  // Most text is below all of them.
+  if (unit < unspacedRanges[0][0]) return false;
+  // The first halves of planes 2 and 3.
+  if (unit >= 0xd840 && unit <= 0xd8bf) return true;
+  return unspacedRanges.some(([first, last]) => unit >= first && unit <= last);
 }
 
 function foldLine(line: string): string {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { analyse, fold } from '../../server/search/analyse.ts';
+import { analyse, fold, isUnspaced } from '../../server/search/analyse.ts';
 import { isSlip } from '../../server/search/close.ts';
 import { parseQuery } from '../../server/search/query.ts';
 import { stem } from '../../server/search/stem.ts';
@@ -22,6 +22,18 @@ describe('analyse', () => {
     ['fine🚀👍🏽', 'fine 🚀 👍'],
     ['Ο αδελφός ЁЛКА بَيْت', 'ο αδελφοσ елка بيت'],
   ])('%j becomes %j', (text, folded) => expect(analyse(text)).toBe(folded));
+
+  test('parts a character from its neighbours just where its script parts no words', () => {
+    const emoji = /\p{Extended_Pictographic}/u;
+    const differing: string[] = [];
+    for (let unit = 0x80; unit <= 0xffff; unit += 1) {
+      const letter = String.fromCharCode(unit);
+      if (fold(letter) !== letter || emoji.test(letter)) continue;
+      const isParted = fold(`x${letter}x`) === `x ${letter} x`;
+      if (isParted !== isUnspaced(unit)) differing.push(unit.toString(16));
+    }
+    expect(differing).toEqual([]);
+  });
 
   test('labels a text with who speaks, unless it says so itself', () => {
     expect(analyse('I moved.', 'Ana')).toBe('ana: i moved');
