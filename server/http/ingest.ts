@@ -15,7 +15,7 @@ import {
 import type { Services } from '../app.ts';
 import { renderRecord } from '../memory/render.ts';
 import type { NewMemory } from '../storage/storage.ts';
-import { type Sink, sendResult } from './answer.ts';
+import { type Outgoing, sendResult } from './answer.ts';
 import type { Caller } from './authenticate.ts';
 import { bodyUnread, readJson } from './body.ts';
 import { checked } from './check.ts';
@@ -24,7 +24,7 @@ import { judgeItems } from './items.ts';
 import { readNoQuery } from './query.ts';
 import type { Secured } from './secured.ts';
 
-type Context = Sink & { caller: Caller };
+type Context = { request: Request; caller: Caller; set: Outgoing };
 
 /** /v1/ingest: one idea, the record, and five doors to it. */
 export function ingest(guard: Secured, services: Services) {
@@ -38,49 +38,49 @@ export function ingest(guard: Secured, services: Services) {
 
   /** Stores the records and their answer, and sends it. */
   async function accept(
-    context: Context,
+    { request, caller, set }: Context,
     body: unknown,
     records: NewMemory[],
     answer: (memoryIds: string[]) => object,
   ) {
     const result = await storage.acceptRecords({
-      projectId: context.caller.projectId,
+      projectId: caller.projectId,
       at: now(),
       records,
-      idempotency: readIdempotency(context.request, body),
+      idempotency: readIdempotency(request, body),
       answer: (memoryIds) => ({ status: 202, body: JSON.stringify(answer(memoryIds)) }),
     });
     worker.wake();
-    return { result, sent: sendResult(context, result) };
+    return { result, sent: sendResult(set, request, result) };
   }
 
   /** A door for one record; `type` is set where its body does not name one. */
   function door(validate: Validator, type?: RecordType) {
-    return async (context: Context) => {
-      const body = await readBody(context.request);
+    return async ({ request, caller, set }: Context) => {
+      const body = await readBody(request);
       const fields = checked<IngestRecord>(validate, body);
       const record = type === undefined ? fields : ({ ...fields, type } as IngestRecord);
       const { source = null, externalId = null } = record;
       const { result, sent } = await accept(
-        context,
+        { request, caller, set },
         body,
         [renderRecord(record, newId())],
         ([memoryId = '']): Accepted => ({ memoryId, status: 'processing', source, externalId }),
       );
       const { memoryId } = JSON.parse(result.answer.body) as Accepted;
-      context.set.headers.location = `/v1/memories/${memoryId}/status`;
+      set.headers.location = `/v1/memories/${memoryId}/status`;
       return sent;
     };
   }
 
-  async function batch(context: Context) {
-    const body = await readBody(context.request);
-    const judged = judgeItems(body, validateRecord, (item: IngestRecord) =>
+  async function batch({ request, caller, set }: Context) {
+    const body = await readBody(request);
+    const judged = await judgeItems(body, validateRecord, (item: IngestRecord) =>
       renderRecord(item, newId()),
     );
     const { good: records, indexes, failed } = judged;
     const { sent } = await accept(
-      context,
+      { request, caller, set },
       body,
       records,
       (memoryIds): BatchAccepted => ({

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { limits } from '../../sdk/contract/limits.ts';
 import { sentence, type Validator, validator } from '../../sdk/contract/validate.ts';
+import { mapInTurns } from '../turns.ts';
 import { checked } from './check.ts';
 
 /* Bodies of many items, which are judged one by one: bad ones fail alone. */
@@ -23,15 +24,18 @@ export const validateEnvelope = validator(
   ),
 );
 
-/** Makes something of every item that is valid. A bad envelope throws `invalid_request`. */
-export function judgeItems<Item, T>(
+/**
+ * Makes something of every item that is valid, and lets others in between. A bad envelope throws
+ * `invalid_request`.
+ */
+export async function judgeItems<Item, T>(
   body: unknown,
   validate: Validator,
   make: (item: Item) => T,
-): Judged<T> {
+): Promise<Judged<T>> {
   const { items } = checked<{ items: unknown[] }>(validateEnvelope, body);
   const judged: Judged<T> = { good: [], indexes: [], failed: [] };
-  for (const [index, item] of items.entries()) {
+  await mapInTurns(items, (item, index) => {
     const [error] = validate(item);
     if (error === undefined) {
       judged.good.push(make(item as Item));
@@ -39,6 +43,6 @@ export function judgeItems<Item, T>(
     } else {
       judged.failed.push({ index, error: 'invalid_request', message: sentence(error) });
     }
-  }
+  });
   return judged;
 }

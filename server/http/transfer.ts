@@ -34,8 +34,7 @@ export function transfer(guard: Secured, { storage, worker, now, config }: Servi
 
     .delete(
       '/memories',
-      async (context) => {
-        const { request, caller } = context;
+      async ({ request, caller, set }) => {
         const query = readQuery(request.url);
         const { userId } = checked<DeleteAllQuery>(validateDeleteAll, query);
         const result = await storage.deleteAllMemories({
@@ -45,29 +44,28 @@ export function transfer(guard: Secured, { storage, worker, now, config }: Servi
           idempotency: readIdempotency(request),
           answer: (deleted) => ({ status: 200, body: JSON.stringify({ deleted }) }),
         });
-        return sendResult(context, result);
+        return sendResult(set, request, result);
       },
       bodyUnread,
     )
 
-    .get('/export', async (context) => {
-      const query = checked<ExportQuery>(validateExport, withLimit(readQuery(context.request.url)));
+    .get('/export', async ({ request, caller, set }) => {
+      const query = checked<ExportQuery>(validateExport, withLimit(readQuery(request.url)));
       const { userId, cursor, limit = limits.exportItems } = query;
       const list = ['export', userId ?? ''];
       const after = cursor === undefined ? null : readCursor(cursor, list);
-      const read = reader(storage, context.caller.projectId, userId);
+      const read = reader(storage, caller.projectId, userId);
       const { items, next } = await readPage(read, { after, limit });
       const nextCursor = next === null ? null : writeCursor(next, list);
-      return sendJson(context, 200, pageJson(items, nextCursor));
+      return sendJson(set, 200, pageJson(items, nextCursor));
     })
 
     .post(
       '/import',
-      async (context) => {
-        const { request, caller } = context;
+      async ({ request, caller, set }) => {
         const body = await readJson(request, config.maxBodyBytes);
         readNoQuery(request);
-        const { good, indexes, failed } = judgeItems(body, validateItem, importedMemory);
+        const { good, indexes, failed } = await judgeItems(body, validateItem, importedMemory);
         const result = await storage.importMemories({
           projectId: caller.projectId,
           at: now(),
@@ -79,7 +77,7 @@ export function transfer(guard: Secured, { storage, worker, now, config }: Servi
           }),
         });
         worker.wake();
-        return sendResult(context, result);
+        return sendResult(set, request, result);
       },
       bodyUnread,
     );

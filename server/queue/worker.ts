@@ -1,14 +1,15 @@
 import { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Job, Passage, Storage } from '../storage/storage.ts';
+import { createTurns } from '../turns.ts';
 import { backoffMs, longestBackoffMs, maxAttempts } from './backoff.ts';
 
 /**
  * The queue's worker: claims what is due, cuts each text into passages, stores them, and sleeps
- * until something is accepted or due again.
+ * until something is accepted or due again. Results are stored in the commit of the next claim.
  *
- *   idle -> claim -> [work -> store]… -> claim … -> idle
- *                          \-> the job fails, and is tried again later, at most `maxAttempts` times
+ *   idle -> claim -> work -> [store, claim] -> work … -> idle
+ *                       \-> the job fails, and is tried again later, at most `maxAttempts` times
  *
  * No exception ends it: one in a job fails the job, one in the queue itself is logged and the loop
  * goes on after a pause.
@@ -33,6 +34,7 @@ export type WorkerOptions = {
 };
 
 type Failure = { failure: unknown };
+type Cut = { job: Job; passages: Passage[] };
 
 const claimLimit = 256;
 /** Passages stored in one transaction, so that a long document lets others in between. */
@@ -40,14 +42,13 @@ const passagesPerStep = 500;
 /** However quiet it is, look this often: a wake-up may have been for another process. */
 const longestSleepMs = 5_000;
 const pauseAfterFaultMs = 1_000;
-/** Requests get a turn at least this often while texts are cut. */
-const longestBlockMs = 8;
 
 export function startWorker(options: WorkerOptions): Worker {
   const { storage, now, log, index, random = Math.random } = options;
   const bell = createBell();
   let stopping = false;
   let movedAt = performance.now();
+  const storing: Promise<void>[] = [];
 
   async function loop(): Promise<void> {
     // At the start the process before ended in these attempts; later only the database failed.
@@ -56,9 +57,7 @@ export function startWorker(options: WorkerOptions): Worker {
       try {
         if (recovery !== null) await storage.recoverJobs(recovery);
         recovery = null;
-        const horizon = now() + longestBackoffMs;
-        const jobs = await storage.claimJobs({ now: now(), horizon, limit: claimLimit });
-        movedAt = performance.now();
+        const jobs = await claimNext();
         if (jobs.length === 0) await bell.wait(await sleepMs());
         else await runAll(jobs);
       } catch (error) {
@@ -67,6 +66,21 @@ export function startWorker(options: WorkerOptions): Worker {
         await bell.wait(pauseAfterFaultMs);
       }
     }
+    await Promise.allSettled(storing);
+  }
+
+  /** Claims while the results of the last claim are stored, so that both share a commit. */
+  async function claimNext(): Promise<Job[]> {
+    const horizon = now() + longestBackoffMs;
+    const claimed = storage.claimJobs({ now: now(), horizon, limit: claimLimit });
+    // Looked at below; until then a failure must not count as one that nobody handles.
+    claimed.catch(() => {});
+    const stored = storing.splice(0);
+    await Promise.allSettled(stored);
+    await Promise.all(stored);
+    const jobs = await claimed;
+    movedAt = performance.now();
+    return jobs;
   }
 
   async function sleepMs(): Promise<number> {
@@ -75,24 +89,24 @@ export function startWorker(options: WorkerOptions): Worker {
     return Math.min(longestSleepMs, Math.max(0, nextAt - now()));
   }
 
-  /** Cuts one text after the other; the results are stored side by side and share commits. */
+  /** Cuts one text after the other, and begins to store what came of it. */
   async function runAll(jobs: Job[]): Promise<void> {
-    const stored: Promise<void>[] = [];
-    let breathedAt = performance.now();
-    try {
-      for (const job of jobs) {
-        const settled = stopping ? giveBack(job) : settle(job, await cut(job));
-        stored.push(settled);
-        // Looked at below; until then a failure must not count as one that nobody handles.
-        settled.catch(() => {});
-        if (performance.now() - breathedAt < longestBlockMs) continue;
-        await new Promise((resolve) => setImmediate(resolve));
-        breathedAt = performance.now();
-      }
-    } finally {
-      await Promise.allSettled(stored);
+    const turn = createTurns();
+    const short: Cut[] = [];
+    for (const job of jobs) {
+      const outcome = stopping ? null : cut(job);
+      if (outcome === null) begin(giveBack(job));
+      else if ('failure' in outcome || outcome.length > passagesPerStep)
+        begin(settle(job, outcome));
+      else short.push({ job, passages: outcome });
+      await turn();
     }
-    await Promise.all(stored);
+    if (short.length > 0) begin(storeTogether(short));
+  }
+
+  function begin(work: Promise<void>): void {
+    work.catch(() => {});
+    storing.push(work);
   }
 
   async function giveBack(job: Job): Promise<void> {
@@ -100,13 +114,22 @@ export function startWorker(options: WorkerOptions): Worker {
   }
 
   /** The work itself: the passages of the job's text, or why there are none. */
-  async function cut(job: Job): Promise<Passage[] | Failure> {
-    if (job.attempt > maxAttempts) return { failure: 'the service ended during each attempt' };
-    const memory = await storage.getMemory(job.projectId, job.memoryId);
+  function cut({ attempt, content, metadata }: Job): Passage[] | Failure {
+    movedAt = performance.now();
+    if (attempt > maxAttempts) return { failure: 'the service ended during each attempt' };
     try {
-      return memory === null ? [] : index(memory.content, memory.metadata);
+      return index(content, metadata);
     } catch (error) {
       return { failure: error };
+    }
+  }
+
+  /** One write for all; where it is refused, each is stored alone, so that only one is to blame. */
+  async function storeTogether(cuts: Cut[]): Promise<void> {
+    try {
+      await storage.storePassages(cuts.map(({ job, passages }) => stepOf(job, passages)));
+    } catch {
+      await Promise.all(cuts.map(({ job, passages }) => settle(job, passages)));
     }
   }
 
@@ -121,18 +144,16 @@ export function startWorker(options: WorkerOptions): Worker {
   }
 
   async function store(job: Job, passages: Passage[]): Promise<void> {
-    const total = passages.length;
-    for (let first = 0; first < total; first += passagesPerStep) {
-      const step = passages.slice(first, first + passagesPerStep);
-      const held = await storage.storePassages({
-        ...job,
-        now: now(),
-        first,
-        passages: step,
-        total,
-      });
+    for (let first = 0; first < passages.length; first += passagesPerStep) {
+      const [held] = await storage.storePassages([stepOf(job, passages, first)]);
       if (!held) return;
     }
+  }
+
+  function stepOf({ projectId, memoryId, leaseToken }: Job, passages: Passage[], first = 0) {
+    const step = passages.slice(first, first + passagesPerStep);
+    const total = passages.length;
+    return { projectId, memoryId, leaseToken, now: now(), first, passages: step, total };
   }
 
   async function fail(job: Job, failure: unknown): Promise<void> {

@@ -98,23 +98,22 @@ export interface Storage {
   getStatus(projectId: number, id: string): Promise<StoredStatus | null>;
 
   /**
-   * Claims up to `limit` waiting jobs, the longest due first, and counts the attempt. Due is what
-   * was never tried, what waits until `now` or earlier, and, since the clock may have been set
-   * back, what waits until after `horizon`. A job that was tried before is claimed alone, so that
-   * one record that brings the process down cannot use up the attempts of its neighbours.
+   * Claims up to `limit` waiting jobs, fewer where their texts are long, the longest due first, and
+   * counts the attempt. Due is what was never tried, what waits until `now` or earlier, and, since
+   * the clock may have been set back, what waits until after `horizon`. A job that was tried before
+   * is claimed alone, so that one record that brings the process down cannot use up the attempts of
+   * its neighbours.
    */
   claimJobs(claim: { now: number; horizon: number; limit: number }): Promise<Job[]>;
 
   /**
-   * Stores a run of passages, beginning with the one numbered `first`; 0 removes what an earlier
-   * attempt left. With the last of `total` the memory is complete. False, and nothing is stored,
-   * where the lease is no longer the job's.
+   * Stores runs of passages, each beginning with the one numbered `first`; 0 removes what an
+   * earlier attempt left. With the last of `total` the memory is complete. False for each whose
+   * lease is no longer the job's: nothing of it is stored. Where one cannot be stored, none is.
    */
-  storePassages(
-    step: Lease & { now: number; first: number; passages: Passage[]; total: number },
-  ): Promise<boolean>;
+  storePassages(steps: PassageStep[]): Promise<boolean[]>;
 
-  /** Lets the job wait until `retryAt`, or ends it as failed for null. False as above. */
+  /** Lets the job wait until `retryAt`, or ends it as failed for null. False without the lease. */
   failJob(
     step: Lease & { now: number; retryAt: number | null; errorMessage: string },
   ): Promise<boolean>;
@@ -160,6 +159,12 @@ export interface Storage {
    * work; may take long. Empty where there is none.
    */
   findDamage(): Promise<string[]>;
+
+  /**
+   * Another number after every change of what is stored, whoever made it, and at the latest when
+   * the change is answered.
+   */
+  version(): Promise<number>;
 
   /** Throws where the database does not answer. */
   ping(): Promise<void>;
@@ -247,8 +252,16 @@ export type StoredStatus = {
 /** The right to finish a job, until somebody else claims it or its text changes. */
 export type Lease = { projectId: number; memoryId: string; leaseToken: number };
 
-/** `attempt` counts from 1. */
-export type Job = Lease & { attempt: number };
+/** `attempt` counts from 1; `metadata` is JSON text. */
+export type Job = Lease & { attempt: number; content: string; metadata: string };
+
+/** Some of a memory's passages, of `total`. */
+export type PassageStep = Lease & {
+  now: number;
+  first: number;
+  passages: Passage[];
+  total: number;
+};
 
 export type NewKey = {
   id: string;

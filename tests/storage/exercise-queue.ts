@@ -10,6 +10,7 @@ import {
   record,
   remove,
   save,
+  storeStep,
   update,
 } from './fixtures.ts';
 
@@ -45,10 +46,10 @@ export function exerciseQueue(name: string, open: () => Promise<Opened>): void {
       expect(await status(id)).toMatchObject({ status: 'processing', chunksTotal: 0, attempts: 0 });
       const job = await claim();
       const half = { ...job, now: 3_000, passages: one, total: 2 };
-      expect(await storage.storePassages({ ...half, first: 0 })).toBe(true);
+      expect(await storeStep(storage, { ...half, first: 0 })).toBe(true);
       const midway = { status: 'processing', chunksComplete: 1, chunksTotal: 2, attempts: 1 };
       expect(await status(id)).toMatchObject(midway);
-      expect(await storage.storePassages({ ...half, first: 1 })).toBe(true);
+      expect(await storeStep(storage, { ...half, first: 1 })).toBe(true);
       const done = { status: 'complete', chunksComplete: 2, chunksTotal: 2, attempts: 1 };
       expect(await status(id)).toMatchObject({ ...done, updatedAt: 3_000 });
       expect(await storage.claimJobs({ now: 9_000, horizon: 9_000 + 60_000, limit: 9 })).toEqual(
@@ -104,7 +105,7 @@ export function exerciseQueue(name: string, open: () => Promise<Opened>): void {
         const job = await claim();
         await end(id);
         const late = { ...job, now: 3_000, first: 0, passages: one, total: 1 };
-        expect(await storage.storePassages(late)).toBe(false);
+        expect(await storeStep(storage, late)).toBe(false);
         const failure = { now: 3_000, retryAt: null, errorMessage: 'late' };
         expect(await storage.failJob({ ...job, ...failure })).toBe(false);
         expect(await storage.releaseJob(job)).toBe(false);

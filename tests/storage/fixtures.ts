@@ -1,5 +1,11 @@
 import { noFilter } from '../../server/memory/filter.ts';
-import type { Idempotency, NewMemory, Storage, WriteResult } from '../../server/storage/storage.ts';
+import type {
+  Idempotency,
+  NewMemory,
+  PassageStep,
+  Storage,
+  WriteResult,
+} from '../../server/storage/storage.ts';
 
 /*
  * The shortest way to each operation, for the conformance suite: what a test does not name is the
@@ -65,7 +71,12 @@ export async function processNext(storage: Storage, now = 2_000): Promise<boolea
   const [job] = await storage.claimJobs({ now, horizon: now + 60_000, limit: 1 });
   if (job === undefined) return false;
   const passages = [{ start: 0, length: 5, folded: 'hello' }];
-  return storage.storePassages({ ...job, now, first: 0, passages, total: 1 });
+  return storeStep(storage, { ...job, now, first: 0, passages, total: 1 });
+}
+
+export async function storeStep(storage: Storage, step: PassageStep): Promise<boolean> {
+  const [held = false] = await storage.storePassages([step]);
+  return held;
 }
 
 export function list(storage: Storage, more: Partial<Parameters<Storage['listMemories']>[0]> = {}) {

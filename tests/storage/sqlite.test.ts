@@ -1,13 +1,15 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
+import { until } from '../support/until.ts';
 import { exerciseAnswers, exerciseMemories, type Opened } from './exercise.ts';
 import { exerciseKeys } from './exercise-keys.ts';
 import { exerciseQueue } from './exercise-queue.ts';
 import { exerciseTransfer } from './exercise-transfer.ts';
+import { accept, list, memory, record, save } from './fixtures.ts';
 
 async function inFolder(use: (path: string) => void | Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-storage-'));
@@ -68,6 +70,47 @@ test('the file and its lock are for their owner alone', async () => {
     for (const suffix of ['', '-wal', '.lock']) {
       expect(statSync(path + suffix).mode & 0o777).toBe(0o600);
     }
+    await storage.close();
+  });
+});
+
+test('the log is written into the file while the server runs, and is gone after it', async () => {
+  await inFolder(async (path) => {
+    const storage = openSqlite(path, { exclusive: true });
+    const beside = new Database(path);
+    const look = beside.prepare('PRAGMA wal_checkpoint(NOOP)');
+    const checkpointed = () => (look.get() as { checkpointed: number }).checkpointed;
+    const content = 'a long text '.repeat(10_000);
+    // Far fewer pages than those at which SQLite would do it by itself.
+    const written = async () => {
+      await save(storage, memory({ content }));
+      return checkpointed() > 0;
+    };
+    await until(written, { what: 'a checkpoint' });
+    beside.close(true);
+    await storage.close();
+    expect(existsSync(`${path}-wal`)).toBe(false);
+  });
+});
+
+test('reads go on while a batch is written, and see all of it or nothing', async () => {
+  await inFolder(async (path) => {
+    const storage = openSqlite(path, { exclusive: true });
+    const records = Array.from({ length: 1_000 }, () => record({ content: 'x'.repeat(5_000) }));
+    let accepted = false;
+    const batch = accept(storage, records).then(() => {
+      accepted = true;
+    });
+    const seen: number[] = [];
+    while (!accepted) {
+      seen.push((await list(storage, { limit: 2_000 })).length);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await batch;
+    // One read at least came after the batch had begun and before it had ended.
+    expect(seen.filter((count) => count === 0).length).toBeGreaterThan(1);
+    expect(seen.every((count) => count === 0 || count === 1_000)).toBe(true);
+    expect((await list(storage, { limit: 2_000 })).length).toBe(1_000);
     await storage.close();
   });
 });

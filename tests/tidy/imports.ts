@@ -25,6 +25,7 @@ const plainContract = ['errors', 'headers', 'limits', 'operations'].map(
 const anyBackend = [
   'server/storage/storage.ts',
   'server/errors.ts',
+  'server/turns.ts',
   'server/memory/',
   'server/search/',
   'node:',
@@ -61,7 +62,13 @@ const table: Row[] = [
   },
   {
     from: pure,
-    may: [...pure, 'server/storage/storage.ts', 'server/errors.ts', 'sdk/contract/'],
+    may: [
+      ...pure,
+      'server/storage/storage.ts',
+      'server/errors.ts',
+      'server/turns.ts',
+      'sdk/contract/',
+    ],
     types: ['server/log.ts'],
   },
   {

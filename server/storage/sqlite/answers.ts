@@ -1,14 +1,15 @@
 import type { Database } from 'bun:sqlite';
 import { ServiceError } from '../../errors.ts';
+import type { Turn } from '../../turns.ts';
 import type { Answer, Storage, Write, WriteResult } from '../storage.ts';
-import type { Writer } from './writer.ts';
+import type { Effect, Writer } from './writer.ts';
 
 /** What an effect hands back: its outcome, and the memory whose text the answer will hold. */
-export type Effect<Outcome> = { outcome: Outcome; textOf?: string };
+type Done<Outcome> = { outcome: Outcome; textOf?: string };
 
 export type Answers = {
   /** Runs a client's write once for its key, storing effect and answer in one transaction. */
-  answerOnce<T>(write: Write<T>, effect: () => Effect<T>): Promise<WriteResult>;
+  answerOnce<T>(write: Write<T>, effect: Effect<Done<T>>): Promise<WriteResult>;
   /** Cuts every stored answer that holds the memory's text down to its ids. */
   cutAnswers(projectId: number, memoryId: string): void;
   /** The same for all memories of a user. */
@@ -40,14 +41,14 @@ export function createAnswers(db: Database, writer: Writer): Answers {
      AND seq IN (SELECT seq FROM answers ORDER BY seq LIMIT ?)`,
   );
 
-  function once<T>(write: Write<T>, effect: () => Effect<T>): WriteResult {
+  async function once<T>(write: Write<T>, effect: Effect<Done<T>>, turn: Turn) {
     const { projectId, idempotency, at } = write;
     const stored = idempotency === null ? null : find.get(projectId, idempotency.key);
     if (stored !== null) {
       if (stored.fingerprint !== idempotency?.fingerprint) throw keyReused();
       return { answer: { status: stored.status, body: stored.body }, replayed: true };
     }
-    const { outcome, textOf } = effect();
+    const { outcome, textOf } = await effect(turn);
     const answer = write.answer(outcome);
     if (idempotency !== null) {
       const { key, fingerprint } = idempotency;
@@ -57,7 +58,7 @@ export function createAnswers(db: Database, writer: Writer): Answers {
   }
 
   return {
-    answerOnce: (write, effect) => writer.write(() => once(write, effect)),
+    answerOnce: (write, effect) => writer.write((turn) => once(write, effect, turn)),
     cutAnswers: (projectId, memoryId) => cut.run(projectId, memoryId),
     cutAnswersOfUser: (projectId, userId) => cutOfUser.run(projectId, userId),
     sweepAnswers: ({ before, limit }) => writer.write(() => sweep.run(before, limit).changes),

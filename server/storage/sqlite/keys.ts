@@ -1,5 +1,5 @@
-import type { Database } from 'bun:sqlite';
 import type { Storage, StoredKey } from '../storage.ts';
+import type { Connections } from './settings.ts';
 import type { Writer } from './writer.ts';
 
 type KeyOperations = Pick<
@@ -13,26 +13,28 @@ const columns = `k.id, p.name AS project, k.project_id AS projectId, k.name, k.p
 
 const joined = 'api_keys AS k JOIN projects AS p ON p.id = k.project_id';
 
-export function createKeys(db: Database, { write }: Writer): KeyOperations {
-  const project = db.prepare<{ id: number }, [string]>(
+export function createKeys({ reads, writes }: Connections, { write }: Writer): KeyOperations {
+  const project = writes.prepare<{ id: number }, [string]>(
     // The update changes nothing; it makes RETURNING answer for a project that is there.
     `INSERT INTO projects (name) VALUES (?)
      ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id`,
   );
-  const known = db.prepare<{ id: number }, [string]>('SELECT id FROM projects WHERE name = ?');
-  const insert = db.prepare(
+  const known = reads.prepare<{ id: number }, [string]>('SELECT id FROM projects WHERE name = ?');
+  const insert = writes.prepare(
     `INSERT INTO api_keys
        (id, project_id, name, hash, prefix, last_four, created_at, expires_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const list = db.prepare<StoredKey, []>(
+  const list = reads.prepare<StoredKey, []>(
     `SELECT ${columns} FROM ${joined} ORDER BY k.created_at, k.id`,
   );
-  const find = db.prepare<StoredKey, [string]>(`SELECT ${columns} FROM ${joined} WHERE k.hash = ?`);
-  const revoke = db.prepare(
+  const find = reads.prepare<StoredKey, [string]>(
+    `SELECT ${columns} FROM ${joined} WHERE k.hash = ?`,
+  );
+  const revoke = writes.prepare(
     'UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
   );
-  const touch = db.prepare('UPDATE api_keys SET last_used_at = ? WHERE id = ?');
+  const touch = writes.prepare('UPDATE api_keys SET last_used_at = ? WHERE id = ?');
 
   function projectId(name: string): number {
     const row = project.get(name);

@@ -24,7 +24,7 @@ export function createList(db: Database): Storage['listMemories'] {
   return async (range) => {
     const { sql, values } = select(range);
     if (range.filter.metadata.length === 0) {
-      return prepare(`${sql} LIMIT ?`).all(...values, range.limit);
+      return prepare(`${sql} LIMIT +?`).all(...values, range.limit);
     }
     const page: StoredMemory[] = [];
     for (const memory of prepare(sql).iterate(...values)) {
@@ -37,14 +37,14 @@ export function createList(db: Database): Storage['listMemories'] {
 
 function select({ projectId, userId, filter, order, after }: Range) {
   const direction = order === 'desc' ? 'DESC' : 'ASC';
-  const where = ['m.project_id = ? AND m.user_id = ?'];
+  const where = ['m.project_id = +? AND m.user_id = +?'];
   const values: Value[] = [projectId, userId];
   for (const [condition, wanted] of conditions(filter)) {
     where.push(condition);
     values.push(wanted);
   }
   if (after !== null) {
-    where.push(`(m.created_at, m.id) ${order === 'desc' ? '<' : '>'} (?, ?)`);
+    where.push(`(m.created_at, m.id) ${order === 'desc' ? '<' : '>'} (+?, +?)`);
     values.push(after.createdAt, after.id);
   }
   const sql = `SELECT ${columns} FROM ${joined} WHERE ${where.join(' AND ')}
@@ -54,9 +54,9 @@ function select({ projectId, userId, filter, order, after }: Range) {
 
 function conditions({ type, source, externalId, metadata }: Filter): [string, string][] {
   const wanted: [string, string][] = [];
-  if (type !== null) wanted.push(['m.type = ?', type]);
-  if (source !== null) wanted.push(['m.source = ?', source]);
-  if (externalId !== null) wanted.push(['m.external_id = ?', externalId]);
-  for (const text of necessaryTexts(metadata)) wanted.push(['instr(m.metadata, ?) > 0', text]);
+  if (type !== null) wanted.push(['m.type = +?', type]);
+  if (source !== null) wanted.push(['m.source = +?', source]);
+  if (externalId !== null) wanted.push(['m.external_id = +?', externalId]);
+  for (const text of necessaryTexts(metadata)) wanted.push(['instr(m.metadata, +?) > 0', text]);
   return wanted;
 }

@@ -1,10 +1,10 @@
-import type { Database } from 'bun:sqlite';
 import { noSuchMemory } from '../../errors.ts';
-import type { Passage, Storage, StoredMemory } from '../storage.ts';
+import type { Storage, StoredMemory } from '../storage.ts';
 import type { Answers } from './answers.ts';
 import { createList } from './list.ts';
-import type { Passages } from './passages.ts';
-import { columns, insertMemory, insertValues, joined } from './row.ts';
+import type { Owner, Passages } from './passages.ts';
+import { columns, joined, prepareInsert } from './row.ts';
+import type { Connections } from './settings.ts';
 
 type MemoryOperations = Pick<
   Storage,
@@ -12,46 +12,41 @@ type MemoryOperations = Pick<
 >;
 
 export function createMemories(
-  db: Database,
+  { reads, writes }: Connections,
   { answerOnce, cutAnswers }: Answers,
   passagesOf: Passages,
 ): MemoryOperations {
-  const find = db.prepare<StoredMemory, [number, string]>(
-    `SELECT ${columns} FROM ${joined} WHERE m.project_id = ? AND m.id = ?`,
-  );
-  const insert = db.prepare<{ seq: number }, (string | number | null)[]>(insertMemory);
-  const locate = db.prepare<{ seq: number; userId: string }, [number, string]>(
+  const find = `SELECT ${columns} FROM ${joined} WHERE m.project_id = +? AND m.id = +?`;
+  const read = reads.prepare<StoredMemory, [number, string]>(find);
+  const readBack = writes.prepare<StoredMemory, [number, string]>(find);
+  const insert = prepareInsert(writes);
+  const locate = writes.prepare<{ seq: number; userId: string }, [number, string]>(
     'SELECT seq, user_id AS userId FROM memories WHERE project_id = ? AND id = ?',
   );
-  const update = db.prepare<{ metadata: string }, (string | number | null)[]>(
+  const update = writes.prepare<{ metadata: string }, (string | number | null)[]>(
     `UPDATE memories SET content = ?, metadata = ifnull(?, metadata), updated_at = ?
      WHERE project_id = ? AND seq = ? RETURNING metadata`,
   );
-  const settleJob = db.prepare(
-    `UPDATE jobs SET state = 'complete', error_message = NULL, lease_token = lease_token + 1,
+  const settleJob = writes.prepare(
+    `UPDATE jobs SET state = 'complete', run_at = NULL, error_message = NULL, lease_token = lease_token + 1,
        chunks_complete = ?1, chunks_total = ?1, updated_at = ?2
      WHERE project_id = ?3 AND memory_seq = ?4`,
   );
-  const removeJob = db.prepare('DELETE FROM jobs WHERE project_id = ? AND memory_seq = ?');
-  const remove = db.prepare('DELETE FROM memories WHERE project_id = ? AND seq = ?');
-  const listMemories = createList(db);
+  const removeJob = writes.prepare('DELETE FROM jobs WHERE project_id = ? AND memory_seq = ?');
+  const remove = writes.prepare('DELETE FROM memories WHERE project_id = ? AND seq = ?');
+  const listMemories = createList(reads);
 
   function found(projectId: number, id: string): StoredMemory {
-    const memory = find.get(projectId, id);
+    const memory = readBack.get(projectId, id);
     if (memory === null) throw noSuchMemory();
     return memory;
   }
 
   /** Where the memory is stored, or `not_found`. */
-  function owner(projectId: number, id: string) {
+  function located(projectId: number, id: string): Owner {
     const row = locate.get(projectId, id);
     if (row === null) throw noSuchMemory();
     return { projectId, ...row };
-  }
-
-  function replacePassages(of: ReturnType<typeof owner>, passages: Passage[]): void {
-    passagesOf.remove(of);
-    passagesOf.insert(of, 0, passages);
   }
 
   return {
@@ -59,8 +54,7 @@ export function createMemories(
       answerOnce(write, () => {
         const { projectId, at, memory } = write;
         const { passages, ...stored } = memory;
-        const row = insert.get(...insertValues(projectId, memory, at));
-        const seq = row?.seq ?? 0;
+        const seq = insert(projectId, memory, at);
         passagesOf.insert({ projectId, userId: memory.userId, seq }, 0, passages);
         const outcome = { ...stored, status: 'complete' as const, createdAt: at, updatedAt: at };
         return { outcome, textOf: memory.id };
@@ -69,10 +63,11 @@ export function createMemories(
     updateMemory: (write) =>
       answerOnce(write, () => {
         const { projectId, at, id, content, metadata } = write;
-        const of = owner(projectId, id);
+        const of = located(projectId, id);
         const updated = update.get(content, metadata, at, projectId, of.seq);
         const passages = write.index(updated?.metadata ?? '{}');
-        replacePassages(of, passages);
+        passagesOf.remove(of);
+        passagesOf.insert(of, 0, passages);
         settleJob.run(passages.length, at, projectId, of.seq);
         return { outcome: found(projectId, id), textOf: id };
       }),
@@ -80,7 +75,7 @@ export function createMemories(
     deleteMemory: (write) =>
       answerOnce(write, () => {
         const { projectId, id } = write;
-        const of = owner(projectId, id);
+        const of = located(projectId, id);
         passagesOf.remove(of);
         removeJob.run(projectId, of.seq);
         remove.run(projectId, of.seq);
@@ -88,7 +83,7 @@ export function createMemories(
         return { outcome: undefined };
       }),
 
-    getMemory: async (projectId, id) => find.get(projectId, id),
+    getMemory: async (projectId, id) => read.get(projectId, id),
 
     listMemories,
   };

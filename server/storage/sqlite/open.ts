@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import type { Storage } from '../storage.ts';
 import { createAnswers } from './answers.ts';
 import { damaged, structuralFaults, structuralFaultsAside } from './check.ts';
+import { createCheckpointer } from './checkpoint.ts';
 import { createJobs } from './jobs.ts';
 import { createKeys } from './keys.ts';
 import { lockDatabase } from './lock.ts';
@@ -13,7 +14,7 @@ import { canonicalPath } from './path.ts';
 import { createRecords } from './records.ts';
 import { createRoom } from './room.ts';
 import { createScrubber } from './scrub.ts';
-import { keepFilesPrivate, openDatabase } from './settings.ts';
+import { type Connections, keepFilesPrivate, openDatabase } from './settings.ts';
 import { createTransfer } from './transfer.ts';
 import { createWriter } from './writer.ts';
 
@@ -30,9 +31,9 @@ export function openSqlite(name: string, { exclusive }: { exclusive: boolean }):
   const path = canonicalPath(name);
   const lock = exclusive ? lockDatabase(path, lockAdvice) : null;
   try {
-    const db = openSound(path);
-    migrate(db, path);
-    return storageOn(db, path, lock);
+    const writes = openSound(path);
+    migrate(writes, path);
+    return storageOn({ reads: openDatabase(path), writes }, path, lock);
   } catch (error) {
     lock?.release();
     throw error;
@@ -54,35 +55,48 @@ function isSmall(path: string): boolean {
   return !existsSync(path) || statSync(path).size <= checkedAtOpenBytes;
 }
 
-function storageOn(db: Database, path: string, lock: { release(): void } | null): Storage {
+function storageOn(
+  connections: Connections,
+  path: string,
+  lock: { release(): void } | null,
+): Storage {
+  const { reads, writes } = connections;
   // The writer waits for other processes by itself, without holding up the reads.
-  db.run('PRAGMA busy_timeout = 0');
-  const writer = createWriter(db);
-  const answers = createAnswers(db, writer);
-  const passages = createPassages(db);
-  const ensureRoom = createRoom(db);
-  const scrubber = createScrubber(db, path);
-  const ping = db.prepare('SELECT 1 FROM projects LIMIT 1');
+  writes.run('PRAGMA busy_timeout = 0');
+  const checkpointer = createCheckpointer(path);
+  // An administrator's command ends soon.
+  const writer = createWriter(writes, lock === null ? undefined : checkpointer.committed);
+  const answers = createAnswers(writes, writer);
+  const passages = createPassages(connections);
+  const ensureRoom = createRoom(writes);
+  const scrubber = createScrubber(connections, path);
+  const ping = reads.prepare('SELECT 1 FROM projects LIMIT 1');
+  // It moves with the commits of all other connections, and this one commits nothing.
+  const version = reads.prepare<{ data_version: number }, []>('PRAGMA data_version');
   // What an earlier process noted and did not get to. An administrator's command leaves it.
   if (lock !== null) scrubber.wake();
   return {
     name: 'sqlite',
-    ...createMemories(db, answers, passages),
-    ...createTransfer(db, answers, passages, scrubber, ensureRoom),
-    ...createRecords(db, answers, passages, ensureRoom),
-    ...createJobs(db, writer, passages),
-    ...createKeys(db, writer),
+    ...createMemories(connections, answers, passages),
+    ...createTransfer(connections, answers, passages, scrubber, ensureRoom),
+    ...createRecords(writes, answers, passages, ensureRoom),
+    ...createJobs(connections, writer, passages),
+    ...createKeys(connections, writer),
     listPassages: passages.listPassages,
     getPassages: passages.getPassages,
     sweepAnswers: answers.sweepAnswers,
     findDamage: async () => (isSmall(path) ? [] : structuralFaultsAside(path)),
+    version: async () => version.get()?.data_version ?? 0,
     async ping() {
       ping.get();
     },
     async close() {
       scrubber.stop();
       await writer.drained();
-      db.close(true);
+      await checkpointer.stop();
+      reads.close(true);
+      // The last one to close writes the log into the file.
+      writes.close(true);
       lock?.release();
     },
   };

@@ -1,8 +1,8 @@
-import type { Database } from 'bun:sqlite';
 import type { NumberedPassage, Passage, Storage, StoredMemory } from '../storage.ts';
 import { columns, joined } from './row.ts';
+import type { Connections } from './settings.ts';
 
-/** Whose passages: the columns they are stored beside. */
+/** Whose passages: the columns they are stored under. */
 export type Owner = { projectId: number; userId: string; seq: number };
 
 export type Passages = Pick<Storage, 'listPassages' | 'getPassages'> & {
@@ -13,25 +13,27 @@ export type Passages = Pick<Storage, 'listPassages' | 'getPassages'> & {
 
 type Placed = StoredMemory & { start: number; length: number };
 
-export function createPassages(db: Database): Passages {
-  const insert = db.prepare('INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?)');
-  const remove = db.prepare(
+export function createPassages({ reads, writes }: Connections): Passages {
+  const insert = writes.prepare('INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const remove = writes.prepare(
     'DELETE FROM passages WHERE project_id = ? AND user_id = ? AND memory_seq = ?',
   );
-  const list = db.prepare<NumberedPassage, [number, string]>(
+  const list = reads.prepare<NumberedPassage, [number, string]>(
     `SELECT memory_seq AS memory, ordinal, folded FROM passages
      WHERE project_id = ? AND user_id = ? ORDER BY memory_seq, ordinal`,
   );
-  const place = db.prepare<Placed, [number, number, number]>(
+  const place = reads.prepare<Placed, [number, number, number]>(
     `SELECT ${columns}, p.start, p.length FROM ${joined}
      JOIN passages AS p ON p.project_id = m.project_id AND p.user_id = m.user_id
        AND p.memory_seq = m.seq
-     WHERE m.project_id = ? AND m.seq = ? AND p.ordinal = ?`,
+     WHERE m.project_id = +? AND m.seq = +? AND p.ordinal = +?`,
   );
   return {
     insert({ projectId, userId, seq }, first, passages) {
-      for (const [index, { start, length, folded }] of passages.entries()) {
-        insert.run(projectId, userId, seq, first + index, start, length, folded);
+      let ordinal = first;
+      for (const { start, length, folded } of passages) {
+        insert.run(projectId, userId, seq, ordinal, start, length, folded);
+        ordinal += 1;
       }
     },
     remove: ({ projectId, userId, seq }) => remove.run(projectId, userId, seq),

@@ -1,9 +1,10 @@
 import type { Database } from 'bun:sqlite';
+import { mapInTurns } from '../../turns.ts';
 import type { NewMemory, Storage } from '../storage.ts';
 import type { Answers } from './answers.ts';
 import type { Passages } from './passages.ts';
 import type { Room } from './room.ts';
-import { insertMemory, insertValues } from './row.ts';
+import { prepareInsert } from './row.ts';
 
 type Known = { seq: number; id: string };
 
@@ -18,7 +19,7 @@ export function createRecords(
     `SELECT seq, id FROM memories WHERE project_id = ? AND user_id = ?
      AND ifnull(source, '') = ? AND external_id = ?`,
   );
-  const insert = db.prepare<{ seq: number }, (string | number | null)[]>(insertMemory);
+  const insert = prepareInsert(db);
   const takeOver = db.prepare(
     `UPDATE memories SET type = ?, content = ?, metadata = ?, updated_at = ?
      WHERE project_id = ? AND seq = ?`,
@@ -36,8 +37,7 @@ export function createRecords(
     const known =
       externalId === null ? null : findOrigin.get(projectId, userId, source ?? '', externalId);
     if (known === null) {
-      const row = insert.get(...insertValues(projectId, record, at));
-      queue.run(projectId, row?.seq ?? 0, at);
+      queue.run(projectId, insert(projectId, record, at), at);
       return record.id;
     }
     const { type, content, metadata } = record;
@@ -50,10 +50,11 @@ export function createRecords(
 
   return {
     acceptRecords: (write) =>
-      answerOnce(write, () => {
+      answerOnce(write, async (turn) => {
         const { projectId, at, records } = write;
         ensureRoom(projectId, records.length);
-        return { outcome: records.map((record) => accept(projectId, record, at)) };
+        const outcome = await mapInTurns(records, (record) => accept(projectId, record, at), turn);
+        return { outcome };
       }),
   };
 }

@@ -17,7 +17,8 @@ const countEveryMs = 500;
  */
 export function createRoom(db: Database): Room {
   const count = db.prepare<{ n: number }, [number]>(
-    `SELECT count(*) AS n FROM jobs WHERE project_id = ? AND state IN ('waiting', 'running')`,
+    `SELECT count(*) AS n FROM jobs INDEXED BY jobs_pending
+     WHERE project_id = ? AND run_at IS NOT NULL`,
   );
   const left = new Map<number, { room: number; countedAt: number }>();
   return (projectId, wanted) => {

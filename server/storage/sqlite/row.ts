@@ -1,3 +1,4 @@
+import type { Database } from 'bun:sqlite';
 import type { NewMemory } from '../storage.ts';
 
 /* How a memory is read from its row, and its job's, and written to it. */
@@ -13,20 +14,32 @@ export const columns = `m.id, m.user_id AS userId, m.type, m.content, m.metadata
   ifnull(j.updated_at, m.updated_at) AS updatedAt,
   ${statusColumn}`;
 
+/**
+ * Parameters beside a join, and of LIMIT, are written `+?`: SQLite plans by the value of a bare
+ * one, and prepares the statement again for each new value, which takes longer than to run it.
+ */
 export const joined = `memories AS m
   LEFT JOIN jobs AS j ON j.project_id = m.project_id AND j.memory_seq = m.seq`;
 
-/** Both a save and an ingest add a memory. */
-export const insertMemory = `INSERT INTO memories
-  (project_id, id, user_id, type, metadata, source, external_id, created_at, updated_at, content)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`;
-
-export function insertValues(
+type Insert = (
   projectId: number,
   memory: Omit<NewMemory, 'passages'>,
   createdAt: number,
-  updatedAt = createdAt,
-) {
-  const { id, userId, type, metadata, source, externalId, content } = memory;
-  return [projectId, id, userId, type, metadata, source, externalId, createdAt, updatedAt, content];
+  updatedAt?: number,
+) => number;
+
+/** Adds a memory, and returns the number of its row. */
+export function prepareInsert(db: Database): Insert {
+  const insert = db.prepare(
+    `INSERT INTO memories
+       (project_id, id, user_id, type, metadata, source, external_id, created_at, updated_at,
+        content)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  return (projectId, memory, createdAt, updatedAt = createdAt) => {
+    const { id, userId, type, metadata, source, externalId, content } = memory;
+    const described = [projectId, id, userId, type, metadata, source, externalId];
+    const { lastInsertRowid } = insert.run(...described, createdAt, updatedAt, content);
+    return Number(lastInsertRowid);
+  };
 }

@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { statSync } from 'node:fs';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import type { Connections } from './settings.ts';
 
 /*
  * What SQLite leaves of deleted text. `secure_delete` overwrites a deleted row where it was, but a
@@ -25,9 +26,9 @@ const patienceMs = 30_000;
  * the note stays for the operator, who can choose the time. */
 const largestRebuilt = 1024 ** 3;
 
-export function createScrubber(db: Database, path: string): Scrubber {
-  const note = db.prepare(`INSERT OR IGNORE INTO chores (name) VALUES ('scrub')`);
-  const noted = db.prepare(`SELECT 1 FROM chores WHERE name = 'scrub'`);
+export function createScrubber({ reads, writes }: Connections, path: string): Scrubber {
+  const note = writes.prepare(`INSERT OR IGNORE INTO chores (name) VALUES ('scrub')`);
+  const noted = reads.prepare(`SELECT 1 FROM chores WHERE name = 'scrub'`);
   let timer: ReturnType<typeof setTimeout> | undefined;
   function scrub(): void {
     timer = undefined;

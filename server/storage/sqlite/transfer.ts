@@ -1,26 +1,28 @@
 import type { Database } from 'bun:sqlite';
+import { mapInTurns } from '../../turns.ts';
 import type { ImportedMemory, ImportOutcome, Storage, StoredMemory } from '../storage.ts';
 import type { Answers } from './answers.ts';
 import type { Passages } from './passages.ts';
 import type { Room } from './room.ts';
-import { columns, insertMemory, insertValues, joined } from './row.ts';
+import { columns, joined, prepareInsert } from './row.ts';
 import type { Scrubber } from './scrub.ts';
+import type { Connections } from './settings.ts';
 
 type Transfer = Pick<Storage, 'deleteAllMemories' | 'importMemories' | 'exportMemories'>;
 
 /** Whole users at a time: erasing one, and taking memories in and out as they are. */
 export function createTransfer(
-  db: Database,
+  { reads, writes }: Connections,
   answers: Answers,
   passagesOf: Passages,
   scrubber: Scrubber,
   ensureRoom: Room,
 ): Transfer {
-  const erase = createErase(db, answers, scrubber);
-  const take = createTake(db, passagesOf);
-  const page = db.prepare<StoredMemory, [number, string, number]>(
-    `SELECT ${columns} FROM ${joined} WHERE m.project_id = ? AND m.id > ?
-     ORDER BY m.id LIMIT ?`,
+  const erase = createErase(writes, answers, scrubber);
+  const take = createTake(writes, passagesOf);
+  const page = reads.prepare<StoredMemory, [number, string, number]>(
+    `SELECT ${columns} FROM ${joined} WHERE m.project_id = +? AND m.id > +?
+     ORDER BY m.id LIMIT +?`,
   );
   return {
     async deleteAllMemories(write) {
@@ -32,10 +34,11 @@ export function createTransfer(
       return result;
     },
     importMemories: (write) =>
-      answers.answerOnce(write, () => {
+      answers.answerOnce(write, async (turn) => {
         const { projectId, memories } = write;
         ensureRoom(projectId, memories.filter(({ status }) => status === 'processing').length);
-        return { outcome: memories.map((memory) => take(projectId, memory)) };
+        const outcome = await mapInTurns(memories, (memory) => take(projectId, memory), turn);
+        return { outcome };
       }),
     exportMemories: async ({ projectId, after, limit }) => page.all(projectId, after ?? '', limit),
   };
@@ -62,11 +65,11 @@ function createTake(db: Database, passagesOf: Passages) {
     `SELECT 1 FROM memories WHERE project_id = ? AND user_id = ? AND ifnull(source, '') = ?
      AND external_id = ?`,
   );
-  const insert = db.prepare<{ seq: number }, (string | number | null)[]>(insertMemory);
+  const insert = prepareInsert(db);
   const job = db.prepare(
     `INSERT INTO jobs
      (project_id, memory_seq, state, accepted_at, run_at, updated_at)
-     VALUES (?1, ?2, ?3, ?4, ?4, ?4)`,
+     VALUES (?1, ?2, ?3, ?4, iif(?3 = 'waiting', ?4, NULL), ?4)`,
   );
   return (projectId: number, memory: ImportedMemory): ImportOutcome => {
     const { id, userId, source, externalId, status, createdAt, updatedAt } = memory;
@@ -74,7 +77,7 @@ function createTake(db: Database, passagesOf: Passages) {
     const taken =
       externalId !== null && origin.get(projectId, userId, source ?? '', externalId) !== null;
     if (taken) return 'taken';
-    const seq = insert.get(...insertValues(projectId, memory, createdAt, updatedAt))?.seq ?? 0;
+    const seq = insert(projectId, memory, createdAt, updatedAt);
     passagesOf.insert({ projectId, userId, seq }, 0, memory.passages);
     if (status !== 'complete') {
       job.run(projectId, seq, status === 'failed' ? 'failed' : 'waiting', updatedAt);

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import { ServiceError } from '../../errors.ts';
+import { createTurns, type Turn } from '../../turns.ts';
 import { asServiceError, isBusy } from './faults.ts';
 
 /**
@@ -9,28 +10,35 @@ import { asServiceError, isBusy } from './faults.ts';
  *
  *   write() -> waiting -> (next turn of the event loop) -> savepoint -> COMMIT -> resolved
  *                                                       \-> its own error -> rejected
+ *
+ * A long transaction lets requests in between its steps. They read through a connection of their
+ * own, which sees nothing of it before COMMIT.
  */
 export type Writer = {
-  /** Runs `effect` in the next group. It must be synchronous; what it throws undoes it alone. */
-  write<T>(effect: () => T): Promise<T>;
+  /** Runs `effect` in the next group; what it throws undoes it alone. */
+  write<T>(effect: Effect<T>): Promise<T>;
   /** Resolves once nothing waits any more. */
   drained(): Promise<void>;
 };
 
-/** A group is cut here, and the next one begins on the next turn, after the reads that wait. */
-const maxGroup = 256;
+/** Waits for nothing but turns: the transaction is open meanwhile. */
+export type Effect<T> = (turn: Turn) => T | Promise<T>;
+
+/** A group takes nothing more after this long: nobody can be let in while it is committed, which
+ * takes the longer the more it has changed. */
+const longestGroupMs = 2;
 /** Another process writes: an administrator's command, or a scrub. Looked at again this often, */
 const busyRetryMs = 5;
 /** and for this long, while reads go on. */
 const busyPatienceMs = 30_000;
 
 type Waiting = {
-  effect: () => unknown;
+  effect: Effect<unknown>;
   resolve: (value: never) => void;
   reject: (error: unknown) => void;
 };
 
-export function createWriter(db: Database): Writer {
+export function createWriter(db: Database, committed: () => void = () => {}): Writer {
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const savepoint = db.prepare('SAVEPOINT one');
@@ -38,19 +46,23 @@ export function createWriter(db: Database): Writer {
   const undo = db.prepare('ROLLBACK TO one');
   const rollback = db.prepare('ROLLBACK');
   const waiting: Waiting[] = [];
+  let planned = false;
   let busySince: number | null = null;
 
-  function write<T>(effect: () => T): Promise<T> {
+  function write<T>(effect: Effect<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       waiting.push({ effect, resolve, reject });
-      if (waiting.length === 1 && busySince === null) setImmediate(flush);
+      if (!planned) setImmediate(flush);
+      planned = true;
     });
   }
 
-  function flush(): void {
-    if (waiting.length === 0 || !tryBegin()) return;
-    commitGroup(waiting.splice(0, maxGroup));
-    if (waiting.length > 0) setImmediate(flush);
+  async function flush(): Promise<void> {
+    if (!tryBegin()) return;
+    await commitGroup();
+    planned = waiting.length > 0;
+    if (planned) setImmediate(flush);
+    committed();
   }
 
   /** Begins a transaction, or sees to it that it is tried again. */
@@ -66,6 +78,7 @@ export function createWriter(db: Database): Writer {
         return false;
       }
       busySince = null;
+      planned = false;
       refuse(waiting.splice(0), error);
       return false;
     }
@@ -76,10 +89,19 @@ export function createWriter(db: Database): Writer {
     for (const { reject } of group) reject(fault);
   }
 
-  function commitGroup(group: Waiting[]): void {
-    let settle: (() => void)[];
+  async function commitGroup(): Promise<void> {
+    const turn = createTurns();
+    const until = performance.now() + longestGroupMs;
+    const group: Waiting[] = [];
+    const settle: (() => void)[] = [];
     try {
-      settle = group.map(runOne);
+      do {
+        const one = waiting.shift();
+        if (one === undefined) break;
+        group.push(one);
+        settle.push(await runOne(one, turn));
+        await turn();
+      } while (performance.now() < until);
       commit.run();
     } catch (error) {
       refuse(group, error);
@@ -98,11 +120,11 @@ export function createWriter(db: Database): Writer {
     }
   }
 
-  /** Returns how to tell the caller, once the group is durable. */
-  function runOne({ effect, resolve, reject }: Waiting): () => void {
+  /** Resolves with how to tell the caller, once the group is durable. */
+  async function runOne({ effect, resolve, reject }: Waiting, turn: Turn): Promise<() => void> {
     savepoint.run();
     try {
-      const value = effect() as never;
+      const value = (await effect(turn)) as never;
       release.run();
       return () => resolve(value);
     } catch (error) {

@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite';
 import { indexPassages } from '../../../server/memory/passages.ts';
 import { migrate } from '../../../server/storage/sqlite/migrate.ts';
 import { createPassages } from '../../../server/storage/sqlite/passages.ts';
-import { insertMemory, insertValues } from '../../../server/storage/sqlite/row.ts';
+import { prepareInsert } from '../../../server/storage/sqlite/row.ts';
 import { openDatabase } from '../../../server/storage/sqlite/settings.ts';
 import { type MadeRow, rowOf } from './rows.ts';
 
@@ -53,18 +53,13 @@ function countMemories(db: Database): number {
 }
 
 function createAdd(db: Database, projectId: number): (rows: MadeRow[]) => void {
-  const insert = db.prepare<{ seq: number }, (string | number | null)[]>(insertMemory);
-  const passagesOf = createPassages(db);
+  const insert = prepareInsert(db);
+  const passagesOf = createPassages({ reads: db, writes: db });
   return db.transaction((rows: MadeRow[]) => {
-    const placed = rows.map((row) => {
-      const stored = insert.get(...insertValues(projectId, row, row.createdAt));
-      return { row, seq: stored?.seq ?? 0 };
-    });
-    // They are kept by user: in this order neighbours share a page while it is at hand.
-    placed.sort((a, b) => (a.row.userId < b.row.userId ? -1 : 1));
-    for (const { row, seq } of placed) {
-      const passages = indexPassages(row.content, row.metadata);
-      passagesOf.insert({ projectId, userId: row.userId, seq }, 0, passages);
+    for (const row of rows) {
+      const seq = insert(projectId, row, row.createdAt);
+      const of = { projectId, userId: row.userId, seq };
+      passagesOf.insert(of, 0, indexPassages(row.content, row.metadata));
     }
   });
 }

@@ -55,14 +55,14 @@ export const variants: Record<string, Variant> = {
     patches: [
       [
         'server/storage/sqlite/jobs.ts',
-        "j.state = 'running' AND j.lease_token = ?",
+        "j.state = 'running' AND j.lease_token = +?",
         '? IS NOT NULL',
       ],
     ],
   },
   'no-project-filter': {
     patches: [
-      ['server/storage/sqlite/memories.ts', 'm.project_id = ? AND m.id = ?', '? > 0 AND m.id = ?'],
+      ['server/storage/sqlite/memories.ts', 'm.project_id = +? AND m.id', '? > 0 AND m.id'],
     ],
   },
   'no-rate-limit': { env: { MEMORY_RATE_LIMIT: 'off' } },
@@ -91,11 +91,7 @@ export const variants: Record<string, Variant> = {
   },
   'normalised-text': {
     patches: [
-      [
-        'server/memory/json.ts',
-        'JSON.stringify(content)',
-        "JSON.stringify(content.normalize('NFC'))",
-      ],
+      ['server/memory/json.ts', '    content,\n', "    content: content.normalize('NFC'),\n"],
     ],
   },
   'no-body-limit': { env: { MEMORY_MAX_BODY_BYTES: '1073741824' } },
@@ -108,6 +104,10 @@ export const variants: Record<string, Variant> = {
       ],
       ['server/storage/sqlite/check.ts', 'PRAGMA quick_check(', 'SELECT (1 + '],
     ],
+  },
+  /** Of the command line. */
+  'keys-at-random': {
+    patches: [['cli/batch/run.ts', "hash.digest('hex')", 'crypto.randomUUID()']],
   },
   'throwing-route': {
     patches: [

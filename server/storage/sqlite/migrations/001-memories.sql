@@ -60,13 +60,14 @@ CREATE TABLE passages (
 -- One row for each ingested memory; it stays when the work is done, to answer for its status.
 --   waiting -> running -> complete | failed | waiting (again, later)
 -- and from any state to waiting when the record is ingested again. lease_token goes up with every
--- claim and every change of the text, so that a late result of older work is refused.
+-- claim and every change of the text, so that a late result of older work is refused. run_at is
+-- null once the work has ended.
 CREATE TABLE jobs (
   project_id INTEGER NOT NULL,
   memory_seq INTEGER NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('waiting', 'running', 'complete', 'failed')),
   accepted_at INTEGER NOT NULL,
-  run_at INTEGER NOT NULL,
+  run_at INTEGER,
   updated_at INTEGER NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 0,
   lease_token INTEGER NOT NULL DEFAULT 0,
@@ -76,11 +77,9 @@ CREATE TABLE jobs (
   PRIMARY KEY (project_id, memory_seq)
 ) STRICT, WITHOUT ROWID;
 
--- The queue serves all projects, so this one index leads with the time.
-CREATE INDEX jobs_due ON jobs (run_at) WHERE state = 'waiting';
-
-CREATE INDEX jobs_pending ON jobs (project_id, accepted_at)
-  WHERE state IN ('waiting', 'running');
+-- What waits or runs, by its time, since the queue serves all projects. The state is no part of it,
+-- so that a claim leaves it as it is.
+CREATE INDEX jobs_pending ON jobs (run_at, project_id, accepted_at) WHERE run_at IS NOT NULL;
 
 -- The first answer to each idempotency key. memory_id is set where the body holds that memory's
 -- text, which must go when the memory goes.
