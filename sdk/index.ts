@@ -20,6 +20,7 @@ export type {
   TimelineEntry,
 } from './contract/ingest.ts';
 export type {
+  DeletedSince,
   Memory,
   MemoryStatus,
   MemoryType,

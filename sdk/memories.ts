@@ -1,6 +1,12 @@
 import { type ApiPromise, apiPromise } from './answer.ts';
 import type { Call } from './call.ts';
-import type { Memory, SavedMemory, SaveRequest, UpdateRequest } from './contract/memory.ts';
+import type {
+  DeletedSince,
+  Memory,
+  SavedMemory,
+  SaveRequest,
+  UpdateRequest,
+} from './contract/memory.ts';
 import type { ListQuery } from './contract/page.ts';
 import type { SearchAnswer, SearchQuery } from './contract/search.ts';
 import type { IngestStatus } from './contract/status.ts';
@@ -15,6 +21,9 @@ import type { CallOptions } from './options.ts';
 import { type PagePromise, pagePromise } from './pages.ts';
 import { type WaitOptions, waitUntilComplete } from './poll.ts';
 
+/** With the key that every call makes for itself nothing can be older than the call. */
+type UnkeyedOptions = CallOptions & { idempotencyKey?: null | undefined };
+
 /** What can be done with the memories of a project. `MemoryClient` is one of these. */
 export class Memories {
   readonly #call: Call;
@@ -25,7 +34,8 @@ export class Memories {
 
   /**
    * Saves a text for a user; it is `complete` at once. `content` holds up to 65,536 characters,
-   * `metadata` up to 16 KiB as JSON. Safe to repeat with the same `idempotencyKey`.
+   * `metadata` up to 16 KiB as JSON. Safe to repeat with the same `idempotencyKey`; when the memory
+   * has been deleted since, the answer is `{ id, memoryId, deleted: true }`.
    *
    * Errors: `InvalidRequestError`, `PayloadTooLargeError`, and those of every call:
    * `AuthenticationError`, `RateLimitError`, `ServerError`, `ConnectionError`, `TimeoutError`,
@@ -35,7 +45,9 @@ export class Memories {
    * const saved = await memory.save({ userId: 'u-1', content: 'Prefers dark mode' });
    * ```
    */
-  save(request: SaveRequest, options?: CallOptions): ApiPromise<SavedMemory> {
+  save(request: SaveRequest, options?: UnkeyedOptions): ApiPromise<SavedMemory>;
+  save(request: SaveRequest, options?: CallOptions): ApiPromise<SavedMemory | DeletedSince>;
+  save(request: SaveRequest, options?: CallOptions) {
     return this.#call('save', { body: request }, options);
   }
 
@@ -87,7 +99,13 @@ export class Memories {
    * await memory.update('mem_…', { content: 'Prefers light mode' });
    * ```
    */
-  update(id: string, request: UpdateRequest, options?: CallOptions): ApiPromise<Memory> {
+  update(id: string, request: UpdateRequest, options?: UnkeyedOptions): ApiPromise<Memory>;
+  update(
+    id: string,
+    request: UpdateRequest,
+    options?: CallOptions,
+  ): ApiPromise<Memory | DeletedSince>;
+  update(id: string, request: UpdateRequest, options?: CallOptions) {
     return this.#call('update', { id, body: request }, options);
   }
 

@@ -16,7 +16,7 @@ export function makeKey(): string {
 
 /** SHA-256 in hex. The keys are random, so a slow hash would add nothing. */
 export function hashKey(key: string): string {
-  return new Bun.CryptoHasher('sha256').update(key).digest('hex');
+  return Bun.CryptoHasher.hash('sha256', key, 'hex');
 }
 
 /** What is stored of a key. `prefix` and `lastFour` are for people to tell keys apart. */

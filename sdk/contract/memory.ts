@@ -64,6 +64,23 @@ export const SavedMemory = Type.Object(
 );
 export type SavedMemory = Static<typeof SavedMemory>;
 
+/**
+ * What a save or an update is answered when its key is repeated after the memory was deleted: the
+ * text is gone, and nothing was written now.
+ */
+export const DeletedSince = Type.Object(
+  {
+    id: Type.String(),
+    memoryId: Type.String({ description: 'The same as `id`.' }),
+    deleted: Type.Literal(true),
+  },
+  {
+    additionalProperties: false,
+    description: 'The answer to a repeated key whose memory was deleted since: its text is gone.',
+  },
+);
+export type DeletedSince = Static<typeof DeletedSince>;
+
 const Content = Text({ max: limits.contentCharacters, description: 'The text to remember.' });
 
 export const SaveRequest = Type.Object(

@@ -9,9 +9,9 @@ const stuckMs = 60_000;
 /** /health: outside /v1, without a key. */
 export function health(services: Services) {
   const observed = remembered(() => observe(services));
-  return new Elysia().get('/health', async (context) => {
+  return new Elysia().get('/health', async ({ set }) => {
     const state = await observed();
-    return sendJson(context, state.status === 'ok' ? 200 : 503, JSON.stringify(state));
+    return sendJson(set, state.status === 'ok' ? 200 : 503, JSON.stringify(state));
   });
 }
 

@@ -18,7 +18,8 @@ import { checked } from './check.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { readIdempotency } from './idempotency.ts';
 import { type ReadPage, readPage } from './page.ts';
-import { readNoQuery, readQuery, withLimit, withMetadata } from './query.ts';
+import { createPageCache } from './page-cache.ts';
+import { readNoQuery, readQuery, searchOf, withLimit, withMetadata } from './query.ts';
 import type { Secured } from './secured.ts';
 
 const validateSave = validator(SaveRequest);
@@ -28,18 +29,21 @@ const validateList = validator(ListQuery);
 
 /** /v1/memories: what is saved, and what became of it. */
 export function memories(guard: Secured, { storage, now, newId, config }: Services) {
+  const pages = createPageCache(() => storage.version());
+
   /**
    * An unknown id is judged before the body. Only a refusal pays for the look-up: where nothing is
    * wrong with the request, the write finds out by itself.
    */
   async function ofKnown<T>(
-    { caller, params }: { caller: Caller; params: { id: string } },
+    { projectId }: Caller,
+    id: string,
     judge: () => Promise<T>,
   ): Promise<T> {
     try {
       return await judge();
     } catch (error) {
-      const memory = await storage.getMemory(caller.projectId, params.id);
+      const memory = await storage.getMemory(projectId, id);
       throw memory === null ? noSuchMemory() : error;
     }
   }
@@ -56,13 +60,23 @@ export function memories(guard: Secured, { storage, now, newId, config }: Servic
     };
   }
 
+  async function listPage(projectId: number, query: ListQuery): Promise<string> {
+    const { userId, cursor, order = 'desc', limit = limits.pageItemsDefault } = query;
+    const filter = filterOf(query);
+    const list = [userId, order, JSON.stringify(filter)];
+    const range = { projectId, userId, filter, order };
+    const after = cursor === undefined ? null : readCursor(cursor, list);
+    const read: ReadPage = (after, limit) => storage.listMemories({ ...range, after, limit });
+    const { items, next } = await readPage(read, { after, limit });
+    return pageJson(items, next === null ? null : writeCursor(next, list));
+  }
+
   return new Elysia({ prefix: '/v1/memories' })
     .use(guard)
 
     .post(
       '',
-      async (context) => {
-        const { request, caller } = context;
+      async ({ request, caller, set }) => {
         const body = await readJson(request, config.maxBodyBytes);
         readNoQuery(request);
         const result = await storage.saveMemory({
@@ -72,46 +86,38 @@ export function memories(guard: Secured, { storage, now, newId, config }: Servic
           idempotency: readIdempotency(request, body),
           answer: (memory) => ({ status: 201, body: savedMemoryJson(memory) }),
         });
-        return sendResult(context, result);
+        return sendResult(set, request, result);
       },
       bodyUnread,
     )
 
-    .get('', async (context) => {
-      const query = readListQuery(context.request);
-      const { userId, cursor, order = 'desc', limit = limits.pageItemsDefault } = query;
-      const filter = filterOf(query);
-      const list = [userId, order, JSON.stringify(filter)];
-      const range = { projectId: context.caller.projectId, userId, filter, order };
-      const after = cursor === undefined ? null : readCursor(cursor, list);
-      const read: ReadPage = (after, limit) => storage.listMemories({ ...range, after, limit });
-      const { items, next } = await readPage(read, { after, limit });
-      const nextCursor = next === null ? null : writeCursor(next, list);
-      return sendJson(context, 200, pageJson(items, nextCursor));
+    .get('', async ({ request, caller, set }) => {
+      const { projectId } = caller;
+      const name = `${projectId} ${searchOf(request.url)}`;
+      const page = await pages.read(name, () => listPage(projectId, readListQuery(request)));
+      return sendJson(set, 200, page);
     })
 
-    .get('/search', async (context) => {
-      const query = readSearchQuery(context.request);
+    .get('/search', async ({ request, caller, set }) => {
+      const query = readSearchQuery(request);
       const { userId, limit = limits.searchItemsDefault } = query;
-      const { projectId } = context.caller;
+      const { projectId } = caller;
       const filter = filterOf(query);
       const wanted = { projectId, userId, query: query.query, filter, limit };
-      return sendJson(context, 200, foundJson(await findMemories(storage, wanted)));
+      return sendJson(set, 200, foundJson(await findMemories(storage, wanted)));
     })
 
-    .get('/:id', async (context) => {
-      const { request, caller, params } = context;
+    .get('/:id', async ({ request, caller, params, set }) => {
       const memory = await storage.getMemory(caller.projectId, params.id);
       if (memory === null) throw noSuchMemory();
       readNoQuery(request);
-      return sendJson(context, 200, memoryJson(memory));
+      return sendJson(set, 200, memoryJson(memory));
     })
 
     .patch(
       '/:id',
-      async (context) => {
-        const { caller, params } = context;
-        const update = await ofKnown(context, () => readUpdate(context.request));
+      async ({ request, caller, params, set }) => {
+        const update = await ofKnown(caller, params.id, () => readUpdate(request));
         const result = await storage.updateMemory({
           ...update,
           projectId: caller.projectId,
@@ -119,16 +125,15 @@ export function memories(guard: Secured, { storage, now, newId, config }: Servic
           id: params.id,
           answer: (memory) => ({ status: 200, body: memoryJson(memory) }),
         });
-        return sendResult(context, result);
+        return sendResult(set, request, result);
       },
       bodyUnread,
     )
 
     .delete(
       '/:id',
-      async (context) => {
-        const { request, caller, params } = context;
-        const idempotency = await ofKnown(context, async () => {
+      async ({ request, caller, params, set }) => {
+        const idempotency = await ofKnown(caller, params.id, async () => {
           readNoQuery(request);
           return readIdempotency(request);
         });
@@ -139,17 +144,16 @@ export function memories(guard: Secured, { storage, now, newId, config }: Servic
           idempotency,
           answer: () => ({ status: 204, body: '' }),
         });
-        return sendResult(context, result);
+        return sendResult(set, request, result);
       },
       bodyUnread,
     )
 
-    .get('/:id/status', async (context) => {
-      const { request, caller, params } = context;
+    .get('/:id/status', async ({ request, caller, params, set }) => {
       const status = await storage.getStatus(caller.projectId, params.id);
       if (status === null) throw noSuchMemory();
       readNoQuery(request);
-      return sendJson(context, 200, statusJson(status));
+      return sendJson(set, 200, statusJson(status));
     });
 }
 

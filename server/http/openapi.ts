@@ -5,9 +5,9 @@ import { sendJson } from './answer.ts';
 export function openapi(version: string) {
   // Loaded and made when it is first asked for, so that it costs the start of the server nothing.
   let document: string | undefined;
-  return new Elysia().get('/openapi.json', async (context) => {
+  return new Elysia().get('/openapi.json', async ({ set }) => {
     const { openApiDocument } = await import('./openapi/document.ts');
     document ??= JSON.stringify(openApiDocument(version));
-    return sendJson(context, 200, document);
+    return sendJson(set, 200, document);
   });
 }

@@ -1,15 +1,22 @@
 import { invalid } from './check.ts';
 
+/** What stands behind the question mark, as it was sent. */
+export function searchOf(url: string): string {
+  const begin = url.indexOf('?');
+  if (begin < 0) return '';
+  const end = url.indexOf('#', begin);
+  return url.slice(begin + 1, end < 0 ? undefined : end);
+}
+
 /**
  * The query of a URL, each parameter once. Unlike URLSearchParams it refuses what is not valid
  * UTF-8, where text would come back changed.
  */
 export function readQuery(url: string): Record<string, string> {
   const query: Record<string, string> = Object.create(null);
-  const begin = url.indexOf('?');
-  if (begin < 0) return query;
-  const [text = ''] = url.slice(begin + 1).split('#', 1);
-  for (const part of text.split('&')) {
+  const search = searchOf(url);
+  if (search === '') return query;
+  for (const part of search.split('&')) {
     if (part === '') continue;
     const equals = part.indexOf('=');
     const name = decode(equals < 0 ? part : part.slice(0, equals));

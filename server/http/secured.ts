@@ -32,7 +32,7 @@ export function secured(options: {
       const reason = refusal();
       if (reason !== null) throw new ServiceError('unavailable', reason, { retryAfterSeconds });
       const header = request.headers.get(headerNames.authorization);
-      const caller = await authenticator.authenticate(header, addressOf(request));
+      const caller = await authenticator.authenticate(header, () => addressOf(request));
       limit(caller, set.headers);
       return { caller };
     },

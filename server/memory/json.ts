@@ -31,6 +31,9 @@ export function statusJson({ createdAt, updatedAt, ...status }: StoredStatus): s
 
 function shown(memory: StoredMemory): Memory {
   const { id, userId, content, metadata, type, source, externalId, status } = memory;
+  const createdAt = time(memory.createdAt);
+  // Most were never changed, and writing a time is dear.
+  const isUnchanged = memory.updatedAt === memory.createdAt;
   return {
     id,
     userId,
@@ -40,8 +43,8 @@ function shown(memory: StoredMemory): Memory {
     source,
     externalId,
     status,
-    createdAt: time(memory.createdAt),
-    updatedAt: time(memory.updatedAt),
+    createdAt,
+    updatedAt: isUnchanged ? createdAt : time(memory.updatedAt),
   };
 }
 

@@ -8,7 +8,7 @@
  * told to, by --write or --out. --data keeps the filled databases for the next run, and decides
  * which disk is measured; --most leaves out tables larger than that.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -62,7 +62,9 @@ async function run(): Promise<void> {
   const chosen = benchmarks.filter(
     ({ ids }) => positionals.length === 0 || ids.some((id) => positionals.includes(id)),
   );
-  const scratch = mkdtempSync(join(values.data ?? tmpdir(), 'memory-bench-'));
+  const base = values.data ?? tmpdir();
+  mkdirSync(base, { recursive: true });
+  const scratch = mkdtempSync(join(base, 'memory-bench-'));
   try {
     const report = await measure(chosen, scratch);
     console.log(plain(report));

@@ -6,7 +6,7 @@ import { load } from './kit/load.ts';
 import { median, ratioOf, short, showCount, showRatio } from './kit/numbers.ts';
 import { firstPages } from './kit/paths.ts';
 import { type Subject, serviceEnv, startSubject } from './kit/process.ts';
-import { gets, saves } from './kit/requests.ts';
+import { getsAnew, saves } from './kit/requests.ts';
 import { handOver, listOf, type RivalName, rivals, startRival } from './kit/rivals.ts';
 import { inTurn } from './kit/rounds.ts';
 
@@ -35,7 +35,7 @@ export const beside: Benchmark = {
     const paths = await firstPages(started.service.url, size, users);
     say('  lists');
     const lists = await measure(context, started, (name) =>
-      gets(paths.map((path) => listOf(name, path))),
+      getsAnew(paths.map((path) => listOf(name, path))),
     );
     say('  saves');
     const made = await measure(context, started, saves);

@@ -5,7 +5,7 @@ import { atLeast } from './kit/goals.ts';
 import { median, ratioOf, short, showCount, showRatio } from './kit/numbers.ts';
 import { firstPages } from './kit/paths.ts';
 import { type Subject, serviceEnv, silentEnv, startSubject } from './kit/process.ts';
-import { gets } from './kit/requests.ts';
+import { gets, getsAnew } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
 import { cpuNote, loadOf, type Turn } from './kit/turn.ts';
 
@@ -14,8 +14,9 @@ const users = 100;
 
 const names = {
   ceiling: 'HTTP ceiling: same route, checks and bytes, nothing read',
-  service: 'the service',
-  silent: 'the service, LOG_LEVEL=silent',
+  service: 'the service, of pages asked for before',
+  anew: 'the service, of pages read anew',
+  silent: 'the service, of pages asked for before, LOG_LEVEL=silent',
 };
 
 /** Pages of 20 out of a large table, beside the same bytes without a table. */
@@ -31,12 +32,13 @@ export const list: Benchmark = {
     const pages = await Promise.all(paths.map((path) => ask(noisy.url, path)));
     const page = pages.toSorted((a, b) => a.length - b.length)[Math.floor(pages.length / 2)] ?? '';
     const ceiling = await startSubject('bare', folder, { page });
-    const turn = (subject: Subject) => () =>
-      loadOf(subject, { connections, seconds, next: gets(paths) });
+    const turn = (subject: Subject, next: () => Uint8Array) => () =>
+      loadOf(subject, { connections, seconds, next });
     const measured = await inTurn(rounds, {
-      ceiling: turn(ceiling),
-      service: turn(noisy),
-      silent: turn(silent),
+      ceiling: turn(ceiling, gets(paths)),
+      service: turn(noisy, gets(paths)),
+      anew: turn(noisy, getsAnew(paths)),
+      silent: turn(silent, gets(paths)),
     });
     for (const subject of [noisy, silent, ceiling]) await subject.stop();
     return section(measured, size, page.length);
@@ -60,6 +62,8 @@ function section(measured: Figures, size: number, bytes: number) {
     middle(name, ({ p99Ms }) => p99Ms),
   ]);
   const measure = `list, 20 of a user's among ${showCount(size)}, of the HTTP ceiling`;
+  const before = `${measure}, asked for before`;
+  const anew = `${measure}, read anew`;
   const bars = all.map((name) => ({
     label: names[name],
     value: ratio(name).middle,
@@ -67,7 +71,7 @@ function section(measured: Figures, size: number, bytes: number) {
   }));
   const title = 'Lists of 20, 64 connections, as a share of the HTTP ceiling';
   return {
-    goals: [atLeast('S3', measure, ratio('service'), 0.6)],
+    goals: [atLeast('S3', before, ratio('service'), 0.6), atLeast('S3', anew, ratio('anew'), 0.6)],
     tables: [
       {
         title: `First pages of 20, about ${short(bytes)} bytes, of ${users} users`,
@@ -76,6 +80,10 @@ function section(measured: Figures, size: number, bytes: number) {
       },
     ],
     charts: [{ name: 'lists', alt: title, svg: barChart(title, bars) }],
-    notes: [cpuNote],
+    notes: [
+      'A page is answered from memory when it was asked for before and nothing at all has been ' +
+        'written since; where writes come between, the figure is that of pages read anew.',
+      cpuNote,
+    ],
   };
 }

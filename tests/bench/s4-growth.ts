@@ -14,7 +14,7 @@ import {
 } from './kit/numbers.ts';
 import { firstPages, lastPage, memoryPaths } from './kit/paths.ts';
 import { type Subject, serviceEnv, startSubject } from './kit/process.ts';
-import { gets, saves } from './kit/requests.ts';
+import { gets, getsAnew, saves } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
 
 /** Read all over the table, more than a first look would have warmed. */
@@ -79,8 +79,8 @@ async function compare(context: Context, from: number, to: number): Promise<Grow
 async function requestsFor({ url }: Subject, size: number) {
   const ids = memoryPaths(size, places);
   return {
-    first: gets(await firstPages(url, size, users)),
-    last: gets([await lastPage(url)]),
+    first: getsAnew(await firstPages(url, size, users)),
+    last: getsAnew([await lastPage(url)]),
     get: gets(ids),
     status: gets(ids.map((path) => `${path}/status`)),
     save: saves(),

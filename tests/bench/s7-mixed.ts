@@ -6,7 +6,7 @@ import { median, quantile, ratioOf, short, showCount, showRatio } from './kit/nu
 import { pace, type Sample } from './kit/pace.ts';
 import { firstPages, memoryPaths } from './kit/paths.ts';
 import { type Subject, serviceEnv, startSubject } from './kit/process.ts';
-import { gets } from './kit/requests.ts';
+import { getsAnew } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
 
 const readsPerSecond = 400;
@@ -34,7 +34,7 @@ export const mixed: Benchmark = {
     const databaseUrl = `sqlite:${await copyOf(size)}`;
     const service = await startSubject('service', folder, { databaseUrl, env: serviceEnv });
     const lists = await firstPages(service.url, size, 50);
-    const next = gets(memoryPaths(size, 50).flatMap((path, at) => [path, lists[at] ?? path]));
+    const next = getsAnew(memoryPaths(size, 50).flatMap((path, at) => [path, lists[at] ?? path]));
     const turn = (work: Work) => async () => {
       const others = await begin(work, context, service, databaseUrl);
       const { url } = service;

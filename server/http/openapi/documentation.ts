@@ -22,6 +22,8 @@ export type Documentation = {
   query?: { schema: TObject; example: { [name: string]: unknown } };
   request?: { schema: TSchema; examples: { [name: string]: unknown } };
   answer: Content;
+  /** The answer holds a memory's text: repeated after a delete it is cut down. */
+  holdsText?: true;
   /** The answer names in `Location` where the status of the work is. */
   located?: true;
   /** What a 503 says beside the body of every error. */

@@ -1,5 +1,6 @@
 import type { ErrorBody, ErrorCode } from '../../../sdk/contract/errors.ts';
 import type {
+  DeletedSince,
   Memory,
   SavedMemory,
   SaveRequest,
@@ -37,6 +38,8 @@ export const memory: Memory = {
 };
 
 export const savedMemory: SavedMemory = { ...memory, memoryId };
+
+export const deletedSince: DeletedSince = { id: memoryId, memoryId, deleted: true };
 
 export const page: Page = {
   items: [memory],

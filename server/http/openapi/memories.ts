@@ -18,6 +18,7 @@ export const memories = {
       schema: SavedMemory,
       example: examples.savedMemory,
     },
+    holdsText: true,
   },
   list: {
     tag: 'Memories',
@@ -70,6 +71,7 @@ export const memories = {
       schema: Memory,
       example: examples.updatedMemory,
     },
+    holdsText: true,
   },
   delete: {
     tag: 'Memories',

@@ -1,9 +1,10 @@
 import { type ErrorCode, errorTable } from '../../../sdk/contract/errors.ts';
 import { headers } from '../../../sdk/contract/headers.ts';
+import { DeletedSince } from '../../../sdk/contract/memory.ts';
 import type { Operation } from '../../../sdk/contract/operations.ts';
 import type { Components, JsonObject } from './components.ts';
 import type { Content, Documentation } from './documentation.ts';
-import { errorExample } from './examples.ts';
+import { deletedSince, errorExample } from './examples.ts';
 import { type AnswerHeader, referToHeaders } from './headers.ts';
 import { ErrorAnswer } from './schemas.ts';
 
@@ -20,7 +21,7 @@ export function isWrite({ method }: Operation): boolean {
 /** Every answer that the operation can give, by status. */
 export function responsesOf(
   operation: Operation,
-  { answer, located, failing, request }: Documentation,
+  { answer, holdsText, located, failing, request }: Documentation,
   { refer }: Components,
 ): JsonObject {
   const names: AnswerHeader[] = [headers.requestId];
@@ -28,7 +29,7 @@ export function responsesOf(
   if (isWrite(operation)) names.push(headers.idempotencyStatus);
   const responses: JsonObject = {
     [operation.success]: {
-      ...contentOf(answer, refer),
+      ...(holdsText ? contentOrDeleted(answer, refer) : contentOf(answer, refer)),
       headers: referToHeaders(located ? [...names, 'Location'] : names),
       ...(located && { links: statusLink }),
     },
@@ -92,6 +93,16 @@ function contentOf({ description, schema, example }: Content, refer: Components[
   if (schema === undefined) return { description };
   const json = { schema: refer(schema), example: example as JsonObject };
   return { description, content: { 'application/json': json } };
+}
+
+function contentOrDeleted({ description, schema, example }: Content, refer: Components['refer']) {
+  if (schema === undefined) return { description };
+  const examples = {
+    answered: { value: example as JsonObject },
+    'repeated after a delete': { value: deletedSince },
+  };
+  const either = { anyOf: [refer(schema), refer(DeletedSince)] };
+  return { description, content: { 'application/json': { schema: either, examples } } };
 }
 
 function failingOrError({ description, schema, example }: Content, refer: Components['refer']) {

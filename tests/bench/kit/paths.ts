@@ -1,5 +1,5 @@
 import { askPage, listPath } from './ask.ts';
-import { idOf, searcher, userOf, walker } from './rows.ts';
+import { idOf, userOf, walker } from './rows.ts';
 
 /* What is read in a table made by `fill`. */
 
@@ -41,10 +41,9 @@ export async function lastPage(url: string): Promise<string> {
   return listPath({ userId, limit: String(pageItems), cursor: cursor ?? '' });
 }
 
-/** Searches over one user's 1,000 memories. */
-export function searches(): string[] {
+export function searches(userId: string): string[] {
   return questions.map((query) => {
-    const asked = new URLSearchParams({ userId: searcher.userId, query });
+    const asked = new URLSearchParams({ userId, query });
     return `/v1/memories/search?${asked}`;
   });
 }
