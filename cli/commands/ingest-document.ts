@@ -1,102 +1,61 @@
-import type { Accepted, CallOptions, DocumentRequest } from '../../sdk/index.ts';
-import { tellAccepted } from '../accepted.ts';
 import type { Parent } from '../commander.ts';
-import { connect } from '../connect.ts';
-import { ingestEach } from '../each-document.ts';
 import { addExamples } from '../examples.ts';
-import { CliError, usageError } from '../failure.ts';
-import { inputName, readText } from '../input.ts';
 import type { Io } from '../io.ts';
 import {
   externalIdOption,
-  given,
-  idempotencyKeyOption,
+  idempotencyKeysOption,
   metadataOption,
-  needUser,
   parseWhole,
   sourceOption,
   timeoutOption,
   userOption,
   waitOption,
-  writeOptions,
 } from '../options.ts';
 
 export function addIngestDocument(group: Parent, io: Io): void {
   const command = group
-    .command('document <file...>')
+    .command('document')
+    .argument('<file...>', 'files, folders and patterns; - for stdin')
     .usage('--user <id> [options] <file...>')
-    .description('Ingest text files, each as one document.')
+    .description('Ingest text, Markdown and HTML: files, folders and patterns.')
     .addOption(userOption)
-    .option('--title <text>', 'its title')
-    .option('--mime-type <type>', 'as text/markdown')
+    .option('--title <text>', 'its title; else what the page or the Markdown calls itself')
+    .option('--mime-type <type>', 'as text/markdown; else by the name of the file')
     .option('--source-url <url>', 'where it was found')
     .option('--page-count <number>', 'how many pages it had', parseWhole)
     .addOption(sourceOption)
     .addOption(externalIdOption)
     .addOption(metadataOption)
-    .addOption(idempotencyKeyOption)
+    .option('--dry-run', 'read and check every file, send nothing')
+    .addOption(idempotencyKeysOption)
     .addOption(waitOption)
     .addOption(timeoutOption)
-    .addHelpText(
-      'after',
-      '\nWith - the text is read from stdin. A file has its path, as it is given, as' +
-        '\nexternal id: ingesting it again updates the same memory. --external-id gives' +
-        '\nanother one.',
-    );
+    .addHelpText('after', help);
   command.action(async (files) => {
-    const options = command.optsWithGlobals();
-    const { title, mimeType, sourceUrl, pageCount, source, metadata } = options;
-    const userId = needUser(options.user);
-    const client = await connect(io, options);
-    const call = writeOptions(io, options);
-    const [only = '-', ...others] = files;
-    async function ingest(path: string, externalId: string | undefined): Promise<Accepted> {
-      const text = await documentText(io, path);
-      const data = { text, ...given({ title, mimeType, sourceUrl, pageCount }) };
-      const about = given({ source, externalId, metadata });
-      const request: DocumentRequest = { userId, ...about, data };
-      const place = files.indexOf(path) + 1;
-      return client.ingest.document(request, keyAt(call, others.length > 0 ? place : undefined));
-    }
-    if (others.length === 0) {
-      return tellAccepted(
-        io,
-        client,
-        await ingest(only, options.externalId ?? idOf(only)),
-        options,
-      );
-    }
-    refuseForSeveral({ title, sourceUrl, pageCount, externalId: options.externalId });
-    return ingestEach(io, client, files, (path) => ingest(path, idOf(path)), options);
+    const { ingestDocuments } = await import('../documents/ingest.ts');
+    return ingestDocuments(io, files, command.optsWithGlobals());
   });
   addExamples(command, [
     'memory ingest document --user u-1 handbook.md --title "Handbook" --wait',
     'memory ingest document --user u-1 --source notes handbook.md faq.md',
-    'curl -s file:///etc/hostname | memory ingest document --user u-1 -',
+    'memory ingest document --user u-1 docs/',
+    "memory ingest document --user u-1 'docs/**/*.html' --dry-run",
+    'cat faq.md handbook.md | memory ingest document --user u-1 -',
+    'memory ingest document --user u-1 - --mime-type text/html < docs/page.html',
   ]);
 }
 
-/** What comes from stdin has no name. */
-function idOf(path: string): string | undefined {
-  return path === '-' ? undefined : path;
-}
+const help = `
+HTML becomes the text that one reads on the page; everything else is kept as
+it is. To see what would be sent: --dry-run --json. A PDF, say, has to be
+turned into text first.
 
-async function documentText(io: Io, path: string): Promise<string> {
-  const text = await readText(io, path);
-  if (text === '') throw new CliError({ code: 'empty', message: `${inputName(path)} is empty.` });
-  return text;
-}
+A folder is searched for text, Markdown, HTML, CSV, JSON, YAML, XML and the
+like, with all folders in it, but for hidden ones and node_modules. A pattern
+in quotes, as '**/*.md', finds files of any kind that are text. What is not
+one is skipped and counted; a file that is named and cannot be read fails, and
+does not stop the rest. With - the text is read from stdin.
 
-/** One key cannot stand for several requests. */
-function keyAt(call: CallOptions, place: number | undefined): CallOptions {
-  if (!call.idempotencyKey || place === undefined) return call;
-  return { ...call, idempotencyKey: `${call.idempotencyKey}:${place}` };
-}
-
-function refuseForSeveral(options: Record<string, unknown>): void {
-  if (Object.values(options).every((value) => value === undefined)) return;
-  throw usageError(
-    'With several files, leave out --title, --source-url, --page-count and --external-id.',
-    'They are about one document: ingest the files one by one to give each its own.',
-  );
-}
+A file has its path, as it is given, as external id: ingesting it again
+updates the same memory, and changes nothing where the file is as it was.
+--external-id gives another one.`;

@@ -1,0 +1,55 @@
+import { CliError } from '../failure.ts';
+import { inputName } from '../input.ts';
+import { quoted } from '../text.ts';
+
+/** Where HTML and XML name their character set. Later than this nobody looks. */
+const headBytes = 4096;
+const named =
+  /<meta[^>]{1,200}?charset\s*=\s*["']?\s*([\w:.-]+)|^<\?xml[^>]{1,200}?encoding\s*=\s*["']([\w.-]+)/i;
+
+/**
+ * The text of a file: UTF-8 unless it begins with the mark of UTF-16, or is HTML that names
+ * another character set. Bytes that are none are an error, never a question mark.
+ */
+export function decodeDocument(bytes: Uint8Array, path: string, html: boolean): string {
+  const charset = markOf(bytes) ?? (html ? charsetOf(bytes) : undefined) ?? 'utf-8';
+  const text = decoderOf(charset, path)(bytes);
+  if (!text.includes('\0')) return text;
+  throw notText(`${inputName(path)} is not text: it holds the character U+0000.`);
+}
+
+function markOf([first, second]: Uint8Array): string | undefined {
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  return first === 0xfe && second === 0xff ? 'utf-16be' : undefined;
+}
+
+function charsetOf(bytes: Uint8Array): string | undefined {
+  const head = new TextDecoder('latin1').decode(bytes.subarray(0, headBytes));
+  const [, meta, xml] = named.exec(head) ?? [];
+  const charset = meta ?? xml;
+  // It could not have been read as what it says.
+  return charset !== undefined && /^utf-?16/i.test(charset) ? 'utf-8' : charset;
+}
+
+function decoderOf(charset: string, path: string): (bytes: Uint8Array) => string {
+  const name = inputName(path);
+  let decoder: TextDecoder;
+  try {
+    decoder = new TextDecoder(charset as Bun.Encoding, { fatal: true });
+  } catch {
+    const hint = `Turn it into UTF-8 first: iconv -f ${charset} -t UTF-8 ${quoted(path)}`;
+    throw notText(`${name} is in the character set ${charset}, which is not known here.`, hint);
+  }
+  return (bytes) => {
+    try {
+      return decoder.decode(bytes);
+    } catch {
+      const hint = `If it is text in another character set: iconv -f WINDOWS-1252 -t UTF-8 ${quoted(path)}`;
+      throw notText(`${name} is not ${decoder.encoding.toUpperCase()} text.`, hint);
+    }
+  };
+}
+
+function notText(message: string, hint?: string): CliError {
+  return new CliError({ code: 'not_text', message, ...(hint !== undefined && { hint }) });
+}

@@ -1,0 +1,39 @@
+import type { DocumentRequest } from '../../sdk/index.ts';
+import { startProgress } from '../batch/progress.ts';
+import { CliError, ExitWith, exitCodes } from '../failure.ts';
+import type { Io } from '../io.ts';
+import type { Found, Search } from './find.ts';
+import { openReport } from './report.ts';
+
+/** Reads every file and checks it as the service would, and sends nothing. */
+export async function dryRun(
+  io: Io,
+  { files, skipped }: Search,
+  requestOf: (found: Found) => Promise<DocumentRequest>,
+  json: true | undefined,
+): Promise<void> {
+  const { sentence, validateDocument } = await import('../../sdk/contract/validate.ts');
+  const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const report = openReport(io, json, startProgress(io, totalBytes));
+  let valid = 0;
+  for (const found of files) {
+    io.interrupted.throwIfAborted();
+    try {
+      const request = await requestOf(found);
+      const [problem] = validateDocument(request);
+      if (problem !== undefined) {
+        const message = `${found.path}: ${sentence(problem)}`;
+        throw new CliError({ code: 'invalid_request', message });
+      }
+      const { mimeType = '', title = '' } = request.data;
+      await report.good(found, request, [request.externalId ?? found.path, mimeType, title]);
+      valid += 1;
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      await report.bad(found, error);
+    }
+  }
+  await report.close();
+  await report.summary({ valid }, skipped);
+  if (report.failed() > 0) throw new ExitWith(exitCodes.failed);
+}

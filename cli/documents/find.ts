@@ -1,0 +1,117 @@
+import { posix } from 'node:path';
+import { CliError, usageError } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { extensionOf, kindOf } from './kind.ts';
+import { statOf, walkFolder } from './walk.ts';
+
+/** A file to ingest; or, with an error, an argument or a folder that gave none. */
+export type Found = {
+  path: string;
+  /** What comes from stdin or a pipe has no name. */
+  externalId: string | undefined;
+  bytes: number;
+  /** Named itself, not found in a folder or by a pattern. */
+  isNamed: boolean;
+  error?: CliError;
+};
+
+export type Search = {
+  files: Found[];
+  /** How many were passed by, by what they are. */
+  skipped: Map<string, number>;
+};
+
+/** The files that the arguments stand for, each one once: in their order, folders sorted. */
+export async function findFiles(io: Io, args: string[]): Promise<Search> {
+  const files = new Map<string, Found>();
+  const skipped = new Map<string, number>();
+  const skip = (kind: string) => skipped.set(kind, (skipped.get(kind) ?? 0) + 1);
+  for (const arg of args) {
+    for await (const found of filesOf(io, arg, skip)) {
+      const name = found.externalId ?? found.path;
+      if (!files.has(name)) files.set(name, found);
+    }
+  }
+  return { files: [...files.values()], skipped };
+}
+
+/** A folder gives the same names as its files do when they are named one by one. */
+export function externalIdOf({ platform }: Pick<Io, 'platform'>, path: string): string {
+  return posix.normalize(withSlashes(platform, path));
+}
+
+function withSlashes(platform: string, path: string): string {
+  return platform === 'win32' ? path.replaceAll('\\', '/') : path;
+}
+
+async function* filesOf(io: Io, arg: string, skip: (kind: string) => void): AsyncGenerator<Found> {
+  if (arg === '') throw usageError('The name of a file is empty.');
+  const named = { path: arg, externalId: externalIdOf(io, arg), bytes: 0, isNamed: true };
+  if (arg === '-') return yield { ...named, externalId: undefined };
+  const found = await statOf(io, arg);
+  const pattern = withSlashes(io.platform, arg);
+  if (found?.isDirectory()) {
+    yield* search(io, { within: pattern, skip, takes: (path) => kindOf(path).isDocument });
+  } else if (found === undefined && /[*?[{]/.test(pattern)) {
+    const glob = new Bun.Glob(posix.normalize(pattern));
+    const isMeant = (path: string) => glob.match(externalIdOf(io, path));
+    const takes = (path: string) => !kindOf(path).isNeverText;
+    yield* search(io, { ...beginOf(pattern), pattern, skip, takes, isMeant });
+  } else {
+    // Where there is none, reading it says so.
+    const isPipe = found !== undefined && !found.isFile();
+    yield { ...named, bytes: found?.size ?? 0, ...(isPipe && { externalId: undefined }) };
+  }
+}
+
+/** The folder before the first sign of a pattern, and how far below it a match can be. */
+function beginOf(pattern: string): { within: string; levels: number } {
+  const parts = pattern.split('/');
+  const fixed = parts.findIndex((part) => /[*?[{]/.test(part));
+  const within = parts.slice(0, fixed).join('/');
+  const levels = pattern.includes('**') ? Number.POSITIVE_INFINITY : parts.length - fixed;
+  return { within: within || (pattern.startsWith('/') ? '/' : '.'), levels };
+}
+
+type Walk = {
+  within: string;
+  levels?: number;
+  pattern?: string;
+  isMeant?: (path: string) => boolean;
+  takes: (path: string) => boolean;
+  skip: (kind: string) => void;
+};
+
+async function* search(io: Io, walk: Walk): AsyncGenerator<Found> {
+  const { within, isMeant = () => true, takes, skip, levels = Number.POSITIVE_INFINITY } = walk;
+  const about = { isNamed: false, bytes: 0 };
+  let count = 0;
+  let passed = 0;
+  for await (const { path, isLinkedFolder, error } of walkFolder(io, within, levels)) {
+    const externalId = externalIdOf(io, path);
+    if (error !== undefined) {
+      count += 1;
+      yield { ...about, path, externalId, error };
+    } else if (isLinkedFolder) {
+      skip('linked folders');
+    } else if (isMeant(path) && takes(path)) {
+      count += 1;
+      yield { ...about, path, externalId, bytes: (await statOf(io, path))?.size ?? 0 };
+    } else if (isMeant(path)) {
+      passed += 1;
+      skip(extensionOf(path) || 'without extension');
+    }
+  }
+  if (count > 0) return;
+  const error = nothingIn(walk, passed);
+  yield { ...about, path: within, externalId: externalIdOf(io, within), error };
+}
+
+function nothingIn({ within, pattern }: Walk, passed: number): CliError {
+  const others = passed === 0 ? '' : ` (${passed} of kinds that are not read)`;
+  const message =
+    pattern === undefined
+      ? `There is no document in the folder ${within}${others}.`
+      : `No document matches ${pattern}${others}.`;
+  return new CliError({ code: 'file_not_found', message });
+}

@@ -1,0 +1,80 @@
+import type { CallOptions, DocumentRequest, MemoryClient } from '../../sdk/index.ts';
+import type { AfterIngest } from '../accepted.ts';
+import { startProgress } from '../batch/progress.ts';
+import { refuseDeletedIngest } from '../deleted.ts';
+import { ExitWith, exitCodes } from '../failure.ts';
+import { type Io, note } from '../io.ts';
+import { waitForAll } from '../waiting.ts';
+import type { Found, Search } from './find.ts';
+import { inOrder } from './in-order.ts';
+import { isAboutTheFile, openReport } from './report.ts';
+import { patient, type Sent, sendDocument } from './send.ts';
+
+const requestsAtOnce = 4;
+const goOn = 'Run the same command again to go on: what is done is not done twice.';
+
+/** Ingests one file after the other. One that cannot be taken does not stop the rest. */
+export async function ingestMany(
+  io: Io,
+  client: MemoryClient,
+  { files, skipped }: Search,
+  requestOf: (found: Found) => Promise<DocumentRequest>,
+  call: CallOptions,
+  { json, wait, timeout }: AfterIngest,
+): Promise<void> {
+  const send = patient(io);
+  /** A few at a time are read and sent, so that no more than those are held. */
+  async function attempt(found: Found): Promise<{ found: Found; sent?: Sent; error?: unknown }> {
+    try {
+      io.interrupted.throwIfAborted();
+      const request = await requestOf(found);
+      const sent = await send(() => sendDocument(client, request, keyAt(call, found)));
+      const { memoryId } = sent.accepted;
+      if (call.idempotencyKey !== undefined) await refuseDeletedIngest(io, client, memoryId);
+      return { found, sent };
+    } catch (error) {
+      return { found, error };
+    }
+  }
+  const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const report = openReport(io, json, startProgress(io, totalBytes));
+  const memoryIds: string[] = [];
+  const count = { ingested: 0, unchanged: 0 };
+  try {
+    for await (const { found, sent, error } of inOrder(files, requestsAtOnce, attempt)) {
+      if (sent !== undefined) {
+        const { accepted, unchanged } = sent;
+        count[unchanged ? 'unchanged' : 'ingested'] += 1;
+        if (wait) memoryIds.push(accepted.memoryId);
+        await report.good(found, accepted, [accepted.memoryId, found.externalId ?? found.path]);
+      } else if (await isAboutTheFile(error)) await report.bad(found, error);
+      else throw error;
+    }
+  } catch (error) {
+    await report.close();
+    const done = `${count.ingested + count.unchanged} of ${files.length}`;
+    await note(io, `Stopped after ${done} documents. ${goOn}`);
+    throw error;
+  }
+  await report.close();
+  let complete = 0;
+  const waited = wait
+    ? await waitForAll(io, client, memoryIds, timeout, async ({ error }) => {
+        if (error === null) complete += 1;
+        else await note(io, error.message);
+      })
+    : exitCodes.done;
+  await report.summary({ ...count, ...(wait && { complete }) }, skipped);
+  const exitCode = report.failed() > 0 ? exitCodes.failed : waited;
+  if (exitCode !== exitCodes.done) throw new ExitWith(exitCode);
+}
+
+/** One key cannot stand for several requests; each file has its own, whatever stands beside it. */
+function keyAt(call: CallOptions, { externalId, path }: Found): CallOptions {
+  if (call.idempotencyKey === undefined) return call;
+  const place = new Bun.CryptoHasher('sha256')
+    .update(externalId ?? path)
+    .digest('hex')
+    .slice(0, 16);
+  return { ...call, idempotencyKey: `${call.idempotencyKey}:${place}` };
+}

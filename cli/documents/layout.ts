@@ -1,0 +1,114 @@
+type List = { items: number; from: number | null };
+type Table = { cells: number; rowBegan: number | undefined };
+
+/** Further in nobody reads; and a page may open a list in each list without an end. */
+const deepest = 10;
+
+export type Layout = ReturnType<typeof openLayout>;
+
+/**
+ * Lays text out as a reader sees it: lines and paragraphs, items with a mark, rows of cells. What
+ * parts two pieces of text is only decided when the second one comes, so that neither empty
+ * blocks nor blocks inside of each other leave blank lines.
+ */
+export function openLayout() {
+  let out = '';
+  let gap = '';
+  /** At the beginning of an item or a cell, where a block begins no line of its own. */
+  let sealed = false;
+  let mark = '';
+  let bars = 0;
+  const lists: List[] = [];
+  const tables: Table[] = [];
+
+  function write(text: string): void {
+    const bar = bars === 0 ? '' : `${gap === '' ? ' ' : ''}${'| '.repeat(bars)}`;
+    out += `${out === '' ? '' : gap}${bar}${mark}${text}`;
+    gap = '';
+    mark = '';
+    bars = 0;
+    sealed = false;
+  }
+
+  function part(by: '\n' | '\n\n'): void {
+    if (!sealed && (!gap.includes('\n') || gap.length < by.length)) gap = by;
+  }
+
+  return {
+    /** Text in which all white space counts as one space. */
+    text(text: string): void {
+      const flowing = text.replace(/[ \t\n\r\f]+/g, ' ');
+      const words = flowing.replace(/^ | $/g, '').replaceAll('\u00a0', ' ');
+      if (flowing.startsWith(' ') && gap === '' && bars === 0) gap = ' ';
+      if (words === '') return;
+      write(words);
+      if (flowing.endsWith(' ')) gap = ' ';
+    },
+    /** Text as it stands. Newlines at its end are kept back: nothing may follow. */
+    verbatim(text: string): void {
+      const lines = text.replace(/\r\n?/g, '\n');
+      // Not by a pattern: one for the end of a text takes the square of many newlines.
+      let end = lines.length;
+      while (end > 0 && lines[end - 1] === '\n') end -= 1;
+      if (end > 0) write(lines.slice(0, end));
+      if (!sealed) gap += lines.slice(end);
+    },
+    line: () => part('\n'),
+    paragraph: () => part('\n\n'),
+    lineBreak(): void {
+      if (!sealed) gap = gap.startsWith('\n') ? '\n\n' : '\n';
+    },
+    /** An ordered list counts from a number. */
+    beginList(from: number | null): void {
+      part(lists.length === 0 ? '\n\n' : '\n');
+      lists.push({ items: 0, from });
+    },
+    endList(): void {
+      lists.pop();
+      sealed = false;
+      mark = '';
+      part(lists.length === 0 ? '\n\n' : '\n');
+    },
+    beginItem(): void {
+      const list = lists.at(-1) ?? { items: 0, from: null };
+      part('\n');
+      if (list.items > 0 && !sealed) gap = '\n';
+      const sign = list.from === null ? '-' : `${list.from + list.items}.`;
+      mark = `${'  '.repeat(Math.min(deepest, Math.max(0, lists.length - 1)))}${sign} `;
+      list.items += 1;
+      sealed = true;
+    },
+    beginTable(): void {
+      part('\n\n');
+      tables.push({ cells: 0, rowBegan: undefined });
+    },
+    endTable(): void {
+      tables.pop();
+      sealed = false;
+      bars = 0;
+      part('\n\n');
+    },
+    beginRow(): void {
+      part('\n');
+      const table = tables.at(-1);
+      if (table === undefined) return;
+      // The first row may stand in a cell of another table, the bars before it are of that one.
+      if (table.rowBegan !== undefined) bars = 0;
+      if (table.rowBegan !== undefined && out.length > table.rowBegan) gap = '\n';
+      Object.assign(table, { cells: 0, rowBegan: out.length });
+      sealed = true;
+    },
+    beginCell(): void {
+      const table = tables.at(-1);
+      if (table === undefined) {
+        part('\n');
+        return;
+      }
+      if (table.cells > 0) bars += 1;
+      if (table.cells > 0 && out.length > (table.rowBegan ?? 0)) gap = '';
+      table.cells += 1;
+      sealed = true;
+    },
+    end: () => out.trimEnd(),
+  };
+}

@@ -1,0 +1,88 @@
+import type { Progress } from '../batch/progress.ts';
+import { CliError } from '../failure.ts';
+import { type Io, note } from '../io.ts';
+import { printLine } from '../output.ts';
+import { escaped, visible } from '../text.ts';
+import type { Found, Search } from './find.ts';
+
+const redrawMs = 100;
+const shownKinds = 5;
+
+/** Tells what became of each file, above a line of progress. */
+export function openReport(io: Io, json: true | undefined, progress: Progress) {
+  let failed = 0;
+  let told = 0;
+  let bytes = 0;
+  let rows: string[] = [];
+  let drawnAt = io.now();
+
+  async function flush(): Promise<void> {
+    await progress.clear();
+    if (rows.length > 0) await printLine(io, rows.join('\n'));
+    rows = [];
+    drawnAt = io.now();
+  }
+
+  async function row(line: string): Promise<void> {
+    rows.push(line);
+    // On a terminal rows wait for the next redraw: the line of progress would flicker otherwise.
+    if (!io.stdout.isTerminal || io.now() - drawnAt >= redrawMs) await flush();
+  }
+
+  return {
+    async good(found: Found, value: unknown, cells: string[]): Promise<void> {
+      told += 1;
+      bytes += found.bytes;
+      await row(json ? JSON.stringify(value) : rowOf(io, cells));
+      await progress.show(told, bytes);
+    },
+    async bad(found: Found, error: unknown): Promise<void> {
+      told += 1;
+      bytes += found.bytes;
+      failed += 1;
+      const { code, message } = error as { code: string; message: string };
+      const externalId = found.externalId ?? null;
+      if (json) return row(JSON.stringify({ externalId, error: { code, message } }));
+      await flush();
+      await note(io, visible(lineOf(found, error)));
+    },
+    close: flush,
+    async summary(counts: Record<string, number>, skipped: Search['skipped']): Promise<void> {
+      if (json) return;
+      if (skipped.size > 0) await note(io, skippedLine(skipped));
+      const all = Object.entries({ ...counts, failed });
+      const said = all.filter(([name, count]) => name !== 'unchanged' || count > 0);
+      await note(io, `${said.map(([name, count]) => `${count} ${name}`).join(', ')}.`);
+    },
+    failed: () => failed,
+  };
+}
+
+/** A lost connection or a refused key would fail every other file too. */
+export async function isAboutTheFile(error: unknown): Promise<boolean> {
+  const { InvalidRequestError, PayloadTooLargeError } = await import('../../sdk/index.ts');
+  return [CliError, InvalidRequestError, PayloadTooLargeError].some((one) => error instanceof one);
+}
+
+/** Most of our own errors name the file, those of the service cannot. */
+function lineOf({ path }: Found, error: unknown): string {
+  const { message } = error as Error;
+  const hint = error instanceof CliError && error.code === 'not_text' ? error.hint : null;
+  const told = message.includes(path) ? message : `${path}: ${message}`;
+  return hint === null ? told : `${told} ${hint}`;
+}
+
+function rowOf(io: Io, cells: string[]): string {
+  const { isTerminal } = io.stdout;
+  return cells.map(isTerminal ? visible : escaped).join(isTerminal ? '  ' : '\t');
+}
+
+/** `Skipped 4 that are no documents: .png (3), without extension (1).` */
+function skippedLine(skipped: Search['skipped']): string {
+  const kinds = [...skipped].sort(([, a], [, b]) => b - a);
+  const sum = kinds.reduce((before, [, count]) => before + count, 0);
+  const shown = kinds.slice(0, shownKinds).map(([kind, count]) => `${kind} (${count})`);
+  const more = kinds.length > shownKinds ? ', …' : '';
+  const what = sum === 1 ? 'one that is no document' : `${sum} that are no documents`;
+  return visible(`Skipped ${what}: ${shown.join(', ')}${more}. Name one that is text to take it.`);
+}

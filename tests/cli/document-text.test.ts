@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { lines, memoryAt } from './command.ts';
+import { type Files, foldersFor, names } from './folder.ts';
+
+/* What becomes of a single file: its text, its title, its type, or the reason why there is none. */
+
+let server: TestServer;
+let memory: ReturnType<typeof memoryAt>;
+beforeAll(async () => {
+  server = await startTestServer();
+  memory = memoryAt(server);
+});
+afterAll(() => server.stop());
+const inFolder = foldersFor(() => memory);
+
+describe('what cannot be read', () => {
+  const bad: Files = {
+    'a.md': 'a',
+    'empty.md': ' \n',
+    'latin.txt': Buffer.from('caf\xe9', 'latin1'),
+    'binary.txt': 'a\0b',
+    'r.pdf': '%PDF-1.7',
+    'page.html': '<meta charset="x-none"><p>a',
+    'script.html': '<script>x</script>',
+    'z.md': 'z',
+  };
+
+  test('is told with its reason, and does not stop the rest', async () => {
+    using folder = inFolder('bad', bad);
+    const { code, stdout, stderr } = await folder.ingest([...Object.keys(bad), 'none.md']);
+    expect(names(stdout)).toEqual(['a.md', 'z.md']);
+    expect(lines(stderr)).toEqual([
+      'empty.md is empty.',
+      'latin.txt is not UTF-8 text. If it is text in another character set: iconv -f WINDOWS-1252 -t UTF-8 latin.txt',
+      'binary.txt is not text: it holds the character U+0000.',
+      'r.pdf is application/pdf, not text. Turn it into text first: pdftotext r.pdf',
+      'page.html is in the character set x-none, which is not known here. ' +
+        'Turn it into UTF-8 first: iconv -f x-none -t UTF-8 page.html',
+      'script.html holds no text to read.',
+      'There is no file none.md.',
+      '2 ingested, 7 failed.',
+    ]);
+    expect(code).toBe(1);
+  });
+
+  test('--json: one object a line, failures too', async () => {
+    using folder = inFolder('bad-json', bad);
+    const { code, stdout, stderr } = await folder.ingest(['a.md', 'r.pdf', '--json']);
+    expect(lines(stdout).map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ externalId: 'a.md', status: 'processing' }),
+      { externalId: 'r.pdf', error: { code: 'not_text', message: expect.any(String) } },
+    ]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+  });
+
+  test('what the service does not take is told with the name of the file', async () => {
+    const small = await startTestServer({ MEMORY_MAX_BODY_BYTES: '2000' });
+    const long = `${'x'.repeat(200)}/${'y'.repeat(100)}.md`;
+    using folder = inFolder('small', { 'a.md': 'a', 'b.md': 'b'.repeat(3000), [long]: 'c' });
+    const env = { MEMORY_BASE_URL: small.url, MEMORY_API_KEY: small.key };
+    const { code, stdout, stderr } = await folder.ingest(['.'], { env });
+    await small.stop();
+    expect(names(stdout)).toEqual(['a.md']);
+    expect(stderr).toContain('b.md: the body must be at most 2000 bytes');
+    expect(stderr).toContain(`${long}: externalId: must be at most 256 characters`);
+    expect(code).toBe(1);
+  });
+
+  test('no file is held that is far over any limit', async () => {
+    using folder = inFolder('huge', { 'huge.txt': Buffer.alloc(33 * 1024 * 1024, 97) });
+    expect((await folder.ingest(['huge.txt'])).stderr).toContain('huge.txt is over 32 MiB');
+  });
+});
+
+describe('a character set', () => {
+  test.each<[string, string, Uint8Array, string]>([
+    ['UTF-16', 'a.txt', Buffer.from('\ufeffhé', 'utf16le'), 'hé'],
+    ['UTF-16, big end first', 'a.txt', Buffer.from('\ufeffhé', 'utf16le').swap16(), 'hé'],
+    ['named by a page', 'a.html', Buffer.from('<meta charset=ISO-8859-1>h\xe9', 'latin1'), 'hé'],
+    ['named by XHTML', 'a.xhtml', Buffer.from('<?xml encoding="latin1"?>h\xe9', 'latin1'), 'hé'],
+    ['UTF-8 with a mark', 'a.html', Buffer.from('\ufeff<p>hé'), 'hé'],
+  ])('%s', async (_, name, bytes, text) => {
+    using folder = inFolder('charset', { [name]: bytes });
+    const { stdout } = await folder.ingest([name, '--dry-run', '--json']);
+    expect(JSON.parse(stdout).data.text).toBe(text);
+  });
+});
+
+test.each([
+  ['a heading', 'a.md', '\n# A title ##\ntext', 'A title'],
+  ['front matter', 'a.markdown', '---\r\ntags: x\r\ntitle: "A: b"\r\n---\r\n# No', 'A: b'],
+  ['front matter without one', 'a.md', '---\ntags: x\n---\n\n# Head', 'Head'],
+  ['front matter that is more than a line', 'a.md', '---\ntitle: >\n  x\n---\ny', undefined],
+  ['a heading further down', 'a.md', 'text\n# No', undefined],
+  ['plain text', 'a.txt', '# No', undefined],
+])('the title of Markdown, whose text stays as it is: %s', async (_, name, text, title) => {
+  using folder = inFolder('markdown', { [name]: text });
+  const { data } = JSON.parse((await folder.ingest([name, '--dry-run', '--json'])).stdout);
+  expect(data).toMatchObject({ text });
+  expect(data.title).toBe(title);
+});
+
+test('--mime-type says what the file is, and --title what it is called', async () => {
+  using folder = inFolder('type', { 'page.html': '<title>a</title><b>b</b>', 'x.pdf': '<p>c' });
+  const read = async (argv: string[]) =>
+    JSON.parse((await folder.ingest([...argv, '--dry-run', '--json'])).stdout).data;
+  const raw = { text: '<title>a</title><b>b</b>', mimeType: 'text/plain' };
+  expect(await read(['page.html', '--mime-type', 'text/plain'])).toEqual(raw);
+  const html = ['--mime-type', 'text/html; charset=utf-8'];
+  expect(await read(['x.pdf', ...html])).toEqual({ text: 'c', mimeType: html[1] });
+  expect(await read(['page.html', '--title', 'Mine'])).toMatchObject({ title: 'Mine', text: 'b' });
+});

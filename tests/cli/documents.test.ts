@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { symlinkSync } from 'node:fs';
+import { externalIdOf } from '../../cli/documents/find.ts';
+import type { Memory } from '../../sdk/index.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { lines, memoryAt } from './command.ts';
+import { type Files, foldersFor, names } from './folder.ts';
+
+/* Folders, patterns, the same again, and long runs. */
+
+let server: TestServer;
+let memory: ReturnType<typeof memoryAt>;
+beforeAll(async () => {
+  server = await startTestServer();
+  memory = memoryAt(server);
+});
+afterAll(() => server.stop());
+const inFolder = foldersFor(() => memory);
+
+async function storedOf(userId: string): Promise<Map<string | null, Memory>> {
+  const stored = new Map<string | null, Memory>();
+  for await (const one of server.client.list({ userId })) stored.set(one.externalId, one);
+  return stored;
+}
+
+const docs = {
+  'docs/b.md': '# Second #\n\ntext',
+  'docs/a/c.html': '<title>Third</title><p>Hi &amp; bye',
+  'docs/a/d.TXT': '\ufeffplain',
+  'docs/.hidden/x.md': 'hidden',
+  'docs/.y.md': 'hidden',
+  'docs/node_modules/x/readme.md': 'installed',
+  'docs/logo.png': 'no image',
+  'docs/Makefile': 'all:',
+};
+const all = ['docs/a/c.html', 'docs/a/d.TXT', 'docs/b.md'];
+
+describe('a folder', () => {
+  test('is searched for documents; the rest is skipped and counted', async () => {
+    using folder = inFolder('folder', docs);
+    const { code, stdout, stderr } = await folder.ingest(['docs']);
+    expect(names(stdout)).toEqual(all);
+    expect(lines(stderr)).toEqual([
+      'Skipped 2 that are no documents: without extension (1), .png (1). Name one that is text to take it.',
+      '3 ingested, 0 failed.',
+    ]);
+    expect(code).toBe(0);
+    const stored = await storedOf('folder');
+    expect(stored.get('docs/a/c.html')).toMatchObject({
+      content: 'Hi & bye',
+      metadata: { title: 'Third', mimeType: 'text/html' },
+    });
+    expect(stored.get('docs/b.md')).toMatchObject({
+      content: docs['docs/b.md'],
+      metadata: { title: 'Second', mimeType: 'text/markdown' },
+    });
+    expect(stored.get('docs/a/d.TXT')).toMatchObject({
+      content: 'plain',
+      metadata: { mimeType: 'text/plain' },
+    });
+  });
+
+  test('gives its files the names that they have by themselves', async () => {
+    using folder = inFolder('names', docs);
+    const first = await folder.ingest(['docs']);
+    for (const argv of [
+      ['docs/'],
+      ['./docs//'],
+      ['docs/../docs'],
+      ['docs/a', 'docs/b.md'],
+      ['.'],
+    ]) {
+      expect((await folder.ingest(argv)).stdout).toBe(first.stdout);
+    }
+    const files = ['./docs/a/c.html', 'docs//a/d.TXT', 'docs/b.md', 'docs', 'docs/b.md'];
+    expect((await folder.ingest(files)).stdout).toBe(first.stdout);
+    expect((await storedOf('names')).size).toBe(3);
+    expect(externalIdOf({ platform: 'win32' }, '.\\docs\\a\\c.html')).toBe('docs/a/c.html');
+    expect(externalIdOf({ platform: 'linux' }, 'a\\b.md')).toBe('a\\b.md');
+  });
+
+  test('with links: a circle has an end, a link that leads nowhere is told', async () => {
+    using folder = inFolder('links', { 'docs/a.md': 'a', 'b.md': 'b' });
+    symlinkSync('..', folder.file('docs/circle'));
+    symlinkSync('../b.md', folder.file('docs/b.md'));
+    symlinkSync('nowhere', folder.file('docs/c.md'));
+    const { code, stdout, stderr } = await folder.ingest(['docs']);
+    expect(names(stdout)).toEqual(['docs/a.md', 'docs/b.md']);
+    expect(stderr).toContain('There is no file docs/c.md.');
+    expect(stderr).toContain('linked folders (1)');
+    expect(code).toBe(1);
+    expect(names((await folder.ingest(['docs/circle/docs/a.md', 'b.md'])).stdout)).toHaveLength(2);
+  });
+
+  test('without a document in it says so', async () => {
+    using folder = inFolder('none', { 'pictures/a.png': 'x', 'pictures/b.png': 'x' });
+    const { code, stdout, stderr } = await folder.ingest(['pictures']);
+    expect(stderr).toBe(
+      'Error: There is no document in the folder pictures (2 of kinds that are not read).\n',
+    );
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  });
+});
+
+describe('a pattern that the shell left alone', () => {
+  test('finds text of any kind, without what is hidden or installed', async () => {
+    using folder = inFolder('glob', { ...docs, 'docs/a/e.ts': 'code' });
+    const ingest = async (pattern: string) => names((await folder.ingest([pattern])).stdout);
+    expect(await ingest('docs/**/*.md')).toEqual(['docs/b.md']);
+    expect(await ingest('./docs/a/*.{ts,html}')).toEqual(['docs/a/c.html', 'docs/a/e.ts']);
+    expect(await ingest('docs/*')).toEqual(['docs/Makefile', 'docs/b.md']);
+    expect(await ingest('**/[ab].md')).toEqual(['docs/b.md']);
+    expect(await ingest(`${folder.path}/docs/*.md`)).toEqual([folder.file('docs/b.md')]);
+  });
+
+  test('without a match, or where there is a file of that very name', async () => {
+    using folder = inFolder('literal', { 'notes [1].md': 'a' });
+    const none = await folder.ingest(['none/*.md']);
+    expect(none).toMatchObject({ code: 1, stderr: 'Error: No document matches none/*.md.\n' });
+    expect(await folder.ingest(['notes [1].md'])).toMatchObject({ code: 0 });
+    expect([...(await storedOf('literal')).keys()]).toEqual(['notes [1].md']);
+  });
+});
+
+describe('the same again', () => {
+  test('replays what is unchanged and updates what is not', async () => {
+    using folder = inFolder('again', { 'a.md': 'a', 'b.md': 'b' });
+    const first = await folder.ingest(['.', '--wait']);
+    folder.write({ 'b.md': 'new' });
+    const again = await folder.ingest(['.', '--wait']);
+    expect(again.stdout).toBe(first.stdout);
+    expect(again.stderr).toBe('1 ingested, 1 unchanged, 2 complete, 0 failed.\n');
+    expect((await storedOf('again')).get('b.md')?.content).toBe('new');
+  });
+
+  test('one file: says that it is unchanged', async () => {
+    using folder = inFolder('one', { 'a.md': 'a' });
+    const { stdout } = await folder.ingest(['a.md']);
+    const id = stdout.trim();
+    const again = await folder.ingest(['./a.md']);
+    expect(again).toEqual({ code: 0, stdout, stderr: `Unchanged. See it: memory get ${id}\n` });
+  });
+
+  test('a text that was taken back, changed or deleted since is stored again', async () => {
+    using folder = inFolder('back', { 'a.md': 'first' });
+    const content = async () => (await storedOf('back')).get('a.md')?.content;
+    const id = (await folder.ingest(['a.md'])).stdout.trim();
+    folder.write({ 'a.md': 'second' });
+    await folder.ingest(['a.md']);
+    folder.write({ 'a.md': 'first' });
+    await folder.ingest(['a.md']);
+    expect(await content()).toBe('first');
+    await server.client.update(id, { content: 'by hand' });
+    await folder.ingest(['a.md']);
+    expect(await content()).toBe('first');
+    await server.client.delete(id);
+    const { stderr } = await folder.ingest(['a.md']);
+    expect(stderr).toStartWith('Queued.');
+    expect(await content()).toBe('first');
+  });
+
+  test('--idempotency-key stands for the content of each file', async () => {
+    using folder = inFolder('keyed', { 'b.md': 'b' });
+    const argv = ['.', '--idempotency-key', 'mine'];
+    await folder.ingest(argv);
+    folder.write({ 'a.md': 'a', 'b.md': 'changed' });
+    const { code, stdout, stderr } = await folder.ingest(argv);
+    expect(names(stdout)).toEqual(['a.md']);
+    expect(stderr).toContain('b.md: ');
+    expect(code).toBe(1);
+    await server.client.deleteAll({ userId: 'keyed' });
+    expect(await folder.ingest(argv)).toMatchObject({ code: 1, stdout: '' });
+  });
+});
+
+test('--dry-run reads and checks every file, and sends nothing', async () => {
+  using folder = inFolder('dry', { ...docs, 'docs/empty.md': '' });
+  const env = { MEMORY_BASE_URL: 'http://127.0.0.1:1', MEMORY_API_KEY: '' };
+  const { code, stdout, stderr } = await folder.ingest(['docs', '--dry-run'], { env });
+  expect(stdout).toBe(
+    'docs/a/c.html\ttext/html\tThird\ndocs/a/d.TXT\ttext/plain\t\ndocs/b.md\ttext/markdown\tSecond\n',
+  );
+  expect(stderr).toContain('docs/empty.md is empty.\nSkipped 2 ');
+  expect(stderr).toEndWith('3 valid, 1 failed.\n');
+  expect(code).toBe(1);
+});
+
+describe('a long run', () => {
+  const many: Files = Object.fromEntries(
+    Array.from({ length: 40 }, (_, index) => [`many/${100 + index}.md`, `text ${index}`]),
+  );
+
+  test('shows its progress on stderr, and on stdout only data, in order', async () => {
+    using folder = inFolder('many', many);
+    // Every look at the clock is 30 ms later: the line is drawn now and then, not each time.
+    const { code, stdout, stderr } = await folder.ingest(['many'], { terminal: 100, tickMs: 30 });
+    expect(code).toBe(0);
+    expect(lines(stdout).map((line) => line.split('  ')[1])).toEqual(Object.keys(many));
+    expect(stdout).not.toContain('\r');
+    expect(stderr.replaceAll('\u001b', '')).toMatch(/\r\[K█+░* *\d+% {2}\d+ records/);
+    expect(stderr).toEndWith('40 ingested, 0 failed.\n');
+  });
+
+  test('elsewhere a plain line every few seconds', async () => {
+    using folder = inFolder('plain', many);
+    const { stdout, stderr } = await folder.ingest(['many'], { tickMs: 1_000 });
+    expect(names(stdout)).toEqual(Object.keys(many));
+    expect(stderr).toMatch(/^█+░* \d+% {2}\d+ records/);
+    expect(stderr).not.toContain('\r');
+  });
+
+  test('Ctrl-C ends it with exit 130; the same command again goes on', async () => {
+    using folder = inFolder('stopped', many);
+    const interruption = new AbortController();
+    const onOutput = (text: string) => {
+      if (text.includes('many/110.md')) interruption.abort('SIGINT');
+    };
+    const around = { interrupted: interruption.signal, onOutput };
+    const { code, stdout, stderr } = await folder.ingest(['many'], around);
+    expect(code).toBe(130);
+    const done = lines(stdout).length;
+    expect(done).toBeLessThan(40);
+    expect(stderr).toContain(`Stopped after ${done} of 40 documents. Run the same command again`);
+    const again = await folder.ingest(['many']);
+    expect(again.code).toBe(0);
+    expect(Number(/(\d+) unchanged/.exec(again.stderr)?.[1])).toBeGreaterThanOrEqual(done);
+    expect((await storedOf('stopped')).size).toBe(40);
+  });
+
+  test('a service that is away ends it, exit 5', async () => {
+    using folder = inFolder('away', many);
+    const env = { MEMORY_BASE_URL: 'http://127.0.0.1:1' };
+    const { code, stderr } = await folder.ingest(['many'], { env });
+    expect(stderr).toContain('Stopped after 0 of 40 documents.');
+    expect(code).toBe(5);
+  });
+
+  test('a rate limit is waited for', async () => {
+    const slow = await startTestServer({ MEMORY_RATE_LIMIT: '20/1' });
+    using folder = inFolder('slow', many);
+    const env = { MEMORY_BASE_URL: slow.url, MEMORY_API_KEY: slow.key };
+    expect(await folder.ingest(['many'], { env })).toMatchObject({ code: 0 });
+    await slow.stop();
+  });
+});
+
+test.each([
+  ['a name that is empty', ['']],
+  ['a title for several', ['a.md', 'b.md', '--title', 'x']],
+  ['an id for a folder', ['.', '--external-id', 'x']],
+])('%s: exit 2, nothing is sent', async (_, argv) => {
+  using folder = inFolder('usage', { 'a.md': 'a', 'b.md': 'b' });
+  expect(await folder.ingest(argv)).toMatchObject({ code: 2, stdout: '' });
+  expect((await storedOf('usage')).size).toBe(0);
+});

@@ -1,0 +1,31 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { lines, type memoryAt, type Surroundings, temporaryFolder } from './command.ts';
+
+export type Files = Record<string, string | Uint8Array>;
+
+/** Makes folders with files, in which documents are ingested for a user. */
+export function foldersFor(memory: () => ReturnType<typeof memoryAt>) {
+  return function inFolder(userId: string, files: Files = {}) {
+    const folder = temporaryFolder();
+    const write = (more: Files) => {
+      for (const [name, content] of Object.entries(more)) {
+        mkdirSync(dirname(folder.file(name)), { recursive: true });
+        writeFileSync(folder.file(name), content);
+      }
+    };
+    write(files);
+    return {
+      ...folder,
+      write,
+      ingest: (argv: string[], around: Surroundings = {}) =>
+        memory()(['ingest', 'document', '--user', userId, ...argv], {
+          cwd: folder.path,
+          ...around,
+        }),
+    };
+  };
+}
+
+/** The files in the rows that the command prints to a pipe. */
+export const names = (stdout: string) => lines(stdout).map((line) => line.split('\t')[1]);

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { readHtml } from '../../cli/documents/html.ts';
+import { memory } from './command.ts';
+
+/* What a page becomes, as --dry-run --json shows it. */
+
+async function read(stdin: string): Promise<{ text: string; title?: string }> {
+  const argv = ['ingest', 'document', '--user', 'u', '-', '--mime-type', 'text/html'];
+  const { stdout } = await memory([...argv, '--dry-run', '--json'], { stdin });
+  return JSON.parse(stdout).data;
+}
+
+test.each([
+  ['entities', 'a&nbsp;b &eacute;&lt;p&gt; &#8212;&#x41; &notin;', 'a b é<p> —A ∉'],
+  [
+    'entities of Windows, unended and none',
+    '&#128; &copy 1 &bogus; A&B ?a=1&copyx',
+    '€ © 1 &bogus; A&B ?a=1&copyx',
+  ],
+  ['an entity that is no character', 'a&#0;&#xD800;&#9999999;', 'a\ufffd\ufffd\ufffd'],
+  ['what is decoded is not decoded again', '&amp;lt;b&amp;gt;', '&lt;b&gt;'],
+  ['white space', ' a\n  b <b> c</b>d<i> e</i> ', 'a b cd e'],
+  ['paragraphs', '<h1>T</h1><p>a<p>b</p>c<section>d</section>', 'T\n\na\n\nb\n\nc\n\nd'],
+  ['lines of a mail', '<div>a</div><div><br></div><div>b<br>c</div>', 'a\n\nb\nc'],
+  ['links and images', 'see <a href="/x">the <b>page</b></a><img src=x>.', 'see the page.'],
+  ['script, style and the like', 'a<script>"<p>x</p>"</script><style>x</style><!-- x -->b', 'ab'],
+  [
+    'template, noscript, svg',
+    'a<template><p>x</template><noscript>x</noscript><svg><title>x</svg>b',
+    'ab',
+  ],
+  [
+    'a list',
+    '<p>a<ul><li>b<ul><li>c<li><p>d</p></ul><li>e</ul>f',
+    'a\n\n- b\n  - c\n  - d\n- e\n\nf',
+  ],
+  ['a list with numbers', '<ol start="3"><li>a<li>b</ol>', '3. a\n4. b'],
+  [
+    'a table',
+    '<table><tr><th>a<th>b<tr><td><p>c</p><td>d <b>e</b></table>f',
+    'a | b\nc | d e\n\nf',
+  ],
+  ['empty cells', '<table><tr><td><td>a<tr><td>b<td><td>c<tr><td></table>', '| a\nb | | c'],
+  [
+    'a table in a table',
+    '<table><tr><td>a<td><table><tr><td>b<td>c</table><td>d</table>',
+    'a | b | c | d',
+  ],
+  [
+    'pre',
+    '<pre>\n  a\n    b &lt;c&gt;\n\n</pre>d<pre><b>e</b>\n\n\nf</pre>',
+    '  a\n    b <c>\n\nd\n\ne\n\n\nf',
+  ],
+  ['signs that are no tags', '<p>1 < 2 && 3 > 2</p>', '1 < 2 && 3 > 2'],
+  ['a page cut short', '<ul><li>a<p>b<a href="', '- a\n\nb'],
+])('%s', async (_, html, text) => {
+  expect((await read(html)).text).toBe(text);
+});
+
+test('the title is that of the page', async () => {
+  const page = '<head><title> A &amp;\n B </title></head><body><svg><title>x</title></svg>c';
+  expect(await read(page)).toMatchObject({ title: 'A & B', text: 'c' });
+  expect(await read('<p>no title')).not.toHaveProperty('title');
+});
+
+test('a page without text is told as such', async () => {
+  const argv = ['ingest', 'document', '--user', 'u', '-', '--mime-type', 'text/html', '--dry-run'];
+  const { code, stderr } = await memory(argv, { stdin: '<script>a</script>' });
+  expect(stderr).toContain('The input holds no text to read.');
+  expect(code).toBe(1);
+});
+
+describe('any page', () => {
+  const block = fc.constantFrom('p', 'div', 'ul', 'li', 'ol', 'table', 'tr', 'td', 'pre', 'h1');
+  const inline = fc.constantFrom('b', 'a', 'span', 'em', 'blockquote', 'dd', 'center');
+  const hidden = fc.constantFrom('script', 'style', 'template', 'noscript', 'iframe');
+  const word = fc
+    .stringMatching(/^[a-z]{1,5}$/)
+    .map((text) => ({ html: ` ${text} `, words: [text] }));
+  const { page } = fc.letrec<{ page: { html: string; words: string[] } }>((tie) => ({
+    page: fc.oneof(
+      { maxDepth: 5, withCrossShrink: true },
+      word,
+      hidden.map((tag) => ({ html: `<${tag}>SECRET</${tag}>`, words: [] })),
+      fc
+        .tuple(fc.oneof(block, inline), fc.array(tie('page'), { maxLength: 5 }), fc.boolean())
+        .map(([tag, inside, ends]) => ({
+          html: `<${tag}>${inside.map(({ html }) => html).join('')}${ends ? `</${tag}>` : ''}`,
+          words: inside.flatMap(({ words }) => words),
+        })),
+    ),
+  }));
+
+  test('gives all of its words in their order, and neither tags nor scripts', () => {
+    fc.assert(
+      fc.property(page, ({ html, words }) => {
+        const { text } = readHtml(html);
+        expect<string[]>(text.match(/[a-z]+/g) ?? []).toEqual(words);
+        expect(text).not.toMatch(/SECRET|[<>]/);
+      }),
+    );
+  });
+
+  test('is read without an error, however broken', () => {
+    const pieces = [
+      '<',
+      '>',
+      '</',
+      '<!--',
+      '-->',
+      '<![CDATA[',
+      '&',
+      '&#',
+      ';',
+      '"',
+      '=',
+      '/',
+      '\r\n',
+    ];
+    const tags = ['<p>', '<pre>', '</ul>', '<li>', '<table>', '<td>', '</tr>', '<svg>', '<select>'];
+    const raw = [
+      '<script>',
+      '<xmp>',
+      '<textarea>',
+      '<title>',
+      '<plaintext>',
+      '<template>',
+      '</title>',
+    ];
+    const unit = fc.oneof(fc.constantFrom(...pieces, ...tags, ...raw), fc.string());
+    fc.assert(
+      fc.property(fc.array(unit, { maxLength: 40 }), (parts) => {
+        const { text } = readHtml(parts.join(''));
+        expect(text.isWellFormed()).toBe(true);
+        expect(text).toBe(text.trimEnd());
+      }),
+    );
+  });
+
+  test.each(['\n', ' ', '&', '<div><b>', '<ul><li>', '<table><tr><td>', '<pre>\n', '<br>'])(
+    'takes time in proportion to its length: a megabyte of %j',
+    (piece) => {
+      const { text } = readHtml(`<pre>a${piece.repeat(1_000_000 / piece.length)}b`);
+      expect(text.at(-1)).toBe('b');
+    },
+  );
+});
