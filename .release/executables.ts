@@ -14,6 +14,11 @@ export const targets = [
 ] as const;
 export type Target = (typeof targets)[number];
 
+/** This machine's own; undefined where there is none for it. */
+export const hostTarget = targets.find(
+  (target) => target === `${process.platform.replace('win32', 'windows')}-${process.arch}`,
+);
+
 /**
  * The command line and the service as one file that needs nothing else; those for musl need the
  * C++ library of their system, `apk add libstdc++`.
@@ -25,8 +30,9 @@ export async function buildExecutable(dist: string, target: Target): Promise<str
   // In pieces, so that a thread that starts from its own module starts that and not the command
   // line again, and a command loads only what it needs. As bytecode, so that it starts at once.
   const pieces = ['--splitting', '--format=esm', '--minify', '--bytecode'];
-  // A file of the folder it is called in must not become part of the program.
-  const alone = ['--no-compile-autoload-bunfig', `--target=bun-${target}`];
+  // No file of the folder it is called in may become part of the program, or set it.
+  const autoload = ['--no-compile-autoload-bunfig', '--no-compile-autoload-dotenv'];
+  const alone = [...autoload, `--target=bun-${target}`];
   const built =
     await $`${process.execPath} build --compile ${pieces} ${alone} --outfile ${file} ${join(root, 'cli/main.ts')}`
       .cwd(dist)

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 // the platform.
 
 const { resolve } = createRequire(import.meta.url);
-const main = fileURLToPath(new URL('./cli/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('./cli/main.js', import.meta.url));
 
 function findBun() {
   const bun = join(resolve('bun/package.json'), '..');
@@ -43,7 +43,9 @@ function spawnBun(bun, args) {
 }
 
 const bun = findBun();
-const args = [main, ...process.argv.slice(2)];
+// Else Bun takes a bunfig.toml and a .env of the folder that this is called in.
+const config = fileURLToPath(new URL('./bunfig.toml', import.meta.url));
+const args = [`--config=${config}`, main, ...process.argv.slice(2)];
 // Newer Nodes can become the other program, and stand in nobody's way.
 if (process.execve !== undefined && process.platform !== 'win32') {
   process.execve(bun, [bun, ...args], process.env);

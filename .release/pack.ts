@@ -1,6 +1,6 @@
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buildExecutable, type Target, targets } from './executables.ts';
+import { buildExecutable, hostTarget, type Target, targets } from './executables.ts';
 import { writeNotices } from './notices.ts';
 import { packSdk } from './sdk.ts';
 import { packService } from './service.ts';
@@ -38,18 +38,13 @@ async function main(names: string[]): Promise<void> {
   if (missing.length === 0) return;
   console.error(`\nNOT BUILT, ${missing.length} of the executables:\n  ${missing.join('\n  ')}`);
   // Others than this machine's own may need a download that is not to be had here.
-  if (missing.some((line) => line.startsWith(`${hostTarget()}:`))) process.exitCode = 1;
+  if (missing.some((line) => line.startsWith(`${hostTarget}:`))) process.exitCode = 1;
 }
 
 function chosen(names: string[]): Target[] {
   const unknown = names.filter((name) => name !== 'none' && !targets.some((one) => one === name));
   if (unknown.length > 0) throw new Error(`no such target: ${unknown}. Known: ${targets}, none`);
   return names.length === 0 ? [...targets] : targets.filter((target) => names.includes(target));
-}
-
-function hostTarget(): string {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  return `${platform}-${process.arch}`;
 }
 
 await main(process.argv.slice(2));

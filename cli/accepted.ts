@@ -1,5 +1,6 @@
 import type { Accepted, MemoryClient } from '../sdk/index.ts';
 import { printOutcome } from './commands/wait.ts';
+import { refuseDeletedIngest } from './deleted.ts';
 import { ExitWith, exitCodes } from './failure.ts';
 import { hint, type Io, note } from './io.ts';
 import { printJson, printLine } from './output.ts';
@@ -7,6 +8,7 @@ import { waitForOne } from './waiting.ts';
 
 export type AfterIngest = {
   json?: true | undefined;
+  idempotencyKey?: string | undefined;
   wait?: true | undefined;
   timeout: number;
 };
@@ -16,9 +18,10 @@ export async function tellAccepted(
   io: Io,
   client: MemoryClient,
   accepted: Accepted,
-  { json, wait, timeout }: AfterIngest,
+  { json, idempotencyKey, wait, timeout }: AfterIngest,
 ): Promise<void> {
   const { memoryId } = accepted;
+  if (idempotencyKey !== undefined) await refuseDeletedIngest(io, client, memoryId);
   if (json && !wait) return printJson(io, accepted);
   if (!json) await printLine(io, memoryId);
   if (!wait) return hint(io, `Queued. See how it ends: memory wait ${memoryId}`);

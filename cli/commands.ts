@@ -26,6 +26,8 @@ const commands = {
   backup: async () => (await import('./commands/backup.ts')).addBackup,
   restore: async () => (await import('./commands/backup.ts')).addRestore,
   doctor: async () => (await import('./commands/doctor.ts')).addDoctor,
+  help: async () => (await import('./commands/help.ts')).addHelp,
+  completion: async () => (await import('./commands/completion.ts')).addCompletion,
 } satisfies Record<string, () => Promise<Add>>;
 
 export type CommandName = keyof typeof commands;

@@ -9,7 +9,7 @@ export const defaultBaseUrl = 'http://127.0.0.1:7070';
 
 /** The client for this command: flag, then environment, then profile, then default. */
 export async function connect(io: Io, options: GlobalOptions): Promise<MemoryClient> {
-  const baseUrl = resolveBaseUrl(io, options);
+  const { value: baseUrl } = await resolveBaseUrl(io, options);
   const apiKey = await resolveApiKey(io, options, baseUrl);
   if (apiKey === undefined) throw noKey(baseUrl);
   return client(io, baseUrl, apiKey.value);
@@ -17,23 +17,32 @@ export async function connect(io: Io, options: GlobalOptions): Promise<MemoryCli
 
 /** For what needs no key. */
 export async function connectWithoutKey(io: Io, options: GlobalOptions): Promise<MemoryClient> {
-  return client(io, resolveBaseUrl(io, options), 'none');
-}
-
-export function resolveBaseUrl(io: Io, options: { baseUrl?: string }): string {
-  const baseUrl = options.baseUrl ?? (io.env.MEMORY_BASE_URL || defaultBaseUrl);
-  const url = URL.parse(baseUrl);
-  if (url !== null && /^https?:$/.test(url.protocol)) return baseUrl.replace(/\/+$/, '');
-  const where = options.baseUrl === undefined ? 'MEMORY_BASE_URL' : '--base-url';
-  throw usageError(`${where} is not an http address: ${baseUrl}`, `Such as ${defaultBaseUrl}`);
+  return client(io, (await resolveBaseUrl(io, options)).value, 'none');
 }
 
 /** Where a setting came from. */
 export type Origin = 'flag' | 'environment' | 'profile' | 'default';
 
-export function originOfBaseUrl({ env }: Io, { baseUrl }: { baseUrl?: string }): Origin {
-  if (baseUrl !== undefined) return 'flag';
-  return env.MEMORY_BASE_URL ? 'environment' : 'default';
+/** The service and where it was named. */
+export async function resolveBaseUrl(
+  io: Io,
+  { baseUrl }: { baseUrl?: string },
+): Promise<{ value: string; from: Origin }> {
+  if (baseUrl !== undefined) return { value: checkedUrl(baseUrl, '--base-url'), from: 'flag' };
+  const environment = io.env.MEMORY_BASE_URL;
+  if (environment)
+    return { value: checkedUrl(environment, 'MEMORY_BASE_URL'), from: 'environment' };
+  const { baseUrl: used } = await readProfile(io);
+  return used === undefined
+    ? { value: defaultBaseUrl, from: 'default' }
+    : { value: used, from: 'profile' };
+}
+
+/** An address without the slash at its end; `where` is what named it. */
+export function checkedUrl(baseUrl: string, where: string): string {
+  const url = URL.parse(baseUrl);
+  if (url !== null && /^https?:$/.test(url.protocol)) return baseUrl.replace(/\/+$/, '');
+  throw usageError(`${where} is not an http address: ${baseUrl}`, `Such as ${defaultBaseUrl}`);
 }
 
 /** The key and where it came from. Spaces around it come from copying it. */

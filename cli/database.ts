@@ -7,7 +7,7 @@ import type { Io } from './io.ts';
 export const defaultDatabaseUrl = 'sqlite:./data/memory.db';
 
 export const databaseOption = new Option(
-  '--database <url>',
+  '--database <path or url>',
   `where the data is (env: MEMORY_DATABASE_URL, default: ${defaultDatabaseUrl})`,
 );
 

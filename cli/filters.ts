@@ -24,7 +24,7 @@ export function filtersOf(
   return given({ type, source, externalId, metadata });
 }
 
-function addFilter(pair: string, previous: Wanted = {}): Wanted {
+function addFilter(pair: string, previous: Wanted | undefined): Wanted {
   const wanted: Wanted = {};
   for (const [key, value] of Object.entries(addMetadata(pair, previous))) {
     if (typeof value === 'object') {

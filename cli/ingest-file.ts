@@ -8,7 +8,7 @@ import { connect } from './connect.ts';
 import { CliError } from './failure.ts';
 import { decodeText, inputName, parseJson, readBytes } from './input.ts';
 import type { Io } from './io.ts';
-import { writeOptions } from './options.ts';
+import { refuseToOverwrite, writeOptions } from './options.ts';
 
 export type FileOptions = GlobalOptions &
   AfterIngest & { idempotencyKey?: string | undefined; errorsOut?: string | undefined };
@@ -21,6 +21,7 @@ export type Door = {
 
 /** Ingests a file of one record, or of many: one on each line, or a JSON array. */
 export async function ingestFile(io: Io, path: string, options: FileOptions, door: Door) {
+  refuseToOverwrite(path, options.errorsOut);
   const client = await connect(io, options);
   const input = await readInput(io, path);
   if ('lines' in input) return runBatch(io, client, input, { ...options, type: door.type });

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { CliError } from './failure.ts';
 import { type Io, note } from './io.ts';
 import { whereJsonBreaks } from './json.ts';
@@ -29,7 +30,7 @@ async function* readPieces(io: Io, path: string): AsyncGenerator<Uint8Array> {
 
 function openReader(io: Io, path: string) {
   try {
-    return (path === '-' ? io.stdin : Bun.file(path)).stream().getReader();
+    return (path === '-' ? io.stdin : Bun.file(resolve(io.cwd, path))).stream().getReader();
   } catch (error) {
     throw inputError(path, error);
   }
@@ -98,6 +99,10 @@ function inputError(path: string, error: unknown): unknown {
   }
   if (code === 'EACCES' || code === 'EPERM') {
     return new CliError({ code: 'file_not_readable', message: `${path} may not be read.` });
+  }
+  if (error instanceof Error && 'syscall' in error) {
+    const message = `${path} cannot be read (${code}).`;
+    return new CliError({ code: 'file_not_readable', message });
   }
   return error;
 }

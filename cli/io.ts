@@ -66,7 +66,7 @@ export async function hint(io: Io, text: string): Promise<void> {
 }
 
 /** Started by npm, by npx or as `npm start`, the command is most likely not on the PATH itself. */
-export function ownName({ env }: Pick<Io, 'env'>): string {
+export function ownName({ env }: Pick<Io, 'env'>): 'memory' | 'npx memory' {
   return env.npm_command === undefined ? 'memory' : 'npx memory';
 }
 

@@ -56,12 +56,20 @@ function end(pattern: RegExp, text: string, at: number): number | undefined {
   return pattern.test(text) ? pattern.lastIndex : undefined;
 }
 
+const wantedIn: Partial<Record<Expected, string>> = {
+  value: 'a value',
+  'value or ]': 'a value or ]',
+  name: 'a name in double quotes',
+  'name or }': 'a name in double quotes or }',
+  end: 'the end',
+};
+
 function place(text: string, at: number, expected: Expected) {
   const before = text.slice(0, at);
   const line = before.split('\n').length;
   const column = at - before.lastIndexOf('\n');
   const rest = JSON.stringify(text.slice(at, at + 20).split('\n', 1)[0]);
-  const wanted = expected === 'end' ? 'the end' : expected;
+  const wanted = wantedIn[expected] ?? expected;
   const found = at >= text.length ? 'the text ends here' : `found ${rest}`;
   return { line, column, found: `${found} where ${wanted} should be` };
 }

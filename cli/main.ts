@@ -11,6 +11,11 @@ process.env.NO_PROXY = [process.env.NO_PROXY ?? process.env.no_proxy, ...local]
   .filter(Boolean)
   .join(',');
 
+/** Most commands are over before machine code for them would pay; what lasts longer gets it. */
+const shortMs = 100;
+Bun.unsafe.setJITPolicy(100);
+setTimeout(() => Bun.unsafe.setJITPolicy(1), shortMs).unref();
+
 const interruption = new AbortController();
 let interruptedAt = 0;
 
@@ -25,5 +30,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-// Never process.exit() here: what a slow pipe has not taken yet would be lost.
-process.exitCode = await run(process.argv.slice(2), processIo(interruption.signal));
+// Without a top-level await, which bytecode cannot hold.
+void run(process.argv.slice(2), processIo(interruption.signal)).then((exitCode) => {
+  // Never process.exit() here: what a slow pipe has not taken yet would be lost.
+  process.exitCode = exitCode;
+});

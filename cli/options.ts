@@ -1,6 +1,7 @@
+import { statSync } from 'node:fs';
 import type { limits } from '../sdk/contract/limits.ts';
 import type { Metadata } from '../sdk/index.ts';
-import { InvalidArgumentError, Option } from './commander.ts';
+import { Argument, InvalidArgumentError, Option } from './commander.ts';
 import { usageError } from './failure.ts';
 import type { Io } from './io.ts';
 
@@ -11,6 +12,7 @@ import type { Io } from './io.ts';
 /* Of the contract, which the type checker holds them to. */
 const pageItems: (typeof limits)['pageItems'] = 100;
 const nameCharacters: (typeof limits)['nameCharacters'] = 256;
+const keyCharacters: (typeof limits)['idempotencyKeyCharacters'] = 255;
 
 export const userOption = new Option('-u, --user <id>', 'whose memory it is');
 
@@ -25,10 +27,20 @@ export const externalIdOption = new Option(
   'its id there; ingesting it again updates the same memory',
 );
 
-export const idempotencyKeyOption = new Option(
-  '--idempotency-key <key>',
-  'the same key again has no second effect',
-);
+export const idempotencyKeyOption = keyOption(keyCharacters);
+/** Of a command that may send several requests: their keys begin with this one. */
+export const idempotencyKeysOption = keyOption(keyCharacters - 55);
+
+function keyOption(most: number) {
+  return new Option('--idempotency-key <key>', 'the same key again has no second effect').argParser(
+    (key) => {
+      if (/^[\x21-\x7e]+$/.test(key) && key.length <= most) return key;
+      throw new InvalidArgumentError(`It must be 1 to ${most} visible ASCII characters.`);
+    },
+  );
+}
+
+export const memoryId = new Argument('<id>', 'of the memory').argParser(parseId);
 
 export const errorsOutOption = new Option(
   '--errors-out <file>',
@@ -36,8 +48,15 @@ export const errorsOutOption = new Option(
 );
 
 export function refuseToOverwrite(file: string, errorsOut: string | undefined): void {
-  if (file === '-' || file !== errorsOut) return;
+  if (file === '-' || errorsOut === undefined) return;
+  if (file !== errorsOut && !isSameFile(file, errorsOut)) return;
   throw usageError('--errors-out would overwrite the file that is read.');
+}
+
+/** By what the system knows it by: a file has many names. */
+function isSameFile(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
+  return first !== undefined && first.dev === second?.dev && first.ino === second.ino;
 }
 
 export const waitOption = new Option('--wait', 'wait until it is processed');
@@ -61,6 +80,16 @@ export function needUser(user: string | undefined): string {
 /** Collects the values of an option that may be repeated. */
 export function collect(value: string, previous: string[] | undefined): string[] {
   return [...(previous ?? []), value];
+}
+
+/** Empty or dots, an id would make the address of something else. */
+export function parseId(id: string): string {
+  if (!/^[.\s]*$/.test(id)) return id;
+  throw new InvalidArgumentError('An id begins with mem_ or key_.');
+}
+
+export function parseIds(id: string, previous: string[] | undefined): string[] {
+  return [...(previous ?? []), parseId(id)];
 }
 
 export function parseWhole(text: string): number {

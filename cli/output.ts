@@ -51,16 +51,15 @@ export async function printTable<Row>(io: Io, columns: Column<Row>[], rows: Row[
 
 /** Names and values, one a line. What has no value is left out on a terminal. */
 export async function printFields(io: Io, fields: Record<string, string | number | null>) {
-  const entries = Object.entries(fields);
   const { isTerminal } = io.stdout;
+  const all = Object.entries(fields);
+  const entries = isTerminal ? all.filter(([, value]) => value !== null) : all;
   const width = Math.max(...entries.map(([name]) => name.length));
   const lines = isTerminal
-    ? entries
-        .filter(([, value]) => value !== null)
-        .map(
-          ([name, value]) =>
-            `${paint(io.stdout, 'dim', padded(name, width))}${gap}${visible(`${value}`)}`,
-        )
+    ? entries.map(
+        ([name, value]) =>
+          `${paint(io.stdout, 'dim', padded(name, width))}${gap}${visible(`${value}`)}`,
+      )
     : entries.map(([name, value]) => `${name}\t${escaped(`${value ?? ''}`)}`);
   await io.stdout.write(`${lines.join('\n')}\n`);
 }

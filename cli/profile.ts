@@ -1,10 +1,10 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CliError } from './failure.ts';
 import type { Io } from './io.ts';
 
-/** What the command line keeps for its user: a key for each service it was told about. */
-export type Profile = { keys: Record<string, ProfileKey> };
+/** What the command line keeps for its user: which service to use, and a key for each it knows. */
+export type Profile = { baseUrl?: string; keys: Record<string, ProfileKey> };
 
 /** `firstRun` marks a key that a server made for itself; the next server may replace it. */
 export type ProfileKey = { apiKey: string; firstRun?: true };
@@ -24,6 +24,11 @@ export function profileKeyOf(baseUrl: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
+/** As `keys list` shows it; of a key that is not one of ours too little is known to show more. */
+export function endsOfKey(key: string): string {
+  return `${key.startsWith('mk_') ? key.slice(0, 7) : ''}…${key.length < 16 ? '' : key.slice(-4)}`;
+}
+
 /** The path as people write it. */
 export function shownProfilePath(io: Pick<Io, 'env' | 'home' | 'platform'>): string {
   const path = profilePath(io);
@@ -32,11 +37,17 @@ export function shownProfilePath(io: Pick<Io, 'env' | 'home' | 'platform'>): str
 
 export async function readProfile(io: Io): Promise<Profile> {
   const path = profilePath(io);
-  const text = await readFile(path, 'utf8').catch((error) => {
+  return { keys: {}, ...parseProfile(readText(path), path) };
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return '{}';
     throw unreadable(path, error.message);
-  });
-  return { keys: {}, ...parseProfile(text, path) };
+  }
 }
 
 /**
@@ -60,8 +71,27 @@ export async function storeOwnKey(io: Io, baseUrl: string, apiKey: string): Prom
   await writeProfile(profilePath(io), profile);
 }
 
+/** The service that commands use when nothing else names one. */
+export async function useService(io: Io, baseUrl: string): Promise<void> {
+  const profile = await readProfile(io);
+  await writeProfile(profilePath(io), { ...profile, baseUrl: profileKeyOf(baseUrl) });
+}
+
+/** Forgets a service and its key. Says whether it was known. */
+export async function removeService(io: Io, baseUrl: string): Promise<boolean> {
+  const { baseUrl: used, keys, ...rest } = await readProfile(io);
+  const name = profileKeyOf(baseUrl);
+  const { [name]: key, ...others } = keys;
+  if (key === undefined && used !== name) return false;
+  const kept = used === undefined || used === name ? {} : { baseUrl: used };
+  await writeProfile(profilePath(io), { ...rest, ...kept, keys: others });
+  return true;
+}
+
 /** By rename, so that a reader sees the old file or the new one, and no one else may read it. */
 async function writeProfile(path: string, profile: Profile): Promise<void> {
+  // Loaded here because most commands only read.
+  const { mkdir, rename, rm, writeFile } = await import('node:fs/promises');
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${crypto.randomUUID()}`;
   try {
@@ -76,8 +106,10 @@ async function writeProfile(path: string, profile: Profile): Promise<void> {
 function parseProfile(text: string, path: string): Partial<Profile> {
   try {
     const profile = JSON.parse(text);
-    const { keys = {} } = profile;
-    const right = Object.values(keys).every((key) => typeof asRecord(key).apiKey === 'string');
+    const { baseUrl, keys = {} } = profile;
+    const right =
+      (baseUrl === undefined || /^https?:$/.test(new URL(baseUrl).protocol)) &&
+      Object.values(keys).every((key) => typeof asRecord(key).apiKey === 'string');
     if (right && !Array.isArray(profile) && !Array.isArray(keys)) return profile;
   } catch {
     // Said below.
@@ -93,6 +125,6 @@ function unreadable(path: string, why: string): CliError {
   return new CliError({
     code: 'profile_unreadable',
     message: `The profile ${path} cannot be read: ${why}.`,
-    hint: 'Mend or remove that file, or set MEMORY_API_KEY.',
+    hint: 'Mend or remove that file, or set MEMORY_BASE_URL and MEMORY_API_KEY.',
   });
 }

@@ -2,11 +2,9 @@ import { loadEveryCommand } from './commands.ts';
 import type { Io } from './io.ts';
 import { createRoot } from './root.ts';
 
-const every = await loadEveryCommand();
-
 /** The program with all of its commands. To run one of them, run.ts loads no other. */
-export function createProgram(io: Io) {
+export async function createProgram(io: Io) {
   const program = createRoot(io);
-  for (const add of every) add(program, io);
+  for (const add of await loadEveryCommand()) add(program, io);
   return program;
 }

@@ -1,11 +1,28 @@
 import { version } from '../package.json';
-import { Command } from './commander.ts';
+import { type AnyCommand, Command } from './commander.ts';
 import { defaultBaseUrl } from './connect.ts';
+import { usageError } from './failure.ts';
 import { asCalled, type Io, ownName } from './io.ts';
+
+/** Thrown where help is asked for with --json; run.ts answers it with the reference. */
+export class HelpAsJson extends Error {
+  override name = 'HelpAsJson';
+  /** Those that name the command. */
+  readonly words: string[];
+
+  constructor(command: AnyCommand) {
+    super('help');
+    this.words = wordsOf(command);
+  }
+}
+
+function wordsOf(command: AnyCommand): string[] {
+  return command.parent === null ? [] : [...wordsOf(command.parent), command.name()];
+}
 
 /** The program without its commands: what all of them take, and how they speak. */
 export function createRoot(io: Io) {
-  return new Command(ownName(io))
+  const root = new Command(ownName(io))
     .exitOverride()
     .configureOutput(commanderOutput(io))
     .configureHelp({ showGlobalOptions: true, styleTitle: (title) => title })
@@ -14,8 +31,13 @@ export function createRoot(io: Io) {
     .helpOption('-h, --help', 'show help')
     .option('--json', 'print JSON, errors too')
     .option('--base-url <url>', `the service (env: MEMORY_BASE_URL, default: ${defaultBaseUrl})`)
-    .option('--api-key <key>', 'the API key (better: env MEMORY_API_KEY)')
+    .option('--api-key <key>', 'the API key (better by env: MEMORY_API_KEY)')
     .option('--no-color', 'no colours (env: NO_COLOR)');
+  return root.addHelpText('beforeAll', ({ command, error }) => {
+    if (!root.opts().json) return '';
+    if (!error) throw new HelpAsJson(command);
+    throw usageError('No command is named.', 'All of them, as JSON: memory help --json');
+  });
 }
 
 /** The options above that are followed by a value. */

@@ -4,7 +4,7 @@ import { describeError, tellFailure } from './describe.ts';
 import { ExitWith, exitCodes } from './failure.ts';
 import { type Io, withoutColor } from './io.ts';
 import { OutputClosed } from './process-output.ts';
-import { commandWord, createRoot } from './root.ts';
+import { commandWord, createRoot, HelpAsJson } from './root.ts';
 
 /** Runs one command line and says what the process should end with. */
 export async function run(argv: string[], processIo: Io): Promise<number> {
@@ -22,12 +22,19 @@ export async function run(argv: string[], processIo: Io): Promise<number> {
   } catch (error) {
     if (error instanceof ExitWith) return error.exitCode;
     if (error instanceof OutputClosed) return exitCodes.done;
+    if (error instanceof HelpAsJson) return printHelpAsJson(io, error.words);
     if (error instanceof CommanderError && error.code === 'commander.help') return exitCodes.usage;
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
     const failure = await describeError(io, error, { called, ...program.opts() });
     await tellFailure(io, program.opts().json, failure);
     return failure.exitCode;
   }
+}
+
+async function printHelpAsJson(io: Io, words: string[]): Promise<number> {
+  const { printReference } = await import('./commands/help.ts');
+  await printReference(io, words);
+  return exitCodes.done;
 }
 
 /** With the one command that is called; with all of them for the help, or to find the meant one. */

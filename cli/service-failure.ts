@@ -24,11 +24,11 @@ async function inOurWords(io: Io, error: MemoryServiceError, context: Context): 
   switch (error.name) {
     case 'ConnectionError':
     case 'TimeoutError':
-      return unreachable(resolveBaseUrl(io, context), error);
+      return unreachable((await resolveBaseUrl(io, context)).value, error);
     case 'AuthenticationError':
       return refused(io, error, context);
     case 'NotFoundError':
-      return notFound(resolveBaseUrl(io, context), error);
+      return notFound((await resolveBaseUrl(io, context)).value, error);
     case 'WaitTimeoutError':
       return stillProcessing(error);
     default:
@@ -38,7 +38,8 @@ async function inOurWords(io: Io, error: MemoryServiceError, context: Context): 
 
 /** What the service says of headers helps nobody here; which key it was does. */
 async function refused(io: Io, error: MemoryServiceError, context: Context): Promise<Words> {
-  const key = await resolveApiKey(io, context, resolveBaseUrl(io, context));
+  const { value: baseUrl } = await resolveBaseUrl(io, context);
+  const key = await resolveApiKey(io, context, baseUrl);
   const which = {
     flag: 'the one of --api-key',
     environment: 'the one in MEMORY_API_KEY',
@@ -48,7 +49,9 @@ async function refused(io: Io, error: MemoryServiceError, context: Context): Pro
   const why =
     error.status === 401 ? `${which} is unknown, expired or revoked` : `${which}: ${error.message}`;
   const exitCode = exitCodes.refused;
-  const hint = 'Where the server runs: memory keys list, or a new one: memory keys create --save';
+  const hint =
+    withoutV1(baseUrl) ??
+    'Where the server runs: memory keys list, or a new one: memory keys create --save';
   return { message: `The API key was refused: ${why}.`, hint, exitCode };
 }
 
@@ -57,10 +60,13 @@ function notFound(baseUrl: string, { message, code }: MemoryServiceError): Words
   const told = { message: `Not found: ${message}.`, exitCode };
   const isRoute = code !== 'not_found' || message.startsWith('there is no such route');
   if (!isRoute) return { ...told, hint: 'Ids are listed by: memory list --user <id>' };
-  const hint = baseUrl.endsWith('/v1')
-    ? `Leave /v1 out of the base URL: ${baseUrl.slice(0, -'/v1'.length)}`
-    : `Is the base URL right? ${baseUrl}`;
-  return { ...told, hint };
+  return { ...told, hint: withoutV1(baseUrl) ?? `Is the base URL right? ${baseUrl}` };
+}
+
+/** Below /v1 every path asks for a key, also those that have none, as /v1/health. */
+function withoutV1(baseUrl: string): string | undefined {
+  if (!baseUrl.endsWith('/v1')) return undefined;
+  return `Leave /v1 out of the base URL: ${baseUrl.slice(0, -'/v1'.length)}`;
 }
 
 /** Several invalid fields are easier to read one a line than in one sentence. */
@@ -72,7 +78,11 @@ function problemOf({ message, details }: MemoryServiceError): string {
   ].join('\n');
 }
 
-function hintFor({ name, code, retryAfterMs }: MemoryServiceError): { hint?: string } {
+function hintFor(error: MemoryServiceError): { hint?: string } {
+  const { name, code, retryAfterMs, details } = error;
+  if (details.some(({ field, message }) => field === 'data' && message === 'is required')) {
+    return { hint: 'What the record says goes into data: { "userId": …, "data": { … } }' };
+  }
   if (code === 'idempotency_key_reused') {
     return { hint: 'Leave --idempotency-key out, or give a new one.' };
   }
@@ -107,7 +117,7 @@ function unreachable(baseUrl: string, error: MemoryServiceError): Words {
     message: `Cannot reach ${baseUrl} (${whyUnreachable(error)}).`,
     hint: local
       ? 'Is the server running? Try: memory serve'
-      : 'Check the address: --base-url, or MEMORY_BASE_URL',
+      : 'Check the address: memory profile show',
     exitCode: exitCodes.unreachable,
   };
 }

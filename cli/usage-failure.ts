@@ -1,9 +1,10 @@
 import type { AnyCommand, CommanderError } from './commander.ts';
 import { examplesBelow } from './examples.ts';
 import { exitCodes, type Failure } from './failure.ts';
+import { allOptions, pathBelowRoot } from './grammar.ts';
 import { quoted } from './text.ts';
 
-/** What commands are called elsewhere. */
+/** What commands are called elsewhere: those of the program itself, and those of its groups. */
 const elsewhere: Record<string, string> = {
   add: 'save',
   create: 'save',
@@ -14,6 +15,30 @@ const elsewhere: Record<string, string> = {
   show: 'get',
   ls: 'list',
   edit: 'update',
+  'ingest ticket': 'support',
+  'ingest conversation': 'chat',
+  'ingest event': 'record',
+  'ingest file': 'document',
+  'ingest folder': 'document',
+  'ingest jsonl': 'batch',
+  'keys add': 'create',
+  'keys new': 'create',
+  'keys delete': 'revoke',
+  'keys remove': 'revoke',
+  'profile add': 'set',
+  'profile delete': 'remove',
+};
+
+/** What options are called elsewhere; told where the command has the one that is meant. */
+const optionsElsewhere: Record<string, string> = {
+  '--page': '--cursor',
+  '--offset': '--cursor',
+  '--db': '--database',
+  '--database-url': '--database',
+  '--force': '--yes',
+  '--tag': '--metadata',
+  '--format': '--json',
+  '--output': '--json',
 };
 
 /** An error of commander in the words of the command line. */
@@ -30,9 +55,22 @@ export function usageFailure(error: CommanderError, called: AnyCommand): Failure
 
 /** A name from elsewhere tells more than one that is spelt alike. */
 function withMeant(message: string, called: AnyCommand): string {
-  const [, told = '', word = ''] = /^(unknown command '([^']*)')/.exec(message) ?? [];
-  if (called.parent !== null || !Object.hasOwn(elsewhere, word)) return message;
-  return `${told}\n(Did you mean ${elsewhere[word]}?)`;
+  const [, told, kind, word = ''] = /^(unknown (command|option) '([^']*)')/.exec(message) ?? [];
+  const meant = kind === 'command' ? meantCommand(word, called) : meantOption(word, called);
+  return meant === undefined ? message : `${told}\n(Did you mean ${meant}?)`;
+}
+
+function meantCommand(word: string, called: AnyCommand): string | undefined {
+  const path = `${pathBelowRoot(called)} ${word}`.trim();
+  // A file or a folder stands where its kind was to be named.
+  if (/^ingest .*[./]/.test(path)) return word.endsWith('.jsonl') ? 'batch' : 'document';
+  return Object.hasOwn(elsewhere, path) ? elsewhere[path] : undefined;
+}
+
+function meantOption(word: string, called: AnyCommand): string | undefined {
+  const [name = ''] = word.split('=');
+  const meant = Object.hasOwn(optionsElsewhere, name) ? optionsElsewhere[name] : undefined;
+  return allOptions(called).find(({ long }) => long !== undefined && long === meant)?.long;
 }
 
 export function exampleHint(called: AnyCommand): string {
@@ -47,15 +85,22 @@ function usageHint(error: CommanderError, called: AnyCommand): string {
   if (error.code === 'commander.unknownOption' && /'-[^']* /.test(error.message)) {
     return `Put -- before a text that begins with a dash. ${help}`;
   }
+  if (/^error: option '-n, --limit /.test(error.message) && hasOption(called, '--all')) {
+    return `For more than a page: --all. ${help}`;
+  }
   return error.code === 'commander.missingArgument' ? exampleHint(called) : help;
+}
+
+function hasOption(called: AnyCommand, name: string): boolean {
+  return called.options.some(({ long }) => long === name);
 }
 
 /** `memory list ada` means that user. */
 function excessHint(called: AnyCommand, help: string): string {
-  const { options, registeredArguments, args } = called;
+  const { registeredArguments, args } = called;
   const [user] = args;
   const isUser = registeredArguments.length === 0 && called.opts().user === undefined;
-  if (isUser && user !== undefined && options.some(({ long }) => long === '--user')) {
+  if (isUser && user !== undefined && hasOption(called, '--user')) {
     return `Did you mean: ${pathOf(called)} --user ${quoted(user)}\n${help}`;
   }
   return `Put a text of several words in quotes. ${help}`;

@@ -59,9 +59,9 @@ test('every operation is a method of the client, and every method an operation',
   expect(methods.filter((name) => !onlyMethods.includes(name)).sort()).toEqual(names);
 });
 
-test('every operation is a command, and every command an operation', () => {
+test('every operation is a command, and every command an operation', async () => {
   const io = testIo({ code: 0, stdout: '', stderr: '' });
-  const commands = leavesOf(createProgram(io)).filter((words) => {
+  const commands = leavesOf(await createProgram(io)).filter((words) => {
     const [group = ''] = words;
     return !onlyGroups.includes(group) && !onlyCommands.includes(words.join(' '));
   });

@@ -6,8 +6,6 @@ import type { BatchInput } from './open.ts';
 import { idOf, pairOf } from './records.ts';
 import { type ReportOptions, sendLines } from './send-lines.ts';
 
-const linesInChunk = 500;
-
 /**
  * Imports every line of the input. A memory has its id, so a second run skips what is there by
  * itself; keys made from the content would also skip what was deleted since, and is wanted back.
@@ -22,7 +20,6 @@ export async function runImport(
   const tally = { imported: 0, skipped: 0 };
   const report = await sendLines(io, input, options, {
     chunks: {
-      linesInChunk,
       keyOf: (place) => (idempotencyKey === undefined ? undefined : `${idempotencyKey}:${place}`),
     },
     namesIn,

@@ -17,7 +17,7 @@ export async function openInput(
   const first = await lines.next();
   if (first.done && mayBeEmpty) return { lines, unit: 'line' };
   if (first.done) throw new CliError({ code: 'empty', message: `${inputName(path)} is empty.` });
-  if (first.value.bytes[0] === '['.charCodeAt(0)) {
+  if (textOf(first.value).startsWith('[')) {
     throw new CliError({
       code: 'not_jsonl',
       message: `${inputName(path)} holds a JSON array, not one record on each line.`,
@@ -33,8 +33,12 @@ export async function openInput(
 
 /** One object over several lines begins with its brace alone, then its first name. */
 function isSpread([first, second]: Line[]): boolean {
-  const [head, next] = [first, second].map((line) => Buffer.from(line?.bytes ?? []).toString());
-  return head?.trim() === '{' && next?.trim().startsWith('"') === true;
+  return first !== undefined && textOf(first) === '{' && textOf(second).startsWith('"');
+}
+
+/** How a line begins, without spaces and the mark that some programs put before a text. */
+function textOf(line: Line | undefined): string {
+  return new TextDecoder().decode(line?.bytes.subarray(0, 1_000)).trim();
 }
 
 function spreadOut(path: string): CliError {

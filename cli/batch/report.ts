@@ -1,3 +1,5 @@
+import { openSync } from 'node:fs';
+import { CliError } from '../failure.ts';
 import { type Io, note } from '../io.ts';
 import { printFields, printJson } from '../output.ts';
 import { visible } from '../text.ts';
@@ -20,13 +22,13 @@ type ReportOptions = {
 };
 
 /** Bad lines beyond these are counted, and all of them are in --errors-out. */
-const shownFailures = 20;
+export const shownFailures = 20;
 const listedFailures = 100;
 
 /** Collects what became of the records, in bounded memory, and tells it at the end. */
 export function openReport(io: Io, { json, unit, errorsOut, progress }: ReportOptions) {
   const failures: Array<Omit<BadLine, 'text'>> = [];
-  const file = errorsOut === undefined ? undefined : Bun.file(errorsOut).writer();
+  const file = errorsOut === undefined ? undefined : openErrorsOut(errorsOut);
   let failed = 0;
 
   async function bad(one: BadLine): Promise<void> {
@@ -53,9 +55,28 @@ export function openReport(io: Io, { json, unit, errorsOut, progress }: ReportOp
     await (json
       ? printJson(io, { ...whole, failures: inOrder(failures) })
       : printFields(io, whole));
+    if (!json) await tellNothingNew(io, unit, whole);
   }
 
   return { bad, close, summary, failed: () => failed };
+}
+
+/** Begins anew: bad lines of an earlier run must not stand among those of this one. */
+function openErrorsOut(path: string) {
+  try {
+    return Bun.file(openSync(path, 'w')).writer();
+  } catch (error) {
+    const message = `--errors-out cannot be written: ${error instanceof Error ? error.message : ''}`;
+    throw new CliError({ code: 'file_not_writable', message });
+  }
+}
+
+/** As of a run that is repeated; why nothing happened is not to be seen from a figure. */
+async function tellNothingNew(io: Io, unit: Unit, { accepted, replayed = 0, failed }: Counts) {
+  if (replayed === 0 || accepted !== 0 || failed !== 0) return;
+  const all = replayed === 1 ? `the one ${unit}` : `all ${replayed} ${unit}s`;
+  await note(io, `Nothing new: an earlier run has ingested ${all}.`);
+  await note(io, 'To ingest the same once more: --idempotency-key <any new text>');
 }
 
 /** Requests run side by side and end in any order. */

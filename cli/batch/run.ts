@@ -7,7 +7,7 @@ import { type Chunk, chunkLines } from './chunks.ts';
 import type { BatchInput } from './open.ts';
 import { startProgress } from './progress.ts';
 import { type BadLine, type Entry, pairOf } from './records.ts';
-import { openReport, type Report } from './report.ts';
+import { openReport, type Report, shownFailures } from './report.ts';
 import { sendLines } from './send-lines.ts';
 
 export type BatchOptions = {
@@ -22,7 +22,9 @@ export type BatchOptions = {
 /** What was accepted: now, or by an earlier run. The ids are only kept to be waited for. */
 type Tally = { accepted: number; replayed: number; memoryIds: Set<string> };
 
-const linesInChunk = 100;
+/** A record with what stands around it in a body. The service may allow more; nobody asks it. */
+const usualBodyBytes = 5 * 1024 * 1024 - '{"items":[]}'.length;
+const tooLarge = 'is larger than the 5 MiB that a service takes unless it was set otherwise';
 
 /** Ingests every line of the input. */
 export async function runBatch(
@@ -35,7 +37,7 @@ export async function runBatch(
   const tally: Tally = { accepted: 0, replayed: 0, memoryIds: new Set() };
   const keyOf = (place: string, entries: Entry[]) => keyOfChunk(place, entries, options);
   const report = await sendLines(io, input, options, {
-    chunks: { type, linesInChunk, keyOf },
+    chunks: { type, keyOf },
     namesIn: pairsIn,
     post: (items, call) => client.ingest.batch({ items: items as IngestRecord[] }, call),
     count({ accepted, items }, replayed) {
@@ -47,7 +49,7 @@ export async function runBatch(
   await conclude(io, client, report, tally, options);
 }
 
-/** Checks every line as the service would, and sends nothing. */
+/** Checks every line as a service with the usual limits would, and sends nothing. */
 export async function dryRun(io: Io, input: BatchInput, options: BatchOptions): Promise<void> {
   const { sentence, validateRecord } = await import('../../sdk/contract/validate.ts');
   const { type, json, errorsOut } = options;
@@ -55,10 +57,13 @@ export async function dryRun(io: Io, input: BatchInput, options: BatchOptions): 
   const report = openReport(io, { json, errorsOut, unit: input.unit, progress });
   let valid = 0;
   const check = ({ line, text, item }: Entry): BadLine[] => {
+    if (Buffer.byteLength(text) > usualBodyBytes) {
+      return [{ line, error: 'payload_too_large', message: tooLarge, text }];
+    }
     const [problem] = validateRecord(item);
     return problem ? [{ line, error: 'invalid_request', message: sentence(problem), text }] : [];
   };
-  const unkeyed = { type, linesInChunk, keyOf: () => undefined };
+  const unkeyed = { type, keyOf: () => undefined };
   for await (const { entries, bad } of chunkLines(input.lines, unkeyed)) {
     const invalid = entries.flatMap(check);
     valid += entries.length - invalid.length;
@@ -78,11 +83,15 @@ async function conclude(
 ): Promise<void> {
   const ended: Record<number, number> = {};
   let exitCode: number = exitCodes.done;
+  let unfinished = 0;
   if (wait) {
     exitCode = await waitForAll(io, client, memoryIds, timeout, async (outcome) => {
       ended[outcome.exitCode] = (ended[outcome.exitCode] ?? 0) + 1;
-      if (outcome.error !== null) await note(io, outcome.error.message);
+      if (outcome.error === null) return;
+      unfinished += 1;
+      if (unfinished <= shownFailures) await note(io, outcome.error.message);
     });
+    if (unfinished > shownFailures) await note(io, `and ${unfinished - shownFailures} more`);
   }
   const waited = {
     complete: ended[exitCodes.done] ?? 0,
@@ -95,7 +104,7 @@ async function conclude(
   if (exitCode !== exitCodes.done) throw new ExitWith(exitCode);
 }
 
-/** The whole file once more, with a line corrected, would double the hundred around that line. */
+/** The whole file once more, with a line corrected, would double the lines around that line. */
 function howToMend(errorsOut: string | undefined): string {
   if (errorsOut === undefined) {
     return 'Correct those lines in a file of their own, and ingest that file, not this one again.';

@@ -7,7 +7,8 @@ import { memoriesOf } from '../text.ts';
 
 export function addBackup(program: Parent, io: Io): void {
   const command = program
-    .command('backup <file>')
+    .command('backup')
+    .argument('<file>', 'where the copy goes')
     .description('Copy the database to a file, checked, while the server may go on.')
     .addOption(databaseOption);
   command.action(async (file) => {
@@ -23,7 +24,8 @@ export function addBackup(program: Parent, io: Io): void {
 
 export function addRestore(program: Parent, io: Io): void {
   const command = program
-    .command('restore <file>')
+    .command('restore')
+    .argument('<file>', 'a backup')
     .description('Put a backup in the place of the database. The server must be stopped.')
     .addOption(databaseOption);
   command.action(async (file) => {

@@ -5,13 +5,14 @@ import { addExamples } from '../examples.ts';
 import { ExitWith, exitCodes, usageError } from '../failure.ts';
 import { confirm } from '../input.ts';
 import { type Io, note } from '../io.ts';
-import { idempotencyKeyOption, needUser, writeOptions } from '../options.ts';
+import { idempotencyKeyOption, needUser, parseId, writeOptions } from '../options.ts';
 import { printJson } from '../output.ts';
-import { memoriesOf, visible } from '../text.ts';
+import { memoriesOf, quoted, visible } from '../text.ts';
 
 export function addDelete(program: Parent, io: Io): void {
   const command = program
-    .command('delete [id]')
+    .command('delete')
+    .argument('[id]', 'of the memory', parseId)
     .usage('<id> | --user <id> [options]')
     .description('Delete a memory for good, or everything of a user.')
     .addOption(new Option('-u, --user <id>', 'everything of this user'))
@@ -56,7 +57,10 @@ async function deleteAll(io: Io, options: Options): Promise<void> {
 /** In a script nobody can be asked, so it says beforehand that it means it. */
 async function askFirst(io: Io, userId: string): Promise<void> {
   if (!io.stdin.isTerminal || !io.stderr.isTerminal) {
-    throw usageError('Deleting everything of a user needs --yes where nobody can be asked.');
+    throw usageError(
+      'Deleting everything of a user needs --yes where nobody can be asked.',
+      `Such as: memory delete --user ${quoted(userId)} --yes`,
+    );
   }
   if (await confirm(io, `Delete every memory of ${visible(userId)} for good?`)) return;
   await note(io, 'Nothing was deleted.');

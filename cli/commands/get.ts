@@ -3,11 +3,15 @@ import type { Parent } from '../commander.ts';
 import { connect } from '../connect.ts';
 import { addExamples } from '../examples.ts';
 import type { Io } from '../io.ts';
+import { memoryId } from '../options.ts';
 import { printFields, printJson, printLine } from '../output.ts';
 import { visible } from '../text.ts';
 
 export function addGet(program: Parent, io: Io): void {
-  const command = program.command('get <id>').description('Show one memory, whole.');
+  const command = program
+    .command('get')
+    .addArgument(memoryId)
+    .description('Show one memory, whole.');
   command.action(async (id) => {
     const options = command.optsWithGlobals();
     const client = await connect(io, options);

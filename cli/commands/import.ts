@@ -2,14 +2,15 @@ import type { Parent } from '../commander.ts';
 import { connect } from '../connect.ts';
 import { addExamples } from '../examples.ts';
 import type { Io } from '../io.ts';
-import { errorsOutOption, idempotencyKeyOption, refuseToOverwrite } from '../options.ts';
+import { errorsOutOption, idempotencyKeysOption, refuseToOverwrite } from '../options.ts';
 
 export function addImport(program: Parent, io: Io): void {
   const command = program
-    .command('import <file>')
-    .description('Take memories in as memory export printed them: one on each line.')
+    .command('import')
+    .argument('<file>', 'JSON lines; - for stdin')
+    .description('Take in what export printed: memories as JSON, one on each line.')
     .addOption(errorsOutOption)
-    .addOption(idempotencyKeyOption)
+    .addOption(idempotencyKeysOption)
     .addHelpText('after', help);
   command.action(async (file) => {
     const options = command.optsWithGlobals();

@@ -4,7 +4,7 @@ import { addExamples } from '../examples.ts';
 import type { Io } from '../io.ts';
 import {
   errorsOutOption,
-  idempotencyKeyOption,
+  idempotencyKeysOption,
   refuseToOverwrite,
   timeoutOption,
   waitOption,
@@ -12,11 +12,12 @@ import {
 
 export function addIngestBatch(group: Parent, io: Io): void {
   const command = group
-    .command('batch <file>')
+    .command('batch')
+    .argument('<file>', 'JSON lines; - for stdin')
     .description('Ingest a JSONL file of any size: one record of any type on each line.')
     .option('--dry-run', 'check every line, send nothing')
     .addOption(errorsOutOption)
-    .addOption(idempotencyKeyOption)
+    .addOption(idempotencyKeysOption)
     .addOption(waitOption)
     .addOption(timeoutOption)
     .addHelpText('after', help);
@@ -40,8 +41,8 @@ const help = `
 A line: {"type":"event","userId":"u-1","data":{"name":"signed up","plan":"pro"}}
 Types: event, profile, ticket, document, conversation.
 
-Bad lines are reported and do not stop the rest; every hundred lines in their
-order, but a later hundred may be done before an earlier one. Running the same
+Bad lines are reported and do not stop the rest. Lines with the same externalId
+are done in their order, others in any, 500 in a request. Running the same
 command again within three days skips what is done: it is counted as replayed.
 
 To mend bad lines, correct those of --errors-out in a file of their own and

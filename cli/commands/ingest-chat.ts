@@ -11,7 +11,7 @@ import {
   errorsOutOption,
   externalIdOption,
   given,
-  idempotencyKeyOption,
+  idempotencyKeysOption,
   metadataOption,
   needUser,
   refuseBoth,
@@ -25,7 +25,8 @@ import { splitSpeaker } from '../speaker.ts';
 
 export function addIngestChat(group: Parent, io: Io): void {
   const command = group
-    .command('chat [file]')
+    .command('chat')
+    .argument('[file]', 'one record as JSON, or many as JSON lines; - for stdin')
     .description('Ingest a conversation: from a file, or from options.')
     .addOption(userOption)
     .option('--message <role: text>', 'in their order; may be repeated', collect)
@@ -36,7 +37,7 @@ export function addIngestChat(group: Parent, io: Io): void {
     .addOption(sourceOption)
     .addOption(externalIdOption)
     .addOption(metadataOption)
-    .addOption(idempotencyKeyOption)
+    .addOption(idempotencyKeysOption)
     .addOption(errorsOutOption)
     .addOption(waitOption)
     .addOption(timeoutOption)
@@ -68,7 +69,7 @@ export function addIngestChat(group: Parent, io: Io): void {
     await tellAccepted(io, client, accepted, options);
   });
   addExamples(command, [
-    'memory ingest chat --user u-1 --message "user: I moved to Bern" --message "agent: Noted"',
+    'memory ingest chat --user u-1 --message "user: Hi" --message "agent: Hi"',
     'memory ingest chat chat.json --wait',
   ]);
 }

@@ -3,13 +3,14 @@ import type { Parent } from '../commander.ts';
 import { addExamples } from '../examples.ts';
 import type { Door } from '../ingest-file.ts';
 import type { Io } from '../io.ts';
-import { errorsOutOption, idempotencyKeyOption, timeoutOption, waitOption } from '../options.ts';
+import { errorsOutOption, idempotencyKeysOption, timeoutOption, waitOption } from '../options.ts';
 
 export function addIngestRecord(group: Parent, io: Io): void {
   const command = group
-    .command('record <file>')
+    .command('record')
+    .argument('<file>', 'one record as JSON, or many as JSON lines; - for stdin')
     .description('Ingest any record: ticket, document, conversation, event or profile.')
-    .addOption(idempotencyKeyOption)
+    .addOption(idempotencyKeysOption)
     .addOption(errorsOutOption)
     .addOption(waitOption)
     .addOption(timeoutOption)

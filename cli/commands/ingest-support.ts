@@ -11,7 +11,7 @@ import {
   errorsOutOption,
   externalIdOption,
   given,
-  idempotencyKeyOption,
+  idempotencyKeysOption,
   metadataOption,
   needUser,
   refuseBoth,
@@ -25,7 +25,8 @@ import { splitSpeaker } from '../speaker.ts';
 
 export function addIngestSupport(group: Parent, io: Io): void {
   const command = group
-    .command('support [file]')
+    .command('support')
+    .argument('[file]', 'one record as JSON, or many as JSON lines; - for stdin')
     .description('Ingest a support ticket: from a file, or from options.')
     .addOption(userOption)
     .option('--subject <text>', 'what the ticket is about')
@@ -36,7 +37,7 @@ export function addIngestSupport(group: Parent, io: Io): void {
     .addOption(sourceOption)
     .addOption(externalIdOption)
     .addOption(metadataOption)
-    .addOption(idempotencyKeyOption)
+    .addOption(idempotencyKeysOption)
     .addOption(errorsOutOption)
     .addOption(waitOption)
     .addOption(timeoutOption)
@@ -69,7 +70,7 @@ export function addIngestSupport(group: Parent, io: Io): void {
     await tellAccepted(io, client, accepted, options);
   });
   addExamples(command, [
-    'memory ingest support --user u-1 --subject "Refund" --comment "user: Where is it?"',
+    'memory ingest support --user u-1 --subject Refund --comment "user: Where?"',
     'memory ingest support ticket.json --wait',
     'memory ingest support tickets.jsonl',
   ]);

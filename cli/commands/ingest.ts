@@ -10,6 +10,7 @@ export function addIngest(program: Parent, io: Io): void {
   const group = program
     .command('ingest')
     .description('Turn tickets, documents and conversations into memories.')
+    .helpCommand('help [command]', 'Show the help of a command.')
     .addHelpText(
       'after',
       '\nEvery ingest answers as soon as the record is safely queued. Processing happens' +

@@ -1,8 +1,9 @@
 import type { Admin } from '../../server/admin.ts';
-import { InvalidArgumentError, type Parent } from '../commander.ts';
-import { resolveBaseUrl } from '../connect.ts';
+import { type GlobalOptions, InvalidArgumentError, type Parent } from '../commander.ts';
+import { defaultBaseUrl, resolveBaseUrl } from '../connect.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withAdminOfAny } from '../database.ts';
 import { addExamples } from '../examples.ts';
+import { usageError } from '../failure.ts';
 import { hint, type Io, note } from '../io.ts';
 import { expiresOption } from '../options.ts';
 import { printResult } from '../output.ts';
@@ -29,7 +30,7 @@ export function addCreate(group: Parent, io: Io): void {
   command.action(async () => {
     const options = command.optsWithGlobals();
     const { json, name, project, expires, database } = options;
-    const keptFor = options.save ? resolveBaseUrl(io, options) : null;
+    const keptFor = options.save ? await serviceOf(io, options) : null;
     const expiresAt = expires === undefined ? null : io.now() + expires;
     const { made, isNew, isNewProject } = await withAdminOfAny(
       io,
@@ -62,6 +63,16 @@ const howToUse =
 /** A server makes the project `default`, with a key or without. */
 async function projectsOf(admin: Admin): Promise<Set<string>> {
   return new Set(['default', ...(await admin.listKeys()).map(({ project }) => project)]);
+}
+
+/** The profile may be about a service elsewhere, whose key must not be lost to one made here. */
+async function serviceOf(io: Io, options: GlobalOptions): Promise<string> {
+  const { value, from } = await resolveBaseUrl(io, options);
+  if (from !== 'profile') return value;
+  throw usageError(
+    `Which service is the key for? The profile is about ${value}.`,
+    `Say it: memory keys create --save --base-url ${value}, or ${defaultBaseUrl}`,
+  );
 }
 
 async function save(io: Io, baseUrl: string, apiKey: string): Promise<void> {

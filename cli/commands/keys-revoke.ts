@@ -3,11 +3,13 @@ import { databaseOption, withAdmin } from '../database.ts';
 import { addExamples } from '../examples.ts';
 import { CliError, exitCodes, usageError } from '../failure.ts';
 import { type Io, note } from '../io.ts';
+import { parseId } from '../options.ts';
 import { printJson } from '../output.ts';
 
 export function addRevoke(group: Parent, io: Io): void {
   const command = group
-    .command('revoke <id>')
+    .command('revoke')
+    .argument('<id>', 'of the key, not the key itself', parseId)
     .description('Revoke a key. A running server refuses it within a second.')
     .addOption(databaseOption);
   command.action(async (id) => {

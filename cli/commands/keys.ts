@@ -10,7 +10,8 @@ import { addRevoke } from './keys-revoke.ts';
 export function addKeys(program: Parent, io: Io): void {
   const group = program
     .command('keys')
-    .description('Make and revoke API keys. Works on the database itself, beside the server.');
+    .description('Make and revoke API keys. Works on the database itself, beside the server.')
+    .helpCommand('help [command]', 'Show the help of a command.');
   addCreate(group, io);
   addList(group, io);
   addRevoke(group, io);

@@ -1,15 +1,21 @@
 import type { GlobalOptions, Parent } from '../commander.ts';
-import { type Origin, originOfBaseUrl, resolveApiKey, resolveBaseUrl } from '../connect.ts';
+import { type Origin, resolveApiKey, resolveBaseUrl } from '../connect.ts';
 import { addExamples } from '../examples.ts';
 import type { Io } from '../io.ts';
 import { type Column, printJson, printResult, printTable } from '../output.ts';
-import { profilePath } from '../profile.ts';
+import { endsOfKey, profilePath } from '../profile.ts';
+import { addProfileList, addRemove, addSet, addUse } from './profile-services.ts';
 
 export function addProfile(program: Parent, io: Io): void {
   const group = program
     .command('profile')
-    .description('Show which service and key the commands use, and why.');
+    .description('Show and choose which service and key the commands use.')
+    .helpCommand('help [command]', 'Show the help of a command.');
   addShow(group, io);
+  addProfileList(group, io);
+  addSet(group, io);
+  addUse(group, io);
+  addRemove(group, io);
   addPath(group, io);
 }
 
@@ -43,19 +49,14 @@ function addPath(group: Parent, io: Io): void {
 type Setting = { value: string | null; from: Origin | null };
 
 async function settingsOf(io: Io, options: GlobalOptions): Promise<Record<string, Setting>> {
-  const baseUrl = resolveBaseUrl(io, options);
-  const key = await resolveApiKey(io, options, baseUrl);
+  const baseUrl = await resolveBaseUrl(io, options);
+  const key = await resolveApiKey(io, options, baseUrl.value);
   const place = io.platform === 'win32' ? io.env.APPDATA : io.env.XDG_CONFIG_HOME;
   return {
-    baseUrl: { value: baseUrl, from: originOfBaseUrl(io, options) },
-    apiKey: { value: key ? ends(key.value) : null, from: key?.from ?? null },
+    baseUrl,
+    apiKey: { value: key ? endsOfKey(key.value) : null, from: key?.from ?? null },
     profile: { value: profilePath(io), from: place ? 'environment' : 'default' },
   };
-}
-
-/** As `keys list` shows it; of a key that is not one of ours too little is known to show more. */
-function ends(key: string): string {
-  return `${key.startsWith('mk_') ? key.slice(0, 7) : ''}…${key.length < 16 ? '' : key.slice(-4)}`;
 }
 
 const columns: Column<Setting & { name: string }>[] = [

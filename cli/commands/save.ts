@@ -1,5 +1,6 @@
 import type { Parent } from '../commander.ts';
 import { connect } from '../connect.ts';
+import { refuseDeleted } from '../deleted.ts';
 import { addExamples } from '../examples.ts';
 import { usageError } from '../failure.ts';
 import { textArgument } from '../input.ts';
@@ -16,14 +17,13 @@ import { printResult } from '../output.ts';
 
 export function addSave(program: Parent, io: Io): void {
   const command = program
-    .command('save <text>')
-
+    .command('save')
+    .argument('<text>', 'what to remember, or - for stdin')
     .usage('--user <id> [options] <text>')
     .description('Save a text as a memory. Prints its id.')
     .addOption(userOption)
     .addOption(metadataOption)
-    .addOption(idempotencyKeyOption)
-    .addHelpText('after', '\nWith - for the text it is read from stdin.');
+    .addOption(idempotencyKeyOption);
   command.action(async (text) => {
     const options = command.optsWithGlobals();
     const userId = needUser(options.user);
@@ -33,6 +33,7 @@ export function addSave(program: Parent, io: Io): void {
     const fields = given({ metadata: options.metadata });
     const request = { userId, content, ...fields };
     const saved = await client.save(request, writeOptions(io, options));
+    refuseDeleted(saved, 'saved');
     await printResult(io, options.json, saved, saved.id);
     if (!options.json) await hint(io, `Saved. See it: memory get ${saved.id}`);
   });

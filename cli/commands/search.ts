@@ -18,7 +18,8 @@ import { age, highlighted, indented, paint, visible } from '../text.ts';
 
 export function addSearch(program: Parent, io: Io): void {
   const command = program
-    .command('search <query>')
+    .command('search')
+    .argument('<query>', 'words or a question, or - for stdin')
     .usage('--user <id> [options] <query>')
     .description('Find memories of a user by what they say, the best first.')
     .addOption(userOption)
@@ -49,7 +50,7 @@ export function addSearch(program: Parent, io: Io): void {
 
 const help = `
 A query is words or a question; nothing in it is syntax. Words in double quotes
-that stand together rank higher. With - it is read from stdin.
+that stand together rank higher.
 
 In a pipe: id, score, type, createdAt and snippet, tab-separated; what matched
 is in «guillemets».`;

@@ -1,6 +1,7 @@
 import type { Parent } from '../commander.ts';
-import { defaultBaseUrl } from '../connect.ts';
+import { resolveBaseUrl } from '../connect.ts';
 import { asGiven, databaseOption, databaseUrlOf, shownDatabase } from '../database.ts';
+import { serverSettingsText } from '../environment.ts';
 import { addExamples } from '../examples.ts';
 import { CliError, usageError } from '../failure.ts';
 import { hint, type Io, note } from '../io.ts';
@@ -14,7 +15,8 @@ export function addServe(program: Parent, io: Io): void {
     .description('Run the service until Ctrl-C.')
     .option('-p, --port <number>', 'where to listen (env: PORT, default: 7070)', parsePort)
     .option('--host <host>', 'on which address (env: HOST, default: 127.0.0.1)')
-    .addOption(databaseOption);
+    .addOption(databaseOption)
+    .addHelpText('after', serverSettingsText);
   command.action(async () => {
     const { port, host, database } = command.opts();
     const databaseUrl = databaseUrlOf(io, database);
@@ -62,7 +64,7 @@ function banner(io: Io, url: string, database: string): string {
 
 async function tellFirstKey(io: Io, url: string, apiKey: string): Promise<void> {
   const baseUrl = profileKeyOf(url);
-  const flag = baseUrl === defaultBaseUrl ? '' : ` --base-url ${baseUrl}`;
+  const flag = (await isUsed(io, baseUrl)) ? '' : ` --base-url ${baseUrl}`;
   const kept = await keep(io, baseUrl, apiKey);
   await hint(
     io,
@@ -79,6 +81,12 @@ async function tellFirstKey(io: Io, url: string, apiKey: string): Promise<void> 
       '',
     ].join('\n'),
   );
+}
+
+/** Whether commands reach this service without being told. */
+async function isUsed(io: Io, baseUrl: string): Promise<boolean> {
+  const used = await resolveBaseUrl(io, {}).catch(() => null);
+  return used !== null && profileKeyOf(used.value) === baseUrl;
 }
 
 /** Whatever the profile is like, the key is shown: nobody would see it again. */

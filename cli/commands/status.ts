@@ -2,11 +2,13 @@ import type { Parent } from '../commander.ts';
 import { connect } from '../connect.ts';
 import { addExamples } from '../examples.ts';
 import type { Io } from '../io.ts';
+import { memoryId } from '../options.ts';
 import { printFields, printJson } from '../output.ts';
 
 export function addStatus(program: Parent, io: Io): void {
   const command = program
-    .command('status <id>')
+    .command('status')
+    .addArgument(memoryId)
     .description('Show how far the processing of a memory is.');
   command.action(async (id) => {
     const options = command.optsWithGlobals();

@@ -3,14 +3,15 @@ import { connect } from '../connect.ts';
 import { addExamples } from '../examples.ts';
 import { ExitWith, exitCodes } from '../failure.ts';
 import { hint, type Io } from '../io.ts';
-import { timeoutOption } from '../options.ts';
+import { parseIds, timeoutOption } from '../options.ts';
 import { printJsonLine, printLine } from '../output.ts';
 import { escaped, visible } from '../text.ts';
 import { type Outcome, waitForAll } from '../waiting.ts';
 
 export function addWait(program: Parent, io: Io): void {
   const command = program
-    .command('wait <id...>')
+    .command('wait')
+    .argument('<id...>', 'of the memories', parseIds)
     .description('Wait until memories are processed; one line for each as it ends.')
     .addOption(timeoutOption)
     .addHelpText(

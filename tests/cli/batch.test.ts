@@ -50,20 +50,24 @@ function watchRequests({ url }: TestServer) {
 
 describe('memory ingest batch', () => {
   test('every line, equal ones too; running it again has no second effect', async () => {
-    const equal = Array.from({ length: 450 }, () => event('equal', 'same'));
+    const equal = Array.from({ length: 1_600 }, () => event('equal', 'same'));
     const stdin = `${equal.join('\n')}\n`;
     const first = await memory([...batch, '-'], { stdin });
-    expect(first).toEqual({ code: 0, stdout: summary(450, 0, 0), stderr: '' });
+    expect(first).toEqual({ code: 0, stdout: summary(1_600, 0, 0), stderr: '' });
     const again = await memory([...batch, '-'], { stdin });
-    expect(again).toEqual({ code: 0, stdout: summary(0, 450, 0), stderr: '' });
-    expect(await countOf('equal')).toBe(450);
+    expect(again).toMatchObject({ code: 0, stdout: summary(0, 1_600, 0) });
+    expect(again.stderr).toBe(
+      'Nothing new: an earlier run has ingested all 1600 lines.\n' +
+        'To ingest the same once more: --idempotency-key <any new text>\n',
+    );
+    expect(await countOf('equal')).toBe(1_600);
   });
 
-  test('a file that grew sends again only its last hundred and what is new', async () => {
-    const all = Array.from({ length: 320 }, (_, index) => event('grown', `e${index}`));
-    await memory([...batch, '-'], { stdin: all.slice(0, 250).join('\n') });
+  test('a file that grew sends again only its last request and what is new', async () => {
+    const all = Array.from({ length: 1_600 }, (_, index) => event('grown', `e${index}`));
+    await memory([...batch, '-'], { stdin: all.slice(0, 1_250).join('\n') });
     const { stdout } = await memory([...batch, '-'], { stdin: all.join('\n') });
-    expect(stdout).toBe(summary(120, 200, 0));
+    expect(stdout).toBe(summary(600, 1_000, 0));
   });
 
   test('bad lines: told with number and reason, kept in --errors-out, and not in the way', async () => {
@@ -120,8 +124,8 @@ describe('memory ingest batch', () => {
   });
 
   test('failures in JSON stand in the order of the lines', async () => {
-    const stdin = Array.from({ length: 450 }, (_, index) =>
-      index % 90 === 7 ? '{' : event(index % 90 === 3 ? '' : 'order', `e${index}`),
+    const stdin = Array.from({ length: 1_800 }, (_, index) =>
+      index % 360 === 7 ? '{' : event(index % 360 === 3 ? '' : 'order', `e${index}`),
     ).join('\n');
     const { failures } = JSON.parse((await memory([...batch, '-', '--json'], { stdin })).stdout);
     const found = failures.map(({ line }: { line: number }) => line);
@@ -146,28 +150,28 @@ describe('memory ingest batch', () => {
     expect(code).toBe(0);
   });
 
-  test('a change in one hundred leaves the next as it was, even where it splits the first', async () => {
-    const names = Array.from({ length: 200 }, (_, index) => `e${index}`);
+  test('a change in one request leaves the next as it was, even where it splits the first', async () => {
+    const names = Array.from({ length: 1_000 }, (_, index) => `e${index}`);
     const large = 'x'.repeat(2_500_000);
     const sent = (changed: number) => ({
       stdin: names.map((name, at) => event('split', at < changed ? large : name)).join('\n'),
     });
-    expect(await memory([...batch, '-'], sent(1))).toMatchObject({ stdout: summary(200, 0, 0) });
-    expect(await memory([...batch, '-'], sent(2))).toMatchObject({ stdout: summary(100, 100, 0) });
+    expect(await memory([...batch, '-'], sent(1))).toMatchObject({ stdout: summary(1_000, 0, 0) });
+    expect(await memory([...batch, '-'], sent(2))).toMatchObject({ stdout: summary(500, 500, 0) });
   });
 
   test('records of one thing keep their order; other ones go side by side', async () => {
     await using watch = watchRequests(server);
     const env = { MEMORY_BASE_URL: watch.url };
     const stdinOf = (things: number) =>
-      Array.from({ length: 600 }, (_, index) =>
+      Array.from({ length: 2_400 }, (_, index) =>
         event(`of-${things}`, `v${index}`, { externalId: `${index % things}` }),
       ).join('\n');
     await memory([...batch, '-'], { stdin: stdinOf(1), env });
     expect(watch.mostAtOnce()).toBe(1);
     const { items } = await server.client.list({ userId: 'of-1' });
-    expect(items.map(({ content }) => content)).toEqual(['v599']);
-    await memory([...batch, '-'], { stdin: stdinOf(600), env });
+    expect(items.map(({ content }) => content)).toEqual(['v2399']);
+    await memory([...batch, '-'], { stdin: stdinOf(2_400), env });
     expect(watch.mostAtOnce()).toBe(4);
   });
 
@@ -218,7 +222,7 @@ test('a refused key ends the run with exit 4 and says how to go on', async () =>
 
 test('Ctrl-C ends the run with exit 130; the same command again goes on', async () => {
   const interruption = new AbortController();
-  const all = Array.from({ length: 500 }, (_, index) => event('stopped', `e${index}`)).join('\n');
+  const all = Array.from({ length: 2_000 }, (_, index) => event('stopped', `e${index}`)).join('\n');
   let sent = false;
   const stdin = new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -232,5 +236,5 @@ test('Ctrl-C ends the run with exit 130; the same command again goes on', async 
   expect(stopped).toMatchObject({ code: 130, stdout: '' });
   expect(stopped.stderr).toContain('Run the same command again to go on');
   expect(await memory([...batch, '-'], { stdin: all })).toMatchObject({ code: 0 });
-  expect(await countOf('stopped')).toBe(500);
+  expect(await countOf('stopped')).toBe(2_000);
 });

@@ -19,6 +19,8 @@ export type Surroundings = {
   home?: string;
   cwd?: string;
   interrupted?: AbortSignal;
+  /** How far the clock goes on between two looks at it. */
+  tickMs?: number;
   /** Called with everything that is written, as it is. */
   onOutput?: (text: string) => void;
 };
@@ -61,8 +63,16 @@ export function testIo(ran: Ran, around: Surroundings = {}): Io {
     home,
     cwd,
     platform: 'linux',
-    now: Date.now,
+    now: around.tickMs === undefined ? Date.now : ticking(around.tickMs),
     interrupted: interrupted ?? new AbortController().signal,
+  };
+}
+
+function ticking(ms: number): () => number {
+  let at = 0;
+  return () => {
+    at += ms;
+    return at;
   };
 }
 

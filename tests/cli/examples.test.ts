@@ -22,10 +22,13 @@ beforeAll(async () => {
     'event.json': JSON.stringify(event),
     'records.jsonl': `${JSON.stringify(event)}\n`,
     'memories.jsonl': `${JSON.stringify(importable('u-1'))}\n`,
+    'key.txt': 'mk_0199c2a4f1e87c3d9b5e6a7f80912b3c',
     'handbook.md': '# Handbook',
     'faq.md': '# Questions',
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(folder.file(name), text);
+  mkdirSync(folder.file('docs'));
+  writeFileSync(folder.file('docs/page.html'), '<title>Page</title><p>Text');
   mkdirSync(folder.file('bin'));
   const main = `${process.cwd()}/cli/main.ts`;
   const script = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
@@ -63,7 +66,7 @@ async function shell(line: string) {
   return { code: await child.exited, stdout, stderr };
 }
 
-const all = examplesBelow(createProgram(testIo({ code: 0, stdout: '', stderr: '' })));
+const all = examplesBelow(await createProgram(testIo({ code: 0, stdout: '', stderr: '' })));
 // Those of serve run until they are stopped, and restore wants no server; they have tests of
 // their own.
 for (const example of all.filter((line) => !/^memory (serve|restore)/.test(line))) {

@@ -111,6 +111,13 @@ describe('memory ingest support', () => {
     expect(code).toBe(1);
   });
 
+  test('a record that is only its data: told where that goes', async () => {
+    const stdin = JSON.stringify({ subject: 's', comments: [] });
+    const { code, stderr } = await memory(['ingest', 'support', '-'], { stdin });
+    expect(stderr).toContain('goes into data: {');
+    expect(code).toBe(1);
+  });
+
   test('a comment that does not say who spoke: exit 2', async () => {
     const { code, stderr } = await memory([...flags, '--comment', 'hello']);
     expect(stderr).toContain('Write it as: --comment "user: Where is it?"');
@@ -162,8 +169,8 @@ describe('memory ingest document', () => {
     const { code, stdout, stderr } = await memory(argv);
     expect(lines(stdout).map((line) => line.split('\t')[1])).toEqual([`${a}`, `${b}`]);
     expect(lines(stderr)).toEqual([
-      `${none}: There is no file ${none}.`,
-      `${empty}: ${empty} is empty.`,
+      `There is no file ${none}.`,
+      `${empty} is empty.`,
       '2 ingested, 2 complete, 2 failed.',
     ]);
     expect(code).toBe(1);
@@ -197,10 +204,9 @@ describe('memory ingest document', () => {
 
   test('what is not a text file says so', async () => {
     using folder = temporaryFolder();
-    writeFileSync(folder.file('bin'), new Uint8Array([0xff, 0xfe, 0]));
+    writeFileSync(folder.file('bin'), new Uint8Array([0xff, 0xfd, 0]));
     const ingest = (path: string) => memory(['ingest', 'document', '--user', 'doc', path]);
     expect((await ingest(folder.file('bin'))).stderr).toContain('is not UTF-8 text');
-    expect((await ingest(folder.path)).stderr).toContain('is a folder, not a file');
     expect((await ingest(folder.file('none'))).stderr).toContain('There is no file');
   });
 });

@@ -238,4 +238,9 @@ describe('one memory', () => {
     expect(JSON.parse(stdout)).toMatchObject({ status: 'ok', storage: 'sqlite' });
     expect(code).toBe(0);
   });
+
+  test('what is left out on a terminal makes no room for its name', async () => {
+    const { stdout } = await memory(['health'], { terminal: 80 });
+    expect(stdout).toMatch(/^status {3}ok\nversion {2}\d/);
+  });
 });

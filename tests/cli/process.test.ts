@@ -107,13 +107,13 @@ print(process_count)`;
     const { child, ended } = shell(`exec $MEMORY ingest batch -`);
     // The first record was taken: from here on it waits for more.
     const record = { type: 'event', userId: 'ctrl-c', data: { name: 'x' } };
-    child.stdin.write(`${`${JSON.stringify(record)}\n`.repeat(101)}`);
+    child.stdin.write(`${`${JSON.stringify(record)}\n`.repeat(501)}`);
     await child.stdin.flush();
     const taken = async () => (await server.client.list({ userId: 'ctrl-c' })).items.length > 0;
     await until(taken, { what: 'the first chunk' });
     child.kill('SIGINT');
     const { code, stdout, stderr } = await ended;
-    expect(stderr).toContain('Stopped after 100 records. Run the same command again to go on');
+    expect(stderr).toContain('Stopped after 500 records. Run the same command again to go on');
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
   });
 });

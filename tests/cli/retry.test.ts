@@ -29,7 +29,7 @@ test('so is another one; a short wait is not worth a line', async () => {
 test('ingest batch says it once, however many requests wait', async () => {
   using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '3' }));
   const record = JSON.stringify({ type: 'event', userId: 'u', data: { name: 'x' } });
-  const stdin = `${record}\n`.repeat(400);
+  const stdin = `${record}\n`.repeat(2_000);
   const interruption = new AbortController();
   const running = memory(['ingest', 'batch', '-'], {
     ...around(server.url),

@@ -81,6 +81,13 @@ describe('whereJsonBreaks()', () => {
     });
   }
 
+  test('what should be there is said in words', () => {
+    expect(whereJsonBreaks('{"a":1,}').found).toBe(
+      'found "}" where a name in double quotes should be',
+    );
+    expect(whereJsonBreaks('nul').found).toBe('found "nul" where a value should be');
+  });
+
   test('a text cut anywhere breaks no earlier than where it was damaged', () => {
     fc.assert(
       fc.property(fc.json(), fc.nat(), (json, at) => {

@@ -87,6 +87,15 @@ describe('memory import', () => {
     expect((await memory(['export', '--user', 'large'])).stdout).toBe(jsonl(all));
   });
 
+  test('--errors-out never is the file that is read', async () => {
+    using folder = temporaryFolder();
+    const file = folder.file('in.jsonl');
+    writeFileSync(file, '{');
+    const { code, stderr } = await memory(['import', file, '--errors-out', file]);
+    expect(stderr).toContain('would overwrite the file that is read');
+    expect({ code, text: readFileSync(file, 'utf8') }).toEqual({ code: 2, text: '{' });
+  });
+
   test('bad lines: told with number and reason, kept in --errors-out, and not in the way', async () => {
     using folder = temporaryFolder();
     const out = folder.file('bad.jsonl');

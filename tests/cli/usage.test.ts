@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { leavesOf, pathBelowRoot } from '../../cli/grammar.ts';
 import { createProgram } from '../../cli/program.ts';
 import { startTestServer } from '../support/server.ts';
 import { memory, memoryAt, testIo } from './command.ts';
@@ -24,8 +25,6 @@ const wrong: Array<[string[], string]> = [
     ['ingest', 'support', 'a.json', '--subject', 's', '--external-id', '1'],
     'leave out --subject, --external-id',
   ],
-  [['ingest', 'batch', 'a.jsonl', '--errors-out', 'a.jsonl'], 'would overwrite'],
-  [['import', 'a.jsonl', '--errors-out', 'a.jsonl'], 'would overwrite'],
   [['import'], 'Such as: memory import'],
   [['export', '--user', ''], '--user is empty'],
   [['exprot'], 'Did you mean export?'],
@@ -44,6 +43,16 @@ const wrong: Array<[string[], string]> = [
   [['delete', '--user', ''], '--user is empty'],
   [['delete', 'mem_1', '--user', 'u', '--yes'], 'not both'],
   [['delete', '--user', 'u'], 'needs --yes where nobody can be asked'],
+  [['delete', '--user', 'a b'], "Such as: memory delete --user 'a b' --yes"],
+  [['ingest', 'ticket', 't.json'], 'Did you mean support?'],
+  [['ingest', 'docs/'], 'Did you mean document?'],
+  [['ingest', 'a.jsonl'], 'Did you mean batch?'],
+  [['keys', 'delete', 'key_1'], 'Did you mean revoke?'],
+  [['list', '--user', 'u', '--page', '2'], 'Did you mean --cursor?'],
+  [['list', '--user', 'u', '--format=json'], 'Did you mean --json?'],
+  [['get', 'mem_1', '--page', '2'], "Error: Unknown option '--page'\nSee: "],
+  [['serve', '--db', 'x.db'], 'Did you mean --database?'],
+  [['list', '--user', 'u', '-n', '5000'], 'For more than a page: --all.'],
   [['keys', 'revoke'], 'Such as: memory keys revoke'],
   [['save', '--user', 'u', '-m', 'k=1', '-m', 'k=2', 'x'], 'A key has one value'],
   [['list', '--user', 'u', '-n', '0'], 'It must be a number from 1 to 100.'],
@@ -65,6 +74,29 @@ const wrong: Array<[string[], string]> = [
   [['show', 'x'], 'Did you mean get?'],
   [['ls'], 'Did you mean list?'],
   [['edit', 'x'], 'Did you mean update?'],
+  [['get', ''], "value '' is invalid for argument 'id'. An id begins with mem_ or key_."],
+  [['get', '.'], 'An id begins with'],
+  [['get', '..'], 'An id begins with'],
+  [['get', ' '], 'An id begins with'],
+  [['delete', ''], 'An id begins with'],
+  [['delete', '..'], 'An id begins with'],
+  [['update', '..', 'x'], 'An id begins with'],
+  [['status', '.'], 'An id begins with'],
+  [['wait', 'mem_1', ''], 'An id begins with'],
+  [['keys', 'revoke', ''], 'An id begins with'],
+  [['save', '--user', 'u', '--idempotency-key', '', 'x'], 'must be 1 to 255 visible ASCII'],
+  [['save', '--user', 'u', '--idempotency-key', 'a b', 'x'], 'must be 1 to 255 visible ASCII'],
+  [['delete', 'mem_1', '--idempotency-key', 'é'], 'must be 1 to 255 visible ASCII'],
+  [['update', 'mem_1', 'x', '--idempotency-key', 'k'.repeat(256)], 'must be 1 to 255'],
+  [['ingest', 'batch', 'a.jsonl', '--idempotency-key', 'k'.repeat(201)], 'must be 1 to 200'],
+  [['import', 'a.jsonl', '--idempotency-key', 'k'.repeat(201)], 'must be 1 to 200'],
+  [['completion'], 'Missing <shell>: bash, zsh, fish, powershell.'],
+  [['completion', 'tcsh'], 'Allowed choices are bash, zsh, fish, powershell.'],
+  [['help', 'sav'], 'There is no command sav.'],
+  [['help', 'ingest', 'suport'], 'There are: support, document, chat, record, batch'],
+  [['profile', 'set', 'memory.example'], '<base-url> is not an http address'],
+  [['profile', 'set', 'http://x', 'mk_secret'], 'A key is not an argument: give - '],
+  [['profile', 'set', 'http://x', '-'], 'There is no key: set MEMORY_API_KEY'],
   [['serve', '--port', '99999'], 'It must be a port number, 0 to 65535.'],
   [['serve', '--database', 'postgres://me:secret@x/y'], '--database must be sqlite:<path>'],
 ];
@@ -145,6 +177,17 @@ describe('started by npm, every command is written with npx', () => {
       expect((await memory(argv)).stdout).not.toContain('npx');
     }
   });
+
+  test('no help is wider than a terminal of 80 columns', async () => {
+    const paths = leavesOf(await createProgram(testIo({ code: 0, stdout: '', stderr: '' })));
+    const groups = ['', 'ingest', 'keys', 'profile'];
+    for (const path of [...groups, ...paths.map(pathBelowRoot)]) {
+      const argv = [...path.split(' ').filter(Boolean), '--help'];
+      const { stdout } = await memory(argv, { env, terminal: 80 });
+      expect([path, stdout.split('\n').filter((line) => line.length > 80)]).toEqual([path, []]);
+      expect(stdout).not.toContain('display help');
+    }
+  });
 });
 
 describe('an address that is almost right', () => {
@@ -163,6 +206,8 @@ describe('an address that is almost right', () => {
     const { code, stderr } = await memoryAt(server)(['get', 'mem_1'], around);
     expect(stderr).toContain(`Leave /v1 out of the base URL: ${server.url}\n`);
     expect(code).toBe(3);
+    const health = await memory(['health'], around);
+    expect(health.stderr).toContain(`Leave /v1 out of the base URL: ${server.url}\n`);
     await server.stop();
   });
 });
@@ -181,7 +226,7 @@ describe('help', () => {
 
   test('of one command is the same whether the others were loaded or not', async () => {
     const ran = { code: 0, stdout: '', stderr: '' };
-    const program = createProgram(testIo(ran));
+    const program = await createProgram(testIo(ran));
     await program.parseAsync(['list', '--help'], { from: 'user' }).catch(() => {});
     expect((await memory(['list', '--help'])).stdout).toBe(ran.stdout);
     const before = ['--base-url', 'http://127.0.0.1:1', '--no-color', 'list', '--help'];
@@ -189,8 +234,8 @@ describe('help', () => {
   });
 });
 
-describe('help of every command', () => {
-  const program = createProgram(testIo({ code: 0, stdout: '', stderr: '' }));
+describe('help of every command', async () => {
+  const program = await createProgram(testIo({ code: 0, stdout: '', stderr: '' }));
   const leaves = program.commands.flatMap((command) =>
     command.commands.length > 0
       ? command.commands.map((inner) => [command.name(), inner.name()])

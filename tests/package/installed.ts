@@ -20,7 +20,11 @@ export function installedCases({ service, executable }: Packed): Case[] {
 async function byNpm(service: string, ...flags: string[]): Promise<string> {
   await using project = await emptyProject();
   await project.install(service, ...flags);
-  return await tryOut(project, ['npx', 'memory'], [project.file('node_modules/.bin/memory')]);
+  const memory = [project.file('node_modules/.bin/memory')];
+  const said = await tryOut(project, ['npx', 'memory'], memory);
+  const door = await Bun.file(project.file('node_modules/memory-service/memory.mjs')).text();
+  const way = door.startsWith('#!/bin/sh') ? 'by the shell' : 'by Node';
+  return `${said} by npx, in ${await startMs(project, memory)} ms ${way}`;
 }
 
 async function globally(service: string): Promise<string> {
@@ -41,6 +45,7 @@ async function tryOut(project: Project, memory: string[], serving = memory): Pro
   const { version } = await Bun.file(join(import.meta.dir, '../../package.json')).json();
   const said = await project.run([...memory, '--version']);
   if (said !== version) throw new Error(`--version says ${said}, not ${version}`);
+  await amongStrangers(project, memory);
   await using server = await serve(project, serving, firstRun);
   const env = { ...server.env, MEMORY_BASE_URL: server.url };
   const id = await project.run([...memory, 'save', '--user', 'u', 'Hello'], env);
@@ -49,6 +54,18 @@ async function tryOut(project: Project, memory: string[], serving = memory): Pro
   const code = await server.end();
   if (code !== 0) throw new Error(`the server ended with ${code}: ${server.log()}`);
   return `${version}: serve, save, list, stop; starts in ${await startMs(project, memory)} ms`;
+}
+
+/** What lies in the folder it is called in neither runs nor sets anything. */
+async function amongStrangers(project: Project, memory: string[]): Promise<void> {
+  const files = {
+    'bunfig.toml': 'preload = ["./none.ts"]\n',
+    '.env': 'MEMORY_BASE_URL=http://x\n',
+  };
+  for (const [name, text] of Object.entries(files)) await Bun.write(project.file(name), text);
+  const shown = JSON.parse(await project.run([...memory, 'profile', 'show', '--json']));
+  if (shown.baseUrl.from !== 'default') throw new Error('it took MEMORY_BASE_URL from .env');
+  for (const name of Object.keys(files)) await Bun.file(project.file(name)).delete();
 }
 
 async function startMs(project: Project, memory: string[]): Promise<string> {

@@ -1,0 +1,49 @@
+import { Argument, Option, type Parent } from '../commander.ts';
+import { scriptFor, shells } from '../completion/scripts.ts';
+import { addExamples } from '../examples.ts';
+import { usageError } from '../failure.ts';
+import { type Io, ownName } from '../io.ts';
+import { printResult } from '../output.ts';
+
+export function addCompletion(program: Parent, io: Io): void {
+  const command = program
+    .command('completion')
+    .usage('<shell>')
+    .addArgument(new Argument('[shell]', 'which one').choices(shells))
+    .description('Print a script that has your shell complete commands and options with Tab.')
+    .addOption(new Option('--line <text>', 'what may follow it, as the script asks').hideHelp())
+    .addHelpText('after', help);
+  command.action(async (shell) => {
+    const { json, line } = command.optsWithGlobals();
+    if (line !== undefined) return printSuggestions(io, line);
+    if (shell === undefined) throw usageError(`Missing <shell>: ${shells.join(', ')}.`);
+    const script = scriptFor(shell, ownName(io));
+    await printResult(io, json, { shell, script }, script);
+  });
+  addExamples(command, ['memory completion bash', 'memory completion zsh > _memory']);
+}
+
+/** Each with what it means; a shell that shows no such thing leaves it out. */
+async function printSuggestions(io: Io, line: string): Promise<void> {
+  const { suggest } = await import('../completion/suggest.ts');
+  const { createProgram } = await import('../program.ts');
+  const suggestions = suggest(await createProgram(io), line);
+  const lines =
+    suggestions === 'files'
+      ? [':files']
+      : suggestions.map(({ value, description }) =>
+          description ? `${value}\t${description}` : value,
+        );
+  await io.stdout.write(lines.map((one) => `${one}\n`).join(''));
+}
+
+const help = `
+To have it in every shell you open:
+  bash        add to ~/.bashrc:   source <(memory completion bash)
+  zsh         add to ~/.zshrc:    source <(memory completion zsh)
+  fish        once:
+    memory completion fish > ~/.config/fish/completions/memory.fish
+  powershell  add to $PROFILE:
+    memory completion powershell | Out-String | Invoke-Expression
+
+What npx memory completion prints completes after npx memory, in a clone.`;

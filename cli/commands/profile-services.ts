@@ -1,0 +1,137 @@
+import type { Parent } from '../commander.ts';
+import { checkedUrl, resolveApiKey, resolveBaseUrl } from '../connect.ts';
+import { addExamples } from '../examples.ts';
+import { CliError, exitCodes, usageError } from '../failure.ts';
+import { textArgument } from '../input.ts';
+import { hint, type Io, note } from '../io.ts';
+import { type Column, printJson, printTable } from '../output.ts';
+import {
+  endsOfKey,
+  profileKeyOf,
+  readProfile,
+  removeService,
+  shownProfilePath,
+  storeOwnKey,
+  useService,
+} from '../profile.ts';
+
+/* The services that the profile knows. Each has its address for a name: no other is needed. */
+
+const url = 'the address of the service';
+
+export function addSet(group: Parent, io: Io): void {
+  const command = group
+    .command('set')
+    .argument('<base-url>', url)
+    .argument('[-]', 'read the key from stdin; else it is taken from MEMORY_API_KEY')
+    .description('Keep the key of a service, for this user of this machine alone.')
+    .addHelpText(
+      'after',
+      '\nA key is never an argument: those end up in the history of the shell.',
+    );
+  command.action(async (service, stdin) => {
+    const { json } = command.optsWithGlobals();
+    const baseUrl = addressOf(service);
+    const apiKey = await givenKey(io, stdin);
+    await storeOwnKey(io, baseUrl, apiKey);
+    if (json) return printJson(io, { baseUrl, apiKey: endsOfKey(apiKey) });
+    await note(io, `Kept for ${baseUrl} in ${shownProfilePath(io)}.`);
+    const { value: used } = await resolveBaseUrl(io, {});
+    if (profileKeyOf(used) !== baseUrl) {
+      await hint(io, `To have commands use it: memory profile use ${baseUrl}`);
+    }
+  });
+  addExamples(command, [
+    'memory profile set https://memory.example - < key.txt',
+    'MEMORY_API_KEY=mk_0199c2a4 memory profile set http://127.0.0.1:8080',
+  ]);
+}
+
+export function addUse(group: Parent, io: Io): void {
+  const command = group
+    .command('use')
+    .argument('<base-url>', url)
+    .description('Have commands use this service where neither flag nor environment names one.');
+  command.action(async (service) => {
+    const { json } = command.optsWithGlobals();
+    const baseUrl = addressOf(service);
+    await useService(io, baseUrl);
+    if (json) return printJson(io, { baseUrl });
+    await note(io, `Commands use ${baseUrl} from now on.`);
+    if (io.env.MEMORY_BASE_URL) await note(io, 'But MEMORY_BASE_URL is set and wins over it.');
+    if ((await resolveApiKey(io, {}, baseUrl)) === undefined) {
+      await hint(io, `No key is kept for it. To keep one: memory profile set ${baseUrl} -`);
+    }
+  });
+  addExamples(command, ['memory profile use https://memory.example']);
+}
+
+export function addRemove(group: Parent, io: Io): void {
+  const command = group
+    .command('remove')
+    .argument('<base-url>', url)
+    .description('Forget a service and its key. The key itself stays valid.');
+  command.action(async (service) => {
+    const { json } = command.optsWithGlobals();
+    const baseUrl = addressOf(service);
+    if (!(await removeService(io, baseUrl))) throw unknown(baseUrl);
+    if (json) await printJson(io, { baseUrl, removed: true });
+    else await note(io, `Removed ${baseUrl}.`);
+  });
+  addExamples(command, ['memory profile remove https://memory.example']);
+}
+
+export function addProfileList(group: Parent, io: Io): void {
+  const command = group
+    .command('list')
+    .description('List the services that the profile knows, and which one is used.');
+  command.action(async () => {
+    const options = command.optsWithGlobals();
+    const { baseUrl, keys } = await readProfile(io);
+    const used = profileKeyOf((await resolveBaseUrl(io, options)).value);
+    const known = new Set([...(baseUrl === undefined ? [] : [baseUrl]), ...Object.keys(keys)]);
+    const items = [...known].sort().map((service): Service => {
+      const key = keys[service]?.apiKey;
+      const apiKey = key === undefined ? null : endsOfKey(key);
+      return { baseUrl: service, apiKey, used: service === used };
+    });
+    if (options.json) return printJson(io, { items });
+    await printTable(io, columns, items);
+    if (items.length === 0)
+      await hint(io, 'None yet. To keep one: memory profile set <base-url> -');
+  });
+  addExamples(command, ['memory profile list']);
+}
+
+type Service = { baseUrl: string; apiKey: string | null; used: boolean };
+
+const columns: Column<Service>[] = [
+  { title: 'BASE URL', value: ({ baseUrl }) => baseUrl },
+  { title: 'KEY', value: ({ apiKey }) => apiKey ?? '', shown: ({ apiKey }) => apiKey ?? 'none' },
+  { title: 'USED', value: ({ used }) => (used ? 'used' : '') },
+];
+
+function addressOf(text: string): string {
+  return profileKeyOf(checkedUrl(text, '<base-url>'));
+}
+
+async function givenKey(io: Io, stdin: string | undefined): Promise<string> {
+  // Not repeated: what is on the screen ends up in logs.
+  if (stdin !== undefined && stdin !== '-') {
+    throw usageError('A key is not an argument: give - to read it from stdin.');
+  }
+  const text = stdin === '-' ? await textArgument(io, '-') : (io.env.MEMORY_API_KEY ?? '');
+  const apiKey = text.trim();
+  if (apiKey === '') throw usageError('There is no key: set MEMORY_API_KEY, or give - for stdin.');
+  if (/^[\x21-\x7e]+$/.test(apiKey)) return apiKey;
+  throw usageError('That is not a key: it must be one line of visible ASCII.');
+}
+
+function unknown(baseUrl: string): CliError {
+  return new CliError({
+    code: 'not_found',
+    message: `The profile does not know ${baseUrl}.`,
+    hint: 'Those it knows: memory profile list',
+    exitCode: exitCodes.notFound,
+  });
+}

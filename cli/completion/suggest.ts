@@ -1,0 +1,120 @@
+import type { AnyCommand } from '../commander.ts';
+import {
+  type Argument,
+  allOptions,
+  commandsBelow,
+  isFile,
+  isRepeatable,
+  type Option,
+  takesValue,
+  valueName,
+} from '../grammar.ts';
+import { readLine } from './line.ts';
+
+/** What may come next: these words, or the name of a file, which the shell knows best. */
+export type Suggestions = 'files' | Suggestion[];
+export type Suggestion = { value: string; description: string };
+
+/** Where the line has come to. */
+type Place = {
+  command: AnyCommand;
+  /** How many arguments of the command are there already. */
+  given: number;
+  used: Set<Option>;
+  /** The option whose value comes next. */
+  open: Option | undefined;
+  /** After --, what begins with a dash is an argument. */
+  onlyArguments: boolean;
+};
+
+/** What may come where `line` ends. */
+export function suggest(program: AnyCommand, line: string): Suggestions {
+  const { words, current } = readLine(line);
+  const [first, ...rest] = words;
+  if (first === 'help' && !current.startsWith('-')) {
+    return fitting(commandsOf(walk(program, rest).command), current);
+  }
+  const place = walk(program, words);
+  const { command, given, open, onlyArguments } = place;
+  if (open !== undefined) return valuesOf(open, current);
+  if (!onlyArguments && current.startsWith('-')) return optionsAt(place, current);
+  const argument = argumentAt(place);
+  if (argument !== undefined) return valuesOf(argument, current);
+  const commands = commandsOf(command);
+  if (commands.length > 0) return given === 0 ? fitting(commands, current) : [];
+  // Where nothing else can come, what the command can still be told.
+  return current === '' && !onlyArguments ? optionsAt(place, '--') : [];
+}
+
+function walk(program: AnyCommand, words: string[]): Place {
+  const place: Place = {
+    command: program,
+    given: 0,
+    used: new Set(),
+    open: undefined,
+    onlyArguments: false,
+  };
+  for (const word of words) step(place, word);
+  return place;
+}
+
+function step(place: Place, word: string): void {
+  const { command, given, open, onlyArguments } = place;
+  if (open !== undefined) {
+    place.open = undefined;
+  } else if (word === '--') {
+    place.onlyArguments = true;
+  } else if (!onlyArguments && word.startsWith('-') && word !== '-') {
+    const [flag, ...value] = word.split('=');
+    const option = allOptions(command).find(({ long, short }) => flag === long || flag === short);
+    if (option === undefined) return;
+    place.used.add(option);
+    if (takesValue(option) && value.length === 0) place.open = option;
+  } else {
+    const below = command.commands.find((one) => given === 0 && one.name() === word);
+    if (below === undefined) place.given += 1;
+    else place.command = below;
+  }
+}
+
+function argumentAt({ command, given }: Place): Argument | undefined {
+  const last = command.registeredArguments.at(-1);
+  return command.registeredArguments[given] ?? (last?.variadic ? last : undefined);
+}
+
+function commandsOf(command: AnyCommand): Suggestion[] {
+  return commandsBelow(command).map((one) => ({
+    value: one.name(),
+    description: one.description(),
+  }));
+}
+
+/** The long options that begin so, or where one ends in =, its values with it. */
+function optionsAt({ command, used }: Place, current: string): Suggestions {
+  const options = allOptions(command);
+  const [, flag, begun = ''] = /^(--[^=]+)=(.*)$/s.exec(current) ?? [];
+  if (flag === undefined) {
+    const left = options.filter((option) => !used.has(option) || isRepeatable(option));
+    return fitting(
+      left.map(({ long = '', description }) => ({ value: long, description })),
+      current,
+    );
+  }
+  const option = options.find(({ long }) => long === flag);
+  const values = option === undefined ? [] : valuesOf(option, begun);
+  if (values === 'files') return values;
+  return values.map(({ value, description }) => ({ value: `${flag}=${value}`, description }));
+}
+
+function valuesOf(one: Option | Argument, current: string): Suggestions {
+  if (isFile('flags' in one ? valueName(one) : one.name())) return 'files';
+  const choices = one.argChoices ?? [];
+  return fitting(
+    choices.map((value) => ({ value, description: '' })),
+    current,
+  );
+}
+
+function fitting(suggestions: Suggestion[], current: string): Suggestion[] {
+  return suggestions.filter(({ value }) => value !== '' && value.startsWith(current));
+}

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { until } from '../support/until.ts';
+import { lines, memory, temporaryFolder } from './command.ts';
+
+/** What the program answers a shell that asks; without what each means. */
+async function after(line: string): Promise<string[]> {
+  const { code, stdout, stderr } = await memory(['completion', '--line', line]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return lines(stdout).map((one) => one.split('\t')[0] ?? '');
+}
+
+describe('what may follow', () => {
+  test.each([
+    ['memory sea', ['search']],
+    ['memory ingest ', ['support', 'document', 'chat', 'record', 'batch', 'help']],
+    ['memory ingest ba', ['batch']],
+    ['memory --json ingest ba', ['batch']],
+    ['memory --base-url http://127.0.0.1:7070 ingest ba', ['batch']],
+    ['memory help ingest s', ['support']],
+    ['memory completion ', ['bash', 'zsh', 'fish', 'powershell']],
+    ['memory completion z', ['zsh']],
+    ['memory list --ord', ['--order']],
+    ['memory list --order ', ['desc', 'asc']],
+    ['memory list --order d', ['desc']],
+    ['memory list --order=', ['--order=desc', '--order=asc']],
+    ['memory list --order=d', ['--order=desc']],
+    ['memory list --user "a b" --type t', ['ticket']],
+    ["memory search 'two words' --js", ['--json']],
+    ['memory list --user ', []],
+    ['memory list -u u-1 --use', []],
+    ['memory list --metadata a=b --meta', ['--metadata']],
+    ['memory get ', []],
+    ['memory save -- --us', []],
+    ['memory nothing-like-it ', []],
+    ['npx memory sea', ['search']],
+    ['NO_COLOR=1 ./bin/memory sea', ['search']],
+    ['alias sea', ['search']],
+    ['memory ingest batch ', [':files']],
+    ['memory ingest document --user u one.md ', [':files']],
+    ['memory import data/', [':files']],
+    ['memory import a.jsonl --errors-out ', [':files']],
+    ['memory import a.jsonl --errors-out=b', [':files']],
+    ['memory doctor --database ', [':files']],
+  ])('%s', async (line, expected) => {
+    expect(await after(line)).toEqual(expected);
+  });
+
+  test('is told with what it means', async () => {
+    const { stdout } = await memory(['completion', '--line', 'memory he']);
+    expect(lines(stdout)).toContain(
+      'health\tAsk the service how it is. Needs no key; exits with 1 when it is failing.',
+    );
+  });
+
+  test('where no argument is left is every option, but for those that are there', async () => {
+    const options = await after('memory health --json ');
+    expect(options).toContain('--base-url');
+    expect(options).not.toContain('--json');
+  });
+});
+
+test('a script has a name and the way to call it, as npx too', async () => {
+  for (const shell of ['bash', 'zsh', 'fish', 'powershell']) {
+    const installed = await memory(['completion', shell]);
+    expect(installed.stdout).toContain('memory completion --line');
+    expect(installed.stdout).not.toContain('npx');
+    const inClone = await memory(['completion', shell], { env: { npm_command: 'exec' } });
+    expect(inClone.stdout).toContain('npx --no -- memory completion --line');
+    expect({ code: inClone.code, stderr: inClone.stderr }).toEqual({ code: 0, stderr: '' });
+  }
+  const json = await memory(['completion', 'fish', '--json']);
+  expect(JSON.parse(json.stdout)).toMatchObject({ shell: 'fish' });
+});
+
+/* The shells themselves. PowerShell is tried by none of these: its script is only read above. */
+
+const folder = temporaryFolder();
+const env = { PATH: `${folder.file('bin')}:${process.env.PATH}`, HOME: folder.path, TERM: 'xterm' };
+beforeAll(() => {
+  mkdirSync(folder.file('bin'));
+  mkdirSync(folder.file('work'));
+  const main = `${process.cwd()}/cli/main.ts`;
+  const script = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
+  writeFileSync(folder.file('bin/memory'), script, { mode: 0o755 });
+  for (const name of ['one.jsonl', 'other.jsonl']) writeFileSync(folder.file(`work/${name}`), '');
+});
+afterAll(() => folder[Symbol.dispose]());
+
+function has(shell: string): boolean {
+  const found = Bun.which(shell) !== null;
+  if (!found) console.warn(`NOT TESTED: completion in ${shell}, which is not installed here`);
+  return found;
+}
+
+/** Types into a shell at a terminal, and waits until it shows what is expected. */
+async function typing(command: string[], setUp: string, typed: string, shown: string) {
+  let screen = '';
+  const decoder = new TextDecoder();
+  const data = (_: unknown, bytes: Uint8Array) => {
+    screen += Bun.stripANSI(decoder.decode(bytes, { stream: true }));
+  };
+  const shell = Bun.spawn(command, {
+    cwd: folder.file('work'),
+    env: { ...env, PS1: '$ ' },
+    terminal: { cols: 120, rows: 40, data },
+  });
+  try {
+    // What is looked for is not what was typed.
+    shell.terminal?.write(`${setUp}; echo re''ady\n`);
+    await until(() => screen.includes('ready\r\n'), { what: 'the prompt' });
+    screen = '';
+    shell.terminal?.write(typed);
+    await until(() => screen.includes(shown), { what: shown });
+  } finally {
+    shell.kill('SIGKILL');
+    await shell.exited;
+  }
+}
+
+const typedAndShown = [
+  ['memory ingest ba\t', 'memory ingest batch '],
+  ['memory list --ord\t', 'memory list --order '],
+  ['memory list --order d\t', 'memory list --order desc '],
+  ['memory list --order=d\t', 'memory list --order=desc '],
+  ['memory ingest batch on\t', 'memory ingest batch one.jsonl '],
+  ['memory ingest batch --errors-out=ot\t', '--errors-out=other.jsonl '],
+] as const;
+
+describe.if(has('bash'))('in bash', () => {
+  const bash = ['bash', '--norc', '--noprofile', '-i'];
+  test.each(typedAndShown)('%s', (typed, shown) =>
+    typing(bash, 'source <(memory completion bash)', typed, shown),
+  );
+
+  test('what is typed is never run', () =>
+    typing(
+      bash,
+      'source <(memory completion bash)',
+      'memory list --user "$(touch evil)" --ord\t\x15ls\n',
+      'one.jsonl  other.jsonl',
+    ));
+});
+
+describe.if(has('zsh'))('in zsh', () => {
+  const setUp = 'autoload -Uz compinit; compinit -u; source <(memory completion zsh)';
+  test.each(typedAndShown)('%s', (typed, shown) =>
+    typing(['zsh', '-f', '-i'], setUp, typed, shown),
+  );
+
+  test('with what each means', () =>
+    typing(['zsh', '-f', '-i'], setUp, 'memory ingest \t', 'batch     -- Ingest a JSONL file'));
+});
+
+describe.if(has('fish'))('in fish', () => {
+  async function complete(line: string): Promise<string> {
+    const script = 'memory completion fish | source; complete -C $argv[1]';
+    const fish = Bun.spawn(['fish', '--no-config', '-c', script, line], {
+      cwd: folder.file('work'),
+      env,
+      stderr: 'pipe',
+    });
+    expect(await fish.stderr.text()).toBe('');
+    return fish.stdout.text();
+  }
+
+  test.each([
+    [
+      'memory ingest ba',
+      'batch\tIngest a JSONL file of any size: one record of any type on each line.\n',
+    ],
+    ['memory list --order d', 'desc\n'],
+    ['memory list --order=d', '--order=desc\n'],
+    ['memory ingest batch on', 'one.jsonl\n'],
+    ['memory ingest batch --errors-out=ot', '--errors-out=other.jsonl\n'],
+  ])('%s', async (line, expected) => {
+    expect(await complete(line)).toBe(expected);
+  });
+});

@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'bun:test';
+import type { AnyCommand } from '../../cli/commander.ts';
+import { createProgram } from '../../cli/program.ts';
+import { memory, testIo } from './command.ts';
+
+/* `memory help --json`: the help for programs. */
+
+type Option = Record<string, unknown> & { name: string; description: string };
+type Told = {
+  path: string;
+  usage: string;
+  arguments: Record<string, unknown>[];
+  options: Option[];
+  notes: string;
+  examples: string[];
+};
+
+async function reference(...argv: string[]) {
+  const { code, stdout, stderr } = await memory(argv);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+const whole = reference('help', '--json');
+const commands: Promise<Told[]> = whole.then(({ commands }) => commands);
+
+async function told(path: string): Promise<Told> {
+  const found = (await commands).find((one) => one.path === path);
+  if (found === undefined) throw new Error(`no ${path}`);
+  return found;
+}
+
+async function option(path: string, name: string) {
+  return (await told(path)).options.find((one) => one.name === name);
+}
+
+function leaves(command: AnyCommand, path: string[] = []): string[] {
+  const below = command.commands.flatMap((one) => leaves(one, [...path, one.name()]));
+  return below.length > 0 ? below : [path.join(' ')];
+}
+
+describe('memory help --json', () => {
+  test('has every command and every option', async () => {
+    const program = await createProgram(testIo({ code: 0, stdout: '', stderr: '' }));
+    const all = leaves(program);
+    expect((await commands).map(({ path }) => path).sort()).toEqual(all.sort());
+    for (const { path, options } of await commands) {
+      const { stdout } = await memory([...path.split(' '), '--help']);
+      const [own = ''] = stdout.split('Global Options:');
+      const named = [...own.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, name = '']) => name);
+      expect([path, options.map(({ name }) => name)]).toEqual([path, named]);
+    }
+  });
+
+  test('says of the program what it is, how it ends and what it reads', async () => {
+    const { version } = await Bun.file('package.json').json();
+    const { name, exitCodes, environment, options } = await whole;
+    expect({ name, version: (await whole).version }).toEqual({ name: 'memory', version });
+    expect(exitCodes.map(({ code }: { code: number }) => code)).toEqual([0, 1, 2, 3, 4, 5, 8, 130]);
+    expect(options.map((one: Option) => one.name)).toContain('--json');
+    const names: string[] = environment.map((one: Option) => one.name);
+    const settings = await Bun.file('server/config.ts').text();
+    for (const [, name = ''] of settings.matchAll(/\bread\(\s*'(\w+)'/g))
+      expect(names).toContain(name);
+    expect(names).toContain('MEMORY_BASE_URL');
+  });
+
+  test('says of an option what it takes', async () => {
+    expect(await option('list', '--order')).toMatchObject({
+      takesValue: true,
+      choices: ['desc', 'asc'],
+      required: false,
+      repeatable: false,
+    });
+    expect(await option('list', '--user')).toMatchObject({ short: '-u', required: true });
+    expect(await option('delete', '--user')).toMatchObject({ required: false });
+    expect(await option('list', '--limit')).toMatchObject({ default: '20' });
+    expect(await option('wait', '--timeout')).toMatchObject({ default: '60s', value: 'time' });
+    expect(await option('list', '--all')).toMatchObject({ takesValue: false, value: null });
+    expect(await option('serve', '--port')).toMatchObject({
+      description: 'where to listen',
+      env: 'PORT',
+      default: '7070',
+    });
+  });
+
+  test('what may be repeated is what its description says may be', async () => {
+    const options = (await commands).flatMap((one) => one.options);
+    const said = options.filter(({ description }) => description.includes('may be repeated'));
+    expect(options.filter(({ repeatable }) => repeatable)).toEqual(said);
+    expect(said.map(({ name }) => name)).toContain('--comment');
+  });
+
+  test('says of an argument what it is, with notes and examples', async () => {
+    expect((await told('wait')).arguments).toEqual([
+      { name: 'id', description: 'of the memories', required: true, variadic: true, choices: null },
+    ]);
+    const support = await told('ingest support');
+    expect(support.notes).toContain('Record: { userId,');
+    expect(support.notes).not.toContain('Example');
+    expect(support.examples).toContain('memory ingest support ticket.json --wait');
+    expect(support.usage).toBe('memory ingest support [options] [file]');
+  });
+
+  test('of one command or group, in each of the ways to ask', async () => {
+    const one = await reference('help', 'ingest', 'batch', '--json');
+    expect(one.commands).toEqual([await told('ingest batch')]);
+    expect(await reference('ingest', 'batch', '--help', '--json')).toEqual(one);
+    expect(await reference('--json', 'ingest', 'batch', '-h')).toEqual(one);
+    expect(await reference('--help', '--json')).toEqual(await whole);
+    const group = await reference('keys', '--help', '--json');
+    expect(group.commands.map(({ path }: Told) => path)).toEqual([
+      'keys create',
+      'keys list',
+      'keys revoke',
+    ]);
+  });
+
+  test('no command with --json is told as JSON, exit 2', async () => {
+    for (const argv of [['--json'], ['ingest', '--json']]) {
+      const { code, stdout, stderr } = await memory(argv);
+      expect(JSON.parse(stdout).error).toMatchObject({ code: 'usage' });
+      expect({ code, stderr }).toEqual({ code: 2, stderr: '' });
+    }
+  });
+});
+
+test('memory help shows what --help shows', async () => {
+  expect(await memory(['help'])).toEqual(await memory(['--help']));
+  const batch = await memory(['help', 'ingest', 'batch']);
+  expect(batch).toEqual(await memory(['ingest', 'batch', '--help']));
+});

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readFileSync, statSync } from 'node:fs';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { memory, temporaryFolder } from './command.ts';
+
+/* Two services, and one profile that knows both. */
+
+let staging: TestServer;
+let production: TestServer;
+beforeAll(async () => {
+  [staging, production] = await Promise.all([startTestServer(), startTestServer()]);
+});
+afterAll(() => Promise.all([staging.stop(), production.stop()]));
+
+const list = ['list', '--user', 'u'];
+
+/** Commands of somebody with a home of their own. */
+function somebody(home: string) {
+  return (argv: string[], around: Parameters<typeof memory>[1] = {}) =>
+    memory(argv, { ...around, home });
+}
+
+test('keys of two services are kept, from stdin or the environment, and one is used', async () => {
+  using folder = temporaryFolder();
+  const run = somebody(folder.path);
+  const kept = await run(['profile', 'set', `${staging.url}/`, '-'], { stdin: `${staging.key}\n` });
+  expect(kept).toMatchObject({ code: 0, stdout: '' });
+  expect(kept.stderr).toContain(`To have commands use it: memory profile use ${staging.url}\n`);
+  const env = { MEMORY_API_KEY: production.key };
+  expect((await run(['profile', 'set', production.url], { env })).code).toBe(0);
+  const path = folder.file('.config/memory-service/profile.json');
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+
+  await run(['profile', 'use', staging.url]);
+  expect((await run(['save', '--user', 'u', 'in staging'])).code).toBe(0);
+  expect(await run(list)).toMatchObject({ stdout: expect.stringContaining('in staging') });
+  expect((await run(['profile', 'use', production.url])).stderr).toBe(
+    `Commands use ${production.url} from now on.\n`,
+  );
+  expect(await run(list)).toMatchObject({ code: 0, stdout: '' });
+  // Flag, then environment, then profile.
+  const other = { env: { MEMORY_BASE_URL: staging.url } };
+  expect((await run(list, other)).stdout).toContain('in staging');
+  const flag = [...list, '--base-url', production.url];
+  expect((await run(flag, other)).stdout).toBe('');
+  const shown = await run(['profile', 'show', '--json']);
+  expect(JSON.parse(shown.stdout).baseUrl).toEqual({ value: production.url, from: 'profile' });
+
+  const known = await run(['profile', 'list', '--json']);
+  const ends = (key: string) => `${key.slice(0, 7)}…${key.slice(-4)}`;
+  const items = [
+    { baseUrl: staging.url, apiKey: ends(staging.key), used: false },
+    { baseUrl: production.url, apiKey: ends(production.key), used: true },
+  ];
+  expect(JSON.parse(known.stdout)).toEqual({
+    items: items.sort((a, b) => (a.baseUrl < b.baseUrl ? -1 : 1)),
+  });
+
+  expect((await run(['profile', 'remove', production.url])).code).toBe(0);
+  expect(readFileSync(path, 'utf8')).not.toContain(production.key);
+  expect(await run(['profile', 'show'])).toMatchObject({
+    stdout: expect.stringContaining('http://127.0.0.1:7070\tdefault'),
+  });
+  expect((await run(['profile', 'remove', production.url])).code).toBe(3);
+});
+
+test('a key given as an argument is neither kept nor repeated', async () => {
+  using folder = temporaryFolder();
+  const secret = 'mk_0199c2a4f1e87c3d9b5e6a7f80912b3c';
+  const { code, stderr } = await somebody(folder.path)(['profile', 'set', 'http://x', secret]);
+  expect(code).toBe(2);
+  expect(stderr).not.toContain(secret);
+  const bad = { stdin: 'two words' };
+  const spaced = await somebody(folder.path)(['profile', 'set', 'http://x', '-'], bad);
+  expect(spaced).toMatchObject({ code: 2, stderr: expect.not.stringContaining('two words') });
+});
+
+test('a service without a key is told how to get one; the environment that wins, too', async () => {
+  using folder = temporaryFolder();
+  const env = { MEMORY_BASE_URL: staging.url };
+  const { code, stderr } = await somebody(folder.path)(['profile', 'use', 'https://m.example/'], {
+    env,
+  });
+  expect(stderr).toContain('But MEMORY_BASE_URL is set and wins over it.');
+  expect(stderr).toContain('memory profile set https://m.example -');
+  expect(code).toBe(0);
+});
+
+test('a key made here never takes the place of that of the service the profile is about', async () => {
+  using folder = temporaryFolder();
+  const run = somebody(folder.path);
+  const env = { MEMORY_DATABASE_URL: staging.databaseUrl };
+  await run(['profile', 'use', 'https://m.example']);
+  const { code, stdout, stderr } = await run(['keys', 'create', '--save'], { env });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain('The profile is about https://m.example.');
+  const named = ['keys', 'create', '--save', '--base-url', staging.url];
+  expect((await run(named, { env })).code).toBe(0);
+  expect((await run([...list, '--base-url', staging.url])).code).toBe(0);
+});
+
+test('a profile about what is no address is an error that names the file', async () => {
+  using folder = temporaryFolder();
+  const path = folder.file('.config/memory-service/profile.json');
+  await Bun.write(path, '{"baseUrl":"ftp://x"}');
+  const { code, stderr } = await somebody(folder.path)(list);
+  expect(stderr).toContain(`The profile ${path} cannot be read: it does not hold a profile.`);
+  expect(code).toBe(1);
+});

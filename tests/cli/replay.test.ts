@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { memoryAt } from './command.ts';
+
+/* A key that is used again after the memory was deleted: nobody is told that it is there. */
+
+let server: TestServer;
+let memory: ReturnType<typeof memoryAt>;
+beforeAll(async () => {
+  server = await startTestServer();
+  memory = memoryAt(server);
+});
+afterAll(() => server.stop());
+
+const user = ['--user', 'replay'];
+
+test.each([
+  ['saved', ['save', ...user, 'text']],
+  ['ingested', ['ingest', 'chat', ...user, '--message', 'user: Hi']],
+  ['ingested', ['ingest', 'chat', ...user, '--message', 'user: Ho', '--wait']],
+])('%s before: nothing on stdout, exit 1', async (did, words) => {
+  const argv = [...words, '--idempotency-key', words.join('-').replaceAll(' ', '_')];
+  const first = await memory(argv);
+  expect(first.code).toBe(0);
+  const id = first.stdout.trim();
+  expect((await memory(argv)).code).toBe(0);
+  await server.client.delete(id);
+  const { code, stdout, stderr } = await memory(argv);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toStartWith(
+    `Error: Nothing was ${did} now: this key ${did} ${id} before, which has been deleted since.\n`,
+  );
+  expect(stderr).toContain('give another --idempotency-key, or none');
+  const json = await memory([...argv, '--json']);
+  expect(JSON.parse(json.stdout).error).toMatchObject({ code: 'deleted_since' });
+  expect({ code: json.code, stderr: json.stderr }).toEqual({ code: 1, stderr: '' });
+});
+
+test('updated before: exit 1', async () => {
+  const { id } = await server.client.save({ userId: 'replay', content: 'a' });
+  const argv = ['update', id, 'b', '--idempotency-key', 'update-1'];
+  expect((await memory(argv)).code).toBe(0);
+  await server.client.delete(id);
+  const { code, stdout, stderr } = await memory(argv);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain(`Nothing was updated now: this key updated ${id} before`);
+});
+
+test('the SDK has a type for it, where the caller gives the key', async () => {
+  const request = { userId: 'replay', content: 'typed' };
+  const saved = await server.client.save(request, { idempotencyKey: 'typed' });
+  if ('deleted' in saved) throw new Error('it is there');
+  expect(saved.content).toBe('typed');
+  await server.client.delete(saved.id);
+  const again = await server.client.save(request, { idempotencyKey: 'typed' });
+  const { id } = saved;
+  expect<unknown>(again).toEqual({ id, memoryId: id, deleted: true });
+});

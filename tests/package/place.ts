@@ -1,0 +1,31 @@
+import { mkdir, rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { $ } from 'bun';
+import { packService } from '../../.release/service.ts';
+
+const root = join(import.meta.dir, '../..');
+
+/** The packed service where npm would have put it, and the command that npm would link. */
+export type Placed = { folder: string; memory: string };
+
+/** Packs the service and lays it into a project, as far as that can be done without a registry. */
+export async function placeService(project: string): Promise<Placed> {
+  const modules = join(project, 'node_modules');
+  const folder = join(modules, 'memory-service');
+  const memory = join(modules, '.bin/memory');
+  await mkdir(folder, { recursive: true });
+  await mkdir(join(modules, '.bin'));
+  const tarball = await packService(project);
+  await $`tar xzf ${tarball} -C ${folder} --strip-components 1`;
+  await rm(tarball);
+  await symlink('../memory-service/memory.mjs', memory);
+  for (const name of ['bun', '@oven', '@sinclair', 'elysia']) {
+    await symlink(join(root, 'node_modules', name), join(modules, name));
+  }
+  return { folder, memory };
+}
+
+/** What npm runs next, where it may. */
+export async function runInstallScript({ folder }: Placed): Promise<void> {
+  await $`node postinstall.mjs`.cwd(folder);
+}
