@@ -1,4 +1,5 @@
 import { backupsUnderLoad } from './backups.ts';
+import { bulk } from './bulk.ts';
 import { crash } from './crash.ts';
 import { damage } from './damage.ts';
 import { disk } from './disk.ts';
@@ -41,4 +42,5 @@ export const harnesses: Harness[] = [
   backupsUnderLoad,
   damage,
   fullQueue,
+  bulk,
 ];

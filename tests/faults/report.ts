@@ -18,18 +18,18 @@ export function holds({ finding, control }: Result): boolean {
   return control === null || control.skipped !== undefined || control.violations.length > 0;
 }
 
-/** Writes the page; rows of harnesses that did not run this time stay as they were. */
+/** Writes the page; rows of what did not run this time stay, and so does what stands below. */
 export function writePage(path: string, results: Result[]): void {
-  const rows = new Map(readRows(path));
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [''];
+  const rows = new Map(readRows(lines));
   const { revision } = describeMachine();
   for (const result of results) rows.set(result.harness.id, row(result, revision));
   const order = [...rows].sort(([a], [b]) => Number(a.slice(1)) - Number(b.slice(1)));
-  writeFileSync(path, [...head(results), ...order.map(([, text]) => text), ''].join('\n'));
+  const below = lines.slice(lines.findLastIndex((line) => line.startsWith('|')) + 1);
+  writeFileSync(path, [...head(results), ...order.map(([, text]) => text), ...below].join('\n'));
 }
 
-function readRows(path: string): [string, string][] {
-  if (!existsSync(path)) return [];
-  const lines = readFileSync(path, 'utf8').split('\n');
+function readRows(lines: string[]): [string, string][] {
   return lines.flatMap((line): [string, string][] => {
     const id = /^\| (P\d+) +\|/.exec(line)?.[1];
     return id === undefined ? [] : [[id, line]];
@@ -42,7 +42,7 @@ function head(results: Result[]): string[] {
   return [
     '# What is promised, and how it was put to the test',
     '',
-    'Written by `bun tests/faults/main.ts --full`; do not edit. A promise counts when a test can',
+    'The table is written by `bun tests/faults/main.ts --full`. A promise counts when a test can',
     'break it, so every harness also runs on a control: the service with one protection removed,',
     'on which it must fail. Zero failures in n random trials bound the rate at about 3/n and no',
     'more. "Proved at" is the commit that a row was measured at.',

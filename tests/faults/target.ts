@@ -37,7 +37,13 @@ const serve = join(import.meta.dir, 'serve.ts');
 const quiet = { LOG_LEVEL: 'silent', MEMORY_RATE_LIMIT: 'off', MEMORY_API_KEY: faultKey };
 
 export function createTarget(
-  options: { variants?: string[]; env?: Record<string, string>; folder?: string } = {},
+  options: {
+    variants?: string[];
+    env?: Record<string, string>;
+    folder?: string;
+    /** Where it is at first, it is after every start. */
+    samePort?: true;
+  } = {},
 ): Target {
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'memory-fault-'));
   const path = join(folder, 'memory.db');
@@ -64,6 +70,7 @@ export function createTarget(
       await started.end('SIGKILL');
       throw error;
     }
+    if (options.samePort) spec.port = Number(new URL(url).port);
     starts += 1;
     up.resolve();
   }

@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRandom } from '../support/random.ts';
+import { drained } from './api.ts';
+import { compareMemories, compareReport } from './bulk/compare.ts';
+import { writeBulkFile } from './bulk/file.ts';
+import { importUnderKills } from './bulk/kills.ts';
+import { createOwed } from './bulk/owed.ts';
+import { comparePeaks } from './bulk/peaks.ts';
+import { compareRates } from './bulk/rates.ts';
+import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import { createTarget } from './target.ts';
+
+const sizes = { quick: { lines: 5_000, bad: 20 }, full: { lines: 100_000, bad: 500 } };
+const kills = { quick: 1, full: 3 };
+/** As users have it. */
+const env = { MEMORY_RATE_LIMIT: '6000/60' };
+const drainWithinMs = 120_000;
+
+export const bulk: Harness = {
+  id: 'P20',
+  promise: 'Of a file that is ingested again after any interruption, each line is there once',
+  proof:
+    '"memory ingest batch" on 100,000 lines of all types, equal ones and 500 bad ones among them, ' +
+    'killed three times with -9 and called again, then the server killed under it; what the API ' +
+    'shows against the file; the most memory it takes as the file grows; its rate beside the SDK',
+  control: { without: 'keys made of content and place', variants: ['keys-at-random'] },
+  run,
+};
+
+async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
+  const random = createRandom(seed);
+  const violations = createViolations();
+  const folder = mkdtempSync(join(tmpdir(), 'memory-bulk-'));
+  const target = createTarget({ env, samePort: true });
+  try {
+    const owed = createOwed();
+    const path = join(folder, 'records.jsonl');
+    const file = await writeBulkFile(path, sizes[tier], random, owed.add);
+    await target.start();
+    const order = { target, folder, path, errorsOut: join(folder, 'bad.jsonl'), variants };
+    const last = await importUnderKills(order, target, file, kills[tier], random, violations);
+    const counts = compareReport(last, order.errorsOut, file, violations);
+    if (!(await drained(target, drainWithinMs))) violations.add('records were still waiting');
+    const found = await compareMemories(target, owed, violations);
+    await target.stop();
+    const figures = { ...sizes[tier], kills: kills[tier], ...counts, ...found };
+    if (tier === 'quick') return { figures, violations: violations.list() };
+    const peaks = await comparePeaks(folder, random, violations);
+    const rates = await compareRates(folder, random);
+    return { figures: { ...figures, ...peaks, ...rates }, violations: violations.list() };
+  } finally {
+    await target.remove();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Target } from '../target.ts';
+
+/** `memory ingest batch` as a process of its own, which may be killed. */
+export type Running = {
+  ended: Promise<Ended>;
+  running(): boolean;
+  kill(): void;
+};
+
+export type Ended = {
+  /** Null where a signal ended it. */
+  code: number | null;
+  stdout: string;
+  stderr: string;
+  ms: number;
+  /** The most memory it had at any time. */
+  peakBytes: number;
+};
+
+export type Order = {
+  target: Pick<Target, 'url' | 'key'>;
+  folder: string;
+  path: string;
+  errorsOut: string;
+  /** What is broken of the command on purpose. */
+  variants: string[];
+};
+
+const main = join(import.meta.dir, '../../../cli/main.ts');
+const patched = join(import.meta.dir, '../variants/preload.ts');
+const lookEveryMs = 10;
+
+export function startImport({ target, folder, path, errorsOut, variants }: Order): Running {
+  const preload = variants.length === 0 ? [] : ['--preload', patched];
+  const begun = performance.now();
+  const child = Bun.spawn(
+    [process.execPath, ...preload, main, 'ingest', 'batch', path, '--errors-out', errorsOut],
+    {
+      env: {
+        PATH: process.env.PATH,
+        HOME: folder,
+        XDG_CONFIG_HOME: folder,
+        MEMORY_BASE_URL: target.url,
+        MEMORY_API_KEY: target.key,
+        FAULT_VARIANTS: variants.join(),
+      },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    },
+  );
+  let peakBytes = 0;
+  const look = () => {
+    peakBytes = Math.max(peakBytes, peakOf(child.pid));
+  };
+  const watch = setInterval(look, lookEveryMs);
+  const end = () => child.kill('SIGKILL');
+  process.once('exit', end);
+  const output = Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  const ended = output.then(([stdout, stderr]) => {
+    clearInterval(watch);
+    process.off('exit', end);
+    return { code: child.exitCode, stdout, stderr, ms: performance.now() - begun, peakBytes };
+  });
+  return { ended, running: () => child.exitCode === null && child.signalCode === null, kill: end };
+}
+
+/** The system keeps the peak itself, so that a look now and then misses only the very end. */
+function peakOf(pid: number): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1_024;
+  } catch {
+    return 0;
+  }
+}

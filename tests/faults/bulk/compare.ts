@@ -1,0 +1,60 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { MemoryClient } from '../../../sdk/index.ts';
+import type { Violations } from '../harness.ts';
+import type { Target } from '../target.ts';
+import type { Ended } from './command.ts';
+import type { BulkFile } from './file.ts';
+import { type Owed, showOf } from './owed.ts';
+
+/** Every memory that the API shows, against those that are owed. */
+export async function compareMemories({ url, key }: Target, owed: Owed, violations: Violations) {
+  const left = new Map(owed.counts);
+  const found = { stored: 0, lost: 0, extra: 0, incomplete: 0 };
+  const client = new MemoryClient({ baseUrl: url, apiKey: key });
+  for await (const memory of client.export()) {
+    found.stored += 1;
+    if (memory.status !== 'complete') found.incomplete += 1;
+    const shown = showOf(memory);
+    const count = left.get(shown) ?? 0;
+    if (count === 0) found.extra += 1;
+    else if (count === 1) left.delete(shown);
+    else left.set(shown, count - 1);
+  }
+  for (const count of left.values()) found.lost += count;
+  if (found.lost > 0) violations.add(`${found.lost} records are not there`);
+  if (found.extra > 0) violations.add(`${found.extra} memories are there twice, or of no record`);
+  if (found.incomplete > 0) violations.add(`${found.incomplete} are not complete`);
+  return found;
+}
+
+/** What the last run told: how many, and which lines were bad. */
+export function compareReport(
+  { code, stdout, stderr }: Ended,
+  errorsOut: string,
+  { good, bad }: BulkFile,
+  violations: Violations,
+) {
+  const counts = Object.fromEntries(
+    [...stdout.matchAll(/^(\w+)\t(\d+)$/gm)].map(([, name, count]) => [name, Number(count)]),
+  ) as Record<string, number>;
+  const { accepted = 0, replayed = 0, failed = 0 } = counts;
+  if (code !== (bad.size > 0 ? 1 : 0)) violations.add(`it ended with ${code}: ${stderr}`);
+  if (accepted + replayed !== good) {
+    violations.add(`${accepted} accepted and ${replayed} replayed are not ${good}`);
+  }
+  if (failed !== bad.size) violations.add(`${failed} failed, not ${bad.size}`);
+  const reported = readErrors(errorsOut);
+  const wrong = reported.filter(({ line, error }) => bad.get(line) !== error).length;
+  if (wrong > 0) violations.add(`${wrong} of the reported lines are not bad, or not so`);
+  const numbers = new Set(reported.map(({ line }) => line));
+  if (numbers.size !== bad.size || reported.length !== bad.size) {
+    violations.add(`${reported.length} bad lines are reported, not ${bad.size}`);
+  }
+  return { accepted, replayed, failed };
+}
+
+export function readErrors(errorsOut: string): { line: number; error: string }[] {
+  if (!existsSync(errorsOut)) return [];
+  const whole = readFileSync(errorsOut, 'utf8').split('\n').slice(0, -1);
+  return whole.map((text) => JSON.parse(text));
+}

@@ -1,0 +1,72 @@
+import type { IngestRecord } from '../../../sdk/index.ts';
+import type { Random } from '../../support/random.ts';
+import { badTextAt, equalRecord, recordAt } from './records.ts';
+
+/** A file as written, and what the command owes for it. */
+export type BulkFile = {
+  path: string;
+  bytes: number;
+  /** Lines that are records: bad ones and blank ones are not among them. */
+  good: number;
+  /** The error of each bad line, by its number. */
+  bad: Map<number, string>;
+};
+
+export type BulkSize = { lines: number; bad: number };
+
+/** Equal lines in a row, so that whole requests are equal, and others here and there. */
+const equalRun = { from: 0.3, to: 0.31, least: 1_600 };
+const equalShare = 0.05;
+const blankShare = 0.002;
+
+/** Writes a file of so many lines that are not blank, and tells of each record in it. */
+export async function writeBulkFile(
+  path: string,
+  { lines, bad: badLines }: BulkSize,
+  random: Random,
+  onRecord: (record: IngestRecord) => void = () => {},
+): Promise<BulkFile> {
+  const writer = Bun.file(path).writer();
+  const badAt = placesOf(badLines, lines, random);
+  const bad = new Map<number, string>();
+  let number = 0;
+  const write = (text: string | Uint8Array) => {
+    number += 1;
+    writer.write(text);
+    writer.write('\n');
+  };
+  let record = recordAt(0, random);
+  for (let index = 0; index < lines; index += 1) {
+    if (random.chance(blankShare)) write(random.pick(['', '  ', '\r']));
+    if (badAt.has(index)) {
+      const { bytes: text, error } = badTextAt(bad.size);
+      write(text);
+      bad.set(number, error);
+      continue;
+    }
+    if (isEqualRun(index, lines)) record = equalRecord;
+    else if (!random.chance(equalShare)) record = recordAt(index, random);
+    write(JSON.stringify(record));
+    onRecord(record);
+    // What waits to be written is in memory.
+    if (index % 1_000 === 0) await writer.flush();
+  }
+  await writer.end();
+  return { path, bytes: Bun.file(path).size, good: lines - bad.size, bad };
+}
+
+/** Not in the run, which would no longer be equal; nor at the top, which tells what a file is. */
+function placesOf(count: number, lines: number, random: Random): Set<number> {
+  const places = new Set<number>();
+  while (places.size < count) {
+    const place = random.between(1, lines);
+    if (!isEqualRun(place, lines)) places.add(place);
+  }
+  return places;
+}
+
+function isEqualRun(index: number, lines: number): boolean {
+  const begin = Math.floor(lines * equalRun.from);
+  const length = Math.max(equalRun.least, lines * (equalRun.to - equalRun.from));
+  return index > begin && index < begin + length;
+}

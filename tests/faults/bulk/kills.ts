@@ -1,0 +1,52 @@
+import { rmSync } from 'node:fs';
+import type { Random } from '../../support/random.ts';
+import type { Violations } from '../harness.ts';
+import { restart, type Target } from '../target.ts';
+import { type Ended, type Order, type Running, startImport } from './command.ts';
+import { readErrors } from './compare.ts';
+import type { BulkFile } from './file.ts';
+
+const killWithinMs = 30;
+const unreachable = 5;
+
+/**
+ * Calls the command, kills it and calls it again, at random moments, then kills the server under it
+ * and starts that again. Returns how the call ended that came to the end of the file.
+ */
+export async function importUnderKills(
+  order: Order,
+  target: Target,
+  { bad }: BulkFile,
+  times: number,
+  random: Random,
+  violations: Violations,
+): Promise<Ended> {
+  const begin = () => {
+    // So that what is told there is told by this call.
+    rmSync(order.errorsOut, { force: true });
+    return startImport(order);
+  };
+  // Bad lines stand anywhere in the file: how many were told says how far it is.
+  const moments = Array.from({ length: times + 1 }, () => random.between(1, bad.size * 0.7));
+  moments.sort((a, b) => a - b);
+  let running = begin();
+  for (const told of moments.slice(0, times)) {
+    await reached(running, order, told, random);
+    if (!running.running()) violations.add('it ended before it could be killed');
+    running.kill();
+    await running.ended;
+    running = begin();
+  }
+  await reached(running, order, moments.at(-1) ?? 0, random);
+  await restart(target);
+  const ended = await running.ended;
+  // It waits for a server that is soon back, and ends in words where it is not.
+  if (ended.code !== unreachable) return ended;
+  if (!ended.stderr.includes('Run the same command again')) violations.add(ended.stderr);
+  return begin().ended;
+}
+
+async function reached({ running }: Running, order: Order, told: number, random: Random) {
+  while (running() && readErrors(order.errorsOut).length < told) await Bun.sleep(2);
+  await Bun.sleep(random.between(0, killWithinMs));
+}

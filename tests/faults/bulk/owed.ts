@@ -1,0 +1,36 @@
+import type { IngestRecord, Memory } from '../../../sdk/index.ts';
+import { renderRecord } from '../../../server/memory/render.ts';
+
+/** How often a memory is to be there, by what it shows of itself. */
+export type Owed = { counts: Map<string, number>; add(record: IngestRecord): void };
+
+/** What the records of a file leave behind, in their order. */
+export function createOwed(): Owed {
+  const counts = new Map<string, number>();
+  const origins = new Map<string, string>();
+  function change(shown: string, by: 1 | -1): void {
+    const count = (counts.get(shown) ?? 0) + by;
+    if (count === 0) counts.delete(shown);
+    else counts.set(shown, count);
+  }
+  return {
+    counts,
+    add(record) {
+      const shown = showOf(renderRecord(record, ''));
+      change(shown, 1);
+      if (record.externalId === undefined) return;
+      // Of one thing in another system the last one counts.
+      const origin = JSON.stringify([record.userId, record.source, record.externalId]);
+      const before = origins.get(origin);
+      if (before !== undefined) change(before, -1);
+      origins.set(origin, shown);
+    },
+  };
+}
+
+type Shown = Pick<Memory, 'userId' | 'type' | 'content' | 'source' | 'externalId'>;
+
+/** The same of a memory as of the record that it was. */
+export function showOf({ userId, type, content, source, externalId }: Shown): string {
+  return JSON.stringify([userId, type, content, source, externalId]);
+}
