@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,6 +42,13 @@ function hits(): number {
   return Number(child.stdout.toString());
 }
 
+function choresLeft(): number {
+  const db = new Database(path, { readonly: true });
+  const { n } = db.prepare('SELECT count(*) AS n FROM chores').get() as { n: number };
+  db.close();
+  return n;
+}
+
 function text(userId: string, length: number): string {
   return `${userId === 'gone' ? 'Canary' : 'Other'} ${'word '.repeat(length)}`;
 }
@@ -77,6 +85,20 @@ test('an erased user leaves nothing on the disk, whatever moved about before', a
     limit: 999,
   });
   expect(left.length).toBe(saved.filter(({ userId }) => userId !== 'gone').length);
+});
+
+test('a scrub ends while others save all the time', async () => {
+  await save(storage, memory({ userId: 'gone', content: text('gone', 10) }));
+  const erase = { projectId: 1, at: 1, idempotency: null, userId: 'gone' };
+  await storage.deleteAllMemories({ ...erase, answer: () => ({ status: 200, body: '' }) });
+  let saving = true;
+  async function keepSaving(): Promise<void> {
+    while (saving) await save(storage, memory({ userId: 'a', content: text('a', 2_000) }));
+  }
+  const savers = Array.from({ length: 8 }, keepSaving);
+  await until(() => choresLeft() === 0, { what: 'the scrub' });
+  saving = false;
+  await Promise.all(savers);
 });
 
 test('a scrub that a crash kept from ending is done after the next start', async () => {

@@ -2,7 +2,17 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { indexPassages } from '../../server/memory/passages.ts';
 import type { ImportedMemory, Storage } from '../../server/storage/storage.ts';
 import type { Opened } from './exercise.ts';
-import { accept, list, memory, projectId, record, save, update } from './fixtures.ts';
+import {
+  accept,
+  list,
+  memory,
+  projectId,
+  record,
+  remove,
+  save,
+  storeStep,
+  update,
+} from './fixtures.ts';
 
 /** Whole users at a time, and what search reads. */
 export function exerciseTransfer(name: string, open: () => Promise<Opened>): void {
@@ -31,6 +41,23 @@ export function exerciseTransfer(name: string, open: () => Promise<Opened>): voi
     async function words(userId: string): Promise<string[]> {
       return [...(await storage.listPassages(projectId, userId))].map(({ folded }) => folded);
     }
+
+    test('a lease from before a delete does not fit the memory that is imported under its id', async () => {
+      const given = record({ content: 'old' });
+      await accept(storage, [given]);
+      const due = { now: 2_000, horizon: 60_000, limit: 1 };
+      const [old] = await storage.claimJobs(due);
+      await remove(storage, given.id);
+      await take(written({ id: given.id, type: 'document', content: 'new', status: 'processing' }));
+      const [job] = await storage.claimJobs(due);
+      if (old === undefined || job === undefined) throw new Error('no job is due');
+      const step = { now: 3_000, first: 0, total: 1 };
+      const stale = { ...old, ...step, passages: [{ start: 0, length: 3, folded: 'old' }] };
+      expect(await storeStep(storage, stale)).toBe(false);
+      const fresh = { ...job, ...step, passages: [{ start: 0, length: 3, folded: 'new' }] };
+      expect(await storeStep(storage, fresh)).toBe(true);
+      expect(await words('u')).toEqual(['new']);
+    });
 
     test('erasing a user removes it whole, and nothing of others', async () => {
       const [mine, theirs] = [memory(), memory({ userId: 'v' })];

@@ -8,28 +8,37 @@ export type Room = (projectId: number, wanted: number) => void;
 /** How long until a full queue is worth another try. */
 const retryAfterSeconds = 10;
 
-/** A full queue is counted no more often than this: everybody waits for the count. */
+/** Counting takes the longer the more waits, everywhere, and everybody waits for it: at most this
+ * often, and at most this share of the time. */
 const countEveryMs = 500;
+const costShare = 0.05;
 
 /**
- * Refuses records over the limit on what waits. Counting for each request would cost more the
- * longer the queue is; between two counts what was accepted since is an upper bound.
+ * Refuses records over the limit on what waits. Between two counts what was counted and accepted
+ * since is an upper bound; the queue is counted again only where that leaves no room.
  */
 export function createRoom(db: Database): Room {
-  const count = db.prepare<{ n: number }, [number]>(
-    `SELECT count(*) AS n FROM jobs INDEXED BY jobs_pending
-     WHERE project_id = ? AND run_at IS NOT NULL`,
+  const count = db.prepare<{ projectId: number; n: number }, []>(
+    `SELECT project_id AS projectId, count(*) AS n FROM jobs INDEXED BY jobs_pending
+     WHERE run_at IS NOT NULL GROUP BY project_id`,
   );
-  const left = new Map<number, { room: number; countedAt: number }>();
+  let waiting: Map<number, number> | null = null;
+  let countAgainAt = 0;
+
+  function recount(): Map<number, number> {
+    const begun = performance.now();
+    const counted = new Map(count.all().map(({ projectId, n }) => [projectId, n]));
+    const ended = performance.now();
+    countAgainAt = ended + Math.max(countEveryMs, (ended - begun) / costShare);
+    return counted;
+  }
+
   return (projectId, wanted) => {
-    const now = performance.now();
-    let { room, countedAt } = left.get(projectId) ?? { room: 0, countedAt: -Infinity };
-    if (room < wanted && now - countedAt >= countEveryMs) {
-      room = limits.pendingRecords - (count.get(projectId)?.n ?? 0);
-      countedAt = now;
-    }
-    left.set(projectId, { room: room < wanted ? room : room - wanted, countedAt });
-    if (room < wanted) throw queueFull();
+    const then = () => (waiting?.get(projectId) ?? 0) + wanted;
+    waiting ??= recount();
+    if (then() > limits.pendingRecords && performance.now() >= countAgainAt) waiting = recount();
+    if (then() > limits.pendingRecords) throw queueFull();
+    waiting.set(projectId, then());
   };
 }
 

@@ -22,12 +22,17 @@ export type Scrubber = {
 /** Erasures come in rows; and the answer should be out before the disk is busy. */
 const delayMs = 1_000;
 const patienceMs = 30_000;
+const tryAgainMs = 60_000;
+/** A checkpoint of others is over soon; SQLite does not wait for it, whatever its timeout. */
+const checkpointPauseMs = 20;
 /** Writes would wait too long for a larger file to be rebuilt: of that only the log is emptied, and
  * the note stays for the operator, who can choose the time. */
 const largestRebuilt = 1024 ** 3;
 
 export function createScrubber({ reads, writes }: Connections, path: string): Scrubber {
-  const note = writes.prepare(`INSERT OR IGNORE INTO chores (name) VALUES ('scrub')`);
+  const note = writes.prepare(
+    `INSERT INTO chores (name) VALUES ('scrub') ON CONFLICT DO UPDATE SET noted = noted + 1`,
+  );
   const noted = reads.prepare(`SELECT 1 FROM chores WHERE name = 'scrub'`);
   let timer: ReturnType<typeof setTimeout> | undefined;
   function scrub(): void {
@@ -36,7 +41,7 @@ export function createScrubber({ reads, writes }: Connections, path: string): Sc
     const thread = new Worker(new URL(import.meta.url), { workerData: { scrubbedPath: path } });
     thread.unref();
     thread.once('error', () => {
-      // It stays noted: the next erasure or start tries again.
+      timer ??= setTimeout(scrub, tryAgainMs).unref();
     });
   }
   return {
@@ -55,12 +60,22 @@ export function scrubDatabase(path: string): void {
   db.run(`PRAGMA busy_timeout = ${patienceMs}`);
   db.run('PRAGMA secure_delete = ON');
   db.run('PRAGMA synchronous = FULL');
+  const asked = db.prepare<{ noted: number }, []>(`SELECT noted FROM chores WHERE name = 'scrub'`);
+  const noted = asked.get()?.noted ?? 0;
   const rebuilt = statSync(path).size <= largestRebuilt;
   if (rebuilt) db.run('VACUUM');
-  const [emptied] = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all() as { busy: number }[];
-  if (emptied?.busy !== 0) throw new Error('readers kept the write-ahead log from being emptied');
-  if (rebuilt) db.run(`DELETE FROM chores WHERE name = 'scrub'`);
+  emptyLog(db);
+  if (rebuilt) db.run(`DELETE FROM chores WHERE name = 'scrub' AND noted = ?`, [noted]);
   db.close(false);
+}
+
+function emptyLog(db: Database): void {
+  const checkpoint = db.prepare<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)');
+  const until = performance.now() + patienceMs;
+  while (checkpoint.get()?.busy !== 0) {
+    if (performance.now() > until) throw new Error('others kept the log from being emptied');
+    Bun.sleepSync(checkpointPauseMs);
+  }
 }
 
 if (!isMainThread && typeof workerData?.scrubbedPath === 'string') {

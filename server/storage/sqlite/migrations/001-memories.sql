@@ -70,7 +70,9 @@ CREATE TABLE jobs (
   run_at INTEGER,
   updated_at INTEGER NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 0,
-  lease_token INTEGER NOT NULL DEFAULT 0,
+  -- Not from 0: an imported memory may come back under the id of a deleted one, whose last lease
+  -- must not fit.
+  lease_token INTEGER NOT NULL DEFAULT (abs(random() % 1000000000000)),
   chunks_complete INTEGER NOT NULL DEFAULT 0,
   chunks_total INTEGER NOT NULL DEFAULT 0,
   error_message TEXT,
@@ -98,7 +100,9 @@ CREATE UNIQUE INDEX answers_by_key ON answers (project_id, key);
 
 CREATE INDEX answers_by_memory ON answers (project_id, memory_id) WHERE memory_id IS NOT NULL;
 
--- What has to be done once and survive a crash until it is: 'scrub' after text was erased.
+-- What has to be done once and survive a crash until it is: 'scrub' after text was erased. `noted`
+-- counts how often it was asked for, so that what is asked for meanwhile is not taken for done.
 CREATE TABLE chores (
-  name TEXT PRIMARY KEY
+  name TEXT PRIMARY KEY,
+  noted INTEGER NOT NULL DEFAULT 1
 ) STRICT, WITHOUT ROWID;
