@@ -11,7 +11,7 @@ export const defaultBaseUrl = 'http://127.0.0.1:7070';
 export async function connect(io: Io, options: GlobalOptions): Promise<MemoryClient> {
   const { value: baseUrl } = await resolveBaseUrl(io, options);
   const apiKey = await resolveApiKey(io, options, baseUrl);
-  if (apiKey === undefined) throw noKey(baseUrl);
+  if (apiKey === undefined) throw await noKey(io, baseUrl);
   return client(io, baseUrl, apiKey.value);
 }
 
@@ -39,10 +39,18 @@ export async function resolveBaseUrl(
 }
 
 /** An address without the slash at its end; `where` is what named it. */
-export function checkedUrl(baseUrl: string, where: string): string {
-  const url = URL.parse(baseUrl);
-  if (url !== null && /^https?:$/.test(url.protocol)) return baseUrl.replace(/\/+$/, '');
-  throw usageError(`${where} is not an http address: ${baseUrl}`, `Such as ${defaultBaseUrl}`);
+export function checkedUrl(
+  baseUrl: string,
+  where: string,
+  hint = `Such as ${defaultBaseUrl}`,
+): string {
+  const { protocol = '', username, password, search, hash } = URL.parse(baseUrl) ?? {};
+  // Not repeated where a password may stand before the @.
+  const shown = baseUrl.includes('@') ? '' : `: ${baseUrl}`;
+  if (!/^https?:$/.test(protocol))
+    throw usageError(`${where} is not an http address${shown}`, hint);
+  if (!username && !password && !search && !hash) return baseUrl.trim().replace(/\/+$/, '');
+  throw usageError(`${where} may hold no user, query or fragment${shown}`, hint);
 }
 
 /** The key and where it came from. Spaces around it come from copying it. */
@@ -52,6 +60,7 @@ export async function resolveApiKey(
   baseUrl: string,
 ): Promise<{ value: string; from: Origin } | undefined> {
   const flag = apiKey?.trim();
+  if (flag === '') throw usageError('--api-key is empty.', 'Leave it out, or give the key.');
   if (flag) return { value: flag, from: 'flag' };
   const environment = io.env.MEMORY_API_KEY?.trim();
   if (environment) return { value: environment, from: 'environment' };
@@ -66,11 +75,35 @@ async function client(io: Io, baseUrl: string, apiKey: string): Promise<MemoryCl
   return new MemoryClient({ baseUrl, apiKey, onAttempt: tellWaits(io) });
 }
 
-function noKey(baseUrl: string): CliError {
+async function noKey(io: Io, baseUrl: string): Promise<CliError> {
+  const known = Object.keys((await readProfile(io)).keys).filter(
+    (url) => url !== profileKeyOf(baseUrl),
+  );
   return new CliError({
     code: 'unauthorized',
     message: `No API key for ${baseUrl}.`,
-    hint: 'Set MEMORY_API_KEY; where the server runs, make a key: memory keys create --save',
+    hint: known.length > 0 ? otherServices(known) : firstKey,
     exitCode: exitCodes.refused,
   });
+}
+
+const firstKey =
+  'Set MEMORY_API_KEY. Where the server is to run: memory serve makes a first key;\n' +
+  'beside one that has keys, make another: memory keys create --save';
+
+function otherServices(known: string[]): string {
+  const [url = ''] = known;
+  const which = known.length === 1 ? url : '<url>';
+  return (
+    `Set MEMORY_API_KEY. The profile has a key for ${listed(known)}:\n` +
+    `add --base-url ${which}, or for good: memory profile use ${which}`
+  );
+}
+
+const mostListed = 3;
+
+/** The first few of them. */
+export function listed(urls: string[]): string {
+  const more = urls.length > mostListed ? `, … (memory profile list)` : '';
+  return `${urls.slice(0, mostListed).join(', ')}${more}`;
 }

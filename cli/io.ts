@@ -45,6 +45,11 @@ export function processIo(interrupted: AbortSignal): Io {
   };
 }
 
+/** Whether a line can be drawn over. A dumb terminal shows the signs for that as they are. */
+export function canRedraw({ stderr, env }: Pick<Io, 'stderr' | 'env'>): boolean {
+  return stderr.isTerminal && env.TERM !== 'dumb';
+}
+
 export function withoutColor(io: Io): Io {
   const plain = (output: Output): Output => ({
     isTerminal: output.isTerminal,

@@ -55,44 +55,77 @@ function readText(path: string): string {
  * Says whether it was stored.
  */
 export async function storeFirstRunKey(io: Io, baseUrl: string, apiKey: string): Promise<boolean> {
-  const profile = await readProfile(io);
   const name = profileKeyOf(baseUrl);
-  const known = profile.keys[name];
-  if (known !== undefined && known.firstRun !== true) return false;
-  profile.keys[name] = { apiKey, firstRun: true };
-  await writeProfile(profilePath(io), profile);
-  return true;
+  return changeProfile(io, (profile) => {
+    const known = profile.keys[name];
+    if (known !== undefined && known.firstRun !== true) return null;
+    return withKey(profile, name, { apiKey, firstRun: true });
+  });
 }
 
 /** Keeps a key that the user wants there, in the place of any other for that service. */
 export async function storeOwnKey(io: Io, baseUrl: string, apiKey: string): Promise<void> {
-  const profile = await readProfile(io);
-  profile.keys[profileKeyOf(baseUrl)] = { apiKey };
-  await writeProfile(profilePath(io), profile);
+  await changeProfile(io, (profile) => withKey(profile, profileKeyOf(baseUrl), { apiKey }));
+}
+
+function withKey(profile: Profile, name: string, key: ProfileKey): Profile {
+  return { ...profile, keys: { ...profile.keys, [name]: key } };
 }
 
 /** The service that commands use when nothing else names one. */
 export async function useService(io: Io, baseUrl: string): Promise<void> {
-  const profile = await readProfile(io);
-  await writeProfile(profilePath(io), { ...profile, baseUrl: profileKeyOf(baseUrl) });
+  await changeProfile(io, (profile) => ({ ...profile, baseUrl: profileKeyOf(baseUrl) }));
 }
 
 /** Forgets a service and its key. Says whether it was known. */
 export async function removeService(io: Io, baseUrl: string): Promise<boolean> {
-  const { baseUrl: used, keys, ...rest } = await readProfile(io);
   const name = profileKeyOf(baseUrl);
-  const { [name]: key, ...others } = keys;
-  if (key === undefined && used !== name) return false;
-  const kept = used === undefined || used === name ? {} : { baseUrl: used };
-  await writeProfile(profilePath(io), { ...rest, ...kept, keys: others });
-  return true;
+  return changeProfile(io, ({ baseUrl: used, keys, ...rest }) => {
+    const { [name]: key, ...others } = keys;
+    if (key === undefined && used !== name) return null;
+    const kept = used === undefined || used === name ? {} : { baseUrl: used };
+    return { ...rest, ...kept, keys: others };
+  });
+}
+
+const lockTries = 200;
+const lockPauseMs = 5;
+
+/**
+ * Reads, changes and writes the profile, one process after the other: none may take back what
+ * another has written. Says whether there was something to change; null is nothing.
+ */
+async function changeProfile(
+  io: Io,
+  change: (profile: Profile) => Profile | null,
+): Promise<boolean> {
+  const { mkdir, rm, writeFile } = await import('node:fs/promises');
+  const path = profilePath(io);
+  const lock = `${path}.lock`;
+  const take = () => writeFile(lock, '', { flag: 'wx' }).then(() => true, isTaken);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  // One that stays that long is of a process that was killed.
+  for (let tries = 0; tries < lockTries && !(await take()); tries += 1) {
+    await Bun.sleep(lockPauseMs);
+  }
+  try {
+    const changed = change(await readProfile(io));
+    if (changed !== null) await writeProfile(path, changed);
+    return changed !== null;
+  } finally {
+    await rm(lock, { force: true });
+  }
+}
+
+function isTaken(error: unknown): false {
+  if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+  throw error;
 }
 
 /** By rename, so that a reader sees the old file or the new one, and no one else may read it. */
 async function writeProfile(path: string, profile: Profile): Promise<void> {
   // Loaded here because most commands only read.
-  const { mkdir, rename, rm, writeFile } = await import('node:fs/promises');
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const { rename, rm, writeFile } = await import('node:fs/promises');
   const temporary = `${path}.${crypto.randomUUID()}`;
   try {
     await writeFile(temporary, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600 });
@@ -110,7 +143,7 @@ function parseProfile(text: string, path: string): Partial<Profile> {
     const right =
       (baseUrl === undefined || /^https?:$/.test(new URL(baseUrl).protocol)) &&
       Object.values(keys).every((key) => typeof asRecord(key).apiKey === 'string');
-    if (right && !Array.isArray(profile) && !Array.isArray(keys)) return profile;
+    if (right && isObject(profile) && isObject(keys)) return profile;
   } catch {
     // Said below.
   }
@@ -118,7 +151,11 @@ function parseProfile(text: string, path: string): Partial<Profile> {
 }
 
 function asRecord(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? { ...value } : {};
+  return isObject(value) ? { ...value } : {};
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function unreadable(path: string, why: string): CliError {

@@ -1,4 +1,4 @@
-import { type Io, note } from './io.ts';
+import { canRedraw, type Io, note } from './io.ts';
 
 /** What an attempt of the client ended with, as far as it matters here. */
 type Wait = { status: number | undefined; retryInMs: number | undefined };
@@ -17,7 +17,7 @@ export function tellWaits(io: Io): (event: Wait) => void {
   };
 }
 
-function waitLine({ stderr }: Io, status: number | undefined, waitMs: number): string {
+function waitLine(io: Io, status: number | undefined, waitMs: number): string {
   const why =
     status === 429
       ? 'Rate limit reached'
@@ -25,6 +25,6 @@ function waitLine({ stderr }: Io, status: number | undefined, waitMs: number): s
         ? 'No answer'
         : `The service cannot answer yet (${status})`;
   // A progress line may stand there.
-  const clear = stderr.isTerminal ? '\r\x1b[K' : '';
+  const clear = canRedraw(io) ? '\r\x1b[K' : '';
   return `${clear}${why}; trying again in ${Math.ceil(waitMs / 1000)} s.`;
 }

@@ -17,24 +17,28 @@ export async function run(argv: string[], processIo: Io): Promise<number> {
     });
   }
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(argv, { from: 'user' }).catch((error) => {
+      if (error instanceof HelpAsJson) return printHelpAsJson(io, error.words);
+      throw error;
+    });
     return exitCodes.done;
   } catch (error) {
     if (error instanceof ExitWith) return error.exitCode;
     if (error instanceof OutputClosed) return exitCodes.done;
-    if (error instanceof HelpAsJson) return printHelpAsJson(io, error.words);
     if (error instanceof CommanderError && error.code === 'commander.help') return exitCodes.usage;
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
     const failure = await describeError(io, error, { called, ...program.opts() });
-    await tellFailure(io, program.opts().json, failure);
+    // Where stdout is full or closed, stderr may still be read.
+    await tellFailure(io, program.opts().json, failure).catch(() =>
+      tellFailure(io, undefined, failure),
+    );
     return failure.exitCode;
   }
 }
 
-async function printHelpAsJson(io: Io, words: string[]): Promise<number> {
+async function printHelpAsJson(io: Io, words: string[]): Promise<void> {
   const { printReference } = await import('./commands/help.ts');
   await printReference(io, words);
-  return exitCodes.done;
 }
 
 /** With the one command that is called; with all of them for the help, or to find the meant one. */

@@ -69,9 +69,18 @@ function withoutV1(baseUrl: string): string | undefined {
   return `Leave /v1 out of the base URL: ${baseUrl.slice(0, -'/v1'.length)}`;
 }
 
+/** What is refused before the service itself has seen it, is refused without words. */
+export function saidOf({ status, code, message }: MemoryServiceError): string {
+  if (code !== 'unexpected_answer') return message;
+  if (status === 413) return 'the request is larger than the service reads';
+  const isAddress = status === 414 || status === 431;
+  return isAddress ? 'the id or query is longer than the service reads' : message;
+}
+
 /** Several invalid fields are easier to read one a line than in one sentence. */
-function problemOf({ message, details }: MemoryServiceError): string {
-  if (details.length < 2) return message;
+function problemOf(error: MemoryServiceError): string {
+  const { details } = error;
+  if (details.length < 2) return saidOf(error);
   return [
     'The request is invalid:',
     ...details.map((one) => `  ${one.field}: ${one.message}`),

@@ -17,6 +17,11 @@ export function visible(text: string): string {
   return text.replace(/(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
 }
 
+/** The same on a line of its own: the name of a file may hold newlines. */
+export function visibleLine(text: string): string {
+  return visible(text).replace(/[\t\n]/g, '\ufffd');
+}
+
 /** One line of at most `width` columns. */
 export function cut(text: string, width: number): string {
   // A line on a terminal shows no more than this, however long the document.

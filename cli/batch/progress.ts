@@ -1,4 +1,4 @@
-import { type Io, note } from '../io.ts';
+import { canRedraw, type Io, note } from '../io.ts';
 
 const redrawMs = 100;
 const plainLineMs = 5_000;
@@ -10,7 +10,8 @@ export type Progress = ReturnType<typeof startProgress>;
  * plain line every few seconds. `totalBytes` is unknown for a pipe.
  */
 export function startProgress(io: Io, totalBytes: number | undefined) {
-  const { isTerminal, columns } = io.stderr;
+  const { columns } = io.stderr;
+  const isDrawn = canRedraw(io);
   const started = io.now();
   let shownAt = started;
   let drawn = false;
@@ -22,10 +23,10 @@ export function startProgress(io: Io, totalBytes: number | undefined) {
 
   async function show(records: number, bytes: number): Promise<void> {
     const now = io.now();
-    if (now - shownAt < (isTerminal ? redrawMs : plainLineMs)) return;
+    if (now - shownAt < (isDrawn ? redrawMs : plainLineMs)) return;
     shownAt = now;
     const line = progressLine(records, bytes, totalBytes, (now - started) / 1000);
-    if (!isTerminal) return note(io, line);
+    if (!isDrawn) return note(io, line);
     drawn = true;
     await io.stderr.write(`\r\x1b[K${line.slice(0, columns - 1)}`).catch(() => {});
   }

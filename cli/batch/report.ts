@@ -1,4 +1,5 @@
 import { openSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { CliError } from '../failure.ts';
 import { type Io, note } from '../io.ts';
 import { printFields, printJson } from '../output.ts';
@@ -66,9 +67,17 @@ function openErrorsOut(path: string) {
   try {
     return Bun.file(openSync(path, 'w')).writer();
   } catch (error) {
-    const message = `--errors-out cannot be written: ${error instanceof Error ? error.message : ''}`;
+    const message = `--errors-out cannot be written: ${whyNot(path, error)}.`;
     throw new CliError({ code: 'file_not_writable', message });
   }
+}
+
+function whyNot(path: string, error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EISDIR') return `${path} is a folder, not a file`;
+  if (code === 'ENOENT') return `there is no folder ${dirname(path)}`;
+  if (code === 'EACCES' || code === 'EPERM') return `${path} may not be written`;
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** As of a run that is repeated; why nothing happened is not to be seen from a figure. */

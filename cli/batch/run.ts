@@ -1,7 +1,8 @@
 import type { IngestRecord, MemoryClient, RecordType } from '../../sdk/index.ts';
+import { tooLarge, usualBodyBytes } from '../body-limit.ts';
 import { ExitWith, exitCodes } from '../failure.ts';
 import { type Io, note } from '../io.ts';
-import { quoted } from '../text.ts';
+import { quoted, visible } from '../text.ts';
 import { waitForAll } from '../waiting.ts';
 import { type Chunk, chunkLines } from './chunks.ts';
 import type { BatchInput } from './open.ts';
@@ -22,9 +23,8 @@ export type BatchOptions = {
 /** What was accepted: now, or by an earlier run. The ids are only kept to be waited for. */
 type Tally = { accepted: number; replayed: number; memoryIds: Set<string> };
 
-/** A record with what stands around it in a body. The service may allow more; nobody asks it. */
-const usualBodyBytes = 5 * 1024 * 1024 - '{"items":[]}'.length;
-const tooLarge = 'is larger than the 5 MiB that a service takes unless it was set otherwise';
+/** A record, without what stands around it in a body. */
+const usualItemBytes = usualBodyBytes - '{"items":[]}'.length;
 
 /** Ingests every line of the input. */
 export async function runBatch(
@@ -57,7 +57,7 @@ export async function dryRun(io: Io, input: BatchInput, options: BatchOptions): 
   const report = openReport(io, { json, errorsOut, unit: input.unit, progress });
   let valid = 0;
   const check = ({ line, text, item }: Entry): BadLine[] => {
-    if (Buffer.byteLength(text) > usualBodyBytes) {
+    if (Buffer.byteLength(text) > usualItemBytes) {
       return [{ line, error: 'payload_too_large', message: tooLarge, text }];
     }
     const [problem] = validateRecord(item);
@@ -89,7 +89,7 @@ async function conclude(
       ended[outcome.exitCode] = (ended[outcome.exitCode] ?? 0) + 1;
       if (outcome.error === null) return;
       unfinished += 1;
-      if (unfinished <= shownFailures) await note(io, outcome.error.message);
+      if (unfinished <= shownFailures) await note(io, visible(outcome.error.message));
     });
     if (unfinished > shownFailures) await note(io, `and ${unfinished - shownFailures} more`);
   }

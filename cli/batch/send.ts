@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { ApiPromise, CallOptions } from '../../sdk/index.ts';
 import type { Io } from '../io.ts';
 import { tellWaits } from '../retries.ts';
+import { saidOf } from '../service-failure.ts';
 import { type Chunk, halves } from './chunks.ts';
 import type { BadLine, Entry } from './records.ts';
 import type { Report } from './report.ts';
@@ -52,7 +53,8 @@ export async function sender<Answer extends Answered>(
         return (await inTurn(halves(chunk), post)).flat();
       }
       if (error instanceof PayloadTooLargeError || error instanceof InvalidRequestError) {
-        const why = { error: error.code, message: error.message };
+        const code = error instanceof PayloadTooLargeError ? 'payload_too_large' : error.code;
+        const why = { error: code, message: saidOf(error) };
         return entries.map((entry) => badLine(entry, why));
       }
       if (!(error instanceof RateLimitError)) throw error;
@@ -60,10 +62,20 @@ export async function sender<Answer extends Answered>(
       return post(chunk);
     }
   }
+  let told = Promise.resolve();
   return async function sendChunk(chunk: Chunk): Promise<void> {
-    const refused = chunk.entries.length === 0 ? [] : await post(chunk);
-    const bad = [...chunk.bad, ...refused].sort((a, b) => a.line - b.line);
-    for (const one of bad) await report.bad(one);
+    const toldBefore = told;
+    const { promise, resolve: tellNext } = Promise.withResolvers<void>();
+    told = toldBefore.then(() => promise);
+    try {
+      const refused = chunk.entries.length === 0 ? [] : await post(chunk);
+      const bad = [...chunk.bad, ...refused].sort((a, b) => a.line - b.line);
+      // In the order of the file. Only bad lines wait, in the place of a request: so they are few.
+      if (bad.length > 0) await toldBefore;
+      for (const one of bad) await report.bad(one);
+    } finally {
+      tellNext();
+    }
   };
 }
 

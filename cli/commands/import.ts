@@ -18,7 +18,7 @@ export function addImport(program: Parent, io: Io): void {
     const { openInput } = await import('../batch/open.ts');
     const { runImport } = await import('../batch/import.ts');
     const client = await connect(io, options);
-    await runImport(io, client, await openInput(io, file, { mayBeEmpty: true }), options);
+    await runImport(io, client, await openInput(io, file, 'memories'), options);
   });
   addExamples(command, ['memory import memories.jsonl', 'cat memories.jsonl | memory import -']);
 }

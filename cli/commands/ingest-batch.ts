@@ -26,9 +26,9 @@ export function addIngestBatch(group: Parent, io: Io): void {
     refuseToOverwrite(file, options.errorsOut);
     const { openInput } = await import('../batch/open.ts');
     const { dryRun, runBatch } = await import('../batch/run.ts');
-    if (options.dryRun) return dryRun(io, await openInput(io, file), options);
+    if (options.dryRun) return dryRun(io, await openInput(io, file, 'records'), options);
     const client = await connect(io, options);
-    return runBatch(io, client, await openInput(io, file), options);
+    return runBatch(io, client, await openInput(io, file, 'records'), options);
   });
   addExamples(command, [
     'memory ingest batch records.jsonl --dry-run',

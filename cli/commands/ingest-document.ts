@@ -53,9 +53,10 @@ turned into text first.
 A folder is searched for text, Markdown, HTML, CSV, JSON, YAML, XML and the
 like, with all folders in it, but for hidden ones and node_modules. A pattern
 in quotes, as '**/*.md', finds files of any kind that are text. What is not
-one is skipped and counted; a file that is named and cannot be read fails, and
-does not stop the rest. With - the text is read from stdin.
+one, or holds no text, is skipped and counted; a file that is named and cannot
+be read fails, and does not stop the rest. With - the text is read from stdin.
 
 A file has its path, as it is given, as external id: ingesting it again
-updates the same memory, and changes nothing where the file is as it was.
---external-id gives another one.`;
+updates the same memory, and changes nothing where the file is as it was. The
+README.md of another folder, called by that name there, would take its place:
+--source or the path from above tells them apart, --external-id gives another.`;

@@ -1,5 +1,5 @@
 import type { Parent } from '../commander.ts';
-import { checkedUrl, resolveApiKey, resolveBaseUrl } from '../connect.ts';
+import { checkedUrl, defaultBaseUrl, listed, resolveApiKey, resolveBaseUrl } from '../connect.ts';
 import { addExamples } from '../examples.ts';
 import { CliError, exitCodes, usageError } from '../failure.ts';
 import { textArgument } from '../input.ts';
@@ -31,7 +31,7 @@ export function addSet(group: Parent, io: Io): void {
     );
   command.action(async (service, stdin) => {
     const { json } = command.optsWithGlobals();
-    const baseUrl = addressOf(service);
+    const baseUrl = profileKeyOf(checkedUrl(service, '<base-url>'));
     const apiKey = await givenKey(io, stdin);
     await storeOwnKey(io, baseUrl, apiKey);
     if (json) return printJson(io, { baseUrl, apiKey: endsOfKey(apiKey) });
@@ -54,7 +54,7 @@ export function addUse(group: Parent, io: Io): void {
     .description('Have commands use this service where neither flag nor environment names one.');
   command.action(async (service) => {
     const { json } = command.optsWithGlobals();
-    const baseUrl = addressOf(service);
+    const baseUrl = await addressOf(io, service);
     await useService(io, baseUrl);
     if (json) return printJson(io, { baseUrl });
     await note(io, `Commands use ${baseUrl} from now on.`);
@@ -73,7 +73,7 @@ export function addRemove(group: Parent, io: Io): void {
     .description('Forget a service and its key. The key itself stays valid.');
   command.action(async (service) => {
     const { json } = command.optsWithGlobals();
-    const baseUrl = addressOf(service);
+    const baseUrl = await addressOf(io, service);
     if (!(await removeService(io, baseUrl))) throw unknown(baseUrl);
     if (json) await printJson(io, { baseUrl, removed: true });
     else await note(io, `Removed ${baseUrl}.`);
@@ -111,8 +111,14 @@ const columns: Column<Service>[] = [
   { title: 'USED', value: ({ used }) => (used ? 'used' : '') },
 ];
 
-function addressOf(text: string): string {
-  return profileKeyOf(checkedUrl(text, '<base-url>'));
+/** Of a service that is known, most likely: those are named where the text is no address. */
+async function addressOf(io: Io, text: string): Promise<string> {
+  const known = Object.keys((await readProfile(io)).keys);
+  const hint =
+    known.length === 0
+      ? `Such as ${defaultBaseUrl}; the profile knows no service yet.`
+      : `A service has its address for a name. The profile knows ${listed(known)}`;
+  return profileKeyOf(checkedUrl(text, '<base-url>', hint));
 }
 
 async function givenKey(io: Io, stdin: string | undefined): Promise<string> {

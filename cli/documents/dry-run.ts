@@ -1,5 +1,6 @@
 import type { DocumentRequest } from '../../sdk/index.ts';
 import { startProgress } from '../batch/progress.ts';
+import { tooLarge, usualBodyBytes } from '../body-limit.ts';
 import { CliError, ExitWith, exitCodes } from '../failure.ts';
 import type { Io } from '../io.ts';
 import type { Found, Search } from './find.ts';
@@ -14,7 +15,7 @@ export async function dryRun(
 ): Promise<void> {
   const { sentence, validateDocument } = await import('../../sdk/contract/validate.ts');
   const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
-  const report = openReport(io, json, startProgress(io, totalBytes));
+  const report = openReport(io, json, startProgress(io, totalBytes), skipped);
   let valid = 0;
   for (const found of files) {
     io.interrupted.throwIfAborted();
@@ -25,6 +26,9 @@ export async function dryRun(
         const message = `${found.path}: ${sentence(problem)}`;
         throw new CliError({ code: 'invalid_request', message });
       }
+      if (Buffer.byteLength(JSON.stringify(request)) > usualBodyBytes) {
+        throw new CliError({ code: 'payload_too_large', message: `${found.path} ${tooLarge}` });
+      }
       const { mimeType = '', title = '' } = request.data;
       await report.good(found, request, [request.externalId ?? found.path, mimeType, title]);
       valid += 1;
@@ -34,6 +38,6 @@ export async function dryRun(
     }
   }
   await report.close();
-  await report.summary({ valid }, skipped);
+  await report.summary({ valid });
   if (report.failed() > 0) throw new ExitWith(exitCodes.failed);
 }

@@ -15,6 +15,11 @@ const lines = new Set(
   'html head body div center dt dd caption figcaption legend option summary textarea'.split(' '),
 );
 const tooLongForTitle = 1_000;
+/** The end of an element costs by how many are open: without a bound a page could take hours. */
+const mostOpen = 10_000;
+
+/** Has work done where an element ends. Says whether it will be. */
+type AtEnd = (element: HTMLRewriterTypes.Element, work: () => void) => boolean;
 
 /** The text of a page as a reader sees it, and its title. */
 export function readHtml(html: string): { text: string; title: string | undefined } {
@@ -23,36 +28,40 @@ export function readHtml(html: string): { text: string; title: string | undefine
   let pending = '';
   /** A newline there is not meant. */
   let atBeginOfPre = false;
-  /** How deep we are in elements of these kinds. */
-  const inside = { unread: 0, title: 0, pre: 0 };
+  /** Whether we are in an element of these kinds. */
+  const inside = { unread: false, title: false, pre: false };
 
   function takeText(): void {
     const text = decodeEntities(pending);
     pending = '';
-    if (text === '' || inside.unread > 0) return;
-    if (inside.title > 0) title ??= titleOf(text);
-    else if (inside.pre > 0) layout.verbatim(atBeginOfPre ? text.replace(/^\r?\n/, '') : text);
+    if (text === '' || inside.unread) return;
+    if (inside.title) title ??= titleOf(text);
+    else if (inside.pre) layout.verbatim(atBeginOfPre ? text.replace(/^\r?\n/, '') : text);
     else layout.text(text);
     atBeginOfPre = false;
   }
 
+  /** Only where we are not inside of one: whatever is in it, no more than one ends. */
   function enter(kind: keyof typeof inside, element: HTMLRewriterTypes.Element): void {
-    if (!element.canHaveContent) return;
-    inside[kind] += 1;
+    if (inside[kind] || !element.canHaveContent) return;
+    inside[kind] = true;
     element.onEndTag(() => {
       takeText();
-      inside[kind] -= 1;
+      inside[kind] = false;
     });
   }
+
+  const atEnd = boundedAtEnd();
 
   new HTMLRewriter()
     .on('*', {
       element(element) {
         takeText();
         const { tagName } = element;
+        if (inside.unread) return;
         if (unread.has(tagName)) enter('unread', element);
         else if (tagName === 'title') enter('title', element);
-        else if (inside.unread === 0) lay(layout, element);
+        else lay(layout, element, atEnd);
         atBeginOfPre = tagName === 'pre';
         if (atBeginOfPre) enter('pre', element);
       },
@@ -69,29 +78,38 @@ export function readHtml(html: string): { text: string; title: string | undefine
   return { text: layout.end().toWellFormed(), title };
 }
 
-/** What an element means for the layout, at its beginning and at its end. */
-function lay(layout: Layout, element: HTMLRewriterTypes.Element): void {
-  const { tagName } = element;
-  const atEnd = (work: () => void) => {
-    if (element.canHaveContent) element.onEndTag(work);
+function boundedAtEnd(): AtEnd {
+  let open = 0;
+  return (element, work) => {
+    if (!element.canHaveContent || open >= mostOpen) return false;
+    open += 1;
+    element.onEndTag(() => {
+      open -= 1;
+      work();
+    });
+    return true;
   };
+}
+
+/** What an element means for the layout, at its beginning and at its end. */
+function lay(layout: Layout, element: HTMLRewriterTypes.Element, atEnd: AtEnd): void {
+  const { tagName } = element;
   if (paragraphs.has(tagName)) {
     layout.paragraph();
-    atEnd(layout.paragraph);
+    atEnd(element, layout.paragraph);
   } else if (lines.has(tagName)) {
     layout.line();
-    atEnd(layout.line);
+    atEnd(element, layout.line);
   } else if (tagName === 'br') {
     layout.lineBreak();
   } else if (tagName === 'ul' || tagName === 'ol' || tagName === 'menu') {
-    layout.beginList(tagName === 'ol' ? firstNumber(element) : null);
-    atEnd(layout.endList);
+    const ends = atEnd(element, layout.endList);
+    if (ends) layout.beginList(tagName === 'ol' ? firstNumber(element) : null);
   } else if (tagName === 'li') {
     layout.beginItem();
-    atEnd(layout.line);
+    atEnd(element, layout.line);
   } else if (tagName === 'table') {
-    layout.beginTable();
-    atEnd(layout.endTable);
+    if (atEnd(element, layout.endTable)) layout.beginTable();
   } else if (tagName === 'tr') {
     layout.beginRow();
   } else if (tagName === 'td' || tagName === 'th') {

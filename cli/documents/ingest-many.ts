@@ -4,6 +4,7 @@ import { startProgress } from '../batch/progress.ts';
 import { refuseDeletedIngest } from '../deleted.ts';
 import { ExitWith, exitCodes } from '../failure.ts';
 import { type Io, note } from '../io.ts';
+import { visible } from '../text.ts';
 import { waitForAll } from '../waiting.ts';
 import type { Found, Search } from './find.ts';
 import { inOrder } from './in-order.ts';
@@ -37,7 +38,7 @@ export async function ingestMany(
     }
   }
   const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
-  const report = openReport(io, json, startProgress(io, totalBytes));
+  const report = openReport(io, json, startProgress(io, totalBytes), skipped);
   const memoryIds: string[] = [];
   const count = { ingested: 0, unchanged: 0 };
   try {
@@ -61,10 +62,10 @@ export async function ingestMany(
   const waited = wait
     ? await waitForAll(io, client, memoryIds, timeout, async ({ error }) => {
         if (error === null) complete += 1;
-        else await note(io, error.message);
+        else await note(io, visible(error.message));
       })
     : exitCodes.done;
-  await report.summary({ ...count, ...(wait && { complete }) }, skipped);
+  await report.summary({ ...count, ...(wait && { complete }) });
   const exitCode = report.failed() > 0 ? exitCodes.failed : waited;
   if (exitCode !== exitCodes.done) throw new ExitWith(exitCode);
 }

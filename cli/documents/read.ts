@@ -5,6 +5,7 @@ import type { Io } from '../io.ts';
 import { quoted } from '../text.ts';
 import { decodeDocument } from './decode.ts';
 import { isHtml, isMarkdown, kindOf } from './kind.ts';
+import { asHtml, isXml } from './xhtml.ts';
 
 export type ReadDocument = Pick<DocumentRequest['data'], 'text' | 'title' | 'mimeType'>;
 
@@ -23,7 +24,7 @@ export async function readDocument(
   const html = mimeType !== undefined && isHtml(mimeType);
   const source = decodeDocument(bytes, path, html);
   const { text, title } = html
-    ? (await import('./html.ts')).readHtml(source)
+    ? (await import('./html.ts')).readHtml(isXml(mimeType, source) ? asHtml(source) : source)
     : { text: source, title: markdownTitle(source, mimeType) };
   if (text.trim() === '') throw empty(path, source);
   return {
@@ -63,7 +64,8 @@ function markdownTitle(text: string, mimeType: string | undefined): string | und
   const [matter = ''] = /^---[ \t]*\r?\n[\s\S]*?\n---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
   const [, entry] = /^title:[ \t]+(.+)$/m.exec(matter) ?? [];
   const body = text.slice(matter.length).trimStart();
-  const [line = ''] = body.slice(0, tooLongForTitle).split(/\r?\n/, 1);
+  // More than a title may have: one that is too long must be seen to be, not be cut.
+  const [line = ''] = body.slice(0, 2 * tooLongForTitle).split(/\r?\n/, 1);
   const [, heading] = /^#[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*$/.exec(line) ?? [];
   const title = entry === undefined ? heading : scalarOf(entry.trim());
   return title === '' || (title?.length ?? 0) >= tooLongForTitle ? undefined : title;

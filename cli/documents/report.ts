@@ -1,15 +1,22 @@
+import type { MemoryServiceError } from '../../sdk/index.ts';
 import type { Progress } from '../batch/progress.ts';
 import { CliError } from '../failure.ts';
 import { type Io, note } from '../io.ts';
 import { printLine } from '../output.ts';
-import { escaped, visible } from '../text.ts';
+import { saidOf } from '../service-failure.ts';
+import { escaped, visibleLine } from '../text.ts';
 import type { Found, Search } from './find.ts';
 
 const redrawMs = 100;
 const shownKinds = 5;
 
 /** Tells what became of each file, above a line of progress. */
-export function openReport(io: Io, json: true | undefined, progress: Progress) {
+export function openReport(
+  io: Io,
+  json: true | undefined,
+  progress: Progress,
+  skipped: Search['skipped'],
+) {
   let failed = 0;
   let told = 0;
   let bytes = 0;
@@ -22,6 +29,8 @@ export function openReport(io: Io, json: true | undefined, progress: Progress) {
     rows = [];
     drawnAt = io.now();
   }
+
+  const skip = (kind: string) => void skipped.set(kind, (skipped.get(kind) ?? 0) + 1);
 
   async function row(line: string): Promise<void> {
     rows.push(line);
@@ -39,15 +48,17 @@ export function openReport(io: Io, json: true | undefined, progress: Progress) {
     async bad(found: Found, error: unknown): Promise<void> {
       told += 1;
       bytes += found.bytes;
+      // A folder may hold such files for good reasons; who names one means it.
+      if (!found.isNamed && codeOf(error) === 'empty') return skip('without text');
       failed += 1;
-      const { code, message } = error as { code: string; message: string };
-      const externalId = found.externalId ?? null;
-      if (json) return row(JSON.stringify({ externalId, error: { code, message } }));
+      const { externalId = null } = found;
+      const why = { code: codeOf(error), message: messageOf(error) };
+      if (json) return row(JSON.stringify({ externalId, error: why }));
       await flush();
-      await note(io, visible(lineOf(found, error)));
+      await note(io, visibleLine(lineOf(found, error)));
     },
     close: flush,
-    async summary(counts: Record<string, number>, skipped: Search['skipped']): Promise<void> {
+    async summary(counts: Record<string, number>): Promise<void> {
       if (json) return;
       if (skipped.size > 0) await note(io, skippedLine(skipped));
       const all = Object.entries({ ...counts, failed });
@@ -64,9 +75,17 @@ export async function isAboutTheFile(error: unknown): Promise<boolean> {
   return [CliError, InvalidRequestError, PayloadTooLargeError].some((one) => error instanceof one);
 }
 
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'failed';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof CliError ? error.message : saidOf(error as MemoryServiceError);
+}
+
 /** Most of our own errors name the file, those of the service cannot. */
 function lineOf({ path }: Found, error: unknown): string {
-  const { message } = error as Error;
+  const message = messageOf(error);
   const hint = error instanceof CliError && error.code === 'not_text' ? error.hint : null;
   const told = message.includes(path) ? message : `${path}: ${message}`;
   return hint === null ? told : `${told} ${hint}`;
@@ -74,7 +93,7 @@ function lineOf({ path }: Found, error: unknown): string {
 
 function rowOf(io: Io, cells: string[]): string {
   const { isTerminal } = io.stdout;
-  return cells.map(isTerminal ? visible : escaped).join(isTerminal ? '  ' : '\t');
+  return cells.map(isTerminal ? visibleLine : escaped).join(isTerminal ? '  ' : '\t');
 }
 
 /** `Skipped 4 that are no documents: .png (3), without extension (1).` */
@@ -84,5 +103,7 @@ function skippedLine(skipped: Search['skipped']): string {
   const shown = kinds.slice(0, shownKinds).map(([kind, count]) => `${kind} (${count})`);
   const more = kinds.length > shownKinds ? ', …' : '';
   const what = sum === 1 ? 'one that is no document' : `${sum} that are no documents`;
-  return visible(`Skipped ${what}: ${shown.join(', ')}${more}. Name one that is text to take it.`);
+  return visibleLine(
+    `Skipped ${what}: ${shown.join(', ')}${more}. Name one that is text to take it.`,
+  );
 }

@@ -1,5 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Accepted, CallOptions, DocumentRequest, MemoryClient } from '../../sdk/index.ts';
+import type {
+  Accepted,
+  CallOptions,
+  DocumentRequest,
+  Memory,
+  MemoryClient,
+} from '../../sdk/index.ts';
 import type { Io } from '../io.ts';
 import { given } from '../options.ts';
 import { tellWaits } from '../retries.ts';
@@ -19,40 +25,55 @@ export async function sendDocument(
   if (request.externalId === undefined || call.idempotencyKey !== undefined) {
     return { accepted: await client.ingest.document(request, call), unchanged: false };
   }
-  const keyed = { ...call, idempotencyKey: keyOf(request) };
+  return sendKeyed(client, request, call, keyOf(request));
+}
+
+async function sendKeyed(
+  client: MemoryClient,
+  request: DocumentRequest,
+  call: CallOptions,
+  idempotencyKey: string,
+): Promise<Sent> {
+  const keyed = { ...call, idempotencyKey };
   const { data, response } = await client.ingest.document(request, keyed).withResponse();
-  const replayed = response.idempotencyStatus === 'replayed';
-  if (!replayed) return { accepted: data, unchanged: false };
-  if (await isStored(client, data.memoryId, request, call)) {
-    return { accepted: data, unchanged: true };
+  if (response.idempotencyStatus !== 'replayed') return { accepted: data, unchanged: false };
+  const stored = await readBack(client, data.memoryId, call);
+  if (stored === undefined) {
+    // The key after a deleted memory is made from it, for the next run to come to the same one.
+    return sendKeyed(client, request, call, keyOf([idempotencyKey, data.memoryId]));
   }
+  if (isSame(stored, request)) return { accepted: data, unchanged: true };
   return { accepted: await client.ingest.document(request, call), unchanged: false };
 }
 
-function keyOf(request: DocumentRequest): string {
-  return `document-${new Bun.CryptoHasher('sha256').update(JSON.stringify(request)).digest('hex')}`;
+function keyOf(value: unknown): string {
+  return `document-${new Bun.CryptoHasher('sha256').update(JSON.stringify(value)).digest('hex')}`;
 }
 
 /**
  * A replay says that it was stored once. Since then the file may have been ingested with another
  * text that was taken back, or the memory may have been changed or deleted, or have failed.
  */
-async function isStored(
+async function readBack(
   client: MemoryClient,
   memoryId: string,
-  { data, metadata }: DocumentRequest,
   { signal }: CallOptions,
-): Promise<boolean> {
+): Promise<Memory | undefined> {
   const { NotFoundError } = await import('../../sdk/index.ts');
   try {
-    const stored = await client.get(memoryId, given({ signal }));
-    const { text, ...described } = data;
-    const isSame = stored.content === text && stored.status !== 'failed';
-    return isSame && Bun.deepEquals(stored.metadata, { ...described, ...metadata });
+    return await client.get(memoryId, given({ signal }));
   } catch (error) {
-    if (error instanceof NotFoundError) return false;
+    if (error instanceof NotFoundError) return undefined;
     throw error;
   }
+}
+
+function isSame(stored: Memory, { data, metadata }: DocumentRequest): boolean {
+  const { text, ...described } = data;
+  if (stored.content !== text || stored.status === 'failed') return false;
+  // As it was sent: JSON has no -0, say.
+  const sent: unknown = JSON.parse(JSON.stringify({ ...described, ...metadata }));
+  return Bun.deepEquals(stored.metadata, sent);
 }
 
 const busyMs = 5_000;

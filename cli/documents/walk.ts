@@ -18,7 +18,9 @@ export async function* walkFolder(io: Io, folder: string, levels: number): Async
   if (entries instanceof CliError) return yield { path: folder, error: entries };
   for (const entry of entries) {
     if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
-    const path = posix.join(folder, entry.name);
+    const joined = posix.join(folder, entry.name);
+    // By that name alone it would be stdin.
+    const path = joined === '-' ? './-' : joined;
     if (entry.isDirectory()) yield* walkFolder(io, path, levels - 1);
     else if (entry.isFile()) yield { path };
     else if (entry.isSymbolicLink()) yield* followLink(io, path);

@@ -46,13 +46,57 @@ describe('--errors-out', () => {
     },
   );
 
-  test('that cannot be written is told before anything is sent', async () => {
+  test.each([
+    ['no/such/bad.jsonl', (path: string) => `there is no folder ${path}/no/such.\n`],
+    ['', (path: string) => `${path}/ is a folder, not a file.\n`],
+  ])('that cannot be written is told before anything is sent: %p', async (name, why) => {
     using folder = temporaryFolder();
-    const argv = [...batch, '-', '--errors-out', folder.file('no/such/folder')];
+    const argv = [...batch, '-', '--errors-out', `${folder.path}/${name}`];
     const { code, stderr } = await memory(argv, { stdin: `${event('early', 'a')}\n{` });
-    expect(stderr).toStartWith('Error: --errors-out cannot be written: ENOENT');
+    expect(stderr).toBe(`Error: --errors-out cannot be written: ${why(folder.path)}`);
     expect(code).toBe(1);
     expect((await server.client.list({ userId: 'early' })).items).toEqual([]);
+  });
+});
+
+test('bad lines of requests side by side are told and kept in the order of the file', async () => {
+  using folder = temporaryFolder();
+  const out = folder.file('bad.jsonl');
+  const all = Array.from({ length: 2_600 }, (_, at) => event('order', at % 500 < 3 ? '' : 'x'));
+  const argv = [...batch, '-', '--errors-out', out];
+  const { stderr } = await memory(argv, { stdin: all.join('\n') });
+  const bad = all.flatMap((_, at) => (at % 500 < 3 ? [at + 1] : []));
+  expect([...stderr.matchAll(/^line (\d+):/gm)].map(([, line]) => Number(line))).toEqual(bad);
+  expect(lines(readFileSync(out, 'utf8')).map((line) => JSON.parse(line).line)).toEqual(bad);
+});
+
+test('a line far over any body limit is told as such, and does not stop the rest', async () => {
+  const stdin = [event('far', 'a'), event('far', 'x'.repeat(21 << 20)), event('far', 'b')];
+  const { code, stdout } = await memory([...batch, '-', '--json'], { stdin: stdin.join('\n') });
+  const failures = [{ line: 2, error: 'payload_too_large', message: expect.any(String) }];
+  expect(JSON.parse(stdout)).toEqual({ accepted: 2, replayed: 0, failed: 1, failures });
+  expect(stdout).not.toContain('baseUrl');
+  expect(code).toBe(1);
+});
+
+describe('a file for another command names that', () => {
+  test('one record over several lines', async () => {
+    const stdin = JSON.stringify(JSON.parse(event('one', 'a')), null, 2);
+    const { code, stderr } = await memory([...batch, '-'], { stdin });
+    expect(stderr).toContain('If it is the only one: memory ingest record -\n');
+    expect(code).toBe(1);
+  });
+
+  test('records for import, memories for ingest', async () => {
+    const { id } = await server.client.save({ userId: 'other', content: 'a' });
+    const exported = await memory(['export', '--user', 'other']);
+    const ingested = await memory([...batch, '-'], { stdin: exported.stdout });
+    expect(ingested.stderr).toContain('\nTo take them in: memory import -\n');
+    const imported = await memory(['import', '-'], { stdin: event('other', 'a') });
+    expect(imported.stderr).toContain('\nTo ingest them: memory ingest batch -\n');
+    expect([ingested.code, imported.code]).toEqual([1, 1]);
+    const { items } = await server.client.list({ userId: 'other' });
+    expect(items.map((one) => one.id)).toEqual([id]);
   });
 });
 

@@ -101,6 +101,67 @@ test.each([
   expect(data.title).toBe(title);
 });
 
+describe('a folder with odd files', () => {
+  test('passes by those without text; one that is named is an error', async () => {
+    const odd = { 'd/a.md': 'a', 'd/b.md': ' \n', 'd/c.html': '<script>x</script>' };
+    using folder = inFolder('odd', odd);
+    const { code, stdout, stderr } = await folder.ingest(['d']);
+    expect(names(stdout)).toEqual(['d/a.md']);
+    expect(stderr).toStartWith('Skipped 2 that are no documents: without text (2).');
+    expect(code).toBe(0);
+    expect(await folder.ingest(['d', 'd/b.md'])).toMatchObject({ code: 0 });
+    expect(await folder.ingest(['d/b.md', 'd/a.md'])).toMatchObject({ code: 1 });
+  });
+
+  test('takes none of them for stdin', async () => {
+    using folder = inFolder('dash', { '-': 'of the file' });
+    const { stdout } = await folder.ingest(['*', '--dry-run', '--json'], { stdin: 'typed' });
+    expect(JSON.parse(stdout)).toMatchObject({ externalId: '-', data: { text: 'of the file' } });
+  });
+
+  test('tells of each on one line, whatever its name', async () => {
+    const name = 'a\nError: b\x1b[31m.md';
+    using folder = inFolder('names', { [`d/${name}`]: 'a\0b', 'd/z\ny.md': 'z' });
+    const { stdout, stderr } = await folder.ingest(['d'], { terminal: 80 });
+    expect(lines(stdout)).toEqual([expect.stringMatching(/^mem_\w+ {2}d\/z\ufffdy\.md$/)]);
+    expect(lines(stderr)).toEqual([
+      'd/a\ufffdError: b\ufffd[31m.md is not text: it holds the character U+0000.',
+      '1 ingested, 1 failed.',
+    ]);
+  });
+});
+
+test.each([
+  ['is too long', `# a${'😀'.repeat(2_000)}\n\ntext`],
+  ['is a little too long', `# ${'x'.repeat(1_000)}\n\ntext`],
+])('a heading that %s is no title, and not cut to one', async (_, text) => {
+  using folder = inFolder('heading', { 'a.md': text });
+  const { code, stdout } = await folder.ingest(['a.md', '--json']);
+  expect(code).toBe(0);
+  const stored = await server.client.get(JSON.parse(stdout).memoryId);
+  expect(stored).toMatchObject({ content: text, metadata: { mimeType: 'text/markdown' } });
+  expect(stored.metadata.title).toBeUndefined();
+});
+
+test.each([
+  ['a.xhtml', ''],
+  ['a.html', '<?xml version="1.0"?>'],
+])('an element of %s that ends by its slash holds nothing of the page', async (name, begin) => {
+  const head = `<html><head><script src="a>b.js" /><title>T</title></head>`;
+  const page = `${begin}${head}<body><p>One<canvas/></p><iframe src='x'/><p>Two</p></body></html>`;
+  using folder = inFolder('xhtml', { [name]: page });
+  const { stdout } = await folder.ingest([name, '--dry-run', '--json']);
+  expect(JSON.parse(stdout).data).toMatchObject({ text: 'One\n\nTwo', title: 'T' });
+});
+
+test('a dry run tells of a file that a service with the usual limit would not take', async () => {
+  using folder = inFolder('large', { 'a.txt': 'x'.repeat(5 * 1024 * 1024), 'b.txt': 'b' });
+  const { code, stderr } = await folder.ingest(['.', '--dry-run']);
+  expect(stderr).toStartWith('a.txt is larger than the 5 MiB');
+  expect(stderr).toEndWith('1 valid, 1 failed.\n');
+  expect(code).toBe(1);
+});
+
 test('--mime-type says what the file is, and --title what it is called', async () => {
   using folder = inFolder('type', { 'page.html': '<title>a</title><b>b</b>', 'x.pdf': '<p>c' });
   const read = async (argv: string[]) =>

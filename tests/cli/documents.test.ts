@@ -159,6 +159,22 @@ describe('the same again', () => {
     expect(await content()).toBe('first');
   });
 
+  test('what was deleted once is stored again once, and is unchanged from then on', async () => {
+    using folder = inFolder('deleted', { 'a.md': 'a' });
+    const argv = ['a.md', '-m', 'none:=-0'];
+    const ids = new Set<string>();
+    for (let round = 0; round < 3; round += 1) {
+      const { stdout } = await folder.ingest(argv);
+      ids.add(stdout);
+      expect(await folder.ingest(argv)).toMatchObject({
+        stdout,
+        stderr: expect.stringContaining('Unchanged.'),
+      });
+      await server.client.delete(stdout.trim());
+    }
+    expect(ids.size).toBe(3);
+  });
+
   test('--idempotency-key stands for the content of each file', async () => {
     using folder = inFolder('keyed', { 'b.md': 'b' });
     const argv = ['.', '--idempotency-key', 'mine'];
@@ -174,13 +190,14 @@ describe('the same again', () => {
 });
 
 test('--dry-run reads and checks every file, and sends nothing', async () => {
-  using folder = inFolder('dry', { ...docs, 'docs/empty.md': '' });
+  using folder = inFolder('dry', { ...docs, 'docs/empty.md': '', 'docs/z.txt': 'a\0b' });
   const env = { MEMORY_BASE_URL: 'http://127.0.0.1:1', MEMORY_API_KEY: '' };
   const { code, stdout, stderr } = await folder.ingest(['docs', '--dry-run'], { env });
   expect(stdout).toBe(
     'docs/a/c.html\ttext/html\tThird\ndocs/a/d.TXT\ttext/plain\t\ndocs/b.md\ttext/markdown\tSecond\n',
   );
-  expect(stderr).toContain('docs/empty.md is empty.\nSkipped 2 ');
+  expect(stderr).toContain('U+0000.\nSkipped 3 that are no documents: ');
+  expect(stderr).toContain('without text (1)');
   expect(stderr).toEndWith('3 valid, 1 failed.\n');
   expect(code).toBe(1);
 });
@@ -201,10 +218,13 @@ describe('a long run', () => {
     expect(stderr).toEndWith('40 ingested, 0 failed.\n');
   });
 
-  test('elsewhere a plain line every few seconds', async () => {
+  test.each([
+    ['in a pipe', {}],
+    ['where a line cannot be drawn over', { terminal: 80, env: { TERM: 'dumb' } }],
+  ])('%s a plain line every few seconds', async (_, around) => {
     using folder = inFolder('plain', many);
-    const { stdout, stderr } = await folder.ingest(['many'], { tickMs: 1_000 });
-    expect(names(stdout)).toEqual(Object.keys(many));
+    const { stdout, stderr } = await folder.ingest(['many'], { tickMs: 1_000, ...around });
+    expect(lines(stdout)).toHaveLength(40);
     expect(stderr).toMatch(/^█+░* \d+% {2}\d+ records/);
     expect(stderr).not.toContain('\r');
   });

@@ -138,6 +138,18 @@ describe('any page', () => {
     );
   });
 
+  test.each(['div', 'ul', 'pre', 'canvas', 'b'])(
+    'takes time in proportion to its length: 100,000 times %s, one in the other, and ended',
+    (name) => {
+      const open = `<${name}>`.repeat(100_000);
+      const deep = `a${open}<script>no</script>${open.replaceAll('<', '</')}b`;
+      const began = performance.now();
+      const { text } = readHtml(deep);
+      expect(performance.now() - began).toBeLessThan(1_500);
+      expect(text.replace(/\s/g, '')).toBe('ab');
+    },
+  );
+
   test.each(['\n', ' ', '&', '<div><b>', '<ul><li>', '<table><tr><td>', '<pre>\n', '<br>'])(
     'takes time in proportion to its length: a megabyte of %j',
     (piece) => {

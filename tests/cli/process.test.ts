@@ -90,6 +90,18 @@ print(process_count)`;
     expect(code).toBe(1);
   });
 
+  test.each([
+    ['a failure for which stdout is full', '$MEMORY get mem_1 --json >/dev/full', 3],
+    ['a failure that nobody reads', '(sleep 0.2; $MEMORY get mem_1 --json) | true', 3],
+    ['help for a full disk', '$MEMORY help --json >/dev/full', 1],
+  ])('%s: told on stderr, in words', async (_, line, code) => {
+    const { stdout, stderr } = await shell(`${line}; echo "\${PIPESTATUS[0]}"`).ended;
+    expect(stdout).toBe(`${code}\n`);
+    expect(stderr).toStartWith('Error: ');
+    expect(stderr).not.toContain('process-output');
+    expect(stderr).not.toContain('Bun v');
+  });
+
   test('stdout holds data alone; help, hints and errors stay out of it', async () => {
     const line = `$MEMORY save --user pure x; $MEMORY nonsense; $MEMORY get mem_none`;
     const { stdout, stderr, code } = await shell(line).ended;

@@ -86,6 +86,50 @@ test('a service without a key is told how to get one; the environment that wins,
   expect(code).toBe(0);
 });
 
+test('a service has its address for a name: what is none is answered with those known', async () => {
+  using folder = temporaryFolder();
+  const run = somebody(folder.path);
+  const early = await run(['profile', 'use', 'staging']);
+  expect(early.stderr).toEndWith('the profile knows no service yet.\n');
+  await run(['profile', 'set', staging.url, '-'], { stdin: staging.key });
+  const { code, stderr } = await run(['profile', 'use', 'staging']);
+  expect(stderr).toEndWith(
+    `A service has its address for a name. The profile knows ${staging.url}\n`,
+  );
+  expect([early.code, code]).toEqual([2, 2]);
+});
+
+test('without a key for this service, those of others are named', async () => {
+  using folder = temporaryFolder();
+  const run = somebody(folder.path);
+  const first = await run(list);
+  expect(first.stderr).toContain('memory serve makes a first key');
+  await run(['profile', 'set', staging.url, '-'], { stdin: staging.key });
+  const { code, stderr } = await run(list);
+  expect(stderr).toEndWith(
+    `add --base-url ${staging.url}, or for good: memory profile use ${staging.url}\n`,
+  );
+  expect([first.code, code]).toEqual([4, 4]);
+});
+
+test.each([
+  ['http://me:secret@127.0.0.1:1', 'may hold no user, query or fragment'],
+  ['http://127.0.0.1:1/?a=b', 'may hold no user, query or fragment'],
+  ['ftp://me:secret@127.0.0.1:1', 'is not an http address'],
+])('%s is no address of a service: exit 2, without the password in it', async (url, why) => {
+  using folder = temporaryFolder();
+  const run = somebody(folder.path);
+  for (const argv of [
+    ['profile', 'use', url],
+    [...list, '--base-url', url],
+  ]) {
+    const { code, stdout, stderr } = await run(argv);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(why);
+    expect(stderr).not.toContain('secret');
+  }
+});
+
 test('a key made here never takes the place of that of the service the profile is about', async () => {
   using folder = temporaryFolder();
   const run = somebody(folder.path);

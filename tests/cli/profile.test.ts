@@ -45,6 +45,24 @@ describe('the profile', () => {
     });
   });
 
+  test('loses nothing to others who write at the same time', async () => {
+    using folder = temporaryFolder();
+    const io = ioAt(folder.path);
+    const urls = Array.from({ length: 30 }, (_, port) => `http://127.0.0.1:${8000 + port}`);
+    await Promise.all(urls.map((one) => storeFirstRunKey(io, one, 'mk_1')));
+    expect(Object.keys((await readProfile(io)).keys).sort()).toEqual(urls);
+    expect(await readdir(dirname(profilePath(io)))).toEqual(['profile.json']);
+  });
+
+  test('is written all the same where somebody was killed while writing', async () => {
+    using folder = temporaryFolder();
+    const io = ioAt(folder.path);
+    mkdirSync(dirname(profilePath(io)), { recursive: true });
+    writeFileSync(`${profilePath(io)}.lock`, '');
+    expect(await storeFirstRunKey(io, url, 'mk_1')).toBe(true);
+    expect(await readdir(dirname(profilePath(io)))).toEqual(['profile.json']);
+  });
+
   test('knows one machine under its names', () => {
     for (const host of ['localhost', '0.0.0.0', '[::1]', '[::]', '127.0.0.1']) {
       expect(profileKeyOf(`http://${host}:7070/`)).toBe(url);
@@ -53,7 +71,7 @@ describe('the profile', () => {
   });
 
   test('that is not one is an error that names the file', async () => {
-    for (const text of ['{', '[1', '{"keys":{"x":1}}', 'null']) {
+    for (const text of ['{', '[1', '{"keys":{"x":1}}', 'null', '[]', '"text"', '7']) {
       using folder = temporaryFolder();
       const io = ioAt(folder.path);
       mkdirSync(dirname(profilePath(io)), { recursive: true });

@@ -142,6 +142,13 @@ describe('without what a call needs', () => {
     expect(code).toBe(4);
   });
 
+  test('an empty --api-key: exit 2, and not the key from elsewhere', async () => {
+    const env = { MEMORY_API_KEY: 'a-key-of-16-chars' };
+    const { code, stderr } = await memory(['get', 'mem_1', '--api-key', ''], { env });
+    expect(stderr).toStartWith('Error: --api-key is empty.');
+    expect(code).toBe(2);
+  });
+
   test('no server: says so and what to try, exit 5', async () => {
     // Nothing listens on port 1.
     const env = { MEMORY_API_KEY: 'a-key-of-16-chars', MEMORY_BASE_URL: 'http://127.0.0.1:1' };
