@@ -12,7 +12,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Benchmark, Context } from './kit/benchmark.ts';
+import type { Benchmark, Context, Section } from './kit/benchmark.ts';
 import { createDatabases } from './kit/databases.ts';
 import { describeMachine } from './kit/machine.ts';
 import { killAll } from './kit/process.ts';
@@ -85,12 +85,23 @@ async function measure(chosen: Benchmark[], scratch: string): Promise<Report> {
   for (const benchmark of chosen) {
     const begun = performance.now();
     context.say(`${benchmark.ids.join(', ')}: ${benchmark.title}`);
-    sections.push({ title: benchmark.title, section: await benchmark.run(context) });
+    sections.push({ title: benchmark.title, section: await attempt(benchmark, context) });
     context.say(`  ${Math.round((performance.now() - begun) / 1_000)} s`);
   }
   const { rounds, seconds } = context;
   const how = `${values.quick ? 'A quick run: ' : ''}${rounds} rounds of ${seconds} s.`;
   return { machine, how, sections };
+}
+
+/** One that fails must not cost what the others have measured. */
+async function attempt(benchmark: Benchmark, context: Context): Promise<Section> {
+  try {
+    return await benchmark.run(context);
+  } catch (error) {
+    console.error(error);
+    process.exitCode = 1;
+    return { goals: [], tables: [], notes: [`This did not run: ${error}`] };
+  }
 }
 
 function createContext(folder: string): Context {

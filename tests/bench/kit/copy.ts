@@ -15,7 +15,7 @@ const tables: Table[] = [
   },
   {
     name: 'passages',
-    columns: 'memory_seq, ordinal, start, length, folded',
+    columns: 'project_id, user_id, memory_seq, ordinal, start, length, folded',
   },
 ];
 
