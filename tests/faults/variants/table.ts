@@ -99,10 +99,10 @@ export const variants: Record<string, Variant> = {
     patches: [
       [
         'server/storage/sqlite/check.ts',
-        "rows.map((row) => row.quick_check).filter((line) => line !== 'ok')",
+        "rows.map(([line]) => String(line)).filter((line) => line !== 'ok')",
         '[]',
       ],
-      ['server/storage/sqlite/check.ts', 'PRAGMA quick_check(', 'SELECT (1 + '],
+      ['server/storage/sqlite/check.ts', `PRAGMA \${check}(`, 'SELECT (1 + '],
     ],
   },
   /** Of the command line. */
