@@ -14,6 +14,7 @@ import { power } from './power.ts';
 import { queue } from './queue.ts';
 import { replays } from './replays.ts';
 import { revoke } from './revoke.ts';
+import { shown } from './shown.ts';
 import { slow } from './slow.ts';
 import { steps } from './steps.ts';
 import { terminate } from './terminate.ts';
@@ -43,4 +44,5 @@ export const harnesses: Harness[] = [
   damage,
   fullQueue,
   bulk,
+  shown,
 ];

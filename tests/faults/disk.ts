@@ -1,15 +1,15 @@
 import { fillDisk } from './full-disk.ts';
 import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
 import { createScript } from './script.ts';
-import { straceMissing, tampering } from './strace.ts';
+import { type DiskCall, straceMissing, tampering } from './strace.ts';
 import { createTarget, type Target } from './target.ts';
 
-type Tampering = ['fsync' | 'pwrite64', string];
+type Tampering = [DiskCall, string];
 
 /** One error, and one that stays, at every one of these occurrences. */
 const points = {
-  quick: { fsync: [12, 16], pwrite64: [80, 95] },
-  full: { fsync: range(1, 45, 2), pwrite64: range(1, 220, 7) },
+  quick: { fsync: [4], fdatasync: [6, 12], pwrite64: [80, 95] },
+  full: { fsync: range(1, 9, 1), fdatasync: range(1, 45, 2), pwrite64: range(1, 220, 7) },
 };
 const scriptLength = 15;
 
@@ -17,7 +17,7 @@ export const disk: Harness = {
   id: 'P4',
   promise: 'A disk error or a full disk never gives a false 2xx and harms nothing stored',
   proof:
-    'strace lets the k-th fsync or write, and all after it, fail with EIO and ENOSPC; then ' +
+    'strace lets the k-th fsync, fdatasync or write, and all after it, fail with EIO and ENOSPC; then ' +
     'kill -9, a healthy disk, and the comparison. A 6 MB file system filled up and freed ' +
     'under the running server',
   control: { without: 'the look at what COMMIT says', variants: ['commit-error-swallowed'] },
@@ -39,9 +39,9 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   return { figures, violations: violations.list() };
 }
 
-function everyTampering(at: { fsync: number[]; pwrite64: number[] }): Tampering[] {
+function everyTampering(at: Record<DiskCall, number[]>): Tampering[] {
   const all: Tampering[] = [];
-  for (const call of ['fsync', 'pwrite64'] as const) {
+  for (const call of ['fsync', 'fdatasync', 'pwrite64'] as const) {
     for (const k of at[call]) {
       for (const error of ['EIO', 'ENOSPC']) {
         all.push([call, `error=${error}:when=${k}`], [call, `error=${error}:when=${k}+`]);

@@ -26,7 +26,7 @@ export const power: Harness = {
   proof:
     `the server on a loop-mounted ext4 under ${clients} clients; EXT4_IOC_SHUTDOWN without a ` +
     'log flush in mid-load; mounted again and compared',
-  control: { without: 'synchronous=FULL (NORMAL instead)', variants: ['sync-normal'] },
+  control: { without: 'the wait for the disk after COMMIT', variants: ['no-sync'] },
   run,
 };
 

@@ -5,8 +5,8 @@ import { createTarget } from './target.ts';
 
 /** Which occurrences of each system call the process is killed at. */
 const points = {
-  quick: { fsync: [2, 13, 17, 23], pwrite64: [20, 80, 101, 140] },
-  full: { fsync: upTo(80), pwrite64: upTo(1_500) },
+  quick: { fsync: [2, 4], fdatasync: [2, 9, 13, 19], pwrite64: [20, 80, 101, 140] },
+  full: { fsync: upTo(80), fdatasync: upTo(80), pwrite64: upTo(1_500) },
 };
 const scriptLength = 15;
 
@@ -14,7 +14,7 @@ export const steps: Harness = {
   id: 'P3',
   promise: 'A write answered 2xx is there after the process is killed at any I/O step',
   proof:
-    'strace kills the server at its k-th fsync and at its k-th write, from an empty database ' +
+    'strace kills the server at its k-th fsync, fdatasync and write, from an empty database ' +
     `through a script of ${scriptLength} writes, until k is past the end`,
   control: { without: 'the answer waits for COMMIT', variants: ['answer-early'] },
   run,
@@ -25,7 +25,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   if (missing !== null) return { figures: {}, violations: [], skipped: missing };
   const violations = createViolations();
   const counts = { points: 0, duringStart: 0, answered: 0, pastTheEnd: 0 };
-  for (const call of ['fsync', 'pwrite64'] as const) {
+  for (const call of ['fsync', 'fdatasync', 'pwrite64'] as const) {
     for (const k of points[tier][call]) {
       const about = `killed at ${call} ${k}`;
       const target = createTarget({ variants });
@@ -47,7 +47,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
       }
     }
   }
-  if (tier === 'full' && counts.pastTheEnd < 2) violations.add('the script has more steps than k');
+  if (tier === 'full' && counts.pastTheEnd < 3) violations.add('the script has more steps than k');
   return { figures: counts, violations: violations.list() };
 }
 

@@ -10,8 +10,11 @@ export function straceMissing(): string | null {
   return tried.exitCode === 0 ? null : 'strace may not trace here (ptrace is not permitted)';
 }
 
+/** SQLite syncs by fsync, the writer by fdatasync. */
+export type DiskCall = 'fsync' | 'fdatasync' | 'pwrite64';
+
 /** Runs a command so that `what` happens to the system call, such as `signal=KILL:when=3`. */
-export function tampering(call: 'fsync' | 'pwrite64', what: string): string[] {
+export function tampering(call: DiskCall, what: string): string[] {
   const inject = ['-e', `trace=${call}`, '-e', `inject=${call}:${what}`];
   return [program, '-f', '-qq', '-o', '/dev/null', ...inject];
 }

@@ -1,41 +1,92 @@
 import { Database } from 'bun:sqlite';
-import { statSync } from 'node:fs';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
 /*
  * A checkpoint writes the log's pages into the file and waits for the disk. Left to SQLite, it
  * happens inside somebody's commit, and everybody waits. Here a thread of its own does it beside
- * the writer. Under constant writes it never catches up entirely, so the log would only grow:
- * SQLite's own checkpoint remains, at a longer log, and finds little left to do.
+ * the writer. Under constant writes it never catches up entirely, so the log would only grow: when
+ * it has become long, writes wait for one checkpoint, after which the log begins anew. Reads never
+ * wait.
  */
 
 export type Checkpointer = {
-  /** Said after each commit; now and then it has the thread look at the log. */
-  committed(): void;
+  /** Said after each group of writes. Where a promise comes back, the next group is to await it. */
+  committed(): Promise<void> | undefined;
   /** Resolves once the thread has closed the file. */
   stop(): Promise<void>;
 };
 
 const lookEveryMs = 50;
-/** A shorter log is not worth a thread: about what SQLite by itself lets come together. */
-const leastLogBytes = 4 * 1024 * 1024;
-/** Pages worth a checkpoint. */
+/** Pages worth a checkpoint, and worth a thread: about what SQLite by itself lets come together. */
 const leastPages = 1_000;
+/** 32 MB. */
+const mostPages = 8_000;
 
-export function createCheckpointer(path: string): Checkpointer {
+type Log = { log: number; checkpointed: number };
+
+export function createCheckpointer(db: Database, path: string): Checkpointer {
+  // Looks, and does nothing.
+  const look = db.prepare<Log, []>('PRAGMA wal_checkpoint(NOOP)');
+  const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
   let thread: Worker | null = null;
+  let running: PromiseWithResolvers<void> | null = null;
   let lookedAt = performance.now();
+
+  function done(): void {
+    running?.resolve();
+    running = null;
+  }
 
   function start(): Worker {
     const started = new Worker(new URL(import.meta.url), { workerData: { loggedPath: path } });
     started.unref();
+    started.on('message', done);
     started.once('error', () => {
-      // Another thread is started after a later commit.
+      // It ends by it.
     });
     started.once('exit', () => {
       thread = null;
+      if (running !== null) checkpointHere();
     });
     return started;
+  }
+
+  /** The thread could not: everybody waits. */
+  function checkpointHere(): void {
+    try {
+      checkpoint.all();
+    } catch {
+      // The log is kept, and grows until the disk is well again.
+    }
+    done();
+  }
+
+  /** Resolves when the thread has done what it could. */
+  function run(): Promise<void> {
+    running = Promise.withResolvers<void>();
+    const { promise } = running;
+    try {
+      thread ??= start();
+      thread.postMessage('checkpoint');
+    } catch {
+      checkpointHere();
+    }
+    return promise;
+  }
+
+  function lookAtLog(): Log {
+    try {
+      return look.get() ?? { log: 0, checkpointed: 0 };
+    } catch {
+      // The disk's fault; the next commit will meet it too, and say so.
+      return { log: 0, checkpointed: 0 };
+    }
+  }
+
+  async function catchUp(): Promise<void> {
+    // One that runs already does not see the end of the log.
+    await running?.promise;
+    await run();
   }
 
   return {
@@ -43,13 +94,11 @@ export function createCheckpointer(path: string): Checkpointer {
       const now = performance.now();
       if (now - lookedAt < lookEveryMs) return;
       lookedAt = now;
-      try {
-        if (thread === null && statSync(`${path}-wal`).size < leastLogBytes) return;
-        thread ??= start();
-        thread.postMessage('look');
-      } catch {
-        // No thread can be had now: SQLite's own checkpoint does the work.
-      }
+      const { log, checkpointed } = lookAtLog();
+      if (log - checkpointed < leastPages) return;
+      if (log >= mostPages) return catchUp();
+      if (running === null) void run();
+      return;
     },
     async stop() {
       if (thread === null) return;
@@ -65,8 +114,6 @@ export function createCheckpointer(path: string): Checkpointer {
 if (!isMainThread && typeof workerData?.loggedPath === 'string') {
   const db = new Database(workerData.loggedPath);
   db.run('PRAGMA synchronous = FULL');
-  type Counts = { log: number; checkpointed: number };
-  const look = db.prepare<Counts, []>('PRAGMA wal_checkpoint(NOOP)');
   const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
   parentPort?.on('message', (message) => {
     if (message === 'stop') {
@@ -74,7 +121,7 @@ if (!isMainThread && typeof workerData?.loggedPath === 'string') {
       parentPort?.close();
       return;
     }
-    const { log = 0, checkpointed = 0 } = look.get() ?? {};
-    if (log - checkpointed >= leastPages) checkpoint.all();
+    checkpoint.all();
+    parentPort?.postMessage('done');
   });
 }

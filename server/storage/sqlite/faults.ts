@@ -13,7 +13,7 @@ const ofDisk = new Set(['SQLITE_IOERR', 'SQLITE_CORRUPT', 'SQLITE_CANTOPEN', 'SQ
 const unknownOutcome =
   'the database met a fault and the outcome is unknown; retry with the same Idempotency-Key';
 
-const retryAfterSeconds = 5;
+export const retryAfterSeconds = 5;
 
 /** SQLite's error as the service's own where the contract has words for it. */
 export function asServiceError(error: unknown): unknown {
@@ -23,7 +23,12 @@ export function asServiceError(error: unknown): unknown {
   if (message !== undefined) {
     return new ServiceError('unavailable', message, { retryAfterSeconds, cause: error });
   }
-  return ofDisk.has(code) ? new ServiceError('internal', unknownOutcome, { cause: error }) : error;
+  return ofDisk.has(code) ? outcomeUnknown(error) : error;
+}
+
+/** What was to be stored may be there after a restart, or not. */
+export function outcomeUnknown(cause: unknown): ServiceError {
+  return new ServiceError('internal', unknownOutcome, { cause });
 }
 
 /** Whether another process holds the database for writing. */

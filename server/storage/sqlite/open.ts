@@ -14,8 +14,10 @@ import { canonicalPath } from './path.ts';
 import { createRecords } from './records.ts';
 import { createRoom } from './room.ts';
 import { createScrubber } from './scrub.ts';
-import { type Connections, keepFilesPrivate, openDatabase } from './settings.ts';
+import { applySetting, type Connections, keepFilesPrivate, openDatabase } from './settings.ts';
+import { createSnapshot } from './snapshot.ts';
 import { createTransfer } from './transfer.ts';
+import { createWal, type Wal } from './wal.ts';
 import { createWriter } from './writer.ts';
 
 const lockAdvice =
@@ -55,17 +57,36 @@ function isSmall(path: string): boolean {
   return !existsSync(path) || statSync(path).size <= checkedAtOpenBytes;
 }
 
+/** A process that was killed may have left commits on the way to the disk. They are shown from now
+ * on, so they have to be there. */
+function syncRecovered(wal: Wal, path: string): void {
+  try {
+    wal.syncInPlace();
+  } catch (cause) {
+    throw new Error(`the disk reports a fault; look at the system's log about ${path}`, { cause });
+  }
+}
+
 function storageOn(
   connections: Connections,
   path: string,
   lock: { release(): void } | null,
 ): Storage {
   const { reads, writes } = connections;
-  // The writer waits for other processes by itself, without holding up the reads.
-  writes.run('PRAGMA busy_timeout = 0');
-  const checkpointer = createCheckpointer(path);
-  // An administrator's command ends soon.
-  const writer = createWriter(writes, lock === null ? undefined : checkpointer.committed);
+  // The writer waits for other processes and for the disk by itself, without holding up the reads.
+  applySetting(writes, 'busy_timeout', 0);
+  applySetting(writes, 'synchronous', 1);
+  const wal = createWal(path);
+  if (lock !== null) syncRecovered(wal, path);
+  // An administrator's command ends soon, and leaves checkpoints to SQLite.
+  const checkpointer = lock === null ? null : createCheckpointer(writes, path);
+  if (checkpointer !== null) applySetting(writes, 'wal_autocheckpoint', 0);
+  const writer = createWriter({
+    db: writes,
+    wal,
+    snapshot: createSnapshot(reads),
+    committed: () => checkpointer?.committed(),
+  });
   const answers = createAnswers(writes, writer);
   const passages = createPassages(connections);
   const ensureRoom = createRoom(writes);
@@ -93,7 +114,8 @@ function storageOn(
     async close() {
       scrubber.stop();
       await writer.drained();
-      await checkpointer.stop();
+      await checkpointer?.stop();
+      wal.close();
       reads.close(true);
       // The last one to close writes the log into the file.
       writes.close(true);

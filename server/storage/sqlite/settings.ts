@@ -9,7 +9,7 @@ const oldestSqlite = [3, 51, 3];
 const settings: Record<string, string | number> = {
   busy_timeout: 5_000,
   journal_mode: 'wal',
-  // 2 is FULL: COMMIT returns when the log is on the disk, not before.
+  // 2 is FULL: COMMIT returns when the log is on the disk, not before. The writer waits by itself.
   synchronous: 2,
   foreign_keys: 1,
   trusted_schema: 0,
@@ -18,8 +18,8 @@ const settings: Record<string, string | number> = {
   secure_delete: 1,
   temp_store: 2,
   cache_size: -65_536,
-  // Pages in the log before SQLite writes it into the file by itself, inside somebody's commit. A
-  // thread of the server does so earlier, and leaves little to do here. 32 MB.
+  // Pages in the log before SQLite writes it into the file by itself, inside somebody's commit: of
+  // an administrator's command. The server has a thread for it. 32 MB.
   wal_autocheckpoint: 8_000,
   // The log is cut back to this many bytes after a checkpoint has emptied it.
   journal_size_limit: 67_108_864,
@@ -57,7 +57,8 @@ function open(path: string): Database {
   }
 }
 
-function applySetting(db: Database, name: string, value: string | number): void {
+/** Sets it and reads it back. */
+export function applySetting(db: Database, name: string, value: string | number): void {
   db.run(`PRAGMA ${name} = ${value}`);
   const row = db.prepare(`PRAGMA ${name}`).get() as Record<string, string | number>;
   const [found] = Object.values(row);

@@ -2,17 +2,18 @@ import type { Database } from 'bun:sqlite';
 import { ServiceError } from '../../errors.ts';
 import { createTurns, type Turn } from '../../turns.ts';
 import { asServiceError, isBusy } from './faults.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { Wal } from './wal.ts';
 
 /**
  * The one writer. What is asked for together commits together: one BEGIN IMMEDIATE … COMMIT for
- * all, a savepoint for each, and nobody hears of success before COMMIT has returned, which with
- * `synchronous=FULL` means that it is on the disk.
+ * all, a savepoint for each, and nobody hears of success before the log is on the disk.
  *
- *   write() -> waiting -> (next turn of the event loop) -> savepoint -> COMMIT -> resolved
+ *   write() -> waiting -> (next turn of the event loop) -> savepoint -> COMMIT -> sync -> resolved
  *                                                       \-> its own error -> rejected
  *
- * A long transaction lets requests in between its steps. They read through a connection of their
- * own, which sees nothing of it before COMMIT.
+ * A long transaction lets requests in between its steps, and so does the wait for the disk. They
+ * read through a connection of their own, which sees nothing of it before it is on the disk.
  */
 export type Writer = {
   /** Runs `effect` in the next group; what it throws undoes it alone. */
@@ -24,8 +25,8 @@ export type Writer = {
 /** Waits for nothing but turns: the transaction is open meanwhile. */
 export type Effect<T> = (turn: Turn) => T | Promise<T>;
 
-/** A group takes nothing more after this long: nobody can be let in while it is committed, which
- * takes the longer the more it has changed. */
+/** A group takes nothing more after this long: nobody can be let in during COMMIT, which takes the
+ * longer the more was changed. */
 const longestGroupMs = 2;
 /** Another process writes: an administrator's command, or a scrub. Looked at again this often, */
 const busyRetryMs = 5;
@@ -38,7 +39,14 @@ type Waiting = {
   reject: (error: unknown) => void;
 };
 
-export function createWriter(db: Database, committed: () => void = () => {}): Writer {
+export function createWriter(options: {
+  db: Database;
+  wal: Wal;
+  snapshot: Snapshot;
+  /** Said after each group; the next one waits for what it returns. */
+  committed(): Promise<void> | undefined;
+}): Writer {
+  const { db, wal, snapshot, committed } = options;
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const savepoint = db.prepare('SAVEPOINT one');
@@ -60,9 +68,9 @@ export function createWriter(db: Database, committed: () => void = () => {}): Wr
   async function flush(): Promise<void> {
     if (!tryBegin()) return;
     await commitGroup();
+    await committed();
     planned = waiting.length > 0;
     if (planned) setImmediate(flush);
-    committed();
   }
 
   /** Begins a transaction, or sees to it that it is tried again. */
@@ -70,8 +78,10 @@ export function createWriter(db: Database, committed: () => void = () => {}): Wr
     try {
       begin.run();
       busySince = null;
+      wal.mend();
       return true;
     } catch (error) {
+      endTransaction();
       busySince ??= performance.now();
       if (isBusy(error) && performance.now() - busySince < busyPatienceMs) {
         setTimeout(flush, busyRetryMs);
@@ -102,11 +112,20 @@ export function createWriter(db: Database, committed: () => void = () => {}): Wr
         settle.push(await runOne(one, turn));
         await turn();
       } while (performance.now() < until);
-      commit.run();
+      if (group.length === 1 && waiting.length === 0 && wal.isQuick()) {
+        commit.run();
+        wal.syncInPlace();
+      } else {
+        snapshot.hold();
+        commit.run();
+        await wal.sync();
+      }
     } catch (error) {
       refuse(group, error);
       endTransaction();
       return;
+    } finally {
+      snapshot.release();
     }
     for (const tell of settle) tell();
   }

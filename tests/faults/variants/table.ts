@@ -27,10 +27,17 @@ export const variants: Record<string, Variant> = {
   'commit-error-swallowed': {
     patches: [
       ['server/storage/sqlite/writer.ts', 'commit.run();', 'try { commit.run(); } catch {}'],
+      ['server/storage/sqlite/wal.ts', 'throw outcomeUnknown(error);', ''],
     ],
   },
-  'sync-normal': {
-    patches: [['server/storage/sqlite/settings.ts', 'synchronous: 2', 'synchronous: 1']],
+  'no-sync': {
+    patches: [
+      ['server/storage/sqlite/writer.ts', 'wal.syncInPlace();', ''],
+      ['server/storage/sqlite/writer.ts', 'await wal.sync();', ''],
+    ],
+  },
+  'shown-at-once': {
+    patches: [['server/storage/sqlite/writer.ts', 'snapshot.hold();', '']],
   },
   'no-replay': {
     patches: [

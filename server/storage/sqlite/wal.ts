@@ -1,0 +1,109 @@
+import {
+  closeSync,
+  fdatasync,
+  fdatasyncSync,
+  fstatSync,
+  openSync,
+  readSync,
+  writeSync,
+} from 'node:fs';
+import { promisify } from 'node:util';
+import { ServiceError } from '../../errors.ts';
+import { outcomeUnknown, retryAfterSeconds } from './faults.ts';
+
+/*
+ * The way of the write-ahead log to the disk. With `synchronous=NORMAL` COMMIT only writes it, and
+ * the writer waits for the disk here, in a thread of the pool, while requests are served. SQLite's
+ * own waiting would hold up everybody, for 10 to 20 ms where a checkpoint keeps the disk busy.
+ */
+export type Wal = {
+  /**
+   * Resolves once all that was committed before is on the disk. Throws `internal` where the disk
+   * reports a fault: the outcome is unknown then.
+   */
+  sync(): Promise<void>;
+  /** The same, holding up everybody, which spares the way to a thread and back. */
+  syncInPlace(): void;
+  /** Whether the disk is so quick that `syncInPlace` holds up nobody to speak of. */
+  isQuick(): boolean;
+  /**
+   * Makes up for a sync that failed. Called inside a transaction, so that nobody else writes.
+   * Throws `unavailable` where the disk still does not take it.
+   */
+  mend(): void;
+  close(): void;
+};
+
+/** A thread is reached in a tenth of this. */
+const quickMs = 1;
+const rewrittenBytes = 1024 * 1024;
+
+const syncInPool = promisify(fdatasync);
+
+export function createWal(path: string): Wal {
+  let opened: number | null = null;
+  let failed = false;
+  let lastMs = 0;
+
+  /** SQLite has made the log before anything is committed, and keeps it until all have closed. */
+  function file(): number {
+    opened ??= openSync(`${path}-wal`, 'r+');
+    return opened;
+  }
+
+  function noteFault(error: unknown): never {
+    failed = true;
+    throw outcomeUnknown(error);
+  }
+
+  return {
+    isQuick: () => lastMs < quickMs,
+    async sync() {
+      const begun = performance.now();
+      try {
+        await syncInPool(file());
+      } catch (error) {
+        noteFault(error);
+      }
+      lastMs = performance.now() - begun;
+    },
+    syncInPlace() {
+      const begun = performance.now();
+      try {
+        fdatasyncSync(file());
+      } catch (error) {
+        noteFault(error);
+      }
+      lastMs = performance.now() - begun;
+    },
+    mend() {
+      if (!failed) return;
+      try {
+        writeAgain(file());
+        fdatasyncSync(file());
+      } catch (cause) {
+        const message = 'the disk does not take what is written; nothing was stored';
+        throw new ServiceError('unavailable', message, { retryAfterSeconds, cause });
+      }
+      failed = false;
+    },
+    close() {
+      if (opened !== null) closeSync(opened);
+      opened = null;
+    },
+  };
+}
+
+/**
+ * After a failed sync the system may take for written what it could not write, and the next sync
+ * would succeed and mean nothing. What is written once more has to be synced once more.
+ */
+function writeAgain(file: number): void {
+  const bytes = Buffer.alloc(rewrittenBytes);
+  const { size } = fstatSync(file);
+  for (let at = 0; at < size; ) {
+    const read = readSync(file, bytes, 0, rewrittenBytes, at);
+    if (read === 0) break;
+    at += writeSync(file, bytes, 0, read, at);
+  }
+}

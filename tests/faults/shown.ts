@@ -1,0 +1,103 @@
+import type { Memory } from '../../sdk/contract/memory.ts';
+import { read, send } from './api.ts';
+import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import { straceMissing, tampering } from './strace.ts';
+import { createTarget, type Target } from './target.ts';
+
+const rounds = { quick: 6, full: 60 };
+/** How long the disk takes, and how much of it an answer may take on its own way. */
+const syncMs = 150;
+const onTheWayMs = 75;
+
+export const shown: Harness = {
+  id: 'P21',
+  promise:
+    'Nothing is shown that the loss of power could still take; reads do not wait for the disk',
+  proof:
+    `strace makes every fdatasync take ${syncMs} ms; a memory is saved, updated and deleted while ` +
+    'it is listed all the time: no change is seen before the disk has taken it',
+  control: { without: 'the snapshot that reads keep to meanwhile', variants: ['shown-at-once'] },
+  run,
+};
+
+async function run({ tier, variants }: RunOptions): Promise<Finding> {
+  const missing = straceMissing();
+  if (missing !== null) return { figures: {}, violations: [], skipped: missing };
+  const violations = createViolations();
+  const target = createTarget({ variants });
+  const counts = { changes: 0, readsMeanwhile: 0, seenEarly: 0 };
+  try {
+    await target.start(tampering('fdatasync', `delay_exit=${syncMs * 1_000}`));
+    for (let round = 0; round < rounds[tier]; round += 1) {
+      for (const change of changesOf(round)) {
+        const { reads, earlyMs } = await watch(target, change);
+        counts.changes += 1;
+        counts.readsMeanwhile += reads;
+        if (reads === 0) violations.add(`${change.method}: no read was answered meanwhile`);
+        if (earlyMs < onTheWayMs) continue;
+        counts.seenEarly += 1;
+        violations.add(`${change.method} was seen ${Math.round(earlyMs)} ms before its answer`);
+      }
+    }
+    return { figures: counts, violations: violations.list() };
+  } finally {
+    await target.remove();
+  }
+}
+
+type Change = {
+  method: 'POST' | 'PATCH' | 'DELETE';
+  body?: object;
+  /** Whether the list shows that it was made. */
+  isSeenIn(memories: Memory[]): boolean;
+};
+
+/** Each changes what the one before left; the user has one memory, or none. */
+function changesOf(round: number): Change[] {
+  const [first, second] = [`first ${round}`, `second ${round}`];
+  return [
+    {
+      method: 'POST',
+      body: { userId: 'watched', content: first },
+      isSeenIn: (memories) => memories.length > 0,
+    },
+    {
+      method: 'PATCH',
+      body: { content: second },
+      isSeenIn: ([memory]) => memory?.content === second,
+    },
+    { method: 'DELETE', isSeenIn: (memories) => memories.length === 0 },
+  ];
+}
+
+/** How many lists were answered before the change was, and for how long one had shown it by then. */
+async function watch(target: Target, { method, body, isSeenIn }: Change) {
+  const [memory] = await list(target);
+  let answeredAt: number | null = null;
+  let seenAt: number | null = null;
+  let reads = 0;
+  async function look(): Promise<void> {
+    while (answeredAt === null) {
+      const memories = await list(target);
+      reads += 1;
+      if (isSeenIn(memories)) seenAt ??= performance.now();
+    }
+  }
+  const looking = look();
+  // A second write in the same group: a lone one may hold up everybody.
+  const path = memory === undefined ? '/v1/memories' : `/v1/memories/${memory.id}`;
+  const other = { userId: 'other', content: 'in the same group' };
+  const [reply] = await Promise.all([
+    send(target, { method, path, body }).finally(() => {
+      answeredAt = performance.now();
+    }),
+    send(target, { method: 'POST', path: '/v1/memories', body: other }),
+  ]);
+  await looking;
+  if (reply === null || reply.status >= 300) throw new Error(`refused: ${reply?.text}`);
+  return { reads, earlyMs: (answeredAt ?? 0) - (seenAt ?? Number.POSITIVE_INFINITY) };
+}
+
+async function list(target: Target): Promise<Memory[]> {
+  return (await read<{ items: Memory[] }>(target, '/v1/memories?userId=watched')).items;
+}
