@@ -36,6 +36,7 @@ export type Services = {
 };
 
 type Answered = Parameters<Trace['answered']>[0];
+type Refused = Answered & { error: unknown; code: string | number };
 
 /** The service as a function from request to response; it does not listen. */
 export function createApp(services: Services) {
@@ -48,13 +49,17 @@ export function createApp(services: Services) {
       set.headers[headerNames.requestId] = requestId;
       trace.arrived(request);
       const preflight = cors(request, config.corsOrigins, set.headers);
-      if (preflight !== undefined) return preflight;
+      if (preflight !== undefined) {
+        set.status = preflight.status;
+        trace.answered({ request, set });
+        return preflight;
+      }
       if (!URL.canParse(request.url)) {
         throw new ServiceError('invalid_request', 'the Host or the path cannot be understood');
       }
       return undefined;
     })
-    .onError(function refuse({ error, code, request, set }) {
+    .onError(function refuse({ error, code, request, route, set, caller }: Refused) {
       const known = code === 'NOT_FOUND' ? noSuchRoute(request) : error;
       const requestId = String(set.headers[headerNames.requestId] ?? newRequestId());
       if (!(known instanceof ServiceError) || known.code === 'internal') {
@@ -62,9 +67,10 @@ export function createApp(services: Services) {
       }
       const response = errorResponse(known, requestId, set.headers);
       set.status = response.status;
+      trace.answered({ request, route, set, caller });
       return response;
     })
-    .onAfterResponse(function finish({ request, route, set, caller }: Answered) {
+    .onAfterHandle(function finish({ request, route, set, caller }: Answered) {
       trace.answered({ request, route, set, caller });
     })
     .use(health(services))

@@ -70,7 +70,7 @@ function changesOf(round: number): Change[] {
   ];
 }
 
-/** How many lists were answered before the change was, and for how long one had shown it by then. */
+/** How many lists were answered before the change was, and for how long one had shown it then. */
 async function watch(target: Target, { method, body, isSeenIn }: Change) {
   const [memory] = await list(target);
   let answeredAt: number | null = null;

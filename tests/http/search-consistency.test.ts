@@ -26,7 +26,8 @@ async function live(userId: string, client: number, script: Act[]): Promise<void
   let serial = 0;
   const word = () => {
     serial += 1;
-    return `word${client}x${serial}`;
+    // Far from each other: search takes a word that is not there for a misspelt one that is.
+    return `w${Bun.hash(`${client} ${serial}`).toString(36)}`;
   };
   const found = async (query: string) =>
     (await server.client.search({ userId, query: `"${query}"` })).items.map(({ id }) => id);

@@ -2,7 +2,7 @@ import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import { sqlitePath } from '../../server/config.ts';
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import type { Job, Storage } from '../../server/storage/storage.ts';
-import { ask, bodyOf, newUser } from './http.ts';
+import { ask, bodyOf, getStatus, newUser } from './http.ts';
 import type { TestServer } from './server.ts';
 import { until } from './until.ts';
 
@@ -32,6 +32,9 @@ export async function holdRecord(server: TestServer): Promise<HeldRecord> {
       const again = openSqlite(sqlitePath(server.databaseUrl), { exclusive: false });
       const failed = await again.failJob({ ...job, now: Date.now(), retryAt: null, errorMessage });
       await again.close();
+      // For the server that was another process: its reads may be a moment behind.
+      if (failed)
+        await until(async () => (await getStatus(server, job.memoryId)).status === 'failed');
       return failed;
     },
   };

@@ -28,7 +28,9 @@ export function createKeys({ reads, writes }: Connections, { write }: Writer): K
   const list = reads.prepare<StoredKey, []>(
     `SELECT ${columns} FROM ${joined} ORDER BY k.created_at, k.id`,
   );
-  const find = reads.prepare<StoredKey, [string]>(
+  // Not by way of the reads, which stay behind while a commit is on its way to the disk: a key
+  // works, and ends, at once.
+  const find = writes.prepare<StoredKey, [string]>(
     `SELECT ${columns} FROM ${joined} WHERE k.hash = ?`,
   );
   const revoke = writes.prepare(

@@ -77,6 +77,7 @@ function storageOn(
   applySetting(writes, 'busy_timeout', 0);
   applySetting(writes, 'synchronous', 1);
   const wal = createWal(path);
+  const snapshot = createSnapshot(reads);
   if (lock !== null) syncRecovered(wal, path);
   // An administrator's command ends soon, and leaves checkpoints to SQLite.
   const checkpointer = lock === null ? null : createCheckpointer(writes, path);
@@ -84,7 +85,7 @@ function storageOn(
   const writer = createWriter({
     db: writes,
     wal,
-    snapshot: createSnapshot(reads),
+    snapshot,
     committed: () => checkpointer?.committed(),
   });
   const answers = createAnswers(writes, writer);
@@ -92,8 +93,6 @@ function storageOn(
   const ensureRoom = createRoom(writes);
   const scrubber = createScrubber(connections, path);
   const ping = reads.prepare('SELECT 1 FROM projects LIMIT 1');
-  // It moves with the commits of all other connections, and this one commits nothing.
-  const version = reads.prepare<{ data_version: number }, []>('PRAGMA data_version');
   // What an earlier process noted and did not get to. An administrator's command leaves it.
   if (lock !== null) scrubber.wake();
   return {
@@ -107,7 +106,7 @@ function storageOn(
     getPassages: passages.getPassages,
     sweepAnswers: answers.sweepAnswers,
     findDamage: async () => (isSmall(path) ? [] : structuralFaultsAside(path)),
-    version: async () => version.get()?.data_version ?? 0,
+    version: async () => snapshot.version(),
     async ping() {
       ping.get();
     },

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { headers as headerNames } from '../../sdk/contract/headers.ts';
+import type { LogEntry } from '../../server/log.ts';
+import { type RunningServer, startServer } from '../../server/main.ts';
+import { until } from '../support/until.ts';
+
+/* Every request has one line in the log, with what became of it. */
+
+const apiKey = 'log-test-key-0123456789abcdef';
+const origin = 'https://app.example';
+const folder = mkdtempSync(join(tmpdir(), 'memory-log-'));
+const lines: LogEntry[] = [];
+let server: RunningServer;
+
+beforeAll(async () => {
+  server = await startServer({
+    env: { MEMORY_API_KEY: apiKey, MEMORY_CORS_ORIGINS: origin },
+    databaseUrl: `sqlite:${join(folder, 'memory.db')}`,
+    port: 0,
+    log: (line) => lines.push(JSON.parse(line)),
+  });
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const known = { authorization: `Bearer ${apiKey}` };
+const json = { ...known, 'content-type': 'application/json' };
+const preflight = { origin, 'access-control-request-method': 'POST' };
+const saved = JSON.stringify({ userId: 'u', content: 'a' });
+
+type Case = [string, string, RequestInit, number, string];
+const cases: Case[] = [
+  ['GET', '/health', {}, 200, '/health'],
+  ['GET', '/openapi.json', {}, 200, '/openapi.json'],
+  ['POST', '/v1/memories', { headers: json, body: saved }, 201, '/v1/memories'],
+  ['POST', '/v1/memories', { headers: json, body: '{' }, 400, '/v1/memories'],
+  ['POST', '/v1/memories', { headers: json, body: '{}' }, 400, '/v1/memories'],
+  ['POST', '/v1/memories', { headers: known, body: saved }, 415, '/v1/memories'],
+  ['GET', '/v1/memories?userId=u', { headers: known }, 200, '/v1/memories'],
+  ['HEAD', '/v1/memories?userId=u', { headers: known }, 200, '/v1/memories'],
+  ['GET', '/v1/memories?userId=u', {}, 401, '/v1/memories'],
+  ['GET', '/v1/memories/mem_none', { headers: known }, 404, '/v1/memories/:id'],
+  ['DELETE', '/v1/memories?userId=none', { headers: known }, 200, '/v1/memories'],
+  ['PUT', '/v1/memories', { headers: known }, 405, '/v1/*'],
+  ['GET', '/v1/nothing', { headers: known }, 404, '/v1/*'],
+  ['GET', '/nothing', {}, 404, '(none)'],
+  ['OPTIONS', '/v1/memories', { headers: preflight }, 204, '(none)'],
+];
+
+for (const [method, path, init, status, route] of cases) {
+  test(`${method} ${path} ${status} is one line`, async () => {
+    lines.length = 0;
+    const response = await fetch(server.url + path, { ...init, method });
+    expect(response.status).toBe(status);
+    const requests = () => lines.filter(({ message }) => message === 'request');
+    await until(() => requests().length > 0, { timeoutMs: 1_000, what: 'the line' });
+    // A second one would be late.
+    await Bun.sleep(20);
+    const [line, ...more] = requests();
+    expect(more).toEqual([]);
+    expect(line).toMatchObject({ method, route, status, durationMs: expect.any(Number) });
+    const requestId = response.headers.get(headerNames.requestId);
+    if (requestId !== null) expect(line?.requestId).toBe(requestId);
+  });
+}
