@@ -13,8 +13,8 @@ export type LogFields = {
   route?: string;
   status?: number;
   durationMs?: number;
-  project?: string;
-  keyLastFour?: string;
+  project?: string | undefined;
+  keyLastFour?: string | undefined;
   memoryId?: string;
   url?: string;
   error?: unknown;
@@ -24,7 +24,7 @@ export type LogEntry = Omit<LogFields, 'error'> & {
   time: string;
   level: LogLevel;
   message: string;
-  error?: string;
+  error?: string | undefined;
 };
 
 export type Logger = Record<
@@ -36,10 +36,10 @@ export function createLogger(level: LogLevel, write: (entry: LogEntry) => void):
   const least = logLevels.indexOf(level);
   function at(name: Exclude<LogLevel, 'silent'>) {
     if (logLevels.indexOf(name) < least) return () => {};
-    return (message: string, { error, ...fields }: LogFields = {}) => {
+    return (message: string, fields: LogFields = {}) => {
       const time = new Date().toISOString();
-      const cause = error === undefined ? {} : { error: describe(error) };
-      write({ time, level: name, message, ...fields, ...cause });
+      const error = fields.error === undefined ? undefined : describe(fields.error);
+      write({ time, level: name, message, ...fields, error });
     };
   }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
@@ -62,7 +62,8 @@ export function jsonLine(entry: LogEntry): string {
 export function prettyLine({ time, level, message, error, ...fields }: LogEntry): string {
   const { method, route, status, durationMs, ...others } = fields;
   const head = `${time.slice(11, 19)} ${level === 'info' ? '' : `${level} `}`;
-  const tail = Object.entries(others).map(([name, value]) => `${name}=${value}`);
+  const known = Object.entries(others).filter(([, value]) => value !== undefined);
+  const tail = known.map(([name, value]) => `${name}=${value}`);
   const request = method === undefined ? [] : [method, route, status, `${durationMs} ms`];
   const line = [head + (method === undefined ? message : ''), ...request, ...tail].join(' ');
   return error === undefined ? line : `${line}\n${error}`;

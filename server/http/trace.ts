@@ -27,7 +27,8 @@ export function createTrace(log: Logger): Trace {
         route: route ?? '(none)',
         status: Number(set.status ?? 200),
         durationMs,
-        ...(caller && { project: caller.project, keyLastFour: caller.keyLastFour }),
+        project: caller?.project,
+        keyLastFour: caller?.keyLastFour,
       });
     },
   };

@@ -129,20 +129,25 @@ export function createJobs(
 
 function prepareStatus(db: Database) {
   // A saved memory has no job: its passages were stored with it.
-  const stored = `(SELECT count(*) FROM passages AS p WHERE p.project_id = m.project_id
-    AND p.user_id = m.user_id AND p.memory_seq = m.seq)`;
-  const find = db.prepare<StoredStatus, [number, string]>(
+  const find = db.prepare<StoredStatus & { stored: number | null }, [number, string]>(
     `SELECT m.id AS memoryId,
        ${statusColumn},
-       ifnull(j.chunks_complete, ${stored}) AS chunksComplete,
-       ifnull(j.chunks_total, ${stored}) AS chunksTotal,
+       j.chunks_complete AS chunksComplete, j.chunks_total AS chunksTotal,
+       iif(j.memory_seq IS NULL, (SELECT count(*) FROM passages AS p
+         WHERE p.project_id = m.project_id AND p.user_id = m.user_id AND p.memory_seq = m.seq),
+         NULL) AS stored,
        ifnull(j.attempts, 0) AS attempts, j.error_message AS errorMessage,
        m.created_at AS createdAt, ifnull(j.updated_at, m.updated_at) AS updatedAt
      FROM memories AS m
      LEFT JOIN jobs AS j ON j.project_id = m.project_id AND j.memory_seq = m.seq
      WHERE m.project_id = +? AND m.id = +?`,
   );
-  return (projectId: number, id: string) => find.get(projectId, id);
+  return (projectId: number, id: string): StoredStatus | null => {
+    const row = find.get(projectId, id);
+    if (row === null) return null;
+    const { stored, ...status } = row;
+    return stored === null ? status : { ...status, chunksComplete: stored, chunksTotal: stored };
+  };
 }
 
 function prepareQueueState(db: Database) {
