@@ -1,6 +1,13 @@
 import type { Memory } from '../../sdk/contract/memory.ts';
+import { until } from '../support/until.ts';
 import { read, send } from './api.ts';
-import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import {
+  createViolations,
+  type Finding,
+  type Harness,
+  type RunOptions,
+  type Violations,
+} from './harness.ts';
 import { straceMissing, tampering } from './strace.ts';
 import { createTarget, type Target } from './target.ts';
 
@@ -8,6 +15,9 @@ const rounds = { quick: 6, full: 60 };
 /** How long the disk takes, and how much of it an answer may take on its own way. */
 const syncMs = 150;
 const onTheWayMs = 75;
+/** Which syncs the disk refuses, after those of the start. */
+const refusals = '6..8';
+const mostSaves = 20;
 
 export const shown: Harness = {
   id: 'P21',
@@ -15,7 +25,8 @@ export const shown: Harness = {
     'Nothing is shown that the loss of power could still take; reads do not wait for the disk',
   proof:
     `strace makes every fdatasync take ${syncMs} ms; a memory is saved, updated and deleted while ` +
-    'it is listed all the time: no change is seen before the disk has taken it',
+    'it is listed all the time: no change is seen before the disk has taken it. Then some fail: ' +
+    'what they left is seen by nobody until the disk has taken it after all',
   control: { without: 'the snapshot that reads keep to meanwhile', variants: ['shown-at-once'] },
   run,
 };
@@ -39,10 +50,35 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
         violations.add(`${change.method} was seen ${Math.round(earlyMs)} ms before its answer`);
       }
     }
-    return { figures: counts, violations: violations.list() };
+    await target.kill();
+    const hiddenMs = await failOnce(target, violations);
+    return { figures: { ...counts, hiddenMs }, violations: violations.list() };
   } finally {
     await target.remove();
   }
+}
+
+/** Saves until the disk refuses one; returns for how long that one was not shown. */
+async function failOnce(target: Target, violations: Violations): Promise<number> {
+  await target.start(tampering('fdatasync', `error=EIO:when=${refusals}`));
+  for (let at = 0; at < mostSaves; at += 1) {
+    const body = { userId: 'refused', content: `${at}` };
+    const save = { method: 'POST', path: '/v1/memories', body, idempotencyKey: `s-${at}` } as const;
+    const reply = await send(target, save);
+    if (reply?.status === 201) continue;
+    const begun = performance.now();
+    const isShown = async () => (await list(target, 'refused')).length > at;
+    if (await isShown()) violations.add('a save that the disk refused was shown');
+    // Nobody writes meanwhile: the service tries again by itself.
+    await until(isShown);
+    const hiddenMs = Math.round(performance.now() - begun);
+    const again = await send(target, save);
+    if (again?.headers.get('idempotency-status') !== 'replayed')
+      violations.add(`the save was not there to be replayed: ${again?.text}`);
+    return hiddenMs;
+  }
+  violations.add('the disk refused nothing');
+  return 0;
 }
 
 type Change = {
@@ -98,6 +134,6 @@ async function watch(target: Target, { method, body, isSeenIn }: Change) {
   return { reads, earlyMs: (answeredAt ?? 0) - (seenAt ?? Number.POSITIVE_INFINITY) };
 }
 
-async function list(target: Target): Promise<Memory[]> {
-  return (await read<{ items: Memory[] }>(target, '/v1/memories?userId=watched')).items;
+async function list(target: Target, userId = 'watched'): Promise<Memory[]> {
+  return (await read<{ items: Memory[] }>(target, `/v1/memories?userId=${userId}`)).items;
 }

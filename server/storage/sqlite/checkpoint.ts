@@ -31,6 +31,7 @@ export function createCheckpointer(db: Database, path: string): Checkpointer {
   let thread: Worker | null = null;
   let running: PromiseWithResolvers<void> | null = null;
   let lookedAt = performance.now();
+  let stopped = false;
 
   function done(): void {
     running?.resolve();
@@ -62,7 +63,8 @@ export function createCheckpointer(db: Database, path: string): Checkpointer {
   }
 
   /** Resolves when the thread has done what it could. */
-  function run(): Promise<void> {
+  async function run(): Promise<void> {
+    if (stopped) return;
     running = Promise.withResolvers<void>();
     const { promise } = running;
     try {
@@ -101,6 +103,7 @@ export function createCheckpointer(db: Database, path: string): Checkpointer {
       return;
     },
     async stop() {
+      stopped = true;
       if (thread === null) return;
       const { promise, resolve } = Promise.withResolvers<void>();
       thread.ref();

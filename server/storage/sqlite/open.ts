@@ -67,21 +67,32 @@ function syncRecovered(wal: Wal, path: string): void {
   }
 }
 
+/** The last one to close writes the log into the file, which must not be done with what the disk
+ * may not have: then all is left open, for the end of the process to close. */
+function closeFiles({ reads, writes }: Connections, wal: Wal): void {
+  wal.close();
+  reads.close(true);
+  writes.close(true);
+}
+
 function storageOn(
   connections: Connections,
   path: string,
   lock: { release(): void } | null,
 ): Storage {
   const { reads, writes } = connections;
-  // The writer waits for other processes and for the disk by itself, without holding up the reads.
+  // The writer waits for other processes by itself, without holding up the reads.
   applySetting(writes, 'busy_timeout', 0);
-  applySetting(writes, 'synchronous', 1);
   const wal = createWal(path);
   const snapshot = createSnapshot(reads);
   if (lock !== null) syncRecovered(wal, path);
   // An administrator's command ends soon, and leaves checkpoints to SQLite.
   const checkpointer = lock === null ? null : createCheckpointer(writes, path);
-  if (checkpointer !== null) applySetting(writes, 'wal_autocheckpoint', 0);
+  if (checkpointer !== null) {
+    // The writer waits for the disk by itself, too; nobody else would know what is not there yet.
+    applySetting(writes, 'synchronous', 1);
+    applySetting(writes, 'wal_autocheckpoint', 0);
+  }
   const writer = createWriter({
     db: writes,
     wal,
@@ -112,13 +123,13 @@ function storageOn(
     },
     async close() {
       scrubber.stop();
-      await writer.drained();
-      await checkpointer?.stop();
-      wal.close();
-      reads.close(true);
-      // The last one to close writes the log into the file.
-      writes.close(true);
-      lock?.release();
+      try {
+        await writer.drained();
+      } finally {
+        await checkpointer?.stop();
+        if (!wal.hasFailed()) closeFiles(connections, wal);
+        lock?.release();
+      }
     },
   };
 }

@@ -2,9 +2,9 @@ import type { Database } from 'bun:sqlite';
 
 /** What reads see. While a commit is on its way to the disk, that is the state before it. */
 export type Snapshot = {
-  /** Said before COMMIT. */
+  /** Said before COMMIT; once is enough. */
   hold(): void;
-  /** Said when the group has ended, well or not. */
+  /** Said when all that is committed is on the disk. */
   release(): void;
   /** Another number as soon as reads may see a change. */
   version(): number;
@@ -34,6 +34,7 @@ export function createSnapshot(reads: Database): Snapshot {
 
   return {
     hold() {
+      if (reads.inTransaction) return;
       begin.run();
       look.get();
     },

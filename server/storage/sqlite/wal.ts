@@ -26,6 +26,8 @@ export type Wal = {
   syncInPlace(): void;
   /** Whether the disk is so quick that `syncInPlace` holds up nobody to speak of. */
   isQuick(): boolean;
+  /** Whether something may be committed that the disk does not have, until `mend` succeeds. */
+  hasFailed(): boolean;
   /**
    * Makes up for a sync that failed. Called inside a transaction, so that nobody else writes.
    * Throws `unavailable` where the disk still does not take it.
@@ -76,8 +78,8 @@ export function createWal(path: string): Wal {
       }
       lastMs = performance.now() - begun;
     },
+    hasFailed: () => failed,
     mend() {
-      if (!failed) return;
       try {
         writeAgain(file());
         fdatasyncSync(file());

@@ -32,6 +32,8 @@ const longestGroupMs = 2;
 const busyRetryMs = 5;
 /** and for this long, while reads go on. */
 const busyPatienceMs = 30_000;
+/** The disk did not take a commit: looked at again this often while nobody writes. */
+const mendRetryMs = 1_000;
 
 type Waiting = {
   effect: Effect<unknown>;
@@ -68,7 +70,7 @@ export function createWriter(options: {
   async function flush(): Promise<void> {
     if (!tryBegin()) return;
     await commitGroup();
-    await committed();
+    if (!wal.hasFailed()) await committed();
     planned = waiting.length > 0;
     if (planned) setImmediate(flush);
   }
@@ -78,7 +80,7 @@ export function createWriter(options: {
     try {
       begin.run();
       busySince = null;
-      wal.mend();
+      if (wal.hasFailed()) mend();
       return true;
     } catch (error) {
       endTransaction();
@@ -90,8 +92,24 @@ export function createWriter(options: {
       busySince = null;
       planned = false;
       refuse(waiting.splice(0), error);
+      if (wal.hasFailed()) mendLater();
       return false;
     }
+  }
+
+  /** Inside a transaction: what was committed before is on the disk after it. */
+  function mend(): void {
+    wal.mend();
+    snapshot.release();
+  }
+
+  /** Tries again where no write comes to do so. */
+  function mendLater(): void {
+    setTimeout(() => {
+      if (planned || !wal.hasFailed()) return;
+      planned = true;
+      void flush();
+    }, mendRetryMs).unref();
   }
 
   function refuse(group: Waiting[], error: unknown): void {
@@ -112,20 +130,18 @@ export function createWriter(options: {
         settle.push(await runOne(one, turn));
         await turn();
       } while (performance.now() < until);
-      if (group.length === 1 && waiting.length === 0 && wal.isQuick()) {
-        commit.run();
-        wal.syncInPlace();
-      } else {
-        snapshot.hold();
-        commit.run();
-        await wal.sync();
-      }
+      snapshot.hold();
+      commit.run();
+      if (group.length === 1 && waiting.length === 0 && wal.isQuick()) wal.syncInPlace();
+      else await wal.sync();
     } catch (error) {
       refuse(group, error);
       endTransaction();
       return;
     } finally {
-      snapshot.release();
+      // What the disk may not have is not shown, which also keeps it out of every checkpoint.
+      if (wal.hasFailed()) mendLater();
+      else snapshot.release();
     }
     for (const tell of settle) tell();
   }
@@ -141,6 +157,8 @@ export function createWriter(options: {
 
   /** Resolves with how to tell the caller, once the group is durable. */
   async function runOne({ effect, resolve, reject }: Waiting, turn: Turn): Promise<() => void> {
+    // A fault of the disk in a read by this connection ends the transaction, too.
+    if (!db.inTransaction) throw new Error('the transaction of the group has ended');
     savepoint.run();
     try {
       const value = (await effect(turn)) as never;
