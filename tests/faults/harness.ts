@@ -34,6 +34,8 @@ export type Finding = {
   violations: string[];
   /** Why it could not run here; then nothing was proved. */
   skipped?: string;
+  /** An exception ended it, and is its one violation. */
+  fellOver?: boolean;
 };
 
 /** Collects violations; the first few are kept in words, all are counted. */

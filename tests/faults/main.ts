@@ -41,6 +41,8 @@ async function prove(harness: Harness): Promise<Result> {
   const variants = harness.control?.variants ?? [];
   const withControl = variants.length > 0 && (onlyControl || tier === 'full');
   const control = withControl ? await attempt(harness, { seed, tier: 'quick', variants }) : null;
+  // It has to find what is broken, and not to be broken itself.
+  if (control?.fellOver === true) finding.violations.push(...control.violations);
   const durationMs = performance.now() - begun;
   const result = { harness, seed, tier, finding, control, durationMs } satisfies Result;
   show(result);
@@ -53,7 +55,7 @@ async function attempt(harness: Harness, options: RunOptions): Promise<Finding> 
     return await harness.run(options);
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
-    return { figures: {}, violations: [`the run fell over: ${text}`] };
+    return { figures: {}, violations: [`the run fell over: ${text}`], fellOver: true };
   }
 }
 

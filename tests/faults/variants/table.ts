@@ -32,8 +32,8 @@ export const variants: Record<string, Variant> = {
   },
   'no-sync': {
     patches: [
-      ['server/storage/sqlite/writer.ts', 'wal.syncInPlace();', ''],
-      ['server/storage/sqlite/writer.ts', 'await wal.sync();', ''],
+      ['server/storage/sqlite/wal.ts', 'fdatasyncSync(file());', ''],
+      ['server/storage/sqlite/wal.ts', 'await syncInPool(file());', ''],
     ],
   },
   'shown-at-once': {
