@@ -8,8 +8,8 @@ export type PageCache = {
 const maxLength = 16 * 1024 * 1024;
 
 /**
- * `version` must differ as soon as any write has been answered. Asking it is the whole of the
- * invalidation: there is no list of what a write touches that could miss something.
+ * `version` must differ as soon as a write has been answered, whichever it was. Asking it is the
+ * whole of the invalidation: there is no list of what a write touches that could miss something.
  */
 export function createPageCache(version: () => Promise<number>): PageCache {
   const pages = new Map<string, string>();

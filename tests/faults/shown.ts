@@ -15,7 +15,7 @@ const rounds = { quick: 6, full: 60 };
 /** How long the disk takes, and how much of it an answer may take on its own way. */
 const syncMs = 150;
 const onTheWayMs = 75;
-/** Which syncs the disk refuses, after those of the start. */
+/** Which syncs of each thread the disk refuses; the start has fewer. */
 const refusals = '6..8';
 const mostSaves = 20;
 

@@ -85,14 +85,15 @@ function storageOn(
   applySetting(writes, 'busy_timeout', 0);
   const wal = createWal(path);
   const snapshot = createSnapshot(reads);
-  if (lock !== null) syncRecovered(wal, path);
-  // An administrator's command ends soon, and leaves checkpoints to SQLite.
-  const checkpointer = lock === null ? null : createCheckpointer(writes, path);
-  if (checkpointer !== null) {
-    // The writer waits for the disk by itself, too; nobody else would know what is not there yet.
+  if (lock !== null) {
+    syncRecovered(wal, path);
+    // The server's writer waits for the disk by itself, too. Of an administrator's command the
+    // server would not know what is not there yet.
     applySetting(writes, 'synchronous', 1);
     applySetting(writes, 'wal_autocheckpoint', 0);
   }
+  // An administrator's command ends soon, and leaves checkpoints to SQLite.
+  const checkpointer = lock === null ? null : createCheckpointer(writes, path);
   const writer = createWriter({
     db: writes,
     wal,
