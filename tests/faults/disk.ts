@@ -4,12 +4,12 @@ import { createScript } from './script.ts';
 import { type DiskCall, straceMissing, tampering } from './strace.ts';
 import { createTarget, type Target } from './target.ts';
 
-type Tampering = [DiskCall, string];
+type Tampering = { call: DiskCall; what: string };
 
 /** One error, and one that stays, at every one of these occurrences. */
 const points = {
-  quick: { fsync: [4], fdatasync: [6, 12], pwrite64: [80, 95] },
-  full: { fsync: range(1, 9, 1), fdatasync: range(1, 45, 2), pwrite64: range(1, 220, 7) },
+  quick: { fsync: [4, 13], fdatasync: [3, 6], pwrite64: [80, 95] },
+  full: { fsync: range(1, 45, 2), fdatasync: range(1, 45, 2), pwrite64: range(1, 220, 7) },
 };
 const scriptLength = 15;
 
@@ -44,7 +44,8 @@ function everyTampering(at: Record<DiskCall, number[]>): Tampering[] {
   for (const call of ['fsync', 'fdatasync', 'pwrite64'] as const) {
     for (const k of at[call]) {
       for (const error of ['EIO', 'ENOSPC']) {
-        all.push([call, `error=${error}:when=${k}`], [call, `error=${error}:when=${k}+`]);
+        const what = `error=${error}:when=${k}`;
+        all.push({ call, what }, { call, what: `${what}+` });
       }
     }
   }
@@ -65,11 +66,12 @@ async function meetErrors(options: {
   violations: ReturnType<typeof createViolations>;
 }): Promise<void> {
   const { seed, variants, tampered, counts, violations } = options;
-  const about = tampered.join(' ');
+  const { call, what } = tampered;
+  const about = `${call} ${what}`;
   const target = createTarget({ variants });
   const script = createScript(seed, scriptLength);
   try {
-    const up = await target.start(tampering(...tampered)).then(
+    const up = await target.start(tampering([call], what)).then(
       () => true,
       () => false,
     );

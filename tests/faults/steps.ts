@@ -31,7 +31,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
       const target = createTarget({ variants });
       const script = createScript(seed, scriptLength);
       try {
-        const up = await startUnder(target, tampering(call, `signal=KILL:when=${k}`));
+        const up = await startUnder(target, tampering([call], `signal=KILL:when=${k}`));
         const finished = up && (await script.play(target));
         await target.kill();
         await target.start();

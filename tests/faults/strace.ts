@@ -10,11 +10,17 @@ export function straceMissing(): string | null {
   return tried.exitCode === 0 ? null : 'strace may not trace here (ptrace is not permitted)';
 }
 
-/** SQLite syncs by fsync, the writer by fdatasync. */
+/** A lone write is synced by SQLite, by fsync; the others by the writer, by fdatasync. */
 export type DiskCall = 'fsync' | 'fdatasync' | 'pwrite64';
 
-/** Runs a command so that `what` happens to the system call, such as `signal=KILL:when=3`. */
-export function tampering(call: DiskCall, what: string): string[] {
-  const inject = ['-e', `trace=${call}`, '-e', `inject=${call}:${what}`];
-  return [program, '-f', '-qq', '-o', '/dev/null', ...inject];
+/** After so slow a sync the writer waits for the next one by itself. */
+const slowMicros = 2_000;
+
+/** Runs a command so that `what` happens to the system calls, such as `signal=KILL:when=3`. */
+export function tampering(calls: DiskCall[], what: string): string[] {
+  const inject = ['-e', `inject=${calls}:${what}`];
+  // Else one write after the other would never come to the writer's own sync.
+  if (!calls.includes('fsync')) inject.push('-e', `inject=fsync:delay_exit=${slowMicros}`);
+  const traced = ['-e', `trace=${[...new Set([...calls, 'fsync'])]}`];
+  return [program, '-f', '-qq', '-o', '/dev/null', ...traced, ...inject];
 }

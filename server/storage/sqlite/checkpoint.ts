@@ -1,12 +1,13 @@
 import { Database } from 'bun:sqlite';
+import { closeSync, fdatasyncSync, openSync } from 'node:fs';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
 /*
  * A checkpoint writes the log's pages into the file and waits for the disk. Left to SQLite, it
  * happens inside somebody's commit, and everybody waits. Here a thread of its own does it beside
- * the writer. Under constant writes it never catches up entirely, so the log would only grow: when
- * it has become long, writes wait for one checkpoint, after which the log begins anew. Reads never
- * wait.
+ * the writer. Under constant writes it never catches up entirely, so the log would only grow. When
+ * it has become long, the thread first brings the file to the disk as it is; then writes wait for
+ * one checkpoint, which finds little left to do, and the log begins anew. Reads never wait.
  */
 
 export type Checkpointer = {
@@ -14,6 +15,8 @@ export type Checkpointer = {
   committed(): Promise<void> | undefined;
   /** Resolves once the thread has closed the file. */
   stop(): Promise<void>;
+  /** Said after all connections have closed. */
+  close(): void;
 };
 
 const lookEveryMs = 50;
@@ -23,14 +26,18 @@ const leastPages = 1_000;
 const mostPages = 8_000;
 
 type Log = { log: number; checkpointed: number };
+type Task = 'checkpoint' | 'checkpoint and sync' | 'stop';
 
 export function createCheckpointer(db: Database, path: string): Checkpointer {
   // Looks, and does nothing.
   const look = db.prepare<Log, []>('PRAGMA wal_checkpoint(NOOP)');
   const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+  // To close any descriptor of the file drops the locks that SQLite holds on it in this process.
+  const file = openSync(path, 'r');
   let thread: Worker | null = null;
   let running: PromiseWithResolvers<void> | null = null;
   let lookedAt = performance.now();
+  let isLittleLeft = false;
   let stopped = false;
 
   function done(): void {
@@ -39,7 +46,9 @@ export function createCheckpointer(db: Database, path: string): Checkpointer {
   }
 
   function start(): Worker {
-    const started = new Worker(new URL(import.meta.url), { workerData: { loggedPath: path } });
+    const started = new Worker(new URL(import.meta.url), {
+      workerData: { loggedPath: path, file },
+    });
     started.unref();
     started.on('message', done);
     started.once('error', () => {
@@ -63,13 +72,13 @@ export function createCheckpointer(db: Database, path: string): Checkpointer {
   }
 
   /** Resolves when the thread has done what it could. */
-  async function run(): Promise<void> {
+  async function run(task: Task): Promise<void> {
     if (stopped) return;
     running = Promise.withResolvers<void>();
     const { promise } = running;
     try {
       thread ??= start();
-      thread.postMessage('checkpoint');
+      thread.postMessage(task);
     } catch {
       checkpointHere();
     }
@@ -85,21 +94,24 @@ export function createCheckpointer(db: Database, path: string): Checkpointer {
     }
   }
 
-  async function catchUp(): Promise<void> {
-    // One that runs already does not see the end of the log.
-    await running?.promise;
-    await run();
+  async function shorten(): Promise<void> {
+    await run('checkpoint and sync');
+    isLittleLeft = true;
   }
 
   return {
     committed() {
+      if (isLittleLeft) {
+        isLittleLeft = false;
+        return run('checkpoint');
+      }
       const now = performance.now();
       if (now - lookedAt < lookEveryMs) return;
       lookedAt = now;
       const { log, checkpointed } = lookAtLog();
-      if (log - checkpointed < leastPages) return;
-      if (log >= mostPages) return catchUp();
-      if (running === null) void run();
+      if (log - checkpointed < leastPages || running !== null) return;
+      if (log < mostPages) void run('checkpoint');
+      else void shorten();
       return;
     },
     async stop() {
@@ -108,9 +120,10 @@ export function createCheckpointer(db: Database, path: string): Checkpointer {
       const { promise, resolve } = Promise.withResolvers<void>();
       thread.ref();
       thread.once('exit', () => resolve());
-      thread.postMessage('stop');
+      thread.postMessage('stop' satisfies Task);
       await promise;
     },
+    close: () => closeSync(file),
   };
 }
 
@@ -118,13 +131,14 @@ if (!isMainThread && typeof workerData?.loggedPath === 'string') {
   const db = new Database(workerData.loggedPath);
   db.run('PRAGMA synchronous = FULL');
   const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
-  parentPort?.on('message', (message) => {
-    if (message === 'stop') {
+  parentPort?.on('message', (task: Task) => {
+    if (task === 'stop') {
       db.close(true);
       parentPort?.close();
       return;
     }
     checkpoint.all();
+    if (task === 'checkpoint and sync') fdatasyncSync(workerData.file);
     parentPort?.postMessage('done');
   });
 }

@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import type { Storage } from '../storage.ts';
 import { createAnswers } from './answers.ts';
 import { damaged, structuralFaults, structuralFaultsAside } from './check.ts';
-import { createCheckpointer } from './checkpoint.ts';
+import { type Checkpointer, createCheckpointer } from './checkpoint.ts';
 import { createJobs } from './jobs.ts';
 import { createKeys } from './keys.ts';
 import { lockDatabase } from './lock.ts';
@@ -69,10 +69,15 @@ function syncRecovered(wal: Wal, path: string): void {
 
 /** The last one to close writes the log into the file, which must not be done with what the disk
  * may not have: then all is left open, for the end of the process to close. */
-function closeFiles({ reads, writes }: Connections, wal: Wal): void {
+function closeFiles(
+  { reads, writes }: Connections,
+  wal: Wal,
+  checkpointer: Checkpointer | null,
+): void {
   wal.close();
   reads.close(true);
   writes.close(true);
+  checkpointer?.close();
 }
 
 function storageOn(
@@ -87,9 +92,6 @@ function storageOn(
   const snapshot = createSnapshot(reads);
   if (lock !== null) {
     syncRecovered(wal, path);
-    // The server's writer waits for the disk by itself, too. Of an administrator's command the
-    // server would not know what is not there yet.
-    applySetting(writes, 'synchronous', 1);
     applySetting(writes, 'wal_autocheckpoint', 0);
   }
   // An administrator's command ends soon, and leaves checkpoints to SQLite.
@@ -98,6 +100,8 @@ function storageOn(
     db: writes,
     wal,
     snapshot,
+    // Of an administrator's command the server would not know what is not there yet.
+    waitsAside: lock !== null,
     committed: () => checkpointer?.committed(),
   });
   const answers = createAnswers(writes, writer);
@@ -128,7 +132,7 @@ function storageOn(
         await writer.drained();
       } finally {
         await checkpointer?.stop();
-        if (!wal.hasFailed()) closeFiles(connections, wal);
+        if (!wal.hasFailed()) closeFiles(connections, wal, checkpointer);
         lock?.release();
       }
     },

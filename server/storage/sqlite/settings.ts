@@ -9,7 +9,8 @@ const oldestSqlite = [3, 51, 3];
 const settings: Record<string, string | number> = {
   busy_timeout: 5_000,
   journal_mode: 'wal',
-  // 2 is FULL: COMMIT returns when the log is on the disk, not before. The writer waits by itself.
+  // 2 is FULL: COMMIT returns when the log is on the disk, not before. The server's writer changes
+  // it where it waits by itself.
   synchronous: 2,
   foreign_keys: 1,
   trusted_schema: 0,

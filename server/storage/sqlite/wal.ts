@@ -22,10 +22,8 @@ export type Wal = {
    * reports a fault: the outcome is unknown then.
    */
   sync(): Promise<void>;
-  /** The same, holding up everybody, which spares the way to a thread and back. */
+  /** The same, holding up everybody. */
   syncInPlace(): void;
-  /** Whether the disk is so quick that `syncInPlace` holds up nobody to speak of. */
-  isQuick(): boolean;
   /** Whether something may be committed that the disk does not have, until `mend` succeeds. */
   hasFailed(): boolean;
   /**
@@ -36,8 +34,6 @@ export type Wal = {
   close(): void;
 };
 
-/** A thread is reached in a tenth of this. */
-const quickMs = 1;
 const rewrittenBytes = 1024 * 1024;
 
 const syncInPool = promisify(fdatasync);
@@ -45,7 +41,6 @@ const syncInPool = promisify(fdatasync);
 export function createWal(path: string): Wal {
   let opened: number | null = null;
   let failed = false;
-  let lastMs = 0;
 
   /** SQLite has made the log before anything is committed, and keeps it until all have closed. */
   function file(): number {
@@ -59,24 +54,19 @@ export function createWal(path: string): Wal {
   }
 
   return {
-    isQuick: () => lastMs < quickMs,
     async sync() {
-      const begun = performance.now();
       try {
         await syncInPool(file());
       } catch (error) {
         noteFault(error);
       }
-      lastMs = performance.now() - begun;
     },
     syncInPlace() {
-      const begun = performance.now();
       try {
         fdatasyncSync(file());
       } catch (error) {
         noteFault(error);
       }
-      lastMs = performance.now() - begun;
     },
     hasFailed: () => failed,
     mend() {

@@ -23,7 +23,11 @@ export const variants: Record<string, Variant> = {
   'fine-split': { index: () => splitFine, patches: [ownIndex] },
   /** Not broken: some records throw, and some end the process. */
   poison: { index: poisoned, patches: [ownIndex] },
-  'answer-early': { prepare: commitLate },
+  'answer-early': {
+    prepare: commitLate,
+    // SQLite refuses it while the commit before is open.
+    patches: [['server/storage/sqlite/writer.ts', 'db.run(`PRAGMA synchronous', '(`']],
+  },
   'commit-error-swallowed': {
     patches: [
       ['server/storage/sqlite/writer.ts', 'commit.run();', 'try { commit.run(); } catch {}'],
@@ -34,10 +38,11 @@ export const variants: Record<string, Variant> = {
     patches: [
       ['server/storage/sqlite/wal.ts', 'fdatasyncSync(file());', ''],
       ['server/storage/sqlite/wal.ts', 'await syncInPool(file());', ''],
+      ['server/storage/sqlite/writer.ts', "? 'FULL'", "? 'NORMAL'"],
     ],
   },
   'shown-at-once': {
-    patches: [['server/storage/sqlite/writer.ts', 'snapshot.hold();', '']],
+    patches: [['server/storage/sqlite/writer.ts', 'if (!waitsInCommit) snapshot.hold();', '']],
   },
   'no-replay': {
     patches: [
