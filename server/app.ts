@@ -47,7 +47,7 @@ export function createApp(services: Services) {
     .onRequest(function arrive({ request, set }) {
       const requestId = newRequestId();
       set.headers[headerNames.requestId] = requestId;
-      trace.arrived(request);
+      trace.arrived(set);
       const preflight = cors(request, config.corsOrigins, set.headers);
       if (preflight !== undefined) {
         set.status = preflight.status;

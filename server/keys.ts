@@ -24,7 +24,7 @@ export function keyToStore(
   key: string,
   about: Pick<NewKey, 'project' | 'name' | 'createdAt' | 'expiresAt'>,
 ): NewKey {
-  const id = `key_${Bun.randomUUIDv7().replaceAll('-', '')}`;
+  const id = `key_${Bun.randomUUIDv7('buffer').toHex()}`;
   return { ...about, id, hash: hashKey(key), prefix: key.slice(0, 7), lastFour: key.slice(-4) };
 }
 

@@ -14,13 +14,16 @@ export const discardedLimits = 4;
  */
 export async function readJson(request: Request, maxBytes: number): Promise<unknown> {
   refuseOtherMedia(request.headers);
-  return parseJson(await readBytes(request, maxBytes).catch(asEnded));
-}
-
-/** A client that hangs up is no fault of ours. */
-function asEnded(error: unknown): never {
-  if (error instanceof ServiceError) throw error;
-  throw malformed('the body ended before it was complete');
+  let bytes: Uint8Array;
+  try {
+    bytes = await readBytes(request, maxBytes);
+  } catch (error) {
+    // A client that hangs up is no fault of ours.
+    throw error instanceof ServiceError
+      ? error
+      : malformed('the body ended before it was complete');
+  }
+  return parseJson(bytes);
 }
 
 function refuseOtherMedia(headers: Headers): void {
@@ -38,7 +41,7 @@ function unsupported(message: string): ServiceError {
   return new ServiceError('unsupported_media_type', message);
 }
 
-async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
   const declared = request.headers.get('content-length');
   // The HTTP parser holds the client to what it declared.
   if (declared !== null && Number(declared) <= maxBytes) return request.bytes();

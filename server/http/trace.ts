@@ -4,23 +4,31 @@ import type { Caller } from './authenticate.ts';
 
 /** Writes one line for each request, when its answer is on the way. */
 export type Trace = {
-  arrived(request: Request): void;
+  arrived(set: Answer): void;
   answered(context: {
     request: Request;
     /** The route's pattern; undefined where no route took the request. */
     route?: string | undefined;
-    set: { status?: number | string; headers: Record<string, string | number> };
+    set: Answer;
     caller?: Caller | undefined;
   }): void;
 };
 
+/** What goes along with a request from its arrival to its answer. */
+type Answer = {
+  status?: number | string;
+  headers: Record<string, string | number>;
+  arrivedAt?: number;
+};
+
 export function createTrace(log: Logger): Trace {
-  const arrivedAt = new WeakMap<Request, number>();
   return {
-    arrived: (request) => arrivedAt.set(request, performance.now()),
+    arrived(set) {
+      set.arrivedAt = performance.now();
+    },
     answered({ request, route, set, caller }) {
       const now = performance.now();
-      const durationMs = Math.round((now - (arrivedAt.get(request) ?? now)) * 10) / 10;
+      const durationMs = Math.round((now - (set.arrivedAt ?? now)) * 10) / 10;
       log.info('request', {
         requestId: String(set.headers[headerNames.requestId]),
         method: request.method,

@@ -10,6 +10,7 @@ import { ListQuery } from '../../../sdk/contract/page.ts';
 import { validator } from '../../../sdk/contract/validate.ts';
 import { newMemoryId } from '../../../server/ids.ts';
 import { savedMemoryJson } from '../../../server/memory/json.ts';
+import { indexPassages } from '../../../server/memory/passages.ts';
 import type { StoredMemory } from '../../../server/storage/storage.ts';
 import { listenOn } from './listen.ts';
 import { openSingle } from './single.ts';
@@ -29,7 +30,7 @@ const app = new Elysia()
       const errors = validateSave(body);
       if (errors.length > 0) throw new Error(JSON.stringify(errors));
       const memory = complete(body as SaveRequest);
-      single?.save(memory);
+      single?.save(memory, indexPassages(memory.content, memory.metadata));
       set.status = 201;
       set.headers['content-type'] = json['content-type'];
       return savedMemoryJson(memory);

@@ -1,9 +1,8 @@
-import { indexPassages } from '../../../server/memory/passages.ts';
 import { migrate } from '../../../server/storage/sqlite/migrate.ts';
 import { createPassages } from '../../../server/storage/sqlite/passages.ts';
 import { prepareInsert } from '../../../server/storage/sqlite/row.ts';
 import { openDatabase } from '../../../server/storage/sqlite/settings.ts';
-import type { StoredMemory } from '../../../server/storage/storage.ts';
+import type { Passage, StoredMemory } from '../../../server/storage/storage.ts';
 import { ensureProject } from '../kit/fill.ts';
 
 /** The same rows and indexes as the service's, with a transaction for each save. */
@@ -14,9 +13,8 @@ export function openSingle(store: { path: string; synchronous: 'FULL' | 'NORMAL'
   const projectId = ensureProject(db);
   const insert = prepareInsert(db);
   const passagesOf = createPassages({ reads: db, writes: db });
-  const save = db.transaction((memory: StoredMemory) => {
+  const save = db.transaction((memory: StoredMemory, passages: Passage[]) => {
     const seq = insert(projectId, memory, memory.createdAt);
-    const passages = indexPassages(memory.content, memory.metadata);
     passagesOf.insert({ projectId, userId: memory.userId, seq }, 0, passages);
   });
   return { save: save.immediate, close: () => db.close(true) };

@@ -1,6 +1,7 @@
 /*
- * The whole service over a storage that stores nothing: what the key, the schema, the request id
- * and the log cost. Its argument: { env }.
+ * The whole service over another storage: one that stores nothing, which shows what the key, the
+ * schema, the request id and the log cost, or with a `store` one that commits every save by
+ * itself. Its argument: { env, store }.
  */
 import { createApp } from '../../../server/app.ts';
 import { readConfig } from '../../../server/config.ts';
@@ -9,20 +10,28 @@ import { newMemoryId } from '../../../server/ids.ts';
 import { createLogger, jsonLine, stderrLines } from '../../../server/log.ts';
 import type { Storage } from '../../../server/storage/storage.ts';
 import { listenOn } from './listen.ts';
+import { openSingle } from './single.ts';
 
-const { env } = JSON.parse(process.argv[2] ?? '') as { env: Record<string, string> };
+type Spec = {
+  env: Record<string, string>;
+  store?: { path: string; synchronous: 'FULL' | 'NORMAL' };
+};
+
+const { env, store } = JSON.parse(process.argv[2] ?? '') as Spec;
+const single = store === undefined ? null : openSingle(store);
 const config = readConfig(env);
 const lines = stderrLines();
 const now = Date.now;
 const clock = () => performance.now();
 
-const nothing: Pick<Storage, 'saveMemory'> = {
+const own: Pick<Storage, 'saveMemory'> = {
   async saveMemory({ memory, at, answer }) {
     const stored = { ...memory, status: 'complete' as const, createdAt: at, updatedAt: at };
+    single?.save(stored, memory.passages);
     return { answer: answer(stored), replayed: false };
   },
 };
-const storage = nothing as Storage;
+const storage = own as Storage;
 const fixed = { key: config.apiKey ?? '', projectId: 1 };
 
 const app = createApp({
@@ -39,4 +48,4 @@ const app = createApp({
   refusal: () => null,
 });
 
-listenOn(app.fetch);
+listenOn(app.fetch, () => single?.close());
