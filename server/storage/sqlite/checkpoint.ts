@@ -20,8 +20,8 @@ export type Checkpointer = {
 };
 
 const lookEveryMs = 50;
-/** Pages worth a checkpoint, and worth a thread: about what SQLite by itself lets come together. */
-const leastPages = 1_000;
+/** Pages worth a checkpoint. The more, the oftener the same one is among them. */
+const leastPages = 4_000;
 /** 32 MB. */
 const mostPages = 8_000;
 
