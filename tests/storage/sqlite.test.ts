@@ -81,7 +81,6 @@ test('the log is written into the file while the server runs, and is gone after 
     const look = beside.prepare('PRAGMA wal_checkpoint(NOOP)');
     const checkpointed = () => (look.get() as { checkpointed: number }).checkpointed;
     const content = 'a long text '.repeat(10_000);
-    // Far fewer pages than those at which SQLite would do it by itself.
     const written = async () => {
       await save(storage, memory({ content }));
       return checkpointed() > 0;
@@ -90,6 +89,39 @@ test('the log is written into the file while the server runs, and is gone after 
     beside.close(true);
     await storage.close();
     expect(existsSync(`${path}-wal`)).toBe(false);
+  });
+});
+
+test('the log begins anew under writes that never pause, and nothing of them is missing', async () => {
+  await inFolder(async (path) => {
+    const storage = openSqlite(path, { exclusive: true });
+    const beside = new Database(path);
+    const look = beside.prepare('PRAGMA wal_checkpoint(NOOP)');
+    const pages = () => (look.get() as { log: number }).log;
+    const content = 'a long text '.repeat(2_000);
+    let longest = 0;
+    let shortened = false;
+    let saved = 0;
+    async function write(): Promise<void> {
+      while (!shortened) {
+        await save(storage, memory({ content }));
+        saved += 1;
+      }
+    }
+    const writing = Array.from({ length: 16 }, write);
+    await until(
+      () => {
+        const now = pages();
+        shortened = now < longest / 2;
+        longest = Math.max(longest, now);
+        return shortened;
+      },
+      { what: 'a shorter log' },
+    );
+    await Promise.all(writing);
+    beside.close(true);
+    expect(await list(storage, { limit: saved + 1 })).toHaveLength(saved);
+    await storage.close();
   });
 });
 

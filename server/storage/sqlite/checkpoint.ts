@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { closeSync, fdatasyncSync, openSync } from 'node:fs';
+import { fdatasyncSync, openSync } from 'node:fs';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
 /*
@@ -15,8 +15,6 @@ export type Checkpointer = {
   committed(): Promise<void> | undefined;
   /** Resolves once the thread has closed the file. */
   stop(): Promise<void>;
-  /** Said after all connections have closed. */
-  close(): void;
 };
 
 const lookEveryMs = 50;
@@ -32,8 +30,6 @@ export function createCheckpointer(db: Database, path: string): Checkpointer {
   // Looks, and does nothing.
   const look = db.prepare<Log, []>('PRAGMA wal_checkpoint(NOOP)');
   const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
-  // To close any descriptor of the file drops the locks that SQLite holds on it in this process.
-  const file = openSync(path, 'r');
   let thread: Worker | null = null;
   let running: PromiseWithResolvers<void> | null = null;
   let lookedAt = performance.now();
@@ -46,9 +42,7 @@ export function createCheckpointer(db: Database, path: string): Checkpointer {
   }
 
   function start(): Worker {
-    const started = new Worker(new URL(import.meta.url), {
-      workerData: { loggedPath: path, file },
-    });
+    const started = new Worker(new URL(import.meta.url), { workerData: { loggedPath: path } });
     started.unref();
     started.on('message', done);
     started.once('error', () => {
@@ -123,7 +117,6 @@ export function createCheckpointer(db: Database, path: string): Checkpointer {
       thread.postMessage('stop' satisfies Task);
       await promise;
     },
-    close: () => closeSync(file),
   };
 }
 
@@ -131,6 +124,8 @@ if (!isMainThread && typeof workerData?.loggedPath === 'string') {
   const db = new Database(workerData.loggedPath);
   db.run('PRAGMA synchronous = FULL');
   const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+  // Never closed: with any descriptor of the file a process would lose the locks it holds on it.
+  let file: number | null = null;
   parentPort?.on('message', (task: Task) => {
     if (task === 'stop') {
       db.close(true);
@@ -138,7 +133,10 @@ if (!isMainThread && typeof workerData?.loggedPath === 'string') {
       return;
     }
     checkpoint.all();
-    if (task === 'checkpoint and sync') fdatasyncSync(workerData.file);
+    if (task === 'checkpoint and sync') {
+      file ??= openSync(workerData.loggedPath, 'r');
+      fdatasyncSync(file);
+    }
     parentPort?.postMessage('done');
   });
 }

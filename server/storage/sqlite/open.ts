@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import type { Storage } from '../storage.ts';
 import { createAnswers } from './answers.ts';
 import { damaged, structuralFaults, structuralFaultsAside } from './check.ts';
-import { type Checkpointer, createCheckpointer } from './checkpoint.ts';
+import { createCheckpointer } from './checkpoint.ts';
 import { createJobs } from './jobs.ts';
 import { createKeys } from './keys.ts';
 import { lockDatabase } from './lock.ts';
@@ -69,15 +69,10 @@ function syncRecovered(wal: Wal, path: string): void {
 
 /** The last one to close writes the log into the file, which must not be done with what the disk
  * may not have: then all is left open, for the end of the process to close. */
-function closeFiles(
-  { reads, writes }: Connections,
-  wal: Wal,
-  checkpointer: Checkpointer | null,
-): void {
+function closeFiles({ reads, writes }: Connections, wal: Wal): void {
   wal.close();
   reads.close(true);
   writes.close(true);
-  checkpointer?.close();
 }
 
 function storageOn(
@@ -132,7 +127,7 @@ function storageOn(
         await writer.drained();
       } finally {
         await checkpointer?.stop();
-        if (!wal.hasFailed()) closeFiles(connections, wal, checkpointer);
+        if (!wal.hasFailed()) closeFiles(connections, wal);
         lock?.release();
       }
     },

@@ -34,7 +34,7 @@ const busyRetryMs = 5;
 const busyPatienceMs = 30_000;
 /** The disk did not take a commit: looked at again this often while nobody writes. */
 const mendRetryMs = 1_000;
-/** A disk that takes a commit in less holds up nobody to speak of. A thread is reached in a tenth. */
+/** A disk that takes a commit in less holds up nobody to speak of. */
 const quickMs = 1;
 
 type Waiting = {
