@@ -4,18 +4,18 @@ import type { Caller } from './authenticate.ts';
 
 /** Writes one line for each request, when its answer is on the way. */
 export type Trace = {
-  arrived(set: Answer): void;
+  arrived(set: Progress): void;
   answered(context: {
     request: Request;
     /** The route's pattern; undefined where no route took the request. */
     route?: string | undefined;
-    set: Answer;
+    set: Progress;
     caller?: Caller | undefined;
   }): void;
 };
 
-/** What goes along with a request from its arrival to its answer. */
-type Answer = {
+/** Elysia's `set` goes along with a request from its arrival to its answer. */
+type Progress = {
   status?: number | string;
   headers: Record<string, string | number>;
   arrivedAt?: number;

@@ -10,7 +10,7 @@ import { input } from './input.ts';
 import { isolation } from './isolation.ts';
 import { matrix } from './matrix.ts';
 import { order } from './order.ts';
-import { power } from './power.ts';
+import { power, powerAlone } from './power.ts';
 import { queue } from './queue.ts';
 import { replays } from './replays.ts';
 import { revoke } from './revoke.ts';
@@ -45,4 +45,5 @@ export const harnesses: Harness[] = [
   fullQueue,
   bulk,
   shown,
+  powerAlone,
 ];

@@ -1,3 +1,4 @@
+import { failFileSync } from './file-sync.ts';
 import { fillDisk } from './full-disk.ts';
 import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
 import { createScript } from './script.ts';
@@ -18,7 +19,8 @@ export const disk: Harness = {
   promise: 'A disk error or a full disk never gives a false 2xx and harms nothing stored',
   proof:
     'strace lets the k-th fsync, fdatasync or write, and all after it, fail with EIO and ENOSPC; then ' +
-    'kill -9, a healthy disk, and the comparison. A 6 MB file system filled up and freed ' +
+    'kill -9, a healthy disk, and the comparison. The sync of the database file fails under ' +
+    'writes that fill the log: it must not begin anew. A 6 MB file system filled up and freed ' +
     'under the running server',
   control: { without: 'the look at what COMMIT says', variants: ['commit-error-swallowed'] },
   run,
@@ -34,6 +36,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
       await meetErrors({ seed, variants, tampered, counts, violations });
     }
     Object.assign(figures, counts);
+    if (tier === 'full') Object.assign(figures, await failFileSync(variants, violations));
   } else figures['injected errors'] = `NOT RUN: ${missing}`;
   Object.assign(figures, await fillDisk(variants, violations));
   return { figures, violations: violations.list() };

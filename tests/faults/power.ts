@@ -15,22 +15,37 @@ import { startLoad } from './load.ts';
 import { mountImage, sh } from './mounts.ts';
 import { createTarget } from './target.ts';
 
-const cycles = { quick: 3, full: 60, control: 8 };
-const clients = 8;
+type Cycles = { quick: number; full: number; control: number };
+
 const imageBytes = 256 * 1024 * 1024;
 const cutAfterMs = { from: 200, to: 1_200 };
+
+const proof = (clients: string) =>
+  `the server on a loop-mounted ext4 under ${clients}; EXT4_IOC_SHUTDOWN without a log flush in ` +
+  'mid-load; mounted again and compared';
 
 export const power: Harness = {
   id: 'P2',
   promise: 'A write answered 2xx is there after power loss',
-  proof:
-    `the server on a loop-mounted ext4 under ${clients} clients; EXT4_IOC_SHUTDOWN without a ` +
-    'log flush in mid-load; mounted again and compared',
+  proof: proof('8 clients'),
   control: { without: 'the wait for the disk after COMMIT', variants: ['no-sync'] },
-  run,
+  run: (options) => run(options, 8, { quick: 3, full: 60, control: 8 }),
 };
 
-async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
+/** With several, the next group's sync would make up for what this one lacks. */
+export const powerAlone: Harness = {
+  id: 'P22',
+  promise: 'So is that of a client that is alone, which COMMIT itself waits for',
+  proof: proof('one client'),
+  control: { without: 'the wait for the disk in COMMIT', variants: ['no-sync-alone'] },
+  run: (options) => run(options, 1, { quick: 3, full: 30, control: 20 }),
+};
+
+async function run(
+  { seed, tier, variants }: RunOptions,
+  clients: number,
+  cycles: Cycles,
+): Promise<Finding> {
   const work = mkdtempSync(join(tmpdir(), 'memory-power-'));
   let equipment: { cut: string; image: string };
   try {
@@ -44,6 +59,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     return await cutRepeatedly({
       seed,
       cycles: cycles[variants.length > 0 ? 'control' : tier],
+      clients,
       variants,
       ...equipment,
     });
@@ -71,6 +87,7 @@ function prepare(work: string) {
 async function cutRepeatedly(options: {
   seed: number;
   cycles: number;
+  clients: number;
   variants: string[];
   cut: string;
   image: string;
@@ -89,13 +106,14 @@ async function cutRepeatedly(options: {
 }
 
 async function cutOnce(options: {
+  clients: number;
   variants: string[];
   cut: string;
   image: string;
   random: Random;
   violations: Violations;
 }) {
-  const { cut, image, random, violations } = options;
+  const { clients, cut, image, random, violations } = options;
   const ledger = createLedger();
   const mount = mountImage(image);
   const target = createTarget({ variants: options.variants, folder: mount.folder });

@@ -16,11 +16,13 @@ export type DiskCall = 'fsync' | 'fdatasync' | 'pwrite64';
 /** After so slow a sync the writer waits for the next one by itself. */
 const slowMicros = 2_000;
 
-/** Runs a command so that `what` happens to the system calls, such as `signal=KILL:when=3`. */
-export function tampering(calls: DiskCall[], what: string): string[] {
+/** Runs a command so that `what` happens to the system calls, such as `signal=KILL:when=3`; with a
+ * `path` only to those on this file. */
+export function tampering(calls: DiskCall[], what: string, path?: string): string[] {
   const inject = ['-e', `inject=${calls}:${what}`];
   // Else one write after the other would never come to the writer's own sync.
   if (!calls.includes('fsync')) inject.push('-e', `inject=fsync:delay_exit=${slowMicros}`);
   const traced = ['-e', `trace=${[...new Set([...calls, 'fsync'])]}`];
-  return [program, '-f', '-qq', '-o', '/dev/null', ...traced, ...inject];
+  const only = path === undefined ? [] : ['-P', path];
+  return [program, '-f', '-qq', '-o', '/dev/null', ...only, ...traced, ...inject];
 }

@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite';
 import { fdatasyncSync, openSync } from 'node:fs';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { isSyncFault } from './faults.ts';
 
 /*
  * A checkpoint writes the log's pages into the file and waits for the disk. Left to SQLite, it
@@ -8,11 +9,17 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
  * the writer. Under constant writes it never catches up entirely, so the log would only grow. When
  * it has become long, the thread first brings the file to the disk as it is; then writes wait for
  * one checkpoint, which finds little left to do, and the log begins anew. Reads never wait.
+ *
+ * After a sync of the file that failed, the system may take for written what it could not write,
+ * and the next sync would mean nothing. Then no checkpoint is made any more: the log has it all,
+ * and is kept for the next start, which writes it into the file once more.
  */
 
 export type Checkpointer = {
   /** Said after each group of writes. Where a promise comes back, the next group is to await it. */
   committed(): Promise<void> | undefined;
+  /** Whether the file may lack what only the log has. */
+  hasFailed(): boolean;
   /** Resolves once the thread has closed the file. */
   stop(): Promise<void>;
 };
@@ -20,11 +27,14 @@ export type Checkpointer = {
 const lookEveryMs = 50;
 /** Pages worth a checkpoint. The more, the oftener the same one is among them. */
 const leastPages = 4_000;
-/** 32 MB. */
+/** 32 MB: from here on the log is being shortened, */
 const mostPages = 8_000;
+/** and from here on, 64 MB, writes wait for that. */
+const farTooManyPages = 16_000;
 
 type Log = { log: number; checkpointed: number };
 type Task = 'checkpoint' | 'checkpoint and sync' | 'stop';
+type Outcome = 'done' | 'not synced';
 
 export function createCheckpointer(db: Database, path: string): Checkpointer {
   // Looks, and does nothing.
@@ -34,9 +44,11 @@ export function createCheckpointer(db: Database, path: string): Checkpointer {
   let running: PromiseWithResolvers<void> | null = null;
   let lookedAt = performance.now();
   let isLittleLeft = false;
+  let failed = false;
   let stopped = false;
 
-  function done(): void {
+  function done(outcome: Outcome): void {
+    failed ||= outcome === 'not synced';
     running?.resolve();
     running = null;
   }
@@ -57,12 +69,7 @@ export function createCheckpointer(db: Database, path: string): Checkpointer {
 
   /** The thread could not: everybody waits. */
   function checkpointHere(): void {
-    try {
-      checkpoint.all();
-    } catch {
-      // The log is kept, and grows until the disk is well again.
-    }
-    done();
+    done(outcomeOf(() => checkpoint.all()));
   }
 
   /** Resolves when the thread has done what it could. */
@@ -90,11 +97,12 @@ export function createCheckpointer(db: Database, path: string): Checkpointer {
 
   async function shorten(): Promise<void> {
     await run('checkpoint and sync');
-    isLittleLeft = true;
+    isLittleLeft = !failed;
   }
 
   return {
     committed() {
+      if (failed) return;
       if (isLittleLeft) {
         isLittleLeft = false;
         return run('checkpoint');
@@ -103,11 +111,12 @@ export function createCheckpointer(db: Database, path: string): Checkpointer {
       if (now - lookedAt < lookEveryMs) return;
       lookedAt = now;
       const { log, checkpointed } = lookAtLog();
-      if (log - checkpointed < leastPages || running !== null) return;
-      if (log < mostPages) void run('checkpoint');
-      else void shorten();
+      if (running !== null) return log < farTooManyPages ? undefined : running.promise;
+      if (log >= mostPages && log > checkpointed) void shorten();
+      else if (log - checkpointed >= leastPages) void run('checkpoint');
       return;
     },
+    hasFailed: () => failed,
     async stop() {
       stopped = true;
       if (thread === null) return;
@@ -120,23 +129,36 @@ export function createCheckpointer(db: Database, path: string): Checkpointer {
   };
 }
 
+/** Of other faults the log is kept as well, and a later checkpoint goes on where this one ended. */
+function outcomeOf(work: () => void): Outcome {
+  try {
+    work();
+    return 'done';
+  } catch (error) {
+    return isSyncFault(error) ? 'not synced' : 'done';
+  }
+}
+
 if (!isMainThread && typeof workerData?.loggedPath === 'string') {
-  const db = new Database(workerData.loggedPath);
+  const path: string = workerData.loggedPath;
+  const db = new Database(path);
   db.run('PRAGMA synchronous = FULL');
   const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
-  // Never closed: with any descriptor of the file a process would lose the locks it holds on it.
+  // Opened before anything is written, because it hears only of later faults, and never closed:
+  // with any descriptor of the file a process would lose the locks that it holds on it.
   let file: number | null = null;
+  const makeCheckpoint = (sync: boolean) => {
+    file ??= openSync(path, 'r');
+    checkpoint.all();
+    if (sync) fdatasyncSync(file);
+  };
   parentPort?.on('message', (task: Task) => {
     if (task === 'stop') {
       db.close(true);
       parentPort?.close();
       return;
     }
-    checkpoint.all();
-    if (task === 'checkpoint and sync') {
-      file ??= openSync(workerData.loggedPath, 'r');
-      fdatasyncSync(file);
-    }
-    parentPort?.postMessage('done');
+    const outcome = outcomeOf(() => makeCheckpoint(task === 'checkpoint and sync'));
+    parentPort?.postMessage(outcome satisfies Outcome);
   });
 }

@@ -35,3 +35,10 @@ export function outcomeUnknown(cause: unknown): ServiceError {
 export function isBusy(error: unknown): boolean {
   return error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? '');
 }
+
+/** Whether the disk did not take what was written. The system may count it as written all the same,
+ * and the next sync would succeed and mean nothing. */
+export function isSyncFault(error: unknown): boolean {
+  if (error instanceof SQLiteError) return error.code === 'SQLITE_IOERR_FSYNC';
+  return error instanceof Error && 'syscall' in error && error.syscall === 'fdatasync';
+}

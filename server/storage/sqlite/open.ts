@@ -57,11 +57,13 @@ function isSmall(path: string): boolean {
   return !existsSync(path) || statSync(path).size <= checkedAtOpenBytes;
 }
 
-/** A process that was killed may have left commits on the way to the disk. They are shown from now
- * on, so they have to be there. */
-function syncRecovered(wal: Wal, path: string): void {
+/** A process that was killed may have left commits on the way to the disk, or that the disk did not
+ * take. They are shown from now on, so they have to be there. */
+function mendRecovered(writes: Database, wal: Wal, path: string): void {
   try {
-    wal.syncInPlace();
+    writes.run('BEGIN IMMEDIATE');
+    wal.mend();
+    writes.run('ROLLBACK');
   } catch (cause) {
     throw new Error(`the disk reports a fault; look at the system's log about ${path}`, { cause });
   }
@@ -81,14 +83,14 @@ function storageOn(
   lock: { release(): void } | null,
 ): Storage {
   const { reads, writes } = connections;
-  // The writer waits for other processes by itself, without holding up the reads.
-  applySetting(writes, 'busy_timeout', 0);
   const wal = createWal(path);
   const snapshot = createSnapshot(reads);
   if (lock !== null) {
-    syncRecovered(wal, path);
+    mendRecovered(writes, wal, path);
     applySetting(writes, 'wal_autocheckpoint', 0);
   }
+  // The writer waits for other processes by itself, without holding up the reads.
+  applySetting(writes, 'busy_timeout', 0);
   // An administrator's command ends soon, and leaves checkpoints to SQLite.
   const checkpointer = lock === null ? null : createCheckpointer(writes, path);
   const writer = createWriter({
@@ -127,7 +129,7 @@ function storageOn(
         await writer.drained();
       } finally {
         await checkpointer?.stop();
-        if (!wal.hasFailed()) closeFiles(connections, wal);
+        if (!wal.hasFailed() && checkpointer?.hasFailed() !== true) closeFiles(connections, wal);
         lock?.release();
       }
     },

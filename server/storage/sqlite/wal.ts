@@ -12,9 +12,10 @@ import { ServiceError } from '../../errors.ts';
 import { outcomeUnknown, retryAfterSeconds } from './faults.ts';
 
 /*
- * The way of the write-ahead log to the disk. With `synchronous=NORMAL` COMMIT only writes it, and
- * the writer waits for the disk here, in a thread of the pool, while requests are served. SQLite's
- * own waiting would hold up everybody, for 10 to 20 ms where a checkpoint keeps the disk busy.
+ * The way of the write-ahead log to the disk. Where a group of writes commits, COMMIT only writes
+ * the log (`synchronous=NORMAL`), and the writer waits for the disk here, in a thread of the pool,
+ * while requests are served. SQLite's own waiting would hold up everybody, for 10 to 20 ms where a
+ * checkpoint keeps the disk busy.
  */
 export type Wal = {
   /**
@@ -22,9 +23,9 @@ export type Wal = {
    * reports a fault: the outcome is unknown then.
    */
   sync(): Promise<void>;
-  /** The same, holding up everybody. */
-  syncInPlace(): void;
-  /** Whether something may be committed that the disk does not have, until `mend` succeeds. */
+  /** Says that a sync of SQLite's own failed. */
+  noteFault(): void;
+  /** Whether something may be in the log that the disk does not have, until `mend` succeeds. */
   hasFailed(): boolean;
   /**
    * Makes up for a sync that failed. Called inside a transaction, so that nobody else writes.
@@ -48,25 +49,17 @@ export function createWal(path: string): Wal {
     return opened;
   }
 
-  function noteFault(error: unknown): never {
-    failed = true;
-    throw outcomeUnknown(error);
-  }
-
   return {
     async sync() {
       try {
         await syncInPool(file());
       } catch (error) {
-        noteFault(error);
+        failed = true;
+        throw outcomeUnknown(error);
       }
     },
-    syncInPlace() {
-      try {
-        fdatasyncSync(file());
-      } catch (error) {
-        noteFault(error);
-      }
+    noteFault() {
+      failed = true;
     },
     hasFailed: () => failed,
     mend() {

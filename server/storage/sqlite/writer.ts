@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import { ServiceError } from '../../errors.ts';
 import { createTurns, type Turn } from '../../turns.ts';
-import { asServiceError, isBusy } from './faults.ts';
+import { asServiceError, isBusy, isSyncFault } from './faults.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Wal } from './wal.ts';
 
@@ -111,6 +111,8 @@ export function createWriter(options: {
    */
   function waitInCommit(whether: boolean): void {
     if (whether === waitsInCommit) return;
+    // Where this fails we wait, too, which is never wrong.
+    waitsInCommit = false;
     db.run(`PRAGMA synchronous = ${whether ? 'FULL' : 'NORMAL'}`);
     waitsInCommit = whether;
   }
@@ -147,7 +149,7 @@ export function createWriter(options: {
         group.push(one);
         settle.push(await runOne(one, turn));
         await turn();
-      } while (performance.now() < until);
+      } while (!waitsInCommit && performance.now() < until);
       const begun = performance.now();
       await commitDurably();
       tookMs = performance.now() - begun;
@@ -164,9 +166,22 @@ export function createWriter(options: {
   }
 
   async function commitDurably(): Promise<void> {
-    if (!waitsInCommit) snapshot.hold();
+    if (waitsInCommit) {
+      commitInPlace();
+      return;
+    }
+    snapshot.hold();
     commit.run();
-    if (!waitsInCommit) await wal.sync();
+    await wal.sync();
+  }
+
+  function commitInPlace(): void {
+    try {
+      commit.run();
+    } catch (error) {
+      if (isSyncFault(error)) wal.noteFault();
+      throw error;
+    }
   }
 
   /** SQLite ends a transaction by itself when the disk fails or is full; else we do. */

@@ -36,13 +36,15 @@ export const variants: Record<string, Variant> = {
   },
   'no-sync': {
     patches: [
-      ['server/storage/sqlite/wal.ts', 'fdatasyncSync(file());', ''],
       ['server/storage/sqlite/wal.ts', 'await syncInPool(file());', ''],
       ['server/storage/sqlite/writer.ts', "? 'FULL'", "? 'NORMAL'"],
     ],
   },
+  'no-sync-alone': {
+    patches: [['server/storage/sqlite/writer.ts', "? 'FULL'", "? 'NORMAL'"]],
+  },
   'shown-at-once': {
-    patches: [['server/storage/sqlite/writer.ts', 'if (!waitsInCommit) snapshot.hold();', '']],
+    patches: [['server/storage/sqlite/writer.ts', 'snapshot.hold();', '']],
   },
   'no-replay': {
     patches: [

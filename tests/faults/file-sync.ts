@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { read, send } from './api.ts';
+import type { Finding, Violations } from './harness.ts';
+import { tampering } from './strace.ts';
+import { createTarget, type Target } from './target.ts';
+
+/** Of text; the log takes several times as much, and more than its longest. */
+const writtenBytes = 25 * 1024 * 1024;
+const content = 'a long text '.repeat(5_000);
+const writers = 8;
+/** Where a log's header has the numbers that are drawn when it begins anew. */
+const salts = { from: 16, to: 24 };
+
+/**
+ * The disk does not take the database file, and says so once: the system forgets it then. What was
+ * written into the file may be lost, so the log, which has it, must not begin anew.
+ */
+export async function failFileSync(
+  variants: string[],
+  violations: Violations,
+): Promise<Finding['figures']> {
+  const target = createTarget({ variants });
+  try {
+    // The file is made while the disk is well.
+    await target.start();
+    await target.stop();
+    await target.start(tampering(['fdatasync'], 'error=EIO:when=1+', target.path));
+    await save(target, 'the first');
+    const begun = saltsOf(target);
+    let stored = 1;
+    const each = Math.ceil(writtenBytes / content.length / writers);
+    async function write(): Promise<void> {
+      for (let count = 0; count < each; count += 1) if (await save(target, content)) stored += 1;
+    }
+    await Promise.all(Array.from({ length: writers }, write));
+    if (saltsOf(target) !== begun) violations.add('the log began anew over a file not synced');
+    await target.kill();
+    await target.start();
+    const found = await countOf(target);
+    if (found !== stored) violations.add(`after it ${found} of ${stored} memories are there`);
+    return { storedUnsynced: stored };
+  } finally {
+    await target.remove();
+  }
+}
+
+function saltsOf({ path }: Target): string {
+  return readFileSync(`${path}-wal`).subarray(salts.from, salts.to).toString('hex');
+}
+
+async function save(target: Target, content: string): Promise<boolean> {
+  const body = { userId: 'unsynced', content };
+  const reply = await send(target, { method: 'POST', path: '/v1/memories', body });
+  return reply?.status === 201;
+}
+
+async function countOf(target: Target): Promise<number> {
+  let cursor: string | null = '';
+  let count = 0;
+  while (cursor !== null) {
+    const from: string = cursor === '' ? '' : `&cursor=${cursor}`;
+    const path = `/v1/memories?userId=unsynced&limit=100${from}`;
+    const page = await read<{ items: unknown[]; nextCursor: string | null }>(target, path);
+    count += page.items.length;
+    cursor = page.nextCursor;
+  }
+  return count;
+}
