@@ -125,7 +125,7 @@ async function watch(target: Target, { method, body, isSeenIn }: Change) {
     }
   }
   const looking = look();
-  // One more, so that some are alone in their group and some are not.
+  // One more, so that groups of two are seen as well. P22 looks at writes that COMMIT waits for.
   const path = memory === undefined ? '/v1/memories' : `/v1/memories/${memory.id}`;
   const [reply] = await Promise.all([
     send(target, { method, path, body }).finally(() => {

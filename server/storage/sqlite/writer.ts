@@ -13,7 +13,8 @@ import type { Wal } from './wal.ts';
  *                                                       \-> its own error -> rejected
  *
  * A long transaction lets requests in between its steps, and so does the wait for the disk. They
- * read through a connection of their own, which sees nothing of it before it is on the disk.
+ * read through a connection of their own, which sees nothing of it before it is on the disk. Of a
+ * write that is alone COMMIT makes the sync by itself.
  */
 export type Writer = {
   /** Runs `effect` in the next group; what it throws undoes it alone. */
