@@ -102,8 +102,8 @@ function goalsOf(many: Figures, one: Figures): Goal[] {
     ratioOf(rates(figures[a]), rates(figures[b]));
   const ceiling = 'durable saves, 64 connections, of the HTTP ceiling';
   const single = 'durable saves, 64 connections, of one commit per request';
-  const alone = 'durable saves, one connection, of one commit per request';
-  const bare = 'the same, of a bare server that checks no key and logs nothing';
+  const alone = 'durable saves, one connection, of the same service with one commit per request';
+  const bare = 'durable saves, one connection, of a bare server with one commit per request';
   const turns = many.service ?? [];
   const tail = ratioOf(
     turns.map(({ p99Ms }) => p99Ms),

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { read, send } from './api.ts';
 import type { Finding, Violations } from './harness.ts';
 import { tampering } from './strace.ts';
@@ -8,6 +8,8 @@ import { createTarget, type Target } from './target.ts';
 const writtenBytes = 25 * 1024 * 1024;
 const content = 'a long text '.repeat(5_000);
 const writers = 8;
+/** A log of this length is being shortened. */
+const longBytes = 8_000 * 4_096;
 /** Where a log's header has the numbers that are drawn when it begins anew. */
 const salts = { from: 16, to: 24 };
 
@@ -34,6 +36,8 @@ export async function failFileSync(
     }
     await Promise.all(Array.from({ length: writers }, write));
     if (saltsOf(target) !== begun) violations.add('the log began anew over a file not synced');
+    const loggedBytes = statSync(`${target.path}-wal`).size;
+    if (loggedBytes < longBytes) violations.add(`a log of ${loggedBytes} bytes proves nothing`);
     await target.kill();
     await target.start();
     const found = await countOf(target);

@@ -4,6 +4,7 @@ import type { Storage } from '../storage.ts';
 import { createAnswers } from './answers.ts';
 import { damaged, structuralFaults, structuralFaultsAside } from './check.ts';
 import { createCheckpointer } from './checkpoint.ts';
+import { isBusy } from './faults.ts';
 import { createJobs } from './jobs.ts';
 import { createKeys } from './keys.ts';
 import { lockDatabase } from './lock.ts';
@@ -65,7 +66,10 @@ function mendRecovered(writes: Database, wal: Wal, path: string): void {
     wal.mend();
     writes.run('ROLLBACK');
   } catch (cause) {
-    throw new Error(`the disk reports a fault; look at the system's log about ${path}`, { cause });
+    const why = isBusy(cause)
+      ? `another process has been writing to ${path} for long; try again when it has ended`
+      : `the disk reports a fault; look at the system's log about ${path}`;
+    throw new Error(why, { cause });
   }
 }
 
