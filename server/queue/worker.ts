@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import type { Job, Passage, Storage } from '../storage/storage.ts';
+import type { Job, Passage, PassageStep, Storage } from '../storage/storage.ts';
 import { createTurns } from '../turns.ts';
 import { backoffMs, longestBackoffMs, maxAttempts } from './backoff.ts';
 
@@ -150,10 +150,11 @@ export function startWorker(options: WorkerOptions): Worker {
     }
   }
 
-  function stepOf({ projectId, memoryId, leaseToken }: Job, passages: Passage[], first = 0) {
+  function stepOf(job: Job, passages: Passage[], first = 0): PassageStep {
+    const { projectId, userId, seq, leaseToken } = job;
     const step = passages.slice(first, first + passagesPerStep);
     const total = passages.length;
-    return { projectId, memoryId, leaseToken, now: now(), first, passages: step, total };
+    return { projectId, userId, seq, leaseToken, now: now(), first, passages: step, total };
   }
 
   async function fail(job: Job, failure: unknown): Promise<void> {

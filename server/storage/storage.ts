@@ -109,7 +109,8 @@ export interface Storage {
   /**
    * Stores runs of passages, each beginning with the one numbered `first`; 0 removes what an
    * earlier attempt left. With the last of `total` the memory is complete. False for each whose
-   * lease is no longer the job's: nothing of it is stored. Where one cannot be stored, none is.
+   * lease is no longer the job's, or that does not follow what is stored: nothing of it is stored.
+   * Where one cannot be stored, none is.
    */
   storePassages(steps: PassageStep[]): Promise<boolean[]>;
 
@@ -249,11 +250,19 @@ export type StoredStatus = {
   updatedAt: number;
 };
 
-/** The right to finish a job, until somebody else claims it or its text changes. */
-export type Lease = { projectId: number; memoryId: string; leaseToken: number };
+/**
+ * The right to finish a job, until somebody else claims it or its text changes. `seq` is the
+ * memory's number.
+ */
+export type Lease = { projectId: number; userId: string; seq: number; leaseToken: number };
 
 /** `attempt` counts from 1; `metadata` is JSON text. */
-export type Job = Lease & { attempt: number; content: string; metadata: string };
+export type Job = Lease & {
+  memoryId: string;
+  attempt: number;
+  content: string;
+  metadata: string;
+};
 
 /** Some of a memory's passages, of `total`. */
 export type PassageStep = Lease & {

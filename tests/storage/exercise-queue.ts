@@ -115,6 +115,22 @@ export function exerciseQueue(name: string, open: () => Promise<Opened>): void {
       }
     });
 
+    test('an attempt replaces what an earlier one left, and goes on only where it is', async () => {
+      const id = await acceptOne();
+      const step = { now: 3_000, first: 0, passages: one, total: 2 };
+      const given = await claim();
+      expect(await storeStep(storage, { ...given, ...step })).toBe(true);
+      await storage.releaseJob(given);
+      const job = await claim();
+      expect(await storeStep(storage, { ...job, ...step, first: 2 })).toBe(false);
+      const other = [{ start: 0, length: 5, folded: 'other' }];
+      expect(await storeStep(storage, { ...job, ...step, passages: other })).toBe(true);
+      expect(await status(id)).toMatchObject({ status: 'processing', chunksComplete: 1 });
+      expect(await storeStep(storage, { ...job, ...step, first: 1 })).toBe(true);
+      const stored = [...(await storage.listPassages(projectId, job.userId))];
+      expect(stored.map(({ folded }) => folded)).toEqual(['other', 'hello']);
+    });
+
     test('an update of a processing or failed memory completes it', async () => {
       const id = await acceptOne();
       await storage.failJob({ ...(await claim()), now: 1, retryAt: null, errorMessage: 'x' });

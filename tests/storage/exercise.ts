@@ -139,6 +139,19 @@ export function exerciseMemories(name: string, open: () => Promise<Opened>): voi
       ]);
       expect((await list(storage)).length).toBe(3);
     });
+
+    test('a write that fails after it has stored something has stored nothing', async () => {
+      const fault = new Error('no answer');
+      const answer = () => {
+        throw fault;
+      };
+      const lone = save(storage, memory(), { answer });
+      await expect(lone).rejects.toBe(fault);
+      const group = [save(storage, memory()), save(storage, memory(), { answer })];
+      await Promise.allSettled(group);
+      await expect(group[1]).rejects.toBe(fault);
+      expect((await list(storage)).length).toBe(1);
+    });
   });
 }
 

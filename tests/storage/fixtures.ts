@@ -1,5 +1,6 @@
 import { noFilter } from '../../server/memory/filter.ts';
 import type {
+  Answer,
   Idempotency,
   NewMemory,
   PassageStep,
@@ -32,11 +33,20 @@ export function record(fields: Partial<NewMemory> = {}): NewMemory {
   return memory({ type: 'document', ...fields });
 }
 
-type Common = { projectId?: number; at?: number; idempotency?: Idempotency | null };
+type Common = {
+  projectId?: number;
+  at?: number;
+  idempotency?: Idempotency | null;
+  answer?: (outcome: unknown) => Answer;
+};
 
-function common<Outcome>({ at = 1_000, idempotency = null, ...rest }: Common) {
-  const answer = (outcome: Outcome) => ({ status: 200, body: JSON.stringify(outcome) ?? '' });
-  return { projectId: rest.projectId ?? projectId, at, idempotency, answer };
+function common(more: Common) {
+  const { at = 1_000, idempotency = null, answer = answerWith } = more;
+  return { projectId: more.projectId ?? projectId, at, idempotency, answer };
+}
+
+function answerWith(outcome: unknown): Answer {
+  return { status: 200, body: JSON.stringify(outcome) ?? '' };
 }
 
 export function save(storage: Storage, saved: NewMemory, more: Common = {}): Promise<WriteResult> {

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import { mapInTurns } from '../../turns.ts';
-import type { Job, Lease, PassageStep, Storage, StoredStatus } from '../storage.ts';
-import type { Owner, Passages } from './passages.ts';
+import type { Job, PassageStep, Storage, StoredStatus } from '../storage.ts';
+import type { Passages } from './passages.ts';
 import { statusColumn } from './row.ts';
 import type { Connections } from './settings.ts';
 import type { Writer } from './writer.ts';
@@ -18,11 +18,13 @@ type JobOperations = Pick<
   | 'queueState'
 >;
 
-type Leased = Owner & { stored: number };
-type Due = Omit<Job, 'attempt'> & { seq: number; attempts: number };
+type Due = Omit<Job, 'attempt'> & { attempts: number };
 
 /** The texts of one claim are all in memory at once: about so many UTF-16 units, and the last. */
 const claimedUnits = 1_000_000;
+
+/** Whether the job is still of the lease with this token. */
+const held = (token: string) => `state = 'running' AND lease_token = ${token}`;
 
 /** The queue's side of a job's life; its states are drawn where the table is made. */
 export function createJobs(
@@ -34,7 +36,7 @@ export function createJobs(
   // What was never tried is due whatever the clock says, and so is what waits longer than any
   // backoff: the clock was set back.
   const due = writes.prepare<Due, [number, number, number]>(
-    `SELECT j.project_id AS projectId, j.memory_seq AS seq, m.id AS memoryId,
+    `SELECT j.project_id AS projectId, m.user_id AS userId, j.memory_seq AS seq, m.id AS memoryId,
        j.lease_token + 1 AS leaseToken, j.attempts, m.content, m.metadata
      FROM jobs AS j JOIN memories AS m ON m.seq = j.memory_seq AND m.project_id = j.project_id
      WHERE j.run_at IS NOT NULL AND j.state = 'waiting'
@@ -45,24 +47,23 @@ export function createJobs(
     `UPDATE jobs SET state = 'running', attempts = attempts + 1, lease_token = lease_token + 1
      WHERE project_id = ? AND memory_seq = ?`,
   );
-  const leased = writes.prepare<Leased, [number, string, number]>(
-    `SELECT m.project_id AS projectId, m.user_id AS userId, m.seq,
-       j.chunks_complete AS stored FROM memories AS m
-     JOIN jobs AS j ON j.project_id = m.project_id AND j.memory_seq = m.seq
-     WHERE m.project_id = +? AND m.id = +? AND j.state = 'running' AND j.lease_token = +?`,
+  const advance = writes.prepare(
+    `UPDATE jobs SET state = iif(?2 = ?3, 'complete', 'running'),
+       run_at = iif(?2 = ?3, NULL, run_at), chunks_complete = ?2, chunks_total = ?3,
+       error_message = NULL, updated_at = ?4
+     WHERE project_id = ?5 AND memory_seq = ?6 AND ${held('?7')} AND chunks_complete = ?1`,
   );
-  const progress = writes.prepare(
-    `UPDATE jobs SET state = iif(?1 = ?2, 'complete', 'running'),
-       run_at = iif(?1 = ?2, NULL, run_at), chunks_complete = ?1, chunks_total = ?2,
-       error_message = NULL, updated_at = ?3 WHERE project_id = ?4 AND memory_seq = ?5`,
+  const startOver = writes.prepare(
+    `UPDATE jobs SET chunks_complete = 0
+     WHERE project_id = ? AND memory_seq = ? AND ${held('?')}`,
   );
   const fail = writes.prepare(
     `UPDATE jobs SET state = ?, run_at = ?, error_message = ?, updated_at = ?
-     WHERE project_id = ? AND memory_seq = ?`,
+     WHERE project_id = ? AND memory_seq = ? AND ${held('?')}`,
   );
   const release = writes.prepare(
     `UPDATE jobs SET state = 'waiting', attempts = attempts - 1
-     WHERE project_id = ? AND memory_seq = ?`,
+     WHERE project_id = ? AND memory_seq = ? AND ${held('?')}`,
   );
   const recover = writes.prepare(
     `UPDATE jobs SET state = 'waiting', attempts = attempts - ?
@@ -73,13 +74,6 @@ export function createJobs(
      ORDER BY run_at LIMIT 1`,
   );
   const state = prepareQueueState(reads);
-
-  /** Runs `step` for the holder of the lease; false for anybody else. */
-  function guarded({ projectId, memoryId, leaseToken }: Lease, step: (of: Leased) => void) {
-    const of = leased.get(projectId, memoryId, leaseToken);
-    if (of !== null) step(of);
-    return of !== null;
-  }
 
   function readDue({ now, horizon, limit }: Parameters<Storage['claimJobs']>[0]): Due[] {
     const read: Due[] = [];
@@ -94,33 +88,42 @@ export function createJobs(
   }
 
   function claimDue(which: Parameters<Storage['claimJobs']>[0]): Job[] {
-    return readDue(which).map(({ seq, attempts, ...job }) => {
-      claim.run(job.projectId, seq);
+    return readDue(which).map(({ attempts, ...job }) => {
+      claim.run(job.projectId, job.seq);
       return { ...job, attempt: attempts + 1 };
     });
   }
 
-  function storeStep({ now, first, passages, total, ...lease }: PassageStep): boolean {
-    return guarded(lease, ({ stored, ...of }) => {
-      if (first === 0 && stored > 0) passagesOf.remove(of);
-      passagesOf.insert(of, first, passages);
-      progress.run(first + passages.length, total, now, of.projectId, of.seq);
-    });
+  /** False without the lease, and where something else is stored than what comes before. */
+  function follow({ now, first, passages, total, projectId, seq, leaseToken }: PassageStep) {
+    const end = first + passages.length;
+    return advance.run(first, end, total, now, projectId, seq, leaseToken).changes > 0;
+  }
+
+  function storeStep(step: PassageStep): boolean {
+    const { first, passages, projectId, seq, leaseToken } = step;
+    if (!follow(step)) {
+      // An earlier attempt may have got somewhere.
+      if (first > 0 || startOver.run(projectId, seq, leaseToken).changes === 0) return false;
+      passagesOf.remove(step);
+      follow(step);
+    }
+    passagesOf.insert(step, first, passages);
+    return true;
   }
 
   return {
     getStatus: async (projectId, id) => status(projectId, id),
     claimJobs: (claim) => write(() => claimDue(claim)),
     storePassages: (steps) => write((turn) => mapInTurns(steps, storeStep, turn)),
-    failJob: ({ now, retryAt, errorMessage, ...lease }) =>
-      write(() =>
-        guarded(lease, ({ projectId, seq }) => {
-          const then = retryAt === null ? 'failed' : 'waiting';
-          fail.run(then, retryAt, errorMessage, now, projectId, seq);
-        }),
-      ),
-    releaseJob: (lease) =>
-      write(() => guarded(lease, ({ projectId, seq }) => release.run(projectId, seq))),
+    failJob: ({ now, retryAt, errorMessage, projectId, seq, leaseToken }) =>
+      write(() => {
+        const then = retryAt === null ? 'failed' : 'waiting';
+        const of = [projectId, seq, leaseToken];
+        return fail.run(then, retryAt, errorMessage, now, ...of).changes > 0;
+      }),
+    releaseJob: ({ projectId, seq, leaseToken }) =>
+      write(() => release.run(projectId, seq, leaseToken).changes > 0),
     recoverJobs: ({ countAttempt }) => write(() => recover.run(countAttempt ? 0 : 1).changes),
     nextJobAt: async () => next.get()?.at ?? null,
     queueState: async () => state(),

@@ -1,5 +1,4 @@
 import type { Database } from 'bun:sqlite';
-import { ServiceError } from '../../errors.ts';
 import { createTurns, type Turn } from '../../turns.ts';
 import { asServiceError, isBusy, isSyncFault } from './faults.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -13,8 +12,8 @@ import type { Wal } from './wal.ts';
  *                                                       \-> its own error -> rejected
  *
  * A long transaction lets requests in between its steps, and so does the wait for the disk. They
- * read through a connection of their own, which sees nothing of it before it is on the disk. Of a
- * write that is alone COMMIT makes the sync by itself.
+ * read through a connection of their own, which sees nothing of it before it is on the disk. A
+ * write that is alone needs no savepoint, and COMMIT makes the sync by itself.
  */
 export type Writer = {
   /** Runs `effect` in the next group; what it throws undoes it alone. */
@@ -198,16 +197,18 @@ export function createWriter(options: {
   async function runOne({ effect, resolve, reject }: Waiting, turn: Turn): Promise<() => void> {
     // A fault of the disk in a read by this connection ends the transaction, too.
     if (!db.inTransaction) throw new Error('the transaction of the group has ended');
-    savepoint.run();
+    // Then the whole transaction goes where it fails.
+    const isAlone = waitsInCommit;
+    if (!isAlone) savepoint.run();
     try {
       const value = (await effect(turn)) as never;
-      release.run();
+      if (!isAlone) release.run();
       return () => resolve(value);
     } catch (error) {
-      if (!db.inTransaction) throw error;
+      if (isAlone || !db.inTransaction) throw error;
       undo.run();
       release.run();
-      const fault = error instanceof ServiceError ? error : asServiceError(error);
+      const fault = asServiceError(error);
       return () => reject(fault);
     }
   }
