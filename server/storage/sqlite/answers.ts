@@ -41,14 +41,20 @@ export function createAnswers(db: Database, writer: Writer): Answers {
      AND seq IN (SELECT seq FROM answers ORDER BY seq LIMIT ?)`,
   );
 
-  async function once<T>(write: Write<T>, effect: Effect<Done<T>>, turn: Turn) {
-    const { projectId, idempotency, at } = write;
+  function once<T>(write: Write<T>, effect: Effect<Done<T>>, turn: Turn) {
+    const { projectId, idempotency } = write;
     const stored = idempotency === null ? null : find.get(projectId, idempotency.key);
     if (stored !== null) {
       if (stored.fingerprint !== idempotency?.fingerprint) throw keyReused();
       return { answer: { status: stored.status, body: stored.body }, replayed: true };
     }
-    const { outcome, textOf } = await effect(turn);
+    const done = effect(turn);
+    // A promise only where there is something to wait for; see the writer.
+    return done instanceof Promise ? done.then((done) => keep(write, done)) : keep(write, done);
+  }
+
+  function keep<T>(write: Write<T>, { outcome, textOf }: Done<T>): WriteResult {
+    const { projectId, idempotency, at } = write;
     const answer = write.answer(outcome);
     if (idempotency !== null) {
       const { key, fingerprint } = idempotency;

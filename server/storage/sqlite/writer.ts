@@ -12,8 +12,8 @@ import type { Wal } from './wal.ts';
  *                                                       \-> its own error -> rejected
  *
  * A long transaction lets requests in between its steps, and so does the wait for the disk. They
- * read through a connection of their own, which sees nothing of it before it is on the disk. A
- * write that is alone needs no savepoint, and COMMIT makes the sync by itself.
+ * read through a connection of their own, which sees nothing of it before it is on the disk. Of a
+ * write that is alone COMMIT makes the sync by itself.
  */
 export type Writer = {
   /** Runs `effect` in the next group; what it throws undoes it alone. */
@@ -76,7 +76,7 @@ export function createWriter(options: {
 
   async function flush(): Promise<void> {
     if (!tryBegin()) return;
-    await commitGroup();
+    await (waitsInCommit ? commitAlone() : commitGroup());
     if (!wal.hasFailed()) await committed();
     planned = waiting.length > 0;
     if (planned) setImmediate(flush);
@@ -137,6 +137,26 @@ export function createWriter(options: {
     for (const { reject } of group) reject(fault);
   }
 
+  /** A write that is alone takes its transaction with it where it fails: it needs no savepoint. */
+  async function commitAlone(): Promise<void> {
+    const one = waiting.shift();
+    if (one === undefined) return;
+    try {
+      const outcome = one.effect(createTurns());
+      // To await what is there already is dear beside all else that a single client waits for.
+      const value = outcome instanceof Promise ? await outcome : outcome;
+      const begun = performance.now();
+      commitInPlace();
+      tookMs = performance.now() - begun;
+      show();
+      one.resolve(value as never);
+    } catch (error) {
+      endTransaction();
+      show();
+      refuse([one], error);
+    }
+  }
+
   async function commitGroup(): Promise<void> {
     const turn = createTurns();
     const until = performance.now() + longestGroupMs;
@@ -149,30 +169,26 @@ export function createWriter(options: {
         group.push(one);
         settle.push(await runOne(one, turn));
         await turn();
-      } while (!waitsInCommit && performance.now() < until);
+      } while (performance.now() < until);
       const begun = performance.now();
-      await commitDurably();
+      snapshot.hold();
+      commit.run();
+      await wal.sync();
       tookMs = performance.now() - begun;
     } catch (error) {
       refuse(group, error);
       endTransaction();
       return;
     } finally {
-      // What the disk may not have is not shown, which also keeps it out of every checkpoint.
-      if (wal.hasFailed()) mendLater();
-      else snapshot.release();
+      show();
     }
     for (const tell of settle) tell();
   }
 
-  async function commitDurably(): Promise<void> {
-    if (waitsInCommit) {
-      commitInPlace();
-      return;
-    }
-    snapshot.hold();
-    commit.run();
-    await wal.sync();
+  /** What the disk may not have is not shown, which also keeps it out of every checkpoint. */
+  function show(): void {
+    if (wal.hasFailed()) mendLater();
+    else snapshot.release();
   }
 
   function commitInPlace(): void {
@@ -197,15 +213,13 @@ export function createWriter(options: {
   async function runOne({ effect, resolve, reject }: Waiting, turn: Turn): Promise<() => void> {
     // A fault of the disk in a read by this connection ends the transaction, too.
     if (!db.inTransaction) throw new Error('the transaction of the group has ended');
-    // Then the whole transaction goes where it fails.
-    const isAlone = waitsInCommit;
-    if (!isAlone) savepoint.run();
+    savepoint.run();
     try {
       const value = (await effect(turn)) as never;
-      if (!isAlone) release.run();
+      release.run();
       return () => resolve(value);
     } catch (error) {
-      if (isAlone || !db.inTransaction) throw error;
+      if (!db.inTransaction) throw error;
       undo.run();
       release.run();
       const fault = asServiceError(error);
