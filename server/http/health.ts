@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia';
 import type { Health } from '../../sdk/contract/status.ts';
 import type { Services } from '../app.ts';
+import { ServiceError } from '../errors.ts';
 import { sendJson } from './answer.ts';
 
 /** The worker looks at the queue every few seconds; one that has not for this long is stuck. */
@@ -45,8 +46,8 @@ async function observe(services: Services): Promise<Health> {
     if (message === null) return { status: 'ok', ...about, ...queue };
     return { status: 'failing', ...about, ...queue, message };
   } catch (error) {
-    log.error('the database does not answer', { error });
-    const message = 'the database does not answer';
+    const message = error instanceof ServiceError ? error.message : 'the database does not answer';
+    log.error(message, { error });
     return { status: 'failing', ...about, pending: 0, oldestPendingSeconds: null, message };
   }
 }

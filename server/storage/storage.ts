@@ -167,7 +167,8 @@ export interface Storage {
    */
   version(): Promise<number>;
 
-  /** Throws where the database does not answer. */
+  /** Throws where the database does not answer, and a ServiceError where it answers but should not
+   * go on so. */
   ping(): Promise<void>;
 
   /** Commits what is waiting, then closes. No operation may follow. */

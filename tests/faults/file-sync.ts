@@ -36,6 +36,10 @@ export async function failFileSync(
     }
     await Promise.all(Array.from({ length: writers }, write));
     if (saltsOf(target) !== begun) violations.add('the log began anew over a file not synced');
+    const health = await send(target, { method: 'GET', path: '/health' });
+    if (health?.status !== 503 || !health.text.includes('disk')) {
+      violations.add(`/health says nothing of the disk: ${health?.text}`);
+    }
     const loggedBytes = statSync(`${target.path}-wal`).size;
     if (loggedBytes < longBytes) violations.add(`a log of ${loggedBytes} bytes proves nothing`);
     await target.kill();

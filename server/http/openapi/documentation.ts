@@ -44,7 +44,8 @@ export const documentation: Record<OperationName, Documentation> = {
     description: 'For load balancers and people. Needs no key.',
     answer: { description: 'It works.', schema: Health, example: examples.health },
     failing: {
-      description: 'The database does not answer, the queue does not move, or it is shutting down.',
+      description:
+        'The database does not answer, the disk did not take it, the queue does not move, or it is shutting down.',
       schema: Health,
       example: examples.failingHealth,
     },

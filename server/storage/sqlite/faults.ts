@@ -26,6 +26,14 @@ export function asServiceError(error: unknown): unknown {
   return ofDisk.has(code) ? outcomeUnknown(error) : error;
 }
 
+/** For the operator: what is stored is safe in the log, and the next start writes it once more. */
+export function fileUnsynced(): ServiceError {
+  const message =
+    'the disk did not take the database file, and the log grows until it does: look at the disk, ' +
+    'then start the service anew';
+  return new ServiceError('internal', message);
+}
+
 /** What was to be stored may be there after a restart, or not. */
 export function outcomeUnknown(cause: unknown): ServiceError {
   return new ServiceError('internal', unknownOutcome, { cause });

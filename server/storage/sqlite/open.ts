@@ -4,7 +4,7 @@ import type { Storage } from '../storage.ts';
 import { createAnswers } from './answers.ts';
 import { damaged, structuralFaults, structuralFaultsAside } from './check.ts';
 import { createCheckpointer } from './checkpoint.ts';
-import { isBusy } from './faults.ts';
+import { fileUnsynced, isBusy } from './faults.ts';
 import { createJobs } from './jobs.ts';
 import { createKeys } from './keys.ts';
 import { lockDatabase } from './lock.ts';
@@ -74,7 +74,7 @@ function mendRecovered(writes: Database, wal: Wal, path: string): void {
 }
 
 /** The last one to close writes the log into the file, which must not be done with what the disk
- * may not have: then all is left open, for the end of the process to close. */
+ * may not have: then all is left open, the lock with it, for the end of the process to close. */
 function closeFiles({ reads, writes }: Connections, wal: Wal): void {
   wal.close();
   reads.close(true);
@@ -126,6 +126,7 @@ function storageOn(
     version: async () => snapshot.version(),
     async ping() {
       ping.get();
+      if (checkpointer?.hasFailed()) throw fileUnsynced();
     },
     async close() {
       scrubber.stop();
@@ -133,8 +134,10 @@ function storageOn(
         await writer.drained();
       } finally {
         await checkpointer?.stop();
-        if (!wal.hasFailed() && checkpointer?.hasFailed() !== true) closeFiles(connections, wal);
-        lock?.release();
+        if (!wal.hasFailed() && checkpointer?.hasFailed() !== true) {
+          closeFiles(connections, wal);
+          lock?.release();
+        }
       }
     },
   };
