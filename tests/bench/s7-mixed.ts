@@ -1,4 +1,4 @@
-import { processed } from './kit/ask.ts';
+import { ask, processed } from './kit/ask.ts';
 import type { Benchmark, Context } from './kit/benchmark.ts';
 import { atMost } from './kit/goals.ts';
 import { type Band, type Line, lineChart } from './kit/lines.ts';
@@ -15,6 +15,7 @@ const stretchMs = 100;
 
 const works = {
   idle: 'nothing else',
+  bare: 'saves flat out, 64 connections, at a bare server that stores and reads nothing',
   saves: 'saves flat out, 64 connections',
   ingest: 'batch ingest flat out, 4 connections',
   both: 'both',
@@ -35,13 +36,18 @@ export const mixed: Benchmark = {
     const service = await startSubject('service', folder, { databaseUrl, env: serviceEnv });
     const lists = await firstPages(service.url, size, 50);
     const next = getsAnew(memoryPaths(size, 50).flatMap((path, at) => [path, lists[at] ?? path]));
+    const bare = await startSubject('bare', folder, {
+      page: await ask(service.url, lists[0] ?? ''),
+    });
+    const nextList = getsAnew(lists);
+    const reads = { perSecond: readsPerSecond, seconds: turnSeconds };
     const turn = (work: Work) => async () => {
-      const others = await begin(work, context, service, databaseUrl);
-      const { url } = service;
-      const samples = await pace({ url, perSecond: readsPerSecond, seconds: turnSeconds, next });
+      const { url } = work === 'bare' ? bare : service;
+      const others = await begin(work, context, url, databaseUrl);
+      const samples = await pace({ url, ...reads, next: work === 'bare' ? nextList : next });
       for (const other of others) await other.stop();
       // What was ingested must not be worked on while the next turn is measured.
-      await processed(url);
+      await processed(service.url);
       return samples;
     };
     const turns = Object.fromEntries(chosen.map((work) => [work, turn(work)])) as Record<
@@ -50,6 +56,7 @@ export const mixed: Benchmark = {
     >;
     const measured = await inTurn(rounds, turns);
     await service.stop();
+    await bare.stop();
     return section(measured, size);
   },
 };
@@ -57,11 +64,12 @@ export const mixed: Benchmark = {
 function begin(
   work: Work,
   { folder }: Context,
-  { url }: Subject,
+  url: string,
   databaseUrl: string,
 ): Promise<Subject[]> {
-  const kinds = { idle: [], saves: ['saves'], ingest: ['ingest'], both: ['both'] };
-  const flood = work === 'backup' ? ['saves'] : kinds[work];
+  const ofSaves = ['saves'];
+  const kinds = { idle: [], bare: ofSaves, saves: ofSaves, ingest: ['ingest'], both: ['both'] };
+  const flood = work === 'backup' ? ofSaves : kinds[work];
   return Promise.all([
     ...flood.map((kind) => startSubject('flood', folder, { url, kind })),
     ...(work === 'backup' ? [startSubject('backup', folder, { databaseUrl, folder })] : []),
