@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia';
 import type { Health } from '../../sdk/contract/status.ts';
 import type { Services } from '../app.ts';
-import { ServiceError } from '../errors.ts';
+import type { Logger } from '../log.ts';
 import { sendJson } from './answer.ts';
 
 /** The worker looks at the queue every few seconds; one that has not for this long is stuck. */
@@ -9,7 +9,8 @@ const stuckMs = 60_000;
 
 /** /health: outside /v1, without a key. */
 export function health(services: Services) {
-  const observed = remembered(() => observe(services));
+  const tell = onceEach(services.log);
+  const observed = remembered(() => observe(services, tell));
   return new Elysia().get('/health', async ({ set }) => {
     const state = await observed();
     return sendJson(set, state.status === 'ok' ? 200 : 503, JSON.stringify(state));
@@ -33,21 +34,34 @@ function remembered<T>(ask: () => Promise<T>): () => Promise<T> {
   };
 }
 
-async function observe(services: Services): Promise<Health> {
-  const { storage, now, version, log } = services;
+type Tell = (fault: string | null, error?: unknown) => void;
+
+/** Without a key anybody may ask: the log gets a line where the answer has changed. */
+function onceEach(log: Logger): Tell {
+  let told: string | null = null;
+  return (fault, error) => {
+    if (fault !== null && fault !== told) log.error(fault, { error });
+    told = fault;
+  };
+}
+
+async function observe(services: Services, tell: Tell): Promise<Health> {
+  const { storage, now, version } = services;
   const about = { version, storage: storage.name };
   try {
     await storage.ping();
     const { pending, oldestAcceptedAt } = await storage.queueState();
     const waitsMs = oldestAcceptedAt === null ? null : Math.max(0, now() - oldestAcceptedAt);
     const oldestPendingSeconds = waitsMs === null ? null : waitsMs / 1_000;
-    const message = services.refusal() ?? stuckQueue(services, pending);
+    const fault = await storage.fault();
+    tell(fault);
+    const message = services.refusal() ?? fault ?? stuckQueue(services, pending);
     const queue = { pending, oldestPendingSeconds };
     if (message === null) return { status: 'ok', ...about, ...queue };
     return { status: 'failing', ...about, ...queue, message };
   } catch (error) {
-    const message = error instanceof ServiceError ? error.message : 'the database does not answer';
-    log.error(message, { error });
+    const message = 'the database does not answer';
+    tell(message, error);
     return { status: 'failing', ...about, pending: 0, oldestPendingSeconds: null, message };
   }
 }

@@ -167,9 +167,11 @@ export interface Storage {
    */
   version(): Promise<number>;
 
-  /** Throws where the database does not answer, and a ServiceError where it answers but should not
-   * go on so. */
+  /** Throws where the database does not answer. */
   ping(): Promise<void>;
+
+  /** What the operator has to see to, in a sentence, though the database answers; or null. */
+  fault(): Promise<string | null>;
 
   /** Commits what is waiting, then closes. No operation may follow. */
   close(): Promise<void>;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import type { Storage } from '../../server/storage/storage.ts';
+import type { Job, Storage } from '../../server/storage/storage.ts';
 import type { Opened } from './exercise.ts';
 import {
   accept,
@@ -111,6 +111,26 @@ export function exerciseQueue(name: string, open: () => Promise<Opened>): void {
         expect(await storage.releaseJob(job)).toBe(false);
         while (await processNext(storage, 9_000));
         await storage.recoverJobs({ countAttempt: true });
+        while (await processNext(storage, 9_000));
+      }
+    });
+
+    test('a lease ends with the attempt, however that ends', async () => {
+      const step = { now: 3_000, first: 0, passages: one, total: 1 };
+      const failure = { now: 3_000, retryAt: null, errorMessage: 'x' };
+      const endings: ((job: Job) => Promise<unknown>)[] = [
+        (job) => storeStep(storage, { ...job, ...step }),
+        (job) => storage.failJob({ ...job, ...failure }),
+        (job) => storage.releaseJob(job),
+        () => storage.recoverJobs({ countAttempt: true }),
+      ];
+      for (const end of endings) {
+        await acceptOne();
+        const job = await claim();
+        await end(job);
+        expect(await storeStep(storage, { ...job, ...step })).toBe(false);
+        expect(await storage.failJob({ ...job, ...failure })).toBe(false);
+        expect(await storage.releaseJob(job)).toBe(false);
         while (await processNext(storage, 9_000));
       }
     });

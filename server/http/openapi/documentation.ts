@@ -45,7 +45,7 @@ export const documentation: Record<OperationName, Documentation> = {
     answer: { description: 'It works.', schema: Health, example: examples.health },
     failing: {
       description:
-        'The database does not answer, the disk did not take it, the queue does not move, or it is shutting down.',
+        'The database does not answer, the disk fails, the queue does not move, or it is shutting down.',
       schema: Health,
       example: examples.failingHealth,
     },

@@ -26,13 +26,12 @@ export function asServiceError(error: unknown): unknown {
   return ofDisk.has(code) ? outcomeUnknown(error) : error;
 }
 
-/** For the operator: what is stored is safe in the log, and the next start writes it once more. */
-export function fileUnsynced(): ServiceError {
-  const message =
-    'the disk did not take the database file, and the log grows until it does: look at the disk, ' +
-    'then start the service anew';
-  return new ServiceError('internal', message);
-}
+/* What an operator is told. */
+export const logUnsynced =
+  'the disk does not take what is written; nothing is stored until it does';
+export const fileUnsynced =
+  'the disk did not take the database file; look at the disk, then start the service anew: until ' +
+  'then all is stored, but the log only grows';
 
 /** What was to be stored may be there after a restart, or not. */
 export function outcomeUnknown(cause: unknown): ServiceError {

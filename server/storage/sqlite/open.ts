@@ -4,7 +4,7 @@ import type { Storage } from '../storage.ts';
 import { createAnswers } from './answers.ts';
 import { damaged, structuralFaults, structuralFaultsAside } from './check.ts';
 import { createCheckpointer } from './checkpoint.ts';
-import { fileUnsynced, isBusy } from './faults.ts';
+import { fileUnsynced, isBusy, logUnsynced } from './faults.ts';
 import { createJobs } from './jobs.ts';
 import { createKeys } from './keys.ts';
 import { lockDatabase } from './lock.ts';
@@ -73,8 +73,17 @@ function mendRecovered(writes: Database, wal: Wal, path: string): void {
   }
 }
 
-/** The last one to close writes the log into the file, which must not be done with what the disk
- * may not have: then all is left open, the lock with it, for the end of the process to close. */
+/** What is left open until the process has ended; the garbage collector would close it. */
+const leftOpen: unknown[] = [];
+
+/** The last one to close writes the log into the file and deletes it, which must not be done with
+ * what the disk may not have. Bun closes at its exit what is still open, so the process has to end
+ * without. */
+function leaveOpen(...files: unknown[]): void {
+  if (leftOpen.length === 0) process.once('exit', () => process.kill(process.pid, 'SIGKILL'));
+  leftOpen.push(...files);
+}
+
 function closeFiles({ reads, writes }: Connections, wal: Wal): void {
   wal.close();
   reads.close(true);
@@ -91,12 +100,15 @@ function storageOn(
   const snapshot = createSnapshot(reads);
   if (lock !== null) {
     mendRecovered(writes, wal, path);
-    applySetting(writes, 'wal_autocheckpoint', 0);
   }
+  // The server has a thread for it, and may have to keep the log, of which nobody else knows.
+  applySetting(writes, 'wal_autocheckpoint', 0);
   // The writer waits for other processes by itself, without holding up the reads.
   applySetting(writes, 'busy_timeout', 0);
-  // An administrator's command ends soon, and leaves checkpoints to SQLite.
+  // An administrator's command ends soon, and the last one to close makes a checkpoint.
   const checkpointer = lock === null ? null : createCheckpointer(writes, path);
+  /** What the disk may not have is in the log, and the next start writes it once more. */
+  const keepsLog = () => wal.hasFailed() || checkpointer?.hasFailed() === true;
   const writer = createWriter({
     db: writes,
     wal,
@@ -108,7 +120,7 @@ function storageOn(
   const answers = createAnswers(writes, writer);
   const passages = createPassages(connections);
   const ensureRoom = createRoom(writes);
-  const scrubber = createScrubber(connections, path);
+  const scrubber = createScrubber(connections, path, keepsLog);
   const ping = reads.prepare('SELECT 1 FROM projects LIMIT 1');
   // What an earlier process noted and did not get to. An administrator's command leaves it.
   if (lock !== null) scrubber.wake();
@@ -126,7 +138,10 @@ function storageOn(
     version: async () => snapshot.version(),
     async ping() {
       ping.get();
-      if (checkpointer?.hasFailed()) throw fileUnsynced();
+    },
+    async fault() {
+      if (wal.hasFailed()) return logUnsynced;
+      return checkpointer?.hasFailed() ? fileUnsynced : null;
     },
     async close() {
       scrubber.stop();
@@ -134,7 +149,9 @@ function storageOn(
         await writer.drained();
       } finally {
         await checkpointer?.stop();
-        if (!wal.hasFailed() && checkpointer?.hasFailed() !== true) {
+        if (keepsLog()) {
+          leaveOpen(connections, lock);
+        } else {
           closeFiles(connections, wal);
           lock?.release();
         }

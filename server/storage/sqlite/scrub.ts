@@ -29,7 +29,12 @@ const checkpointPauseMs = 20;
  * the note stays for the operator, who can choose the time. */
 const largestRebuilt = 1024 ** 3;
 
-export function createScrubber({ reads, writes }: Connections, path: string): Scrubber {
+/** Where `keepsLog` says so, it is left to the next start. */
+export function createScrubber(
+  { reads, writes }: Connections,
+  path: string,
+  keepsLog: () => boolean,
+): Scrubber {
   const note = writes.prepare(
     `INSERT INTO chores (name) VALUES ('scrub') ON CONFLICT DO UPDATE SET noted = noted + 1`,
   );
@@ -37,7 +42,7 @@ export function createScrubber({ reads, writes }: Connections, path: string): Sc
   let timer: ReturnType<typeof setTimeout> | undefined;
   function scrub(): void {
     timer = undefined;
-    if (noted.get() === null) return;
+    if (noted.get() === null || keepsLog()) return;
     const thread = new Worker(new URL(import.meta.url), { workerData: { scrubbedPath: path } });
     thread.unref();
     thread.once('error', () => {

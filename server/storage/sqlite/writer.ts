@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import { createTurns, type Turn } from '../../turns.ts';
-import { asServiceError, isBusy, isSyncFault } from './faults.ts';
+import { asServiceError, isBusy, isSyncFault, outcomeUnknown } from './faults.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Wal } from './wal.ts';
 
@@ -140,9 +140,10 @@ export function createWriter(options: {
   /** A write that is alone takes its transaction with it where it fails: it needs no savepoint. */
   async function commitAlone(): Promise<void> {
     const one = waiting.shift();
-    if (one === undefined) return;
+    // Begun to mend the log, and done.
+    if (one === undefined) return endTransaction();
     try {
-      const outcome = one.effect(createTurns());
+      const outcome = one.effect(turnsInside());
       // To await what is there already is dear beside all else that a single client waits for.
       const value = outcome instanceof Promise ? await outcome : outcome;
       const begun = performance.now();
@@ -157,8 +158,19 @@ export function createWriter(options: {
     }
   }
 
-  async function commitGroup(): Promise<void> {
+  function turnsInside(): Turn {
     const turn = createTurns();
+    return () => turn()?.then(assertInside);
+  }
+
+  /** A fault of the disk in somebody's read by this connection ends the transaction, and what came
+   * after would be stored by itself. */
+  function assertInside(): void {
+    if (!db.inTransaction) throw outcomeUnknown(new Error('the transaction has ended'));
+  }
+
+  async function commitGroup(): Promise<void> {
+    const turn = turnsInside();
     const until = performance.now() + longestGroupMs;
     const group: Waiting[] = [];
     const settle: (() => void)[] = [];
@@ -211,8 +223,7 @@ export function createWriter(options: {
 
   /** Resolves with how to tell the caller, once the group is durable. */
   async function runOne({ effect, resolve, reject }: Waiting, turn: Turn): Promise<() => void> {
-    // A fault of the disk in a read by this connection ends the transaction, too.
-    if (!db.inTransaction) throw new Error('the transaction of the group has ended');
+    assertInside();
     savepoint.run();
     try {
       const value = (await effect(turn)) as never;

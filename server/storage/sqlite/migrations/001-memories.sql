@@ -70,8 +70,8 @@ CREATE TABLE jobs (
   run_at INTEGER,
   updated_at INTEGER NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 0,
-  -- Not from 0: an imported memory may come back under the id of a deleted one, whose last lease
-  -- must not fit.
+  -- Not from 0: SQLite may give a later memory the seq of a deleted one, whose last lease must not
+  -- fit.
   lease_token INTEGER NOT NULL DEFAULT (abs(random() % 1000000000000)),
   chunks_complete INTEGER NOT NULL DEFAULT 0,
   chunks_total INTEGER NOT NULL DEFAULT 0,

@@ -1,0 +1,86 @@
+import type { Database } from 'bun:sqlite';
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAnswers } from '../../server/storage/sqlite/answers.ts';
+import { migrate } from '../../server/storage/sqlite/migrate.ts';
+import { openDatabase } from '../../server/storage/sqlite/settings.ts';
+import { createSnapshot } from '../../server/storage/sqlite/snapshot.ts';
+import { createWal, type Wal } from '../../server/storage/sqlite/wal.ts';
+import { createWriter, type Writer } from '../../server/storage/sqlite/writer.ts';
+import { mapInTurns } from '../../server/turns.ts';
+import { until } from '../support/until.ts';
+
+/* What only faults bring about, and no client can. */
+
+let folder: string;
+let db: Database;
+let reads: Database;
+let wal: Wal;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'writer-'));
+  const path = join(folder, 'memory.db');
+  db = openDatabase(path);
+  migrate(db, path);
+  reads = openDatabase(path);
+  wal = createWal(path);
+});
+
+afterEach(() => {
+  wal.close();
+  reads.close(true);
+  db.close(true);
+  rmSync(folder, { recursive: true });
+});
+
+function open(waitsAside: boolean): Writer {
+  const snapshot = createSnapshot(reads);
+  return createWriter({ db, wal, snapshot, waitsAside, committed: () => undefined });
+}
+
+const insert = (name: number) => db.run('INSERT INTO projects (name) VALUES (?)', [`p${name}`]);
+const stored = () => reads.query<{ n: number }, []>('SELECT count(*) AS n FROM projects').get()?.n;
+
+test('a batch whose transaction ends in the middle stores nothing, not even its answer', async () => {
+  for (const others of [0, 1]) {
+    const writer = open(true);
+    const { answerOnce } = createAnswers(db, writer);
+    const names = Array.from({ length: 20_000 }, (_, name) => name);
+    const batch = answerOnce(
+      {
+        projectId: 1,
+        at: 1,
+        idempotency: { key: 'k', fingerprint: 'f' },
+        answer: () => ({ status: 202, body: '' }),
+      },
+      async (turn) => ({ outcome: await mapInTurns(names, insert, turn) }),
+    );
+    const beside = Array.from({ length: others }, () => writer.write(() => insert(-1)));
+    // As SQLite does where a read by this connection meets a fault of the disk.
+    await until(() => db.inTransaction);
+    db.run('ROLLBACK');
+    const outcomes = await Promise.allSettled([batch, ...beside]);
+    expect(outcomes[0]).toMatchObject({ status: 'rejected', reason: { code: 'internal' } });
+    const held = outcomes.filter(({ status }) => status === 'fulfilled').length;
+    expect(stored()).toBe(held);
+    expect(db.query('SELECT * FROM answers').all()).toEqual([]);
+    db.run('DELETE FROM projects');
+  }
+});
+
+test('a log that is mended while nobody writes leaves no transaction open', async () => {
+  for (const waitsAside of [true, false]) {
+    const writer = open(waitsAside);
+    const failing = writer.write(() => {
+      wal.noteFault();
+      throw new Error('a sync failed');
+    });
+    await expect(failing).rejects.toThrow('a sync failed');
+    await until(() => !wal.hasFailed());
+    expect(db.inTransaction).toBe(false);
+    await writer.write(() => insert(Number(waitsAside)));
+  }
+  expect(stored()).toBe(2);
+});
