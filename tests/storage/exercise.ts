@@ -145,6 +145,7 @@ export function exerciseMemories(name: string, open: () => Promise<Opened>): voi
       const answer = () => {
         throw fault;
       };
+      // Alone, and before any slow commit: it may be committed in another way than a group.
       const lone = save(storage, memory(), { answer });
       await expect(lone).rejects.toBe(fault);
       const group = [save(storage, memory()), save(storage, memory(), { answer })];
