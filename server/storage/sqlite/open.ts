@@ -98,9 +98,7 @@ function storageOn(
   const { reads, writes } = connections;
   const wal = createWal(path);
   const snapshot = createSnapshot(reads);
-  if (lock !== null) {
-    mendRecovered(writes, wal, path);
-  }
+  if (lock !== null) mendRecovered(writes, wal, path);
   // The server has a thread for it, and may have to keep the log, of which nobody else knows.
   applySetting(writes, 'wal_autocheckpoint', 0);
   // The writer waits for other processes by itself, without holding up the reads.

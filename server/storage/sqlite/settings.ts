@@ -19,8 +19,8 @@ const settings: Record<string, string | number> = {
   secure_delete: 1,
   temp_store: 2,
   cache_size: -65_536,
-  // Pages in the log before SQLite writes it into the file by itself, inside somebody's commit. The
-  // storage never does it so. 32 MB.
+  // Pages in the log before SQLite writes it into the file by itself, inside somebody's commit:
+  // what serves or administers a database turns it off. 32 MB.
   wal_autocheckpoint: 8_000,
   // The log is cut back to this many bytes after a checkpoint has emptied it.
   journal_size_limit: 67_108_864,
