@@ -23,8 +23,8 @@ type Due = Omit<Job, 'attempt'> & { attempts: number };
 /** The texts of one claim are all in memory at once: about so many UTF-16 units, and the last. */
 const claimedUnits = 1_000_000;
 
-/** Whether the job is still of the lease with this token. */
-const held = (token: string) => `state = 'running' AND lease_token = ${token}`;
+/** Before a token: whether the job is still of its lease. */
+const held = "state = 'running' AND lease_token =";
 
 /** The queue's side of a job's life; its states are drawn where the table is made. */
 export function createJobs(
@@ -51,19 +51,19 @@ export function createJobs(
     `UPDATE jobs SET state = iif(?2 = ?3, 'complete', 'running'),
        run_at = iif(?2 = ?3, NULL, run_at), chunks_complete = ?2, chunks_total = ?3,
        error_message = NULL, updated_at = ?4
-     WHERE project_id = ?5 AND memory_seq = ?6 AND ${held('?7')} AND chunks_complete = ?1`,
+     WHERE project_id = ?5 AND memory_seq = ?6 AND ${held} ?7 AND chunks_complete = ?1`,
   );
   const startOver = writes.prepare(
     `UPDATE jobs SET chunks_complete = 0
-     WHERE project_id = ? AND memory_seq = ? AND ${held('?')}`,
+     WHERE project_id = ? AND memory_seq = ? AND ${held} ?`,
   );
   const fail = writes.prepare(
     `UPDATE jobs SET state = ?, run_at = ?, error_message = ?, updated_at = ?
-     WHERE project_id = ? AND memory_seq = ? AND ${held('?')}`,
+     WHERE project_id = ? AND memory_seq = ? AND ${held} ?`,
   );
   const release = writes.prepare(
     `UPDATE jobs SET state = 'waiting', attempts = attempts - 1
-     WHERE project_id = ? AND memory_seq = ? AND ${held('?')}`,
+     WHERE project_id = ? AND memory_seq = ? AND ${held} ?`,
   );
   const recover = writes.prepare(
     `UPDATE jobs SET state = 'waiting', attempts = attempts - ?

@@ -6,6 +6,10 @@ export type Patch = [file: string, from: string, to: string];
 
 const root = join(import.meta.dir, '../../..');
 
+export function isFound([file, from]: Patch): boolean {
+  return readFileSync(join(root, file), 'utf8').includes(from);
+}
+
 /**
  * Changes the service's source on its way into this process, so that a protection can be taken out
  * without a switch in the service. A patch that finds nothing to change would make a control that

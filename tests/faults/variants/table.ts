@@ -66,13 +66,7 @@ export const variants: Record<string, Variant> = {
     ],
   },
   'no-lease-check': {
-    patches: [
-      [
-        'server/storage/sqlite/jobs.ts',
-        "j.state = 'running' AND j.lease_token = +?",
-        '? IS NOT NULL',
-      ],
-    ],
+    patches: [['server/storage/sqlite/jobs.ts', "state = 'running' AND lease_token =", '0 <']],
   },
   'no-project-filter': {
     patches: [
