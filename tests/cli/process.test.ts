@@ -123,10 +123,11 @@ print(process_count)`;
     await child.stdin.flush();
     const taken = async () => (await server.client.list({ userId: 'ctrl-c' })).items.length > 0;
     await until(taken, { what: 'the first chunk' });
+    // Others see the records before their sender has its answer, and nothing outside shows that.
+    await Bun.sleep(250);
     child.kill('SIGINT');
     const { code, stdout, stderr } = await ended;
-    // 0 where the answer was still on its way to it.
-    expect(stderr).toMatch(/Stopped after (500|0) records\. Run the same command again to go on/);
+    expect(stderr).toContain('Stopped after 500 records. Run the same command again to go on');
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
   });
 });
