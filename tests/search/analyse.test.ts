@@ -44,6 +44,20 @@ describe('analyse', () => {
     fc.assert(fc.property(anyText, (text) => expect(fold(fold(text))).toBe(fold(text))));
   });
 
+  test('folds English alike whether or not there is an accent somewhere', () => {
+    const unit = fc.oneof(
+      fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 1 }),
+      fc.constantFrom("'s", "n't", "'ll", ',000', 'A1', 'Z'),
+    );
+    // Longer than any text before it, sometimes.
+    const english = fc.string({ unit, maxLength: 3_000, size: 'max' });
+    fc.assert(
+      fc.property(english, (text) => {
+        expect(fold(`${text} é`)).toBe(`${fold(text)} e`.trim());
+      }),
+    );
+  });
+
   test('does not depend on how accents are composed', () => {
     fc.assert(
       fc.property(anyText, (text) => {
