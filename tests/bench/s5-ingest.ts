@@ -1,16 +1,18 @@
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
-import { processed } from './kit/ask.ts';
+import { completed, processed } from './kit/ask.ts';
 import type { Benchmark } from './kit/benchmark.ts';
 import { createCopy } from './kit/copy.ts';
 import { atLeast } from './kit/goals.ts';
 import { median, ratioOf, short } from './kit/numbers.ts';
 import { serviceEnv, startSubject } from './kit/process.ts';
 import { batchBody, benchKey } from './kit/requests.ts';
-import { inTurn, timed } from './kit/rounds.ts';
+import { inTurn } from './kit/rounds.ts';
 
 const perBatch = 1_000;
 const senders = 4;
+
+type Accepted = { items: { memoryId: string }[] };
 
 const rawNote =
   'The raw insert puts the memories and passages that the service stored, read back from its ' +
@@ -33,8 +35,10 @@ export const ingest: Benchmark = {
     const measured = await inTurn(rounds, {
       service: async () => {
         const begun = performance.now();
-        accepted.push(await timed(() => sendAll(service.url, sent, count)));
+        const last = await sendAll(service.url, sent, count);
+        accepted.push(performance.now() - begun);
         sent += count;
+        await completed(service.url, last);
         await processed(service.url);
         return performance.now() - begun;
       },
@@ -48,8 +52,10 @@ export const ingest: Benchmark = {
   },
 };
 
-async function sendAll(url: string, from: number, count: number): Promise<void> {
+/** Resolves with the id of a record that was among the last to be accepted. */
+async function sendAll(url: string, from: number, count: number): Promise<string> {
   let next = from;
+  let last = '';
   async function sendSome(): Promise<void> {
     while (next < from + count) {
       const first = next;
@@ -61,9 +67,11 @@ async function sendAll(url: string, from: number, count: number): Promise<void> 
       });
       const text = await response.text();
       if (!response.ok) throw new Error(`a batch was refused: ${text}`);
+      last = (JSON.parse(text) as Accepted).items.at(-1)?.memoryId ?? '';
     }
   }
   await Promise.all(Array.from({ length: senders }, sendSome));
+  return last;
 }
 
 function section(

@@ -13,6 +13,8 @@ export async function ask(url: string, path: string): Promise<string> {
   return text;
 }
 
+type Status = { status: string };
+
 type Page = { items: { id: string }[]; nextCursor: string | null };
 
 export async function askPage(url: string, query: Record<string, string>): Promise<Page> {
@@ -21,6 +23,17 @@ export async function askPage(url: string, query: Record<string, string>): Promi
 
 export function listPath(query: Record<string, string>): string {
   return `/v1/memories?${new URLSearchParams(query)}`;
+}
+
+/** Waits until the memory is processed. A queue takes the oldest first, so all that was accepted
+ * long before it is, too; counting a long queue, which is the other way to know, costs more. */
+export async function completed(url: string, id: string): Promise<void> {
+  for (;;) {
+    const { status } = JSON.parse(await ask(url, `/v1/memories/${id}/status`)) as Status;
+    if (status === 'complete') return;
+    if (status !== 'processing') throw new Error(`${id} became ${status}`);
+    await Bun.sleep(lookEveryMs);
+  }
 }
 
 /** Waits until nothing waits in the queue. */

@@ -13,9 +13,9 @@ import { savedMemoryJson } from '../../../server/memory/json.ts';
 import { indexPassages } from '../../../server/memory/passages.ts';
 import type { StoredMemory } from '../../../server/storage/storage.ts';
 import { listenOn } from './listen.ts';
-import { openSingle } from './single.ts';
+import { openSingle, type SingleStore } from './single.ts';
 
-type Spec = { page?: string; store?: { path: string; synchronous: 'FULL' | 'NORMAL' } };
+type Spec = { page?: string; store?: SingleStore };
 
 const { page = '', store } = JSON.parse(process.argv[2] ?? '{}') as Spec;
 const validateSave = validator(SaveRequest);

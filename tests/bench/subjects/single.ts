@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite';
 import { migrate } from '../../../server/storage/sqlite/migrate.ts';
 import { createPassages } from '../../../server/storage/sqlite/passages.ts';
 import { prepareInsert } from '../../../server/storage/sqlite/row.ts';
@@ -5,11 +6,20 @@ import { openDatabase } from '../../../server/storage/sqlite/settings.ts';
 import type { Passage, StoredMemory } from '../../../server/storage/storage.ts';
 import { ensureProject } from '../kit/fill.ts';
 
+export type SingleStore = {
+  path: string;
+  synchronous: 'FULL' | 'NORMAL';
+  /** All else as SQLite sets it by itself, a checkpoint after each 1,000 pages among it; by default
+   * as the service sets it. */
+  plain?: boolean;
+};
+
 /** The same rows and indexes as the service's, with a transaction for each save. */
-export function openSingle(store: { path: string; synchronous: 'FULL' | 'NORMAL' }) {
-  const db = openDatabase(store.path);
-  migrate(db, store.path);
-  db.run(`PRAGMA synchronous = ${store.synchronous}`);
+export function openSingle({ path, synchronous, plain = false }: SingleStore) {
+  const db = plain ? new Database(path, { create: true }) : openDatabase(path);
+  db.run('PRAGMA journal_mode = WAL');
+  migrate(db, path);
+  db.run(`PRAGMA synchronous = ${synchronous}`);
   const projectId = ensureProject(db);
   const insert = prepareInsert(db);
   const passagesOf = createPassages({ reads: db, writes: db });

@@ -10,11 +10,11 @@ import { newMemoryId } from '../../../server/ids.ts';
 import { createLogger, jsonLine, stderrLines } from '../../../server/log.ts';
 import type { Storage } from '../../../server/storage/storage.ts';
 import { listenOn } from './listen.ts';
-import { openSingle } from './single.ts';
+import { openSingle, type SingleStore } from './single.ts';
 
 type Spec = {
   env: Record<string, string>;
-  store?: { path: string; synchronous: 'FULL' | 'NORMAL' };
+  store?: SingleStore;
 };
 
 const { env, store } = JSON.parse(process.argv[2] ?? '') as Spec;
