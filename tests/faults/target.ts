@@ -61,8 +61,10 @@ export function createTarget(
   async function start(under: string[] = []): Promise<void> {
     const started = startChild([...under, process.execPath, serve, JSON.stringify(spec)]);
     child = started;
+    let listened = false;
     void started.exited.then(() => {
-      if (child === started) up = openGate();
+      // Of a start that failed those who wait go on waiting, at the same gate.
+      if (child === started && listened) up = openGate();
     });
     try {
       url = (JSON.parse(await started.ready) as { url: string }).url;
@@ -72,6 +74,7 @@ export function createTarget(
     }
     if (options.samePort) spec.port = Number(new URL(url).port);
     starts += 1;
+    listened = true;
     up.resolve();
   }
 
