@@ -9,6 +9,7 @@ import { inTurn } from './kit/rounds.ts';
 import { cpuNote, loadOf, type Turn } from './kit/turn.ts';
 
 const connections = 64;
+const settleMs = 100;
 
 /** In the order of the tables. */
 const subjects = {
@@ -19,7 +20,7 @@ const subjects = {
   keyed: 'the service, each save with an idempotency key',
   apart: 'the service, but with a commit for each request, FULL',
   single: 'a bare server with a commit for each request, FULL',
-  plain: 'the same with SQLite’s own settings, FULL',
+  plain: 'the same, set to WAL and FULL and nothing else',
   unsafe: 'the bare server with NORMAL (not durable)',
 };
 type Name = keyof typeof subjects;
@@ -37,9 +38,9 @@ export const save: Benchmark = {
     const many = await measure(context, allNames, connections);
     const { rounds, seconds } = context;
     // Shorter turns and more of them: what else the machine does weighs more on a single client.
-    const often = { ...context, rounds: rounds * 8, seconds: seconds / 4 };
+    const often = { ...context, rounds: rounds * 6, seconds: seconds / 2 };
     const one = await measure(often, forOne, 1);
-    return section(many, one);
+    return section(many, one, often);
   },
 };
 
@@ -51,7 +52,12 @@ async function measure(context: Context, names: Name[], connections: number): Pr
     const subject = await open(name, folder, `save-${connections}-${name}.db`);
     started.push(subject);
     const next = name === 'keyed' ? keyedSaves() : saves();
-    turns[name] = () => loadOf(subject, { connections, seconds, next });
+    turns[name] = async () => {
+      const turn = await loadOf(subject, { connections, seconds, next });
+      // What it has begun beside its answers is not to slow down the one after it.
+      await Bun.sleep(settleMs);
+      return turn;
+    };
   }
   const measured = await inTurn(rounds, turns as Record<Name, () => Promise<Turn>>);
   for (const subject of started) await subject.stop();
@@ -84,16 +90,18 @@ function open(name: Name, folder: string, file: string): Promise<Subject> {
   }
 }
 
-function section(many: Figures, one: Figures): Section {
+function section(many: Figures, one: Figures, { rounds, seconds }: Context): Section {
+  const alone = `one connection, ${rounds} rounds of ${seconds} s`;
   const notes = [
     'A commit for each request stores the same rows, indexes and passages, in the same schema and, ' +
       'where nothing else is said, with the same settings. The bare server does it behind the ' +
-      'route of the ceiling: it checks no key, gives no request id and logs nothing. SQLite’s own ' +
-      'settings are what a plain server has: they write the log into the file eight times as often.',
+      'route of the ceiling: it checks no key, gives no request id and logs nothing. Set to WAL ' +
+      'and FULL and nothing else, which is what a plain server does, it writes the log into the ' +
+      'file eight times as often, and has no foreign keys and no erasure of deleted text.',
   ];
   return {
     goals: goalsOf(many, one),
-    tables: [tableOf(many, `${connections} connections`), tableOf(one, 'one connection')],
+    tables: [tableOf(many, `${connections} connections`), tableOf(one, alone)],
     charts: [chartOf(many)],
     notes: [...notes, cpuNote],
   };
@@ -108,7 +116,7 @@ function goalsOf(many: Figures, one: Figures): Goal[] {
   const single = 'durable saves, 64 connections, of one commit per request';
   const alone = 'durable saves, one connection, of the same service with one commit per request';
   const bare = 'durable saves, one connection, of a bare server with one commit per request';
-  const plain = `${bare}, SQLite’s own settings`;
+  const plain = `${bare}, set to WAL and FULL alone`;
   const turns = many.service ?? [];
   const tail = ratioOf(
     turns.map(({ p99Ms }) => p99Ms),
@@ -119,8 +127,8 @@ function goalsOf(many: Figures, one: Figures): Goal[] {
     atLeast('S1', `${ceiling}, with idempotency keys`, against(many, 'keyed', 'ceiling'), 0.4),
     atLeast('S1', single, against(many, 'service', 'single'), 12, ' ×'),
     atLeast('S1', alone, against(one, 'service', 'apart'), 0.9),
-    atLeast('S1', plain, against(one, 'service', 'plain'), 0.9),
     atLeast('S1', bare, against(one, 'service', 'single'), 0.9),
+    atLeast('S1', plain, against(one, 'service', 'plain'), 0.9),
     atMost('S2', 'durable saves, 64 connections, p99 / p50', tail, 8),
   ];
 }

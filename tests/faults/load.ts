@@ -35,6 +35,8 @@ export function startLoad({ clients, ...options }: LoadOptions): Load {
   const running = Array.from({ length: clients }, (_, index) =>
     runClient(options, `client-${index}`, () => stopping),
   );
+  // Where the server does not start again, nobody may come to `stop`.
+  for (const client of running) client.catch(() => {});
   return {
     async stop() {
       stopping = true;

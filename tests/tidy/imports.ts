@@ -52,7 +52,7 @@ const table: Row[] = [
   { from: ['server/storage/storage.ts'], may: [], types: ['sdk/contract/'] },
   {
     from: ['server/storage/sqlite/'],
-    may: ['bun:sqlite', 'server/storage/sqlite/', ...anyBackend],
+    may: ['bun:sqlite', 'bun:ffi', 'server/storage/sqlite/', ...anyBackend],
     types: ['sdk/contract/'],
   },
   {

@@ -7,6 +7,7 @@ import { createCheckpointer } from './checkpoint.ts';
 import { fileUnsynced, isBusy, logUnsynced } from './faults.ts';
 import { createJobs } from './jobs.ts';
 import { createKeys } from './keys.ts';
+import { leaveOpen } from './leave-open.ts';
 import { lockDatabase } from './lock.ts';
 import { createMemories } from './memories.ts';
 import { migrate } from './migrate.ts';
@@ -71,17 +72,6 @@ function mendRecovered(writes: Database, wal: Wal, path: string): void {
       : `the disk reports a fault; look at the system's log about ${path}`;
     throw new Error(why, { cause });
   }
-}
-
-/** What is left open until the process has ended; the garbage collector would close it. */
-const leftOpen: unknown[] = [];
-
-/** The last one to close writes the log into the file and deletes it, which must not be done with
- * what the disk may not have. Bun closes at its exit what is still open, so the process has to end
- * without. */
-function leaveOpen(...files: unknown[]): void {
-  if (leftOpen.length === 0) process.once('exit', () => process.kill(process.pid, 'SIGKILL'));
-  leftOpen.push(...files);
 }
 
 function closeFiles({ reads, writes }: Connections, wal: Wal): void {
