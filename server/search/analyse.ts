@@ -83,7 +83,6 @@ let written = Buffer.alloc(2_048);
  */
 export function analyse(text: string, speaker = ''): string {
   const labelled = speaker === '' || text.startsWith(speaker) ? text : `${speaker}: ${text}`;
-  if (!labelled.includes('\n')) return foldLine(labelled);
   const lines: string[] = [];
   for (const line of labelled.split('\n')) {
     const folded = foldLine(line);

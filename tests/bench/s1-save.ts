@@ -91,7 +91,7 @@ function open(name: Name, folder: string, file: string): Promise<Subject> {
 }
 
 function section(many: Figures, one: Figures, { rounds, seconds }: Context): Section {
-  const turns = `${rounds} rounds of ${seconds} s`;
+  const ofOne = tableOf(one, `one connection, ${rounds} rounds of ${seconds} s`);
   const notes = [
     'A commit for each request stores the same rows, indexes and passages, in the same schema and, ' +
       'where nothing else is said, with the same settings. The bare server does it behind the ' +
@@ -101,7 +101,7 @@ function section(many: Figures, one: Figures, { rounds, seconds }: Context): Sec
   ];
   return {
     goals: goalsOf(many, one),
-    tables: [tableOf(many, `${connections} connections`), tableOf(one, `one connection, ${turns}`)],
+    tables: [tableOf(many, `${connections} connections`), ofOne],
     charts: [chartOf(many)],
     notes: [...notes, cpuNote],
   };
