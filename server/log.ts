@@ -20,7 +20,11 @@ export type LogFields = {
   error?: unknown;
 };
 
-export type LogEntry = Omit<LogFields, 'error'> & {
+/** `at` is in ms since 1970. */
+export type LogEntry = { at: number; level: LogLevel; message: string; fields: LogFields };
+
+/** An entry as it is written. */
+export type LogLine = Omit<LogFields, 'error'> & {
   time: string;
   level: LogLevel;
   message: string;
@@ -37,12 +41,16 @@ export function createLogger(level: LogLevel, write: (entry: LogEntry) => void):
   function at(name: Exclude<LogLevel, 'silent'>) {
     if (logLevels.indexOf(name) < least) return () => {};
     return (message: string, fields: LogFields = {}) => {
-      const time = new Date().toISOString();
-      const error = fields.error === undefined ? undefined : describe(fields.error);
-      write({ time, level: name, message, ...fields, error });
+      write({ at: Date.now(), level: name, message, fields });
     };
   }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+function lineOf({ at, level, message, fields }: LogEntry): LogLine {
+  const time = new Date(at).toISOString();
+  const error = fields.error === undefined ? undefined : describe(fields.error);
+  return { time, level, message, ...fields, error };
 }
 
 /** With the causes, innermost last: a refusal of ours is kind, and its cause is what happened. */
@@ -55,11 +63,12 @@ function describe(error: unknown): string {
 
 /** One JSON object a line, for machines. */
 export function jsonLine(entry: LogEntry): string {
-  return JSON.stringify(entry);
+  return JSON.stringify(lineOf(entry));
 }
 
 /** For a person at a terminal: the same, shorter. */
-export function prettyLine({ time, level, message, error, ...fields }: LogEntry): string {
+export function prettyLine(entry: LogEntry): string {
+  const { time, level, message, error, ...fields } = lineOf(entry);
   const { method, route, status, durationMs, ...others } = fields;
   const head = `${time.slice(11, 19)} ${level === 'info' ? '' : `${level} `}`;
   const known = Object.entries(others).filter(([, value]) => value !== undefined);
@@ -69,23 +78,28 @@ export function prettyLine({ time, level, message, error, ...fields }: LogEntry)
   return error === undefined ? line : `${line}\n${error}`;
 }
 
-/** How long lines are held back, so that a busy server writes many at a time. */
+/** How long entries are held back, so that a busy server writes many at a time. */
 const heldMs = 50;
 
-/** Sends lines to stderr, many at a time; `flush` writes what is held. */
-export function stderrLines(): { write(line: string): void; flush(): void } {
-  let held: string[] = [];
+export type Lines = { write(entry: LogEntry): void; flush(): void };
+
+/**
+ * Sends lines to stderr, many at a time; `flush` writes what is held. They are made then, too: a
+ * client does not wait for the line about its request.
+ */
+export function stderrLines(render: (entry: LogEntry) => string): Lines {
+  let held: LogEntry[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
-    if (held.length > 0) process.stderr.write(`${held.join('\n')}\n`);
+    if (held.length > 0) process.stderr.write(`${held.map(render).join('\n')}\n`);
     held = [];
   }
   return {
     flush,
-    write(line) {
-      held.push(line);
+    write(entry) {
+      held.push(entry);
       timer ??= setTimeout(flush, heldMs);
     },
   };

@@ -6,7 +6,7 @@ import { createAuthenticator } from './http/authenticate.ts';
 import { newMemoryId } from './ids.ts';
 import { keyToStore, makeKey } from './keys.ts';
 import { listen } from './listen.ts';
-import { createLogger, jsonLine, type Logger, prettyLine, stderrLines } from './log.ts';
+import { createLogger, jsonLine, type Lines, type Logger, prettyLine, stderrLines } from './log.ts';
 import { indexPassages } from './memory/passages.ts';
 import { startWorker, type Worker } from './queue/worker.ts';
 import { openSqlite } from './storage/sqlite/open.ts';
@@ -35,10 +35,8 @@ const defaultProject = 'default';
 /** Wires the service and listens. Throws an Error that says what to do where it cannot start. */
 export async function startServer(options: StartOptions): Promise<RunningServer> {
   const config = readConfig(withFlags(options));
-  const lines = stderrLines();
-  const write = options.log ?? lines.write;
-  const format = options.log === undefined && process.stderr.isTTY ? prettyLine : jsonLine;
-  const log = createLogger(config.logLevel, (entry) => write(format(entry)));
+  const lines = linesTo(options.log);
+  const log = createLogger(config.logLevel, lines.write);
   const storage = openSqlite(sqlitePath(config.databaseUrl), { exclusive: true });
   const running = await serve(config, storage, log).catch(async (error) => {
     await storage.close();
@@ -52,6 +50,11 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
       lines.flush();
     },
   };
+}
+
+function linesTo(own: StartOptions['log']): Lines {
+  if (own === undefined) return stderrLines(process.stderr.isTTY ? prettyLine : jsonLine);
+  return { write: (entry) => own(jsonLine(entry)), flush() {} };
 }
 
 async function serve(config: Config, storage: Storage, log: Logger): Promise<RunningServer> {

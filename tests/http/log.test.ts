@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
-import type { LogEntry } from '../../server/log.ts';
+import type { LogLine } from '../../server/log.ts';
 import { type RunningServer, startServer } from '../../server/main.ts';
 import { until } from '../support/until.ts';
 
@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 const apiKey = 'log-test-key-0123456789abcdef';
 const origin = 'https://app.example';
 const folder = mkdtempSync(join(tmpdir(), 'memory-log-'));
-const lines: LogEntry[] = [];
+const lines: LogLine[] = [];
 let server: RunningServer;
 
 beforeAll(async () => {

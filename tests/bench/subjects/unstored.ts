@@ -20,7 +20,7 @@ type Spec = {
 const { env, store } = JSON.parse(process.argv[2] ?? '') as Spec;
 const single = store === undefined ? null : openSingle(store);
 const config = readConfig(env);
-const lines = stderrLines();
+const lines = stderrLines(jsonLine);
 const now = Date.now;
 const clock = () => performance.now();
 
@@ -39,7 +39,7 @@ const app = createApp({
   worker: { wake() {}, async stop() {}, movedAt: now },
   authenticator: createAuthenticator({ storage, now, clock, fixed }),
   config,
-  log: createLogger(config.logLevel, (entry) => lines.write(jsonLine(entry))),
+  log: createLogger(config.logLevel, lines.write),
   version: '0',
   now,
   clock,
