@@ -1,19 +1,22 @@
 /**
- * Runs every turn once to warm up, then all of them in turn, round after round: A B A B. Each gets
- * back what it measured, in the order of rounds.
+ * Runs every turn to warm up, then all of them in turn, round after round: A B A B. Each gets back
+ * what it measured, in the order of rounds.
  */
 export async function inTurn<Name extends string, T>(
   rounds: number,
   turns: Record<Name, () => Promise<T>>,
+  warmUps = 1,
 ): Promise<Record<Name, T[]>> {
   const names = Object.keys(turns) as Name[];
   const measured = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<
     Name,
     T[]
   >;
-  for (const name of names) await turns[name]();
-  for (let round = 0; round < rounds; round += 1) {
-    for (const name of names) measured[name].push(await turns[name]());
+  for (let round = -warmUps; round < rounds; round += 1) {
+    for (const name of names) {
+      const turn = await turns[name]();
+      if (round >= 0) measured[name].push(turn);
+    }
   }
   return measured;
 }
