@@ -20,16 +20,16 @@ export type LogFields = {
   error?: unknown;
 };
 
-/** `at` is in ms since 1970. */
-export type LogEntry = { at: number; level: LogLevel; message: string; fields: LogFields };
-
-/** An entry as it is written. */
-export type LogLine = Omit<LogFields, 'error'> & {
-  time: string;
+export type LogEntry = Omit<LogFields, 'error'> & {
+  /** In ms since 1970. */
+  at: number;
   level: LogLevel;
   message: string;
   error?: string | undefined;
 };
+
+/** Where entries go; `flush` writes what is held back. */
+export type LogSink = { write(entry: LogEntry): void; flush(): void };
 
 export type Logger = Record<
   'debug' | 'info' | 'warn' | 'error',
@@ -38,19 +38,14 @@ export type Logger = Record<
 
 export function createLogger(level: LogLevel, write: (entry: LogEntry) => void): Logger {
   const least = logLevels.indexOf(level);
-  function at(name: Exclude<LogLevel, 'silent'>) {
+  function logAt(name: Exclude<LogLevel, 'silent'>) {
     if (logLevels.indexOf(name) < least) return () => {};
     return (message: string, fields: LogFields = {}) => {
-      write({ at: Date.now(), level: name, message, fields });
+      const error = fields.error === undefined ? undefined : describe(fields.error);
+      write({ at: Date.now(), level: name, message, ...fields, error });
     };
   }
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
-}
-
-function lineOf({ at, level, message, fields }: LogEntry): LogLine {
-  const time = new Date(at).toISOString();
-  const error = fields.error === undefined ? undefined : describe(fields.error);
-  return { time, level, message, ...fields, error };
+  return { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
 }
 
 /** With the causes, innermost last: a refusal of ours is kind, and its cause is what happened. */
@@ -62,15 +57,14 @@ function describe(error: unknown): string {
 }
 
 /** One JSON object a line, for machines. */
-export function jsonLine(entry: LogEntry): string {
-  return JSON.stringify(lineOf(entry));
+export function jsonLine({ at, ...entry }: LogEntry): string {
+  return JSON.stringify({ time: timeOf(at), ...entry });
 }
 
 /** For a person at a terminal: the same, shorter. */
-export function prettyLine(entry: LogEntry): string {
-  const { time, level, message, error, ...fields } = lineOf(entry);
+export function prettyLine({ at, level, message, error, ...fields }: LogEntry): string {
   const { method, route, status, durationMs, ...others } = fields;
-  const head = `${time.slice(11, 19)} ${level === 'info' ? '' : `${level} `}`;
+  const head = `${timeOf(at).slice(11, 19)} ${level === 'info' ? '' : `${level} `}`;
   const known = Object.entries(others).filter(([, value]) => value !== undefined);
   const tail = known.map(([name, value]) => `${name}=${value}`);
   const request = method === undefined ? [] : [method, route, status, `${durationMs} ms`];
@@ -78,23 +72,24 @@ export function prettyLine(entry: LogEntry): string {
   return error === undefined ? line : `${line}\n${error}`;
 }
 
+function timeOf(at: number): string {
+  return new Date(at).toISOString();
+}
+
 /** How long entries are held back, so that a busy server writes many at a time. */
 const heldMs = 50;
 
-export type Lines = { write(entry: LogEntry): void; flush(): void };
-
-/**
- * Sends lines to stderr, many at a time; `flush` writes what is held. They are made then, too: a
- * client does not wait for the line about its request.
- */
-export function stderrLines(render: (entry: LogEntry) => string): Lines {
+/** Writes entries to stderr, many at a time. They are rendered then, too, and not while the client
+ * of the request that they tell of waits. */
+export function stderrSink(render: (entry: LogEntry) => string): LogSink {
   let held: LogEntry[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
-    if (held.length > 0) process.stderr.write(`${held.map(render).join('\n')}\n`);
+    const entries = held;
     held = [];
+    if (entries.length > 0) process.stderr.write(`${entries.map(render).join('\n')}\n`);
   }
   return {
     flush,

@@ -6,7 +6,14 @@ import { createAuthenticator } from './http/authenticate.ts';
 import { newMemoryId } from './ids.ts';
 import { keyToStore, makeKey } from './keys.ts';
 import { listen } from './listen.ts';
-import { createLogger, jsonLine, type Lines, type Logger, prettyLine, stderrLines } from './log.ts';
+import {
+  createLogger,
+  jsonLine,
+  type Logger,
+  type LogSink,
+  prettyLine,
+  stderrSink,
+} from './log.ts';
 import { indexPassages } from './memory/passages.ts';
 import { startWorker, type Worker } from './queue/worker.ts';
 import { openSqlite } from './storage/sqlite/open.ts';
@@ -35,8 +42,8 @@ const defaultProject = 'default';
 /** Wires the service and listens. Throws an Error that says what to do where it cannot start. */
 export async function startServer(options: StartOptions): Promise<RunningServer> {
   const config = readConfig(withFlags(options));
-  const lines = linesTo(options.log);
-  const log = createLogger(config.logLevel, lines.write);
+  const sink = logSink(options.log);
+  const log = createLogger(config.logLevel, sink.write);
   const storage = openSqlite(sqlitePath(config.databaseUrl), { exclusive: true });
   const running = await serve(config, storage, log).catch(async (error) => {
     await storage.close();
@@ -47,14 +54,14 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     async stop() {
       await running.stop();
       log.info('stopped');
-      lines.flush();
+      sink.flush();
     },
   };
 }
 
-function linesTo(own: StartOptions['log']): Lines {
-  if (own === undefined) return stderrLines(process.stderr.isTTY ? prettyLine : jsonLine);
-  return { write: (entry) => own(jsonLine(entry)), flush() {} };
+function logSink(takeLine: StartOptions['log']): LogSink {
+  if (takeLine === undefined) return stderrSink(process.stderr.isTTY ? prettyLine : jsonLine);
+  return { write: (entry) => takeLine(jsonLine(entry)), flush() {} };
 }
 
 async function serve(config: Config, storage: Storage, log: Logger): Promise<RunningServer> {

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { barChart } from './kit/bars.ts';
 import type { Benchmark, Context, Goal, Section } from './kit/benchmark.ts';
@@ -13,7 +13,8 @@ const connections = 64;
 const settleMs = 100;
 /** Of each process, with one connection. */
 const turnsForOne = 6;
-/** After these logs have reached their length, which is dear, and most code is compiled. */
+/** In a full run the write-ahead logs have reached their length after these: while one grows,
+ * commits take longer. */
 const warmUpsForOne = 3;
 
 /** In the order of the tables. */
@@ -47,32 +48,38 @@ export const save: Benchmark = {
 
 /**
  * Shorter turns and more of them, because what else the machine does weighs more on a single
- * client; and all of it with new processes each time, because how one happens to lie in memory
- * makes it some percent faster or slower for as long as it lives. Each time another comes first.
+ * client; and all of it with new processes each time, because one is faster than the next for as
+ * long as it lives.
  */
 async function measureOne(context: Context): Promise<Figures> {
+  const { starts, seconds } = planForOne(context);
   const figures = Object.fromEntries(forOne.map((name) => [name, [] as Turn[]])) as Figures;
-  for (let start = 0; start < startsForOne(context); start += 1) {
+  for (let start = 0; start < starts; start += 1) {
     const folder = join(context.folder, `start-${start}`);
     mkdirSync(folder);
-    const seconds = context.seconds / 2;
-    const often = { folder, rounds: turnsForOne, seconds, warmUps: warmUpsForOne };
-    const first = start % forOne.length;
-    const names = [...forOne.slice(first), ...forOne.slice(0, first)];
-    const measured = await measure(often, names, 1);
+    const turns = { folder, rounds: turnsForOne, seconds, warmUps: warmUpsForOne };
+    const measured = await measure(turns, inOrder(start), 1);
+    rmSync(folder, { recursive: true });
     for (const name of forOne) figures[name]?.push(...(measured[name] ?? []));
   }
   return figures;
 }
 
-function startsForOne({ quick, rounds }: Context): number {
-  return quick ? 1 : rounds;
+function planForOne({ quick, rounds, seconds }: Context) {
+  return { starts: quick ? 1 : rounds, seconds: seconds / 2 };
 }
 
-type Rounds = Pick<Context, 'folder' | 'rounds' | 'seconds'> & { warmUps?: number };
+/** Each follows another in each start: the one before leaves the disk busy, or the processor cold.
+ * There are five, a prime, so that every step up to four comes by all of them. */
+function inOrder(start: number): Name[] {
+  const step = 1 + (start % (forOne.length - 1));
+  return forOne.map((_, place) => forOne[(place * step) % forOne.length] ?? 'service');
+}
+
+type Turns = Pick<Context, 'folder' | 'rounds' | 'seconds'> & { warmUps?: number };
 
 async function measure(
-  { folder, rounds, seconds, warmUps }: Rounds,
+  { folder, rounds, seconds, warmUps }: Turns,
   names: Name[],
   connections: number,
 ): Promise<Figures> {
@@ -121,7 +128,8 @@ function open(name: Name, folder: string, file: string): Promise<Subject> {
 }
 
 function section(many: Figures, one: Figures, context: Context): Section {
-  const turnsOfOne = `${startsForOne(context)} × ${turnsForOne} turns of ${context.seconds / 2} s`;
+  const { starts, seconds } = planForOne(context);
+  const turnsOfOne = `${turnsForOne} turns of ${seconds} s in each of ${starts} processes`;
   const ofOne = tableOf(one, `one connection, ${turnsOfOne}`);
   const notes = [
     'A commit for each request stores the same rows, indexes and passages, in the same schema and, ' +

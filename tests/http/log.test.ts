@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
-import type { LogLine } from '../../server/log.ts';
 import { type RunningServer, startServer } from '../../server/main.ts';
+import { startChild } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
 /* Every request has one line in the log, with what became of it. */
@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 const apiKey = 'log-test-key-0123456789abcdef';
 const origin = 'https://app.example';
 const folder = mkdtempSync(join(tmpdir(), 'memory-log-'));
-const lines: LogLine[] = [];
+const lines: Record<string, unknown>[] = [];
 let server: RunningServer;
 
 beforeAll(async () => {
@@ -68,3 +68,30 @@ for (const [method, path, init, status, route] of cases) {
     if (requestId !== null) expect(line?.requestId).toBe(requestId);
   });
 }
+
+test('a process writes every line to stderr, in order, the last when it stops', async () => {
+  const begun = Date.now();
+  const database = `sqlite:${join(folder, 'process.db')}`;
+  const command = [process.execPath, 'cli/main.ts', 'serve', '--port', '0', '--database', database];
+  const child = startChild(command, { MEMORY_API_KEY: apiKey, HOME: folder });
+  // The banner is for people, and no line of the log.
+  await until(() => child.log().includes('Stop with Ctrl-C'), { what: 'the banner' });
+  const url = /http:[^\s"]+/.exec(child.log())?.[0] ?? '';
+  const requestIds: (string | null)[] = [];
+  for (let count = 0; count < 30; count += 1) {
+    const response = await fetch(`${url}/v1/memories/mem_${count}`, { headers: known });
+    requestIds.push(response.headers.get(headerNames.requestId));
+    // Longer than lines are held back, so that they are written in several lots.
+    if (count % 10 === 5) await Bun.sleep(70);
+  }
+  expect(await child.end('SIGTERM')).toBe(0);
+  const written = child.log().match(/^\{.*$/gm) ?? [];
+  const entries = written.map((line) => JSON.parse(line) as Record<string, unknown>);
+  const told = entries.map(({ message, requestId }) => requestId ?? message);
+  expect(told).toEqual(['listening', ...requestIds, 'stopped']);
+  const times = entries.map(({ time }) => Date.parse(String(time)));
+  expect(times).toEqual(times.toSorted((a, b) => a - b));
+  expect(times[0]).toBeGreaterThanOrEqual(begun);
+  const [first = ''] = written;
+  expect(first).toStartWith(`{"time":"${entries[0]?.time}","level":"info","message":"listening"`);
+});

@@ -1,6 +1,6 @@
 /**
- * Runs every turn to warm up, then all of them in turn, round after round: A B A B. Each gets back
- * what it measured, in the order of rounds.
+ * Runs all of them in turn, round after round: A B A B. The first `warmUps` rounds are thrown away;
+ * each gets back what it measured in the others, in their order.
  */
 export async function inTurn<Name extends string, T>(
   rounds: number,

@@ -7,7 +7,7 @@ import { createApp } from '../../../server/app.ts';
 import { readConfig } from '../../../server/config.ts';
 import { createAuthenticator } from '../../../server/http/authenticate.ts';
 import { newMemoryId } from '../../../server/ids.ts';
-import { createLogger, jsonLine, stderrLines } from '../../../server/log.ts';
+import { createLogger, jsonLine, stderrSink } from '../../../server/log.ts';
 import type { Storage } from '../../../server/storage/storage.ts';
 import { listenOn } from './listen.ts';
 import { openSingle, type SingleStore } from './single.ts';
@@ -20,7 +20,7 @@ type Spec = {
 const { env, store } = JSON.parse(process.argv[2] ?? '') as Spec;
 const single = store === undefined ? null : openSingle(store);
 const config = readConfig(env);
-const lines = stderrLines(jsonLine);
+const sink = stderrSink(jsonLine);
 const now = Date.now;
 const clock = () => performance.now();
 
@@ -39,7 +39,7 @@ const app = createApp({
   worker: { wake() {}, async stop() {}, movedAt: now },
   authenticator: createAuthenticator({ storage, now, clock, fixed }),
   config,
-  log: createLogger(config.logLevel, lines.write),
+  log: createLogger(config.logLevel, sink.write),
   version: '0',
   now,
   clock,
