@@ -48,8 +48,7 @@ export const save: Benchmark = {
 
 /**
  * Shorter turns and more of them, because what else the machine does weighs more on a single
- * client; and all of it with new processes each time, because one is faster than the next for as
- * long as it lives.
+ * client; and all of it with new processes each time, because figures differ from start to start.
  */
 async function measureOne(context: Context): Promise<Figures> {
   const { starts, seconds } = planForOne(context);
@@ -69,8 +68,8 @@ function planForOne({ quick, rounds, seconds }: Context) {
   return { starts: quick ? 1 : rounds, seconds: seconds / 2 };
 }
 
-/** Each follows another in each start: the one before leaves the disk busy, or the processor cold.
- * There are five, a prime, so that every step up to four comes by all of them. */
+/** Each follows a different one from start to start: who came before may have left the disk busy.
+ * There are five, a prime, so that each step from one to four visits all of them. */
 function inOrder(start: number): Name[] {
   const step = 1 + (start % (forOne.length - 1));
   return forOne.map((_, place) => forOne[(place * step) % forOne.length] ?? 'service');
