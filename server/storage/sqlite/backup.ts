@@ -1,19 +1,12 @@
 import { Database } from 'bun:sqlite';
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { structuralFaults } from './check.ts';
+import { isBusy } from './faults.ts';
 import { lockDatabase } from './lock.ts';
 import { assertOurs, migrate } from './migrate.ts';
-import { canonicalPath } from './path.ts';
-import { keepFilesPrivate, openDatabase } from './settings.ts';
+import { arrivingAt, canonicalPath } from './path.ts';
+import { applySetting, keepFilesPrivate, openDatabase } from './settings.ts';
 
 /** What a backup holds. */
 export type BackupContents = { memories: number; bytes: number };
@@ -25,27 +18,29 @@ export type BackupContents = { memories: number; bytes: number };
  */
 export function backupDatabase(path: string, target: string): BackupContents {
   if (!existsSync(path)) throw new Error(`there is no database at ${path}`);
-  if (existsSync(target)) throw new Error(`${target} exists; choose another name for the backup`);
+  refuseTaken(target);
   keepFilesPrivate();
   if (!existsSync(dirname(target))) throw new Error(`there is no folder ${dirname(target)}`);
-  const partial = `${target}.partial`;
-  rmSync(partial, { force: true });
-  const db = openDatabase(path);
+  // A name of its own: two backups at once must not write into one file.
+  const partial = `${target}.${process.pid}.partial`;
   try {
-    assertOurs(db, path);
-    db.prepare('VACUUM INTO ?').run(partial);
+    const contents = copySound(() => openDatabase(path), partial);
+    refuseTaken(target);
+    moveDurably(partial, target);
+    return contents;
   } finally {
-    db.close(false);
+    removeCopy(partial);
   }
-  const contents = inspect(partial);
-  moveDurably(partial, target);
-  return contents;
+}
+
+function refuseTaken(target: string): void {
+  if (existsSync(target)) throw new Error(`${target} exists; choose another name for the backup`);
 }
 
 /**
  * Puts a backup in the database's place. What was there is kept beside it, under the name that is
- * returned; null where there was nothing. Throws an Error, and changes nothing, where a server runs
- * on the database or the backup is not sound.
+ * returned; null where there was nothing. Throws an Error, and changes nothing, where a server or
+ * anybody else has the database open, or the backup is not sound.
  */
 export function restoreDatabase(
   backup: string,
@@ -54,22 +49,50 @@ export function restoreDatabase(
 ): BackupContents & { kept: string | null } {
   if (!existsSync(backup)) throw new Error(`there is no backup at ${backup}`);
   keepFilesPrivate();
-  const contents = inspect(backup);
+  inspect(backup);
   const path = canonicalPath(name);
   const lock = lockDatabase(path, 'Stop it, then restore.');
+  const arriving = arrivingAt(path);
   try {
-    const arriving = `${path}.restoring`;
-    copyFileSync(backup, arriving);
-    const kept = existsSync(path) ? `${path}.before-${stamp}` : null;
-    if (kept !== null) setAside(path, kept);
+    removeCopy(arriving);
+    // With what is in the backup's own log, which a copy of the file would lack.
+    const contents = copySound(() => new Database(backup, { readonly: true }), arriving);
+    upgrade(arriving);
+    syncFile(arriving);
+    // From here to the end of the move nothing is at the path, and no server starts on it.
+    const kept = setAside(path, `${path}.before-${stamp}`);
     moveDurably(arriving, path);
-    const db = openDatabase(path);
-    migrate(db, path);
-    db.close(true);
     return { ...contents, kept };
   } finally {
+    // Without anything at the path it is what a server must not overlook.
+    if (existsSync(path)) removeCopy(arriving);
     lock.release();
   }
+}
+
+function upgrade(path: string): void {
+  const db = openDatabase(path);
+  try {
+    migrate(db, path);
+  } finally {
+    db.close(true);
+  }
+}
+
+/** What a disk that is full leaves of one must not stay there. */
+function removeCopy(path: string): void {
+  for (const part of ['', '-journal', '-wal', '-shm']) rmSync(path + part, { force: true });
+}
+
+/** Copies the database that `open` gives, with its log, and sees whether the copy is sound. */
+function copySound(open: () => Database, target: string): BackupContents {
+  const db = open();
+  try {
+    db.prepare('VACUUM INTO ?').run(target);
+  } finally {
+    db.close(true);
+  }
+  return inspect(target);
 }
 
 function inspect(file: string): BackupContents {
@@ -87,17 +110,34 @@ function inspect(file: string): BackupContents {
   }
 }
 
-/** Closing writes the log into the file, so that one rename moves all. A file too broken for that
- * is kept with its log beside it. */
-function setAside(path: string, kept: string): void {
-  try {
-    openDatabase(path).close(true);
-  } catch {
-    for (const part of ['-wal', '-shm']) {
-      if (existsSync(path + part)) renameSync(path + part, kept + part);
-    }
+/**
+ * Moves what is at the path to `kept`, and returns where it is; null where there is nothing. A log
+ * that stayed beside another file would be taken for its log.
+ */
+function setAside(path: string, kept: string): string | null {
+  const parts = ['', '-wal', '-shm'].filter((part) => existsSync(path + part));
+  if (parts.includes('')) foldLog(path);
+  for (const part of parts) {
+    if (existsSync(path + part)) renameSync(path + part, kept + part);
   }
-  renameSync(path, kept);
+  return parts[0] === undefined ? null : kept + parts[0];
+}
+
+/**
+ * Writes the log into the file and removes it, which succeeds only where nobody else has the file
+ * open. A file too broken for that, or on a disk too full, is kept with its log beside it.
+ */
+function foldLog(path: string): void {
+  let db: Database | null = null;
+  try {
+    db = openDatabase(path);
+    applySetting(db, 'journal_mode', 'delete');
+  } catch (error) {
+    if (!isBusy(error)) return;
+    throw new Error(`another program has ${path} open; end it, then restore`, { cause: error });
+  } finally {
+    db?.close(true);
+  }
 }
 
 /** A rename is durable once its folder is; the file must be before. */

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, realpathSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { existsSync, lstatSync, mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 
 /**
  * The one name of a database file, whatever links lead to it: the lock is named after it, and two
@@ -7,6 +7,45 @@ import { basename, dirname, join } from 'node:path';
  */
 export function canonicalPath(path: string): string {
   if (existsSync(path)) return realpathSync(path);
+  // SQLite makes the file where the link leads.
+  const link = lstatSync(path, { throwIfNoEntry: false });
+  if (link?.isSymbolicLink()) return canonicalPath(resolve(dirname(path), readlinkSync(path)));
   mkdirSync(dirname(path), { recursive: true });
   return join(realpathSync(dirname(path)), basename(path));
+}
+
+/** Where a backup waits until what was there has been set aside. */
+export function arrivingAt(path: string): string {
+  return `${path}.restoring`;
+}
+
+/**
+ * Throws an Error that says what to do where opening the file would lose something: a second name
+ * of it has a log and a lock of its own, and a missing or empty file would be made anew although
+ * its log or a backup on its way is there.
+ */
+export function assertWhole(path: string): void {
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (file?.isFile() && file.nlink > 1) {
+    throw new Error(
+      `${path} has another name by a hard link, and who opens it by that name would destroy what ` +
+        'is written by this one. Copy the file, or remove the other name.',
+    );
+  }
+  if (file !== undefined && file.size > 0) return;
+  if (sizeOf(`${path}-wal`) > 0) {
+    throw new Error(
+      `${path} is missing or empty, but what was written last is still in ${path}-wal. Put the ` +
+        'file back beside it, or "memory restore <backup>", which keeps that log.',
+    );
+  }
+  if (file === undefined && existsSync(arrivingAt(path))) {
+    throw new Error(
+      `${path} is missing, because a restore did not end. Run "memory restore <backup>" again.`,
+    );
+  }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -1,6 +1,7 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { damaged } from './check.ts';
 import { assertOurs } from './migrate.ts';
+import { assertWhole } from './path.ts';
 
 /** Older versions can corrupt the file when the WAL is reset. */
 const oldestSqlite = [3, 51, 3];
@@ -35,6 +36,7 @@ export function keepFilesPrivate(): void {
 }
 
 export function openDatabase(path: string): Database {
+  assertWhole(path);
   const db = open(path);
   try {
     assertVersion(db);

@@ -1,0 +1,169 @@
+import { Database } from 'bun:sqlite';
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { backupDatabase, restoreDatabase } from '../../server/storage/sqlite/backup.ts';
+import { openSqlite } from '../../server/storage/sqlite/open.ts';
+import { memory, save } from './fixtures.ts';
+
+/* What a restore meets: logs that were left, others who read, disks that fail. */
+
+let folder: string;
+let path: string;
+let backup: string;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'memory-restore-'));
+  path = join(folder, 'memory.db');
+  backup = join(folder, 'backup.db');
+  await fill(path, 3);
+  backupDatabase(path, backup);
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function fill(file: string, count: number): Promise<void> {
+  const storage = openSqlite(file, { exclusive: true });
+  for (let n = 0; n < count; n += 1) await save(storage, memory({ content: `text ${n}` }));
+  await storage.close();
+}
+
+/** As a killed server leaves it: what was written last is in the log alone. */
+async function leaveLog(file: string, count: number): Promise<void> {
+  const storage = openSqlite(path, { exclusive: true });
+  for (let n = 0; n < count; n += 1) await save(storage, memory({ content: `late ${n}` }));
+  for (const part of ['', '-wal']) copyFileSync(path + part, `${folder}/killed.db${part}`);
+  await storage.close();
+  for (const part of ['', '-wal']) renameSync(`${folder}/killed.db${part}`, file + part);
+}
+
+function countIn(file: string): number {
+  const db = new Database(file, { readonly: true });
+  try {
+    expect(db.prepare('PRAGMA integrity_check').values()).toEqual([['ok']]);
+    const { n } = db.prepare('SELECT count(*) AS n FROM memories').get() as { n: number };
+    return n;
+  } finally {
+    // Else it stays open until it is collected.
+    db.close(true);
+  }
+}
+
+test('a log that was left without its file is set aside, not taken for the restored one', async () => {
+  await leaveLog(path, 40);
+  rmSync(path);
+  const { memories, kept } = restoreDatabase(backup, path, 'now');
+  expect(memories).toBe(3);
+  expect(kept).toBe(`${path}.before-now-wal`);
+  expect(existsSync(kept ?? '')).toBe(true);
+  expect(countIn(path)).toBe(3);
+});
+
+test('what was there is kept whole, its log included', async () => {
+  await leaveLog(path, 40);
+  const { kept } = restoreDatabase(backup, path, 'now');
+  expect(countIn(kept ?? '')).toBe(43);
+  expect(countIn(path)).toBe(3);
+});
+
+test('a file too broken to be opened is kept with its log', async () => {
+  await leaveLog(path, 40);
+  writeFileSync(path, 'no database at all '.repeat(1_000));
+  restoreDatabase(backup, path, 'now');
+  expect(countIn(path)).toBe(3);
+  const kept = readdirSync(folder).filter((name) => name.includes('.before-now'));
+  const bytes = kept.map((name) => readFileSync(join(folder, name), 'latin1')).join('');
+  expect(bytes).toContain('late 39');
+});
+
+test('nothing is changed while another program has the file open', () => {
+  const other = new Database(path, { readonly: true });
+  const read = other.prepare('SELECT count(*) FROM memories');
+  read.get();
+  expect(() => restoreDatabase(backup, path, 'now')).toThrow('another program has');
+  read.finalize();
+  other.close(true);
+  expect(readdirSync(folder).filter((name) => /before|restoring/.test(name))).toEqual([]);
+  expect(countIn(path)).toBe(3);
+  expect(restoreDatabase(backup, path, 'later').memories).toBe(3);
+});
+
+test('a backup with a log of its own is restored with what is in it', async () => {
+  const crashed = join(folder, 'crashed.db');
+  await leaveLog(crashed, 20);
+  expect(restoreDatabase(crashed, join(folder, 'new.db'), 'now').memories).toBe(23);
+  expect(countIn(join(folder, 'new.db'))).toBe(23);
+});
+
+test('a restored database is for its owner alone, whatever the backup was', () => {
+  const open = join(folder, 'open.db');
+  copyFileSync(backup, open);
+  chmodSync(open, 0o644);
+  restoreDatabase(open, path, 'now');
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+});
+
+test('a restore that was ended between its two moves is no empty database at the next start', () => {
+  renameSync(path, `${path}.before-now`);
+  copyFileSync(backup, `${path}.restoring`);
+  expect(() => openSqlite(path, { exclusive: true })).toThrow('a restore did not end');
+  expect(existsSync(path)).toBe(false);
+  restoreDatabase(backup, path, 'later');
+  expect(countIn(path)).toBe(3);
+});
+
+test('a backup that cannot be written leaves nothing behind', () => {
+  const sick = join(folder, 'sick.db');
+  writeFileSync(sick, 'no database at all '.repeat(1_000));
+  expect(() => backupDatabase(sick, join(folder, 'copy.db'))).toThrow();
+  expect(readdirSync(folder).filter((name) => name.startsWith('copy.db'))).toEqual([]);
+});
+
+for (const lost of ['missing', 'empty']) {
+  test(`a log whose file is ${lost} is not thrown away`, async () => {
+    await leaveLog(path, 40);
+    const { size } = statSync(`${path}-wal`);
+    rmSync(path);
+    if (lost === 'empty') writeFileSync(path, '');
+    for (const exclusive of [true, false]) {
+      expect(() => openSqlite(path, { exclusive })).toThrow('is missing or empty');
+    }
+    expect(statSync(`${path}-wal`).size).toBe(size);
+  });
+}
+
+test('a second name by a hard link is refused, under both names', () => {
+  const second = join(folder, 'second.db');
+  linkSync(path, second);
+  for (const name of [path, second]) {
+    expect(() => openSqlite(name, { exclusive: true })).toThrow('another name by a hard link');
+  }
+});
+
+test('a link that leads to nothing yet is the file that it leads to', async () => {
+  const link = join(folder, 'link.db');
+  const file = join(folder, 'elsewhere.db');
+  symlinkSync('elsewhere.db', link);
+  const storage = openSqlite(link, { exclusive: true });
+  try {
+    await save(storage, memory({ content: 'a' }));
+    expect(() => openSqlite(file, { exclusive: true })).toThrow('already running');
+  } finally {
+    await storage.close();
+  }
+  expect(countIn(file)).toBe(1);
+});
