@@ -78,17 +78,31 @@ function timeOf(at: number): string {
 
 /** How long entries are held back, so that a busy server writes many at a time. */
 const heldMs = 50;
+/** What may wait for a reader that does not read. */
+const mostUnreadBytes = 1024 * 1024;
 
-/** Writes entries to stderr, many at a time. They are rendered then, too, and not while the client
- * of the request that they tell of waits. */
+/**
+ * Writes entries to stderr, many at a time. They are rendered then, too, and not while the client
+ * of the request that they tell of waits. Where nobody reads stderr, or its disk is full, entries
+ * are dropped and the service goes on.
+ */
 export function stderrSink(render: (entry: LogEntry) => string): LogSink {
   let held: LogEntry[] = [];
+  let dropped = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  // Without somebody who listens, the process would end by it.
+  process.stderr.on('error', () => {});
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
     const entries = held;
     held = [];
+    if (process.stderr.writableLength > mostUnreadBytes) {
+      dropped += entries.length;
+      return;
+    }
+    if (dropped > 0) entries.unshift(droppedEntry(dropped));
+    dropped = 0;
     if (entries.length > 0) process.stderr.write(`${entries.map(render).join('\n')}\n`);
   }
   return {
@@ -98,4 +112,9 @@ export function stderrSink(render: (entry: LogEntry) => string): LogSink {
       timer ??= setTimeout(flush, heldMs);
     },
   };
+}
+
+function droppedEntry(count: number): LogEntry {
+  const message = `${count} lines were dropped before this one: nobody read the log`;
+  return { at: Date.now(), level: 'warn', message };
 }

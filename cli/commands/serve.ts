@@ -9,6 +9,8 @@ import { given, parsePort } from '../options.ts';
 import { profileKeyOf, profilePath, storeFirstRunKey } from '../profile.ts';
 import { paint } from '../text.ts';
 
+const lastWordMs = 1_000;
+
 export function addServe(program: Parent, io: Io): void {
   const command = program
     .command('serve')
@@ -28,7 +30,10 @@ export function addServe(program: Parent, io: Io): void {
     } finally {
       await server.stop();
     }
+    // A pipe that nobody reads would keep the process for ever.
+    const unread = setTimeout(() => process.exit(), lastWordMs);
     await note(io, 'Stopped.');
+    clearTimeout(unread);
   });
   addExamples(command, ['memory serve', 'memory serve --port 8080 --database sqlite:./demo.db']);
 }
