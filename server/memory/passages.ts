@@ -7,6 +7,9 @@ export type Slice = Pick<Passage, 'start' | 'length'>;
 /** About a long paragraph: enough to be understood alone, little enough to point at. */
 const targetLength = 1_000;
 
+/** It is stored with each passage; what is longer is no name. */
+const maxNameLength = 200;
+
 /** From the best place to cut to the least good; each matches up to where the cut falls. */
 const boundaries = [/\n\s*\n/g, /\n/g, /[.!?。！？]["')\]]?\s|[。！？]/g, /\s/g];
 
@@ -31,7 +34,7 @@ function namesIn(metadata: string): { title: string; speaker: string } {
   const said = [speaker, author, role].find((name) => typeof name === 'string');
   return {
     title: typeof title === 'string' ? title : '',
-    speaker: typeof said === 'string' ? said : '',
+    speaker: typeof said === 'string' && said.length <= maxNameLength ? said : '',
   };
 }
 

@@ -48,11 +48,17 @@ function findSpans(text: string, matcher: Matcher): Span[] {
   return spans;
 }
 
-/** A word may be written in two scripts: each piece is matched alone. */
+/** A word may be written in two scripts: each piece is matched alone. A pair's second half, which
+ * says nothing of the script, stays with the first. */
 function pieceEnd(word: string, from: number): number {
   const unspaced = isUnspaced(word.charCodeAt(from));
   let to = from + 1;
-  while (to < word.length && isUnspaced(word.charCodeAt(to)) === unspaced) to += 1;
+  while (
+    to < word.length &&
+    (isInsidePair(word, to) || isUnspaced(word.charCodeAt(to)) === unspaced)
+  ) {
+    to += 1;
+  }
   return to;
 }
 
@@ -69,8 +75,9 @@ function wordSpans(piece: { text: string; start: number }, matcher: Matcher): Sp
 function runSpans(piece: { text: string; start: number }, matcher: Matcher): Span[] {
   const spans: Span[] = [];
   for (let at = 0; at < piece.text.length; at += 1) {
+    if (isInsidePair(piece.text, at)) continue;
     for (const length of [2, 1]) {
-      if (at + length > piece.text.length) continue;
+      if (at + length > piece.text.length || isInsidePair(piece.text, at + length)) continue;
       const verdict = matcher.judgeGram(fold(piece.text.slice(at, at + length)));
       if (verdict === null) continue;
       spans.push({ start: piece.start + at, end: piece.start + at + length, ...verdict });
@@ -126,7 +133,7 @@ function wordStartAfter(text: string, start: number, limit: number): number {
   for (let at = start; at < Math.min(start + wordReach, limit); at += 1) {
     if (/\s/.test(text.charAt(at))) return at + 1;
   }
-  return isLowSurrogate(text.charCodeAt(start)) ? start - 1 : start;
+  return isInsidePair(text, start) ? start - 1 : start;
 }
 
 function wordEndBefore(text: string, end: number, limit: number): number {
@@ -134,9 +141,11 @@ function wordEndBefore(text: string, end: number, limit: number): number {
   for (let at = end; at > Math.max(end - wordReach, limit); at -= 1) {
     if (/\s/.test(text.charAt(at))) return at;
   }
-  return isLowSurrogate(text.charCodeAt(end)) ? end - 1 : end;
+  return isInsidePair(text, end) ? end - 1 : end;
 }
 
-function isLowSurrogate(unit: number): boolean {
+/** Whether a cut here would part the two halves of one character. */
+function isInsidePair(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
   return unit >= 0xdc00 && unit <= 0xdfff;
 }

@@ -256,3 +256,20 @@ describe.each(paths)('GET %s', (path) => {
     expectInvalid(await ask(server, 'GET', `${path}&${query}`), field);
   });
 });
+
+test('as many filters as a URL holds narrow a list and a search', async () => {
+  const userId = newUser();
+  const metadata = Object.fromEntries(Array.from({ length: 700 }, (_, n) => [`${n}`, '']));
+  await saveWith(userId, 'has them all', metadata);
+  await saveWith(userId, 'has them all but the last', { ...metadata, 699: 'x' });
+  // Written as it stands: encoded, fewer fit.
+  const filters = Object.keys(metadata).map((key) => `metadata[${key}]=`);
+  for (const of of ['', '/search']) {
+    const query = `userId=${userId}&${of === '' ? '' : 'query=all&'}${filters.join('&')}`;
+    const found = bodyOf<{ items: Memory[] }>(
+      await ask(server, 'GET', `/v1/memories${of}?${query}`),
+      200,
+    );
+    expect(contentsOf(found.items)).toEqual(['has them all']);
+  }
+});

@@ -191,3 +191,17 @@ test('after a restart every key has its first answer, and is refused for another
   }
   expect(await Promise.all(sent.map(({ key }) => settled(server, key)))).toEqual(effects);
 });
+
+test('a number too large for JSON is not the null that corrects it', async () => {
+  const userId = newUser();
+  const send = (value: string) => {
+    const event = `"type":"event","data":{"name":"e","properties":{"n":${value}}}`;
+    const body = `{"items":[{"userId":"${userId}",${event}}]}`;
+    return askRaw(server, 'POST', '/v1/ingest/batch', body, { 'idempotency-key': userId });
+  };
+  expect((await send('1e400')).body).toMatchObject({ accepted: 0, failedCount: 1 });
+  for (const other of ['null', '-1e400']) {
+    expectError(await send(other), 400, 'idempotency_key_reused');
+  }
+  expect(markOf(await send('1e999'))).toBe('replayed');
+});

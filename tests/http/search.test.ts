@@ -109,3 +109,17 @@ describe('search', () => {
     expect(byEnd.items[0]?.snippet).toContain('«walrus»');
   });
 });
+
+test('more text than an answer takes is refused with what to do, and not cut short', async () => {
+  const userId = 'large';
+  const text = `zeppelin ${'x'.repeat(4_900_000)}`;
+  const ids: string[] = [];
+  for (let n = 0; n < 14; n += 1) {
+    const { memoryId } = await server.client.ingest.document({ userId, data: { text } });
+    ids.push(memoryId);
+  }
+  for (const id of ids) await server.client.waitUntilComplete(id);
+  const answer = await search('zeppelin', { userId, limit: '100' });
+  expect(answer).toMatchObject({ status: 400, details: [{ field: 'limit' }] });
+  expect((await search('zeppelin', { userId, limit: '12' })).items.length).toBe(12);
+}, 60_000);

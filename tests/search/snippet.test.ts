@@ -20,6 +20,9 @@ describe('snippet', () => {
     ['手机', '我的iPhone手机', '我的iPhone«手机»'],
     ['กุ้ง', 'ข้าวผัดกุ้ง', 'ข้าวผัด«กุ้ง»'],
     ['🚀', 'fine🚀!', 'fine«🚀»!'],
+    ['100g', '𩸽100g を注文', '𩸽«100g» を注文'],
+    ['𩸽', '𩸽100g', '«𩸽»100g'],
+    ['北', '𩸽北𩸽', '𩸽«北»𩸽'],
   ])('%s in %j', (query, text, marked) => expect(snippetOf(query, text)).toBe(marked));
 
   test('shows the part where most of the query stands, cut between words', () => {
@@ -36,6 +39,8 @@ describe('snippet', () => {
       'Ana: ',
       'café ',
       '北京',
+      '𩸽',
+      '𩸽1',
       '👩‍👩‍👧 ',
       '\n',
       filler,
@@ -46,7 +51,7 @@ describe('snippet', () => {
       fc.string({ unit: 'binary' }),
     );
     fc.assert(
-      fc.property(text, fc.constantFrom('tea', 'cafe 北京', 'ana note'), (content, query) => {
+      fc.property(text, fc.constantFrom('tea 1', 'cafe 北京', 'ana 𩸽'), (content, query) => {
         const plain = content
           .replaceAll(markOpen, '')
           .replaceAll(markClose, '')
@@ -54,6 +59,7 @@ describe('snippet', () => {
         const shown = snippetOf(query, plain).replaceAll(markOpen, '').replaceAll(markClose, '');
         expect(plain.replace(/\s+/g, ' ')).toContain(shown.replace(/^…|…$/g, '').trim());
         expect(shown.length).toBeLessThanOrEqual(226);
+        expect(snippetOf(query, plain).isWellFormed()).toBe(true);
       }),
     );
   });

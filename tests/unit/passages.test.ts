@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { splitPassages } from '../../server/memory/passages.ts';
+import { indexPassages, splitPassages } from '../../server/memory/passages.ts';
 
 const targetLength = 1_000;
 
@@ -20,6 +20,15 @@ const texts = fc
 function cut(text: string): string[] {
   return splitPassages(text).map(({ start, length }) => text.slice(start, start + length));
 }
+
+test('who speaks is found with each passage, but for what is too long to be a name', () => {
+  const text = 'word '.repeat(1_000);
+  const foldedOf = (author: string) =>
+    indexPassages(text, JSON.stringify({ author })).map(({ folded }) => folded);
+  expect(foldedOf('Ana').every((folded) => folded.includes('ana'))).toBe(true);
+  const long = foldedOf('ana '.repeat(4_000)).join('');
+  expect(long).not.toContain('ana');
+});
 
 describe('passages of any text', () => {
   test('stand one after the other and cover it all', () => {

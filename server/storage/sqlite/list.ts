@@ -6,6 +6,9 @@ import { columns, joined } from './row.ts';
 type Range = Parameters<Storage['listMemories']>[0];
 type Value = string | number;
 
+/** A URL holds more filters than SQLite takes conditions. They spare it rows and decide nothing. */
+const maxTexts = 64;
+
 /**
  * Lists by the index on a user's memories. A filter by metadata reads on through that index until
  * the page is full; SQLite passes over rows whose JSON cannot match before they are parsed.
@@ -57,6 +60,7 @@ function conditions({ type, source, externalId, metadata }: Filter): [string, st
   if (type !== null) wanted.push(['m.type = +?', type]);
   if (source !== null) wanted.push(['m.source = +?', source]);
   if (externalId !== null) wanted.push(['m.external_id = +?', externalId]);
-  for (const text of necessaryTexts(metadata)) wanted.push(['instr(m.metadata, +?) > 0', text]);
+  const texts = necessaryTexts(metadata).slice(0, maxTexts);
+  for (const text of texts) wanted.push(['instr(m.metadata, +?) > 0', text]);
   return wanted;
 }
