@@ -6,25 +6,36 @@ import type { Storage } from './storage/storage.ts';
 const everyMs = 30_000;
 const answersPerSweep = 1_000;
 
-/** What has to be done now and then beside the requests. Returns how to stop it. */
+/** What has to be done now and then beside the requests. Returns how to stop it, which waits for
+ * what is being done. */
 export function startChores(options: {
   storage: Storage;
   authenticator: Authenticator;
   now(): number;
   log: Logger;
-}): () => void {
+}): () => Promise<void> {
   const { storage, authenticator, now, log } = options;
+
+  let stopped = false;
+  let running = Promise.resolve();
 
   async function doChores(): Promise<void> {
     try {
       await authenticator.noteUse();
-      const before = now() - limits.idempotencyKeptMs;
-      while ((await storage.sweepAnswers({ before, limit: answersPerSweep })) > 0);
+      const at = now();
+      const sweep = { now: at, before: at - limits.idempotencyKeptMs, limit: answersPerSweep };
+      while (!stopped && (await storage.sweepAnswers(sweep)) > 0);
     } catch (error) {
       log.warn('a chore was put off', { error });
     }
   }
 
-  const timer = setInterval(doChores, everyMs);
-  return () => clearInterval(timer);
+  const timer = setInterval(() => {
+    running = running.then(doChores);
+  }, everyMs);
+  return () => {
+    stopped = true;
+    clearInterval(timer);
+    return running;
+  };
 }

@@ -44,7 +44,10 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   const config = readConfig(withFlags(options));
   const sink = logSink(options.log);
   const log = createLogger(config.logLevel, sink.write);
-  const storage = openSqlite(sqlitePath(config.databaseUrl), { exclusive: true });
+  const storage = openSqlite(sqlitePath(config.databaseUrl), {
+    exclusive: true,
+    report: (message, error) => log.warn(message, { error }),
+  });
   const running = await serve(config, storage, log).catch(async (error) => {
     await storage.close();
     throw error;
@@ -98,7 +101,7 @@ async function serve(config: Config, storage: Storage, log: Logger): Promise<Run
     firstKey,
     async stop() {
       closing = 'the service is shutting down; try again shortly';
-      stopChores();
+      await stopChores();
       await listener.stop();
       await worker.stop();
       // When keys were last used is not worth a database that stays open.

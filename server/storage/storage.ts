@@ -153,7 +153,7 @@ export interface Storage {
   ensureProject(name: string): Promise<number>;
 
   /** Forgets stored answers from before `before`, at most `limit`. Returns how many. */
-  sweepAnswers(sweep: { before: number; limit: number }): Promise<number>;
+  sweepAnswers(sweep: { now: number; before: number; limit: number }): Promise<number>;
 
   /**
    * Looks for damage to the database's structure that opening it did not look for, beside all other

@@ -24,7 +24,10 @@ export async function fillDisk(
     await target.start();
     const stored = await saveUntilFull(target, violations);
     for (const id of stored) await expectReadable(target, id, violations, 'while full');
+    await expectHealth(target, 503, violations, 'while full');
     sh('mount', '-o', `remount,size=${megabytes * 4}m`, mount.folder);
+    // By itself: nobody writes meanwhile.
+    await expectHealth(target, 200, violations, 'once there is room');
     const healedMs = await untilHealed(target, stored, violations);
     await target.kill();
     await target.start();
@@ -101,6 +104,25 @@ async function untilHealed(
   }
   violations.add('space was freed, and writes still fail');
   return -1;
+}
+
+async function expectHealth(
+  target: Target,
+  wanted: number,
+  violations: Violations,
+  when: string,
+): Promise<void> {
+  const get = () => send(target, { method: 'GET', path: '/health' });
+  let reply = await get();
+  // It is looked at once a second.
+  for (let n = 0; n < 50 && reply?.status !== wanted; n += 1) {
+    await Bun.sleep(100);
+    reply = await get();
+  }
+  const told = wanted === 200 || /disk is full/.test(reply?.text ?? '');
+  if (reply?.status !== wanted || !told) {
+    violations.add(`/health ${when}: ${reply?.status} ${reply?.text}`);
+  }
 }
 
 function save(target: Target, index: number) {

@@ -100,8 +100,8 @@ async function listAllLater(c: Context, { headers }: Reply): Promise<unknown[]> 
 export async function afterExpiry(c: Context): Promise<string | null> {
   await c.send(save(c));
   const storage = openSqlite(c.target.path, { exclusive: false });
-  const tomorrow = Date.now() + 1_000;
-  while ((await storage.sweepAnswers({ before: tomorrow, limit: 1_000 })) > 0);
+  const now = Date.now() + 1_000;
+  while ((await storage.sweepAnswers({ now, before: now, limit: 1_000 })) > 0);
   await storage.close();
   const again = await c.send(save(c));
   if (again.headers.get('idempotency-status') !== 'created') return 'it was still known';

@@ -110,3 +110,36 @@ test('a scrub that a crash kept from ending is done after the next start', async
   storage = openSqlite(path, { exclusive: true });
   await until(() => hits() === 0, { what: 'the scrub' });
 });
+
+test('nothing is left of memories that were deleted one by one before their user was', async () => {
+  const given = Array.from({ length: 40 }, (_, n) =>
+    memory({ userId: 'gone', content: text('gone', n) }),
+  );
+  for (const one of given) await save(storage, one);
+  for (const { id } of given) await remove(storage, id);
+  expect(hits()).toBeGreaterThan(0);
+  const erase = { projectId: 1, at: 1, idempotency: null, userId: 'gone' };
+  await storage.deleteAllMemories({ ...erase, answer: () => ({ status: 200, body: '' }) });
+  await until(() => hits() === 0, { what: 'the scrub' });
+});
+
+test('others save while a scrub waits for somebody who reads, and it ends after them', async () => {
+  await save(storage, memory({ userId: 'gone', content: text('gone', 10) }));
+  const reader = new Database(path, { readonly: true });
+  reader.run('BEGIN');
+  const look = reader.prepare('SELECT count(*) FROM memories');
+  look.get();
+  const erase = { projectId: 1, at: 1, idempotency: null, userId: 'gone' };
+  await storage.deleteAllMemories({ ...erase, answer: () => ({ status: 200, body: '' }) });
+  let slowestMs = 0;
+  for (const until = performance.now() + 4_000; performance.now() < until; await Bun.sleep(10)) {
+    const begun = performance.now();
+    await save(storage, memory({ userId: 'a', content: 'meanwhile' }));
+    slowestMs = Math.max(slowestMs, performance.now() - begun);
+  }
+  expect(choresLeft()).toBe(1);
+  expect(slowestMs).toBeLessThan(2_000);
+  look.finalize();
+  reader.close(true);
+  await until(() => choresLeft() === 0 && hits() === 0, { what: 'the scrub' });
+}, 20_000);

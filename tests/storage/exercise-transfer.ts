@@ -110,6 +110,13 @@ export function exerciseTransfer(name: string, open: () => Promise<Opened>): voi
       expect(jobs.map(({ memoryId }) => memoryId)).toEqual([waits.id]);
     });
 
+    test('what is imported as processing waits from now on, whenever it was changed', async () => {
+      const waits = written({ status: 'processing', createdAt: 5, updatedAt: 6 });
+      expect(await take(waits)).toEqual(['imported']);
+      expect(await storage.queueState()).toEqual({ pending: 1, oldestAcceptedAt: common.at });
+      expect(await list(storage)).toMatchObject([{ createdAt: 5, updatedAt: 6 }]);
+    });
+
     test('an export walks the project in the order of ids, and no other', async () => {
       for (let n = 0; n < 7; n += 1) {
         await save(storage, memory({ id: `mem_${(n * 5) % 7}`, userId: n % 2 ? 'v' : 'u' }));

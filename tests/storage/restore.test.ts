@@ -17,6 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { backupDatabase, restoreDatabase } from '../../server/storage/sqlite/backup.ts';
+import { diagnose } from '../../server/storage/sqlite/doctor.ts';
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { memory, save } from './fixtures.ts';
 
@@ -166,4 +167,15 @@ test('a link that leads to nothing yet is the file that it leads to', async () =
     await storage.close();
   }
   expect(countIn(file)).toBe(1);
+});
+
+test('a file of another program is called that, whatever version it bears', () => {
+  const foreign = join(folder, 'foreign.db');
+  const db = new Database(foreign);
+  db.run('CREATE TABLE t (x)');
+  db.run('PRAGMA user_version = 7');
+  db.close(true);
+  expect(() => openSqlite(foreign, { exclusive: true })).toThrow('of another program');
+  // Nor is it one to be replaced by a backup.
+  expect(JSON.stringify(diagnose(foreign, Date.now()))).not.toContain('memory restore');
 });

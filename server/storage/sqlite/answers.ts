@@ -40,6 +40,16 @@ export function createAnswers(db: Database, writer: Writer): Answers {
     `DELETE FROM answers WHERE created_at < ?
      AND seq IN (SELECT seq FROM answers ORDER BY seq LIMIT ?)`,
   );
+  const oldest = db.prepare<{ at: number }, []>(
+    'SELECT created_at AS at FROM answers ORDER BY seq LIMIT 1',
+  );
+  const redate = db.prepare('UPDATE answers SET created_at = ?1 WHERE created_at > ?1');
+
+  function sweepOldest({ now, before, limit }: Parameters<Storage['sweepAnswers']>[0]): number {
+    // The clock was ahead, and they would be in the way of all that came after them.
+    if ((oldest.get()?.at ?? now) > now) redate.run(now);
+    return sweep.run(before, limit).changes;
+  }
 
   function once<T>(write: Write<T>, effect: Effect<Done<T>>, turn: Turn) {
     const { projectId, idempotency } = write;
@@ -67,7 +77,7 @@ export function createAnswers(db: Database, writer: Writer): Answers {
     answerOnce: (write, effect) => writer.write((turn) => once(write, effect, turn)),
     cutAnswers: (projectId, memoryId) => cut.run(projectId, memoryId),
     cutAnswersOfUser: (projectId, userId) => cutOfUser.run(projectId, userId),
-    sweepAnswers: ({ before, limit }) => writer.write(() => sweep.run(before, limit).changes),
+    sweepAnswers: (wanted) => writer.write(() => sweepOldest(wanted)),
   };
 }
 

@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { isDamage } from './faults.ts';
 
 /** How many faults are named; one is enough to refuse a file. */
 const maxFaults = 5;
@@ -20,7 +21,9 @@ function faultsBy(db: Database, check: 'integrity_check' | 'quick_check'): strin
     const rows = db.prepare<unknown, []>(`PRAGMA ${check}(${maxFaults})`).values();
     return rows.map(([line]) => String(line)).filter((line) => line !== 'ok');
   } catch (error) {
-    return [error instanceof Error ? error.message : 'the file cannot be read'];
+    // A file out of reach for the moment is not one to be replaced by an old backup.
+    if (!isDamage(error)) throw error;
+    return [error.message];
   }
 }
 

@@ -1,9 +1,11 @@
-import { Database } from 'bun:sqlite';
+import { Database, SQLiteError } from 'bun:sqlite';
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { structuralFaults } from './check.ts';
+import { isDamage } from './faults.ts';
 import { isLocked } from './lock.ts';
 import { assertOurs } from './migrate.ts';
+import { assertWhole } from './path.ts';
 
 /** One thing that was looked at; `advice` says what to do about it. */
 export type Finding = {
@@ -24,23 +26,40 @@ export function diagnose(path: string, now: number): Finding[] {
     return [{ name: 'database', level: 'failure', found: `nothing at ${path}`, advice }];
   }
   const findings = [aboutServer(path), aboutOwner(path), aboutSpace(path), aboutLog(path)];
-  const db = new Database(path, { readonly: true });
+  let db: Database | null = null;
   try {
+    assertWhole(path);
+    db = new Database(path, { readonly: true });
     findings.push(...aboutContents(db, path, now));
   } catch (error) {
-    const found = error instanceof Error ? error.message : 'it cannot be read';
-    findings.push({ name: 'database', level: 'failure', found, advice: restoreAdvice });
+    findings.push(aboutFault(error));
   } finally {
-    db.close(false);
+    db?.close(false);
   }
   return findings;
 }
 
 const restoreAdvice = 'stop the server and restore the last backup: memory restore <backup>';
 
+/** An Error of our own says by itself what to do. */
+function aboutFault(error: unknown): Finding {
+  const found = error instanceof Error ? error.message : 'it cannot be read';
+  const fault: Finding = { name: 'database', level: 'failure', found };
+  if (isDamage(error)) return { ...fault, advice: restoreAdvice };
+  if (!(error instanceof SQLiteError)) return fault;
+  const advice = 'may this user read the file and write to its folder, and is there room?';
+  return { ...fault, advice };
+}
+
 function aboutContents(db: Database, path: string, now: number): Finding[] {
   db.run('PRAGMA busy_timeout = 5000');
-  return [aboutVersion(db, path), aboutStructure(db), aboutKeys(db, now), ...aboutWork(db, now)];
+  return [
+    aboutVersion(db, path),
+    aboutStructure(db),
+    aboutKeys(db, now),
+    ...aboutWork(db, now),
+    ...aboutErasure(db),
+  ];
 }
 
 function aboutServer(path: string): Finding {
@@ -120,6 +139,13 @@ function aboutWork(db: Database, now: number): Finding[] {
   if (failed === 0) return [waiting];
   const advice = 'memory status <id> says why; ingest such a record again to try again';
   return [waiting, { name: 'failed records', level: 'warning', found: String(failed), advice }];
+}
+
+function aboutErasure(db: Database): Finding[] {
+  if (db.prepare(`SELECT 1 FROM chores WHERE name = 'scrub'`).get() === null) return [];
+  const found = 'erased text may still be in the file';
+  const advice = 'a running server removes it within a minute; if this stays, see its log';
+  return [{ name: 'erasure', level: 'warning', found, advice }];
 }
 
 function megabytes(bytes: number): string {

@@ -27,6 +27,7 @@ export function asServiceError(error: unknown): unknown {
 }
 
 /* What an operator is told. */
+export const diskFull = 'the disk is full; nothing is stored until there is room';
 export const logUnsynced =
   'the disk does not take what is written; nothing is stored until it does';
 export const fileUnsynced =
@@ -36,6 +37,16 @@ export const fileUnsynced =
 /** What was to be stored may be there after a restart, or not. */
 export function outcomeUnknown(cause: unknown): ServiceError {
   return new ServiceError('internal', unknownOutcome, { cause });
+}
+
+/** Whether the file itself is broken, and not only out of reach. */
+export function isDamage(error: unknown): error is SQLiteError {
+  return error instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code ?? '');
+}
+
+/** Whether there is no room for what was to be written. */
+export function isFull(error: unknown): boolean {
+  return error instanceof SQLiteError && error.code === 'SQLITE_FULL';
 }
 
 /** Whether another process holds the database for writing. */

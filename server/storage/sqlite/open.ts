@@ -4,7 +4,7 @@ import type { Storage } from '../storage.ts';
 import { createAnswers } from './answers.ts';
 import { damaged, structuralFaults, structuralFaultsAside } from './check.ts';
 import { createCheckpointer } from './checkpoint.ts';
-import { fileUnsynced, isBusy, logUnsynced } from './faults.ts';
+import { diskFull, fileUnsynced, isBusy, logUnsynced } from './faults.ts';
 import { createJobs } from './jobs.ts';
 import { createKeys } from './keys.ts';
 import { leaveOpen } from './leave-open.ts';
@@ -15,7 +15,7 @@ import { createPassages } from './passages.ts';
 import { canonicalPath } from './path.ts';
 import { createRecords } from './records.ts';
 import { createRoom } from './room.ts';
-import { createScrubber } from './scrub.ts';
+import { createScrubber, type Report } from './scrub.ts';
 import { applySetting, type Connections, keepFilesPrivate, openDatabase } from './settings.ts';
 import { createSnapshot } from './snapshot.ts';
 import { createTransfer } from './transfer.ts';
@@ -27,17 +27,21 @@ const lockAdvice =
 
 /**
  * Opens the database file, making it where there is none, and brings its schema up to date.
- * `exclusive` keeps out a second server; admin commands do without. Throws an Error that says what
+ * `exclusive` keeps out a second server; admin commands do without. `report` hears of what goes
+ * wrong beside the requests. Throws an Error that says what
  * to do where the file cannot be served.
  */
-export function openSqlite(name: string, { exclusive }: { exclusive: boolean }): Storage {
+export function openSqlite(
+  name: string,
+  { exclusive, report = () => {} }: { exclusive: boolean; report?: Report },
+): Storage {
   keepFilesPrivate();
   const path = canonicalPath(name);
   const lock = exclusive ? lockDatabase(path, lockAdvice) : null;
   try {
     const writes = openSound(path);
     migrate(writes, path);
-    return storageOn({ reads: openDatabase(path), writes }, path, lock);
+    return storageOn({ reads: openDatabase(path), writes }, path, { lock, report });
   } catch (error) {
     lock?.release();
     throw error;
@@ -83,7 +87,7 @@ function closeFiles({ reads, writes }: Connections, wal: Wal): void {
 function storageOn(
   connections: Connections,
   path: string,
-  lock: { release(): void } | null,
+  { lock, report }: { lock: { release(): void } | null; report: Report },
 ): Storage {
   const { reads, writes } = connections;
   const wal = createWal(path);
@@ -108,7 +112,7 @@ function storageOn(
   const answers = createAnswers(writes, writer);
   const passages = createPassages(connections);
   const ensureRoom = createRoom(writes);
-  const scrubber = createScrubber(connections, path, keepsLog);
+  const scrubber = createScrubber(connections, path, { keepsLog, report });
   const ping = reads.prepare('SELECT 1 FROM projects LIMIT 1');
   // What an earlier process noted and did not get to. An administrator's command leaves it.
   if (lock !== null) scrubber.wake();
@@ -129,7 +133,8 @@ function storageOn(
     },
     async fault() {
       if (wal.hasFailed()) return logUnsynced;
-      return checkpointer?.hasFailed() ? fileUnsynced : null;
+      if (checkpointer?.hasFailed()) return fileUnsynced;
+      return writer.isDiskFull() ? diskFull : null;
     },
     async close() {
       scrubber.stop();

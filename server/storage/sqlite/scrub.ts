@@ -23,29 +23,48 @@ export type Scrubber = {
 const delayMs = 1_000;
 const patienceMs = 30_000;
 const tryAgainMs = 60_000;
-/** A checkpoint of others is over soon; SQLite does not wait for it, whatever its timeout. */
-const checkpointPauseMs = 20;
+/** While the log waits to be emptied nobody writes: for others to end what they read so long, */
+const holdMs = 100;
+/** and then everybody may write again for so long. */
+const checkpointPauseMs = 400;
 /** Writes would wait too long for a larger file to be rebuilt: of that only the log is emptied, and
  * the note stays for the operator, who can choose the time. */
 const largestRebuilt = 1024 ** 3;
+
+export type Report = (message: string, error: unknown) => void;
+
+const failed =
+  'erased text could not be removed from the file, which is tried again in a minute; it takes room ' +
+  'for a copy beside the file and in the folder for temporary files, and nobody who reads for long';
 
 /** Where `keepsLog` says so, it is left to the next start. */
 export function createScrubber(
   { reads, writes }: Connections,
   path: string,
-  keepsLog: () => boolean,
+  { keepsLog, report }: { keepsLog: () => boolean; report: Report },
 ): Scrubber {
   const note = writes.prepare(
     `INSERT INTO chores (name) VALUES ('scrub') ON CONFLICT DO UPDATE SET noted = noted + 1`,
   );
   const noted = reads.prepare(`SELECT 1 FROM chores WHERE name = 'scrub'`);
   let timer: ReturnType<typeof setTimeout> | undefined;
+  /** The note for which the file was rebuilt and only the log could not be emptied. */
+  let rebuilt: number | null = null;
+  /** Not 0 once the thread is to end, which else would keep the process. */
+  const ending = new Int32Array(new SharedArrayBuffer(4));
   function scrub(): void {
     timer = undefined;
     if (noted.get() === null || keepsLog()) return;
-    const thread = new Worker(new URL(import.meta.url), { workerData: { scrubbedPath: path } });
+    const workerData = { scrubbedPath: path, rebuilt, ending };
+    rebuilt = null;
+    const thread = new Worker(new URL(import.meta.url), { workerData });
     thread.unref();
-    thread.once('error', () => {
+    thread.on('message', (noted: number | null) => {
+      rebuilt = noted;
+    });
+    thread.once('error', (error) => {
+      if (ending[0] !== 0) return;
+      report(failed, error);
       timer ??= setTimeout(scrub, tryAgainMs).unref();
     });
   }
@@ -54,36 +73,58 @@ export function createScrubber(
     wake() {
       timer ??= setTimeout(scrub, delayMs);
     },
-    stop: () => clearTimeout(timer),
+    stop() {
+      clearTimeout(timer);
+      Atomics.store(ending, 0, 1);
+      Atomics.notify(ending, 0);
+    },
   };
 }
 
-/** Rebuilds the file, unless it is too large, and empties the log. Throws where others keep it from
- * doing so for long. */
-export function scrubDatabase(path: string): void {
+type Task = {
+  rebuilt: number | null;
+  ending: Int32Array;
+  tell: (noted: number | null) => void;
+};
+
+/**
+ * Rebuilds the file, unless it is too large or `rebuilt` says that it was for this note, and
+ * empties the log. Tells the note as soon as the file is rebuilt, and null when all is done. Throws
+ * where others keep it from doing so for long.
+ */
+export function scrubDatabase(path: string, { rebuilt, ending, tell }: Task): void {
   const db = new Database(path);
   db.run(`PRAGMA busy_timeout = ${patienceMs}`);
   db.run('PRAGMA secure_delete = ON');
   db.run('PRAGMA synchronous = FULL');
   const asked = db.prepare<{ noted: number }, []>(`SELECT noted FROM chores WHERE name = 'scrub'`);
   const noted = asked.get()?.noted ?? 0;
-  const rebuilt = statSync(path).size <= largestRebuilt;
-  if (rebuilt) db.run('VACUUM');
-  emptyLog(db);
-  if (rebuilt) db.run(`DELETE FROM chores WHERE name = 'scrub' AND noted = ?`, [noted]);
+  const rebuilds = statSync(path).size <= largestRebuilt;
+  if (rebuilds && noted !== rebuilt) db.run('VACUUM');
+  if (rebuilds) tell(noted);
+  emptyLog(db, ending);
+  db.run(`PRAGMA busy_timeout = ${patienceMs}`);
+  if (rebuilds) db.run(`DELETE FROM chores WHERE name = 'scrub' AND noted = ?`, [noted]);
+  tell(null);
   db.close(false);
 }
 
-function emptyLog(db: Database): void {
+function emptyLog(db: Database, ending: Int32Array): void {
+  // Most of the work, while others write.
+  db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
+  db.run(`PRAGMA busy_timeout = ${holdMs}`);
   const checkpoint = db.prepare<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)');
   const until = performance.now() + patienceMs;
   while (checkpoint.get()?.busy !== 0) {
     if (performance.now() > until) throw new Error('others kept the log from being emptied');
-    Bun.sleepSync(checkpointPauseMs);
+    if (Atomics.wait(ending, 0, 0, checkpointPauseMs) !== 'timed-out') {
+      throw new Error('the service has stopped; it is done after the next start');
+    }
   }
 }
 
 if (!isMainThread && typeof workerData?.scrubbedPath === 'string') {
-  scrubDatabase(workerData.scrubbedPath);
-  parentPort?.postMessage('done');
+  const { scrubbedPath, rebuilt, ending } = workerData;
+  const tell = (noted: number | null) => parentPort?.postMessage(noted);
+  scrubDatabase(scrubbedPath, { rebuilt, ending, tell });
 }

@@ -1,5 +1,6 @@
-import { Database, SQLiteError } from 'bun:sqlite';
+import { Database } from 'bun:sqlite';
 import { damaged } from './check.ts';
+import { isDamage } from './faults.ts';
 import { assertOurs } from './migrate.ts';
 import { assertWhole } from './path.ts';
 
@@ -46,8 +47,7 @@ export function openDatabase(path: string): Database {
     return db;
   } catch (error) {
     db.close(false);
-    const broken = error instanceof SQLiteError && /CORRUPT|NOTADB/.test(error.code ?? '');
-    throw broken ? damaged(path, [error.message]) : error;
+    throw isDamage(error) ? damaged(path, [error.message]) : error;
   }
 }
 

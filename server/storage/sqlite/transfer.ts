@@ -37,7 +37,7 @@ export function createTransfer(
       answers.answerOnce(write, async (turn) => {
         const { projectId, memories } = write;
         ensureRoom(projectId, memories.filter(({ status }) => status === 'processing').length);
-        const outcome = await mapInTurns(memories, (memory) => take(projectId, memory), turn);
+        const outcome = await mapInTurns(memories, (memory) => take(write, memory), turn);
         return { outcome };
       }),
     exportMemories: async ({ projectId, after, limit }) => page.all(projectId, after ?? '', limit),
@@ -53,9 +53,9 @@ function createErase(db: Database, { cutAnswersOfUser }: Answers, scrubber: Scru
     cutAnswersOfUser(projectId, userId);
     jobs.run(projectId, userId);
     passages.run(projectId, userId);
-    const { changes } = memories.run(projectId, userId);
-    if (changes > 0) scrubber.note();
-    return changes;
+    // Of memories that were deleted one by one before, text may be left as well.
+    scrubber.note();
+    return memories.run(projectId, userId).changes;
   };
 }
 
@@ -69,9 +69,12 @@ function createTake(db: Database, passagesOf: Passages) {
   const job = db.prepare(
     `INSERT INTO jobs
      (project_id, memory_seq, state, accepted_at, run_at, updated_at)
-     VALUES (?1, ?2, ?3, ?4, iif(?3 = 'waiting', ?4, NULL), ?4)`,
+     VALUES (?1, ?2, ?3, ?4, iif(?3 = 'waiting', ?4, NULL), ?5)`,
   );
-  return (projectId: number, memory: ImportedMemory): ImportOutcome => {
+  return (
+    { projectId, at }: { projectId: number; at: number },
+    memory: ImportedMemory,
+  ): ImportOutcome => {
     const { id, userId, source, externalId, status, createdAt, updatedAt } = memory;
     if (known.get(projectId, id) !== null) return 'skipped';
     const taken =
@@ -80,7 +83,7 @@ function createTake(db: Database, passagesOf: Passages) {
     const seq = insert(projectId, memory, createdAt, updatedAt);
     passagesOf.insert({ projectId, userId, seq }, 0, memory.passages);
     if (status !== 'complete') {
-      job.run(projectId, seq, status === 'failed' ? 'failed' : 'waiting', updatedAt);
+      job.run(projectId, seq, status === 'failed' ? 'failed' : 'waiting', at, updatedAt);
     }
     return 'imported';
   };

@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite';
+import { ServiceError } from '../../errors.ts';
 import { createTurns, type Turn } from '../../turns.ts';
-import { asServiceError, isBusy, isSyncFault, outcomeUnknown } from './faults.ts';
+import { asServiceError, isBusy, isFull, isSyncFault, outcomeUnknown } from './faults.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Wal } from './wal.ts';
 
@@ -20,6 +21,8 @@ export type Writer = {
   write<T>(effect: Effect<T>): Promise<T>;
   /** Resolves once nothing waits any more. */
   drained(): Promise<void>;
+  /** Whether there was no room for what was written last. */
+  isDiskFull(): boolean;
 };
 
 /** Waits for nothing but turns: the transaction is open meanwhile. */
@@ -63,6 +66,7 @@ export function createWriter(options: {
   let planned = false;
   let busySince: number | null = null;
   let tookMs = 0;
+  let diskFull = false;
   // As every connection is opened.
   let waitsInCommit = true;
 
@@ -132,7 +136,32 @@ export function createWriter(options: {
     }, mendRetryMs).unref();
   }
 
+  /** A full disk is noticed by a write, and so is that there is room again. */
+  function noteFull(): void {
+    if (!diskFull) probeLater();
+    diskFull = true;
+  }
+
+  function probeLater(): void {
+    setTimeout(async () => {
+      try {
+        await write(takeRoom);
+        diskFull = false;
+      } catch (error) {
+        diskFull = error instanceof ServiceError && isFull(error.cause);
+        if (diskFull) probeLater();
+      }
+    }, mendRetryMs).unref();
+  }
+
+  /** In the log; it leaves nothing behind. */
+  function takeRoom(): void {
+    db.run(`INSERT INTO chores (name) VALUES ('probe')`);
+    db.run(`DELETE FROM chores WHERE name = 'probe'`);
+  }
+
   function refuse(group: Waiting[], error: unknown): void {
+    if (isFull(error)) noteFull();
     const fault = asServiceError(error);
     for (const { reject } of group) reject(fault);
   }
@@ -243,5 +272,5 @@ export function createWriter(options: {
     await write(() => {});
   }
 
-  return { write, drained };
+  return { write, drained, isDiskFull: () => diskFull };
 }
