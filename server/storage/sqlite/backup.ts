@@ -26,6 +26,7 @@ export function backupDatabase(path: string, target: string): BackupContents {
   try {
     const contents = copySound(() => openDatabase(path), partial);
     refuseTaken(target);
+    syncFile(partial);
     moveDurably(partial, target);
     return contents;
   } finally {
@@ -59,7 +60,8 @@ export function restoreDatabase(
     const contents = copySound(() => new Database(backup, { readonly: true }), arriving);
     upgrade(arriving);
     syncFile(arriving);
-    // From here to the end of the move nothing is at the path, and no server starts on it.
+    // All that takes long or may fail is done. From here to the end of the move nothing is at the
+    // path, and no server starts on that.
     const kept = setAside(path, `${path}.before-${stamp}`);
     moveDurably(arriving, path);
     return { ...contents, kept };
@@ -140,9 +142,8 @@ function foldLog(path: string): void {
   }
 }
 
-/** A rename is durable once its folder is; the file must be before. */
+/** A rename is durable once its folder is; what was written to the file has to be before. */
 function moveDurably(from: string, to: string): void {
-  syncFile(from);
   renameSync(from, to);
   syncFile(dirname(to));
 }
