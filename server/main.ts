@@ -101,9 +101,10 @@ async function serve(config: Config, storage: Storage, log: Logger): Promise<Run
     firstKey,
     async stop() {
       closing = 'the service is shutting down; try again shortly';
-      await stopChores();
+      const choresStopped = stopChores();
       await listener.stop();
       await worker.stop();
+      await choresStopped;
       // When keys were last used is not worth a database that stays open.
       await authenticator.noteUse().catch((error) => log.warn('a chore was left', { error }));
       await storage.close();

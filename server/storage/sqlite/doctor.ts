@@ -6,6 +6,7 @@ import { isDamage } from './faults.ts';
 import { isLocked } from './lock.ts';
 import { assertOurs } from './migrate.ts';
 import { assertWhole } from './path.ts';
+import { largestRebuilt } from './scrub.ts';
 
 /** One thing that was looked at; `advice` says what to do about it. */
 export type Finding = {
@@ -58,7 +59,7 @@ function aboutContents(db: Database, path: string, now: number): Finding[] {
     aboutStructure(db),
     aboutKeys(db, now),
     ...aboutWork(db, now),
-    ...aboutErasure(db),
+    ...aboutErasure(db, path),
   ];
 }
 
@@ -141,10 +142,13 @@ function aboutWork(db: Database, now: number): Finding[] {
   return [waiting, { name: 'failed records', level: 'warning', found: String(failed), advice }];
 }
 
-function aboutErasure(db: Database): Finding[] {
+function aboutErasure(db: Database, path: string): Finding[] {
   if (db.prepare(`SELECT 1 FROM chores WHERE name = 'scrub'`).get() === null) return [];
   const found = 'erased text may still be in the file';
-  const advice = 'a running server removes it within a minute; if this stays, see its log';
+  const advice =
+    statSync(path).size > largestRebuilt
+      ? `when writes may wait: sqlite3 ${path} "VACUUM; DELETE FROM chores"`
+      : 'a running server removes it within a minute; if this stays, see its log';
   return [{ name: 'erasure', level: 'warning', found, advice }];
 }
 

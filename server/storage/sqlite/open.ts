@@ -28,8 +28,7 @@ const lockAdvice =
 /**
  * Opens the database file, making it where there is none, and brings its schema up to date.
  * `exclusive` keeps out a second server; admin commands do without. `report` hears of what goes
- * wrong beside the requests. Throws an Error that says what
- * to do where the file cannot be served.
+ * wrong beside the requests. Throws an Error that says what to do where the file cannot be served.
  */
 export function openSqlite(
   name: string,

@@ -29,7 +29,7 @@ const holdMs = 100;
 const checkpointPauseMs = 400;
 /** Writes would wait too long for a larger file to be rebuilt: of that only the log is emptied, and
  * the note stays for the operator, who can choose the time. */
-const largestRebuilt = 1024 ** 3;
+export const largestRebuilt = 1024 ** 3;
 
 export type Report = (message: string, error: unknown) => void;
 
@@ -52,15 +52,26 @@ export function createScrubber(
   let rebuilt: number | null = null;
   /** Not 0 once the thread is to end, which else would keep the process. */
   const ending = new Int32Array(new SharedArrayBuffer(4));
+  let working = false;
+
+  function wake(): void {
+    timer ??= setTimeout(scrub, delayMs);
+  }
+
   function scrub(): void {
     timer = undefined;
-    if (noted.get() === null || keepsLog()) return;
+    if (working) wake();
+    if (working || noted.get() === null || keepsLog()) return;
     const workerData = { scrubbedPath: path, rebuilt, ending };
     rebuilt = null;
+    working = true;
     const thread = new Worker(new URL(import.meta.url), { workerData });
     thread.unref();
     thread.on('message', (noted: number | null) => {
       rebuilt = noted;
+    });
+    thread.once('exit', () => {
+      working = false;
     });
     thread.once('error', (error) => {
       if (ending[0] !== 0) return;
@@ -70,9 +81,7 @@ export function createScrubber(
   }
   return {
     note: () => note.run(),
-    wake() {
-      timer ??= setTimeout(scrub, delayMs);
-    },
+    wake,
     stop() {
       clearTimeout(timer);
       Atomics.store(ending, 0, 1);
