@@ -7,10 +7,10 @@ import type { Page } from './contract/page.ts';
 import type { SearchAnswer } from './contract/search.ts';
 import type { Health, IngestStatus } from './contract/status.ts';
 import type { Deleted, Imported } from './contract/transfer.ts';
-import { AuthenticationError } from './errors.ts';
+import { AuthenticationError, MemoryServiceError } from './errors.ts';
 import { atLeast, type CallOptions, invalid, type Settings } from './options.ts';
 import { withRetries } from './retry.ts';
-import { attempt, openTransport } from './transport.ts';
+import { attempt, type Outgoing, openTransport } from './transport.ts';
 
 /** What each operation answers with. */
 export type Answers = {
@@ -62,25 +62,37 @@ export type Call = <Name extends keyof Answers>(
   options: CallOptions | undefined,
 ) => ApiPromise<Answers[Name]>;
 
+const unsendable = 'the request cannot be made of these arguments';
+
 export function openCall(settings: Settings): Call {
   const transport = openTransport(settings.fetch);
 
   /** All that the attempts share, the idempotency key above all, is made here, once. */
-  async function run(name: keyof Answers, input: Input, options: CallOptions) {
+  function requestOf(name: keyof Answers, input: Input, options: CallOptions): Outgoing {
     const operation: Operation = operations[name];
     const headers = headersOf(settings, operation, input, options);
-    const request = {
+    return {
       name,
       method: operation.method,
       url: settings.baseUrl + pathOf(operation, input),
       headers,
       idempotencyKey: headers.get(names.idempotencyKey) || undefined,
-      body: bodyOf(input),
+      body: JSON.stringify(input.body),
       success: operation.success,
       telltale: telltales[name] ?? 'memoryId',
       timeoutMs: atLeast(1, 'timeoutMs', options.timeoutMs ?? settings.timeoutMs),
       signal: options.signal,
     };
+  }
+
+  async function run(name: keyof Answers, input: Input, options: CallOptions) {
+    let request: Outgoing;
+    try {
+      request = requestOf(name, input, options);
+    } catch (error) {
+      // The engine's own errors: no object, no JSON, no text for a header.
+      throw error instanceof MemoryServiceError ? error : invalid(unsendable, error);
+    }
     return withRetries((number) => attempt(transport, request, number), request, settings);
   }
 
@@ -89,16 +101,19 @@ export function openCall(settings: Settings): Call {
     apiPromise(run(name, input, options) as Promise<Answer<Answers[typeof name]>>);
 }
 
-function pathOf(operation: Operation, { id, query }: Input): string {
+function pathOf(operation: Operation, { id, query = {} }: Input): string {
   const path = operation.path.replace(':id', () => encodeURIComponent(checkedId(id)));
+  // Not sent, a user that a caller lost on the way would make it a call about everybody.
+  const isLost = 'userId' in query && typeof query.userId !== 'string';
+  if (isLost) throw invalid('userId must be a string');
   const search = String(new URLSearchParams(pairsOf(query)));
   return search === '' ? path : `${path}?${search}`;
 }
 
 type Pair = [name: string, value: string];
 
-function pairsOf(query: Query | undefined): Pair[] {
-  return Object.entries(query ?? {}).flatMap(([name, value]): Pair[] => {
+function pairsOf(query: Query): Pair[] {
+  return Object.entries(query).flatMap(([name, value]): Pair[] => {
     if (value === undefined) return [];
     if (typeof value !== 'object') return [[name, String(value)]];
     return pairsOf(value).map(([key, inner]) => [`${name}[${key}]`, inner]);
@@ -111,28 +126,16 @@ function checkedId(id: unknown): string {
   throw invalid('the id of a memory must be a non-empty string');
 }
 
-function bodyOf({ body }: Input): string | undefined {
-  try {
-    return JSON.stringify(body);
-  } catch (error) {
-    throw invalid('the request cannot be written as JSON', error);
-  }
-}
-
 /** Ours, and the caller's over them. */
 function headersOf(settings: Settings, operation: Operation, input: Input, options: CallOptions) {
   const all = new Headers({ Accept: 'application/json' });
   const { idempotencyKey = randomKey() } = options;
-  try {
-    if (input.body !== undefined) all.set('Content-Type', 'application/json');
-    if (operation.method !== 'GET' && idempotencyKey !== null) {
-      all.set(names.idempotencyKey, idempotencyKey);
-    }
-    for (const [name, value] of Object.entries({ ...settings.headers, ...options.headers })) {
-      all.set(name, value);
-    }
-  } catch (error) {
-    throw invalid('a header or the idempotency key cannot be sent', error);
+  if (input.body !== undefined) all.set('Content-Type', 'application/json');
+  if (operation.method !== 'GET' && idempotencyKey !== null) {
+    all.set(names.idempotencyKey, idempotencyKey);
+  }
+  for (const [name, value] of Object.entries({ ...settings.headers, ...options.headers })) {
+    all.set(name, value);
   }
   if (operation.path.startsWith('/v1') && !all.has(names.authorization)) {
     all.set(names.authorization, bearer(settings));
@@ -149,7 +152,7 @@ function randomKey(): string {
 function bearer({ apiKey }: Settings): string {
   if (apiKey && /^[\x21-\x7e]+$/.test(apiKey)) return `Bearer ${apiKey}`;
   throw new AuthenticationError(
-    'the API key is missing or not visible ASCII: pass apiKey, or set MEMORY_API_KEY',
+    'the API key is missing or not visible ASCII: see apiKey and MEMORY_API_KEY',
     { code: 'unauthorized' },
   );
 }

@@ -134,7 +134,8 @@ export class Memories {
 
   /**
    * All memories of a user, or without one of the whole project, in pages of up to 1,000. They are
-   * what `import` takes. Errors: as for `list`.
+   * what `import` takes. A `userId` that is there but undefined or null is an error, not the whole
+   * project. Errors: as for `list`.
    *
    * ```ts
    * for await (const one of memory.export({ userId: 'u-1' })) console.log(JSON.stringify(one));

@@ -79,10 +79,7 @@ function readBaseUrl(text: string): string {
     !/^https?:$/.test(url.protocol) ||
     url.username + url.password + url.search + url.hash !== ''
   ) {
-    throw invalid(
-      'baseUrl must be an http or https URL without user, query and fragment, ' +
-        'such as http://127.0.0.1:7070',
-    );
+    throw invalid('baseUrl must be an http or https URL without user, query and fragment');
   }
   return (url.origin + url.pathname).replace(/\/+$/, '');
 }

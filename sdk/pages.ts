@@ -15,8 +15,10 @@ export function pagePromise(
   query: ListQuery | ExportQuery,
   options: CallOptions | undefined,
 ): PagePromise {
-  const fetchPage = (cursor = query.cursor) => call(name, { query: { ...query, cursor } }, options);
-  const first = fetchPage();
+  const fetchPage = (cursor: string) => call(name, { query: { ...query, cursor } }, options);
+  const first = call(name, { query }, options);
+  // Who iterates may begin later, and hears of a failure then.
+  first.catch(() => {});
   return Object.assign(first, { [Symbol.asyncIterator]: () => walk(first, fetchPage) });
 }
 

@@ -61,7 +61,7 @@ function classOf(status: number): ErrorClass {
 
 function strange(status: number, headers: Headers): string {
   const found = headers.get('Location') ?? headers.get('Content-Type') ?? 'no content type';
-  return `not an answer of the memory service: ${status}, ${found}. Is baseUrl right?`;
+  return `not an answer of the memory service: ${status}, ${found}`;
 }
 
 /** Whole seconds or an HTTP date, as milliseconds from now. */

@@ -1,0 +1,75 @@
+import { afterEach, expect, test } from 'bun:test';
+import { InvalidRequestError, type MemoryClient } from '../../sdk/index.ts';
+import { aMemory, json, refusal, startFaultServer } from '../support/fault-server.ts';
+import { clientOf, failure } from './client-of.ts';
+
+/* What callers in JavaScript pass, whom no type stops; and promises that nobody awaits. */
+
+const unhandled: unknown[] = [];
+const note = (error: unknown) => void unhandled.push(error);
+afterEach(() => void process.off('unhandledRejection', note));
+
+const empty = json(200, { items: [], nextCursor: null });
+
+// biome-ignore format: one call a line
+const calls: [string, (client: MemoryClient, nothing: never) => Promise<unknown>][] = [
+  ['list({ userId })', (client, nothing) => client.list({ userId: nothing })],
+  ['export({ userId })', (client, nothing) => client.export({ userId: nothing })],
+  ['deleteAll({ userId })', (client, nothing) => client.deleteAll({ userId: nothing })],
+];
+
+test.each(calls)('%s of undefined or null is refused before it is sent', async (_, call) => {
+  using server = startFaultServer(empty);
+  for (const nothing of [undefined, null]) {
+    const error = await failure(call(clientOf(server), nothing as never));
+    expect(error).toBeInstanceOf(InvalidRequestError);
+    expect(error.message).toBe('userId must be a string');
+  }
+  expect(server.requests).toHaveLength(0);
+});
+
+test('a query that is null is refused before it is sent: export(null) is no export()', async () => {
+  using server = startFaultServer(empty);
+  const client = clientOf(server);
+  const none = null as never;
+  for (const call of [client.export(none), client.list(none), client.search(none)]) {
+    expect(await failure(call)).toBeInstanceOf(InvalidRequestError);
+  }
+  await client.export();
+  expect(server.requests.map(({ path }) => path)).toEqual(['/v1/export']);
+});
+
+test('a list of nobody is left to the service to refuse', async () => {
+  using server = startFaultServer(refusal(400, 'invalid_request'));
+  const list = clientOf(server).list(...([] as unknown as [never]));
+  expect(await failure(list)).toBeInstanceOf(InvalidRequestError);
+});
+
+test('options that are null are refused before anything is sent', async () => {
+  using server = startFaultServer(json(200, aMemory));
+  const client = clientOf(server);
+  const none = null as never;
+  const query = { userId: 'u-1' };
+  for (const call of [client.get('x', none), client.list(query, none)]) {
+    const error = await failure(call);
+    expect(error).toBeInstanceOf(InvalidRequestError);
+    expect(error.cause).toBeInstanceOf(TypeError);
+  }
+  expect(server.requests).toHaveLength(0);
+});
+
+test('a list that fails before anybody awaits it is told to whoever does, and to nobody else', async () => {
+  using server = startFaultServer(refusal(404, 'not_found'));
+  process.on('unhandledRejection', note);
+  const all = clientOf(server).list({ userId: 'u-1' });
+  const page = clientOf(server).export();
+  // Sent after the two, so that they have failed when this has.
+  await failure(clientOf(server).get('mem_1'));
+  await new Promise(setImmediate);
+  const walk = async () => {
+    for await (const _ of all) throw new Error('there is none');
+  };
+  expect(await failure(walk())).toMatchObject({ status: 404 });
+  expect(await failure(page)).toMatchObject({ status: 404 });
+  expect(unhandled).toEqual([]);
+});
