@@ -6,6 +6,8 @@ export type Answer<T> = {
   response: {
     status: number;
     headers: Headers;
+    /** How many requests were sent for it. */
+    attempts: number;
     /** Names this request in the server's log. */
     requestId: string | undefined;
     /** Whether a keyed write happened now, or this is the stored first answer. */

@@ -133,7 +133,7 @@ export class IngestFailedError extends MemoryServiceError {
   }
 
   constructor(ingestStatus: IngestStatus, facts: ErrorFacts) {
-    const reason = ingestStatus.errorMessage ?? 'the service gave no reason';
+    const reason = ingestStatus.errorMessage ?? 'no reason given';
     super(`${ingestStatus.memoryId} failed: ${reason}`, { ...facts, code: 'ingest_failed' });
     this.ingestStatus = ingestStatus;
   }
@@ -149,11 +149,16 @@ export class WaitTimeoutError extends MemoryServiceError {
     WaitTimeoutError.prototype.name = 'WaitTimeoutError';
   }
 
-  constructor(memoryId: string, timeoutMs: number, ingestStatus: IngestStatus | undefined) {
-    super(
-      `${memoryId} is not complete after ${timeoutMs} ms. Nothing is lost: wait again with this id.`,
-      { code: 'wait_timeout' },
-    );
+  constructor(
+    memoryId: string,
+    timeoutMs: number,
+    ingestStatus: IngestStatus | undefined,
+    attempts?: number,
+  ) {
+    super(`${memoryId} is not complete after ${timeoutMs} ms. Nothing is lost: wait again.`, {
+      code: 'wait_timeout',
+      attempts,
+    });
     this.memoryId = memoryId;
     this.ingestStatus = ingestStatus;
   }

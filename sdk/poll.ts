@@ -24,25 +24,27 @@ export async function waitUntilComplete(
   const deadline = openDeadline(atLeast(1, 'timeoutMs', timeoutMs), signal);
   const options = { signal: deadline.signal, headers };
   let last: IngestStatus | undefined;
+  let attempts = 0;
   try {
     for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 1.5, maxWaitMs)) {
       const answer = await call('status', { id: memoryId }, options).withResponse();
       last = answer.data;
+      attempts += answer.response.attempts;
       onStatus?.(last);
-      if (isComplete(answer)) return answer;
+      if (isComplete(answer, attempts)) return answer;
       await sleep(waitMs, deadline.signal);
     }
   } catch (error) {
-    const timeIsOver = error instanceof AbortError && !signal?.aborted;
-    throw timeIsOver ? new WaitTimeoutError(memoryId, timeoutMs, last) : error;
+    if (!(error instanceof AbortError) || signal?.aborted) throw error;
+    throw new WaitTimeoutError(memoryId, timeoutMs, last, attempts + error.attempts);
   } finally {
     deadline.close();
   }
 }
 
 /** Throws where there is nothing to wait for any more. */
-function isComplete({ data, response }: Answer<IngestStatus>): boolean {
-  const facts = { status: response.status, requestId: response.requestId };
+function isComplete({ data, response }: Answer<IngestStatus>, attempts: number): boolean {
+  const facts = { status: response.status, requestId: response.requestId, attempts };
   switch (data.status) {
     case 'processing':
       return false;
@@ -51,6 +53,6 @@ function isComplete({ data, response }: Answer<IngestStatus>): boolean {
     case 'failed':
       throw new IngestFailedError(data, facts);
     default:
-      throw new ServerError(`the status ${JSON.stringify(data.status)} is not a known one`, facts);
+      throw new ServerError(`unknown status ${JSON.stringify(data.status)}`, facts);
   }
 }

@@ -52,7 +52,7 @@ export async function attempt(
   }
   const replay = headers.get(names.idempotencyStatus);
   const idempotencyStatus = replay === 'created' || replay === 'replayed' ? replay : undefined;
-  return { data: body, response: { status, headers, requestId, idempotencyStatus } };
+  return { data: body, response: { status, headers, attempts, requestId, idempotencyStatus } };
 }
 
 /** Sends the request and reads the whole body, all before the deadline. */

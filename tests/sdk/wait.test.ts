@@ -47,6 +47,19 @@ test('waitUntilComplete() ends at its deadline although no answer comes', async 
   expect(error).toBeInstanceOf(WaitTimeoutError);
 });
 
+test('how a wait failed says how many requests were sent, all looks and attempts together', async () => {
+  const [processing, failed] = [state('processing'), state('failed')];
+  using late = startFaultServer(processing, dropped(), processing);
+  const timedOut = await failure(clientOf(late).waitUntilComplete('mem_1', { timeoutMs: 350 }));
+  expect(timedOut).toBeInstanceOf(WaitTimeoutError);
+  expect(timedOut.attempts).toBeGreaterThanOrEqual(3);
+  expect(timedOut.attempts).toBe(late.requests.length);
+  using ended = startFaultServer(processing, dropped(), failed);
+  const error = await failure(clientOf(ended).waitUntilComplete('mem_1'));
+  expect(error).toBeInstanceOf(IngestFailedError);
+  expect(error.attempts).toBe(3);
+});
+
 test('waitUntilComplete() does not outlast its deadline to obey a Retry-After', async () => {
   using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '50' }));
   const error = await failure(clientOf(server).waitUntilComplete('mem_1', { timeoutMs: 20 }));
@@ -60,7 +73,7 @@ test('waitUntilComplete() obeys the signal between two looks', async () => {
   const { signal } = controller;
   const error = await failure(clientOf(server).waitUntilComplete('mem_1', { signal, onStatus }));
   expect(error).toBeInstanceOf(AbortError);
-  expect(error.cause).toBe('enough');
+  expect(error).toMatchObject({ cause: 'enough' });
   expect(server.requests).toHaveLength(1);
 });
 
