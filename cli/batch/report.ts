@@ -85,6 +85,8 @@ async function tellNothingNew(io: Io, unit: Unit, { accepted, replayed = 0, fail
   if (replayed === 0 || accepted !== 0 || failed !== 0) return;
   const all = replayed === 1 ? `the one ${unit}` : `all ${replayed} ${unit}s`;
   await note(io, `Nothing new: an earlier run has ingested ${all}.`);
+  await note(io, 'They are known for three days by their text and place, or by the key given,');
+  await note(io, 'even where what they became was changed or deleted since.');
   await note(io, 'To ingest the same once more: --idempotency-key <any new text>');
 }
 

@@ -39,6 +39,7 @@ export async function runBatch(
   const report = await sendLines(io, input, options, {
     chunks: { type, keyOf },
     namesIn: pairsIn,
+    partsOf: (chunk) => (options.idempotencyKey === undefined ? apart(chunk) : [chunk]),
     post: (items, call) => client.ingest.batch({ items: items as IngestRecord[] }, call),
     count({ accepted, items }, replayed) {
       tally[replayed ? 'replayed' : 'accepted'] += accepted;
@@ -117,6 +118,24 @@ function pairsIn({ entries }: Chunk): Set<string> {
   return new Set(entries.map(pairOf).filter((pair) => pair !== undefined));
 }
 
+/**
+ * What has an externalId is not doubled by being sent again, and may have been changed or deleted
+ * since: a replay would leave it so. Its part of a chunk goes under a new key.
+ */
+function apart(chunk: Chunk): Chunk[] {
+  const { bare, named } = Object.groupBy(chunk.entries, (entry) =>
+    isBare(entry) ? 'bare' : 'named',
+  );
+  return [
+    { ...chunk, entries: bare ?? [] },
+    { ...chunk, entries: named ?? [], key: undefined },
+  ];
+}
+
+function isBare(entry: Entry): boolean {
+  return pairOf(entry) === undefined;
+}
+
 /** The same lines at the same place give the same key, so sending them again is a replay. */
 function keyOfChunk(
   place: string,
@@ -125,6 +144,6 @@ function keyOfChunk(
 ): string {
   if (idempotencyKey !== undefined) return `${idempotencyKey}:${place}`;
   const hash = new Bun.CryptoHasher('sha256').update(`${place}\n${type ?? ''}\n`);
-  for (const { text } of entries) hash.update(`${text}\n`);
+  for (const { text } of entries.filter(isBare)) hash.update(`${text}\n`);
   return `batch-${hash.digest('hex')}`;
 }

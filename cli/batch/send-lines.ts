@@ -12,6 +12,8 @@ export type Sending<Answer extends Answered> = {
   chunks: ChunkOptions;
   /** Chunks that share one of these names go one after the other, in their order. */
   namesIn(chunk: Chunk): Set<string>;
+  /** The requests that a chunk becomes, one after the other; one, where this is left out. */
+  partsOf?(chunk: Chunk): Chunk[];
   post: Post<Answer>;
   /** Notes an answer; says how many records are done by it. */
   count(answer: Answer, replayed: boolean): number;
@@ -25,14 +27,14 @@ export async function sendLines<Answer extends Answered>(
   io: Io,
   input: BatchInput,
   { json, errorsOut }: ReportOptions,
-  { chunks: options, namesIn, post, count }: Sending<Answer>,
+  { chunks: options, namesIn, partsOf = (chunk) => [chunk], post, count }: Sending<Answer>,
 ): Promise<Report> {
   const progress = startProgress(io, input.totalBytes);
   const report = openReport(io, { json, errorsOut, unit: input.unit, progress });
   const chunks = chunkLines(input.lines, options);
   let done = 0;
   try {
-    const send = await sender(io, report, post, (answer: Answer, replayed) => {
+    const send = await sender(io, report, partsOf, post, (answer: Answer, replayed) => {
       done += count(answer, replayed);
     });
     await inParallel(chunks, requestsAtOnce, namesIn, async (chunk) => {

@@ -27,6 +27,7 @@ const chunkTimeoutMs = 120_000;
 export async function sender<Answer extends Answered>(
   io: Io,
   report: Report,
+  partsOf: (chunk: Chunk) => Chunk[],
   send: Post<Answer>,
   count: (answer: Answer, replayed: boolean) => void,
 ) {
@@ -42,6 +43,7 @@ export async function sender<Answer extends Answered>(
   /** What the service did not take of a chunk. */
   async function post(chunk: Chunk): Promise<BadLine[]> {
     const { entries, key } = chunk;
+    if (entries.length === 0) return [];
     const items = entries.map(({ item }) => item);
     const call = { idempotencyKey: key, signal: io.interrupted, timeoutMs: chunkTimeoutMs };
     try {
@@ -68,7 +70,7 @@ export async function sender<Answer extends Answered>(
     const { promise, resolve: tellNext } = Promise.withResolvers<void>();
     told = toldBefore.then(() => promise);
     try {
-      const refused = chunk.entries.length === 0 ? [] : await post(chunk);
+      const refused = (await inTurn(partsOf(chunk), post)).flat();
       const bad = [...chunk.bad, ...refused].sort((a, b) => a.line - b.line);
       // In the order of the file. Only bad lines wait, in the place of a request: so they are few.
       if (bad.length > 0) await toldBefore;

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { lines, memoryAt, temporaryFolder } from './command.ts';
+
+/* The same lines a second time: what is doubled by them, what is put right, and what is told. */
+
+let server: TestServer;
+let memory: ReturnType<typeof memoryAt>;
+beforeAll(async () => {
+  server = await startTestServer();
+  memory = memoryAt(server);
+});
+afterAll(() => server.stop());
+
+const ticket = (userId: string, externalId: string | null, subject: string) => {
+  const data = { subject, comments: [{ author: 'user', content: 'Hi' }] };
+  return JSON.stringify({ userId, source: 'desk', ...(externalId && { externalId }), data });
+};
+const ingest = (stdin: string[], more: string[] = []) =>
+  memory(['ingest', 'support', '-', ...more], { stdin: `${stdin.join('\n')}\n` });
+const counts = (accepted: number, replayed: number) =>
+  `accepted\t${accepted}\nreplayed\t${replayed}\nfailed\t0\n`;
+
+/** What is stored of a user, oldest first. */
+async function stored(userId: string) {
+  const { items } = await server.client.list({ userId, order: 'asc' });
+  return items.map(({ id, content }) => ({ id, subject: content.split('\n')[0] }));
+}
+const subjects = async (userId: string) => (await stored(userId)).map(({ subject }) => subject);
+
+describe('lines with an externalId end up as the file says', () => {
+  test('when a batch changes back', async () => {
+    const monday = [ticket('back', '1', 'open'), ticket('back', '2', 'same')];
+    const tuesday = [ticket('back', '1', 'solved'), ticket('back', '2', 'same')];
+    await ingest(monday);
+    const before = await stored('back');
+    await ingest(tuesday);
+    expect(await subjects('back')).toEqual(['solved', 'same']);
+    const again = await ingest(monday);
+    expect(again).toEqual({ code: 0, stdout: counts(2, 0), stderr: '' });
+    expect(await stored('back')).toEqual(before);
+  });
+
+  test('when they were updated or deleted since', async () => {
+    const batch = [ticket('since', '1', 'one'), ticket('since', '2', 'two')];
+    await ingest(batch);
+    const [one, two] = await stored('since');
+    await server.client.update(one?.id ?? '', { content: 'by hand' });
+    await server.client.delete(two?.id ?? '');
+    expect(await ingest(batch)).toMatchObject({ code: 0, stdout: counts(2, 0) });
+    expect(await subjects('since')).toEqual(['one', 'two']);
+    expect((await stored('since'))[0]).toEqual({ id: one?.id ?? '', subject: 'one' });
+  });
+
+  test('also where lines without one stand between them, which are not doubled', async () => {
+    const mixed = [ticket('mixed', '1', 'one'), ticket('mixed', null, 'bare')];
+    expect(await ingest(mixed)).toMatchObject({ stdout: counts(2, 0) });
+    await ingest([ticket('mixed', '1', 'changed')]);
+    const again = await ingest(mixed, ['--wait', '--json']);
+    expect(JSON.parse(again.stdout)).toMatchObject({ accepted: 1, replayed: 1, complete: 2 });
+    expect((await subjects('mixed')).toSorted()).toEqual(['bare', 'one']);
+    // Nor by a change in a line beside them.
+    const changed = [ticket('mixed', '1', 'two'), ticket('mixed', null, 'bare')];
+    expect(await ingest(changed)).toMatchObject({ stdout: counts(1, 1) });
+    expect((await subjects('mixed')).toSorted()).toEqual(['bare', 'two']);
+  });
+
+  test('the last of them, wherever in a long file it stands', async () => {
+    const versions = Array.from({ length: 1_700 }, (_, at) =>
+      at % 3 === 0 ? ticket('long', '1', `v${at}`) : ticket('long', null, `bare ${at}`),
+    );
+    await ingest(versions);
+    expect(await ingest(versions)).toMatchObject({ stdout: counts(567, 1_133) });
+    const { items } = await server.client.list({ userId: 'long', externalId: '1' });
+    expect(items.map(({ content }) => content.split('\n')[0])).toEqual(['v1698']);
+    const all = await Array.fromAsync(server.client.export({ userId: 'long' }));
+    expect(all).toHaveLength(1_134);
+  });
+});
+
+test('bad lines of both kinds are told once, in the order of the file', async () => {
+  using folder = temporaryFolder();
+  const out = folder.file('bad.jsonl');
+  const kinds = ['1', null, '2', null];
+  const batch = kinds.map((externalId, at) => ticket('bad', externalId, at % 3 === 0 ? 'a' : ''));
+  const { stdout, stderr } = await ingest(batch, ['--errors-out', out]);
+  expect(stdout).toBe('accepted\t2\nreplayed\t0\nfailed\t2\n');
+  expect(stderr.match(/^line \d/gm)).toEqual(['line 2', 'line 3']);
+  const kept = lines(readFileSync(out, 'utf8')).map((line) => JSON.parse(line).text);
+  expect(kept).toEqual([batch[1], batch[2]]);
+});
+
+test('a key of the caller has no second effect, whatever the lines hold', async () => {
+  const batch = [ticket('key', '1', 'one'), ticket('key', null, 'bare')];
+  const key = ['--idempotency-key', 'mine'];
+  await ingest(batch, key);
+  await ingest([ticket('key', '1', 'two')]);
+  expect(await ingest(batch, key)).toMatchObject({ stdout: counts(0, 2) });
+  expect((await subjects('key')).toSorted()).toEqual(['bare', 'two']);
+});
+
+test('lines without an externalId that were deleted since: told by what they are known', async () => {
+  const batch = ['ingest', 'batch', '-'];
+  const stdin = JSON.stringify({ type: 'event', userId: 'gone', data: { name: 'one' } });
+  await memory(batch, { stdin });
+  await server.client.deleteAll({ userId: 'gone' });
+  const { code, stdout, stderr } = await memory(batch, { stdin });
+  expect({ code, stdout }).toEqual({ code: 0, stdout: counts(0, 1) });
+  expect(stderr).toContain('Nothing new: an earlier run has ingested the one line.\n');
+  expect(stderr).toContain('known for three days by their text and place');
+  expect(stderr).toContain('changed or deleted since');
+  const { stdout: help } = await memory(['ingest', 'batch', '--help']);
+  expect(help).toMatch(/for\s+three\s+days\s+by\s+their\s+text\s+and\s+place/);
+  expect(help).toMatch(/changed\s+or\s+deleted\s+since/);
+});
