@@ -1,7 +1,9 @@
+import type { MemoryServiceError } from '../sdk/index.ts';
 import { canRedraw, type Io, note } from './io.ts';
+import { capitalized, visibleLine } from './text.ts';
 
 /** What an attempt of the client ended with, as far as it matters here. */
-type Wait = { status: number | undefined; retryInMs: number | undefined };
+type Wait = { error: MemoryServiceError | undefined; retryInMs: number | undefined };
 
 /** A shorter wait is over before one has read of it. */
 const worthTellingMs = 1_900;
@@ -9,22 +11,25 @@ const worthTellingMs = 1_900;
 /** Says why nothing happens while the client waits to try again. */
 export function tellWaits(io: Io): (event: Wait) => void {
   let toldUntil = 0;
-  return ({ status, retryInMs = 0 }) => {
+  return ({ error, retryInMs = 0 }) => {
     // Of requests that wait side by side, one is told.
     if (retryInMs < worthTellingMs || io.now() < toldUntil) return;
     toldUntil = io.now() + retryInMs;
-    void note(io, waitLine(io, status, retryInMs));
+    void note(io, waitLine(io, error, retryInMs));
   };
 }
 
-function waitLine(io: Io, status: number | undefined, waitMs: number): string {
-  const why =
-    status === 429
-      ? 'Rate limit reached'
-      : status === undefined
-        ? 'No answer'
-        : `The service cannot answer yet (${status})`;
+function waitLine(io: Io, error: MemoryServiceError | undefined, waitMs: number): string {
   // A progress line may stand there.
   const clear = canRedraw(io) ? '\r\x1b[K' : '';
-  return `${clear}${why}; trying again in ${Math.ceil(waitMs / 1000)} s.`;
+  return `${clear}${reasonOf(error)}; trying again in ${Math.ceil(waitMs / 1000)} s.`;
+}
+
+function reasonOf(error: MemoryServiceError | undefined): string {
+  const { status, code, message = '' } = error ?? {};
+  if (status === undefined) return 'No answer';
+  if (status !== 429) return `The service cannot answer yet (${status})`;
+  if (code !== 'rate_limited') return 'Too many requests (429)';
+  // Of requests or of records that wait; when to try again is said here.
+  return capitalized(visibleLine(message.replace(/; try again.*$/, '')));
 }

@@ -2,7 +2,7 @@ import type { AnyCommand, CommanderError } from './commander.ts';
 import { examplesBelow } from './examples.ts';
 import { exitCodes, type Failure } from './failure.ts';
 import { allOptions, pathBelowRoot } from './grammar.ts';
-import { quoted } from './text.ts';
+import { capitalized, quoted } from './text.ts';
 
 /** What commands are called elsewhere: those of the program itself, and those of its groups. */
 const elsewhere: Record<string, string> = {
@@ -46,7 +46,7 @@ export function usageFailure(error: CommanderError, called: AnyCommand): Failure
   const message = withMeant(error.message.replace(/^error: /, ''), called);
   return {
     code: 'usage',
-    message: message.charAt(0).toUpperCase() + message.slice(1),
+    message: capitalized(message),
     hint: usageHint(error, called),
     requestId: null,
     exitCode: exitCodes.usage,

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { ApiPromise, CallOptions } from '../../sdk/index.ts';
+import type { ApiPromise, CallOptions, MemoryServiceError } from '../../sdk/index.ts';
 import type { Io } from '../io.ts';
 import { tellWaits } from '../retries.ts';
 import { saidOf } from '../service-failure.ts';
@@ -36,8 +36,9 @@ export async function sender<Answer extends Answered>(
   );
   const tell = tellWaits(io);
   /** The service has enough for now; a long file is in no hurry. */
-  async function pause(status: number | undefined, retryInMs: number): Promise<void> {
-    tell({ status, retryInMs });
+  async function pause(error: MemoryServiceError): Promise<void> {
+    const retryInMs = error.retryAfterMs ?? busyMs;
+    tell({ error, retryInMs });
     await setTimeout(retryInMs, undefined, { signal: io.interrupted });
   }
   /** What the service did not take of a chunk. */
@@ -60,7 +61,7 @@ export async function sender<Answer extends Answered>(
         return entries.map((entry) => badLine(entry, why));
       }
       if (!(error instanceof RateLimitError)) throw error;
-      await pause(error.status, error.retryAfterMs ?? busyMs);
+      await pause(error);
       return post(chunk);
     }
   }

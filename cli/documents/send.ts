@@ -88,7 +88,7 @@ export function patient(io: Io) {
     } catch (error) {
       if (!(error instanceof RateLimitError)) throw error;
       const retryInMs = error.retryAfterMs ?? busyMs;
-      tell({ status: error.status, retryInMs });
+      tell({ error, retryInMs });
       await setTimeout(retryInMs, undefined, { signal: io.interrupted });
       return send(attempt);
     }

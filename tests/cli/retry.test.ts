@@ -1,19 +1,46 @@
 import { expect, test } from 'bun:test';
-import { aMemory, json, refusal, startFaultServer } from '../support/fault-server.ts';
+import {
+  aMemory,
+  dropped,
+  json,
+  refusal,
+  startFaultServer,
+  text,
+} from '../support/fault-server.ts';
 import { memory } from './command.ts';
 
 /* What is said while a command waits to try again. */
 
 const around = (url: string) => ({ env: { MEMORY_API_KEY: 'k', MEMORY_BASE_URL: url } });
 
-test('a wait for the rate limit is told before it begins', async () => {
-  using server = startFaultServer(
-    refusal(429, 'rate_limited', { 'Retry-After': '2' }),
-    json(200, aMemory),
-  );
+/** With one of the two reasons that the service has. */
+function busy(message: string) {
+  return json(429, { error: 'rate_limited', message, requestId: 'r' }, { 'Retry-After': '2' });
+}
+const limit = 'more than 6000 requests in 60 seconds';
+const queue = 'more than 100000 records would wait to be processed';
+
+test.each([
+  ['the rate limit', busy(`${limit}; try again in 2 s`), `More${limit.slice(4)}`],
+  ['a full queue', busy(`${queue}; try again later`), `More${queue.slice(4)}`],
+])('a wait for %s is told with its reason before it begins', async (_, reply, why) => {
+  using server = startFaultServer(reply, json(200, aMemory));
   const { code, stderr } = await memory(['get', 'mem_1'], around(server.url));
-  expect(stderr).toBe('Rate limit reached; trying again in 2 s.\n');
+  expect(stderr).toBe(`${why}; trying again in 2 s.\n`);
   expect(code).toBe(0);
+});
+
+test('a wait that a proxy asks for is told by its status', async () => {
+  using server = startFaultServer(text(429, '', { 'Retry-After': '2' }), json(200, aMemory));
+  const { stderr } = await memory(['get', 'mem_1'], around(server.url));
+  expect(stderr).toBe('Too many requests (429); trying again in 2 s.\n');
+});
+
+test('so is one of a batch', async () => {
+  using server = startFaultServer(busy(`${queue}; try again later`), dropped());
+  const stdin = JSON.stringify({ type: 'event', userId: 'u', data: { name: 'x' } });
+  const { stderr } = await memory(['ingest', 'batch', '-'], { ...around(server.url), stdin });
+  expect(stderr).toStartWith(`More${queue.slice(4)}; trying again in 2 s.\n`);
 });
 
 test('so is another one; a short wait is not worth a line', async () => {
@@ -35,10 +62,10 @@ test('ingest batch says it once, however many requests wait', async () => {
     ...around(server.url),
     stdin,
     interrupted: interruption.signal,
-    onOutput: (text) => {
-      if (text.startsWith('Rate')) setTimeout(() => interruption.abort('SIGINT'), 500);
+    onOutput: (told) => {
+      if (told.startsWith('It is')) setTimeout(() => interruption.abort('SIGINT'), 500);
     },
   });
   const { stderr } = await running;
-  expect(stderr.match(/Rate limit reached; trying again in 3 s\./g)).toHaveLength(1);
+  expect(stderr.match(/It is rate_limited; trying again in 3 s\./g)).toHaveLength(1);
 });
