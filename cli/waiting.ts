@@ -8,57 +8,49 @@ export type Outcome = {
   status: IngestStatus | null;
   error: MemoryServiceError | null;
   exitCode: number;
+  /** It is processed, and the time was over before the service could say how that ended. */
+  notAsked?: true;
 };
 
-const atOnce = 8;
-
 /** Waits for one memory. Only what is no answer to the question, as a lost connection, throws. */
-export async function waitForOne(
+export function waitForOne(
   io: Io,
   client: MemoryClient,
   memoryId: string,
   timeoutMs: number,
 ): Promise<Outcome> {
+  return look(io, client, memoryId, { timeoutMs, lookMs: timeoutMs, onHeaders: () => {} });
+}
+
+/** `lookMs` is what is left of the time that the user gave. */
+type Look = { timeoutMs: number; lookMs: number; onHeaders: (headers: Headers) => void };
+
+/** One look of a wait for many: until it is done, or until the time is over. */
+export async function look(
+  io: Io,
+  client: MemoryClient,
+  memoryId: string,
+  { timeoutMs, lookMs, onHeaders }: Look,
+): Promise<Outcome> {
   const { IngestFailedError, NotFoundError, WaitTimeoutError } = await import('../sdk/index.ts');
   try {
-    const wait = { timeoutMs, signal: io.interrupted };
-    const status = await client.waitUntilComplete(memoryId, wait);
-    return { memoryId, status, error: null, exitCode: exitCodes.done };
+    const wait = { timeoutMs: lookMs, signal: io.interrupted };
+    const { data, response } = await client.waitUntilComplete(memoryId, wait).withResponse();
+    onHeaders(response.headers);
+    return { memoryId, status: data, error: null, exitCode: exitCodes.done };
   } catch (error) {
     if (error instanceof IngestFailedError) {
       return { memoryId, status: error.ingestStatus, error, exitCode: exitCodes.failed };
     }
     if (error instanceof WaitTimeoutError) {
-      const status = error.ingestStatus ?? null;
-      return { memoryId, status, error, exitCode: exitCodes.processing };
+      const { ingestStatus, attempts } = error;
+      const late = new WaitTimeoutError(memoryId, timeoutMs, ingestStatus, attempts);
+      const status = ingestStatus ?? null;
+      return { memoryId, status, error: late, exitCode: exitCodes.processing };
     }
     if (error instanceof NotFoundError) {
       return { memoryId, status: null, error, exitCode: exitCodes.notFound };
     }
     throw error;
   }
-}
-
-/** Waits for many within one deadline, a few at a time, and tells of each as it ends. */
-export async function waitForAll(
-  io: Io,
-  client: MemoryClient,
-  memoryIds: Iterable<string>,
-  timeoutMs: number,
-  onOutcome: (outcome: Outcome) => Promise<void>,
-): Promise<number> {
-  const until = io.now() + timeoutMs;
-  const seen = new Set<number>();
-  const ids = new Set(memoryIds).values();
-  async function work(): Promise<void> {
-    for (const id of ids) {
-      // What is done by now still answers so, even when the time is up.
-      const outcome = await waitForOne(io, client, id, Math.max(1000, until - io.now()));
-      seen.add(outcome.exitCode);
-      await onOutcome(outcome);
-    }
-  }
-  await Promise.all(Array.from({ length: atOnce }, work));
-  const worst = [exitCodes.failed, exitCodes.notFound, exitCodes.processing];
-  return worst.find((code) => seen.has(code)) ?? exitCodes.done;
 }

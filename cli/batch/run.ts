@@ -3,7 +3,7 @@ import { tooLarge, usualBodyBytes } from '../body-limit.ts';
 import { ExitWith, exitCodes } from '../failure.ts';
 import { type Io, note } from '../io.ts';
 import { quoted, visible } from '../text.ts';
-import { waitForAll } from '../waiting.ts';
+import { waitForAll } from '../wait-for-all.ts';
 import { type Chunk, chunkLines } from './chunks.ts';
 import type { BatchInput } from './open.ts';
 import { startProgress } from './progress.ts';
@@ -85,9 +85,11 @@ async function conclude(
   const ended: Record<number, number> = {};
   let exitCode: number = exitCodes.done;
   let unfinished = 0;
+  let notAsked = 0;
   if (wait) {
     exitCode = await waitForAll(io, client, memoryIds, timeout, async (outcome) => {
-      ended[outcome.exitCode] = (ended[outcome.exitCode] ?? 0) + 1;
+      if (outcome.notAsked) notAsked += 1;
+      else ended[outcome.exitCode] = (ended[outcome.exitCode] ?? 0) + 1;
       if (outcome.error === null) return;
       unfinished += 1;
       if (unfinished <= shownFailures) await note(io, visible(outcome.error.message));
@@ -98,6 +100,7 @@ async function conclude(
     complete: ended[exitCodes.done] ?? 0,
     stillProcessing: ended[exitCodes.processing] ?? 0,
     processingFailed: ended[exitCodes.failed] ?? 0,
+    ...(notAsked > 0 && { notAsked }),
   };
   await report.summary({ accepted, replayed, ...(wait ? waited : {}) });
   if (report.failed() > 0 && !json) await note(io, howToMend(errorsOut));

@@ -6,7 +6,8 @@ import { hint, type Io } from '../io.ts';
 import { parseIds, timeoutOption } from '../options.ts';
 import { printJsonLine, printLine } from '../output.ts';
 import { escaped, visible } from '../text.ts';
-import { type Outcome, waitForAll } from '../waiting.ts';
+import { waitForAll } from '../wait-for-all.ts';
+import type { Outcome } from '../waiting.ts';
 
 export function addWait(program: Parent, io: Io): void {
   const command = program
@@ -22,7 +23,8 @@ export function addWait(program: Parent, io: Io): void {
     const options = command.optsWithGlobals();
     const client = await connect(io, options);
     const pending: string[] = [];
-    const exitCode = await waitForAll(io, client, ids, options.timeout, async (outcome) => {
+    const lastFirst = ids.toReversed();
+    const exitCode = await waitForAll(io, client, lastFirst, options.timeout, async (outcome) => {
       if (outcome.exitCode === exitCodes.processing) pending.push(outcome.memoryId);
       await printOutcome(io, options.json, outcome);
     });
@@ -35,16 +37,17 @@ export function addWait(program: Parent, io: Io): void {
 }
 
 export async function printOutcome(io: Io, json: true | undefined, outcome: Outcome) {
-  const { memoryId, exitCode, status, error } = outcome;
+  const { memoryId, exitCode, status, error, notAsked } = outcome;
   if (json) {
     const { code, message } = error ?? {};
     const known = status ?? { memoryId, status: 'processing' };
     return printJsonLine(
       io,
-      exitCode === exitCodes.notFound ? { memoryId, error: { code, message } } : known,
+      exitCode === exitCodes.notFound || notAsked ? { memoryId, error: { code, message } } : known,
     );
   }
-  const word = exitCode === exitCodes.notFound ? 'not found' : (status?.status ?? 'processing');
+  const unknown = notAsked ? 'not asked' : 'processing';
+  const word = exitCode === exitCodes.notFound ? 'not found' : (status?.status ?? unknown);
   const cells = [memoryId, word, ...(status?.errorMessage ? [status.errorMessage] : [])];
   const { isTerminal } = io.stdout;
   return printLine(io, cells.map(isTerminal ? visible : escaped).join(isTerminal ? '  ' : '\t'));

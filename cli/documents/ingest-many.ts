@@ -5,7 +5,7 @@ import { refuseDeletedIngest } from '../deleted.ts';
 import { ExitWith, exitCodes } from '../failure.ts';
 import { type Io, note } from '../io.ts';
 import { visible } from '../text.ts';
-import { waitForAll } from '../waiting.ts';
+import { waitForAll } from '../wait-for-all.ts';
 import type { Found, Search } from './find.ts';
 import { inOrder } from './in-order.ts';
 import { isAboutTheFile, openReport } from './report.ts';
@@ -58,14 +58,16 @@ export async function ingestMany(
     throw error;
   }
   await report.close();
-  let complete = 0;
+  const ended = { complete: 0, 'still processing': 0, 'not asked': 0 };
   const waited = wait
-    ? await waitForAll(io, client, memoryIds, timeout, async ({ error }) => {
-        if (error === null) complete += 1;
-        else await note(io, visible(error.message));
+    ? await waitForAll(io, client, memoryIds, timeout, async ({ error, exitCode, notAsked }) => {
+        if (notAsked) ended['not asked'] += 1;
+        else if (exitCode === exitCodes.processing) ended['still processing'] += 1;
+        else if (error === null) ended.complete += 1;
+        if (error !== null) await note(io, visible(error.message));
       })
     : exitCodes.done;
-  await report.summary({ ...count, ...(wait && { complete }) });
+  await report.summary({ ...count, ...(wait && ended) });
   const exitCode = report.failed() > 0 ? exitCodes.failed : waited;
   if (exitCode !== exitCodes.done) throw new ExitWith(exitCode);
 }

@@ -9,6 +9,7 @@ import type { Found, Search } from './find.ts';
 
 const redrawMs = 100;
 const shownKinds = 5;
+const alwaysSaid = ['ingested', 'complete', 'failed'];
 
 /** Tells what became of each file, above a line of progress. */
 export function openReport(
@@ -62,7 +63,7 @@ export function openReport(
       if (json) return;
       if (skipped.size > 0) await note(io, skippedLine(skipped));
       const all = Object.entries({ ...counts, failed });
-      const said = all.filter(([name, count]) => name !== 'unchanged' || count > 0);
+      const said = all.filter(([name, count]) => alwaysSaid.includes(name) || count > 0);
       await note(io, `${said.map(([name, count]) => `${count} ${name}`).join(', ')}.`);
     },
     failed: () => failed,

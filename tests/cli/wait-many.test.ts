@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+import { memoryAt } from './command.ts';
+import { foldersFor } from './folder.ts';
+
+/* --wait on many records: its deadline, what it asks of the service, and what it tells. */
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const events = (userId: string, count: number) =>
+  Array.from({ length: count }, (_, at) =>
+    JSON.stringify({ type: 'event', userId, data: { name: `e${at}` } }),
+  ).join('\n');
+const batch = ['ingest', 'batch', '-', '--wait', '--json'];
+
+/** The server behind a door that says of these memories that they are processed without an end. */
+function busyServer(isStuck: (memoryId: string) => boolean) {
+  const looks: string[] = [];
+  const door = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const { method, headers } = request;
+      const { pathname } = new URL(request.url);
+      const [, memoryId = ''] = /memories\/(\w+)\/status$/.exec(pathname) ?? [];
+      if (memoryId !== '') looks.push(memoryId);
+      const body = method === 'GET' ? null : await request.arrayBuffer();
+      const answer = await fetch(server.url + pathname, { method, headers, body });
+      const said = (await answer.json()) as Record<string, unknown>;
+      if (isStuck(memoryId)) said.status = 'processing';
+      if (pathname === '/health') said.pending = 1;
+      return Response.json(said, { status: answer.status });
+    },
+  });
+  return {
+    env: { MEMORY_BASE_URL: `http://127.0.0.1:${door.port}` },
+    looks,
+    [Symbol.asyncDispose]: () => door.stop(true),
+  };
+}
+
+test('when the time is over, the rest is still processing, and is not asked one by one', async () => {
+  await using busy = busyServer(() => true);
+  const startedAt = performance.now();
+  const argv = [...batch, '--timeout', '1s'];
+  const { code, stdout, stderr } = await memoryAt(server)(argv, {
+    stdin: events('late', 400),
+    env: busy.env,
+  });
+  expect(performance.now() - startedAt).toBeLessThan(4_500);
+  const waited = { complete: 0, stillProcessing: 400, processingFailed: 0 };
+  expect(JSON.parse(stdout)).toEqual({
+    accepted: 400,
+    replayed: 0,
+    ...waited,
+    failed: 0,
+    failures: [],
+  });
+  expect(new Set(busy.looks).size).toBeLessThan(200);
+  expect(stderr).toContain('is not complete after 1000 ms. Nothing is lost');
+  expect([...stderr.matchAll(/after \d+ ms/g)].map(String)).toEqual(
+    Array<string>(20).fill('after 1000 ms'),
+  );
+  expect(code).toBe(8);
+});
+
+test('what is done says so, also behind some that are not', async () => {
+  const stuck = new Set<string>();
+  await using busy = busyServer(
+    (id) => id !== '' && (stuck.has(id) || stuck.size < 10) && !!stuck.add(id),
+  );
+  const argv = [...batch, '--timeout', '1s'];
+  const { code, stdout } = await memoryAt(server)(argv, {
+    stdin: events('some', 300),
+    env: busy.env,
+  });
+  expect(JSON.parse(stdout)).toMatchObject({ complete: 290, stillProcessing: 10 });
+  expect(code).toBe(8);
+});
+
+test('asking leaves a share of the rate limit to others, and no record is taken for unfinished', async () => {
+  const limited = await startTestServer({ MEMORY_RATE_LIMIT: '200/60' });
+  const argv = [...batch, '--timeout', '2s'];
+  const { code, stdout, stderr } = await memoryAt(limited)(argv, { stdin: events('limit', 400) });
+  const { complete, notAsked, ...rest } = JSON.parse(stdout);
+  expect(rest).toMatchObject({ stillProcessing: 0, processingFailed: 0, failed: 0 });
+  expect(complete + notAsked).toBe(400);
+  expect(complete).toBeGreaterThan(100);
+  expect(stderr).toContain(' is processed; how it ended was not asked within 2000 ms');
+  expect(code).toBe(8);
+  const { response } = await limited.client.list({ userId: 'limit' }).withResponse();
+  expect(Number(/r=(\d+)/.exec(response.headers.get('RateLimit') ?? '')?.[1])).toBeGreaterThan(30);
+  await limited.stop();
+});
+
+test('a limit that begins anew is waited for', async () => {
+  const limited = await startTestServer({ MEMORY_RATE_LIMIT: '100/1' });
+  const { code, stdout } = await memoryAt(limited)(batch, { stdin: events('anew', 200) });
+  expect(JSON.parse(stdout)).toMatchObject({ complete: 200, stillProcessing: 0 });
+  expect(code).toBe(0);
+  await limited.stop();
+});
+
+test('memory wait says of which memories it could not ask in time', async () => {
+  const limited = await startTestServer({ MEMORY_RATE_LIMIT: '10/60' });
+  const items = events('ask', 10)
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const accepted = await limited.client.ingest.batch({ items });
+  const ids = accepted.items.map(({ memoryId }) => memoryId);
+  await until(async () => (await limited.client.health()).pending === 0, { what: 'the queue' });
+  const { code, stdout, stderr } = await memoryAt(limited)(['wait', ...ids, '--timeout', '1s']);
+  const words = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split('\t')[1]);
+  // The first eight are asked side by side, and one of them may end while the others run.
+  const late = words.indexOf('not asked');
+  expect(late).toBeGreaterThan(6);
+  expect(words.map((word) => word === 'not asked')).toEqual(words.map((_, at) => at >= late));
+  expect(stderr).toContain(`Wait on: memory wait ${ids.slice(late).join(' ')}\n`);
+  expect(code).toBe(8);
+  await limited.stop();
+});
+
+test('the summary of documents says how many are still processing', async () => {
+  const inFolder = foldersFor(() => memoryAt(server));
+  await using busy = busyServer((id) => id !== '');
+  using folder = inFolder('docs', { 'a.md': 'a', 'b.md': 'b' });
+  const { code, stderr } = await folder.ingest(['.', '--wait', '--timeout', '1s'], {
+    env: busy.env,
+  });
+  expect(stderr).toContain('2 ingested, 0 complete, 2 still processing, 0 failed.\n');
+  expect(code).toBe(8);
+});
