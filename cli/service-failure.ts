@@ -21,6 +21,8 @@ export async function serviceFailure(
 type Words = { message: string; hint?: string; exitCode?: number };
 
 async function inOurWords(io: Io, error: MemoryServiceError, context: Context): Promise<Words> {
+  if (isBefore(error)) return answeredBefore(error);
+  if (isStranger(error)) return stranger((await resolveBaseUrl(io, context)).value, error);
   switch (error.name) {
     case 'ConnectionError':
     case 'TimeoutError':
@@ -36,29 +38,66 @@ async function inOurWords(io: Io, error: MemoryServiceError, context: Context): 
   }
 }
 
+/** The 404 of another program may have a code of its own. */
+function isStranger({ status = 0, code }: MemoryServiceError): boolean {
+  if (status === 404) return code !== 'not_found';
+  return code === 'unexpected_answer' && (status < 400 || status >= 500);
+}
+
+/** What only something between us and the service says in these words, or without any. */
+function isBefore({ status = 0, code }: MemoryServiceError): boolean {
+  return code === 'unexpected_answer' && [429, 502, 503, 504].includes(status);
+}
+
+function answeredBefore(error: MemoryServiceError): Words {
+  const { retryAfterMs } = error;
+  const when = retryAfterMs === undefined ? 'a while' : `${Math.ceil(retryAfterMs / 1000)} s`;
+  return {
+    message: `Something before the service answered for it: ${foundIn(error)}.`,
+    hint: `Try again in ${when}.`,
+  };
+}
+
+function stranger(baseUrl: string, error: MemoryServiceError): Words {
+  return {
+    message: `What answered is not the memory service: ${foundIn(error)}.`,
+    hint: withoutV1(baseUrl) ?? `Is the base URL right? ${baseUrl}`,
+  };
+}
+
+function foundIn({ message, status }: MemoryServiceError): string {
+  const [, found = `${status}, ${message}`] = /^not an answer of [^:]*: (.*)$/.exec(message) ?? [];
+  return found;
+}
+
 /** What the service says of headers helps nobody here; which key it was does. */
 async function refused(io: Io, error: MemoryServiceError, context: Context): Promise<Words> {
   const { value: baseUrl } = await resolveBaseUrl(io, context);
   const key = await resolveApiKey(io, context, baseUrl);
-  const which = {
-    flag: 'the one of --api-key',
-    environment: 'the one in MEMORY_API_KEY',
-    profile: `the key in ${shownProfilePath(io)}`,
-    default: 'it',
+  const place = {
+    flag: '--api-key',
+    environment: 'MEMORY_API_KEY',
+    profile: shownProfilePath(io),
+    default: 'use',
   }[key?.from ?? 'default'];
-  const why =
-    error.status === 401 ? `${which} is unknown, expired or revoked` : `${which}: ${error.message}`;
   const exitCode = exitCodes.refused;
   const hint =
     withoutV1(baseUrl) ??
     'Where the server runs: memory keys list, or a new one: memory keys create --save';
+  if (error.status === undefined) {
+    const message = `The API key in ${place} cannot be sent: it must be visible ASCII.`;
+    return { message, hint, exitCode };
+  }
+  const which = `the key in ${place}`;
+  const why =
+    error.status === 401 ? `${which} is unknown, expired or revoked` : `${which}: ${error.message}`;
   return { message: `The API key was refused: ${why}.`, hint, exitCode };
 }
 
-function notFound(baseUrl: string, { message, code }: MemoryServiceError): Words {
+function notFound(baseUrl: string, { message }: MemoryServiceError): Words {
   const exitCode = exitCodes.notFound;
   const told = { message: `Not found: ${message}.`, exitCode };
-  const isRoute = code !== 'not_found' || message.startsWith('there is no such route');
+  const isRoute = message.startsWith('there is no such route');
   if (!isRoute) return { ...told, hint: 'Ids are listed by: memory list --user <id>' };
   return { ...told, hint: withoutV1(baseUrl) ?? `Is the base URL right? ${baseUrl}` };
 }

@@ -48,7 +48,7 @@ export async function look(
       const status = ingestStatus ?? null;
       return { memoryId, status, error: late, exitCode: exitCodes.processing };
     }
-    if (error instanceof NotFoundError) {
+    if (error instanceof NotFoundError && error.code === 'not_found') {
       return { memoryId, status: null, error, exitCode: exitCodes.notFound };
     }
     throw error;

@@ -1,0 +1,81 @@
+import { expect, test } from 'bun:test';
+import {
+  html,
+  json,
+  type Reply,
+  refusal,
+  startFaultServer,
+  text,
+} from '../support/fault-server.ts';
+import { startTestServer } from '../support/server.ts';
+import { memory, memoryAt } from './command.ts';
+
+/* What is told where something else than the service answers. */
+
+async function get(reply: Reply) {
+  using server = startFaultServer(reply);
+  const env = { MEMORY_API_KEY: 'k', MEMORY_BASE_URL: server.url };
+  return { ...(await memory(['get', 'mem_1'], { env })), url: server.url };
+}
+
+test.each([
+  ['a page of another web server', html(404)],
+  ['JSON of another program', json(404, { detail: 'Not Found' })],
+  ['a page with 200', html(200)],
+  ['a redirect', text(301, '', { Location: 'https://example.com/' })],
+])('%s: not the service, exit 1, and where it was looked for', async (_, reply) => {
+  const { code, stdout, stderr, url } = await get(reply);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toStartWith('Error: What answered is not the memory service: ');
+  expect(stderr).toContain(`\nIs the base URL right? ${url}\n`);
+  expect(stderr).not.toMatch(/baseUrl|\?\.|log of the server/);
+});
+
+test.each([502, 503, 504, 429])(
+  '%p of a proxy: the service behind it does not answer',
+  async (status) => {
+    const { code, stderr } = await get(text(status, 'busy', { 'Retry-After': '90' }));
+    expect(code).toBe(1);
+    expect(stderr).toStartWith(`Error: Something before the service answered for it: ${status}`);
+    expect(stderr).toContain('\nTry again in ');
+    expect(stderr).not.toMatch(/baseUrl|base URL/);
+  },
+);
+
+test('memory wait does not take the page of another web server for a memory that is not there', async () => {
+  using server = startFaultServer(html(404));
+  const env = { MEMORY_API_KEY: 'k', MEMORY_BASE_URL: server.url };
+  const { code, stdout, stderr } = await memory(['wait', 'mem_1'], { env });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toStartWith('Error: What answered is not the memory service: 404, text/html.\n');
+});
+
+test('501 is not looked for in the log of the server', async () => {
+  const { code, stderr } = await get(html(501));
+  expect(stderr).toStartWith('Error: What answered is not the memory service: 501, text/html.\n');
+  expect(code).toBe(1);
+});
+
+test('what the service itself answers stays as it was', async () => {
+  expect(await get(refusal(404, 'not_found'))).toMatchObject({ code: 3 });
+  const { stderr } = await get(refusal(500, 'internal'));
+  expect(stderr).toContain('log of the server');
+  const server = await startTestServer();
+  const missing = await memoryAt(server)(['get', 'mem_none']);
+  expect(missing.code).toBe(3);
+  expect(missing.stderr).toContain('Ids are listed by');
+  await server.stop();
+});
+
+test.each([
+  ['--api-key', (key: string) => ['--api-key', key], {}],
+  ['MEMORY_API_KEY', () => [], { MEMORY_API_KEY: 'schlüssel-mit-umlaut' }],
+])('a key that cannot be sent is said to be that, by its place: %s', async (place, words, more) => {
+  const env = { MEMORY_BASE_URL: 'http://127.0.0.1:1', ...more };
+  const argv = ['get', 'mem_1', ...words('schlüssel-mit-umlaut')];
+  const { code, stderr } = await memory(argv, { env });
+  expect(stderr).toStartWith(`Error: The API key in ${place} cannot be sent: `);
+  expect(stderr).toContain('visible ASCII');
+  expect(stderr).not.toMatch(/refused|apiKey|schl/);
+  expect(code).toBe(4);
+});
