@@ -1,4 +1,5 @@
-import type { Parent } from '../commander.ts';
+import type { AnyCommand, Parent } from '../commander.ts';
+import { usageError } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { addIngestBatch } from './ingest-batch.ts';
 import { addIngestChat } from './ingest-chat.ts';
@@ -16,9 +17,16 @@ export function addIngest(program: Parent, io: Io): void {
       '\nEvery ingest answers as soon as the record is safely queued. Processing happens' +
         '\nafter that: add --wait, or use memory wait <id>.',
     );
+  group.hook('preAction', (_, command) => refuseIdleTimeout(command));
   addIngestSupport(group, io);
   addIngestDocument(group, io);
   addIngestChat(group, io);
   addIngestRecord(group, io);
   addIngestBatch(group, io);
+}
+
+/** Whoever says how long to wait means to. */
+function refuseIdleTimeout(command: AnyCommand): void {
+  if (command.opts().wait || command.getOptionValueSource('timeout') !== 'cli') return;
+  throw usageError('--timeout is how long --wait waits: add --wait, or leave it out.');
 }

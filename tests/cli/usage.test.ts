@@ -90,6 +90,12 @@ const wrong: Array<[string[], string]> = [
   [['update', 'mem_1', 'x', '--idempotency-key', 'k'.repeat(256)], 'must be 1 to 255'],
   [['ingest', 'batch', 'a.jsonl', '--idempotency-key', 'k'.repeat(201)], 'must be 1 to 200'],
   [['import', 'a.jsonl', '--idempotency-key', 'k'.repeat(201)], 'must be 1 to 200'],
+  [['ingest', 'batch', 'a.jsonl', '--timeout', '5m'], '--timeout is how long --wait waits'],
+  [['ingest', 'document', 'a.md', '--user', 'u', '--timeout', '60s'], 'add --wait, or leave it'],
+  [
+    ['ingest', 'chat', '--user', 'u', '--message', 'user: Hi', '--timeout', '5'],
+    '--timeout is how long --wait waits',
+  ],
   [['completion'], 'Missing <shell>: bash, zsh, fish, powershell.'],
   [['completion', 'tcsh'], 'Allowed choices are bash, zsh, fish, powershell.'],
   [['help', 'sav'], 'There is no command sav.'],
