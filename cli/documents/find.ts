@@ -1,6 +1,8 @@
+import type { Stats } from 'node:fs';
 import { posix } from 'node:path';
 import { CliError, usageError } from '../failure.ts';
 import type { Io } from '../io.ts';
+import { quoted } from '../text.ts';
 import { extensionOf, kindOf } from './kind.ts';
 import { statOf, walkFolder } from './walk.ts';
 
@@ -60,8 +62,17 @@ async function* filesOf(io: Io, arg: string, skip: (kind: string) => void): Asyn
   } else {
     // Where there is none, reading it says so.
     const isPipe = found !== undefined && !found.isFile();
-    yield { ...named, bytes: found?.size ?? 0, ...(isPipe && { externalId: undefined }) };
+    const bytes = found?.size ?? 0;
+    yield { ...named, bytes, ...(isPipe && { externalId: undefined }), ...unread(arg, found) };
   }
+}
+
+/** A pipe in a folder may never get a writer; those of the shell, as <(command), have one. */
+function unread(path: string, found: Stats | undefined): { error?: CliError } {
+  if (!found?.isFIFO() || /^\/(dev|proc)\//.test(path)) return {};
+  const message = `${path} is a pipe, not a file.`;
+  const hint = `To read from it: memory ingest document - < ${quoted(path)}`;
+  return { error: new CliError({ code: 'not_a_file', message, hint }) };
 }
 
 /** The folder before the first sign of a pattern, and how far below it a match can be. */

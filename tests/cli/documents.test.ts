@@ -273,3 +273,16 @@ test.each([
   expect(await folder.ingest(argv)).toMatchObject({ code: 2, stdout: '' });
   expect((await storedOf('usage')).size).toBe(0);
 });
+
+test('a pipe that has a name is no document: exit 1, and no wait for its writer', async () => {
+  using folder = inFolder('fifo', { 'a.md': 'a' });
+  expect(Bun.spawnSync(['mkfifo', folder.file('fifo')]).exitCode).toBe(0);
+  const named = await folder.ingest(['fifo']);
+  expect(named).toMatchObject({ code: 1, stdout: '' });
+  expect(named.stderr).toBe(
+    'Error: fifo is a pipe, not a file.\nTo read from it: memory ingest document - < fifo\n',
+  );
+  const several = await folder.ingest(['a.md', 'fifo']);
+  expect(several.stderr).toContain('fifo is a pipe, not a file.\n1 ingested, 1 failed.\n');
+  expect(several.code).toBe(1);
+});

@@ -102,6 +102,12 @@ print(process_count)`;
     expect(stderr).not.toContain('Bun v');
   });
 
+  test('what a shell puts in the place of a file is read', async () => {
+    const { stdout } = await shell('$MEMORY ingest document -u u --dry-run --json <(printf Hi)')
+      .ended;
+    expect(JSON.parse(stdout).data.text).toBe('Hi');
+  });
+
   test('stdout holds data alone; help, hints and errors stay out of it', async () => {
     const line = `$MEMORY save --user pure x; $MEMORY nonsense; $MEMORY get mem_none`;
     const { stdout, stderr, code } = await shell(line).ended;
@@ -161,6 +167,18 @@ describe('memory serve', () => {
     again.signal('SIGTERM');
     expect(await again.end('SIGINT')).toBe(0);
     expect(again.log()).toEndWith('Stopped.\n');
+  });
+
+  test('tells where the key is kept as profile does: from home', async () => {
+    using folder = temporaryFolder();
+    const database = `sqlite:${folder.file('memory.db')}`;
+    const env = { HOME: folder.path, XDG_CONFIG_HOME: '', MEMORY_API_KEY: '', LOG_LEVEL: 'silent' };
+    const child = startChild([bun, main, 'serve', '--port', '0', '--database', database], env);
+    await until(() => child.log().includes('curl'), { what: 'the banner' });
+    expect(child.log()).toContain(
+      'It is kept for this command line in ~/.config/memory-service/profile.json.\n',
+    );
+    await child.end('SIGTERM');
   });
 
   test('cannot start: says why, exit 1', async () => {
