@@ -6,7 +6,7 @@ import { addExamples } from '../examples.ts';
 import { CliError, usageError } from '../failure.ts';
 import { hint, type Io, note } from '../io.ts';
 import { given, parsePort } from '../options.ts';
-import { profileKeyOf, profilePath, storeFirstRunKey } from '../profile.ts';
+import { profileKeyOf, shownProfilePath, storeFirstRunKey } from '../profile.ts';
 import { paint } from '../text.ts';
 
 const lastWordMs = 1_000;
@@ -98,7 +98,7 @@ async function isUsed(io: Io, baseUrl: string): Promise<boolean> {
 async function keep(io: Io, baseUrl: string, apiKey: string): Promise<string> {
   try {
     if (await storeFirstRunKey(io, baseUrl, apiKey)) {
-      return `It is kept for this command line in ${profilePath(io)}.`;
+      return `It is kept for this command line in ${shownProfilePath(io)}.`;
     }
     return `Your profile holds another key for ${baseUrl}; to use this one, set MEMORY_API_KEY.`;
   } catch (error) {
