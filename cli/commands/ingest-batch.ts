@@ -50,5 +50,5 @@ others are known for three days by their text and place: they are skipped, and
 counted as replayed, even if what they became was changed or deleted since.
 
 To mend bad lines, correct those of --errors-out in a file of their own and
-ingest that: jq -r .text bad.jsonl > corrected.jsonl. An edited file is a new
-one, and would save again what has no externalId.`;
+ingest that: jq -r .text bad.jsonl > corrected.jsonl. A file that was edited or
+added to is a new one, and would save again what has no externalId.`;
