@@ -78,8 +78,8 @@ function timeOf(at: number): string {
 
 /** How long entries are held back, so that a busy server writes many at a time. */
 const heldMs = 50;
-/** What may wait for a reader that does not read. */
-const mostUnreadBytes = 1024 * 1024;
+/** What may wait for a reader that does not read, in UTF-16 units. */
+const mostUnread = 1024 * 1024;
 
 /**
  * Writes entries to stderr, many at a time. They are rendered then, too, and not while the client
@@ -88,6 +88,7 @@ const mostUnreadBytes = 1024 * 1024;
  */
 export function stderrSink(render: (entry: LogEntry) => string): LogSink {
   let held: LogEntry[] = [];
+  let unread = 0;
   let dropped = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   // Without somebody who listens, the process would end by it.
@@ -97,13 +98,20 @@ export function stderrSink(render: (entry: LogEntry) => string): LogSink {
     timer = undefined;
     const entries = held;
     held = [];
-    if (process.stderr.writableLength > mostUnreadBytes) {
+    if (unread > mostUnread) {
       dropped += entries.length;
       return;
     }
     if (dropped > 0) entries.unshift(droppedEntry(dropped));
     dropped = 0;
-    if (entries.length > 0) process.stderr.write(`${entries.map(render).join('\n')}\n`);
+    if (entries.length === 0) return;
+    const text = `${entries.map(render).join('\n')}\n`;
+    // Counted here: Bun's `writableLength` of stderr is always 0.
+    unread += text.length;
+    process.stderr.write(text, (error) => {
+      unread -= text.length;
+      if (error) dropped += entries.length;
+    });
   }
   return {
     flush,
@@ -115,6 +123,6 @@ export function stderrSink(render: (entry: LogEntry) => string): LogSink {
 }
 
 function droppedEntry(count: number): LogEntry {
-  const message = `${count} lines were dropped before this one: nobody read the log`;
+  const message = `${count} lines were dropped before this one: the log was not taken`;
   return { at: Date.now(), level: 'warn', message };
 }

@@ -10,7 +10,7 @@ export type FoundMemory = { memory: StoredMemory; score: number; snippet: string
 
 /** Memories fetched at a time, best first, until enough of them pass the filter. */
 const fetchedAtOnce = 10;
-/** Of text in an answer, in UTF-16 units. Ten documents of the largest size fit. */
+/** Of text in an answer of more than one memory, in UTF-16 units. Ten of the usual largest fit. */
 const mostText = 64 * 1024 * 1024;
 
 /**
@@ -39,7 +39,7 @@ export async function findMemories(
       const text = one.memory.content.slice(one.start, one.start + one.length);
       const score = next[index]?.score ?? 0;
       length += one.memory.content.length;
-      if (length > mostText) throw tooMuch(found.length);
+      if (found.length > 0 && length > mostText) throw tooMuch(found.length);
       found.push({ memory: one.memory, score, snippet: snippet(text, search.matcher) });
     }
   }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
@@ -128,6 +128,41 @@ test.each([
   },
   30_000,
 );
+
+test('lines that nobody took in time are counted where the log goes on', async () => {
+  const pipe = join(folder, 'late');
+  const port = freePort();
+  const serve = `${process.execPath} cli/main.ts serve --port ${port} --database ${pipe}.db`;
+  const reader = `(while ! test -e ${pipe}.go; do sleep 0.1; done; cat) <${pipe} >${pipe}.log`;
+  const child = startChild(['sh', '-c', `mkfifo ${pipe}; ${reader} & exec ${serve} 2>${pipe}`], {
+    MEMORY_API_KEY: apiKey,
+    HOME: folder,
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const ask = () => fetch(`${url}/v1/memories/none`, { headers: known }).then((r) => r.text());
+  await until(
+    () =>
+      ask().then(
+        () => true,
+        () => false,
+      ),
+    { what: 'the service' },
+  );
+  // About five megabytes of lines.
+  for (let lot = 0; lot < 1_000; lot += 1) await Promise.all(Array.from({ length: 20 }, ask));
+  writeFileSync(`${pipe}.go`, '');
+  const isTold = async () => {
+    await ask();
+    return readFileSync(`${pipe}.log`, 'utf8').includes('lines were dropped before this one');
+  };
+  await until(isTold, { what: 'the line that counts' });
+  process.kill(child.pid, 'SIGTERM');
+  expect(await child.exited).toBe(0);
+  const log = readFileSync(`${pipe}.log`, 'utf8');
+  const dropped = Number(/(\d+) lines were dropped/.exec(log)?.[1]);
+  expect(dropped).toBeGreaterThan(100);
+  expect(log.match(/"message":"request"/g)?.length).toBeLessThan(20_100 - dropped);
+}, 30_000);
 
 function freePort(): number {
   const held = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });

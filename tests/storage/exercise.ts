@@ -222,12 +222,20 @@ export function exerciseAnswers(name: string, open: () => Promise<Opened>): void
     });
 
     test('answers of a clock that was ahead are not in the way of a sweep for ever', async () => {
-      for (const [index, at] of [900, 901, 2].entries()) {
+      for (const [index, at] of [900, 901, 2, 3].entries()) {
         await save(storage, memory(), { at, idempotency: { key: `k${index}`, fingerprint: 'f' } });
       }
-      expect(await storage.sweepAnswers({ now: 5, before: 3, limit: 2 })).toBe(0);
-      expect(await storage.sweepAnswers({ now: 9, before: 6, limit: 2 })).toBe(2);
-      expect(await storage.sweepAnswers({ now: 9, before: 6, limit: 2 })).toBe(1);
+      expect(await storage.sweepAnswers({ now: 9, before: 6, limit: 1 })).toBe(1);
+      expect(await storage.sweepAnswers({ now: 9, before: 6, limit: 9 })).toBe(1);
+      expect(await storage.sweepAnswers({ now: 999, before: 950, limit: 9 })).toBe(2);
+    });
+
+    test('a sweep by a clock that is behind forgets nothing, then or later', async () => {
+      const key = { key: 'k', fingerprint: 'f' };
+      await save(storage, memory(), { at: 900, idempotency: key });
+      expect(await storage.sweepAnswers({ now: 5, before: 2, limit: 9 })).toBe(0);
+      expect(await storage.sweepAnswers({ now: 901, before: 890, limit: 9 })).toBe(0);
+      expect((await save(storage, memory(), { at: 902, idempotency: key })).replayed).toBe(true);
     });
 
     test('a sweep forgets old answers, the limit at a time, and keeps younger ones', async () => {

@@ -5,6 +5,7 @@ import {
   copyFileSync,
   existsSync,
   linkSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -123,7 +124,32 @@ test('a restore that was ended between its two moves is no empty database at the
   copyFileSync(backup, `${path}.restoring`);
   expect(() => openSqlite(path, { exclusive: true })).toThrow('a restore did not end');
   expect(existsSync(path)).toBe(false);
-  restoreDatabase(backup, path, 'later');
+  // Neither is it after another one that fails.
+  expect(() => restoreDatabase(join(folder, 'none.db'), path, 'later')).toThrow('no backup');
+  writeFileSync(join(folder, 'bad.db'), 'no database at all '.repeat(1_000));
+  expect(() => restoreDatabase(join(folder, 'bad.db'), path, 'later')).toThrow(
+    'not a sound backup',
+  );
+  expect(() => openSqlite(path, { exclusive: true })).toThrow('a restore did not end');
+  // What was on its way is as good as the backup.
+  restoreDatabase(`${path}.restoring`, path, 'later');
+  expect(countIn(path)).toBe(3);
+  expect(readdirSync(folder).filter((name) => name.includes('restoring'))).toEqual([]);
+});
+
+test('a journal that a fault left is set aside, not rolled into the restored file', () => {
+  const other = new Database(join(folder, 'other.db'));
+  other.run('PRAGMA journal_mode = DELETE');
+  other.run('CREATE TABLE t (x)');
+  other.run('BEGIN');
+  other.run('INSERT INTO t VALUES (1)');
+  copyFileSync(join(folder, 'other.db-journal'), `${path}-journal`);
+  other.run('ROLLBACK');
+  other.close(true);
+  rmSync(path);
+  restoreDatabase(backup, path, 'now');
+  expect(existsSync(`${path}-journal`)).toBe(false);
+  expect(existsSync(`${path}.before-now-journal`)).toBe(true);
   expect(countIn(path)).toBe(3);
 });
 
@@ -143,6 +169,10 @@ for (const lost of ['missing', 'empty']) {
     for (const exclusive of [true, false]) {
       expect(() => openSqlite(path, { exclusive })).toThrow('is missing or empty');
     }
+    const link = join(folder, 'link.db');
+    symlinkSync(path, link);
+    expect(() => backupDatabase(link, join(folder, 'copy.db'))).toThrow();
+    expect(JSON.stringify(diagnose(path, Date.now()))).toContain('is missing or empty');
     expect(statSync(`${path}-wal`).size).toBe(size);
   });
 }
@@ -167,6 +197,18 @@ test('a link that leads to nothing yet is the file that it leads to', async () =
     await storage.close();
   }
   expect(countIn(file)).toBe(1);
+});
+
+test('a link is followed as the system does, and not for ever', async () => {
+  const deep = join(folder, 'x', 'y');
+  mkdirSync(deep, { recursive: true });
+  symlinkSync('../else.db', join(deep, 'm.db'));
+  symlinkSync('x/y', join(folder, 'short'));
+  await fill(join(folder, 'short', 'm.db'), 1);
+  expect(countIn(join(folder, 'x', 'else.db'))).toBe(1);
+  const loop = join(folder, 'loop.db');
+  symlinkSync('loop.db', loop);
+  expect(() => openSqlite(loop, { exclusive: true })).toThrow('a link that leads to no file');
 });
 
 test('a file of another program is called that, whatever version it bears', () => {

@@ -35,21 +35,12 @@ export function createAnswers(db: Database, writer: Writer): Answers {
     `UPDATE answers SET body = ${cutBody} WHERE project_id = ?1 AND memory_id IN
        (SELECT id FROM memories WHERE project_id = ?1 AND user_id = ?2)`,
   );
-  // Rows are added in the order of time, so the oldest are the first by rowid.
+  // Rows are added in the order of time, so the oldest are the first by rowid, but for those of a
+  // clock that was ahead. They wait for their time, and are not in the way of others.
   const sweep = db.prepare(
     `DELETE FROM answers WHERE created_at < ?
-     AND seq IN (SELECT seq FROM answers ORDER BY seq LIMIT ?)`,
+     AND seq IN (SELECT seq FROM answers WHERE created_at <= ? ORDER BY seq LIMIT ?)`,
   );
-  const oldest = db.prepare<{ at: number }, []>(
-    'SELECT created_at AS at FROM answers ORDER BY seq LIMIT 1',
-  );
-  const redate = db.prepare('UPDATE answers SET created_at = ?1 WHERE created_at > ?1');
-
-  function sweepOldest({ now, before, limit }: Parameters<Storage['sweepAnswers']>[0]): number {
-    // The clock was ahead, and they would be in the way of all that came after them.
-    if ((oldest.get()?.at ?? now) > now) redate.run(now);
-    return sweep.run(before, limit).changes;
-  }
 
   function once<T>(write: Write<T>, effect: Effect<Done<T>>, turn: Turn) {
     const { projectId, idempotency } = write;
@@ -77,7 +68,8 @@ export function createAnswers(db: Database, writer: Writer): Answers {
     answerOnce: (write, effect) => writer.write((turn) => once(write, effect, turn)),
     cutAnswers: (projectId, memoryId) => cut.run(projectId, memoryId),
     cutAnswersOfUser: (projectId, userId) => cutOfUser.run(projectId, userId),
-    sweepAnswers: (wanted) => writer.write(() => sweepOldest(wanted)),
+    sweepAnswers: ({ now, before, limit }) =>
+      writer.write(() => sweep.run(before, now, limit).changes),
   };
 }
 

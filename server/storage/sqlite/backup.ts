@@ -54,20 +54,22 @@ export function restoreDatabase(
   const path = canonicalPath(name);
   const lock = lockDatabase(path, 'Stop it, then restore.');
   const arriving = arrivingAt(path);
+  const partial = `${arriving}.partial`;
   try {
-    removeCopy(arriving);
+    removeCopy(partial);
     // With what is in the backup's own log, which a copy of the file would lack.
-    const contents = copySound(() => new Database(backup, { readonly: true }), arriving);
-    upgrade(arriving);
-    syncFile(arriving);
-    // All that takes long or may fail is done. From here to the end of the move nothing is at the
-    // path, and no server starts on that.
+    const contents = copySound(() => new Database(backup, { readonly: true }), partial);
+    upgrade(partial);
+    syncFile(partial);
+    if (existsSync(path)) foldLog(path);
+    // All that takes long or may fail is done. Now nothing is at the path for a moment, and what
+    // keeps a server from starting on that is the whole copy, under a name that it looks for.
+    moveDurably(partial, arriving);
     const kept = setAside(path, `${path}.before-${stamp}`);
     moveDurably(arriving, path);
     return { ...contents, kept };
   } finally {
-    // Without anything at the path it is what a server must not overlook.
-    if (existsSync(path)) removeCopy(arriving);
+    removeCopy(partial);
     lock.release();
   }
 }
@@ -81,9 +83,18 @@ function upgrade(path: string): void {
   }
 }
 
+/** A file and what SQLite keeps beside it, which it would take for that of any file of the name. */
+const parts = ['', '-journal', '-wal', '-shm'];
+
 /** What a disk that is full leaves of one must not stay there. */
 function removeCopy(path: string): void {
-  for (const part of ['', '-journal', '-wal', '-shm']) rmSync(path + part, { force: true });
+  for (const part of parts) {
+    try {
+      rmSync(path + part, { force: true });
+    } catch {
+      // Then it is in the way of nothing but the next copy, which says so.
+    }
+  }
 }
 
 /** Copies the database that `open` gives, with its log, and sees whether the copy is sound. */
@@ -112,22 +123,16 @@ function inspect(file: string): BackupContents {
   }
 }
 
-/**
- * Moves what is at the path to `kept`, and returns where it is; null where there is nothing. A log
- * that stayed beside another file would be taken for its log.
- */
+/** Moves what is at the path to `kept`, and returns where it is; null where there is nothing. */
 function setAside(path: string, kept: string): string | null {
-  const parts = ['', '-wal', '-shm'].filter((part) => existsSync(path + part));
-  if (parts.includes('')) foldLog(path);
-  for (const part of parts) {
-    if (existsSync(path + part)) renameSync(path + part, kept + part);
-  }
-  return parts[0] === undefined ? null : kept + parts[0];
+  const found = parts.filter((part) => existsSync(path + part));
+  for (const part of found) renameSync(path + part, kept + part);
+  return found[0] === undefined ? null : kept + found[0];
 }
 
 /**
  * Writes the log into the file and removes it, which succeeds only where nobody else has the file
- * open. A file too broken for that, or on a disk too full, is kept with its log beside it.
+ * open. A file too broken for that, or on a disk too full, keeps its log, and maybe a journal.
  */
 function foldLog(path: string): void {
   let db: Database | null = null;

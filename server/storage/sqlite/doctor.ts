@@ -22,6 +22,11 @@ const stuckMs = 5 * 60_000;
 
 /** Looks the database over without changing it, beside a running server or without one. */
 export function diagnose(path: string, now: number): Finding[] {
+  try {
+    assertWhole(path);
+  } catch (error) {
+    return [aboutFault(error)];
+  }
   if (!existsSync(path)) {
     const advice = 'start a server to make one, or name another with --database';
     return [{ name: 'database', level: 'failure', found: `nothing at ${path}`, advice }];
@@ -29,7 +34,6 @@ export function diagnose(path: string, now: number): Finding[] {
   const findings = [aboutServer(path), aboutOwner(path), aboutSpace(path), aboutLog(path)];
   let db: Database | null = null;
   try {
-    assertWhole(path);
     db = new Database(path, { readonly: true });
     findings.push(...aboutContents(db, path, now));
   } catch (error) {

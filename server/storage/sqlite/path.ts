@@ -1,15 +1,20 @@
 import { existsSync, lstatSync, mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
+/** As many as Linux follows. */
+const mostLinks = 40;
+
 /**
  * The one name of a database file, whatever links lead to it: the lock is named after it, and two
  * names would be two locks. Makes the folder where there is none.
  */
-export function canonicalPath(path: string): string {
+export function canonicalPath(path: string, links = mostLinks): string {
   if (existsSync(path)) return realpathSync(path);
   // SQLite makes the file where the link leads.
-  const link = lstatSync(path, { throwIfNoEntry: false });
-  if (link?.isSymbolicLink()) return canonicalPath(resolve(dirname(path), readlinkSync(path)));
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    if (links === 0) throw new Error(`${path} is a link that leads to no file`);
+    return canonicalPath(resolve(realpathSync(dirname(path)), readlinkSync(path)), links - 1);
+  }
   mkdirSync(dirname(path), { recursive: true });
   return join(realpathSync(dirname(path)), basename(path));
 }
@@ -24,7 +29,9 @@ export function arrivingAt(path: string): string {
  * of it has a log and a lock of its own, and a missing or empty file would be made anew although
  * its log or a backup on its way is there.
  */
-export function assertWhole(path: string): void {
+export function assertWhole(name: string): void {
+  // SQLite keeps the log beside the file, and not beside a link to it.
+  const path = existsSync(name) ? realpathSync(name) : name;
   const file = statSync(path, { throwIfNoEntry: false });
   if (file?.isFile() && file.nlink > 1) {
     throw new Error(
@@ -41,7 +48,8 @@ export function assertWhole(path: string): void {
   }
   if (file === undefined && existsSync(arrivingAt(path))) {
     throw new Error(
-      `${path} is missing, because a restore did not end. Run "memory restore <backup>" again.`,
+      `${path} is missing, because a restore did not end. Run "memory restore <backup>" again, or ` +
+        `remove ${arrivingAt(path)} to begin with an empty database.`,
     );
   }
 }

@@ -61,7 +61,11 @@ export function createScrubber(
   function scrub(): void {
     timer = undefined;
     if (working) wake();
-    if (working || noted.get() === null || keepsLog()) return;
+    if (working || keepsLog()) return;
+    if (noted.get() === null) {
+      rebuilt = null;
+      return;
+    }
     const workerData = { scrubbedPath: path, rebuilt, ending };
     rebuilt = null;
     working = true;

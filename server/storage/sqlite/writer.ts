@@ -67,6 +67,7 @@ export function createWriter(options: {
   let busySince: number | null = null;
   let tookMs = 0;
   let diskFull = false;
+  let probing: ReturnType<typeof setTimeout> | undefined;
   // As every connection is opened.
   let waitsInCommit = true;
 
@@ -143,7 +144,7 @@ export function createWriter(options: {
   }
 
   function probeLater(): void {
-    setTimeout(async () => {
+    probing = setTimeout(async () => {
       try {
         await write(takeRoom);
         diskFull = false;
@@ -151,7 +152,8 @@ export function createWriter(options: {
         diskFull = error instanceof ServiceError && isFull(error.cause);
         if (diskFull) probeLater();
       }
-    }, mendRetryMs).unref();
+    }, mendRetryMs);
+    probing.unref();
   }
 
   /** In the log; it leaves nothing behind. */
@@ -259,6 +261,7 @@ export function createWriter(options: {
       release.run();
       return () => resolve(value);
     } catch (error) {
+      if (isFull(error)) noteFull();
       if (!db.inTransaction) throw error;
       undo.run();
       release.run();
@@ -268,6 +271,7 @@ export function createWriter(options: {
   }
 
   async function drained(): Promise<void> {
+    clearTimeout(probing);
     // A write of nothing is answered after all that waited before it.
     await write(() => {});
   }
