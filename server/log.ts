@@ -106,11 +106,12 @@ export function stderrSink(render: (entry: LogEntry) => string): LogSink {
     dropped = 0;
     if (entries.length === 0) return;
     const text = `${entries.map(render).join('\n')}\n`;
+    const [lines, length] = [entries.length, text.length];
     // Counted here: Bun's `writableLength` of stderr is always 0.
-    unread += text.length;
+    unread += length;
     process.stderr.write(text, (error) => {
-      unread -= text.length;
-      if (error) dropped += entries.length;
+      unread -= length;
+      if (error) dropped += lines;
     });
   }
   return {

@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { backupDatabase, restoreDatabase } from '../../server/storage/sqlite/backup.ts';
 import { diagnose } from '../../server/storage/sqlite/doctor.ts';
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
@@ -158,6 +158,16 @@ test('a backup that cannot be written leaves nothing behind', () => {
   writeFileSync(sick, 'no database at all '.repeat(1_000));
   expect(() => backupDatabase(sick, join(folder, 'copy.db'))).toThrow();
   expect(readdirSync(folder).filter((name) => name.startsWith('copy.db'))).toEqual([]);
+});
+
+test('a backup removes what others of its name left that were killed, and nothing else', () => {
+  const target = join(folder, 'copy.db');
+  const ended = Bun.spawnSync(['true']).pid;
+  const [orphan, running] = [`${target}.${ended}.partial`, `${target}.${process.ppid}.partial`];
+  for (const name of [orphan, `${orphan}-journal`, running]) writeFileSync(name, 'half');
+  backupDatabase(path, target);
+  const left = readdirSync(folder).filter((name) => name.includes('.partial'));
+  expect(left).toEqual([basename(running)]);
 });
 
 for (const lost of ['missing', 'empty']) {

@@ -1,6 +1,14 @@
 import { Database } from 'bun:sqlite';
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { structuralFaults } from './check.ts';
 import { isBusy } from './faults.ts';
 import { lockDatabase } from './lock.ts';
@@ -21,6 +29,7 @@ export function backupDatabase(path: string, target: string): BackupContents {
   refuseTaken(target);
   keepFilesPrivate();
   if (!existsSync(dirname(target))) throw new Error(`there is no folder ${dirname(target)}`);
+  removeOrphans(target);
   // A name of its own: two backups at once must not write into one file.
   const partial = `${target}.${process.pid}.partial`;
   try {
@@ -31,6 +40,27 @@ export function backupDatabase(path: string, target: string): BackupContents {
     return contents;
   } finally {
     removeCopy(partial);
+  }
+}
+
+/** What backups of this name left that were killed: each as large as the database. */
+function removeOrphans(target: string): void {
+  for (const name of readdirSync(dirname(target))) {
+    const [, pid] = /^\.(\d+)\.partial$/.exec(afterPrefix(name, basename(target))) ?? [];
+    if (pid !== undefined && !isRunning(Number(pid))) removeCopy(join(dirname(target), name));
+  }
+}
+
+function afterPrefix(text: string, prefix: string): string {
+  return text.startsWith(prefix) ? text.slice(prefix.length) : '';
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // It runs, and is somebody else's.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
 
