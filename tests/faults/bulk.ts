@@ -12,7 +12,7 @@ import { compareRates } from './bulk/rates.ts';
 import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
 import { createTarget } from './target.ts';
 
-const sizes = { quick: { lines: 5_000, bad: 20 }, full: { lines: 100_000, bad: 500 } };
+const sizes = { quick: { lines: 20_000, bad: 80 }, full: { lines: 100_000, bad: 500 } };
 const kills = { quick: 1, full: 3 };
 /** As users have it. */
 const env = { MEMORY_RATE_LIMIT: '6000/60' };

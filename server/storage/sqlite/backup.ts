@@ -46,13 +46,10 @@ export function backupDatabase(path: string, target: string): BackupContents {
 /** What backups of this name left that were killed: each as large as the database. */
 function removeOrphans(target: string): void {
   for (const name of readdirSync(dirname(target))) {
-    const [, pid] = /^\.(\d+)\.partial$/.exec(afterPrefix(name, basename(target))) ?? [];
-    if (pid !== undefined && !isRunning(Number(pid))) removeCopy(join(dirname(target), name));
+    const [, pid] = /\.(\d+)\.partial$/.exec(name) ?? [];
+    if (name !== `${basename(target)}.${pid}.partial` || isRunning(Number(pid))) continue;
+    removeCopy(join(dirname(target), name));
   }
-}
-
-function afterPrefix(text: string, prefix: string): string {
-  return text.startsWith(prefix) ? text.slice(prefix.length) : '';
 }
 
 function isRunning(pid: number): boolean {
