@@ -125,6 +125,26 @@ test('the log begins anew under writes that never pause, and nothing of them is 
   });
 });
 
+test('a log that somebody who reads for long has let grow is given back to the disk', async () => {
+  await inFolder(async (path) => {
+    const storage = openSqlite(path, { exclusive: true });
+    const content = 'a long text '.repeat(20_000);
+    const logBytes = async () => {
+      await save(storage, memory({ content }));
+      return statSync(`${path}-wal`).size;
+    };
+    const beside = new Database(path);
+    beside.run('BEGIN');
+    beside.prepare('SELECT count(*) FROM memories').get();
+    const grown = 80 * 1024 * 1024;
+    await until(async () => (await logBytes()) > grown, { what: 'a long log' });
+    beside.run('END');
+    beside.close(true);
+    await until(async () => (await logBytes()) < grown / 2, { what: 'a short log' });
+    await storage.close();
+  });
+});
+
 test('reads go on while a batch is written, and see all of it or nothing', async () => {
   await inFolder(async (path) => {
     const storage = openSqlite(path, { exclusive: true });

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite';
-import { fdatasyncSync, openSync } from 'node:fs';
+import { fdatasyncSync, openSync, statSync } from 'node:fs';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { isSyncFault } from './faults.ts';
 
@@ -31,6 +31,8 @@ const leastPages = 4_000;
 const mostPages = 8_000;
 /** and from here on, 64 MB, writes wait for that. */
 const farTooManyPages = 16_000;
+/** A log that a long read, a backup's, let grow beyond this is given back to the file system. */
+const largestLogBytes = 64 * 1024 * 1024;
 
 type Log = { log: number; checkpointed: number };
 type Task = 'checkpoint' | 'checkpoint and sync' | 'stop';
@@ -143,14 +145,17 @@ if (!isMainThread && typeof workerData?.loggedPath === 'string') {
   const path: string = workerData.loggedPath;
   const db = new Database(path);
   db.run('PRAGMA synchronous = FULL');
-  const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+  const checkpoint = db.prepare<Log, []>('PRAGMA wal_checkpoint(PASSIVE)');
+  const empty = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
+  const isTooLarge = () => statSync(`${path}-wal`).size > largestLogBytes;
   // Opened before anything is written, because it hears only of later faults, and never closed:
   // with any descriptor of the file a process would lose the locks that it holds on it.
   let file: number | null = null;
   const makeCheckpoint = (sync: boolean) => {
     file ??= openSync(path, 'r');
-    checkpoint.all();
+    const log = checkpoint.get();
     if (sync) fdatasyncSync(file);
+    if (log?.log === log?.checkpointed && isTooLarge()) empty.all();
   };
   parentPort?.on('message', (task: Task) => {
     if (task === 'stop') {

@@ -24,8 +24,8 @@ const settings: Record<string, string | number> = {
   // Pages in the log before SQLite writes it into the file by itself, inside somebody's commit:
   // what serves or administers a database turns it off. 32 MB.
   wal_autocheckpoint: 8_000,
-  // The log is cut back to this many bytes after a checkpoint has emptied it.
-  journal_size_limit: 67_108_864,
+  // A log that has become long is not cut back inside somebody's commit: see checkpoint.ts.
+  journal_size_limit: -1,
 };
 
 /** What is not part of a write reads what is committed, also while a write lets it in between. */
