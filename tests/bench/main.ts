@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Benchmark, Context, Section } from './kit/benchmark.ts';
 import { createDatabases } from './kit/databases.ts';
-import { describeMachine } from './kit/machine.ts';
+import { describeMachine, watchHost } from './kit/machine.ts';
 import { killAll } from './kit/process.ts';
 import { plain, type Report, write } from './kit/report.ts';
 import { beside } from './rivals.ts';
@@ -81,6 +81,7 @@ async function run(): Promise<void> {
 async function measure(chosen: Benchmark[], scratch: string): Promise<Report> {
   const context = createContext(scratch);
   const machine = await describeMachine(scratch);
+  const hostTook = watchHost();
   const sections: Report['sections'] = [];
   for (const benchmark of chosen) {
     const begun = performance.now();
@@ -90,7 +91,7 @@ async function measure(chosen: Benchmark[], scratch: string): Promise<Report> {
   }
   const { rounds, seconds } = context;
   const how = `${values.quick ? 'A quick run: ' : ''}${rounds} rounds of ${seconds} s.`;
-  return { machine, how, sections };
+  return { machine: [...machine, hostTook()], how, sections };
 }
 
 /** One that fails must not cost what the others have measured. */

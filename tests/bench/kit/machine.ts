@@ -1,5 +1,14 @@
 import { Database } from 'bun:sqlite';
-import { closeSync, fdatasyncSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeSync,
+} from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { median, short } from './numbers.ts';
@@ -30,6 +39,30 @@ export async function describeMachine(folder: string): Promise<[string, string][
     ['commit', `${commit}${changed ? ', with changes' : ''}`],
     ['date', new Date().toISOString().slice(0, 10)],
   ];
+}
+
+/**
+ * Of the time in which there was something to do, how much a host gave to other machines: asked at
+ * the end, about all since the call. The more it is, the less the figures say.
+ */
+export function watchHost(): () => [string, string] {
+  const before = busyTime();
+  return () => {
+    const { stolen, busy } = busyTime();
+    const share = (stolen - before.stolen) / (busy - before.busy);
+    const percent = Number.isFinite(share) ? `${short(share * 100)} %` : 'unknown';
+    return ['taken by the host', `${percent} of the busy time`];
+  };
+}
+
+/** In ticks since the machine started; 0 where the system does not say. */
+function busyTime(): { stolen: number; busy: number } {
+  const path = '/proc/stat';
+  if (!existsSync(path)) return { stolen: 0, busy: 0 };
+  const [, ...ticks] = (readFileSync(path, 'utf8').split('\n', 1)[0] ?? '').split(/\s+/);
+  const [user = 0, nice = 0, system = 0, , , interrupt = 0, soft = 0, stolen = 0] =
+    ticks.map(Number);
+  return { stolen, busy: user + nice + system + interrupt + soft + stolen };
 }
 
 /** What the disk itself takes to make a small write durable: no commit can be faster. */
