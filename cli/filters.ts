@@ -1,14 +1,19 @@
 import type { FilterFields } from '../sdk/index.ts';
 import { InvalidArgumentError, Option } from './commander.ts';
-import { addMetadata, given } from './options.ts';
+import { addMetadata, given, parseName } from './options.ts';
 
 /* What a list or a search can be narrowed to. */
 
 const types = ['memory', 'ticket', 'document', 'conversation', 'event', 'profile'] as const;
 
 export const typeFilter = new Option('--type <type>', 'only this type').choices(types);
-export const sourceFilter = new Option('--source <name>', 'only from this system');
-export const externalIdFilter = new Option('--external-id <id>', 'only with this id there');
+export const sourceFilter = new Option('--source <name>', 'only from this system').argParser(
+  parseName,
+);
+export const externalIdFilter = new Option(
+  '--external-id <id>',
+  'only with this id there',
+).argParser(parseName);
 export const metadataFilter = new Option(
   '-m, --metadata <key=value>',
   'only with this value; may be repeated, then all must fit',

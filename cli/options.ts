@@ -21,11 +21,14 @@ export const metadataOption = new Option(
   'a text, or key:=json for any JSON value; may be repeated',
 ).argParser(addMetadata);
 
-export const sourceOption = new Option('--source <name>', 'the system it comes from, as zendesk');
+export const sourceOption = new Option(
+  '--source <name>',
+  'the system it comes from, as zendesk',
+).argParser(parseName);
 export const externalIdOption = new Option(
   '--external-id <id>',
   'its id there; ingesting it again updates the same memory',
-);
+).argParser(parseName);
 
 export const idempotencyKeyOption = keyOption(keyCharacters);
 /** Of a command that may send several requests: their keys begin with this one. */
@@ -72,9 +75,21 @@ export const expiresOption = new Option('--expires <time>', 'as 12h or 30d').arg
 export function needUser(user: string | undefined): string {
   if (user === undefined) throw usageError('Missing --user <id>: whose memory it is.');
   if (user === '') throw usageError('--user is empty.');
-  const length = [...user].length;
+  const length = charactersOf(user);
   if (length <= nameCharacters) return user;
   throw usageError(`--user must be at most ${nameCharacters} characters, not ${length}.`);
+}
+
+/** What another system calls itself or one of its records. */
+export function parseName(name: string): string {
+  const length = charactersOf(name);
+  if (length >= 1 && length <= nameCharacters) return name;
+  throw new InvalidArgumentError(`It must be 1 to ${nameCharacters} characters, not ${length}.`);
+}
+
+/** As the contract counts them. */
+function charactersOf(text: string): number {
+  return [...text].length;
 }
 
 /** Collects the values of an option that may be repeated. */

@@ -80,7 +80,7 @@ function columnsAt(io: Io): Column<KeyRow>[] {
     {
       title: 'EXPIRES',
       value: ({ expiresAt }) => expiresAt ?? '',
-      shown: ({ expiresAt }) => expiresAt?.slice(0, 10) ?? '',
+      shown: ({ expiresAt }) => expiry(expiresAt, now),
       hiddenWhen: ({ expiresAt }) => expiresAt === null,
       dropped: 4,
     },
@@ -92,6 +92,11 @@ function columnsAt(io: Io): Column<KeyRow>[] {
     },
     { title: 'NAME', value: ({ name }) => name, cut: true },
   ];
+}
+
+function expiry(at: string | null, now: number): string {
+  if (at === null) return '';
+  return Date.parse(at) <= now ? 'expired' : at.slice(0, 10);
 }
 
 function iso(time: number | null): string | null {

@@ -56,6 +56,19 @@ test('on a terminal a table; columns that say nothing are left out', async () =>
   expect(lines(stdout)[0]).toMatch(/^ID +KEY +AGE +USED +NAME$/);
 });
 
+test('a table says which keys have expired', async () => {
+  using folder = temporaryFolder();
+  const database = ['--database', `sqlite:${folder.file('new.db')}`];
+  await memory(['keys', 'create', ...database, '--expires', '1s', '--name', 'short']);
+  await memory(['keys', 'create', ...database, '--expires', '30d', '--name', 'long']);
+  const table = async () => {
+    const { stdout } = await memory(['keys', 'list', ...database], { terminal: 80 });
+    return /expired +short\n/.test(stdout) && stdout;
+  };
+  const stdout = await until(table, { what: 'an expired key' });
+  expect(stdout).toMatch(/\d{4}-\d\d-\d\d +long\n/);
+});
+
 test('a database that cannot be opened is told without its password', async () => {
   const argv = ['keys', 'list', '--database', 'postgres://me:secret@127.0.0.1:1/x'];
   const { code, stderr } = await memory(argv);

@@ -57,6 +57,9 @@ const wrong: Array<[string[], string]> = [
   [['save', '--user', 'u', '-m', 'k=1', '-m', 'k=2', 'x'], 'A key has one value'],
   [['list', '--user', 'u', '-n', '0'], 'It must be a number from 1 to 100.'],
   [['search', '--user', 'u', '-n', '101', 'x'], 'It must be a number from 1 to 100.'],
+  [['list', '--user', 'u', '--source', ''], 'It must be 1 to 256 characters, not 0.'],
+  [['ingest', 'document', '--user', 'u', '--external-id', '', 'a.md'], 'not 0.'],
+  [['search', '--user', 'u', '--external-id', 'é'.repeat(257), 'x'], 'not 257.'],
   [['list', '--user', 'x'.repeat(300)], '--user must be at most 256 characters, not 300'],
   [['delete', '--user', 'x'.repeat(300), '--yes'], 'at most 256 characters'],
   [
