@@ -2,17 +2,18 @@ import type { Database } from 'bun:sqlite';
 import { ServiceError } from '../../errors.ts';
 import type { Turn } from '../../turns.ts';
 import type { Answer, Storage, Write, WriteResult } from '../storage.ts';
-import type { Effect, Writer } from './writer.ts';
+import { firstOfUser } from './row.ts';
+import type { Effect, Size, Writer } from './writer.ts';
 
 /** What an effect hands back: its outcome, and the memory whose text the answer will hold. */
 type Done<Outcome> = { outcome: Outcome; textOf?: string };
 
 export type Answers = {
   /** Runs a client's write once for its key, storing effect and answer in one transaction. */
-  answerOnce<T>(write: Write<T>, effect: Effect<Done<T>>): Promise<WriteResult>;
+  answerOnce<T>(write: Write<T>, effect: Effect<Done<T>>, size?: Size): Promise<WriteResult>;
   /** Cuts every stored answer that holds the memory's text down to its ids. */
   cutAnswers(projectId: number, memoryId: string): void;
-  /** The same for all memories of a user. */
+  /** The same for the first memories of a user. */
   cutAnswersOfUser(projectId: number, userId: string): void;
   sweepAnswers: Storage['sweepAnswers'];
 };
@@ -33,7 +34,7 @@ export function createAnswers(db: Database, writer: Writer): Answers {
   );
   const cutOfUser = db.prepare(
     `UPDATE answers SET body = ${cutBody} WHERE project_id = ?1 AND memory_id IN
-       (SELECT id FROM memories WHERE project_id = ?1 AND user_id = ?2)`,
+       (${firstOfUser('id')})`,
   );
   // Rows are added in the order of time, so the oldest are the first by rowid, but for those of a
   // clock that was ahead. They wait for their time, and are not in the way of others.
@@ -65,7 +66,7 @@ export function createAnswers(db: Database, writer: Writer): Answers {
   }
 
   return {
-    answerOnce: (write, effect) => writer.write((turn) => once(write, effect, turn)),
+    answerOnce: (write, effect, size) => writer.write((turn) => once(write, effect, turn), size),
     cutAnswers: (projectId, memoryId) => cut.run(projectId, memoryId),
     cutAnswersOfUser: (projectId, userId) => cutOfUser.run(projectId, userId),
     sweepAnswers: ({ now, before, limit }) =>

@@ -21,6 +21,11 @@ export const columns = `m.id, m.user_id AS userId, m.type, m.content, m.metadata
 export const joined = `memories AS m
   LEFT JOIN jobs AS j ON j.project_id = m.project_id AND j.memory_seq = m.seq`;
 
+/** Of a user ?2 of a project ?1 the first hundred: the same for every statement, until they go. */
+export const firstOfUser = (column: 'seq' | 'id') =>
+  `SELECT ${column} FROM memories WHERE project_id = ?1 AND user_id = ?2
+   ORDER BY created_at, id LIMIT 100`;
+
 type Insert = (
   projectId: number,
   memory: Omit<NewMemory, 'passages'>,

@@ -37,7 +37,7 @@ const failed =
   'erased text could not be removed from the file, which is tried again in a minute; it takes room ' +
   'for a copy beside the file and in the folder for temporary files, and nobody who reads for long';
 
-/** Where `keepsLog` says so, it is left to the next start. */
+/** While `keepsLog` says so, it waits. */
 export function createScrubber(
   { reads, writes }: Connections,
   path: string,
@@ -60,8 +60,11 @@ export function createScrubber(
 
   function scrub(): void {
     timer = undefined;
-    if (working) wake();
-    if (working || keepsLog()) return;
+    // A log that failed is mended within seconds. A file that failed is left to the next start.
+    if (working || keepsLog()) {
+      wake();
+      return;
+    }
     if (noted.get() === null) {
       rebuilt = null;
       return;

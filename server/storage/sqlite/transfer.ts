@@ -1,10 +1,10 @@
 import type { Database } from 'bun:sqlite';
-import { mapInTurns } from '../../turns.ts';
+import { mapInTurns, type Turn } from '../../turns.ts';
 import type { ImportedMemory, ImportOutcome, Storage, StoredMemory } from '../storage.ts';
 import type { Answers } from './answers.ts';
 import type { Passages } from './passages.ts';
 import type { Room } from './room.ts';
-import { columns, joined, prepareInsert } from './row.ts';
+import { columns, firstOfUser, joined, prepareInsert } from './row.ts';
 import type { Scrubber } from './scrub.ts';
 import type { Connections } from './settings.ts';
 
@@ -27,11 +27,13 @@ export function createTransfer(
   return {
     async deleteAllMemories(write) {
       const { projectId, userId } = write;
-      const result = await answers.answerOnce(write, () => ({
-        outcome: erase(projectId, userId),
-      }));
-      if (!result.replayed) scrubber.wake();
-      return result;
+      const effect = async (turn: Turn) => ({ outcome: await erase(projectId, userId, turn) });
+      try {
+        return await answers.answerOnce(write, effect, 'large');
+      } finally {
+        // Also of an answer that says that the outcome is unknown, and of its replay.
+        scrubber.wake();
+      }
     },
     importMemories: (write) =>
       answers.answerOnce(write, async (turn) => {
@@ -44,18 +46,26 @@ export function createTransfer(
   };
 }
 
+/** A hundred at a time, so that others have their turns. */
 function createErase(db: Database, { cutAnswersOfUser }: Answers, scrubber: Scrubber) {
-  const ofUser = 'SELECT seq FROM memories WHERE project_id = ?1 AND user_id = ?2';
-  const jobs = db.prepare(`DELETE FROM jobs WHERE project_id = ?1 AND memory_seq IN (${ofUser})`);
-  const passages = db.prepare('DELETE FROM passages WHERE project_id = ? AND user_id = ?');
-  const memories = db.prepare('DELETE FROM memories WHERE project_id = ? AND user_id = ?');
-  return (projectId: number, userId: string): number => {
-    cutAnswersOfUser(projectId, userId);
-    jobs.run(projectId, userId);
-    passages.run(projectId, userId);
+  const seqs = firstOfUser('seq');
+  const jobs = db.prepare(`DELETE FROM jobs WHERE project_id = ?1 AND memory_seq IN (${seqs})`);
+  const passages = db.prepare(
+    `DELETE FROM passages WHERE project_id = ?1 AND user_id = ?2 AND memory_seq IN (${seqs})`,
+  );
+  const memories = db.prepare(`DELETE FROM memories WHERE seq IN (${seqs})`);
+  return async (projectId: number, userId: string, turn: Turn): Promise<number> => {
     // Of memories that were deleted one by one before, text may be left as well.
     scrubber.note();
-    return memories.run(projectId, userId).changes;
+    for (let erased = 0; ; ) {
+      cutAnswersOfUser(projectId, userId);
+      jobs.run(projectId, userId);
+      passages.run(projectId, userId);
+      const { changes } = memories.run(projectId, userId);
+      if (changes === 0) return erased;
+      erased += changes;
+      await turn();
+    }
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite';
-import { ServiceError } from '../../errors.ts';
 import { createTurns, type Turn } from '../../turns.ts';
 import { asServiceError, isBusy, isFull, isSyncFault, outcomeUnknown } from './faults.ts';
+import { createFullDisk } from './full-disk.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Wal } from './wal.ts';
 
@@ -18,7 +18,7 @@ import type { Wal } from './wal.ts';
  */
 export type Writer = {
   /** Runs `effect` in the next group; what it throws undoes it alone. */
-  write<T>(effect: Effect<T>): Promise<T>;
+  write<T>(effect: Effect<T>, size?: Size): Promise<T>;
   /** Resolves once nothing waits any more. */
   drained(): Promise<void>;
   /** Whether there was no room for what was written last. */
@@ -27,6 +27,10 @@ export type Writer = {
 
 /** Waits for nothing but turns: the transaction is open meanwhile. */
 export type Effect<T> = (turn: Turn) => T | Promise<T>;
+
+/** What is 'large' gets a commit of its own, without the savepoint in which SQLite would keep all
+ * that it changes, and its sync never keeps others waiting. */
+export type Size = 'small' | 'large';
 
 /** A group takes nothing more after this long: nobody can be let in during COMMIT, which takes the
  * longer the more was changed. */
@@ -39,12 +43,19 @@ const busyPatienceMs = 30_000;
 const mendRetryMs = 1_000;
 /** A disk that takes a commit in less holds up nobody to speak of. */
 const quickMs = 1;
+/** One that once took longer is busy with something, a backup say: */
+const slowMs = 20;
+/** for so long everybody is served while it is waited for. */
+const busyDiskMs = 5_000;
 
 type Waiting = {
   effect: Effect<unknown>;
+  size: Size;
   resolve: (value: never) => void;
   reject: (error: unknown) => void;
 };
+
+const isLarge = (one: Waiting | undefined) => one?.size === 'large';
 
 export function createWriter(options: {
   db: Database;
@@ -62,18 +73,18 @@ export function createWriter(options: {
   const release = db.prepare('RELEASE one');
   const undo = db.prepare('ROLLBACK TO one');
   const rollback = db.prepare('ROLLBACK');
+  const fullDisk = createFullDisk(db, (effect) => write(effect));
   const waiting: Waiting[] = [];
   let planned = false;
   let busySince: number | null = null;
   let tookMs = 0;
-  let diskFull = false;
-  let probing: ReturnType<typeof setTimeout> | undefined;
+  let busyDiskUntil = 0;
   // As every connection is opened.
   let waitsInCommit = true;
 
-  function write<T>(effect: Effect<T>): Promise<T> {
+  function write<T>(effect: Effect<T>, size: Size = 'small'): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      waiting.push({ effect, resolve, reject });
+      waiting.push({ effect, size, resolve, reject });
       if (!planned) setImmediate(flush);
       planned = true;
     });
@@ -81,7 +92,8 @@ export function createWriter(options: {
 
   async function flush(): Promise<void> {
     if (!tryBegin()) return;
-    await (waitsInCommit ? commitAlone() : commitGroup());
+    const isAlone = waitsInCommit || waiting.length === 1 || isLarge(waiting[0]);
+    await (isAlone ? commitAlone() : commitGroup());
     if (!wal.hasFailed()) await committed();
     planned = waiting.length > 0;
     if (planned) setImmediate(flush);
@@ -90,7 +102,7 @@ export function createWriter(options: {
   /** Begins a transaction, or sees to it that it is tried again. */
   function tryBegin(): boolean {
     try {
-      waitInCommit(!waitsAside || (waiting.length === 1 && tookMs < quickMs));
+      waitInCommit(!waitsAside || isQuick());
       begin.run();
       busySince = null;
       if (wal.hasFailed()) mend();
@@ -108,6 +120,17 @@ export function createWriter(options: {
       if (wal.hasFailed()) mendLater();
       return false;
     }
+  }
+
+  /** Whether what waits will hold up nobody to speak of. */
+  function isQuick(): boolean {
+    if (waiting.length !== 1 || isLarge(waiting[0]) || tookMs >= quickMs) return false;
+    return performance.now() >= busyDiskUntil;
+  }
+
+  function noteCommit(begun: number): void {
+    tookMs = performance.now() - begun;
+    if (tookMs > slowMs) busyDiskUntil = begun + busyDiskMs;
   }
 
   /**
@@ -137,38 +160,13 @@ export function createWriter(options: {
     }, mendRetryMs).unref();
   }
 
-  /** A full disk is noticed by a write, and so is that there is room again. */
-  function noteFull(): void {
-    if (!diskFull) probeLater();
-    diskFull = true;
-  }
-
-  function probeLater(): void {
-    probing = setTimeout(async () => {
-      try {
-        await write(takeRoom);
-        diskFull = false;
-      } catch (error) {
-        diskFull = error instanceof ServiceError && isFull(error.cause);
-        if (diskFull) probeLater();
-      }
-    }, mendRetryMs);
-    probing.unref();
-  }
-
-  /** In the log; it leaves nothing behind. */
-  function takeRoom(): void {
-    db.run(`INSERT INTO chores (name) VALUES ('probe')`);
-    db.run(`DELETE FROM chores WHERE name = 'probe'`);
-  }
-
   function refuse(group: Waiting[], error: unknown): void {
-    if (isFull(error)) noteFull();
+    if (isFull(error)) fullDisk.note();
     const fault = asServiceError(error);
     for (const { reject } of group) reject(fault);
   }
 
-  /** A write that is alone takes its transaction with it where it fails: it needs no savepoint. */
+  /** A write that is alone takes its transaction with it where it fails. */
   async function commitAlone(): Promise<void> {
     const one = waiting.shift();
     // Begun to mend the log, and done.
@@ -178,8 +176,9 @@ export function createWriter(options: {
       // To await what is there already is dear beside all else that a single client waits for.
       const value = outcome instanceof Promise ? await outcome : outcome;
       const begun = performance.now();
-      commitInPlace();
-      tookMs = performance.now() - begun;
+      if (waitsInCommit) commitInPlace();
+      else await commitAside();
+      noteCommit(begun);
       show();
       one.resolve(value as never);
     } catch (error) {
@@ -212,12 +211,10 @@ export function createWriter(options: {
         group.push(one);
         settle.push(await runOne(one, turn));
         await turn();
-      } while (performance.now() < until);
+      } while (performance.now() < until && !isLarge(waiting[0]));
       const begun = performance.now();
-      snapshot.hold();
-      commit.run();
-      await wal.sync();
-      tookMs = performance.now() - begun;
+      await commitAside();
+      noteCommit(begun);
     } catch (error) {
       refuse(group, error);
       endTransaction();
@@ -232,6 +229,12 @@ export function createWriter(options: {
   function show(): void {
     if (wal.hasFailed()) mendLater();
     else snapshot.release();
+  }
+
+  async function commitAside(): Promise<void> {
+    snapshot.hold();
+    commit.run();
+    await wal.sync();
   }
 
   function commitInPlace(): void {
@@ -261,7 +264,7 @@ export function createWriter(options: {
       release.run();
       return () => resolve(value);
     } catch (error) {
-      if (isFull(error)) noteFull();
+      if (isFull(error)) fullDisk.note();
       if (!db.inTransaction) throw error;
       undo.run();
       release.run();
@@ -271,10 +274,10 @@ export function createWriter(options: {
   }
 
   async function drained(): Promise<void> {
-    clearTimeout(probing);
+    fullDisk.stop();
     // A write of nothing is answered after all that waited before it.
     await write(() => {});
   }
 
-  return { write, drained, isDiskFull: () => diskFull };
+  return { write, drained, isDiskFull: fullDisk.isFull };
 }

@@ -53,8 +53,8 @@ const introduction = `# Performance
 Absolute figures say little about another machine, so every goal is a ratio of two things that were
 measured in turn in one run: A B A B, after a warm-up. A figure is the median over the rounds, with
 the lowest and the highest in brackets. \`npm run bench\` measures all of it again and writes this
-page; \`npm run bench -- --quick\` takes less than a minute, leaves out what needs longer (10⁶ and more, a single
-client) and only prints.
+page; \`npm run bench -- --quick\` takes less than a minute, leaves out what needs longer (10⁶ and
+more, a single client) and only prints.
 
 `;
 
