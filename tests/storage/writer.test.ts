@@ -35,9 +35,9 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-function open(waitsAside: boolean): Writer {
+function open(waitsAside: boolean, ownWal = wal): Writer {
   const snapshot = createSnapshot(reads);
-  return createWriter({ db, wal, snapshot, waitsAside, committed: () => undefined });
+  return createWriter({ db, wal: ownWal, snapshot, waitsAside, committed: () => undefined });
 }
 
 const insert = (name: number) => db.run('INSERT INTO projects (name) VALUES (?)', [`p${name}`]);
@@ -83,4 +83,18 @@ test('a log that is mended while nobody writes leaves no transaction open', asyn
     await writer.write(() => insert(Number(waitsAside)));
   }
   expect(stored()).toBe(2);
+});
+
+test('after a slow commit nobody is kept waiting by a lone write for a while', async () => {
+  let synced = 0;
+  const sync = async () => {
+    synced += 1;
+    if (synced === 1) await Bun.sleep(50);
+    await wal.sync();
+  };
+  const writer = open(true, { ...wal, sync });
+  // Two at once: a group, whose sync is not in COMMIT.
+  await Promise.all([1, 2].map((name) => writer.write(() => insert(name))));
+  for (const name of [3, 4, 5]) await writer.write(() => insert(name));
+  expect(synced).toBe(4);
 });
