@@ -37,12 +37,21 @@ export function processIo(interrupted: AbortSignal): Io {
     stdout: processOutput(1, () => process.stdout),
     stderr: processOutput(2, () => process.stderr),
     env: process.env,
-    home: process.env.HOME ?? process.env.USERPROFILE ?? '.',
+    home: process.env.HOME || process.env.USERPROFILE || homeOfUser(),
     cwd: process.cwd(),
     platform: process.platform,
     now: Date.now,
     interrupted,
   };
+}
+
+/** As the system knows it; the root for a user without one, as in a container. Loaded if needed. */
+function homeOfUser(): string {
+  try {
+    return process.getBuiltinModule('node:os').homedir();
+  } catch {
+    return '/';
+  }
 }
 
 /** Whether a line can be drawn over. A dumb terminal shows the signs for that as they are. */

@@ -39,6 +39,17 @@ function shell(line: string, env: Record<string, string> = {}) {
 }
 
 describe('a process', () => {
+  test.each(['unset HOME', 'HOME='])(
+    'after %s keeps no profile in the folder it is in',
+    async (line) => {
+      using folder = temporaryFolder();
+      const path = 'unset XDG_CONFIG_HOME USERPROFILE; $MEMORY profile path';
+      const { stdout } = await shell(`cd ${folder.path}; ${line}; ${path}`).ended;
+      expect(stdout).toMatch(/^\/.*\.config\/memory-service\/profile\.json\n$/);
+      expect(stdout).not.toContain(folder.path);
+    },
+  );
+
   test('a slow pipe gets every byte of a long list', async () => {
     const whole = await shell(`$MEMORY list --user ${userId} --all`).ended;
     expect(whole.stdout.length).toBeGreaterThan(2_400_000);
