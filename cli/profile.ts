@@ -63,9 +63,20 @@ export async function storeFirstRunKey(io: Io, baseUrl: string, apiKey: string):
   });
 }
 
-/** Keeps a key that the user wants there, in the place of any other for that service. */
-export async function storeOwnKey(io: Io, baseUrl: string, apiKey: string): Promise<void> {
-  await changeProfile(io, (profile) => withKey(profile, profileKeyOf(baseUrl), { apiKey }));
+/**
+ * Keeps a key that the user wants there, in the place of any other for that service. Says so: the
+ * one before cannot be shown again.
+ */
+export async function storeOwnKey(io: Io, baseUrl: string, apiKey: string): Promise<string> {
+  const name = profileKeyOf(baseUrl);
+  let before: string | undefined;
+  await changeProfile(io, (profile) => {
+    before = profile.keys[name]?.apiKey;
+    return withKey(profile, name, { apiKey });
+  });
+  const kept = `Kept for ${name} in ${shownProfilePath(io)}.`;
+  if (before === undefined || before === apiKey) return kept;
+  return `${kept}\nIt replaces the key kept before: ${endsOfKey(before)}`;
 }
 
 function withKey(profile: Profile, name: string, key: ProfileKey): Profile {

@@ -7,7 +7,7 @@ import { usageError } from '../failure.ts';
 import { hint, type Io, note } from '../io.ts';
 import { expiresOption } from '../options.ts';
 import { printResult } from '../output.ts';
-import { profileKeyOf, shownProfilePath, storeOwnKey } from '../profile.ts';
+import { storeOwnKey } from '../profile.ts';
 
 export function addCreate(group: Parent, io: Io): void {
   const command = group
@@ -76,8 +76,7 @@ async function serviceOf(io: Io, options: GlobalOptions): Promise<string> {
 }
 
 async function save(io: Io, baseUrl: string, apiKey: string): Promise<void> {
-  await storeOwnKey(io, baseUrl, apiKey);
-  await note(io, `Kept for ${profileKeyOf(baseUrl)} in ${shownProfilePath(io)}.`);
+  await note(io, await storeOwnKey(io, baseUrl, apiKey));
   if (io.env.MEMORY_API_KEY) await note(io, 'But MEMORY_API_KEY is set and wins over it.');
 }
 

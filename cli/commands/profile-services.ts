@@ -10,7 +10,6 @@ import {
   profileKeyOf,
   readProfile,
   removeService,
-  shownProfilePath,
   storeOwnKey,
   useService,
 } from '../profile.ts';
@@ -33,9 +32,9 @@ export function addSet(group: Parent, io: Io): void {
     const { json } = command.optsWithGlobals();
     const baseUrl = profileKeyOf(checkedUrl(service, '<base-url>'));
     const apiKey = await givenKey(io, stdin);
-    await storeOwnKey(io, baseUrl, apiKey);
+    const kept = await storeOwnKey(io, baseUrl, apiKey);
     if (json) return printJson(io, { baseUrl, apiKey: endsOfKey(apiKey) });
-    await note(io, `Kept for ${baseUrl} in ${shownProfilePath(io)}.`);
+    await note(io, kept);
     const { value: used } = await resolveBaseUrl(io, {});
     if (profileKeyOf(used) !== baseUrl) {
       await hint(io, `To have commands use it: memory profile use ${baseUrl}`);
@@ -43,7 +42,7 @@ export function addSet(group: Parent, io: Io): void {
   });
   addExamples(command, [
     'memory profile set https://memory.example - < key.txt',
-    'MEMORY_API_KEY=mk_0199c2a4 memory profile set http://127.0.0.1:8080',
+    'MEMORY_API_KEY=mk_0199c2a4f1e87c3d memory profile set https://m.example',
   ]);
 }
 
@@ -121,6 +120,9 @@ async function addressOf(io: Io, text: string): Promise<string> {
   return profileKeyOf(checkedUrl(text, '<base-url>', hint));
 }
 
+/** What a service takes for a key, whoever made it. */
+const keyPattern = /^[\x21-\x7e]{16,256}$/;
+
 async function givenKey(io: Io, stdin: string | undefined): Promise<string> {
   // Not repeated: what is on the screen ends up in logs.
   if (stdin !== undefined && stdin !== '-') {
@@ -129,8 +131,8 @@ async function givenKey(io: Io, stdin: string | undefined): Promise<string> {
   const text = stdin === '-' ? await textArgument(io, '-') : (io.env.MEMORY_API_KEY ?? '');
   const apiKey = text.trim();
   if (apiKey === '') throw usageError('There is no key: set MEMORY_API_KEY, or give - for stdin.');
-  if (/^[\x21-\x7e]+$/.test(apiKey)) return apiKey;
-  throw usageError('That is not a key: it must be one line of visible ASCII.');
+  if (keyPattern.test(apiKey)) return apiKey;
+  throw usageError('That is not a key: it must be 16 to 256 visible ASCII characters.');
 }
 
 function unknown(baseUrl: string): CliError {

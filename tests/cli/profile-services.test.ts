@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { apiKeyPattern } from '../../server/config.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memory, temporaryFolder } from './command.ts';
 
@@ -70,9 +71,40 @@ test('a key given as an argument is neither kept nor repeated', async () => {
   const { code, stderr } = await somebody(folder.path)(['profile', 'set', 'http://x', secret]);
   expect(code).toBe(2);
   expect(stderr).not.toContain(secret);
-  const bad = { stdin: 'two words' };
-  const spaced = await somebody(folder.path)(['profile', 'set', 'http://x', '-'], bad);
-  expect(spaced).toMatchObject({ code: 2, stderr: expect.not.stringContaining('two words') });
+});
+
+test.each([
+  'two words that are long enough',
+  'schlüssel-mit-umlaut',
+  'k'.repeat(15),
+  'k'.repeat(16),
+  'k'.repeat(256),
+  'k'.repeat(257),
+])('only what a server takes for a key is kept: %s', async (key) => {
+  using folder = temporaryFolder();
+  const taken = apiKeyPattern.test(key);
+  const run = somebody(folder.path);
+  for (const from of [{ stdin: key }, { env: { MEMORY_API_KEY: key } }]) {
+    const argv = ['profile', 'set', 'http://x', ...('stdin' in from ? ['-'] : [])];
+    const { code, stderr } = await run(argv, from);
+    expect(stderr).toContain(taken ? 'Kept for http://x' : '16 to 256 visible ASCII characters');
+    expect(stderr).not.toContain(key);
+    expect(code).toBe(taken ? 0 : 2);
+  }
+  expect(existsSync(folder.file('.config'))).toBe(taken);
+});
+
+test('another key for a service that has one: told which it replaces, by its ends', async () => {
+  using folder = temporaryFolder();
+  const run = somebody(folder.path);
+  const set = async (stdin: string) =>
+    (await run(['profile', 'set', 'http://x', '-'], { stdin })).stderr;
+  const first = 'mk_0199c2a4f1e87c3d';
+  expect(await set(first)).not.toContain('replaces');
+  expect(await set(first)).not.toContain('replaces');
+  const told = await set('mk_f1e87c3d0199c2a4');
+  expect(told).toContain('\nIt replaces the key kept before: mk_0199…7c3d\n');
+  expect(told).not.toContain(first);
 });
 
 test('a service without a key is told how to get one; the environment that wins, too', async () => {
