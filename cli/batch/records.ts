@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { RecordType } from '../../sdk/index.ts';
 import type { Line } from './lines.ts';
 
@@ -17,9 +18,10 @@ export function parseRecord(line: Line, type: RecordType | undefined): Entry | B
     text,
   });
   if (tooLong) return bad('payload_too_large', 'the line is longer than any body may be');
-  let text = '';
+  // With a sign in the place of what is not UTF-8, so that the rest is kept to be corrected.
+  const text = new TextDecoder().decode(bytes).trim();
+  if (!isUtf8(bytes)) return bad('invalid_text', notUtf8(number), text);
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).trim();
     const item: unknown = JSON.parse(text);
     if (type === undefined) return { line: number, text, item };
     if (!isObject(item)) return bad('invalid_request', 'must be an object', text);
@@ -27,10 +29,15 @@ export function parseRecord(line: Line, type: RecordType | undefined): Entry | B
     if (own !== type) return bad('invalid_request', `type: must be ${type}`, text);
     return { line: number, text, item: { ...item, type } };
   } catch (error) {
-    if (text === '') return bad('invalid_text', 'is not UTF-8 text');
     const reason = error instanceof Error ? error.message.replace(/^JSON Parse error: /, '') : '';
     return bad('invalid_json', `is not valid JSON: ${reason}`, text);
   }
+}
+
+/** Of this line alone: the others, in a file turned as a whole, would be new ones. */
+function notUtf8(number: number): string {
+  const inUtf8 = `sed -n ${number}p <file> | iconv -f WINDOWS-1252 -t UTF-8`;
+  return `is not UTF-8 text; if it is in another character set: ${inUtf8}`;
 }
 
 export function isBad(parsed: Entry | BadLine): parsed is BadLine {

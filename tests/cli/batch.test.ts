@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt, temporaryFolder } from './command.ts';
 
@@ -77,12 +77,14 @@ describe('memory ingest batch', () => {
     const [file, out] = [folder.file('in.jsonl'), folder.file('bad.jsonl')];
     const bad = ['{"type":"event",', '{"type":"nope","userId":"u","data":{}}', '5'];
     const text = ['', event('bad', 'a'), bad[0], '  ', bad[1], event('bad', 'b'), bad[2]];
-    writeFileSync(file, Buffer.concat([Buffer.from(text.join('\r\n')), Buffer.from([10, 0xff])]));
+    writeFileSync(file, `${text.join('\r\n')}\n`);
+    appendFileSync(file, Buffer.from(event('bad', 'café'), 'latin1'));
     const { code, stdout, stderr } = await memory([...batch, file, '--errors-out', out]);
     expect(stdout).toBe(summary(2, 0, 4));
     expect(stderr).toContain('line 3: is not valid JSON');
     expect(stderr).toContain('line 5: type: must be one of');
-    expect(stderr).toContain('line 8: is not UTF-8 text');
+    expect(stderr).toContain('line 8: is not UTF-8 text; ');
+    expect(stderr).toContain(': sed -n 8p <file> | iconv -f WINDOWS-1252 -t UTF-8\n');
     expect(code).toBe(1);
     const kept = lines(readFileSync(out, 'utf8')).map((line) => JSON.parse(line));
     expect(kept.map(({ line }) => line)).toEqual([3, 5, 7, 8]);
@@ -94,6 +96,8 @@ describe('memory ingest batch', () => {
       message: expect.stringContaining('type: must be one of'),
       text: bad[1],
     });
+    const legible = event('bad', 'caf\ufffd');
+    expect(kept.at(-1)).toMatchObject({ error: 'invalid_text', text: legible });
     expect(await countOf('bad')).toBe(2);
   });
 
