@@ -1,14 +1,37 @@
+import { type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { CliError } from './failure.ts';
 import { type Io, note } from './io.ts';
 import { whereJsonBreaks } from './json.ts';
+import { visible } from './text.ts';
 
 /** The bytes of a file, or of stdin for `-`, as they come. */
 export async function* readBytes(io: Io, path: string): AsyncGenerator<Uint8Array> {
   if (path === '-' && io.stdin.isTerminal) {
     await note(io, 'Reading from the terminal; end with Ctrl-D on a line of its own.');
   }
+  const file = path === '-' ? undefined : fileAt(io, path);
+  if (file !== undefined && mayLackWriter(path, file)) {
+    await note(
+      io,
+      visible(`${path} is a pipe: reading what is written to it, once somebody does.`),
+    );
+  }
   yield* readPieces(io, path);
+}
+
+/** Where there is no such file, or none that may be looked at, reading it says so. */
+function fileAt(io: Io, path: string): Stats | undefined {
+  try {
+    return statSync(resolve(io.cwd, path));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A pipe in a folder may never get a writer; those of the shell, as <(command), have one. */
+export function mayLackWriter(path: string, file: Stats): boolean {
+  return file.isFIFO() && !/^\/(dev|proc)\//.test(path);
 }
 
 async function* readPieces(io: Io, path: string): AsyncGenerator<Uint8Array> {

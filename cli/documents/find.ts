@@ -1,6 +1,7 @@
 import type { Stats } from 'node:fs';
 import { posix } from 'node:path';
 import { CliError, usageError } from '../failure.ts';
+import { mayLackWriter } from '../input.ts';
 import type { Io } from '../io.ts';
 import { quoted } from '../text.ts';
 import { extensionOf, kindOf } from './kind.ts';
@@ -67,9 +68,8 @@ async function* filesOf(io: Io, arg: string, skip: (kind: string) => void): Asyn
   }
 }
 
-/** A pipe in a folder may never get a writer; those of the shell, as <(command), have one. */
 function unread(path: string, found: Stats | undefined): { error?: CliError } {
-  if (!found?.isFIFO() || /^\/(dev|proc)\//.test(path)) return {};
+  if (found === undefined || !mayLackWriter(path, found)) return {};
   const message = `${path} is a pipe, not a file.`;
   const hint = `To read from it: memory ingest document - < ${quoted(path)}`;
   return { error: new CliError({ code: 'not_a_file', message, hint }) };
@@ -98,19 +98,19 @@ async function* search(io: Io, walk: Walk): AsyncGenerator<Found> {
   const about = { isNamed: false, bytes: 0 };
   let count = 0;
   let passed = 0;
-  for await (const { path, isLinkedFolder, error } of walkFolder(io, within, levels)) {
+  for await (const { path, isLinkedFolder, isPipe, error } of walkFolder(io, within, levels)) {
     const externalId = externalIdOf(io, path);
     if (error !== undefined) {
       count += 1;
       yield { ...about, path, externalId, error };
     } else if (isLinkedFolder) {
       skip('linked folders');
-    } else if (isMeant(path) && takes(path)) {
+    } else if (!isPipe && isMeant(path) && takes(path)) {
       count += 1;
       yield { ...about, path, externalId, bytes: (await statOf(io, path))?.size ?? 0 };
     } else if (isMeant(path)) {
       passed += 1;
-      skip(extensionOf(path) || 'without extension');
+      skip(isPipe ? 'pipes and devices' : extensionOf(path) || 'without extension');
     }
   }
   if (count > 0) return;

@@ -4,8 +4,11 @@ import { posix, resolve } from 'node:path';
 import { CliError } from '../failure.ts';
 import type { Io } from '../io.ts';
 
-/** A file, or a folder that is not entered: by a link, or with the reason why it does not open. */
-export type Step = { path: string; isLinkedFolder?: true; error?: CliError };
+/**
+ * A file, or a folder that is not entered: by a link, or with the reason why it does not open. Or a
+ * pipe or device, which could be read forever.
+ */
+export type Step = { path: string; isLinkedFolder?: true; isPipe?: true; error?: CliError };
 
 /**
  * Every file at most so many levels below a folder, sorted, but for what is hidden or installed.
@@ -24,7 +27,7 @@ export async function* walkFolder(io: Io, folder: string, levels: number): Async
     if (entry.isDirectory()) yield* walkFolder(io, path, levels - 1);
     else if (entry.isFile()) yield { path };
     else if (entry.isSymbolicLink()) yield* followLink(io, path);
-    // No pipe or device, which could be read forever.
+    else yield { path, isPipe: true };
   }
 }
 
@@ -33,6 +36,7 @@ async function* followLink(io: Io, path: string): AsyncGenerator<Step> {
   const target = await statOf(io, path);
   if (target === undefined || target.isFile()) yield { path };
   else if (target.isDirectory()) yield { path, isLinkedFolder: true };
+  else yield { path, isPipe: true };
 }
 
 /** Undefined where there is none. */

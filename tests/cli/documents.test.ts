@@ -282,7 +282,14 @@ test('a pipe that has a name is no document: exit 1, and no wait for its writer'
   expect(named.stderr).toBe(
     'Error: fifo is a pipe, not a file.\nTo read from it: memory ingest document - < fifo\n',
   );
+  const inside = await folder.ingest(['.']);
+  expect(inside.stderr).toStartWith('Skipped one that is no document: pipes and devices (1).');
+  expect({ code: inside.code, found: names(inside.stdout) }).toEqual({ code: 0, found: ['a.md'] });
+  symlinkSync('fifo', folder.file('to-fifo.md'));
+  expect((await folder.ingest(['*.md'])).stderr).toContain(': pipes and devices (1).');
   const several = await folder.ingest(['a.md', 'fifo']);
-  expect(several.stderr).toContain('fifo is a pipe, not a file.\n1 ingested, 1 failed.\n');
+  expect(several.stderr).toContain(
+    'fifo is a pipe, not a file.\n0 ingested, 1 unchanged, 1 failed.\n',
+  );
   expect(several.code).toBe(1);
 });

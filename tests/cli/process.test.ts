@@ -119,6 +119,28 @@ print(process_count)`;
     expect(JSON.parse(stdout).data.text).toBe('Hi');
   });
 
+  test('a pipe that has a name is told to be waited for, and read; Ctrl-C ends the wait', async () => {
+    using folder = temporaryFolder();
+    const fifo = folder.file('fifo');
+    expect(Bun.spawnSync(['mkfifo', fifo]).exitCode).toBe(0);
+    const told = `${fifo} is a pipe: reading what is written to it, once somebody does.\n`;
+    const record = JSON.stringify({ userId: 'fifo', data: { subject: 'x', comments: [] } });
+    const env = { MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key };
+    for (const door of ['batch', 'support']) {
+      const child = startChild([bun, main, 'ingest', door, fifo], env);
+      await until(() => child.log() === told, { what: 'the word that it waits' });
+      expect(await child.end('SIGINT')).toBe(130);
+    }
+    const line = `printf '%s' '${record}' >${fifo} & $MEMORY ingest support ${fifo}`;
+    expect(await shell(line).ended).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(told),
+    });
+    const event = JSON.stringify({ type: 'event', userId: 'fifo', data: { name: 'x' } });
+    const { stderr } = await shell(`$MEMORY ingest batch <(printf '%s' '${event}')`).ended;
+    expect(stderr).toBe('');
+  });
+
   test('stdout holds data alone; help, hints and errors stay out of it', async () => {
     const line = `$MEMORY save --user pure x; $MEMORY nonsense; $MEMORY get mem_none`;
     const { stdout, stderr, code } = await shell(line).ended;
