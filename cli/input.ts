@@ -1,4 +1,4 @@
-import { type Stats, statSync } from 'node:fs';
+import { lstatSync, type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { CliError } from './failure.ts';
 import { type Io, note } from './io.ts';
@@ -44,7 +44,7 @@ async function* readPieces(io: Io, path: string): AsyncGenerator<Uint8Array> {
     for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
     io.interrupted.throwIfAborted();
   } catch (error) {
-    throw inputError(path, error);
+    throw inputError(io, path, error);
   } finally {
     io.interrupted.removeEventListener('abort', stop);
     stop();
@@ -55,7 +55,7 @@ function openReader(io: Io, path: string) {
   try {
     return (path === '-' ? io.stdin : Bun.file(resolve(io.cwd, path))).stream().getReader();
   } catch (error) {
-    throw inputError(path, error);
+    throw inputError(io, path, error);
   }
 }
 
@@ -108,8 +108,12 @@ export function inputName(path: string): string {
   return path === '-' ? 'The input' : path;
 }
 
-function inputError(path: string, error: unknown): unknown {
+function inputError(io: Io, path: string, error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT' && isLink(io, path)) {
+    const message = `${path} is a link that leads nowhere.`;
+    return new CliError({ code: 'file_not_found', message });
+  }
   if (code === 'ENOENT') {
     return new CliError({
       code: 'file_not_found',
@@ -128,4 +132,8 @@ function inputError(path: string, error: unknown): unknown {
     return new CliError({ code: 'file_not_readable', message });
   }
   return error;
+}
+
+function isLink(io: Io, path: string): boolean {
+  return lstatSync(resolve(io.cwd, path), { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }

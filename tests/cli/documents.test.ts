@@ -84,9 +84,11 @@ describe('a folder', () => {
     symlinkSync('..', folder.file('docs/circle'));
     symlinkSync('../b.md', folder.file('docs/b.md'));
     symlinkSync('nowhere', folder.file('docs/c.md'));
+    const nowhere = 'docs/c.md is a link that leads nowhere.';
     const { code, stdout, stderr } = await folder.ingest(['docs']);
     expect(names(stdout)).toEqual(['docs/a.md', 'docs/b.md']);
-    expect(stderr).toContain('There is no file docs/c.md.');
+    expect(stderr).toContain(nowhere);
+    expect((await folder.ingest(['docs/c.md'])).stderr).toBe(`Error: ${nowhere}\n`);
     expect(stderr).toContain('linked folders (1)');
     expect(code).toBe(1);
     expect(names((await folder.ingest(['docs/circle/docs/a.md', 'b.md'])).stdout)).toHaveLength(2);
