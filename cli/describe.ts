@@ -28,7 +28,7 @@ export async function tellFailure(io: Io, json: true | undefined, failure: Failu
 export async function describeError(io: Io, error: unknown, context: Context): Promise<Failure> {
   if (io.interrupted.aborted) return interrupted(io.interrupted.reason);
   if (error instanceof CliError) return withExample(error, context.called);
-  if (error instanceof CommanderError) return usageFailure(error, context.called);
+  if (error instanceof CommanderError) return usageFailure(io, error, context.called);
   const { MemoryServiceError } = await import('../sdk/index.ts');
   if (error instanceof MemoryServiceError) return serviceFailure(io, error, context);
   const message = error instanceof Error ? error.message : String(error);

@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { AnyCommand, CommanderError } from './commander.ts';
 import { examplesBelow } from './examples.ts';
 import { exitCodes, type Failure } from './failure.ts';
 import { allOptions, pathBelowRoot } from './grammar.ts';
+import type { Io } from './io.ts';
 import { capitalized, quoted } from './text.ts';
 
 /** What commands are called elsewhere: those of the program itself, and those of its groups. */
@@ -42,12 +45,12 @@ const optionsElsewhere: Record<string, string> = {
 };
 
 /** An error of commander in the words of the command line. */
-export function usageFailure(error: CommanderError, called: AnyCommand): Failure {
+export function usageFailure(io: Io, error: CommanderError, called: AnyCommand): Failure {
   const message = withMeant(error.message.replace(/^error: /, ''), called);
   return {
     code: 'usage',
     message: capitalized(message),
-    hint: usageHint(error, called),
+    hint: fileHint(io, error, called) ?? usageHint(error, called),
     requestId: null,
     exitCode: exitCodes.usage,
   };
@@ -77,6 +80,14 @@ export function exampleHint(called: AnyCommand): string {
   const [example] = examplesBelow(called);
   const help = `See: ${pathOf(called)} --help`;
   return example === undefined ? help : `Such as: ${example}\n${help}`;
+}
+
+/** A file whose name begins with a dash. */
+function fileHint({ cwd }: Io, { message }: CommanderError, called: AnyCommand) {
+  const [, word] = /^error: unknown option '(.*?)'/.exec(message) ?? [];
+  const takesFiles = called.registeredArguments.some((argument) => argument.name() === 'file');
+  if (word === undefined || !takesFiles || !existsSync(resolve(cwd, word))) return null;
+  return `If the file is meant: ${quoted(`./${word}`)}`;
 }
 
 function usageHint(error: CommanderError, called: AnyCommand): string {

@@ -271,3 +271,20 @@ describe('memory status and wait', () => {
     expect(some.code).toBe(3);
   });
 });
+
+test('a file whose name begins with a dash is told how to be named, a name of none is not', async () => {
+  using folder = temporaryFolder();
+  const names = ['-dash.md', '--a b.md'];
+  for (const name of names) writeFileSync(folder.file(name), 'x');
+  const ingest = async (name: string) => {
+    const argv = ['ingest', 'document', '--user', 'u', name];
+    const { code, stderr } = await memory(argv, { cwd: folder.path });
+    expect(code).toBe(2);
+    return lines(stderr).at(-1);
+  };
+  expect(await ingest('-dash.md')).toBe('If the file is meant: ./-dash.md');
+  expect(await ingest('--a b.md')).toBe("If the file is meant: './--a b.md'");
+  expect(await ingest('-none.md')).toBe('See: memory ingest document --help');
+  const list = await memory(['list', '--user', 'u', '-dash.md'], { cwd: folder.path });
+  expect(list.stderr).not.toContain('./-dash.md');
+});
