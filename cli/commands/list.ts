@@ -93,16 +93,23 @@ function columnsAt(io: Io): Column<Memory>[] {
   const now = io.now();
   return [
     { title: 'ID', value: ({ id }) => id },
-    { title: 'TYPE', value: ({ type }) => type, hiddenWhen: ({ type }) => type === 'memory' },
+    {
+      title: 'TYPE',
+      value: ({ type }) => type,
+      hiddenWhen: ({ type }) => type === 'memory',
+      dropped: 2,
+    },
     {
       title: 'STATUS',
       value: ({ status }) => status,
       hiddenWhen: ({ status }) => status === 'complete',
+      dropped: 3,
     },
     {
       title: 'AGE',
       value: ({ createdAt }) => createdAt,
       shown: ({ createdAt }) => age(createdAt, now),
+      dropped: 1,
     },
     { title: 'CONTENT', value: ({ content }) => content, shown: withTitle, cut: true },
   ];

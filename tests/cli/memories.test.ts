@@ -107,6 +107,22 @@ describe('memory list', () => {
     expect(lines(stdout).filter((line) => Bun.stringWidth(line) > 80)).toEqual([]);
   });
 
+  test.each([50, 60, 70])(
+    'on a terminal of %d columns: fewer columns, whole ids',
+    async (terminal) => {
+      const userId = `narrow-${terminal}`;
+      await server.client.save({ userId, content: 'Likes tea '.repeat(20) });
+      const data = { messages: [{ role: 'user', content: 'Hi '.repeat(100) }] };
+      const { memoryId } = await server.client.ingest.chat({ userId, data });
+      const { stdout } = await memory(['list', '--user', userId], { terminal });
+      const [header, chat] = lines(stdout);
+      expect(header).toMatch(/^ID .*CONTENT$/);
+      expect(chat).toStartWith(`${memoryId}  `);
+      expect(lines(stdout).filter((line) => Bun.stringWidth(line) > terminal)).toEqual([]);
+      expect(lines(stdout)).toHaveLength(3);
+    },
+  );
+
   test('--json is the page as the API gives it', async () => {
     const { stdout } = await memory(['list', '--user', 'tsv', '--json']);
     expect(JSON.parse(stdout)).toEqual(await server.client.list({ userId: 'tsv' }));
