@@ -71,6 +71,32 @@ export async function textArgument(io: Io, text: string): Promise<string> {
   return text === '-' ? (await readText(io, '-')).replace(/\r?\n$/, '') : text;
 }
 
+/** What a terminal would see to itself, were it not raw: Enter or Ctrl-D, and backspace. */
+const keys = { ctrlC: '\x03', end: '\r\n\x04', back: '\b\x7f' };
+
+const interrupted = { code: 'interrupted', message: 'Interrupted.', exitCode: 130 };
+
+/** A line of stdin; of a terminal it shows nothing, and Enter ends it. */
+export async function readSecret(io: Io, question: string): Promise<string> {
+  if (!io.stdin.isTerminal) return textArgument(io, '-');
+  await io.stderr.write(question);
+  io.stdin.setRaw(true);
+  try {
+    let typed = '';
+    for await (const piece of readPieces(io, '-')) {
+      for (const key of new TextDecoder().decode(piece)) {
+        if (key === keys.ctrlC) throw new CliError(interrupted);
+        if (keys.end.includes(key)) return typed;
+        typed = keys.back.includes(key) ? typed.slice(0, -1) : typed + key;
+      }
+    }
+    return typed;
+  } finally {
+    io.stdin.setRaw(false);
+    await note(io, '');
+  }
+}
+
 /** Asks the person at the terminal. Anything but a yes is a no. */
 export async function confirm(io: Io, question: string): Promise<boolean> {
   await io.stderr.write(`${question} [y/N] `);

@@ -14,7 +14,12 @@ export type Output = {
 };
 
 export type Io = {
-  readonly stdin: { readonly isTerminal: boolean; stream(): ReadableStream<Uint8Array> };
+  readonly stdin: {
+    readonly isTerminal: boolean;
+    stream(): ReadableStream<Uint8Array>;
+    /** Of a terminal: raw, it shows nothing of what is typed, and gives every key as it comes. */
+    setRaw(raw: boolean): void;
+  };
   readonly stdout: Output;
   readonly stderr: Output;
   readonly env: Record<string, string | undefined>;
@@ -33,6 +38,7 @@ export function processIo(interrupted: AbortSignal): Io {
         return isTerminal(0, () => process.stdin);
       },
       stream: () => Bun.stdin.stream(),
+      setRaw: (raw) => void process.stdin.setRawMode(raw),
     },
     stdout: processOutput(1, () => process.stdout),
     stderr: processOutput(2, () => process.stderr),

@@ -2,7 +2,7 @@ import type { Parent } from '../commander.ts';
 import { checkedUrl, defaultBaseUrl, listed, resolveApiKey, resolveBaseUrl } from '../connect.ts';
 import { addExamples } from '../examples.ts';
 import { CliError, exitCodes, usageError } from '../failure.ts';
-import { textArgument } from '../input.ts';
+import { readSecret } from '../input.ts';
 import { hint, type Io, note } from '../io.ts';
 import { type Column, printJson, printTable } from '../output.ts';
 import {
@@ -128,7 +128,10 @@ async function givenKey(io: Io, stdin: string | undefined): Promise<string> {
   if (stdin !== undefined && stdin !== '-') {
     throw usageError('A key is not an argument: give - to read it from stdin.');
   }
-  const text = stdin === '-' ? await textArgument(io, '-') : (io.env.MEMORY_API_KEY ?? '');
+  const text =
+    stdin === '-'
+      ? await readSecret(io, 'The key, which is not shown: ')
+      : (io.env.MEMORY_API_KEY ?? '');
   const apiKey = text.trim();
   if (apiKey === '') throw usageError('There is no key: set MEMORY_API_KEY, or give - for stdin.');
   if (keyPattern.test(apiKey)) return apiKey;

@@ -16,6 +16,8 @@ export type Surroundings = {
   color?: true;
   /** What somebody at a terminal types. */
   typed?: string;
+  /** Called where the terminal is to show nothing of what is typed, and where it is to again. */
+  onRaw?: (raw: boolean) => void;
   home?: string;
   cwd?: string;
   interrupted?: AbortSignal;
@@ -55,6 +57,7 @@ export function testIo(ran: Ran, around: Surroundings = {}): Io {
   return {
     stdin: {
       isTerminal: around.typed !== undefined,
+      setRaw: (raw) => around.onRaw?.(raw),
       stream: () => (typeof stdin === 'string' ? new Blob([stdin]).stream() : stdin),
     },
     stdout: output('stdout'),

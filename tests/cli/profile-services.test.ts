@@ -94,6 +94,20 @@ test.each([
   expect(existsSync(folder.file('.config'))).toBe(taken);
 });
 
+test('a key typed at a terminal is not shown, may be corrected, and ends with Enter', async () => {
+  using folder = temporaryFolder();
+  const run = somebody(folder.path);
+  const argv = ['profile', 'set', staging.url, '-'];
+  const raw: boolean[] = [];
+  const around = { terminal: 80, onRaw: (on: boolean) => void raw.push(on) };
+  const kept = await run(argv, { ...around, typed: `${staging.key}x\u007f\rnot this` });
+  expect(kept.stderr).toStartWith('The key, which is not shown: \nKept for ');
+  expect((await run([...list, '--base-url', staging.url])).code).toBe(0);
+  expect((await run(argv, { ...around, typed: `${staging.key}\u0003` })).code).toBe(130);
+  expect((await run(argv, { ...around, typed: '\u0004' })).code).toBe(2);
+  expect(raw).toEqual([true, false, true, false, true, false]);
+});
+
 test('another key for a service that has one: told which it replaces, by its ends', async () => {
   using folder = temporaryFolder();
   const run = somebody(folder.path);
