@@ -10,7 +10,7 @@ import type { Deleted, Imported } from './contract/transfer.ts';
 import { AuthenticationError, MemoryServiceError } from './errors.ts';
 import { atLeast, type CallOptions, invalid, type Settings } from './options.ts';
 import { withRetries } from './retry.ts';
-import { attempt, type Outgoing, openTransport } from './transport.ts';
+import { attempt, isObject, type Outgoing, openTransport } from './transport.ts';
 
 /** What each operation answers with. */
 export type Answers = {
@@ -52,14 +52,17 @@ type Input = {
   body?: unknown;
 };
 
-/** What is undefined is not sent; a map is sent as `name[key]=value`. */
-type Query = { [name: string]: string | number | boolean | undefined | Query };
+/** What is undefined is not sent; the map `metadata` is sent as `metadata[key]=value`. */
+type Query = { [name: string]: unknown };
+
+/** What the SDK itself can ask for besides. */
+type InnerOptions = CallOptions & { onFault?: Outgoing['onFault'] };
 
 /** Calls an operation of the contract by its name. */
 export type Call = <Name extends keyof Answers>(
   name: Name,
   input: Input,
-  options: CallOptions | undefined,
+  options: InnerOptions | undefined,
 ) => ApiPromise<Answers[Name]>;
 
 const unsendable = 'the request cannot be made of these arguments';
@@ -68,24 +71,27 @@ export function openCall(settings: Settings): Call {
   const transport = openTransport(settings.fetch);
 
   /** All that the attempts share, the idempotency key above all, is made here, once. */
-  function requestOf(name: keyof Answers, input: Input, options: CallOptions): Outgoing {
+  function requestOf(name: keyof Answers, input: Input, options: InnerOptions): Outgoing {
     const operation: Operation = operations[name];
     const headers = headersOf(settings, operation, input, options);
+    const body = JSON.stringify(input.body);
+    if ('body' in input && body === undefined) throw invalid(`${unsendable}: request`);
     return {
       name,
       method: operation.method,
       url: settings.baseUrl + pathOf(operation, input),
       headers,
       idempotencyKey: headers.get(names.idempotencyKey) || undefined,
-      body: JSON.stringify(input.body),
+      body,
       success: operation.success,
       telltale: telltales[name] ?? 'memoryId',
       timeoutMs: atLeast(1, 'timeoutMs', options.timeoutMs ?? settings.timeoutMs),
       signal: options.signal,
+      onFault: options.onFault,
     };
   }
 
-  async function run(name: keyof Answers, input: Input, options: CallOptions) {
+  async function run(name: keyof Answers, input: Input, options: InnerOptions) {
     let request: Outgoing;
     try {
       request = requestOf(name, input, options);
@@ -113,11 +119,17 @@ function pathOf(operation: Operation, { id, query = {} }: Input): string {
 type Pair = [name: string, value: string];
 
 function pairsOf(query: Query): Pair[] {
-  return Object.entries(query).flatMap(([name, value]): Pair[] => {
+  return Object.entries(query).flatMap(([name, value]) => {
     if (value === undefined) return [];
-    if (typeof value !== 'object') return [[name, String(value)]];
-    return pairsOf(value).map(([key, inner]) => [`${name}[${key}]`, inner]);
+    if (name !== 'metadata' || !isObject(value)) return [pairOf(name, value)];
+    return Object.entries(value).map(([key, inner]) => pairOf(`${name}[${key}]`, inner));
   });
+}
+
+/** Left out, a filter that a caller lost on the way would widen the call to all of the user. */
+function pairOf(name: string, value: unknown): Pair {
+  if (typeof (value ?? {}) === 'object') throw invalid(`${unsendable}: ${name}`);
+  return [name, String(value)];
 }
 
 /** Empty or dots, an id would make the path of another operation. */

@@ -22,8 +22,8 @@ export class MemoryClient extends Memories {
   readonly #call: Call;
 
   /** Throws `InvalidRequestError` when an option cannot work. A missing key is found by a call. */
-  constructor(options: ClientOptions = {}) {
-    const settings = readSettings(options);
+  constructor(options?: ClientOptions) {
+    const settings = readSettings(options ?? {});
     const call = openCall(settings);
     super(call);
     this.baseUrl = settings.baseUrl;

@@ -6,21 +6,21 @@ const maxTimerMs = 2 ** 31 - 1;
  * Close it, or the timer runs on. It is not built on AbortSignal.timeout, which cannot be closed,
  * nor on a listener of the caller's signal, which Node warns about from the eleventh on.
  */
-export function openDeadline(timeoutMs: number, signal: AbortSignal | undefined) {
+export function openDeadline(timeoutMs: number, signal: AbortSignal | null | undefined) {
   const own = new AbortController();
   const timer = setTimeout(() => own.abort(), Math.min(timeoutMs, maxTimerMs));
   return {
-    signal: signal === undefined ? own.signal : AbortSignal.any([signal, own.signal]),
+    signal: signal ? AbortSignal.any([signal, own.signal]) : own.signal,
     close: () => clearTimeout(timer),
   };
 }
 
 /** Returns when the time is over, and at once when the signal fires; look at the signal after. */
-export async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+export async function sleep(ms: number, signal: AbortSignal | null | undefined): Promise<void> {
   const deadline = openDeadline(ms, signal);
   await new Promise<void>((resolve) => {
     if (deadline.signal.aborted) resolve();
-    else deadline.signal.addEventListener('abort', () => resolve(), { once: true });
+    else deadline.signal.addEventListener('abort', () => resolve());
   });
   deadline.close();
 }

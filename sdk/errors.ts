@@ -26,24 +26,21 @@ export type ErrorFacts = {
  * ```
  */
 export class MemoryServiceError extends Error {
+  // Only declared, here and below: the constructors set them, and the bundle stays small.
   /** The HTTP status, or undefined where no answer came. */
-  readonly status: number | undefined;
+  declare readonly status: number | undefined;
   /** For programs: a code of the contract, or one of this SDK (`connection`, `timeout`, …). */
-  readonly code: ErrorCode | (string & {});
+  declare readonly code: ErrorCode | (string & {});
   /** The invalid fields, each with what is wrong; empty unless the request was invalid. */
-  readonly details: FieldError[];
+  declare readonly details: FieldError[];
   /** Names this request in the server's log. */
-  readonly requestId: string | undefined;
+  declare readonly requestId: string | undefined;
   /** How many requests were sent; 0 when the call failed before the first. */
-  readonly attempts: number;
+  declare readonly attempts: number;
   /** The key the write was sent with: pass it to the same call to try again without a double. */
-  readonly idempotencyKey: string | undefined;
+  declare readonly idempotencyKey: string | undefined;
   /** How long the server asks to wait, in milliseconds. */
-  readonly retryAfterMs: number | undefined;
-
-  static {
-    MemoryServiceError.prototype.name = 'MemoryServiceError';
-  }
+  declare readonly retryAfterMs: number | undefined;
 
   constructor(message: string, facts: ErrorFacts = {}) {
     super(message, facts.cause === undefined ? {} : { cause: facts.cause });
@@ -58,67 +55,31 @@ export class MemoryServiceError extends Error {
 }
 
 /** The request or an option is wrong (400, 405, 415, or found before sending). See `details`. */
-export class InvalidRequestError extends MemoryServiceError {
-  static {
-    InvalidRequestError.prototype.name = 'InvalidRequestError';
-  }
-}
+export class InvalidRequestError extends MemoryServiceError {}
 
 /** The API key is missing or not accepted (401, or 403 from a proxy). */
-export class AuthenticationError extends MemoryServiceError {
-  static {
-    AuthenticationError.prototype.name = 'AuthenticationError';
-  }
-}
+export class AuthenticationError extends MemoryServiceError {}
 
 /** No such memory in this project, or no such route (404). */
-export class NotFoundError extends MemoryServiceError {
-  static {
-    NotFoundError.prototype.name = 'NotFoundError';
-  }
-}
+export class NotFoundError extends MemoryServiceError {}
 
 /** The body is over the server's limit (413). Split the text or the batch. */
-export class PayloadTooLargeError extends MemoryServiceError {
-  static {
-    PayloadTooLargeError.prototype.name = 'PayloadTooLargeError';
-  }
-}
+export class PayloadTooLargeError extends MemoryServiceError {}
 
 /** Too many requests, or too many records waiting (429), after all retries. See `retryAfterMs`. */
-export class RateLimitError extends MemoryServiceError {
-  static {
-    RateLimitError.prototype.name = 'RateLimitError';
-  }
-}
+export class RateLimitError extends MemoryServiceError {}
 
 /** The service failed (5xx), or what answered does not speak its contract (`unexpected_answer`). */
-export class ServerError extends MemoryServiceError {
-  static {
-    ServerError.prototype.name = 'ServerError';
-  }
-}
+export class ServerError extends MemoryServiceError {}
 
 /** No answer: the server cannot be reached, or the connection broke. `cause` says why. */
-export class ConnectionError extends MemoryServiceError {
-  static {
-    ConnectionError.prototype.name = 'ConnectionError';
-  }
-}
+export class ConnectionError extends MemoryServiceError {}
 
 /** An attempt took longer than `timeoutMs`, body included, or the server said so (408). */
-export class TimeoutError extends MemoryServiceError {
-  static {
-    TimeoutError.prototype.name = 'TimeoutError';
-  }
-}
+export class TimeoutError extends MemoryServiceError {}
 
 /** Your `signal` ended the call. `cause` is its reason. A write may have happened. */
 export class AbortError extends MemoryServiceError {
-  static {
-    AbortError.prototype.name = 'AbortError';
-  }
-
   constructor(facts: ErrorFacts) {
     super('the call was aborted', { ...facts, code: 'aborted' });
   }
@@ -126,11 +87,7 @@ export class AbortError extends MemoryServiceError {
 
 /** The work on a memory failed. `ingestStatus.errorMessage` says why; ingest it again to retry. */
 export class IngestFailedError extends MemoryServiceError {
-  readonly ingestStatus: IngestStatus;
-
-  static {
-    IngestFailedError.prototype.name = 'IngestFailedError';
-  }
+  declare readonly ingestStatus: IngestStatus;
 
   constructor(ingestStatus: IngestStatus, facts: ErrorFacts) {
     const reason = ingestStatus.errorMessage ?? 'no reason given';
@@ -139,27 +96,46 @@ export class IngestFailedError extends MemoryServiceError {
   }
 }
 
-/** The wait ended before the work did. Nothing is lost: wait again with the same id. */
+/**
+ * The wait ended before the work did. Nothing is lost: wait again with the same id. `cause` is the
+ * last failure of a request on the way, if any.
+ */
 export class WaitTimeoutError extends MemoryServiceError {
-  readonly memoryId: string;
+  declare readonly memoryId: string;
   /** The last status that was seen, if any. */
-  readonly ingestStatus: IngestStatus | undefined;
-
-  static {
-    WaitTimeoutError.prototype.name = 'WaitTimeoutError';
-  }
+  declare readonly ingestStatus: IngestStatus | undefined;
 
   constructor(
     memoryId: string,
     timeoutMs: number,
     ingestStatus: IngestStatus | undefined,
     attempts?: number,
+    cause?: unknown,
   ) {
     super(`${memoryId} is not complete after ${timeoutMs} ms. Nothing is lost: wait again.`, {
       code: 'wait_timeout',
       attempts,
+      cause,
     });
     this.memoryId = memoryId;
     this.ingestStatus = ingestStatus;
   }
+}
+
+// Names that outlive a minifier.
+for (const [name, { prototype }] of Object.entries({
+  MemoryServiceError,
+  InvalidRequestError,
+  AuthenticationError,
+  NotFoundError,
+  PayloadTooLargeError,
+  RateLimitError,
+  ServerError,
+  ConnectionError,
+  TimeoutError,
+  AbortError,
+  IngestFailedError,
+  WaitTimeoutError,
+})) {
+  prototype.name = name;
 }

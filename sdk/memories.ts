@@ -172,7 +172,8 @@ export class Memories {
 
   /**
    * Waits until an ingested memory is `complete`, and resolves with that status. `timeoutMs` is
-   * for the whole wait, default 60,000. Errors: `IngestFailedError` when the work failed,
+   * for the whole wait, default 60,000. What may pass, as a restart of the service, does not end
+   * it, unless the service was never reached. Errors: `IngestFailedError` when the work failed,
    * `WaitTimeoutError` when the time is over (nothing is lost; wait again), and as for `status`.
    *
    * ```ts

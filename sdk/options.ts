@@ -26,7 +26,7 @@ export type FetchFunction = (url: string, init?: RequestInit) => Promise<Respons
 /** What every method takes last. */
 export type CallOptions = {
   /** Ends the call, its waits included, with an `AbortError`. */
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal | null | undefined;
   /** For one attempt of this call. Default: the client's. */
   timeoutMs?: number | undefined;
   /**
@@ -73,15 +73,10 @@ export function readSettings(options: ClientOptions) {
 
 /** The value is not named in the message: a URL can hold a password. */
 function readBaseUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (
-    url === undefined ||
-    !/^https?:$/.test(url.protocol) ||
-    url.username + url.password + url.search + url.hash !== ''
-  ) {
-    throw invalid('baseUrl must be an http or https URL without user, query and fragment');
-  }
-  return (url.origin + url.pathname).replace(/\/+$/, '');
+  const url = URL.canParse(text) ? new URL(text).href : '';
+  const [base] = /^https?:\/\/[^/@]+\/[^?#]*(?=[?#]*$)/.exec(url) ?? [];
+  if (base) return base.replace(/\/+$/, '');
+  throw invalid('baseUrl must be an http or https URL without user, query and fragment');
 }
 
 export function atLeast(min: number, name: string, value: number): number {

@@ -2,8 +2,16 @@ import type { Answer } from './answer.ts';
 import type { Call } from './call.ts';
 import type { IngestStatus } from './contract/status.ts';
 import { openDeadline, sleep } from './deadline.ts';
-import { AbortError, IngestFailedError, ServerError, WaitTimeoutError } from './errors.ts';
+import {
+  AbortError,
+  ConnectionError,
+  IngestFailedError,
+  type MemoryServiceError,
+  ServerError,
+  WaitTimeoutError,
+} from './errors.ts';
 import { atLeast, type CallOptions } from './options.ts';
+import { isPassing } from './retry.ts';
 
 const firstWaitMs = 100;
 const maxWaitMs = 2_000;
@@ -15,28 +23,47 @@ export type WaitOptions = Omit<CallOptions, 'timeoutMs' | 'idempotencyKey'> & {
   onStatus?: ((status: IngestStatus) => void) | undefined;
 };
 
-/** Asks for the status, less and less often, until the work is over or the time is. */
+/**
+ * Asks for the status, less and less often, until the work is over or the time is. A look that
+ * fails may be followed by one that does not, but a service that was never there is told at once.
+ */
 export async function waitUntilComplete(
   call: Call,
   memoryId: string,
   { timeoutMs = 60_000, signal, onStatus, headers }: WaitOptions,
 ): Promise<Answer<IngestStatus>> {
   const deadline = openDeadline(atLeast(1, 'timeoutMs', timeoutMs), signal);
-  const options = { signal: deadline.signal, headers };
   let last: IngestStatus | undefined;
+  let fault: MemoryServiceError | undefined;
   let attempts = 0;
+  const onFault = (error: MemoryServiceError) => {
+    fault = error;
+  };
+  const options = { signal: deadline.signal, headers, onFault };
+  /** Returns only where another look may succeed. */
+  function onFailure(error: MemoryServiceError): undefined {
+    const sent = attempts + error.attempts;
+    if (error instanceof AbortError && !signal?.aborted) {
+      throw new WaitTimeoutError(memoryId, timeoutMs, last, sent, fault);
+    }
+    if (!isPassing(error) || (!attempts && error instanceof ConnectionError)) {
+      throw Object.assign(error, { attempts: sent });
+    }
+    attempts = sent;
+    onFault(error);
+  }
   try {
     for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 1.5, maxWaitMs)) {
-      const answer = await call('status', { id: memoryId }, options).withResponse();
-      last = answer.data;
-      attempts += answer.response.attempts;
-      onStatus?.(last);
-      if (isComplete(answer, attempts)) return answer;
-      await sleep(waitMs, deadline.signal);
+      const look = call('status', { id: memoryId }, options).withResponse();
+      const answer = await look.catch(onFailure);
+      if (answer) {
+        last = answer.data;
+        attempts += answer.response.attempts;
+        onStatus?.(last);
+        if (isComplete(answer, attempts)) return answer;
+      }
+      await sleep(answer ? waitMs : Math.max(waitMs, fault?.retryAfterMs ?? 0), deadline.signal);
     }
-  } catch (error) {
-    if (!(error instanceof AbortError) || signal?.aborted) throw error;
-    throw new WaitTimeoutError(memoryId, timeoutMs, last, attempts + error.attempts);
   } finally {
     deadline.close();
   }
@@ -44,7 +71,7 @@ export async function waitUntilComplete(
 
 /** Throws where there is nothing to wait for any more. */
 function isComplete({ data, response }: Answer<IngestStatus>, attempts: number): boolean {
-  const facts = { status: response.status, requestId: response.requestId, attempts };
+  const facts = { ...response, attempts };
   switch (data.status) {
     case 'processing':
       return false;

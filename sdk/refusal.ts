@@ -21,18 +21,13 @@ type Status = (typeof errorTable)[ErrorCode]['status'];
  * the service would answer with. Its texts stay out of the bundle.
  */
 const classes: Record<number, ErrorClass | undefined> = {
-  400: InvalidRequestError,
   401: AuthenticationError,
   403: AuthenticationError,
   404: NotFoundError,
-  405: InvalidRequestError,
   408: TimeoutError,
   413: PayloadTooLargeError,
-  415: InvalidRequestError,
   429: RateLimitError,
-  500: ServerError,
-  503: ServerError,
-} satisfies Record<Status | 403 | 408, ErrorClass>;
+} satisfies Record<Exclude<Status, 400 | 405 | 415 | 500 | 503> | 403 | 408, ErrorClass>;
 
 /**
  * Turns an answer that is not the wanted one into the error that it means. The status decides the
@@ -45,18 +40,15 @@ export function errorOfAnswer(
   facts: ErrorFacts,
 ): MemoryServiceError {
   const { error, message, details } = status >= 400 ? (body ?? {}) : {};
-  const ErrorOfStatus = classOf(status);
+  const isRefusal = status >= 400 && status < 500;
+  const ErrorOfStatus = classes[status] ?? (isRefusal ? InvalidRequestError : ServerError);
   return new ErrorOfStatus(textOf(message) ?? strange(status, headers), {
     ...facts,
     status,
     code: textOf(error),
     details: Array.isArray(details) ? details : [],
-    retryAfterMs: readRetryAfter(headers.get(names.retryAfter)),
+    retryAfterMs: readRetryAfter(headers.get(names.retryAfter) ?? ''),
   });
-}
-
-function classOf(status: number): ErrorClass {
-  return classes[status] ?? (status >= 400 && status < 500 ? InvalidRequestError : ServerError);
 }
 
 function strange(status: number, headers: Headers): string {
@@ -65,10 +57,9 @@ function strange(status: number, headers: Headers): string {
 }
 
 /** Whole seconds or an HTTP date, as milliseconds from now. */
-function readRetryAfter(value: string | null): number | undefined {
-  if (value === null) return undefined;
+function readRetryAfter(value: string): number | undefined {
   const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+  return ms >= 0 ? ms : undefined;
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,4 +1,5 @@
 import type { Answer } from './answer.ts';
+import type { OperationName } from './contract/operations.ts';
 import { sleep } from './deadline.ts';
 import { AbortError, ConnectionError, MemoryServiceError, TimeoutError } from './errors.ts';
 import type { AttemptEvent, Settings } from './options.ts';
@@ -29,6 +30,7 @@ export async function withRetries(
       const retryInMs = waitBeforeNext(error, number, request, settings);
       report(error, error, retryInMs);
       if (retryInMs === undefined) throw error;
+      request.onFault?.(error);
       await sleep(retryInMs, signal);
     }
   }
@@ -41,19 +43,16 @@ function waitBeforeNext(
   request: Outgoing,
   { maxRetries, retryDelayMs }: Settings,
 ): number | undefined {
-  if (number > maxRetries || !mayRepeat(request) || !isPassing(error, request)) return undefined;
+  // A write without a key may have happened although its answer was lost.
+  const mayRepeat = request.method === 'GET' || request.idempotencyKey;
+  if (number > maxRetries || !mayRepeat || !isPassing(error, request.name)) return undefined;
   const backoffMs = Math.min(retryDelayMs * 2 ** (number - 1), maxBackoffMs);
   const waitMs = Math.max(error.retryAfterMs ?? 0, backoffMs * (1 - Math.random() / 4));
   return waitMs > maxWaitMs ? undefined : waitMs;
 }
 
-/** A write without a key may have happened although its answer was lost. */
-function mayRepeat({ method, idempotencyKey }: Outgoing): boolean {
-  return method === 'GET' || idempotencyKey !== undefined;
-}
-
 /** Whether the same request may well succeed a little later. */
-function isPassing(error: MemoryServiceError, { name }: Outgoing): boolean {
+export function isPassing(error: MemoryServiceError, name?: OperationName): boolean {
   if (error instanceof ConnectionError) return true;
   // Who asks how the service is wants to know, not to wait until it is better.
   if (name === 'health') return false;
@@ -72,14 +71,13 @@ function reporter(
     error?: MemoryServiceError,
     retryInMs?: number,
   ): void => {
-    const durationMs = performance.now() - startedAt;
     try {
       onAttempt?.({
         operation,
         method,
         url,
         attempt,
-        durationMs,
+        durationMs: performance.now() - startedAt,
         status,
         requestId,
         error,

@@ -25,7 +25,9 @@ export type Outgoing = {
   success: number;
   telltale: string;
   timeoutMs: number;
-  signal: AbortSignal | undefined;
+  signal: AbortSignal | null | undefined;
+  /** Called with every failure that is followed by another attempt. */
+  onFault: ((error: MemoryServiceError) => void) | undefined;
 };
 
 type Incoming = { status: number; headers: Headers; text: string };
@@ -34,7 +36,7 @@ type Transport = ReturnType<typeof openTransport>;
 
 export function openTransport(fetch: FetchFunction) {
   // ofetch asks for all of the runtime's own fetch, but only calls it, with a string.
-  return createFetch({ fetch: fetch as typeof globalThis.fetch, Headers: globalThis.Headers }).raw;
+  return createFetch({ fetch: fetch as typeof globalThis.fetch }).raw;
 }
 
 /** One attempt: data, or one of our errors. */
@@ -124,8 +126,9 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
+/** Not an array or a Map, whose fields are not what it holds. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return {}.toString.call(value) === '[object Object]';
 }
 
 function isSuccess(
@@ -133,8 +136,7 @@ function isSuccess(
   status: number,
   body: Record<string, unknown> | undefined,
 ): boolean {
-  if (success === 204) return status === 204;
   // A service that says of itself that it fails has answered the question.
   if (name === 'health' && status === 503) return body?.status === 'failing';
-  return status === success && body !== undefined && telltale in body;
+  return status === success && (status === 204 || telltale in (body ?? {}));
 }

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'bun:test';
-import { InvalidRequestError, type MemoryClient } from '../../sdk/index.ts';
+import { InvalidRequestError, MemoryClient } from '../../sdk/index.ts';
 import { aMemory, json, refusal, startFaultServer } from '../support/fault-server.ts';
 import { clientOf, failure } from './client-of.ts';
 
@@ -72,4 +72,72 @@ test('a list that fails before anybody awaits it is told to whoever does, and to
   expect(await failure(walk())).toMatchObject({ status: 404 });
   expect(await failure(page)).toMatchObject({ status: 404 });
   expect(unhandled).toEqual([]);
+});
+
+const lost: [string, object][] = [
+  ['metadata[tenant]', { metadata: { tenant: undefined } }],
+  ['metadata[tenant]', { metadata: { tenant: null } }],
+  ['metadata[k]', { metadata: { k: [] } }],
+  ['metadata[k]', { metadata: { k: {} } }],
+  ['metadata', { metadata: [] }],
+  ['metadata', { metadata: null }],
+  ['metadata', { metadata: new Map([['tenant', 'a']]) }],
+  ['limit', { limit: {} }],
+  ['limit', { limit: null }],
+  ['cursor', { cursor: [] }],
+  ['cursor', { cursor: null }],
+  ['source', { source: null }],
+];
+
+test.each(lost)(
+  'a %s that cannot be sent is refused: the answer would cover all',
+  async (name, query) => {
+    using server = startFaultServer(empty);
+    const client = clientOf(server);
+    const whole = { userId: 'u-1', query: 'x', ...query } as never;
+    for (const call of [client.list(whole), client.search(whole), client.export(whole)]) {
+      const error = await failure(call);
+      expect(error).toBeInstanceOf(InvalidRequestError);
+      expect(error.message).toEndWith(`: ${name}`);
+    }
+    expect(server.requests).toHaveLength(0);
+  },
+);
+
+test('what is undefined is not sent, and no metadata narrows nothing', async () => {
+  using server = startFaultServer(empty);
+  const client = clientOf(server);
+  const nothing = undefined as never;
+  await client.list({ userId: 'u', cursor: nothing, limit: nothing, metadata: nothing });
+  await client.list({ userId: 'u', metadata: {} });
+  await client.list({ userId: 'u', metadata: Object.assign(Object.create(null), { k: false }) });
+  const path = '/v1/memories?userId=u';
+  const paths = server.requests.map((request) => request.path);
+  expect(paths).toEqual([path, path, `${path}&metadata%5Bk%5D=false`]);
+});
+
+test('a request that is undefined is refused before it is sent', async () => {
+  using server = startFaultServer(json(200, aMemory));
+  const client = clientOf(server);
+  const none = undefined as never;
+  const { ingest } = client;
+  const writes = [client.save(none), client.update('mem_1', none), client.import(none)];
+  const doors = [ingest.support(none), ingest.record(none), ingest.batch(none)];
+  for (const call of [...writes, ...doors]) {
+    const error = await failure(call);
+    expect(error).toBeInstanceOf(InvalidRequestError);
+    expect(error).toMatchObject({ status: undefined, attempts: 0 });
+  }
+  expect(server.requests).toHaveLength(0);
+});
+
+test('a signal of null is none, as for fetch', async () => {
+  using server = startFaultServer(json(200, { ...aMemory, memoryId: 'mem_1' }));
+  const client = clientOf(server);
+  expect(await client.get('mem_1', { signal: null })).toMatchObject({ id: 'mem_1' });
+  expect(await client.waitUntilComplete('mem_1', { signal: null })).toBeDefined();
+});
+
+test('a client may be made of null', () => {
+  expect(new MemoryClient(null as never).baseUrl).toBe(new MemoryClient().baseUrl);
 });

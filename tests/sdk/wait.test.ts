@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import {
   AbortError,
+  ConnectionError,
   IngestFailedError,
   NotFoundError,
   ServerError,
@@ -96,4 +97,78 @@ test('waitUntilComplete().withResponse() gives the last answer', async () => {
   const { data, response } = await clientOf(server).waitUntilComplete('mem_1').withResponse();
   expect(data.status).toBe('complete');
   expect(response.requestId).toBe('req_1');
+});
+
+for (const [fault, reply] of Object.entries({
+  'lost connections': dropped(),
+  'answers of 503': refusal(503, 'unavailable'),
+  'answers of 429': refusal(429, 'rate_limited'),
+})) {
+  test(`waitUntilComplete() goes on through more ${fault} than a call retries`, async () => {
+    const faults = Array.from({ length: 5 }, () => reply);
+    using server = startFaultServer(state('processing'), ...faults, state('complete'));
+    const seen: string[] = [];
+    const onStatus = ({ status }: { status: string }) => seen.push(status);
+    const { data, response } = await clientOf(server)
+      .waitUntilComplete('mem_1', { onStatus })
+      .withResponse();
+    expect(data.status).toBe('complete');
+    expect(seen).toEqual(['processing', 'complete']);
+    expect(server.requests).toHaveLength(7);
+    expect(response.status).toBe(200);
+  });
+}
+
+test('waitUntilComplete() goes on where the service answers at first that it cannot', async () => {
+  const busy = refusal(503, 'unavailable');
+  using server = startFaultServer(busy, busy, busy, dropped(), busy, busy, state('complete'));
+  expect(await clientOf(server).waitUntilComplete('mem_1')).toMatchObject({ status: 'complete' });
+});
+
+test('a wait that ends in faults names the last one as its cause', async () => {
+  using server = startFaultServer(state('processing'), refusal(503, 'unavailable'));
+  const error = await failure(clientOf(server).waitUntilComplete('mem_1', { timeoutMs: 400 }));
+  expect(error).toBeInstanceOf(WaitTimeoutError);
+  expect(error).toMatchObject({ ingestStatus: { status: 'processing' }, cause: { status: 503 } });
+  expect(error.attempts).toBe(server.requests.length);
+  using limited = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '50' }));
+  const held = await failure(clientOf(limited).waitUntilComplete('mem_1', { timeoutMs: 50 }));
+  expect(held).toMatchObject({ code: 'wait_timeout', cause: { retryAfterMs: 50_000 } });
+});
+
+test('between two looks a wait obeys the Retry-After of the last', async () => {
+  const later = refusal(429, 'rate_limited', { 'Retry-After': '1' });
+  using server = startFaultServer(later, state('complete'));
+  const startedAt = performance.now();
+  await clientOf(server, { maxRetries: 0 }).waitUntilComplete('mem_1');
+  expect(performance.now() - startedAt).toBeGreaterThan(990);
+});
+
+test('waitUntilComplete() says at once that the service was never there', async () => {
+  using server = startFaultServer(dropped());
+  const error = await failure(clientOf(server).waitUntilComplete('mem_1'));
+  expect(error).toBeInstanceOf(ConnectionError);
+  expect(server.requests).toHaveLength(3);
+});
+
+test('what cannot pass ends a wait, also behind what can', async () => {
+  const busy = refusal(503, 'unavailable');
+  using server = startFaultServer(busy, busy, busy, refusal(404, 'not_found'));
+  const error = await failure(clientOf(server).waitUntilComplete('mem_1'));
+  expect(error).toBeInstanceOf(NotFoundError);
+  expect(error.attempts).toBe(4);
+});
+
+test('an aborted wait says how many requests were sent', async () => {
+  using server = startFaultServer(state('processing'), dropped(), state('processing'));
+  const controller = new AbortController();
+  let looks = 0;
+  const onStatus = () => {
+    looks += 1;
+    if (looks === 2) controller.abort('enough');
+  };
+  const { signal } = controller;
+  const error = await failure(clientOf(server).waitUntilComplete('mem_1', { signal, onStatus }));
+  expect(error).toBeInstanceOf(AbortError);
+  expect(error).toMatchObject({ attempts: 3, cause: 'enough' });
 });
