@@ -29,7 +29,6 @@ export function openPace(io: Io, until: number) {
   }
 
   return {
-    pause,
     /** Of an answer. A service without a limit names none. */
     read(headers: Headers): void {
       const [, quota] = /;q=(\d+)/.exec(headers.get(policyName) ?? '') ?? [];

@@ -1,14 +1,16 @@
+import { setTimeout } from 'node:timers/promises';
 import type { MemoryClient } from '../sdk/index.ts';
 import { exitCodes } from './failure.ts';
-import type { Io } from './io.ts';
+import { hint, type Io } from './io.ts';
 import { openPace } from './pace.ts';
-import { look, type Outcome } from './waiting.ts';
+import { look, notAskedCode, type Outcome } from './waiting.ts';
 
 const atOnce = 8;
 /** What is done when the time is over still answers so: each that soon, and all within a little. */
 const lateLookMs = 300;
 const graceMs = 2_000;
-const busyMs = 5_000;
+/** Between two tries while the service is away, as when it is started anew. */
+const awayMs = 1_000;
 
 /**
  * Waits for many within one deadline, a few at a time, and tells of each as it ends. The last one
@@ -21,9 +23,10 @@ export async function waitForAll(
   timeoutMs: number,
   onOutcome: (outcome: Outcome) => Promise<void>,
 ): Promise<number> {
-  const { RateLimitError } = await import('../sdk/index.ts');
+  const { ConnectionError } = await import('../sdk/index.ts');
   const until = io.now() + timeoutMs;
   const left = [...new Set(memoryIds)];
+  const count = left.length;
   const silent: string[] = [];
   const seen = new Set<number>();
   const pace = openPace(io, until);
@@ -45,9 +48,10 @@ export async function waitForAll(
       try {
         await lookAt(id);
       } catch (error) {
-        if (!(error instanceof RateLimitError)) throw error;
-        pace.pause(error.retryAfterMs ?? busyMs);
+        // Only a service that was never there is told at once.
+        if (seen.size === 0 || !(error instanceof ConnectionError)) throw error;
         left.push(id);
+        await setTimeout(awayMs, undefined, { signal: io.interrupted });
       }
     }
   }
@@ -56,23 +60,32 @@ export async function waitForAll(
     const outcomeOf = await silence(io, client, timeoutMs);
     for (const id of silent) await tell(outcomeOf(id));
   }
-  const worst = [exitCodes.failed, exitCodes.notFound, exitCodes.processing];
+  if (seen.has(notAskedCode)) await tellNotAsked(io, silent.length, count, timeoutMs);
+  const worst = [exitCodes.failed, exitCodes.notFound, exitCodes.processing, notAskedCode];
   return worst.find((code) => seen.has(code)) ?? exitCodes.done;
 }
 
 /** What is told of those that did not answer in time: where the queue is empty, they are done. */
 async function silence(io: Io, client: MemoryClient, timeoutMs: number) {
-  const { MemoryServiceError, WaitTimeoutError } = await import('../sdk/index.ts');
+  const { WaitTimeoutError } = await import('../sdk/index.ts');
   const { pending } = await client.health({ signal: io.interrupted });
-  return (memoryId: string): Outcome => {
-    const told = { memoryId, status: null, exitCode: exitCodes.processing };
-    if (pending > 0) {
-      return { ...told, error: new WaitTimeoutError(memoryId, timeoutMs, undefined) };
-    }
-    const message = `${memoryId} is processed; how it ended was not asked within ${timeoutMs} ms`;
-    const error = new MemoryServiceError(`${message}: give a longer --timeout`, {
-      code: 'wait_timeout',
-    });
-    return { ...told, error, notAsked: true };
-  };
+  return (memoryId: string): Outcome =>
+    pending > 0
+      ? {
+          memoryId,
+          status: null,
+          exitCode: exitCodes.processing,
+          error: new WaitTimeoutError(memoryId, timeoutMs, undefined),
+        }
+      : { memoryId, status: null, exitCode: notAskedCode, error: null, notAsked: true };
+}
+
+/** Some of them may have failed, which is not to be taken for success. */
+async function tellNotAsked(io: Io, notAsked: number, count: number, timeoutMs: number) {
+  await hint(
+    io,
+    `Nothing is waiting any more: all ${count} are processed. How ${notAsked} of them
+ended was not asked within ${timeoutMs} ms: give a longer --timeout, or see which
+failed: memory list --user <id> --all --json | jq -c 'select(.status=="failed")'`,
+  );
 }

@@ -2,7 +2,10 @@ import type { IngestStatus, MemoryClient, MemoryServiceError } from '../sdk/inde
 import { exitCodes } from './failure.ts';
 import type { Io } from './io.ts';
 
-/** How a wait for one memory ended. `error` is null only when the memory is complete. */
+/** All are processed, and the time was over before the service could say how each had ended. */
+export const notAskedCode = 9;
+
+/** How a wait for one memory ended. `error` is null when it is complete, or was not asked. */
 export type Outcome = {
   memoryId: string;
   status: IngestStatus | null;
@@ -44,7 +47,7 @@ export async function look(
     }
     if (error instanceof WaitTimeoutError) {
       const { ingestStatus, attempts } = error;
-      const late = new WaitTimeoutError(memoryId, timeoutMs, ingestStatus, attempts);
+      const late = new WaitTimeoutError(memoryId, timeoutMs, ingestStatus, attempts, error.cause);
       const status = ingestStatus ?? null;
       return { memoryId, status, error: late, exitCode: exitCodes.processing };
     }

@@ -7,7 +7,7 @@ import { parseIds, timeoutOption } from '../options.ts';
 import { printJsonLine, printLine } from '../output.ts';
 import { escaped, visible } from '../text.ts';
 import { waitForAll } from '../wait-for-all.ts';
-import type { Outcome } from '../waiting.ts';
+import { notAskedCode, type Outcome } from '../waiting.ts';
 
 export function addWait(program: Parent, io: Io): void {
   const command = program
@@ -17,7 +17,8 @@ export function addWait(program: Parent, io: Io): void {
     .addOption(timeoutOption)
     .addHelpText(
       'after',
-      '\nExits with 0 when all are complete, 1 if one failed, 8 if time ran out.',
+      '\nExits with 0 when all are complete, 1 if one failed, 8 if time ran out, and 9 if' +
+        '\nall are processed, but time ran out before each was asked how that ended.',
     );
   command.action(async (ids) => {
     const options = command.optsWithGlobals();
@@ -25,7 +26,8 @@ export function addWait(program: Parent, io: Io): void {
     const pending: string[] = [];
     const lastFirst = ids.toReversed();
     const exitCode = await waitForAll(io, client, lastFirst, options.timeout, async (outcome) => {
-      if (outcome.exitCode === exitCodes.processing) pending.push(outcome.memoryId);
+      const { exitCode: code, memoryId } = outcome;
+      if (code === exitCodes.processing || code === notAskedCode) pending.push(memoryId);
       await printOutcome(io, options.json, outcome);
     });
     if (pending.length > 0) {
@@ -36,10 +38,15 @@ export function addWait(program: Parent, io: Io): void {
   addExamples(command, ['memory wait mem_0199c2a4f1e87c3d9b5e6a7f80912b3c --timeout 5m']);
 }
 
+const notAskedError = {
+  code: 'wait_timeout',
+  message: 'it is processed; how that ended was not asked in time',
+};
+
 export async function printOutcome(io: Io, json: true | undefined, outcome: Outcome) {
   const { memoryId, exitCode, status, error, notAsked } = outcome;
   if (json) {
-    const { code, message } = error ?? {};
+    const { code, message } = error ?? notAskedError;
     const known = status ?? { memoryId, status: 'processing' };
     return printJsonLine(
       io,

@@ -1,0 +1,92 @@
+import { expect, test } from 'bun:test';
+import { startServer } from '../../server/main.ts';
+import { holdRecord } from '../support/queue.ts';
+import type { TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+import { lines, memory, memoryAt, temporaryFolder } from './command.ts';
+
+/* A wait outlasts a server that is stopped and started again where it was. */
+
+test.each([1, 3])(
+  'memory wait of %d goes on through a restart of the server',
+  async (count) => {
+    using folder = temporaryFolder();
+    const databaseUrl = `sqlite:${folder.file('memory.db')}`;
+    const env = { LOG_LEVEL: 'silent', MEMORY_RATE_LIMIT: 'off' };
+    let running = await startServer({ env, port: 0, databaseUrl });
+    const { url, firstKey = '' } = running;
+    const server = { url, databaseUrl, key: firstKey } as TestServer;
+    const held = await holdRecord(server);
+    const client = memoryAt(server);
+    const others: string[] = [];
+    for (let at = 1; at < count; at += 1) {
+      const argv = ['ingest', 'document', '-', '--user', 'u', '--external-id', `${at}`, '--json'];
+      const { stdout } = await client(argv, { stdin: `text ${at}` });
+      others.push(JSON.parse(stdout).memoryId);
+    }
+    let ended = false;
+    let told = '';
+    const onOutput = (text: string) => {
+      told += text;
+    };
+    const argv = ['wait', ...others, held.memoryId, '--timeout', '30s'];
+    const waiting = client(argv, { onOutput }).finally(() => {
+      ended = true;
+    });
+    const allTold = async () => others.every((id) => told.includes(id));
+    await until(allTold, { what: 'the others' });
+    await Bun.sleep(300);
+    await running.stop();
+    // Longer than the retries of one request.
+    await Bun.sleep(3_000);
+    expect(ended).toBe(false);
+    running = await startServer({ env, port: Number(new URL(url).port), databaseUrl });
+    await held.fail('it was to fail');
+    const { code, stdout } = await waiting;
+    expect(stdout).toContain(`${held.memoryId}\t`);
+    expect([0, 1]).toContain(code);
+    await running.stop();
+  },
+  40_000,
+);
+
+/** Says of every memory that it is complete; after so many answers it is gone. */
+function passingService(port: number, answers: number) {
+  let answered = 0;
+  const gone = Promise.withResolvers<void>();
+  const door = Bun.serve({
+    port,
+    hostname: '127.0.0.1',
+    fetch(request) {
+      answered += 1;
+      if (answered === answers) setImmediate(() => door.stop(true).then(() => gone.resolve()));
+      const memoryId = new URL(request.url).pathname.split('/').at(-2);
+      const done = { memoryId, status: 'complete', errorMessage: null };
+      return Response.json(done, { headers: { connection: 'close' } });
+    },
+  });
+  return { url: `http://127.0.0.1:${door.port}`, port: door.port ?? 0, gone: gone.promise, door };
+}
+
+test('a wait for many goes on where a look begins while the service is away', async () => {
+  const ids = Array.from({ length: 60 }, (_, at) => `mem_${at}`);
+  const first = passingService(0, 20);
+  const env = { MEMORY_BASE_URL: first.url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
+  const waiting = memory(['wait', ...ids, '--timeout', '30s'], { env });
+  await first.gone;
+  await Bun.sleep(3_000);
+  const again = passingService(first.port, Number.POSITIVE_INFINITY);
+  const { code, stdout } = await waiting;
+  expect(new Set(lines(stdout).map((line) => line.split('\t')[0]))).toEqual(new Set(ids));
+  expect(code).toBe(0);
+  await again.door.stop(true);
+}, 40_000);
+
+test('a wait for many says at once that the service was never there', async () => {
+  const { url, door } = passingService(0, Number.POSITIVE_INFINITY);
+  await door.stop(true);
+  const env = { MEMORY_BASE_URL: url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
+  const { code, stderr } = await memory(['wait', 'mem_1', 'mem_2', '--timeout', '30s'], { env });
+  expect(stderr).toContain('Cannot reach');
+  expect(code).toBe(5);
+});
