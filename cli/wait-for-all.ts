@@ -3,7 +3,7 @@ import type { MemoryClient } from '../sdk/index.ts';
 import { exitCodes } from './failure.ts';
 import { hint, type Io } from './io.ts';
 import { openPace } from './pace.ts';
-import { look, notAskedCode, type Outcome } from './waiting.ts';
+import { look, type Outcome } from './waiting.ts';
 
 const atOnce = 8;
 /** What is done when the time is over still answers so: each that soon, and all within a little. */
@@ -60,8 +60,8 @@ export async function waitForAll(
     const outcomeOf = await silence(io, client, timeoutMs);
     for (const id of silent) await tell(outcomeOf(id));
   }
-  if (seen.has(notAskedCode)) await tellNotAsked(io, silent.length, count, timeoutMs);
-  const worst = [exitCodes.failed, exitCodes.notFound, exitCodes.processing, notAskedCode];
+  if (seen.has(exitCodes.notAsked)) await tellNotAsked(io, silent.length, count, timeoutMs);
+  const worst = [exitCodes.failed, exitCodes.notFound, exitCodes.processing, exitCodes.notAsked];
   return worst.find((code) => seen.has(code)) ?? exitCodes.done;
 }
 
@@ -77,7 +77,7 @@ async function silence(io: Io, client: MemoryClient, timeoutMs: number) {
           exitCode: exitCodes.processing,
           error: new WaitTimeoutError(memoryId, timeoutMs, undefined),
         }
-      : { memoryId, status: null, exitCode: notAskedCode, error: null, notAsked: true };
+      : { memoryId, status: null, exitCode: exitCodes.notAsked, error: null, notAsked: true };
 }
 
 /** Some of them may have failed, which is not to be taken for success. */

@@ -2,9 +2,6 @@ import type { IngestStatus, MemoryClient, MemoryServiceError } from '../sdk/inde
 import { exitCodes } from './failure.ts';
 import type { Io } from './io.ts';
 
-/** All are processed, and the time was over before the service could say how each had ended. */
-export const notAskedCode = 9;
-
 /** How a wait for one memory ended. `error` is null when it is complete, or was not asked. */
 export type Outcome = {
   memoryId: string;

@@ -7,7 +7,7 @@ import { parseIds, timeoutOption } from '../options.ts';
 import { printJsonLine, printLine } from '../output.ts';
 import { escaped, visible } from '../text.ts';
 import { waitForAll } from '../wait-for-all.ts';
-import { notAskedCode, type Outcome } from '../waiting.ts';
+import type { Outcome } from '../waiting.ts';
 
 export function addWait(program: Parent, io: Io): void {
   const command = program
@@ -27,7 +27,7 @@ export function addWait(program: Parent, io: Io): void {
     const lastFirst = ids.toReversed();
     const exitCode = await waitForAll(io, client, lastFirst, options.timeout, async (outcome) => {
       const { exitCode: code, memoryId } = outcome;
-      if (code === exitCodes.processing || code === notAskedCode) pending.push(memoryId);
+      if (code === exitCodes.processing || code === exitCodes.notAsked) pending.push(memoryId);
       await printOutcome(io, options.json, outcome);
     });
     if (pending.length > 0) {
