@@ -14,7 +14,7 @@ import { isBusy } from './faults.ts';
 import { lockDatabase } from './lock.ts';
 import { assertOurs, migrate } from './migrate.ts';
 import { arrivingAt, canonicalPath } from './path.ts';
-import { applySetting, keepFilesPrivate, openDatabase } from './settings.ts';
+import { applySetting, closeUnfolded, keepFilesPrivate, openDatabase } from './settings.ts';
 
 /** What a backup holds. */
 export type BackupContents = { memories: number; bytes: number };
@@ -146,7 +146,7 @@ function inspect(file: string): BackupContents {
     };
     return { memories, bytes: Bun.file(file).size };
   } finally {
-    db.close(false);
+    db.close(true);
   }
 }
 
@@ -166,11 +166,11 @@ function foldLog(path: string): void {
   try {
     db = openDatabase(path);
     applySetting(db, 'journal_mode', 'delete');
+    db.close(true);
   } catch (error) {
+    if (db !== null) closeUnfolded(path, db);
     if (!isBusy(error)) return;
     throw new Error(`another program has ${path} open; end it, then restore`, { cause: error });
-  } finally {
-    db?.close(true);
   }
 }
 

@@ -42,7 +42,7 @@ export function structuralFaultsAside(path: string): Promise<string[]> {
 if (!isMainThread && typeof workerData?.checkedPath === 'string') {
   const db = new Database(workerData.checkedPath, { readonly: true });
   parentPort?.postMessage(coarseFaults(db));
-  db.close(false);
+  db.close(true);
 }
 
 export function damaged(path: string, faults: string[]): Error {

@@ -39,7 +39,7 @@ export function diagnose(path: string, now: number): Finding[] {
   } catch (error) {
     findings.push(aboutFault(error));
   } finally {
-    db?.close(false);
+    db?.close(true);
   }
   return findings;
 }

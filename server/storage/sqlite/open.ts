@@ -16,7 +16,13 @@ import { canonicalPath } from './path.ts';
 import { createRecords } from './records.ts';
 import { createRoom } from './room.ts';
 import { createScrubber, type Report } from './scrub.ts';
-import { applySetting, type Connections, keepFilesPrivate, openDatabase } from './settings.ts';
+import {
+  applySetting,
+  type Connections,
+  closeUnfolded,
+  keepFilesPrivate,
+  openDatabase,
+} from './settings.ts';
 import { createSnapshot } from './snapshot.ts';
 import { createTransfer } from './transfer.ts';
 import { createWal, type Wal } from './wal.ts';
@@ -37,11 +43,19 @@ export function openSqlite(
   keepFilesPrivate();
   const path = canonicalPath(name);
   const lock = exclusive ? lockDatabase(path, lockAdvice) : null;
+  const opened: Database[] = [];
+  function open(): Database {
+    const db = openDatabase(path);
+    opened.push(db);
+    return db;
+  }
   try {
-    const writes = openSound(path);
+    const writes = open();
+    assertSound(writes, path);
     migrate(writes, path);
-    return storageOn({ reads: openDatabase(path), writes }, path, { lock, report });
+    return storageOn({ reads: open(), writes }, path, { lock, report });
   } catch (error) {
+    closeUnfolded(path, ...opened);
     lock?.release();
     throw error;
   }
@@ -50,12 +64,9 @@ export function openSqlite(
 /** A small file is checked before it is served; a large one while it is, by `findDamage`. */
 const checkedAtOpenBytes = 16 * 1024 * 1024;
 
-function openSound(path: string): Database {
-  const db = openDatabase(path);
+function assertSound(db: Database, path: string): void {
   const faults = isSmall(path) ? structuralFaults(db) : [];
-  if (faults.length === 0) return db;
-  db.close(false);
-  throw damaged(path, faults);
+  if (faults.length > 0) throw damaged(path, faults);
 }
 
 function isSmall(path: string): boolean {
@@ -70,6 +81,7 @@ function mendRecovered(writes: Database, wal: Wal, path: string): void {
     wal.mend();
     writes.run('ROLLBACK');
   } catch (cause) {
+    wal.close();
     const why = isBusy(cause)
       ? `another process has been writing to ${path} for long; try again when it has ended`
       : `the disk reports a fault; look at the system's log about ${path}`;

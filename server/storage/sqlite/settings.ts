@@ -46,9 +46,36 @@ export function openDatabase(path: string): Database {
     for (const [name, value] of Object.entries(settings)) applySetting(db, name, value);
     return db;
   } catch (error) {
-    db.close(false);
+    closeUnfolded(path, db);
     throw isDamage(error) ? damaged(path, [error.message]) : error;
   }
+}
+
+/**
+ * Closes what is not to be served, and leaves its log as it is: the last one to close would write
+ * it into the file and delete it. Who only reads does not, and keeps the others from it meanwhile.
+ * Left open, it would be no better: at its exit Bun does the same, even beside others.
+ */
+export function closeUnfolded(path: string, ...opened: Database[]): void {
+  // Of an empty file even a reader deletes the log.
+  if (opened.length === 0) return;
+  const reader = lockToRead(path);
+  // With `false` it stays open until the last statement is collected.
+  for (const db of opened) db.close(true);
+  reader?.close(true);
+}
+
+/** A reader that holds SQLite's lock; null where there is nothing to be read, nor a log. */
+function lockToRead(path: string): Database | null {
+  let db: Database | null = null;
+  try {
+    db = new Database(path, { readonly: true });
+    db.run(`PRAGMA busy_timeout = ${settings.busy_timeout}`);
+    db.run('SELECT 1 FROM sqlite_schema');
+  } catch {
+    // A damaged file is locked before the damage is met.
+  }
+  return db;
 }
 
 function open(path: string): Database {
