@@ -11,7 +11,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { structuralFaults } from './check.ts';
 import { isBusy } from './faults.ts';
-import { lockDatabase } from './lock.ts';
+import { lockDatabase, lockForMoving, openInPlace } from './lock.ts';
 import { assertOurs, migrate } from './migrate.ts';
 import { arrivingAt, canonicalPath } from './path.ts';
 import { applySetting, closeUnfolded, keepFilesPrivate, openDatabase } from './settings.ts';
@@ -24,8 +24,9 @@ export type BackupContents = { memories: number; bytes: number };
  * everything that was answered before it began. The copy is checked and on the disk before it gets
  * its name. Throws an Error where the target exists or the copy is not sound.
  */
-export function backupDatabase(path: string, target: string): BackupContents {
-  if (!existsSync(path)) throw new Error(`there is no database at ${path}`);
+export function backupDatabase(name: string, target: string): BackupContents {
+  if (!existsSync(name)) throw new Error(`there is no database at ${name}`);
+  const path = canonicalPath(name);
   refuseTaken(target);
   keepFilesPrivate();
   if (!existsSync(dirname(target))) throw new Error(`there is no folder ${dirname(target)}`);
@@ -33,7 +34,7 @@ export function backupDatabase(path: string, target: string): BackupContents {
   // A name of its own: two backups at once must not write into one file.
   const partial = `${target}.${process.pid}.partial`;
   try {
-    const contents = copySound(() => openDatabase(path), partial);
+    const contents = copySound(() => openInPlace(path, () => openDatabase(path)), partial);
     refuseTaken(target);
     syncFile(partial);
     moveDurably(partial, target);
@@ -80,23 +81,33 @@ export function restoreDatabase(
   inspect(backup);
   const path = canonicalPath(name);
   const lock = lockDatabase(path, 'Stop it, then restore.');
-  const arriving = arrivingAt(path);
-  const partial = `${arriving}.partial`;
+  const partial = `${arrivingAt(path)}.partial`;
   try {
     removeCopy(partial);
     // With what is in the backup's own log, which a copy of the file would lack.
     const contents = copySound(() => new Database(backup, { readonly: true }), partial);
     upgrade(partial);
     syncFile(partial);
-    if (existsSync(path)) foldLog(path);
-    // All that takes long or may fail is done. Now nothing is at the path for a moment, and what
-    // keeps a server from starting on that is the whole copy, under a name that it looks for.
-    moveDurably(partial, arriving);
-    const kept = setAside(path, `${path}.before-${stamp}`);
-    moveDurably(arriving, path);
+    const kept = replace(path, partial, `${path}.before-${stamp}`);
     return { ...contents, kept };
   } finally {
     removeCopy(partial);
+    lock.release();
+  }
+}
+
+/** Moves the copy to the path, and what is there to `kept`. Returns where that is, or null. */
+function replace(path: string, copy: string, kept: string): string | null {
+  const lock = lockForMoving(path);
+  try {
+    if (existsSync(path)) foldLog(path);
+    // All that takes long or may fail is done. Now nothing is at the path for a moment, and what
+    // keeps a server from starting on that is the whole copy, under a name that it looks for.
+    moveDurably(copy, arrivingAt(path));
+    const setAsideAt = setAside(path, kept);
+    moveDurably(arrivingAt(path), path);
+    return setAsideAt;
+  } finally {
     lock.release();
   }
 }

@@ -8,7 +8,7 @@ import { diskFull, fileUnsynced, isBusy, logUnsynced } from './faults.ts';
 import { createJobs } from './jobs.ts';
 import { createKeys } from './keys.ts';
 import { leaveOpen } from './leave-open.ts';
-import { lockDatabase } from './lock.ts';
+import { lockDatabase, openInPlace } from './lock.ts';
 import { createMemories } from './memories.ts';
 import { migrate } from './migrate.ts';
 import { createPassages } from './passages.ts';
@@ -49,11 +49,16 @@ export function openSqlite(
     opened.push(db);
     return db;
   }
-  try {
+  function openBoth(): Connections {
     const writes = open();
     assertSound(writes, path);
     migrate(writes, path);
-    return storageOn({ reads: open(), writes }, path, { lock, report });
+    return { reads: open(), writes };
+  }
+  try {
+    // The server's own lock keeps a restore away.
+    const connections = exclusive ? openBoth() : openInPlace(path, openBoth);
+    return storageOn(connections, path, { lock, report });
   } catch (error) {
     closeUnfolded(path, ...opened);
     lock?.release();
