@@ -108,8 +108,17 @@ type Task = {
  * empties the log. Tells the note as soon as the file is rebuilt, and null when all is done. Throws
  * where others keep it from doing so for long.
  */
-export function scrubDatabase(path: string, { rebuilt, ending, tell }: Task): void {
+export function scrubDatabase(path: string, task: Task): void {
   const db = new Database(path);
+  try {
+    scrubOn(db, path, task);
+  } finally {
+    // What is left open is closed at the end of the process, and not as it should be.
+    db.close(true);
+  }
+}
+
+function scrubOn(db: Database, path: string, { rebuilt, ending, tell }: Task): void {
   db.run(`PRAGMA busy_timeout = ${patienceMs}`);
   db.run('PRAGMA secure_delete = ON');
   db.run('PRAGMA synchronous = FULL');
@@ -122,7 +131,6 @@ export function scrubDatabase(path: string, { rebuilt, ending, tell }: Task): vo
   db.run(`PRAGMA busy_timeout = ${patienceMs}`);
   if (rebuilds) db.run(`DELETE FROM chores WHERE name = 'scrub' AND noted = ?`, [noted]);
   tell(null);
-  db.close(false);
 }
 
 function emptyLog(db: Database, ending: Int32Array): void {
