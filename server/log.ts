@@ -81,6 +81,9 @@ const heldMs = 50;
 /** What may wait for a reader that does not read, in UTF-16 units. */
 const mostUnread = 1024 * 1024;
 
+/** Of a stderr that fails. Without somebody who listens, the process would end by it. */
+function passOver(): void {}
+
 /**
  * Writes entries to stderr, many at a time. They are rendered then, too, and not while the client
  * of the request that they tell of waits. Where nobody reads stderr, or its disk is full, entries
@@ -91,8 +94,8 @@ export function stderrSink(render: (entry: LogEntry) => string): LogSink {
   let unread = 0;
   let dropped = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  // Without somebody who listens, the process would end by it.
-  process.stderr.on('error', () => {});
+  // Once for all sinks of a process.
+  process.stderr.off('error', passOver).on('error', passOver);
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
