@@ -77,7 +77,7 @@ async function silence(io: Io, client: MemoryClient, timeoutMs: number) {
           exitCode: exitCodes.processing,
           error: new WaitTimeoutError(memoryId, timeoutMs, undefined),
         }
-      : { memoryId, status: null, exitCode: exitCodes.notAsked, error: null, notAsked: true };
+      : { memoryId, status: null, exitCode: exitCodes.notAsked, error: null };
 }
 
 /** Some of them may have failed, which is not to be taken for success. */

@@ -8,8 +8,6 @@ export type Outcome = {
   status: IngestStatus | null;
   error: MemoryServiceError | null;
   exitCode: number;
-  /** It is processed, and the time was over before the service could say how that ended. */
-  notAsked?: true;
 };
 
 /** Waits for one memory. Only what is no answer to the question, as a lost connection, throws. */

@@ -85,22 +85,21 @@ async function conclude(
   const ended: Record<number, number> = {};
   let exitCode: number = exitCodes.done;
   let unfinished = 0;
-  let notAsked = 0;
   if (wait) {
     exitCode = await waitForAll(io, client, memoryIds, timeout, async (outcome) => {
-      if (outcome.notAsked) notAsked += 1;
-      else ended[outcome.exitCode] = (ended[outcome.exitCode] ?? 0) + 1;
+      ended[outcome.exitCode] = (ended[outcome.exitCode] ?? 0) + 1;
       if (outcome.error === null) return;
       unfinished += 1;
       if (unfinished <= shownFailures) await note(io, visible(outcome.error.message));
     });
     if (unfinished > shownFailures) await note(io, `and ${unfinished - shownFailures} more`);
   }
+  const notAsked = ended[exitCodes.notAsked];
   const waited = {
     complete: ended[exitCodes.done] ?? 0,
     stillProcessing: ended[exitCodes.processing] ?? 0,
     processingFailed: ended[exitCodes.failed] ?? 0,
-    ...(notAsked > 0 && { notAsked }),
+    ...(notAsked !== undefined && { notAsked }),
   };
   await report.summary({ accepted, replayed, ...(wait ? waited : {}) });
   if (report.failed() > 0 && !json) await note(io, howToMend(errorsOut));

@@ -44,7 +44,8 @@ const notAskedError = {
 };
 
 export async function printOutcome(io: Io, json: true | undefined, outcome: Outcome) {
-  const { memoryId, exitCode, status, error, notAsked } = outcome;
+  const { memoryId, exitCode, status, error } = outcome;
+  const notAsked = exitCode === exitCodes.notAsked;
   if (json) {
     const { code, message } = error ?? notAskedError;
     const known = status ?? { memoryId, status: 'processing' };

@@ -60,8 +60,8 @@ export async function ingestMany(
   await report.close();
   const ended = { complete: 0, 'still processing': 0, 'not asked': 0 };
   const waited = wait
-    ? await waitForAll(io, client, memoryIds, timeout, async ({ error, exitCode, notAsked }) => {
-        if (notAsked) ended['not asked'] += 1;
+    ? await waitForAll(io, client, memoryIds, timeout, async ({ error, exitCode }) => {
+        if (exitCode === exitCodes.notAsked) ended['not asked'] += 1;
         else if (exitCode === exitCodes.processing) ended['still processing'] += 1;
         else if (error === null) ended.complete += 1;
         if (error !== null) await note(io, visible(error.message));

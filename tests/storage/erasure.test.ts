@@ -132,6 +132,18 @@ test('a replay of an erasure sees to it that the scrub ends', async () => {
   await until(() => choresLeft() === 0, { what: 'the scrub' });
 });
 
+test('an erasure that a stop finds unfinished wakes nothing after it', async () => {
+  // The start has looked for itself.
+  await Bun.sleep(1_500);
+  const erasing = erase();
+  await storage.close();
+  await erasing;
+  // A scrub now would meet a closed database, in nobody's call.
+  await Bun.sleep(1_500);
+  storage = openSqlite(path, { exclusive: true });
+  await until(() => choresLeft() === 0, { what: 'the scrub' });
+});
+
 test('a scrub waits until a log that failed is mended', async () => {
   // Its own would be the first.
   await storage.close();

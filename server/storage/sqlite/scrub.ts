@@ -55,6 +55,7 @@ export function createScrubber(
   let working = false;
 
   function wake(): void {
+    if (ending[0] !== 0) return;
     timer ??= setTimeout(scrub, delayMs);
   }
 
