@@ -20,12 +20,12 @@ export type LogFields = {
   error?: unknown;
 };
 
-export type LogEntry = Omit<LogFields, 'error'> & {
+export type LogEntry = {
   /** In ms since 1970. */
   at: number;
   level: LogLevel;
   message: string;
-  error?: string | undefined;
+  fields: LogFields;
 };
 
 /** Where entries go; `flush` writes what is held back. */
@@ -41,15 +41,15 @@ export function createLogger(level: LogLevel, write: (entry: LogEntry) => void):
   function logAt(name: Exclude<LogLevel, 'silent'>) {
     if (logLevels.indexOf(name) < least) return () => {};
     return (message: string, fields: LogFields = {}) => {
-      const error = fields.error === undefined ? undefined : describe(fields.error);
-      write({ at: Date.now(), level: name, message, ...fields, error });
+      write({ at: Date.now(), level: name, message, fields });
     };
   }
   return { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
 }
 
 /** With the causes, innermost last: a refusal of ours is kind, and its cause is what happened. */
-function describe(error: unknown): string {
+function describe(error: unknown): string | undefined {
+  if (error === undefined) return undefined;
   if (typeof error === 'string') return error;
   if (!(error instanceof Error)) return `thrown: ${typeof error}`;
   const own = error.stack ?? error.message;
@@ -57,19 +57,20 @@ function describe(error: unknown): string {
 }
 
 /** One JSON object a line, for machines. */
-export function jsonLine({ at, ...entry }: LogEntry): string {
-  return JSON.stringify({ time: timeOf(at), ...entry });
+export function jsonLine({ at, level, message, fields }: LogEntry): string {
+  const error = describe(fields.error);
+  return JSON.stringify({ time: timeOf(at), level, message, ...fields, error });
 }
 
 /** For a person at a terminal: the same, shorter. */
-export function prettyLine({ at, level, message, error, ...fields }: LogEntry): string {
-  const { method, route, status, durationMs, ...others } = fields;
+export function prettyLine({ at, level, message, fields }: LogEntry): string {
+  const { method, route, status, durationMs, error, ...others } = fields;
   const head = `${timeOf(at).slice(11, 19)} ${level === 'info' ? '' : `${level} `}`;
   const known = Object.entries(others).filter(([, value]) => value !== undefined);
   const tail = known.map(([name, value]) => `${name}=${value}`);
   const request = method === undefined ? [] : [method, route, status, `${durationMs} ms`];
   const line = [head + (method === undefined ? message : ''), ...request, ...tail].join(' ');
-  return error === undefined ? line : `${line}\n${error}`;
+  return error === undefined ? line : `${line}\n${describe(error)}`;
 }
 
 function timeOf(at: number): string {
@@ -128,5 +129,5 @@ export function stderrSink(render: (entry: LogEntry) => string): LogSink {
 
 function droppedEntry(count: number): LogEntry {
   const message = `${count} lines were dropped before this one: the log was not taken`;
-  return { at: Date.now(), level: 'warn', message };
+  return { at: Date.now(), level: 'warn', message, fields: {} };
 }

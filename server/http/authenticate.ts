@@ -12,11 +12,15 @@ export type Authenticator = {
    * refusal asks for the address.
    */
   authenticate(header: string | null, addressOf: () => string): Caller | Promise<Caller>;
-  /** Stores when keys were used since the last call; off the path of requests. */
+  /** Stores when keys were used since the last call, and forgets those that are not in use; off the
+   * path of requests. */
   noteUse(): Promise<void>;
 };
 
-/** A revoked key stops, and a new one works, within this time. */
+/** A key that was found, and when; the one from the settings is stored nowhere. */
+type Known = { caller: Caller; key: StoredKey | null; at: number };
+
+/** A revoked key stops within this time. */
 const cachedMs = 500;
 const maxCached = 10_000;
 const refusedPerMinute = 60;
@@ -31,36 +35,46 @@ export function createAuthenticator(options: {
 }): Authenticator {
   const { storage, now, clock, fixed } = options;
   const fixedHash = fixed === null ? null : hashKey(fixed.key);
-  const cache = new Map<string, { key: StoredKey | null; readAt: number }>();
+  // By the whole header, because to hash the key of every request is dear beside all else; and
+  // only those that are ours, so that strangers fill nothing.
+  const cache = new Map<string, Known>();
   const used = new Map<string, number>();
   const refused = createWindow(refusedPerMinute, 60, clock);
 
+  const isFresh = ({ at }: Known) => clock() - at < cachedMs;
+
   function authenticate(header: string | null, addressOf: () => string): Caller | Promise<Caller> {
+    if (header === null) return refuse(addressOf);
+    const cached = cache.get(header);
+    if (cached !== undefined && isFresh(cached)) return accept(cached, addressOf);
     const token = bearerToken(header);
     if (token === null) return refuse(addressOf);
+    const at = clock();
     const hash = hashKey(token);
     // Hashes are compared, and how far two of them agree tells nothing about the key.
     if (fixed !== null && hash === fixedHash) {
       const { projectId } = fixed;
-      return { projectId, project: 'default', keyLastFour: token.slice(-4) };
+      const caller = { projectId, project: 'default', keyLastFour: token.slice(-4) };
+      return accept(keep(header, { caller, key: null, at }), addressOf);
     }
-    const cached = cache.get(hash);
-    if (cached !== undefined && clock() - cached.readAt < cachedMs) {
-      return accept(cached.key, addressOf);
-    }
-    const readAt = clock();
     return storage.findKey(hash).then((key) => {
-      if (cache.size >= maxCached) cache.clear();
-      cache.set(hash, { key, readAt });
-      return accept(key, addressOf);
+      if (key === null) return refuse(addressOf);
+      return accept(keep(header, { caller: callerOf(key), key, at }), addressOf);
     });
   }
 
-  function accept(key: StoredKey | null, addressOf: () => string): Caller {
-    if (key === null || key.revokedAt !== null) return refuse(addressOf);
+  function keep(header: string, known: Known): Known {
+    if (cache.size >= maxCached) cache.clear();
+    cache.set(header, known);
+    return known;
+  }
+
+  function accept({ caller, key }: Known, addressOf: () => string): Caller {
+    if (key === null) return caller;
+    if (key.revokedAt !== null) return refuse(addressOf);
     if (key.expiresAt !== null && key.expiresAt <= now()) return refuse(addressOf);
     used.set(key.id, now());
-    return { projectId: key.projectId, project: key.project, keyLastFour: key.lastFour };
+    return caller;
   }
 
   function refuse(addressOf: () => string): never {
@@ -72,6 +86,7 @@ export function createAuthenticator(options: {
   }
 
   async function noteUse(): Promise<void> {
+    for (const [header, known] of cache) if (!isFresh(known)) cache.delete(header);
     if (used.size === 0) return;
     const entries = [...used].map(([id, at]) => ({ id, at }));
     await storage.touchKeys(entries);
@@ -81,8 +96,12 @@ export function createAuthenticator(options: {
   return { authenticate, noteUse };
 }
 
-function bearerToken(header: string | null): string | null {
-  return /^Bearer +([\x21-\x7e]{1,256})$/i.exec(header ?? '')?.[1] ?? null;
+function callerOf({ projectId, project, lastFour }: StoredKey): Caller {
+  return { projectId, project, keyLastFour: lastFour };
+}
+
+function bearerToken(header: string): string | null {
+  return /^Bearer +([\x21-\x7e]{1,256})$/i.exec(header)?.[1] ?? null;
 }
 
 /** The same words for a key that is missing, malformed, unknown, expired or revoked. */

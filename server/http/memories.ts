@@ -165,8 +165,8 @@ function readSearchQuery(request: Request): SearchQuery {
   return checked<SearchQuery>(validateSearch, withMetadata(withLimit(readQuery(request.url))));
 }
 
-function newMemory({ userId, content, metadata = {} }: SaveRequest, id: string): NewMemory {
-  const json = JSON.stringify(metadata);
+function newMemory({ userId, content, metadata }: SaveRequest, id: string): NewMemory {
+  const json = metadata === undefined ? '{}' : JSON.stringify(metadata);
   const passages = indexPassages(content, json);
   const origin = { source: null, externalId: null };
   return { id, userId, type: 'memory', content, metadata: json, ...origin, passages };

@@ -28,6 +28,7 @@ export function readQuery(url: string): Record<string, string> {
 
 /** Throws `invalid_request` where a route that takes no query was sent one. */
 export function readNoQuery(request: Request): void {
+  if (!request.url.includes('?')) return;
   const [name] = Object.keys(readQuery(request.url));
   if (name !== undefined) throw invalid(name, 'is not a known query parameter');
 }

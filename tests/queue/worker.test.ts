@@ -83,7 +83,7 @@ test('a poison record fails after its attempts, and its neighbours do not', asyn
   });
   expect((await ended(one ?? '')).status).toBe('complete');
   expect((await ended(two ?? '')).status).toBe('complete');
-  expect(logged.filter(({ memoryId }) => memoryId === poison).length).toBe(5);
+  expect(logged.filter(({ fields }) => fields.memoryId === poison).length).toBe(5);
 });
 
 test('a database that is away for a while costs no attempt and ends nothing', async () => {
