@@ -20,8 +20,8 @@ const settings: Record<string, string | number> = {
   // Deleted text is overwritten, not left in free pages.
   secure_delete: 1,
   temp_store: 2,
-  // In KiB. COMMIT walks through all of it whenever a page was split, in one of eight saves: twice as
-  // much makes a single client slower, half as much a busy server with a large file.
+  // In KiB. COMMIT walks through all of it whenever a page was split, in one of eight saves: twice
+  // as much makes a single client slower, half as much a busy server with a large file.
   cache_size: -32_768,
   // Pages in the log before SQLite writes it into the file by itself, inside somebody's commit:
   // what serves or administers a database turns it off. 32 MB.
