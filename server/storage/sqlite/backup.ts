@@ -14,7 +14,14 @@ import { isBusy } from './faults.ts';
 import { lockDatabase, lockForMoving, openInPlace } from './lock.ts';
 import { assertOurs, migrate } from './migrate.ts';
 import { arrivingAt, canonicalPath } from './path.ts';
-import { applySetting, closeUnfolded, keepFilesPrivate, openDatabase } from './settings.ts';
+import {
+  applySetting,
+  closeUnfolded,
+  heldByAnother,
+  keepFilesPrivate,
+  openDatabase,
+  patienceMs,
+} from './settings.ts';
 
 /** What a backup holds. */
 export type BackupContents = { memories: number; bytes: number };
@@ -176,12 +183,25 @@ function foldLog(path: string): void {
   let db: Database | null = null;
   try {
     db = openDatabase(path);
-    applySetting(db, 'journal_mode', 'delete');
+    leaveLog(db);
     db.close(true);
   } catch (error) {
     if (db !== null) closeUnfolded(path, db);
-    if (!isBusy(error)) return;
-    throw new Error(`another program has ${path} open; end it, then restore`, { cause: error });
+    if (isBusy(error)) throw heldByAnother(path, error);
+  }
+}
+
+/** Waits for those who have the file open. SQLite would not: its patience is for locks only. */
+function leaveLog(db: Database): void {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      applySetting(db, 'journal_mode', 'delete');
+      return;
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+      Bun.sleepSync(10);
+    }
   }
 }
 

@@ -7,6 +7,7 @@ import { isLocked } from './lock.ts';
 import { assertOurs } from './migrate.ts';
 import { assertWhole } from './path.ts';
 import { largestRebuilt } from './scrub.ts';
+import { patienceMs } from './settings.ts';
 
 /** One thing that was looked at; `advice` says what to do about it. */
 export type Finding = {
@@ -57,7 +58,7 @@ function aboutFault(error: unknown): Finding {
 }
 
 function aboutContents(db: Database, path: string, now: number): Finding[] {
-  db.run('PRAGMA busy_timeout = 5000');
+  db.run(`PRAGMA busy_timeout = ${patienceMs}`);
   return [
     aboutVersion(db, path),
     aboutStructure(db),

@@ -49,9 +49,10 @@ export function isFull(error: unknown): boolean {
   return error instanceof SQLiteError && error.code === 'SQLITE_FULL';
 }
 
-/** Whether another process holds the database for writing. */
+/** Whether another process holds the database, also where that is the cause of an error of ours. */
 export function isBusy(error: unknown): boolean {
-  return error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? '');
+  if (error instanceof SQLiteError) return /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? '');
+  return error instanceof Error && isBusy(error.cause);
 }
 
 /** Whether the disk did not take what was written. The system may count it as written all the same,

@@ -1,15 +1,19 @@
 import { Database } from 'bun:sqlite';
 import { damaged } from './check.ts';
-import { isDamage } from './faults.ts';
+import { isBusy, isDamage } from './faults.ts';
 import { assertOurs } from './migrate.ts';
 import { assertWhole } from './path.ts';
 
 /** Older versions can corrupt the file when the WAL is reset. */
 const oldestSqlite = [3, 51, 3];
 
+/** How long another process may hold the database before we give up: who opens it or closes it does
+ * for a moment. */
+export const patienceMs = 5_000;
+
 /** What we rely on, set and read back at every open: a library's default may change in silence. */
 const settings: Record<string, string | number> = {
-  busy_timeout: 5_000,
+  busy_timeout: patienceMs,
   journal_mode: 'wal',
   // 2 is FULL: COMMIT returns when the log is on the disk, not before. The server's writer changes
   // it where it waits by itself.
@@ -42,6 +46,8 @@ export function openDatabase(path: string): Database {
   assertWhole(path);
   const db = open(path);
   try {
+    // What is set below comes too late for this: the first statement may meet one who closes it.
+    db.run(`PRAGMA busy_timeout = ${patienceMs}`);
     assertVersion(db);
     // Before anything is set: a file that is not ours stays as it is.
     assertOurs(db, path);
@@ -49,8 +55,13 @@ export function openDatabase(path: string): Database {
     return db;
   } catch (error) {
     closeUnfolded(path, db);
+    if (isBusy(error)) throw heldByAnother(path, error);
     throw isDamage(error) ? damaged(path, [error.message]) : error;
   }
+}
+
+export function heldByAnother(path: string, cause: unknown): Error {
+  return new Error(`another program has ${path} open; end it, then try again`, { cause });
 }
 
 /**
@@ -72,7 +83,7 @@ function lockToRead(path: string): Database | null {
   let db: Database | null = null;
   try {
     db = new Database(path, { readonly: true });
-    db.run(`PRAGMA busy_timeout = ${settings.busy_timeout}`);
+    db.run(`PRAGMA busy_timeout = ${patienceMs}`);
     db.run('SELECT 1 FROM sqlite_schema');
   } catch {
     // A damaged file is locked before the damage is met.
