@@ -3,12 +3,15 @@ import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { operations } from '../../sdk/contract/operations.ts';
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
+import type { Storage } from '../storage/storage.ts';
 import type { Authenticator, Caller } from './authenticate.ts';
 import { bodyUnread } from './body.ts';
 import { createWindow } from './window.ts';
 
 /** A restart takes about this long. */
 const retryAfterSeconds = 5;
+
+const readMethods = new Set(['GET', 'HEAD']);
 
 export type Secured = ReturnType<typeof secured>;
 
@@ -19,12 +22,13 @@ export type Secured = ReturnType<typeof secured>;
  */
 export function secured(options: {
   authenticator: Authenticator;
+  storage: Pick<Storage, 'noteReader'>;
   rateLimit: Config['rateLimit'];
   clock(): number;
   addressOf(request: Request): string;
   refusal(): string | null;
 }) {
-  const { authenticator, addressOf, refusal } = options;
+  const { authenticator, storage, addressOf, refusal } = options;
   const limit = createLimit(options.rateLimit, options.clock);
   return new Elysia({ name: 'secured' }).derive(
     { as: 'scoped' },
@@ -34,6 +38,7 @@ export function secured(options: {
       const header = request.headers.get(headerNames.authorization);
       const caller = await authenticator.authenticate(header, () => addressOf(request));
       limit(caller, set.headers);
+      if (readMethods.has(request.method)) storage.noteReader();
       return { caller };
     },
   );

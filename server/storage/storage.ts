@@ -167,6 +167,9 @@ export interface Storage {
    */
   version(): Promise<number>;
 
+  /** Says that somebody reads: for a while no write keeps everybody waiting for a slow disk. */
+  noteReader(): void;
+
   /** Throws where the database does not answer. */
   ping(): Promise<void>;
 

@@ -38,14 +38,13 @@ export const powerAlone: Harness = {
   promise: 'So is that of a client that is alone, which COMMIT itself waits for',
   proof: proof('one client'),
   control: { without: 'the wait for the disk in COMMIT', variants: ['no-sync-alone'] },
-  run: (options) => run(options, 1, { quick: 3, full: 30, control: 20 }, ['alone-in-place']),
+  run: (options) => run(options, 1, { quick: 3, full: 30, control: 20 }),
 };
 
 async function run(
   { seed, tier, variants }: RunOptions,
   clients: number,
   cycles: Cycles,
-  always: string[] = [],
 ): Promise<Finding> {
   const work = mkdtempSync(join(tmpdir(), 'memory-power-'));
   let equipment: { cut: string; image: string };
@@ -61,7 +60,7 @@ async function run(
       seed,
       cycles: cycles[variants.length > 0 ? 'control' : tier],
       clients,
-      variants: [...always, ...variants],
+      variants,
       ...equipment,
     });
   } finally {

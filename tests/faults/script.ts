@@ -51,6 +51,8 @@ export function createScript(seed: number, length: number): Script {
     async play(target) {
       for (; left > 0; left -= 1) {
         const write = nextWrite();
+        // While nobody reads, every write of a single client would wait for the disk in COMMIT.
+        await send(target, { method: 'GET', path: '/v1/memories?userId=script' });
         if (await step(target, write)) continue;
         unknown = write;
         return false;

@@ -68,6 +68,8 @@ async function failOnce(target: Target, violations: Violations): Promise<number>
   for (let at = 0; at < mostSaves; at += 1) {
     const body = { userId: 'refused', content: `${at}` };
     const save = { method: 'POST', path: '/v1/memories', body, idempotencyKey: `s-${at}` } as const;
+    // Somebody reads, so a write is not waited for in COMMIT.
+    await list(target, 'refused');
     const reply = await send(target, save);
     if (reply?.status === 201) continue;
     const begun = performance.now();

@@ -144,6 +144,7 @@ function storageOn(
     sweepAnswers: answers.sweepAnswers,
     findDamage: async () => (isSmall(path) ? [] : structuralFaultsAside(path)),
     version: async () => snapshot.version(),
+    noteReader: writer.noteReader,
     async ping() {
       ping.get();
     },

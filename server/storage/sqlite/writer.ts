@@ -23,6 +23,8 @@ export type Writer = {
   drained(): Promise<void>;
   /** Whether there was no room for what was written last. */
   isDiskFull(): boolean;
+  /** Says that somebody reads, who is not to wait for the disk. */
+  noteReader(): void;
 };
 
 /** Waits for nothing but turns: the transaction is open meanwhile. */
@@ -41,11 +43,13 @@ const busyRetryMs = 5;
 const busyPatienceMs = 30_000;
 /** The disk did not take a commit: looked at again this often while nobody writes. */
 const mendRetryMs = 1_000;
+/** Who has read is expected to read again for so long, and not to wait for a slow disk. */
+const readerMs = 10_000;
 /** A disk that takes a commit in less holds up nobody to speak of. */
 const quickMs = 1;
 /** One that once took longer is busy with something, a backup say: */
 const slowMs = 20;
-/** for so long everybody is served while it is waited for. */
+/** for so long readers are served while it is waited for. */
 const busyDiskMs = 5_000;
 
 type Waiting = {
@@ -79,6 +83,7 @@ export function createWriter(options: {
   let busySince: number | null = null;
   let tookMs = 0;
   let busyDiskUntil = 0;
+  let readerUntil = 0;
   // As every connection is opened.
   let waitsInCommit = true;
 
@@ -124,8 +129,13 @@ export function createWriter(options: {
 
   /** Whether what waits will hold up nobody to speak of. */
   function isQuick(): boolean {
-    if (waiting.length !== 1 || isLarge(waiting[0]) || tookMs >= quickMs) return false;
-    return performance.now() >= busyDiskUntil;
+    if (waiting.length !== 1 || isLarge(waiting[0])) return false;
+    const now = performance.now();
+    return now >= readerUntil || (tookMs < quickMs && now >= busyDiskUntil);
+  }
+
+  function noteReader(): void {
+    readerUntil = performance.now() + readerMs;
   }
 
   function noteCommit(begun: number): void {
@@ -135,7 +145,8 @@ export function createWriter(options: {
 
   /**
    * A lone write lets COMMIT wait for the disk, which spares a single client the way to a thread
-   * and back. Everybody waits with it, and nobody reads meanwhile.
+   * and back. Everybody waits with it, and nobody reads meanwhile: on a slow disk it is done only
+   * where nobody did of late.
    */
   function waitInCommit(whether: boolean): void {
     if (whether === waitsInCommit) return;
@@ -279,5 +290,5 @@ export function createWriter(options: {
     await write(() => {});
   }
 
-  return { write, drained, isDiskFull: fullDisk.isFull };
+  return { write, drained, isDiskFull: fullDisk.isFull, noteReader };
 }

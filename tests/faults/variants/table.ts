@@ -43,13 +43,6 @@ export const variants: Record<string, Variant> = {
   'no-sync-alone': {
     patches: [['server/storage/sqlite/writer.ts', "? 'FULL'", "? 'NORMAL'"]],
   },
-  /** Not broken: a write that is alone is waited for in COMMIT, also where the disk is slow. */
-  'alone-in-place': {
-    patches: [
-      ['server/storage/sqlite/writer.ts', 'const quickMs = 1;', 'const quickMs = 1e9;'],
-      ['server/storage/sqlite/writer.ts', 'const slowMs = 20;', 'const slowMs = 1e9;'],
-    ],
-  },
   'shown-at-once': {
     patches: [['server/storage/sqlite/writer.ts', 'snapshot.hold();', '']],
   },

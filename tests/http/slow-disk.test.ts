@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { straceMissing } from '../faults/strace.ts';
+import { createTarget } from '../faults/target.ts';
+
+/* Where the wait for a slow disk is: of a client that is alone in COMMIT, by SQLite's fsync; beside
+ * somebody who reads in a thread, by fdatasync. */
+
+const syncMs = 30;
+const userId = 'alone';
+
+describe.if(straceMissing() === null)('of writes one after the other on a slow disk', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'memory-slow-'));
+  const calls = join(folder, 'calls');
+  const target = createTarget();
+
+  beforeAll(async () => {
+    const traced = ['-e', 'trace=fsync,fdatasync'];
+    const slow = ['-e', `inject=fsync,fdatasync:delay_exit=${syncMs * 1_000}`];
+    await target.start(['strace', '-f', '-qq', '-o', calls, ...traced, ...slow]);
+  });
+
+  afterAll(async () => {
+    await target.remove();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  async function send(method: string, body?: object): Promise<void> {
+    const url = `${target.url}/v1/memories${body === undefined ? `?userId=${userId}` : ''}`;
+    const headers = { authorization: `Bearer ${target.key}`, 'content-type': 'application/json' };
+    const reply = await fetch(url, { method, headers, body: JSON.stringify(body) });
+    expect(reply.status).toBeLessThan(300);
+  }
+
+  /** Which calls made the syncs of three saves. */
+  async function syncsOfThree(): Promise<string[]> {
+    const seen = () => readFileSync(calls, 'utf8').match(/fsync\(|fdatasync\(/g) ?? [];
+    const before = seen().length;
+    for (const content of ['a', 'b', 'c']) await send('POST', { userId, content });
+    return seen().slice(before);
+  }
+
+  test('each waits in COMMIT while nobody reads', async () => {
+    await send('POST', { userId, content: 'the first shows that the disk is slow' });
+    expect(await syncsOfThree()).toEqual(['fsync(', 'fsync(', 'fsync(']);
+  });
+
+  test('none does once somebody has read', async () => {
+    await send('GET');
+    expect(await syncsOfThree()).toEqual(['fdatasync(', 'fdatasync(', 'fdatasync(']);
+  });
+});
