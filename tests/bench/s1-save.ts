@@ -12,10 +12,13 @@ import { cpuNote, loadOf, type Turn } from './kit/turn.ts';
 const connections = 64;
 const settleMs = 100;
 /** Of each process, with one connection. */
-const turnsForOne = 6;
-/** The write-ahead logs have reached their length after these: while one grows, commits take
- * longer. */
-const warmUpsForOne = 3;
+const forOneClient = {
+  seconds: 0.15,
+  rounds: 30,
+  /** The write-ahead logs have reached their length after these: while one grows, commits take
+   * longer. */
+  warmUps: 15,
+};
 
 /** In the order of the tables. */
 const subjects = {
@@ -48,24 +51,21 @@ export const save: Benchmark = {
 };
 
 /**
- * Shorter turns and more of them, because what else the machine does weighs more on a single
- * client; and all of it with new processes each time, because figures differ from start to start.
+ * Far shorter turns and more of them, because what else the machine does weighs more on a single
+ * client, and comes and goes within seconds; and all of it with new processes each time, because
+ * figures differ from start to start.
  */
 async function measureOne(context: Context): Promise<Figures> {
   const figures = Object.fromEntries(forOne.map((name) => [name, [] as Turn[]])) as Figures;
   for (let start = 0; start < context.rounds; start += 1) {
     const folder = join(context.folder, `start-${start}`);
     mkdirSync(folder);
-    const seconds = secondsForOne(context);
-    const turns = { folder, rounds: turnsForOne, seconds, warmUps: warmUpsForOne };
-    const measured = await measure(turns, inOrder(start), 1);
+    const measured = await measure({ folder, ...forOneClient }, inOrder(start), 1);
     rmSync(folder, { recursive: true });
     for (const name of forOne) figures[name]?.push(...(measured[name] ?? []));
   }
   return figures;
 }
-
-const secondsForOne = ({ seconds }: Context) => seconds / 2;
 
 /** Each follows a different one from start to start: who came before may have left the disk busy.
  * There are five, a prime, so that each step from one to four visits all of them. */
@@ -128,7 +128,7 @@ function open(name: Name, folder: string, file: string): Promise<Subject> {
 function section(many: Figures, one: Figures | null, context: Context): Section {
   const tables = [tableOf(many, `${connections} connections`)];
   if (one !== null) {
-    const turns = `${turnsForOne} turns of ${secondsForOne(context)} s`;
+    const turns = `${forOneClient.rounds} turns of ${forOneClient.seconds} s`;
     tables.push(tableOf(one, `one connection, ${turns} in each of ${context.rounds} processes`));
   }
   const notes = [
