@@ -99,35 +99,31 @@ test('a process writes every line to stderr, in order, the last when it stops', 
 test.each([
   ['goes away', 'head -c 10'],
   ['stays and reads nothing', 'sleep 20'],
-])(
-  'the service goes on, and stops, where who reads its stderr %s',
-  async (_, reader) => {
-    const pipe = join(folder, reader.replaceAll(' ', ''));
-    const port = freePort();
-    const serve = `${process.execPath} cli/main.ts serve --port ${port} --database ${pipe}.db`;
-    const child = startChild(
-      ['sh', '-c', `mkfifo ${pipe}; ${reader} <${pipe} >/dev/null & exec ${serve} 2>${pipe}`],
-      { MEMORY_API_KEY: apiKey, HOME: folder },
+])('the service goes on, and stops, where who reads its stderr %s', async (_, reader) => {
+  const pipe = join(folder, reader.replaceAll(' ', ''));
+  const port = freePort();
+  const serve = `${process.execPath} cli/main.ts serve --port ${port} --database ${pipe}.db`;
+  const child = startChild(
+    ['sh', '-c', `mkfifo ${pipe}; ${reader} <${pipe} >/dev/null & exec ${serve} 2>${pipe}`],
+    { MEMORY_API_KEY: apiKey, HOME: folder },
+  );
+  const url = `http://127.0.0.1:${port}`;
+  const isUp = () =>
+    fetch(`${url}/health`).then(
+      ({ ok }) => ok,
+      () => false,
     );
-    const url = `http://127.0.0.1:${port}`;
-    const isUp = () =>
-      fetch(`${url}/health`).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-    await until(isUp, { what: 'the service' });
-    // More than a pipe holds, and over more than one lot of lines.
-    for (let count = 0; count < 1_000; count += 1) {
-      const response = await fetch(`${url}/v1/memories/mem_${count}`, { headers: known });
-      expect(response.status).toBe(404);
-    }
-    // Without its reader, which is in the same group.
-    process.kill(child.pid, 'SIGTERM');
-    expect(await child.exited).toBe(0);
-    await child.end('SIGKILL');
-  },
-  30_000,
-);
+  await until(isUp, { what: 'the service' });
+  // More than a pipe holds, and over more than one lot of lines.
+  for (let count = 0; count < 1_000; count += 1) {
+    const response = await fetch(`${url}/v1/memories/mem_${count}`, { headers: known });
+    expect(response.status).toBe(404);
+  }
+  // Without its reader, which is in the same group.
+  process.kill(child.pid, 'SIGTERM');
+  expect(await child.exited).toBe(0);
+  await child.end('SIGKILL');
+});
 
 test('lines that nobody took in time are counted where the log goes on', async () => {
   const pipe = join(folder, 'late');
@@ -162,7 +158,7 @@ test('lines that nobody took in time are counted where the log goes on', async (
   const dropped = Number(/(\d+) lines were dropped/.exec(log)?.[1]);
   expect(dropped).toBeGreaterThan(100);
   expect(log.match(/"message":"request"/g)?.length).toBeLessThan(20_100 - dropped);
-}, 30_000);
+});
 
 function freePort(): number {
   const held = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });

@@ -74,5 +74,5 @@ describe.if(straceMissing() === null)('a command that has only just opened the d
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
-  }, 30_000);
+  });
 });
