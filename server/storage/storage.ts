@@ -167,7 +167,7 @@ export interface Storage {
    */
   version(): Promise<number>;
 
-  /** Says that somebody reads: for a while no write keeps everybody waiting for a slow disk. */
+  /** Says that somebody reads: for a while writes keep nobody waiting for a disk that is slow. */
   noteReader(): void;
 
   /** Throws where the database does not answer. */

@@ -29,7 +29,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     for (const k of points[tier][call]) {
       const about = `killed at ${call} ${k}`;
       const target = createTarget({ variants });
-      const script = createScript(seed, scriptLength);
+      const script = createScript(seed, scriptLength, { reads: call !== 'fsync' });
       try {
         const up = await startUnder(target, tampering([call], `signal=KILL:when=${k}`));
         const finished = up && (await script.play(target));

@@ -11,44 +11,48 @@ import { createTarget } from '../faults/target.ts';
 const syncMs = 30;
 const userId = 'alone';
 
-describe.if(straceMissing() === null)('of writes one after the other on a slow disk', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'memory-slow-'));
-  const calls = join(folder, 'calls');
-  const target = createTarget();
+describe.if(straceMissing() === null).each(['GET', 'HEAD'])(
+  'writes on a slow disk, and a %s',
+  (method) => {
+    const folder = mkdtempSync(join(tmpdir(), 'memory-slow-'));
+    const calls = join(folder, 'calls');
+    const target = createTarget();
 
-  beforeAll(async () => {
-    const traced = ['-e', 'trace=fsync,fdatasync'];
-    const slow = ['-e', `inject=fsync,fdatasync:delay_exit=${syncMs * 1_000}`];
-    await target.start(['strace', '-f', '-qq', '-o', calls, ...traced, ...slow]);
-  });
+    beforeAll(async () => {
+      const traced = ['-e', 'trace=fsync,fdatasync'];
+      const slow = ['-e', `inject=fsync,fdatasync:delay_exit=${syncMs * 1_000}`];
+      await target.start(['strace', '-f', '-qq', '-o', calls, ...traced, ...slow]);
+    });
 
-  afterAll(async () => {
-    await target.remove();
-    rmSync(folder, { recursive: true, force: true });
-  });
+    afterAll(async () => {
+      await target.remove();
+      rmSync(folder, { recursive: true, force: true });
+    });
 
-  async function send(method: string, body?: object): Promise<void> {
-    const url = `${target.url}/v1/memories${body === undefined ? `?userId=${userId}` : ''}`;
-    const headers = { authorization: `Bearer ${target.key}`, 'content-type': 'application/json' };
-    const reply = await fetch(url, { method, headers, body: JSON.stringify(body) });
-    expect(reply.status).toBeLessThan(300);
-  }
+    async function send(method: string, path: string, body?: object): Promise<void> {
+      const headers = { authorization: `Bearer ${target.key}`, 'content-type': 'application/json' };
+      const request = { method, headers, body: JSON.stringify(body) };
+      const reply = await fetch(target.url + path, request);
+      expect(reply.status).toBeLessThan(300);
+    }
 
-  /** Which calls made the syncs of three saves. */
-  async function syncsOfThree(): Promise<string[]> {
-    const seen = () => readFileSync(calls, 'utf8').match(/fsync\(|fdatasync\(/g) ?? [];
-    const before = seen().length;
-    for (const content of ['a', 'b', 'c']) await send('POST', { userId, content });
-    return seen().slice(before);
-  }
+    const save = (content: string) => send('POST', '/v1/memories', { userId, content });
 
-  test('each waits in COMMIT while nobody reads', async () => {
-    await send('POST', { userId, content: 'the first shows that the disk is slow' });
-    expect(await syncsOfThree()).toEqual(['fsync(', 'fsync(', 'fsync(']);
-  });
+    /** Which calls made the syncs of three saves. */
+    async function syncsOfThree(): Promise<string[]> {
+      const seen = () => readFileSync(calls, 'utf8').match(/fsync\(|fdatasync\(/g) ?? [];
+      const before = seen().length;
+      for (const content of ['a', 'b', 'c']) await save(content);
+      return seen().slice(before);
+    }
 
-  test('none does once somebody has read', async () => {
-    await send('GET');
-    expect(await syncsOfThree()).toEqual(['fdatasync(', 'fdatasync(', 'fdatasync(']);
-  });
-});
+    test('wait in COMMIT while nobody reads, and beside readers in a thread', async () => {
+      await save('the first shows that the disk is slow');
+      // Probes are not readers.
+      await send('GET', '/health');
+      expect(await syncsOfThree()).toEqual(['fsync(', 'fsync(', 'fsync(']);
+      await send(method, `/v1/memories?userId=${userId}`);
+      expect(await syncsOfThree()).toEqual(['fdatasync(', 'fdatasync(', 'fdatasync(']);
+    });
+  },
+);

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,9 @@ import { mapInTurns } from '../../server/turns.ts';
 import { until } from '../support/until.ts';
 
 /* What only faults bring about, and no client can. */
+
+/** Who has read is expected to read again for so long. */
+const readerMs = 10_000;
 
 let folder: string;
 let db: Database;
@@ -85,26 +88,55 @@ test('a log that is mended while nobody writes leaves no transaction open', asyn
   expect(stored()).toBe(2);
 });
 
-/** How many of three lone writes after a slow commit are not left to COMMIT to wait for. */
-async function syncedAfterSlow(prepare: (writer: Writer) => void): Promise<number> {
+/** A writer that has met a disk that takes so long, and how many commits it did not leave to COMMIT
+ * to wait for since then. */
+async function openOn(diskMs: number) {
   let synced = 0;
   const sync = async () => {
     synced += 1;
-    if (synced === 1) await Bun.sleep(50);
+    await Bun.sleep(diskMs);
     await wal.sync();
   };
   const writer = open(true, { ...wal, sync });
-  prepare(writer);
   // Two at once: a group, whose sync is not in COMMIT.
   await Promise.all([1, 2].map((name) => writer.write(() => insert(name))));
-  for (const name of [3, 4, 5]) await writer.write(() => insert(name));
-  return synced - 1;
+  return { writer, syncedSince: () => synced - 1 };
+}
+
+async function writeAlone(writer: Writer, ...names: number[]): Promise<void> {
+  for (const name of names) await writer.write(() => insert(name));
 }
 
 test('after a slow commit no reader is kept waiting by a lone write for a while', async () => {
-  expect(await syncedAfterSlow((writer) => writer.noteReader())).toBe(3);
+  const { writer, syncedSince } = await openOn(50);
+  writer.noteReader();
+  await writeAlone(writer, 3, 4, 5);
+  expect(syncedSince()).toBe(3);
 });
 
-test('where nobody reads a lone write waits for a slow disk in COMMIT', async () => {
-  expect(await syncedAfterSlow(() => {})).toBe(0);
+test('where nobody has read of late a lone write waits for a slow disk in COMMIT', async () => {
+  const { writer, syncedSince } = await openOn(50);
+  await writeAlone(writer, 3, 4);
+  expect(syncedSince()).toBe(0);
+  writer.noteReader();
+  await writeAlone(writer, 5);
+  expect(syncedSince()).toBe(1);
+  const now = performance.now.bind(performance);
+  const clock = spyOn(performance, 'now').mockImplementation(() => now() + readerMs);
+  try {
+    await writeAlone(writer, 6);
+  } finally {
+    clock.mockRestore();
+  }
+  expect(syncedSince()).toBe(1);
+});
+
+test('nobody is kept waiting where the disk stood still, nor by what is large', async () => {
+  const stalled = await openOn(150);
+  await writeAlone(stalled.writer, 3, 4);
+  expect(stalled.syncedSince()).toBe(2);
+  db.run('DELETE FROM projects');
+  const { writer, syncedSince } = await openOn(0);
+  await writer.write(() => insert(5), 'large');
+  expect(syncedSince()).toBe(1);
 });

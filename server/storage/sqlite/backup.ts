@@ -187,7 +187,7 @@ function foldLog(path: string): void {
     db.close(true);
   } catch (error) {
     if (db !== null) closeUnfolded(path, db);
-    if (isBusy(error)) throw heldByAnother(path, error);
+    if (isBusy(error)) throw db === null ? error : heldByAnother(path, error);
   }
 }
 

@@ -78,12 +78,15 @@ export function closeUnfolded(path: string, ...opened: Database[]): void {
   reader?.close(true);
 }
 
+/** Who keeps us from reading for longer holds the file, and closes it after us. */
+const readerPatienceMs = 100;
+
 /** A reader that holds SQLite's lock; null where there is nothing to be read, nor a log. */
 function lockToRead(path: string): Database | null {
   let db: Database | null = null;
   try {
     db = new Database(path, { readonly: true });
-    db.run(`PRAGMA busy_timeout = ${patienceMs}`);
+    db.run(`PRAGMA busy_timeout = ${readerPatienceMs}`);
     db.run('SELECT 1 FROM sqlite_schema');
   } catch {
     // A damaged file is locked before the damage is met.

@@ -49,7 +49,9 @@ const readerMs = 10_000;
 const quickMs = 1;
 /** One that once took longer is busy with something, a backup say: */
 const slowMs = 20;
-/** for so long readers are served while it is waited for. */
+/** or it stands still, and where nobody reads somebody may still ask for the service's health: */
+const stalledMs = 100;
+/** for so long others are served while it is waited for. */
 const busyDiskMs = 5_000;
 
 type Waiting = {
@@ -83,6 +85,7 @@ export function createWriter(options: {
   let busySince: number | null = null;
   let tookMs = 0;
   let busyDiskUntil = 0;
+  let stalledDiskUntil = 0;
   let readerUntil = 0;
   // As every connection is opened.
   let waitsInCommit = true;
@@ -131,7 +134,8 @@ export function createWriter(options: {
   function isQuick(): boolean {
     if (waiting.length !== 1 || isLarge(waiting[0])) return false;
     const now = performance.now();
-    return now >= readerUntil || (tookMs < quickMs && now >= busyDiskUntil);
+    if (now >= readerUntil) return now >= stalledDiskUntil;
+    return tookMs < quickMs && now >= busyDiskUntil;
   }
 
   function noteReader(): void {
@@ -141,6 +145,7 @@ export function createWriter(options: {
   function noteCommit(begun: number): void {
     tookMs = performance.now() - begun;
     if (tookMs > slowMs) busyDiskUntil = begun + busyDiskMs;
+    if (tookMs > stalledMs) stalledDiskUntil = begun + busyDiskMs;
   }
 
   /**
