@@ -22,6 +22,7 @@ import {
   closeUnfolded,
   keepFilesPrivate,
   openDatabase,
+  writerCacheSize,
 } from './settings.ts';
 import { createSnapshot } from './snapshot.ts';
 import { createTransfer } from './transfer.ts';
@@ -109,6 +110,7 @@ function storageOn(
   const wal = createWal(path);
   const snapshot = createSnapshot(reads);
   if (lock !== null) mendRecovered(writes, wal, path);
+  applySetting(writes, 'cache_size', writerCacheSize);
   // The server has a thread for it, and may have to keep the log, of which nobody else knows.
   applySetting(writes, 'wal_autocheckpoint', 0);
   // The writer waits for other processes by itself, without holding up the reads.

@@ -24,15 +24,18 @@ const settings: Record<string, string | number> = {
   // Deleted text is overwritten, not left in free pages.
   secure_delete: 1,
   temp_store: 2,
-  // In KiB. COMMIT walks through all of it whenever a page was split, in one of eight saves: twice
-  // as much makes a single client slower, half as much a busy server with a large file.
-  cache_size: -32_768,
+  cache_size: -65_536,
   // Pages in the log before SQLite writes it into the file by itself, inside somebody's commit:
   // what serves or administers a database turns it off. 32 MB.
   wal_autocheckpoint: 8_000,
   // A log that has become long is not cut back inside somebody's commit: see checkpoint.ts.
   journal_size_limit: -1,
 };
+
+/** Of the connection that writes; like any `cache_size` below 0 in KiB. COMMIT walks through all of
+ * the cache whenever a page was split, in one of eight saves: twice as much makes a single client
+ * slower, half as much a busy server with a large file. */
+export const writerCacheSize = -32_768;
 
 /** What is not part of a write reads what is committed, also while a write lets it in between. */
 export type Connections = { reads: Database; writes: Database };

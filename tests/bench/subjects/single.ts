@@ -2,7 +2,11 @@ import { Database } from 'bun:sqlite';
 import { migrate } from '../../../server/storage/sqlite/migrate.ts';
 import { createPassages } from '../../../server/storage/sqlite/passages.ts';
 import { prepareInsert } from '../../../server/storage/sqlite/row.ts';
-import { openDatabase } from '../../../server/storage/sqlite/settings.ts';
+import {
+  applySetting,
+  openDatabase,
+  writerCacheSize,
+} from '../../../server/storage/sqlite/settings.ts';
 import type { Passage, StoredMemory } from '../../../server/storage/storage.ts';
 import { ensureProject } from '../kit/fill.ts';
 
@@ -17,6 +21,7 @@ export type SingleStore = {
 /** The same rows and indexes as the service's, with a transaction for each save. */
 export function openSingle({ path, synchronous, plain = false }: SingleStore) {
   const db = plain ? new Database(path, { create: true }) : openDatabase(path);
+  if (!plain) applySetting(db, 'cache_size', writerCacheSize);
   db.run('PRAGMA journal_mode = WAL');
   migrate(db, path);
   db.run(`PRAGMA synchronous = ${synchronous}`);
