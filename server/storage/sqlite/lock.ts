@@ -23,7 +23,7 @@ export function isLocked(path: string): boolean {
 }
 
 /** An opening takes milliseconds; what a restore holds up takes as long as the log is. */
-const patienceMs = 10_000;
+const movingPatienceMs = 10_000;
 
 /**
  * Opens a database, beside a server or without one, while no restore moves its files: who has the
@@ -31,7 +31,7 @@ const patienceMs = 10_000;
  * Once the database has been read, SQLite's own lock keeps a restore away.
  */
 export function openInPlace<T>(path: string, open: () => T): T {
-  const lock = tryLock(movingAt(path), path, { shared: true, patienceMs });
+  const lock = tryLock(movingAt(path), path, { shared: true, patienceMs: movingPatienceMs });
   if (lock === null) throw new Error(`a restore is replacing ${path}; try again when it has ended`);
   try {
     return open();
@@ -42,7 +42,7 @@ export function openInPlace<T>(path: string, open: () => T): T {
 
 /** Keeps everybody from opening the database by `openInPlace` until released. */
 export function lockForMoving(path: string): Lock {
-  const lock = tryLock(movingAt(path), path, { patienceMs });
+  const lock = tryLock(movingAt(path), path, { patienceMs: movingPatienceMs });
   if (lock !== null) return { release: () => lock.close(true) };
   throw new Error(`another command is opening ${path}; try again when it has ended`);
 }

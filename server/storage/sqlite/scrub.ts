@@ -21,7 +21,7 @@ export type Scrubber = {
 
 /** Erasures come in rows; and the answer should be out before the disk is busy. */
 const delayMs = 1_000;
-const patienceMs = 30_000;
+const scrubPatienceMs = 30_000;
 const tryAgainMs = 60_000;
 /** While the log waits to be emptied nobody writes: for others to end what they read so long, */
 const holdMs = 100;
@@ -120,7 +120,7 @@ export function scrubDatabase(path: string, task: Task): void {
 }
 
 function scrubOn(db: Database, path: string, { rebuilt, ending, tell }: Task): void {
-  db.run(`PRAGMA busy_timeout = ${patienceMs}`);
+  db.run(`PRAGMA busy_timeout = ${scrubPatienceMs}`);
   db.run('PRAGMA secure_delete = ON');
   db.run('PRAGMA synchronous = FULL');
   const asked = db.prepare<{ noted: number }, []>(`SELECT noted FROM chores WHERE name = 'scrub'`);
@@ -129,7 +129,7 @@ function scrubOn(db: Database, path: string, { rebuilt, ending, tell }: Task): v
   if (rebuilds && noted !== rebuilt) db.run('VACUUM');
   if (rebuilds) tell(noted);
   emptyLog(db, ending);
-  db.run(`PRAGMA busy_timeout = ${patienceMs}`);
+  db.run(`PRAGMA busy_timeout = ${scrubPatienceMs}`);
   if (rebuilds) db.run(`DELETE FROM chores WHERE name = 'scrub' AND noted = ?`, [noted]);
   tell(null);
 }
@@ -139,7 +139,7 @@ function emptyLog(db: Database, ending: Int32Array): void {
   db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
   db.run(`PRAGMA busy_timeout = ${holdMs}`);
   const checkpoint = db.prepare<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)');
-  const until = performance.now() + patienceMs;
+  const until = performance.now() + scrubPatienceMs;
   while (checkpoint.get()?.busy !== 0) {
     if (performance.now() > until) throw new Error('others kept the log from being emptied');
     if (Atomics.wait(ending, 0, 0, checkpointPauseMs) !== 'timed-out') {
