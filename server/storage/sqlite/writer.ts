@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import { createTurns, type Turn } from '../../turns.ts';
+import { createDiskWatch } from './disk-watch.ts';
 import { asServiceError, isBusy, isFull, isSyncFault, outcomeUnknown } from './faults.ts';
 import { createFullDisk } from './full-disk.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -43,16 +44,6 @@ const busyRetryMs = 5;
 const busyPatienceMs = 30_000;
 /** The disk did not take a commit: looked at again this often while nobody writes. */
 const mendRetryMs = 1_000;
-/** Who has read is expected to read again for so long, and not to wait for a slow disk. */
-const readerMs = 10_000;
-/** A disk that takes a commit in less holds up nobody to speak of. */
-const quickMs = 1;
-/** One that once took longer is busy with something, a backup say: */
-const slowMs = 20;
-/** or it stands still, and where nobody reads somebody may still ask for the service's health: */
-const stalledMs = 100;
-/** for so long others are served while it is waited for. */
-const busyDiskMs = 5_000;
 
 type Waiting = {
   effect: Effect<unknown>;
@@ -81,12 +72,9 @@ export function createWriter(options: {
   const rollback = db.prepare('ROLLBACK');
   const fullDisk = createFullDisk(db, (effect) => write(effect));
   const waiting: Waiting[] = [];
+  const disk = createDiskWatch();
   let planned = false;
   let busySince: number | null = null;
-  let tookMs = 0;
-  let busyDiskUntil = 0;
-  let stalledDiskUntil = 0;
-  let readerUntil = 0;
   // As every connection is opened.
   let waitsInCommit = true;
 
@@ -132,27 +120,10 @@ export function createWriter(options: {
 
   /** Whether what waits will hold up nobody to speak of. */
   function isQuick(): boolean {
-    if (waiting.length !== 1 || isLarge(waiting[0])) return false;
-    const now = performance.now();
-    if (now >= readerUntil) return now >= stalledDiskUntil;
-    return tookMs < quickMs && now >= busyDiskUntil;
+    return waiting.length === 1 && !isLarge(waiting[0]) && disk.isQuick();
   }
 
-  function noteReader(): void {
-    readerUntil = performance.now() + readerMs;
-  }
-
-  function noteCommit(begun: number): void {
-    tookMs = performance.now() - begun;
-    if (tookMs > slowMs) busyDiskUntil = begun + busyDiskMs;
-    if (tookMs > stalledMs) stalledDiskUntil = begun + busyDiskMs;
-  }
-
-  /**
-   * A lone write lets COMMIT wait for the disk, which spares a single client the way to a thread
-   * and back. Everybody waits with it, and nobody reads meanwhile: on a slow disk it is done only
-   * where nobody did of late.
-   */
+  /** A lone write lets COMMIT wait for the disk; see disk-watch.ts. */
   function waitInCommit(whether: boolean): void {
     if (whether === waitsInCommit) return;
     // Where this fails we wait, too, which is never wrong.
@@ -194,7 +165,7 @@ export function createWriter(options: {
       const begun = performance.now();
       if (waitsInCommit) commitInPlace();
       else await commitAside();
-      noteCommit(begun);
+      disk.noteCommit(begun);
       show();
       one.resolve(value as never);
     } catch (error) {
@@ -230,7 +201,7 @@ export function createWriter(options: {
       } while (performance.now() < until && !isLarge(waiting[0]));
       const begun = performance.now();
       await commitAside();
-      noteCommit(begun);
+      disk.noteCommit(begun);
     } catch (error) {
       refuse(group, error);
       endTransaction();
@@ -295,5 +266,5 @@ export function createWriter(options: {
     await write(() => {});
   }
 
-  return { write, drained, isDiskFull: fullDisk.isFull, noteReader };
+  return { write, drained, isDiskFull: fullDisk.isFull, noteReader: disk.noteReader };
 }
