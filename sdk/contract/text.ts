@@ -85,30 +85,43 @@ export function metadataProblem(value: unknown): string | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return 'must be an object';
   }
-  const problem = jsonProblem(value, 1);
+  const problem = jsonProblem(value, 1, { values: limits.metadataBytes });
   if (problem !== null) return problem;
   const bytes = new TextEncoder().encode(JSON.stringify(value)).length;
-  return bytes <= limits.metadataBytes
-    ? null
-    : `must be at most ${limits.metadataBytes} bytes as JSON, not ${bytes}`;
+  return bytes <= limits.metadataBytes ? null : `${tooLong}, not ${bytes}`;
 }
 
-/** What is wrong with a value anywhere inside free-form JSON, or null. */
-function jsonProblem(value: unknown, level: number): string | null {
+const tooLong = `must be at most ${limits.metadataBytes} bytes as JSON`;
+
+/**
+ * What is wrong with a value anywhere inside free-form JSON, or null. Each value takes a byte at
+ * least: where there are more of them than there is `room` for, the rest is not looked at.
+ */
+function jsonProblem(value: unknown, level: number, room: { values: number }): string | null {
+  room.values -= 1;
+  if (room.values < 0) return tooLong;
   if (typeof value === 'string') return unstorable(value);
   // 1e400 is valid JSON, and would come back as null.
   if (typeof value === 'number' && !Number.isFinite(value))
     return 'must not hold so large a number';
   if (typeof value !== 'object' || value === null) return null;
   if (level > limits.metadataLevels) return `must be at most ${limits.metadataLevels} levels deep`;
-  for (const [key, inner] of Object.entries(value)) {
-    if (key === '__proto__' || key === 'constructor' || key === 'prototype') {
-      return `must not use the key "${key}"`;
-    }
-    const problem = unstorable(key) ?? jsonProblem(inner, level + 1);
+  const isList = Array.isArray(value);
+  for (const inner of isList ? value : Object.keys(value)) {
+    const problem = isList
+      ? jsonProblem(inner, level + 1, room)
+      : (keyProblem(inner) ??
+        jsonProblem((value as Record<string, unknown>)[inner], level + 1, room));
     if (problem !== null) return problem;
   }
   return null;
+}
+
+function keyProblem(key: string): string | null {
+  if (key === '__proto__' || key === 'constructor' || key === 'prototype') {
+    return `must not use the key "${key}"`;
+  }
+  return unstorable(key);
 }
 
 /** Text that would not come back as it was accepted is refused at the door. */

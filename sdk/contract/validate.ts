@@ -106,7 +106,8 @@ function describe(check: TypeCheck<TSchema>, value: unknown): FieldError[] {
     const field = dotted(error.path);
     // A missing property is reported again as one of the wrong type.
     if (!errors.has(field)) errors.set(field, { field, message: problem(error) });
-    if (errors.size === maxErrors) break;
+    // To look at what a list holds beyond its limit may take seconds, and everybody waits.
+    if (errors.size === maxErrors || error.type === ValueErrorType.ArrayMaxItems) break;
   }
   return [...errors.values()];
 }

@@ -12,6 +12,23 @@ import {
 } from '../../sdk/contract/validate.ts';
 import { validateEnvelope } from '../../server/http/items.ts';
 
+/** A list whose item at this place is not to be looked at: millions of them take seconds. */
+function unseenAfter(place: number): unknown[] {
+  const list = Array(place).fill(0);
+  Object.defineProperty(list, place, {
+    enumerable: true,
+    get() {
+      throw new Error('looked at');
+    },
+  });
+  return list;
+}
+
+test('what a list holds beyond its limit is not looked at', () => {
+  const sentences = sentencesOf(validateEnvelope, { items: unseenAfter(1_000) });
+  expect(sentences).toEqual(['items: must have at most 1000 items']);
+});
+
 const sentencesOf = (validate: Validator, value: unknown) => validate(value).map(sentence);
 
 describe('a save', () => {
@@ -56,6 +73,12 @@ describe('a save', () => {
     expect(judge({ metadata: { a: 'ü'.repeat(8_188) } })).toEqual([]);
     expect(judge({ metadata: { a: `${'ü'.repeat(8_188)}x` } })).toEqual([
       'metadata: must be at most 16384 bytes as JSON, not 16385',
+    ]);
+  });
+
+  test('looks at no more of its metadata than could fit', () => {
+    expect(judge({ metadata: { list: unseenAfter(16_384) } })).toEqual([
+      'metadata: must be at most 16384 bytes as JSON',
     ]);
   });
 
