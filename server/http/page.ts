@@ -28,7 +28,7 @@ export async function readPage(
   }
 }
 
-/** About what the memory takes of a page, in bytes. */
+/** About what the memory takes of a page, in bytes. As JSON a text may be several times as long. */
 function sizeOf({ content, metadata }: StoredMemory): number {
-  return Buffer.byteLength(content) + Buffer.byteLength(metadata) + 500;
+  return Buffer.byteLength(JSON.stringify(content)) + Buffer.byteLength(metadata) + 500;
 }

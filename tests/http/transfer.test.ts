@@ -100,9 +100,12 @@ describe('GET /v1/export', () => {
     expect(await exportPage(await newProject())).toEqual({ items: [], nextCursor: null });
   });
 
-  test('has as many large memories to a page as an import takes in one body', async () => {
+  test.each([
+    ['letters', `"${'x'.repeat(900_000)}ü`],
+    ['quotes, two bytes each as JSON', '"'.repeat(450_000)],
+  ])('has as many large memories to a page as an import takes in one body: %s', async (_, text) => {
     const project = await newProject();
-    const data = { text: `"${'x'.repeat(900_000)}ü` };
+    const data = { text };
     const userId = newUser();
     for (let n = 0; n < 6; n += 1) await ingest(project, '/v1/ingest/document', { userId, data });
     const first = await exportPage(project);
