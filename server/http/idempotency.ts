@@ -28,8 +28,8 @@ export function readIdempotency(request: Request, body?: unknown): Idempotency |
 const comparedLevels = 64;
 
 function sorted(value: unknown, level = 1): unknown {
-  // Of a number that is too large, which JSON writes as null.
-  if (typeof value === 'number' && !Number.isFinite(value)) return { tooLarge: String(value) };
+  // Of a number that is too large, which JSON writes as null. No body has its keys in this order.
+  if (typeof value === 'number' && !Number.isFinite(value)) return { z: String(value), a: 0 };
   if (typeof value !== 'object' || value === null) return value;
   if (level > comparedLevels) return null;
   if (Array.isArray(value)) return value.map((inner) => sorted(inner, level + 1));
