@@ -14,7 +14,7 @@ import {
   prettyLine,
   stderrSink,
 } from './log.ts';
-import { indexPassages } from './memory/passages.ts';
+import { indexInTurns } from './memory/passages.ts';
 import { startWorker, type Worker } from './queue/worker.ts';
 import { openSqlite } from './storage/sqlite/open.ts';
 import type { Storage } from './storage/storage.ts';
@@ -73,7 +73,7 @@ async function serve(config: Config, storage: Storage, log: Logger): Promise<Run
   const projectId = await storage.ensureProject(defaultProject);
   const fixed = config.apiKey === null ? null : { key: config.apiKey, projectId };
   const authenticator = createAuthenticator({ storage, now, clock, fixed });
-  const worker = startWorker({ storage, now, log, index: indexPassages });
+  const worker = startWorker({ storage, now, log, index: indexInTurns });
   const watch = watchDamage(storage, log);
   let closing: string | null = null;
   const services: Services = {

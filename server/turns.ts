@@ -18,6 +18,19 @@ export function createTurns(): Turn {
   };
 }
 
+/** Runs a work that is parted into steps by its `yield`s, with a turn after each of them. */
+export async function inTurns<T>(
+  work: Generator<undefined, T>,
+  turn: Turn = createTurns(),
+): Promise<T> {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done === true) return value;
+    const others = turn();
+    if (others !== undefined) await others;
+  }
+}
+
 /** Like `map`, with a turn after each step. */
 export async function mapInTurns<From, To>(
   items: readonly From[],

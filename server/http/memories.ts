@@ -7,7 +7,7 @@ import { validator } from '../../sdk/contract/validate.ts';
 import type { Services } from '../app.ts';
 import { noSuchMemory } from '../errors.ts';
 import { filterOf } from '../memory/filter.ts';
-import { findMemories } from '../memory/find.ts';
+import { createFinder } from '../memory/find.ts';
 import { foundJson, memoryJson, pageJson, savedMemoryJson, statusJson } from '../memory/json.ts';
 import { indexPassages } from '../memory/passages.ts';
 import type { NewMemory } from '../storage/storage.ts';
@@ -30,6 +30,7 @@ const validateList = validator(ListQuery);
 /** /v1/memories: what is saved, and what became of it. */
 export function memories(guard: Secured, { storage, now, newId, config }: Services) {
   const pages = createPageCache(() => storage.version());
+  const find = createFinder(storage);
 
   /**
    * An unknown id is judged before the body. Only a refusal pays for the look-up: where nothing is
@@ -104,7 +105,7 @@ export function memories(guard: Secured, { storage, now, newId, config }: Servic
       const { projectId } = caller;
       const filter = filterOf(query);
       const wanted = { projectId, userId, query: query.query, filter, limit };
-      return sendJson(set, 200, foundJson(await findMemories(storage, wanted)));
+      return sendJson(set, 200, foundJson(await find(wanted)));
     })
 
     .get('/:id', async ({ request, caller, params, set }) => {

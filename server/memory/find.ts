@@ -3,6 +3,7 @@ import { parseQuery } from '../search/query.ts';
 import { Search } from '../search/score.ts';
 import { snippet } from '../search/snippet.ts';
 import type { Filter, Storage, StoredMemory } from '../storage/storage.ts';
+import { createTurns, inTurns, type Turn } from '../turns.ts';
 import { matches } from './filter.ts';
 
 /** A memory that was found: how well, and where. */
@@ -13,20 +14,49 @@ const fetchedAtOnce = 10;
 /** Of text in an answer of more than one memory, in UTF-16 units. Ten of the usual largest fit. */
 const mostText = 64 * 1024 * 1024;
 
+type Wanted = { projectId: number; userId: string; query: string; filter: Filter; limit: number };
+
 /**
  * The memories of a user that answer a query, best first. All passages of the user, and of nobody
  * else, are read: how rare a word is, is their own affair, and so is what the search costs. Throws
  * `invalid_request` where their texts are too much for one answer: fewer than asked for would look
  * like all.
  */
-export async function findMemories(
+export type Finder = (wanted: Wanted) => Promise<FoundMemory[]>;
+
+/**
+ * A search of much text lets others in between its steps, but for other searches: each of them
+ * holds all the text of a user.
+ */
+export function createFinder(storage: Storage): Finder {
+  let last: Promise<unknown> = Promise.resolve();
+  return (wanted) => {
+    const found = last.then(() => find(storage, wanted));
+    last = found.catch(() => {});
+    return found;
+  };
+}
+
+async function find(storage: Storage, wanted: Wanted): Promise<FoundMemory[]> {
+  const found = await findMeanwhile(storage, wanted, createTurns());
+  // Something was changed meanwhile: once more, and in one piece.
+  return found ?? (await findMeanwhile(storage, wanted, () => undefined)) ?? [];
+}
+
+/** Null where a text that was to be found is not any more what it was when it was read. */
+async function findMeanwhile(
   storage: Storage,
-  wanted: { projectId: number; userId: string; query: string; filter: Filter; limit: number },
-): Promise<FoundMemory[]> {
+  wanted: Wanted,
+  turn: Turn,
+): Promise<FoundMemory[] | null> {
   const { projectId, userId, filter, limit } = wanted;
   const search = new Search(parseQuery(wanted.query));
-  for (const passage of await storage.listPassages(projectId, userId)) search.add(passage);
-  const ranked = search.best(Number.POSITIVE_INFINITY);
+  for (const passage of await storage.listPassages(projectId, userId)) {
+    search.add(passage);
+    const others = turn();
+    if (others !== undefined) await others;
+  }
+  const ranked = await inTurns(search.bestInSteps(Number.POSITIVE_INFINITY), turn);
   const found: FoundMemory[] = [];
   let length = 0;
   for (let at = 0; at < ranked.length && found.length < limit; at += fetchedAtOnce) {
@@ -34,7 +64,7 @@ export async function findMemories(
     const places = next.map(({ passage: { memory, ordinal } }) => ({ memory, ordinal }));
     const fetched = await storage.getPassages(projectId, places);
     for (const [index, one] of fetched.entries()) {
-      // Deleted or changed a moment ago: what is not there any more is not found.
+      if (one?.folded !== next[index]?.passage.folded) return null;
       if (one === null || !matches(one.memory, filter) || found.length === limit) continue;
       const text = one.memory.content.slice(one.start, one.start + one.length);
       const score = next[index]?.score ?? 0;

@@ -1,11 +1,15 @@
 import { analyse } from '../search/analyse.ts';
 import type { Passage } from '../storage/storage.ts';
+import { mapInTurns } from '../turns.ts';
 
 /** A stretch of a text, in UTF-16 units. */
 export type Slice = Pick<Passage, 'start' | 'length'>;
 
 /** About a long paragraph: enough to be understood alone, little enough to point at. */
 const targetLength = 1_000;
+
+/** Read in less than a turn, which would cost a short text more than the work. */
+const shortLength = 8 * targetLength;
 
 /** It is stored with each passage; what is longer is no name. */
 const maxNameLength = 200;
@@ -19,12 +23,22 @@ const boundaries = [/\n\s*\n/g, /\n/g, /[.!?。！？]["')\]]?\s|[。！？]/g, 
  * `metadata` is JSON text.
  */
 export function indexPassages(content: string, metadata: string): Passage[] {
+  return splitPassages(content).map(readerOf(content, metadata));
+}
+
+/** The same, but over a long text others are let in between. */
+export function indexInTurns(content: string, metadata: string): Passage[] | Promise<Passage[]> {
+  if (content.length <= shortLength) return indexPassages(content, metadata);
+  return mapInTurns(splitPassages(content), readerOf(content, metadata));
+}
+
+function readerOf(content: string, metadata: string): (slice: Slice) => Passage {
   const { title, speaker } = namesIn(metadata);
-  return splitPassages(content).map(({ start, length }) => {
+  return ({ start, length }) => {
     const text = content.slice(start, start + length);
     const named = start === 0 && !text.includes(title) ? `${title}\n${text}` : text;
     return { start, length, folded: analyse(named, speaker) };
-  });
+  };
 }
 
 /** What a memory's metadata may say of its text that the text does not. */

@@ -28,7 +28,7 @@ export type WorkerOptions = {
   now(): number;
   log: Logger;
   /** The work itself: a text into passages. `metadata` is JSON text. */
-  index(content: string, metadata: string): Passage[];
+  index(content: string, metadata: string): Passage[] | Promise<Passage[]>;
   /** In [0, 1), for the backoff's jitter. */
   random?: () => number;
 };
@@ -94,7 +94,7 @@ export function startWorker(options: WorkerOptions): Worker {
     const turn = createTurns();
     const short: Cut[] = [];
     for (const job of jobs) {
-      const outcome = stopping ? null : cut(job);
+      const outcome = stopping ? null : await cut(job);
       if (outcome === null) begin(giveBack(job));
       else if ('failure' in outcome || outcome.length > passagesPerStep)
         begin(settle(job, outcome));
@@ -114,11 +114,11 @@ export function startWorker(options: WorkerOptions): Worker {
   }
 
   /** The work itself: the passages of the job's text, or why there are none. */
-  function cut({ attempt, content, metadata }: Job): Passage[] | Failure {
+  async function cut({ attempt, content, metadata }: Job): Promise<Passage[] | Failure> {
     movedAt = performance.now();
     if (attempt > maxAttempts) return { failure: 'the service ended during each attempt' };
     try {
-      return index(content, metadata);
+      return await index(content, metadata);
     } catch (error) {
       return { failure: error };
     }

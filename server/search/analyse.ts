@@ -9,6 +9,10 @@
  * opens a line, which is who speaks. Scripts without spaces stay in runs.
  */
 
+/** Of a text whose characters are parted: Korean becomes three times as long, and short again. */
+const mostGrowth = 4;
+const usualGrowth = 200;
+
 /** "Customer Service Agent:" is a label, a sentence that happens to hold a colon is not. */
 const maxLabelLength = 40;
 const maxLabelWords = 4;
@@ -83,17 +87,27 @@ let written = Buffer.alloc(2_048);
  */
 export function analyse(text: string, speaker = ''): string {
   const labelled = speaker === '' || text.startsWith(speaker) ? text : `${speaker}: ${text}`;
+  const form = formFor(labelled);
   const lines: string[] = [];
   for (const line of labelled.split('\n')) {
-    const folded = foldLine(line);
+    const folded = foldLine(line, form);
     if (folded !== '') lines.push(folded);
   }
   return lines.join('\n');
 }
 
+/** How characters are parted into what they are made of; K also those that stand for several. */
+type Form = 'NFKD' | 'NFD';
+
+/** One sign may stand for eighteen letters. A text of nothing else is not made so much longer. */
+function formFor(text: string): Form {
+  if (ascii.test(text)) return 'NFKD';
+  return text.normalize('NFKD').length > mostGrowth * text.length + usualGrowth ? 'NFD' : 'NFKD';
+}
+
 /** The words of a text, folded, without labels and lines. Runs of unspaced script stay whole. */
-export function fold(text: string): string {
-  return ascii.test(text) ? foldAscii(text) : foldUnicode(text);
+export function fold(text: string, form: Form = 'NFKD'): string {
+  return ascii.test(text) ? foldAscii(text) : foldUnicode(text, form);
 }
 
 /** Whether a UTF-16 unit belongs to a script that does not part its words. */
@@ -105,15 +119,15 @@ export function isUnspaced(unit: number): boolean {
   return unspacedRanges.some(([first, last]) => unit >= first && unit <= last);
 }
 
-function foldLine(line: string): string {
+function foldLine(line: string, form: Form): string {
   const start = stamp.exec(line)?.[0].length ?? 0;
   const colon = line.indexOf(': ', start);
-  if (colon <= start || colon - start >= maxLabelLength) return fold(line);
-  const label = fold(line.slice(start, colon));
-  if (label === '' || label.split(' ').length > maxLabelWords) return fold(line);
-  const said = `${label}: ${fold(line.slice(colon + 1))}`.trimEnd();
+  if (colon <= start || colon - start >= maxLabelLength) return fold(line, form);
+  const label = fold(line.slice(start, colon), form);
+  if (label === '' || label.split(' ').length > maxLabelWords) return fold(line, form);
+  const said = `${label}: ${fold(line.slice(colon + 1), form)}`.trimEnd();
   // When it was said follows, so that the label opens the line.
-  return start === 0 ? said : `${said} ${fold(line.slice(0, start))}`.trimEnd();
+  return start === 0 ? said : `${said} ${fold(line.slice(0, start), form)}`.trimEnd();
 }
 
 function foldAscii(text: string): string {
@@ -139,10 +153,10 @@ function partAscii(text: string): string {
   return written.toString('latin1', 0, end);
 }
 
-function foldUnicode(text: string): string {
+function foldUnicode(text: string, form: Form): string {
   const letters = text
     .replace(/[’ʼ＇]/g, "'")
-    .normalize('NFKD')
+    .normalize(form)
     .toLowerCase()
     .replace(accents, '')
     .replace(stroked, (letter) => plain.get(letter) ?? letter)

@@ -18,12 +18,13 @@ type Wanted = Missing & { mask: number; fuzzy: boolean };
 /**
  * The words of the passages that are one slip from a missing term (a letter wrong, missing, extra,
  * or two neighbours swapped), that begin with it, or that make it up where they stand side by side
- * (408 247 8880). A slip in a number makes another number: words with digits get none.
+ * (408 247 8880). A slip in a number makes another number: words with digits get none. A step for
+ * each passage.
  */
-export function closeWords(
+export function* closeWords(
   passages: readonly { folded: string }[],
   missing: readonly Missing[],
-): { word: string; index: number }[] {
+): Generator<undefined, { word: string; index: number }[]> {
   const wanted = missing.slice(0, mostMissing).map((term) => ({
     ...term,
     mask: letterMask(term.text, 0, term.text.length),
@@ -38,6 +39,7 @@ export function closeWords(
       for (const term of wanted) admitWord(close, term, folded, start, end, letters);
       start = end;
     }
+    yield;
   }
   return [...close].map(([word, index]) => ({ word, index }));
 }

@@ -44,8 +44,20 @@ export class Search {
    * The memories that answer the query, each by its best passage, best first and the newer first
    * among equals. `admits` leaves out memories that a filter excludes.
    */
-  best(limit: number, admits: (memory: number) => boolean = () => true): Found[] {
-    if (this.#admitMissing()) this.#rescan();
+  best(limit: number, admits?: (memory: number) => boolean): Found[] {
+    const steps = this.bestInSteps(limit, admits);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+    }
+  }
+
+  /** The same in short steps, so that others can be let in between. */
+  *bestInSteps(
+    limit: number,
+    admits: (memory: number) => boolean = () => true,
+  ): Generator<undefined, Found[]> {
+    if (yield* this.#admitMissing()) yield* this.#rescan();
     const worth = weigh(this.#scan, this.#weights);
     const scores = addContext(this.#scan, worth, this.#weights);
     const best = new Map<number, Found>();
@@ -58,20 +70,23 @@ export class Search {
   }
 
   /** Lets close words answer for terms that stand nowhere. False where there are none. */
-  #admitMissing(): boolean {
+  *#admitMissing(): Generator<undefined, boolean> {
     const found = new Set(this.#scan.terms);
     const missing = this.matcher.query.terms.flatMap((term, index) => {
       return found.has(index) || term.gram ? [] : [{ text: term.text, index }];
     });
     if (missing.length === 0) return false;
-    const close = closeWords(this.#passages, missing);
+    const close = yield* closeWords(this.#passages, missing);
     for (const { word, index } of close) this.matcher.admitClose(word, index);
     return close.length > 0;
   }
 
-  #rescan(): void {
+  *#rescan(): Generator<undefined, void> {
     this.#scan = new Scan(this.matcher);
-    for (const passage of this.#passages) this.#scan.add(passage.folded);
+    for (const passage of this.#passages) {
+      this.#scan.add(passage.folded);
+      yield;
+    }
   }
 }
 

@@ -88,11 +88,12 @@ export interface Storage {
   /** Every passage of the user, in the order of memory and ordinal. Reads nothing of others. */
   listPassages(projectId: number, userId: string): Promise<Iterable<NumberedPassage>>;
 
-  /** The memory of each passage and where in its content it is; null where it is gone. */
+  /** The memory of each passage, where in its content it is and how search reads it; null where it
+   * is gone. */
   getPassages(
     projectId: number,
     places: { memory: number; ordinal: number }[],
-  ): Promise<({ memory: StoredMemory; start: number; length: number } | null)[]>;
+  ): Promise<((Passage & { memory: StoredMemory }) | null)[]>;
 
   /** How far the work on the memory is, or null where there is no such memory. */
   getStatus(projectId: number, id: string): Promise<StoredStatus | null>;

@@ -23,6 +23,14 @@ describe('analyse', () => {
     ['Ο αδελφός ЁЛКА بَيْت', 'ο αδελφοσ елка بيت'],
   ])('%j becomes %j', (text, folded) => expect(analyse(text)).toBe(folded));
 
+  test('takes signs apart that stand for words, but for a text of nothing else', () => {
+    expect(analyse('Muhammad ﷺ said: 5 ㎏')).toBe('muhammad صلي الله عليه وسلم said 5 kg');
+    const text = 'ﷺ'.repeat(1_000);
+    expect(analyse(text).length).toBeLessThanOrEqual(text.length);
+    const korean = '한국어 문장입니다. '.repeat(80);
+    expect(analyse(korean)).toBe(fold(korean));
+  });
+
   test('parts a character from its neighbours just where its script parts no words', () => {
     const emoji = /\p{Extended_Pictographic}/u;
     const differing: string[] = [];

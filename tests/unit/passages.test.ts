@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { indexPassages, splitPassages } from '../../server/memory/passages.ts';
+import { indexInTurns, indexPassages, splitPassages } from '../../server/memory/passages.ts';
+import { countTurns } from '../support/turns.ts';
 
 const targetLength = 1_000;
 
@@ -28,6 +29,14 @@ test('who speaks is found with each passage, but for what is too long to be a na
   expect(foldedOf('Ana').every((folded) => folded.includes('ana'))).toBe(true);
   const long = foldedOf('ana '.repeat(4_000)).join('');
   expect(long).not.toContain('ana');
+});
+
+test('a long text is read as any other, with others let in between', async () => {
+  const text = 'Straße um Straße. '.repeat(60_000);
+  const metadata = JSON.stringify({ title: 'Streets', author: 'Ana' });
+  const { value, turns } = await countTurns(async () => indexInTurns(text, metadata));
+  expect(value).toEqual(indexPassages(text, metadata));
+  expect(turns).toBeGreaterThan(5);
 });
 
 describe('passages of any text', () => {

@@ -11,7 +11,7 @@ export type Passages = Pick<Storage, 'listPassages' | 'getPassages'> & {
   remove(owner: Owner): void;
 };
 
-type Placed = StoredMemory & { start: number; length: number };
+type Placed = StoredMemory & Passage;
 
 export function createPassages({ reads, writes }: Connections): Passages {
   const insert = writes.prepare('INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?)');
@@ -23,7 +23,7 @@ export function createPassages({ reads, writes }: Connections): Passages {
      WHERE project_id = ? AND user_id = ? ORDER BY memory_seq, ordinal`,
   );
   const place = reads.prepare<Placed, [number, number, number]>(
-    `SELECT ${columns}, p.start, p.length FROM ${joined}
+    `SELECT ${columns}, p.start, p.length, p.folded FROM ${joined}
      JOIN passages AS p ON p.project_id = m.project_id AND p.user_id = m.user_id
        AND p.memory_seq = m.seq
      WHERE m.project_id = +? AND m.seq = +? AND p.ordinal = +?`,
@@ -42,8 +42,8 @@ export function createPassages({ reads, writes }: Connections): Passages {
       return places.map(({ memory: seq, ordinal }) => {
         const placed = place.get(projectId, seq, ordinal);
         if (placed === null) return null;
-        const { start, length, ...memory } = placed;
-        return { memory, start, length };
+        const { start, length, folded, ...memory } = placed;
+        return { memory, start, length, folded };
       });
     },
   };

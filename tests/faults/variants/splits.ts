@@ -1,6 +1,6 @@
 import type { Passage } from '../../../server/storage/storage.ts';
 
-export type Index = (content: string, metadata: string) => Passage[];
+export type Index = (content: string, metadata: string) => Passage[] | Promise<Passage[]>;
 
 /** Words in a record's text that the poisoned worker stumbles over. */
 export const throwsOn = 'poison: throw';

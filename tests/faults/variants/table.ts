@@ -14,8 +14,8 @@ export type Variant = {
 /** Puts the worker's cutting of texts into the hands of the variant. */
 const ownIndex: Patch = [
   'server/main.ts',
-  'index: indexPassages',
-  'index: globalThis.faultIndex(indexPassages)',
+  'index: indexInTurns',
+  'index: globalThis.faultIndex(indexInTurns)',
 ];
 
 export const variants: Record<string, Variant> = {

@@ -1,0 +1,84 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { noFilter } from '../../server/memory/filter.ts';
+import { createFinder, type Finder } from '../../server/memory/find.ts';
+import { indexPassages } from '../../server/memory/passages.ts';
+import { openSqlite } from '../../server/storage/sqlite/open.ts';
+import type { Storage } from '../../server/storage/storage.ts';
+import { countTurns } from '../support/turns.ts';
+import { memory, projectId, remove, save, update } from './fixtures.ts';
+
+/* What changes while a long search lets others in, which no client can time. */
+
+const userId = 'ana';
+const filler = 'The harbour was quiet and nobody spoke of the boats. '.repeat(1_000);
+const query = 'lantern herbour';
+
+let folder: string;
+let storage: Storage;
+let find: Finder;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'find-'));
+  storage = openSqlite(join(folder, 'memory.db'), { exclusive: true });
+  find = createFinder(storage);
+});
+
+afterEach(async () => {
+  await storage.close();
+  rmSync(folder, { recursive: true });
+});
+
+function store(content: string, metadata = '{}') {
+  const saved = memory({ userId, content, metadata, passages: indexPassages(content, metadata) });
+  return save(storage, saved).then(() => saved.id);
+}
+
+const ask = () => find({ projectId, userId, query, filter: noFilter, limit: 100 });
+
+async function fill(): Promise<void> {
+  await storage.ensureProject('default');
+  for (let count = 0; count < 60; count += 1) await store(filler);
+}
+
+/** What a search finds that was begun before the change and ended after it. */
+async function askDuring(change: () => Promise<unknown>): Promise<Map<string, string>> {
+  let ended = false;
+  const asked = ask().finally(() => {
+    ended = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  await change();
+  expect(ended).toBe(false);
+  return new Map((await asked).map((found) => [found.memory.id, found.memory.content]));
+}
+
+test('a long search lets others in, also where a word has to be guessed', async () => {
+  await fill();
+  const { value, turns } = await countTurns(ask);
+  expect(value).toHaveLength(60);
+  expect(turns).toBeGreaterThan(10);
+});
+
+test('what is changed or deleted during a search is not found by what it was', async () => {
+  await fill();
+  const [changed, deleted, kept] = [
+    await store('the lantern is lit'),
+    await store('another lantern'),
+    await store('a lantern on the wall'),
+  ];
+  const found = await askDuring(async () => {
+    await update(storage, changed, 'the candle is lit');
+    await remove(storage, deleted);
+  });
+  expect([changed, deleted, kept].filter((id) => found.has(id))).toEqual([kept]);
+});
+
+test('what is changed during a search and still matches is found as it is now', async () => {
+  await fill();
+  const id = await store('the lantern is lit');
+  const found = await askDuring(() => update(storage, id, 'no lantern is lit'));
+  expect(found.get(id)).toBe('no lantern is lit');
+});
