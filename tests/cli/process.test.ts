@@ -202,6 +202,21 @@ describe('memory serve', () => {
     expect(again.log()).toEndWith('Stopped.\n');
   });
 
+  test('by `npm start` stops on a signal to npm alone, which is what a container sends', async () => {
+    using folder = temporaryFolder();
+    const npm = startChild(['npm', 'start'], {
+      PORT: '0',
+      MEMORY_DATABASE_URL: `sqlite:${folder.file('memory.db')}`,
+      XDG_CONFIG_HOME: folder.path,
+      LOG_LEVEL: 'silent',
+      npm_config_update_notifier: 'false',
+    });
+    await until(() => npm.log().includes('Stop with Ctrl-C.'), { what: 'the banner' });
+    process.kill(npm.pid, 'SIGTERM');
+    expect(await npm.exited).toBe(0);
+    expect(npm.log()).toContain('Stopped.\n');
+  });
+
   test('tells where the key is kept as profile does: from home', async () => {
     using folder = temporaryFolder();
     const database = `sqlite:${folder.file('memory.db')}`;
