@@ -112,7 +112,10 @@ function pathOf(operation: Operation, { id, query = {} }: Input): string {
   // Not sent, a user that a caller lost on the way would make it a call about everybody.
   const isLost = 'userId' in query && typeof query.userId !== 'string';
   if (isLost) throw invalid('userId must be a string');
-  const search = String(new URLSearchParams(pairsOf(query)));
+  // Unlike URLSearchParams it refuses half a character, and does not ask about another user.
+  const search = pairsOf(query)
+    .map((pair) => pair.map(encodeURIComponent).join('='))
+    .join('&');
   return search === '' ? path : `${path}?${search}`;
 }
 
@@ -134,7 +137,7 @@ function pairOf(name: string, value: unknown): Pair {
 
 /** Empty or dots, an id would make the path of another operation. */
 function checkedId(id: unknown): string {
-  if (typeof id === 'string' && !/^\.{0,2}$/.test(id)) return id.toWellFormed();
+  if (typeof id === 'string' && !/^\.{0,2}$/.test(id)) return id;
   throw invalid('the id of a memory must be a non-empty string');
 }
 
