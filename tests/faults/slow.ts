@@ -9,6 +9,10 @@ const durationMs = { quick: 3_000, full: 30_000 };
 const bombs = { quick: 12, full: 60 };
 const bombBytes = 64 * 1024 * 1024;
 const honestP99Ms = 500;
+/** Within the limit, but of millions of values, each of which would be looked at. */
+const denseBodies = { quick: 2, full: 20 };
+const denseValues = 2_500_000;
+const honestWorstMs = 2_000;
 /** Above what the server takes when idle. */
 const allowedMegabytes = 300;
 
@@ -17,7 +21,8 @@ export const slow: Harness = {
   promise: 'Oversized, slow or bomb requests cost bounded memory and do not slow others',
   proof:
     `${sockets.full} connections that send a byte a second, and bodies of ` +
-    `${bombBytes / 1024 / 1024} MB, while an honest client saves; peak memory from /proc`,
+    `${bombBytes / 1024 / 1024} MB, while an honest client saves; then bodies of ` +
+    `${denseValues / 1_000_000} million values; peak memory from /proc`,
   control: { without: 'the limit on bodies', variants: ['no-body-limit'] },
   run,
 };
@@ -35,11 +40,19 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
     for (let count = 0; count < sockets[tier]; count += 1) open.push(dribble(target));
     const until = performance.now() + durationMs[tier];
     const attack = throwBombs(target, bombs[tier], until);
-    const latencies = await saveHonestly(target, until);
+    const latencies = await saveHonestly(target, () => performance.now() < until);
     const refusals = await attack;
+    let sending = true;
+    const dense = sendDense(target, denseBodies[tier]).finally(() => {
+      sending = false;
+    });
+    const worstMs = Math.max(...(await saveHonestly(target, () => sending)));
+    const refusedDense = await dense;
     const grownMegabytes = peakMegabytes(target.pid) - idleMegabytes;
     const p99Ms = latencies.sort((a, b) => a - b)[Math.floor(latencies.length * 0.99)] ?? 0;
     if (p99Ms > honestP99Ms) violations.add(`the honest client waited ${Math.round(p99Ms)} ms`);
+    if (worstMs > honestWorstMs) violations.add(`the honest client once waited ${worstMs} ms`);
+    if (refusedDense !== denseBodies[tier]) violations.add('a dense body was not refused');
     if (latencies.length === 0) violations.add('the honest client was not served');
     if (grownMegabytes > allowedMegabytes) violations.add(`memory grew by ${grownMegabytes} MB`);
     const figures = {
@@ -47,6 +60,8 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
       ...refusals,
       honestRequests: latencies.length,
       honestP99Ms: Math.round(p99Ms),
+      refusedDense,
+      honestWorstMs: Math.round(worstMs),
       idleMegabytes,
       peakGrowthMegabytes: grownMegabytes,
     };
@@ -114,9 +129,21 @@ async function throwBomb({ url, key }: Target, chunk: Uint8Array, declared: bool
   }
 }
 
-async function saveHonestly(target: Target, until: number): Promise<number[]> {
+/** One after the other. Returns how many were refused for what is in them. */
+async function sendDense(target: Target, count: number): Promise<number> {
+  const a = Array(denseValues).fill(0);
+  const body = { userId: 'dense', content: 'x', metadata: { a } };
+  let refused = 0;
+  for (let sent = 0; sent < count; sent += 1) {
+    const reply = await send(target, { method: 'POST', path: '/v1/memories', body });
+    if (reply?.status === 400) refused += 1;
+  }
+  return refused;
+}
+
+async function saveHonestly(target: Target, goesOn: () => boolean): Promise<number[]> {
   const latencies: number[] = [];
-  while (performance.now() < until) {
+  while (goesOn()) {
     const begun = performance.now();
     const body = { userId: 'honest', content: 'an ordinary text' };
     const reply = await send(target, { method: 'POST', path: '/v1/memories', body });
