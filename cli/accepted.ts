@@ -1,9 +1,8 @@
 import type { Accepted, MemoryClient } from '../sdk/index.ts';
 import { printOutcome } from './commands/wait.ts';
 import { refuseDeletedIngest } from './deleted.ts';
-import { ExitWith, exitCodes } from './failure.ts';
 import { hint, type Io, note } from './io.ts';
-import { printJson, printLine } from './output.ts';
+import { lastingOutput, printJson, printLine } from './output.ts';
 import { waitForOne } from './waiting.ts';
 
 export type AfterIngest = {
@@ -22,12 +21,16 @@ export async function tellAccepted(
 ): Promise<void> {
   const { memoryId } = accepted;
   if (idempotencyKey !== undefined) await refuseDeletedIngest(io, client, memoryId);
-  if (json && !wait) return printJson(io, accepted);
-  if (!json) await printLine(io, memoryId);
-  if (!wait) return hint(io, `Queued. See how it ends: memory wait ${memoryId}`);
+  const out = lastingOutput(io);
+  if (!json) await printLine(out.io, memoryId);
+  else if (!wait) await printJson(out.io, accepted);
+  if (out.hasFailed() || !(json || wait)) {
+    await hint(io, `Queued. See how it ends: memory wait ${memoryId}`);
+  }
+  if (!wait) return out.end();
   const outcome = await waitForOne(io, client, memoryId, timeout);
-  if (json) await printOutcome(io, json, outcome);
+  if (json) await printOutcome(out.io, json, outcome);
   else if (outcome.error !== null) throw outcome.error;
   else await note(io, 'Complete.');
-  if (outcome.exitCode !== exitCodes.done) throw new ExitWith(outcome.exitCode);
+  out.end(outcome.exitCode);
 }

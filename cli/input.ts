@@ -2,7 +2,7 @@ import { lstatSync, type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { CliError } from './failure.ts';
 import { type Io, note } from './io.ts';
-import { whereJsonBreaks } from './json.ts';
+import { holdsSoLarge, soLarge, whereJsonBreaks } from './json.ts';
 import { visible } from './text.ts';
 
 /** The bytes of a file, or of stdin for `-`, as they come. */
@@ -121,6 +121,12 @@ export function decodeText(bytes: Uint8Array, path: string): string {
 }
 
 export function parseJson(text: string, path: string): unknown {
+  const value = parsedJson(text, path);
+  if (!holdsSoLarge(value)) return value;
+  throw new CliError({ code: 'invalid_request', message: `${inputName(path)} ${soLarge}.` });
+}
+
+function parsedJson(text: string, path: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,7 +1,16 @@
 /*
- * JSON.parse of this runtime says what is wrong but not where. This finds the place, and is only
- * asked after JSON.parse has refused the text.
+ * What JSON.parse of this runtime leaves open: where a text that it refused is wrong, and whether
+ * what it took would be sent as it was written.
  */
+
+/** In the words of the service, which gets to see no such number. */
+export const soLarge = 'must not hold so large a number';
+
+/** 1e400 is valid JSON; it is read as Infinity, and would be sent as null. */
+export function holdsSoLarge(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsSoLarge);
+}
 
 const space = /[ \t\r\n]*/y;
 const scalar =

@@ -4,6 +4,7 @@ import type { Metadata } from '../sdk/index.ts';
 import { Argument, InvalidArgumentError, Option } from './commander.ts';
 import { usageError } from './failure.ts';
 import type { Io } from './io.ts';
+import { holdsSoLarge, soLarge } from './json.ts';
 
 /*
  * Options that several commands share, and how their values are read.
@@ -177,6 +178,12 @@ export function addMetadata(pair: string, previous: Metadata | undefined): Metad
 }
 
 function parseValue(json: string): Metadata[string] {
+  const value = parsedValue(json);
+  if (holdsSoLarge(value)) throw new InvalidArgumentError(`It ${soLarge}.`);
+  return value;
+}
+
+function parsedValue(json: string): Metadata[string] {
   try {
     return JSON.parse(json);
   } catch {

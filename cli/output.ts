@@ -1,4 +1,6 @@
+import { ExitWith, exitCodes } from './failure.ts';
 import type { Io } from './io.ts';
+import { OutputClosed } from './process-output.ts';
 import { cut, escaped, padded, paint, visible } from './text.ts';
 
 /*
@@ -41,6 +43,29 @@ export async function printLine(io: Io, line: string): Promise<void> {
 export async function printResult(io: Io, json: true | undefined, value: unknown, text: string) {
   if (json) await printJson(io, value);
   else await printLine(io, text);
+}
+
+/**
+ * For a command that does more than print: where stdout takes nothing any more, it goes on without,
+ * and `end` says what came of it.
+ */
+export function lastingOutput(io: Io) {
+  let failure: { error: unknown } | undefined;
+  async function write(text: string): Promise<void> {
+    if (failure !== undefined) return;
+    await io.stdout.write(text).catch((error) => {
+      failure = { error };
+    });
+  }
+  return {
+    io: { ...io, stdout: { ...io.stdout, write } },
+    hasFailed: () => failure !== undefined,
+    /** A reader that left changes nothing about how the command ended. */
+    end(exitCode: number = exitCodes.done): void {
+      if (failure !== undefined && !(failure.error instanceof OutputClosed)) throw failure.error;
+      if (exitCode !== exitCodes.done) throw new ExitWith(exitCode);
+    },
+  };
 }
 
 export async function printTable<Row>(io: Io, columns: Column<Row>[], rows: Row[]): Promise<void> {

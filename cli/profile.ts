@@ -64,10 +64,10 @@ export async function storeFirstRunKey(io: Io, baseUrl: string, apiKey: string):
 }
 
 /**
- * Keeps a key that the user wants there, in the place of any other for that service. Says so: the
- * one before cannot be shown again.
+ * Keeps a key that the user wants there, in the place of any other for that service. Gives the
+ * words for both: the one before cannot be shown again.
  */
-export async function storeOwnKey(io: Io, baseUrl: string, apiKey: string): Promise<string> {
+export async function storeOwnKey(io: Io, baseUrl: string, apiKey: string): Promise<Stored> {
   const name = profileKeyOf(baseUrl);
   let before: string | undefined;
   await changeProfile(io, (profile) => {
@@ -75,9 +75,11 @@ export async function storeOwnKey(io: Io, baseUrl: string, apiKey: string): Prom
     return withKey(profile, name, { apiKey });
   });
   const kept = `Kept for ${name} in ${shownProfilePath(io)}.`;
-  if (before === undefined || before === apiKey) return kept;
-  return `${kept}\nIt replaces the key kept before: ${endsOfKey(before)}`;
+  if (before === undefined || before === apiKey) return { kept };
+  return { kept, replaced: `It replaces the key kept before: ${endsOfKey(before)}` };
 }
+
+type Stored = { kept: string; replaced?: string };
 
 function withKey(profile: Profile, name: string, key: ProfileKey): Profile {
   return { ...profile, keys: { ...profile.keys, [name]: key } };

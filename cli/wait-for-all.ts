@@ -57,7 +57,7 @@ export async function waitForAll(
   }
   await Promise.all(Array.from({ length: atOnce }, work));
   if (silent.length > 0) {
-    const outcomeOf = await silence(io, client, timeoutMs);
+    const outcomeOf = await silence(io, client, timeoutMs, seen.size > 0);
     for (const id of silent) await tell(outcomeOf(id));
   }
   if (seen.has(exitCodes.notAsked)) await tellNotAsked(io, silent.length, count, timeoutMs);
@@ -66,9 +66,13 @@ export async function waitForAll(
 }
 
 /** What is told of those that did not answer in time: where the queue is empty, they are done. */
-async function silence(io: Io, client: MemoryClient, timeoutMs: number) {
+async function silence(io: Io, client: MemoryClient, timeoutMs: number, wasThere: boolean) {
   const { WaitTimeoutError } = await import('../sdk/index.ts');
-  const { pending } = await client.health({ signal: io.interrupted });
+  const { pending } = await client.health({ signal: io.interrupted }).catch((error) => {
+    if (!wasThere || io.interrupted.aborted) throw error;
+    // It is away by now, which says nothing of its queue: not that it is empty.
+    return { pending: Number.POSITIVE_INFINITY };
+  });
   return (memoryId: string): Outcome =>
     pending > 0
       ? {

@@ -10,6 +10,12 @@ export type Outcome = {
   exitCode: number;
 };
 
+/** Why one is not complete. Of one that is gone the service does not name the id. */
+export function whyNot({ memoryId, exitCode, error }: Outcome): string | null {
+  if (error === null || exitCode !== exitCodes.notFound) return error?.message ?? null;
+  return `${memoryId}: ${error.message}`;
+}
+
 /** Waits for one memory. Only what is no answer to the question, as a lost connection, throws. */
 export function waitForOne(
   io: Io,

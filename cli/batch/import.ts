@@ -1,5 +1,4 @@
 import type { Memory, MemoryClient } from '../../sdk/index.ts';
-import { ExitWith, exitCodes } from '../failure.ts';
 import type { Io } from '../io.ts';
 import type { Chunk } from './chunks.ts';
 import type { BatchInput } from './open.ts';
@@ -31,7 +30,7 @@ export async function runImport(
     },
   });
   await report.summary(tally);
-  if (report.failed() > 0) throw new ExitWith(exitCodes.failed);
+  report.end();
 }
 
 /** Of two memories with one id, or of one thing in another system, the first is to win. */

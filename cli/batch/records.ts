@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { RecordType } from '../../sdk/index.ts';
+import { holdsSoLarge, soLarge } from '../json.ts';
 import type { Line } from './lines.ts';
 
 /** A line that holds JSON. What the record is worth, the service says. */
@@ -23,6 +24,7 @@ export function parseRecord(line: Line, type: RecordType | undefined): Entry | B
   if (!isUtf8(bytes)) return bad('invalid_text', notUtf8(number), text);
   try {
     const item: unknown = JSON.parse(text);
+    if (holdsSoLarge(item)) return bad('invalid_request', soLarge, text);
     if (type === undefined) return { line: number, text, item };
     if (!isObject(item)) return bad('invalid_request', 'must be an object', text);
     const own = item.type ?? type;

@@ -1,8 +1,8 @@
 import { openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { CliError } from '../failure.ts';
+import { CliError, exitCodes } from '../failure.ts';
 import { type Io, note } from '../io.ts';
-import { printFields, printJson } from '../output.ts';
+import { lastingOutput, printFields, printJson } from '../output.ts';
 import { visible } from '../text.ts';
 import type { Progress } from './progress.ts';
 import type { BadLine } from './records.ts';
@@ -28,6 +28,7 @@ const listedFailures = 100;
 
 /** Collects what became of the records, in bounded memory, and tells it at the end. */
 export function openReport(io: Io, { json, unit, errorsOut, progress }: ReportOptions) {
+  const out = lastingOutput(io);
   const failures: Array<Omit<BadLine, 'text'>> = [];
   const file = errorsOut === undefined ? undefined : openErrorsOut(errorsOut);
   let failed = 0;
@@ -54,12 +55,16 @@ export function openReport(io: Io, { json, unit, errorsOut, progress }: ReportOp
   async function summary(counts: Counts): Promise<void> {
     const whole = { ...counts, failed };
     await (json
-      ? printJson(io, { ...whole, failures: inOrder(failures) })
-      : printFields(io, whole));
+      ? printJson(out.io, { ...whole, failures: inOrder(failures) })
+      : printFields(out.io, whole));
     if (!json) await tellNothingNew(io, unit, whole);
   }
 
-  return { bad, close, summary, failed: () => failed };
+  function end(exitCode?: number): void {
+    out.end(failed > 0 ? exitCodes.failed : exitCode);
+  }
+
+  return { bad, close, summary, end, failed: () => failed };
 }
 
 /** Begins anew: bad lines of an earlier run must not stand among those of this one. */

@@ -1,9 +1,11 @@
 import type { IngestRecord, MemoryClient, RecordType } from '../../sdk/index.ts';
 import { tooLarge, usualBodyBytes } from '../body-limit.ts';
-import { ExitWith, exitCodes } from '../failure.ts';
+import { exitCodes } from '../failure.ts';
 import { type Io, note } from '../io.ts';
+import { given } from '../options.ts';
 import { quoted, visible } from '../text.ts';
 import { waitForAll } from '../wait-for-all.ts';
+import { whyNot } from '../waiting.ts';
 import { type Chunk, chunkLines } from './chunks.ts';
 import type { BatchInput } from './open.ts';
 import { startProgress } from './progress.ts';
@@ -72,7 +74,7 @@ export async function dryRun(io: Io, input: BatchInput, options: BatchOptions): 
   }
   await report.close();
   await report.summary({ valid });
-  if (report.failed() > 0) throw new ExitWith(exitCodes.failed);
+  report.end();
 }
 
 async function conclude(
@@ -88,23 +90,23 @@ async function conclude(
   if (wait) {
     exitCode = await waitForAll(io, client, memoryIds, timeout, async (outcome) => {
       ended[outcome.exitCode] = (ended[outcome.exitCode] ?? 0) + 1;
-      if (outcome.error === null) return;
+      const why = whyNot(outcome);
+      if (why === null) return;
       unfinished += 1;
-      if (unfinished <= shownFailures) await note(io, visible(outcome.error.message));
+      if (unfinished <= shownFailures) await note(io, visible(why));
     });
     if (unfinished > shownFailures) await note(io, `and ${unfinished - shownFailures} more`);
   }
-  const notAsked = ended[exitCodes.notAsked];
+  const { [exitCodes.notFound]: notFound, [exitCodes.notAsked]: notAsked } = ended;
   const waited = {
     complete: ended[exitCodes.done] ?? 0,
     stillProcessing: ended[exitCodes.processing] ?? 0,
     processingFailed: ended[exitCodes.failed] ?? 0,
-    ...(notAsked !== undefined && { notAsked }),
+    ...given({ notFound, notAsked }),
   };
   await report.summary({ accepted, replayed, ...(wait ? waited : {}) });
   if (report.failed() > 0 && !json) await note(io, howToMend(errorsOut));
-  if (report.failed() > 0) throw new ExitWith(exitCodes.failed);
-  if (exitCode !== exitCodes.done) throw new ExitWith(exitCode);
+  report.end(exitCode);
 }
 
 /** The whole file once more, with a line corrected, would double the lines around that line. */

@@ -2,9 +2,9 @@ import type { Finding } from '../../server/admin.ts';
 import type { Parent } from '../commander.ts';
 import { databaseOption, onDatabase } from '../database.ts';
 import { addExamples } from '../examples.ts';
-import { ExitWith, exitCodes } from '../failure.ts';
+import { exitCodes } from '../failure.ts';
 import { asCalled, type Io } from '../io.ts';
-import { type Column, printJson, printTable } from '../output.ts';
+import { type Column, lastingOutput, printJson, printTable } from '../output.ts';
 
 const columnsAt = (io: Io): Column<Finding>[] => [
   { title: 'CHECK', value: ({ name }) => name },
@@ -25,10 +25,11 @@ export function addDoctor(program: Parent, io: Io): void {
   command.action(async () => {
     const { json, database } = command.optsWithGlobals();
     const findings = await onDatabase(io, database, (admin, url) => admin.doctor(url));
-    if (json) await printJson(io, { items: findings });
-    else await printTable(io, columnsAt(io), findings);
+    const out = lastingOutput(io);
+    if (json) await printJson(out.io, { items: findings });
+    else await printTable(out.io, columnsAt(io), findings);
     const failed = findings.some(({ level }) => level === 'failure');
-    if (failed) throw new ExitWith(exitCodes.failed);
+    out.end(failed ? exitCodes.failed : exitCodes.done);
   });
   addExamples(command, ['memory doctor']);
 }

@@ -1,9 +1,9 @@
 import type { Parent } from '../commander.ts';
 import { connectWithoutKey } from '../connect.ts';
 import { addExamples } from '../examples.ts';
-import { ExitWith, exitCodes } from '../failure.ts';
+import { exitCodes } from '../failure.ts';
 import type { Io } from '../io.ts';
-import { printFields, printJson } from '../output.ts';
+import { lastingOutput, printFields, printJson } from '../output.ts';
 
 export function addHealth(program: Parent, io: Io): void {
   const command = program
@@ -13,8 +13,9 @@ export function addHealth(program: Parent, io: Io): void {
     const options = command.optsWithGlobals();
     const client = await connectWithoutKey(io, options);
     const health = await client.health({ signal: io.interrupted });
-    await (options.json ? printJson(io, health) : printFields(io, health));
-    if (health.status !== 'ok') throw new ExitWith(exitCodes.failed);
+    const out = lastingOutput(io);
+    await (options.json ? printJson(out.io, health) : printFields(out.io, health));
+    out.end(health.status === 'ok' ? exitCodes.done : exitCodes.failed);
   });
   addExamples(command, ['memory health']);
 }

@@ -6,8 +6,9 @@ import { addExamples } from '../examples.ts';
 import { usageError } from '../failure.ts';
 import { hint, type Io, note } from '../io.ts';
 import { expiresOption } from '../options.ts';
-import { printResult } from '../output.ts';
+import { lastingOutput, printResult } from '../output.ts';
 import { storeOwnKey } from '../profile.ts';
+import { quoted } from '../text.ts';
 
 export function addCreate(group: Parent, io: Io): void {
   const command = group
@@ -44,12 +45,15 @@ export function addCreate(group: Parent, io: Io): void {
     if (isNew) {
       await note(io, `Made a new database at ${shownDatabase(databaseUrlOf(io, database))}.`);
     }
-    await printResult(io, json, { ...made, expiresAt: expiry }, made.key);
+    const out = lastingOutput(io);
+    await printResult(out.io, json, { ...made, expiresAt: expiry }, made.key);
     const of = `${isNewProject ? 'a new project' : 'project'} ${project}`;
     const until = expiry === null ? 'It does not expire.' : `It expires on ${expiry}.`;
-    if (!json) await note(io, `Key ${made.id} of ${of}. ${until}`);
+    if (!json || out.hasFailed()) await note(io, `Key ${made.id} of ${of}. ${until}`);
     if (keptFor !== null) await save(io, keptFor, made.key);
+    else if (out.hasFailed()) await hint(io, howToRevoke(made.id, database));
     else if (!json) await hint(io, howToUse);
+    out.end();
   });
   addExamples(command, [
     'memory keys create --name my-app --expires 90d',
@@ -59,6 +63,12 @@ export function addCreate(group: Parent, io: Io): void {
 
 const howToUse =
   'It is shown only this once. To use it: export MEMORY_API_KEY=<key>; to have it kept: --save';
+
+/** Nobody has seen the key, and nobody will. */
+function howToRevoke(id: string, database: string | undefined): string {
+  const where = database === undefined ? '' : ` --database ${quoted(database)}`;
+  return `It could not be printed. As it is shown only once: memory keys revoke ${id}${where}`;
+}
 
 /** A server makes the project `default`, with a key or without. */
 async function projectsOf(admin: Admin): Promise<Set<string>> {
@@ -76,7 +86,9 @@ async function serviceOf(io: Io, options: GlobalOptions): Promise<string> {
 }
 
 async function save(io: Io, baseUrl: string, apiKey: string): Promise<void> {
-  await note(io, await storeOwnKey(io, baseUrl, apiKey));
+  const { kept, replaced } = await storeOwnKey(io, baseUrl, apiKey);
+  await note(io, kept);
+  if (replaced !== undefined) await note(io, replaced);
   if (io.env.MEMORY_API_KEY) await note(io, 'But MEMORY_API_KEY is set and wins over it.');
 }
 

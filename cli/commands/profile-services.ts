@@ -22,19 +22,20 @@ export function addSet(group: Parent, io: Io): void {
   const command = group
     .command('set')
     .argument('<base-url>', url)
-    .argument('[-]', 'read the key from stdin; else it is taken from MEMORY_API_KEY')
+    .argument('[-]', 'read the key from stdin; else it is that of --api-key or MEMORY_API_KEY')
     .description('Keep the key of a service, for this user of this machine alone.')
     .addHelpText(
       'after',
-      '\nA key is never an argument: those end up in the history of the shell.',
+      "\nBetter by stdin or MEMORY_API_KEY: what is typed stays in the shell's history.",
     );
   command.action(async (service, stdin) => {
-    const { json } = command.optsWithGlobals();
+    const { json, apiKey: flag } = command.optsWithGlobals();
     const baseUrl = profileKeyOf(checkedUrl(service, '<base-url>'));
-    const apiKey = await givenKey(io, stdin);
-    const kept = await storeOwnKey(io, baseUrl, apiKey);
+    const apiKey = await givenKey(io, stdin, flag);
+    const { kept, replaced } = await storeOwnKey(io, baseUrl, apiKey);
+    if (!json) await note(io, kept);
+    if (replaced !== undefined) await note(io, replaced);
     if (json) return printJson(io, { baseUrl, apiKey: endsOfKey(apiKey) });
-    await note(io, kept);
     const { value: used } = await resolveBaseUrl(io, {});
     if (profileKeyOf(used) !== baseUrl) {
       await hint(io, `To have commands use it: memory profile use ${baseUrl}`);
@@ -123,15 +124,18 @@ async function addressOf(io: Io, text: string): Promise<string> {
 /** What a service takes for a key, whoever made it. */
 const keyPattern = /^[\x21-\x7e]{16,256}$/;
 
-async function givenKey(io: Io, stdin: string | undefined): Promise<string> {
+async function givenKey(io: Io, stdin: string | undefined, flag: string | undefined) {
   // Not repeated: what is on the screen ends up in logs.
   if (stdin !== undefined && stdin !== '-') {
     throw usageError('A key is not an argument: give - to read it from stdin.');
   }
+  if (stdin === '-' && flag !== undefined) {
+    throw usageError('Give the key by - or by --api-key, not by both.');
+  }
   const text =
     stdin === '-'
       ? await readSecret(io, 'The key, which is not shown: ')
-      : (io.env.MEMORY_API_KEY ?? '');
+      : (flag ?? io.env.MEMORY_API_KEY ?? '');
   const apiKey = text.trim();
   if (apiKey === '') throw usageError('There is no key: set MEMORY_API_KEY, or give - for stdin.');
   if (keyPattern.test(apiKey)) return apiKey;

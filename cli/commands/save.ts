@@ -13,7 +13,7 @@ import {
   userOption,
   writeOptions,
 } from '../options.ts';
-import { printResult } from '../output.ts';
+import { lastingOutput, printResult } from '../output.ts';
 
 export function addSave(program: Parent, io: Io): void {
   const command = program
@@ -34,8 +34,10 @@ export function addSave(program: Parent, io: Io): void {
     const request = { userId, content, ...fields };
     const saved = await client.save(request, writeOptions(io, options));
     refuseDeleted(saved, 'saved');
-    await printResult(io, options.json, saved, saved.id);
-    if (!options.json) await hint(io, `Saved. See it: memory get ${saved.id}`);
+    const out = lastingOutput(io);
+    await printResult(out.io, options.json, saved, saved.id);
+    if (!options.json || out.hasFailed()) await hint(io, `Saved. See it: memory get ${saved.id}`);
+    out.end();
   });
   addExamples(command, [
     'memory save --user u-1 "Prefers dark mode"',

@@ -1,10 +1,10 @@
 import type { Parent } from '../commander.ts';
 import { connect } from '../connect.ts';
 import { addExamples } from '../examples.ts';
-import { ExitWith, exitCodes } from '../failure.ts';
+import { exitCodes } from '../failure.ts';
 import { hint, type Io } from '../io.ts';
 import { parseIds, timeoutOption } from '../options.ts';
-import { printJsonLine, printLine } from '../output.ts';
+import { lastingOutput, printJsonLine, printLine } from '../output.ts';
 import { escaped, visible } from '../text.ts';
 import { waitForAll } from '../wait-for-all.ts';
 import type { Outcome } from '../waiting.ts';
@@ -23,17 +23,18 @@ export function addWait(program: Parent, io: Io): void {
   command.action(async (ids) => {
     const options = command.optsWithGlobals();
     const client = await connect(io, options);
+    const out = lastingOutput(io);
     const pending: string[] = [];
     const lastFirst = ids.toReversed();
     const exitCode = await waitForAll(io, client, lastFirst, options.timeout, async (outcome) => {
       const { exitCode: code, memoryId } = outcome;
       if (code === exitCodes.processing || code === exitCodes.notAsked) pending.push(memoryId);
-      await printOutcome(io, options.json, outcome);
+      await printOutcome(out.io, options.json, outcome);
     });
     if (pending.length > 0) {
       await hint(io, `Nothing is lost. Wait on: memory wait ${pending.join(' ')}`);
     }
-    if (exitCode !== exitCodes.done) throw new ExitWith(exitCode);
+    out.end(exitCode);
   });
   addExamples(command, ['memory wait mem_0199c2a4f1e87c3d9b5e6a7f80912b3c --timeout 5m']);
 }

@@ -2,10 +2,11 @@ import type { CallOptions, DocumentRequest, MemoryClient } from '../../sdk/index
 import type { AfterIngest } from '../accepted.ts';
 import { startProgress } from '../batch/progress.ts';
 import { refuseDeletedIngest } from '../deleted.ts';
-import { ExitWith, exitCodes } from '../failure.ts';
+import { exitCodes } from '../failure.ts';
 import { type Io, note } from '../io.ts';
 import { visible } from '../text.ts';
 import { waitForAll } from '../wait-for-all.ts';
+import { whyNot } from '../waiting.ts';
 import type { Found, Search } from './find.ts';
 import { inOrder } from './in-order.ts';
 import { isAboutTheFile, openReport } from './report.ts';
@@ -58,18 +59,20 @@ export async function ingestMany(
     throw error;
   }
   await report.close();
-  const ended = { complete: 0, 'still processing': 0, 'not asked': 0 };
+  const ended = { complete: 0, 'still processing': 0, 'not found': 0, 'not asked': 0 };
   const waited = wait
-    ? await waitForAll(io, client, memoryIds, timeout, async ({ error, exitCode }) => {
+    ? await waitForAll(io, client, memoryIds, timeout, async (outcome) => {
+        const { error, exitCode } = outcome;
+        const why = whyNot(outcome);
         if (exitCode === exitCodes.notAsked) ended['not asked'] += 1;
+        else if (exitCode === exitCodes.notFound) ended['not found'] += 1;
         else if (exitCode === exitCodes.processing) ended['still processing'] += 1;
         else if (error === null) ended.complete += 1;
-        if (error !== null) await note(io, visible(error.message));
+        if (why !== null) await note(io, visible(why));
       })
     : exitCodes.done;
   await report.summary({ ...count, ...(wait && ended) });
-  const exitCode = report.failed() > 0 ? exitCodes.failed : waited;
-  if (exitCode !== exitCodes.done) throw new ExitWith(exitCode);
+  report.end(waited);
 }
 
 /** One key cannot stand for several requests; each file has its own, whatever stands beside it. */

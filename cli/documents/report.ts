@@ -1,8 +1,8 @@
 import type { MemoryServiceError } from '../../sdk/index.ts';
 import type { Progress } from '../batch/progress.ts';
-import { CliError } from '../failure.ts';
+import { CliError, exitCodes } from '../failure.ts';
 import { type Io, note } from '../io.ts';
-import { printLine } from '../output.ts';
+import { lastingOutput, printLine } from '../output.ts';
 import { saidOf } from '../service-failure.ts';
 import { escaped, visibleLine } from '../text.ts';
 import type { Found, Search } from './find.ts';
@@ -18,6 +18,7 @@ export function openReport(
   progress: Progress,
   skipped: Search['skipped'],
 ) {
+  const out = lastingOutput(io);
   let failed = 0;
   let told = 0;
   let bytes = 0;
@@ -26,7 +27,7 @@ export function openReport(
 
   async function flush(): Promise<void> {
     await progress.clear();
-    if (rows.length > 0) await printLine(io, rows.join('\n'));
+    if (rows.length > 0) await printLine(out.io, rows.join('\n'));
     rows = [];
     drawnAt = io.now();
   }
@@ -60,13 +61,13 @@ export function openReport(
     },
     close: flush,
     async summary(counts: Record<string, number>): Promise<void> {
-      if (json) return;
+      if (json && !out.hasFailed()) return;
       if (skipped.size > 0) await note(io, skippedLine(skipped));
       const all = Object.entries({ ...counts, failed });
       const said = all.filter(([name, count]) => alwaysSaid.includes(name) || count > 0);
       await note(io, `${said.map(([name, count]) => `${count} ${name}`).join(', ')}.`);
     },
-    failed: () => failed,
+    end: (exitCode?: number) => out.end(failed > 0 ? exitCodes.failed : exitCode),
   };
 }
 

@@ -4,11 +4,10 @@ import { startChild } from '../support/process.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { temporaryFolder } from './command.ts';
+import { program, shellAt } from './shell.ts';
 
 /* What only a process of its own can show: pipes, signals, the exit code. */
 
-const main = `${process.cwd()}/cli/main.ts`;
-const bun = process.execPath;
 const userId = 'big';
 let server: TestServer;
 beforeAll(async () => {
@@ -18,25 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A shell line in which $MEMORY stands for the command. */
-function shell(line: string, env: Record<string, string> = {}) {
-  const child = Bun.spawn(['bash', '-c', line], {
-    env: {
-      PATH: process.env.PATH,
-      MEMORY: `${bun} ${main}`,
-      HOME: '/nowhere',
-      MEMORY_BASE_URL: server.url,
-      MEMORY_API_KEY: server.key,
-      ...env,
-    },
-    stdin: 'pipe',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
-  const done = Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  const ended = done.then(([stdout, stderr, code]) => ({ stdout, stderr, code }));
-  return { child, ended };
-}
+const shell = shellAt(() => server);
 
 describe('a process', () => {
   test.each(['unset HOME', 'HOME='])(
@@ -127,7 +108,7 @@ print(process_count)`;
     const record = JSON.stringify({ userId: 'fifo', data: { subject: 'x', comments: [] } });
     const env = { MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key };
     for (const door of ['batch', 'support']) {
-      const child = startChild([bun, main, 'ingest', door, fifo], env);
+      const child = startChild([...program, 'ingest', door, fifo], env);
       await until(() => child.log() === told, { what: 'the word that it waits' });
       expect(await child.end('SIGINT')).toBe(130);
     }
@@ -174,7 +155,7 @@ print(process_count)`;
 describe('memory serve', () => {
   function serve(folder: ReturnType<typeof temporaryFolder>, args: string[] = []) {
     const database = `sqlite:${folder.file('memory.db')}`;
-    const command = [bun, main, 'serve', '--port', '0', '--database', database, ...args];
+    const command = [...program, 'serve', '--port', '0', '--database', database, ...args];
     const env = { XDG_CONFIG_HOME: folder.path, MEMORY_API_KEY: '', LOG_LEVEL: 'silent' };
     return startChild(command, env);
   }
@@ -221,7 +202,7 @@ describe('memory serve', () => {
     using folder = temporaryFolder();
     const database = `sqlite:${folder.file('memory.db')}`;
     const env = { HOME: folder.path, XDG_CONFIG_HOME: '', MEMORY_API_KEY: '', LOG_LEVEL: 'silent' };
-    const child = startChild([bun, main, 'serve', '--port', '0', '--database', database], env);
+    const child = startChild([...program, 'serve', '--port', '0', '--database', database], env);
     await until(() => child.log().includes('curl'), { what: 'the banner' });
     expect(child.log()).toContain(
       'It is kept for this command line in ~/.config/memory-service/profile.json.\n',

@@ -119,6 +119,20 @@ test('another key for a service that has one: told which it replaces, by its end
   const told = await set('mk_f1e87c3d0199c2a4');
   expect(told).toContain('\nIt replaces the key kept before: mk_0199…7c3d\n');
   expect(told).not.toContain(first);
+  const inJson = await run(['profile', 'set', 'http://x', '-', '--json'], { stdin: first });
+  expect(JSON.parse(inJson.stdout)).toEqual({ baseUrl: 'http://x', apiKey: 'mk_0199…7c3d' });
+  expect(inJson.stderr).toBe('It replaces the key kept before: mk_f1e8…c2a4\n');
+});
+
+test('a key given as --api-key wins over the environment, and not over - in silence', async () => {
+  using folder = temporaryFolder();
+  const around = { env: { MEMORY_API_KEY: 'mk_f1e87c3d0199c2a4' }, stdin: 'mk_f1e87c3d0199c2a4' };
+  const set = (...more: string[]) =>
+    somebody(folder.path)(['profile', 'set', 'http://x', '--json', ...more], around);
+  const flag = ['--api-key', 'mk_0199c2a4f1e87c3d'];
+  expect(JSON.parse((await set(...flag)).stdout).apiKey).toBe('mk_0199…7c3d');
+  expect(await set('-', ...flag)).toMatchObject({ code: 2 });
+  expect(await set('--api-key', '')).toMatchObject({ code: 2 });
 });
 
 test('a service without a key is told how to get one; the environment that wins, too', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
-import { memoryAt } from './command.ts';
+import { lines, memoryAt } from './command.ts';
 import { foldersFor } from './folder.ts';
 
 /* --wait on many records: its deadline, what it asks of the service, and what it tells. */
@@ -19,7 +19,7 @@ const events = (userId: string, count: number) =>
 const batch = ['ingest', 'batch', '-', '--wait', '--json'];
 
 /** The server behind a door that says of these memories that they are processed without an end. */
-function busyServer(isStuck: (memoryId: string) => boolean) {
+function busyServer(isStuck: (memoryId: string) => boolean | Promise<boolean>) {
   const looks: string[] = [];
   const door = Bun.serve({
     port: 0,
@@ -32,7 +32,7 @@ function busyServer(isStuck: (memoryId: string) => boolean) {
       const body = method === 'GET' ? null : await request.arrayBuffer();
       const answer = await fetch(server.url + pathname, { method, headers, body });
       const said = (await answer.json()) as Record<string, unknown>;
-      if (isStuck(memoryId)) said.status = 'processing';
+      if (await isStuck(memoryId)) said.status = 'processing';
       if (pathname === '/health') said.pending = 1;
       return Response.json(said, { status: answer.status });
     },
@@ -143,3 +143,45 @@ test('the summary of documents says how many are still processing', async () => 
   expect(stderr).toContain('2 ingested, 0 complete, 2 still processing, 0 failed.\n');
   expect(code).toBe(8);
 });
+
+test('what was deleted is counted apart, and told with its id', async () => {
+  const stdin = events('gone', 3);
+  await memoryAt(server)(['ingest', 'batch', '-'], { stdin });
+  const [gone] = (await server.client.list({ userId: 'gone' })).items;
+  await server.client.delete(gone?.id ?? '');
+  const { code, stdout, stderr } = await memoryAt(server)(batch, { stdin });
+  expect(JSON.parse(stdout)).toMatchObject({ replayed: 3, complete: 2, notFound: 1 });
+  expect(stderr).toBe(`${gone?.id}: no memory has this id\n`);
+  expect(code).toBe(3);
+});
+
+test('of documents, too', async () => {
+  const asked = new Set<string>();
+  await using busy = busyServer(async (id) => {
+    if (id === '' || asked.size > 0) return false;
+    asked.add(id);
+    await server.client.delete(id);
+    return true;
+  });
+  using folder = foldersFor(() => memoryAt(server))('gone-docs', { 'a.md': 'a', 'b.md': 'b' });
+  const { code, stderr } = await folder.ingest(['.', '--wait'], { env: busy.env });
+  const [id] = asked;
+  expect(stderr).toContain(`${id}: no memory has this id\n`);
+  expect(stderr).toContain('2 ingested, 1 complete, 1 not found, 0 failed.\n');
+  expect(code).toBe(3);
+});
+
+test('a server that is gone when the time is over: what is known is told, and counted', async () => {
+  await using busy = busyServer(() => {
+    // The ninth look is a second one, so that something was answered before.
+    if (busy.looks.length > 8) setImmediate(() => busy[Symbol.asyncDispose]());
+    return true;
+  });
+  const { code, stdout, stderr } = await memoryAt(server)([...batch, '--timeout', '1s'], {
+    stdin: events('away', 12),
+    env: busy.env,
+  });
+  expect(JSON.parse(stdout)).toMatchObject({ accepted: 12, complete: 0, stillProcessing: 12 });
+  expect(lines(stderr).filter((line) => line.includes('is not complete after'))).toHaveLength(12);
+  expect(code).toBe(8);
+}, 20_000);

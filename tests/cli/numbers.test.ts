@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { lines, memoryAt } from './command.ts';
+
+/* A number beyond a double is valid JSON, and would be sent as null. */
+
+let server: TestServer;
+let memory: ReturnType<typeof memoryAt>;
+beforeAll(async () => {
+  server = await startTestServer();
+  memory = memoryAt(server);
+});
+afterAll(() => server.stop());
+
+const words = 'must not hold so large a number';
+const event = (n: string) =>
+  `{"type":"event","userId":"num","metadata":{"n":[${n}]},"data":{"name":"x"}}`;
+const stored = async (userId: string) => (await server.client.list({ userId })).items.length;
+
+test.each([
+  ['alone', '1e400'],
+  ['below zero', '-1e999'],
+  ['in digits, in an array', `[${'9'.repeat(310)}]`],
+  ['in an object', '{"a":1E400}'],
+])('%s as metadata: refused, exit 2', async (_, number) => {
+  const { code, stderr } = await memory(['save', '-u', 'flag', '-m', `e:=${number}`, 'x']);
+  expect(stderr).toContain(`It ${words}.`);
+  expect(code).toBe(2);
+  expect(await stored('flag')).toBe(0);
+});
+
+test('the largest that is one is kept', async () => {
+  const { code } = await memory(['save', '-u', 'largest', '-m', 'e:=1.7976931348623157e308', 'x']);
+  expect(code).toBe(0);
+  const [saved] = (await server.client.list({ userId: 'largest' })).items;
+  expect(saved?.metadata).toEqual({ e: Number.MAX_VALUE });
+});
+
+test('in a line is a bad line, in a dry run and in the real one', async () => {
+  const stdin = [event('1'), event('-1e999'), event('2')].join('\n');
+  for (const more of [['--dry-run'], []]) {
+    const { code, stderr } = await memory(['ingest', 'batch', '-', ...more], { stdin });
+    expect(lines(stderr)[0]).toBe(`line 2: ${words}`);
+    expect(code).toBe(1);
+  }
+  expect(await stored('num')).toBe(2);
+});
+
+test('in a memory that is imported is a bad line', async () => {
+  const stdin = '{"id":"mem_1","userId":"num","content":"x","metadata":{"n":1e400}}';
+  const { code, stderr } = await memory(['import', '-'], { stdin });
+  expect(lines(stderr)[0]).toBe(`line 1: ${words}`);
+  expect(code).toBe(1);
+});
+
+test('in one record, or in an array of them, is refused', async () => {
+  for (const stdin of [event('1e400'), `[${event('1')},${event('1e400')}]`]) {
+    const { code, stderr } = await memory(['ingest', 'record', '-'], { stdin });
+    expect(stderr).toBe(`Error: The input ${words}.\n`);
+    expect(code).toBe(1);
+  }
+});

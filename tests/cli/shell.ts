@@ -1,0 +1,26 @@
+import type { TestServer } from '../support/server.ts';
+
+/** The command, as a program of its own. */
+export const program = [process.execPath, `${process.cwd()}/cli/main.ts`];
+
+/** Shell lines against a server, with its key; in them $MEMORY stands for the command. */
+export function shellAt(server: () => TestServer) {
+  return (line: string, env: Record<string, string> = {}) => {
+    const child = Bun.spawn(['bash', '-c', line], {
+      env: {
+        PATH: process.env.PATH,
+        MEMORY: program.join(' '),
+        HOME: '/nowhere',
+        MEMORY_BASE_URL: server().url,
+        MEMORY_API_KEY: server().key,
+        ...env,
+      },
+      stdin: 'pipe',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    const done = Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+    const ended = done.then(([stdout, stderr, code]) => ({ stdout, stderr, code }));
+    return { child, ended };
+  };
+}

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { memory, memoryAt, temporaryFolder } from './command.ts';
+import { shellAt } from './shell.ts';
+
+/* What a command does is done where nobody reads what it prints, and where that is not taken. */
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const shell = shellAt(() => server);
+
+/** Its reader has left before it begins. */
+async function unread(command: string, env: Record<string, string> = {}) {
+  const line = `exec 3> >(true); wait $!; { ${command}; } >&3`;
+  const { code, stderr } = await shell(line, env).ended;
+  return { code, stderr };
+}
+
+const toFullDisk = (command: string, env: Record<string, string> = {}) =>
+  shell(`${command} >/dev/full`, env).ended;
+
+describe('memory ingest document', () => {
+  const count = 12;
+
+  function folderOf(userId: string) {
+    const folder = temporaryFolder();
+    mkdirSync(folder.file('many'));
+    for (let at = 0; at < count; at += 1) writeFileSync(folder.file(`many/${at}.md`), `text ${at}`);
+    const stored = async () => (await server.client.list({ userId })).items.length;
+    const command = `cd ${folder.path}; $MEMORY ingest document --user ${userId} many`;
+    return { ...folder, stored, command };
+  }
+
+  test.each(['', ' --json'])(
+    'goes on where its reader left: exit 0, all are stored%s',
+    async (as) => {
+      using folder = folderOf(`left${as.trim()}`);
+      expect(await unread(folder.command + as)).toEqual({
+        code: 0,
+        stderr: `${count} ingested, 0 failed.\n`,
+      });
+      expect(await folder.stored()).toBe(count);
+    },
+  );
+
+  test('and fails as ever where a file does', async () => {
+    using folder = folderOf('bad');
+    const { code, stderr } = await unread(`${folder.command} none.md`);
+    expect(stderr).toContain(`${count} ingested, 1 failed.\n`);
+    expect(code).toBe(1);
+  });
+
+  test.each(['', ' --json'])(
+    'goes on where the disk is full, and says both: exit 1%s',
+    async (as) => {
+      using folder = folderOf(`full${as.trim()}`);
+      const { code, stderr } = await toFullDisk(folder.command + as);
+      expect(stderr).toStartWith(`${count} ingested, 0 failed.\nError: ENOSPC`);
+      expect(code).toBe(1);
+      expect(await folder.stored()).toBe(count);
+    },
+  );
+});
+
+describe('a failure keeps its exit code where its reader left', () => {
+  const bad = `printf '%s\\n' '{}' |`;
+  test.each([
+    ['of two waits', '$MEMORY wait nope1 nope2', 3],
+    ['of a wait in JSON', '$MEMORY wait nope1 nope2 --json', 3],
+    ['of a batch', `${bad} $MEMORY ingest batch - --json`, 1],
+    ['of a dry run', `${bad} $MEMORY ingest batch - --dry-run`, 1],
+    ['of an import', `${bad} $MEMORY import -`, 1],
+    ['of a database', '$MEMORY doctor --database sqlite:package.json', 1],
+  ])('%s', async (_, command, code) => {
+    expect((await unread(command)).code).toBe(code);
+  });
+
+  test('of a service', async () => {
+    const failing = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: () => Response.json({ status: 'failing' }),
+    });
+    const env = { MEMORY_BASE_URL: `http://127.0.0.1:${failing.port}` };
+    expect((await unread('$MEMORY health', env)).code).toBe(1);
+    await failing.stop(true);
+  });
+});
+
+describe('what was made is told on stderr', () => {
+  test.each(['', ' --json'])('a memory that is saved%s', async (as) => {
+    const { code, stderr } = await toFullDisk(`$MEMORY save --user saved hello${as}`);
+    const { items } = await server.client.list({ userId: 'saved' });
+    expect(stderr).toStartWith(`Saved. See it: memory get ${items[0]?.id}\nError: ENOSPC`);
+    expect(code).toBe(1);
+  });
+
+  test.each(['', ' --json', ' --wait'])('a record that is queued%s', async (as) => {
+    const user = `queued${as.trim()}`;
+    const record = `--user ${user} --subject x --comment 'user: Hi'`;
+    const { code, stderr } = await toFullDisk(`$MEMORY ingest support ${record}${as}`);
+    const { items } = await server.client.list({ userId: user });
+    expect(stderr).toContain(`memory wait ${items[0]?.id}\n`);
+    expect(stderr).toContain('Error: ENOSPC');
+    expect(code).toBe(1);
+  });
+
+  test.each([
+    ['', toFullDisk, 1],
+    [' --json', toFullDisk, 1],
+    ['', unread, 0],
+    [' --json', unread, 0],
+  ])('a key, by its id, and how to revoke it%s', async (as, unprinted, exitCode) => {
+    using folder = temporaryFolder();
+    const database = `sqlite:${folder.file('new.db')}`;
+    const line = `$MEMORY keys create --database ${database}${as}`;
+    const { code, stderr } = await unprinted(line);
+    expect(code).toBe(exitCode);
+    const listed = await memory(['keys', 'list', '--json', '--database', database]);
+    const [{ id = '' } = {}] = JSON.parse(listed.stdout).items;
+    expect(stderr).toContain(`Key ${id} of project default.`);
+    expect(stderr).toContain(`memory keys revoke ${id} --database ${database}\n`);
+    expect(stderr).not.toMatch(/mk_\w{16}/);
+  });
+
+  test('a key that is kept: to be used, not to be revoked', async () => {
+    using folder = temporaryFolder();
+    const line = `$MEMORY keys create --save --database sqlite:${folder.file('new.db')}`;
+    const env = { HOME: folder.path, MEMORY_API_KEY: '' };
+    const { code, stderr } = await toFullDisk(line, env);
+    expect(stderr).toContain(`Kept for ${server.url} in `);
+    expect(stderr).not.toContain('revoke');
+    expect(code).toBe(1);
+  });
+});
+
+test('a list ends as soon as its reader has left', async () => {
+  await memoryAt(server)(['save', '--user', 'list', 'x']);
+  expect(await unread('$MEMORY list --user list --all')).toEqual({ code: 0, stderr: '' });
+});
