@@ -31,6 +31,8 @@ export type Services = {
   newId(): string;
   /** The address of the client, as the socket knows it. */
   addressOf(request: Request): string;
+  /** Keeps the connection of a request that may have to wait for its turn. */
+  waitLonger(request: Request): void;
   /** Why nothing is served now, in a sentence; null while the service is. */
   refusal(): string | null;
 };

@@ -7,12 +7,16 @@ import type { Logger } from './log.ts';
 export type Listener = {
   url: string;
   addressOf(request: Request): string;
+  /** Keeps the connection longer than others while there is nothing to be sent. */
+  waitLonger(request: Request): void;
   /** Takes no more connections and waits for the requests in hand, but not for ever. */
   stop(): Promise<void>;
 };
 
 /** A connection without a byte in either direction is closed after this long. */
 const idleTimeoutSeconds = 30;
+/** Of a request that waits for its turn; the most that Bun takes. */
+const longestWaitSeconds = 255;
 /** Less than what container runtimes allow before they kill. */
 const stopWithinMs = 5_000;
 
@@ -27,6 +31,7 @@ export function listen(
   return {
     url: `http://${host}:${server.port}`,
     addressOf: (request) => server.requestIP(request)?.address ?? '',
+    waitLonger: (request) => server.timeout(request, longestWaitSeconds),
     async stop() {
       const deadline = setTimeout(() => server.stop(true), stopWithinMs);
       await server.stop();

@@ -87,6 +87,7 @@ async function serve(config: Config, storage: Storage, log: Logger): Promise<Run
     clock,
     newId: newMemoryId,
     addressOf: (request) => listener.addressOf(request),
+    waitLonger: (request) => listener.waitLonger(request),
     refusal: () => closing ?? watch.damage(),
   };
   const listener = await stoppingOnError(worker, () =>

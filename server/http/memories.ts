@@ -28,7 +28,7 @@ const validateSearch = validator(SearchQuery);
 const validateList = validator(ListQuery);
 
 /** /v1/memories: what is saved, and what became of it. */
-export function memories(guard: Secured, { storage, now, newId, config }: Services) {
+export function memories(guard: Secured, { storage, now, newId, config, waitLonger }: Services) {
   const pages = createPageCache(() => storage.version());
   const find = createFinder(storage);
 
@@ -105,7 +105,8 @@ export function memories(guard: Secured, { storage, now, newId, config }: Servic
       const { projectId } = caller;
       const filter = filterOf(query);
       const wanted = { projectId, userId, query: query.query, filter, limit };
-      return sendJson(set, 200, foundJson(await find(wanted)));
+      waitLonger(request);
+      return sendJson(set, 200, foundJson(await find(wanted, request.signal)));
     })
 
     .get('/:id', async ({ request, caller, params, set }) => {

@@ -22,25 +22,33 @@ type Wanted = { projectId: number; userId: string; query: string; filter: Filter
  * `invalid_request` where their texts are too much for one answer: fewer than asked for would look
  * like all.
  */
-export type Finder = (wanted: Wanted) => Promise<FoundMemory[]>;
+export type Finder = (wanted: Wanted, signal: AbortSignal) => Promise<FoundMemory[]>;
 
 /**
  * A search of much text lets others in between its steps, but for other searches: each of them
- * holds all the text of a user.
+ * holds all the text of a user. Whose `signal` was aborted before its turn came is not searched for.
  */
 export function createFinder(storage: Storage): Finder {
-  let last: Promise<unknown> = Promise.resolve();
-  return (wanted) => {
-    const found = last.then(() => find(storage, wanted));
-    last = found.catch(() => {});
+  let last = Promise.resolve();
+  return (wanted, signal) => {
+    const found = last.then(() => (signal.aborted ? [] : find(storage, wanted)));
+    last = found.then(forget, forget);
     return found;
   };
 }
 
+/** What was found may be large, and the next search may be long in coming. */
+function forget(): void {}
+
 async function find(storage: Storage, wanted: Wanted): Promise<FoundMemory[]> {
   const found = await findMeanwhile(storage, wanted, createTurns());
+  if (found !== null) return found;
   // Something was changed meanwhile: once more, and in one piece.
-  return found ?? (await findMeanwhile(storage, wanted, () => undefined)) ?? [];
+  const again = await findMeanwhile(storage, wanted, () => undefined);
+  if (again !== null) return again;
+  throw new ServiceError('unavailable', 'what was searched is being changed; try again', {
+    retryAfterSeconds: 1,
+  });
 }
 
 /** Null where a text that was to be found is not any more what it was when it was read. */

@@ -36,7 +36,8 @@ function store(content: string, metadata = '{}') {
   return save(storage, saved).then(() => saved.id);
 }
 
-const ask = () => find({ projectId, userId, query, filter: noFilter, limit: 100 });
+const ask = (signal = new AbortController().signal) =>
+  find({ projectId, userId, query, filter: noFilter, limit: 100 }, signal);
 
 async function fill(): Promise<void> {
   await storage.ensureProject('default');
@@ -57,9 +58,21 @@ async function askDuring(change: () => Promise<unknown>): Promise<Map<string, st
 
 test('a long search lets others in, also where a word has to be guessed', async () => {
   await fill();
-  const { value, turns } = await countTurns(ask);
+  const { value, turns } = await countTurns(() => ask());
   expect(value).toHaveLength(60);
   expect(turns).toBeGreaterThan(10);
+});
+
+test('whoever has left before his turn came is not searched for', async () => {
+  await fill();
+  const left = new AbortController();
+  const first = ask();
+  const second = ask(left.signal);
+  left.abort();
+  expect(await first).toHaveLength(60);
+  const { value, turns } = await countTurns(() => second);
+  expect(value).toEqual([]);
+  expect(turns).toBeLessThan(3);
 });
 
 test('what is changed or deleted during a search is not found by what it was', async () => {

@@ -45,6 +45,7 @@ const app = createApp({
   clock,
   newId: newMemoryId,
   addressOf: () => '127.0.0.1',
+  waitLonger() {},
   refusal: () => null,
 });
 
