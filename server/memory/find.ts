@@ -26,7 +26,7 @@ export type Finder = (wanted: Wanted, signal: AbortSignal) => Promise<FoundMemor
 
 /**
  * A search of much text lets others in between its steps, but for other searches: each of them
- * holds all the text of a user. Whose `signal` was aborted before its turn came is not searched for.
+ * holds all the text of a user. Who has left before his turn came, by the `signal`, is passed over.
  */
 export function createFinder(storage: Storage): Finder {
   let last = Promise.resolve();
