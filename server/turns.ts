@@ -19,10 +19,7 @@ export function createTurns(): Turn {
 }
 
 /** Runs a work that is parted into steps by its `yield`s, with a turn after each of them. */
-export async function inTurns<T>(
-  work: Generator<undefined, T>,
-  turn: Turn = createTurns(),
-): Promise<T> {
+export async function inTurns<T>(work: Generator<undefined, T>, turn: Turn): Promise<T> {
   for (;;) {
     const { done, value } = work.next();
     if (done === true) return value;

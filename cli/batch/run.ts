@@ -3,7 +3,7 @@ import { tooLarge, usualBodyBytes } from '../body-limit.ts';
 import { exitCodes } from '../failure.ts';
 import { type Io, note } from '../io.ts';
 import { given } from '../options.ts';
-import { quoted, visible } from '../text.ts';
+import { memoriesOf, quoted, visible } from '../text.ts';
 import { waitForAll } from '../wait-for-all.ts';
 import { whyNot } from '../waiting.ts';
 import { type Chunk, chunkLines } from './chunks.ts';
@@ -105,6 +105,14 @@ async function conclude(
     ...given({ notFound, notAsked }),
   };
   await report.summary({ accepted, replayed, ...(wait ? waited : {}) });
+  const sent = accepted + replayed;
+  if (wait && !json && memoryIds.size < sent) {
+    const memories = memoriesOf(memoryIds.size);
+    await note(
+      io,
+      `${sent} records are ${memories}: the last of one externalId replaces the others.`,
+    );
+  }
   if (report.failed() > 0 && !json) await note(io, howToMend(errorsOut));
   report.end(exitCode);
 }

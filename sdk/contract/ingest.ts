@@ -10,7 +10,8 @@ import { Metadata, Text, Timestamp } from './text.ts';
 
 const closed = { additionalProperties: false };
 const Label = Text({ max: limits.labelCharacters, description: 'Who spoke: user, agent, a name.' });
-const TextList = Type.Array(Text());
+/** Each entry takes two quotes, a character and a comma of the metadata, where the list lands. */
+const TextList = Type.Array(Text(), { maxItems: limits.metadataBytes / 4 });
 
 /** A line of a timeline. `author` and `role` mean the same; exactly one is given. */
 export const TimelineEntry = Type.Object(

@@ -66,6 +66,18 @@ describe('lines with an externalId end up as the file says', () => {
     expect((await subjects('mixed')).toSorted()).toEqual(['bare', 'two']);
   });
 
+  test('and it is told why fewer are complete than were accepted', async () => {
+    const twice = [ticket('fewer', '1', 'open'), ticket('fewer', '1', 'solved')];
+    const { code, stdout, stderr } = await ingest(twice, ['--wait']);
+    expect({ code, stdout }).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('complete\t1\n'),
+    });
+    expect(stderr).toContain('2 records are 1 memory: the last of one externalId replaces');
+    const { stderr: silent } = await ingest([ticket('fewer', '2', 'open')], ['--wait']);
+    expect(silent).not.toContain('records are');
+  });
+
   test('the last of them, wherever in a long file it stands', async () => {
     const versions = Array.from({ length: 1_700 }, (_, at) =>
       at % 3 === 0 ? ticket('long', '1', `v${at}`) : ticket('long', null, `bare ${at}`),

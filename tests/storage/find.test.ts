@@ -36,23 +36,29 @@ function store(content: string, metadata = '{}') {
   return save(storage, saved).then(() => saved.id);
 }
 
-const ask = (signal = new AbortController().signal) =>
-  find({ projectId, userId, query, filter: noFilter, limit: 100 }, signal);
+const ask = (finder = find, signal = new AbortController().signal) =>
+  finder({ projectId, userId, query, filter: noFilter, limit: 100 }, signal);
 
 async function fill(): Promise<void> {
   await storage.ensureProject('default');
   for (let count = 0; count < 60; count += 1) await store(filler);
 }
 
-/** What a search finds that was begun before the change and ended after it. */
+/** What a search finds where the change comes after it has read and before it fetches. */
 async function askDuring(change: () => Promise<unknown>): Promise<Map<string, string>> {
-  let ended = false;
-  const asked = ask().finally(() => {
-    ended = true;
+  const changed = Promise.withResolvers<void>();
+  const reading = Promise.withResolvers<void>();
+  const held: Storage = Object.assign(Object.create(storage), {
+    async getPassages(...wanted: Parameters<Storage['getPassages']>) {
+      reading.resolve();
+      await changed.promise;
+      return storage.getPassages(...wanted);
+    },
   });
-  await new Promise((resolve) => setImmediate(resolve));
+  const asked = ask(createFinder(held));
+  await reading.promise;
   await change();
-  expect(ended).toBe(false);
+  changed.resolve();
   return new Map((await asked).map((found) => [found.memory.id, found.memory.content]));
 }
 
@@ -67,7 +73,7 @@ test('whoever has left before his turn came is not searched for', async () => {
   await fill();
   const left = new AbortController();
   const first = ask();
-  const second = ask(left.signal);
+  const second = ask(find, left.signal);
   left.abort();
   expect(await first).toHaveLength(60);
   const { value, turns } = await countTurns(() => second);

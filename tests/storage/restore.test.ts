@@ -170,6 +170,18 @@ test('a backup removes what others of its name left that were killed, and nothin
   expect(left).toEqual([basename(running)]);
 });
 
+test('an empty file is no backup, and no sound database', () => {
+  writeFileSync(backup, '');
+  expect(() => restoreDatabase(backup, path, 'now')).toThrow(
+    `${backup} is not a backup: it is empty`,
+  );
+  expect(countIn(path)).toBe(3);
+  writeFileSync(path, '');
+  const finding = diagnose(path, Date.now()).find(({ name }) => name === 'database');
+  expect(finding).toMatchObject({ level: 'failure', found: 'the file is empty' });
+  expect(finding?.advice).toContain('memory restore <backup>');
+});
+
 for (const lost of ['missing', 'empty']) {
   test(`a log whose file is ${lost} is not thrown away`, async () => {
     await leaveLog(path, 40);

@@ -29,6 +29,15 @@ test('what a list holds beyond its limit is not looked at', () => {
   expect(sentences).toEqual(['items: must have at most 1000 items']);
 });
 
+test.each(['tags', 'participants'])(
+  'nor what %s hold beyond what metadata has room for',
+  (name) => {
+    const data = { messages: [{ role: 'user', content: 'c' }], [name]: unseenAfter(4_096) };
+    const sentences = sentencesOf(validateChat, { userId: 'u', data });
+    expect(sentences).toEqual([`data.${name}: must have at most 4096 items`]);
+  },
+);
+
 const sentencesOf = (validate: Validator, value: unknown) => validate(value).map(sentence);
 
 describe('a save', () => {

@@ -158,7 +158,8 @@ function inspect(file: string): BackupContents {
   try {
     const [fault] = structuralFaults(db);
     if (fault !== undefined) throw new Error(`${file} is not a sound backup: ${fault}`);
-    assertOurs(db, file);
+    // An empty file is a valid database, and as a backup a lost one.
+    if (assertOurs(db, file).schema === 0) throw new Error(`${file} is not a backup: it is empty`);
     const { memories } = db.prepare('SELECT count(*) AS memories FROM memories').get() as {
       memories: number;
     };

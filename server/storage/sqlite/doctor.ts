@@ -59,6 +59,10 @@ function aboutFault(error: unknown): Finding {
 
 function aboutContents(db: Database, path: string, now: number): Finding[] {
   db.run(`PRAGMA busy_timeout = ${patienceMs}`);
+  if (assertOurs(db, path).schema === 0) {
+    const advice = `${restoreAdvice}; a server would start with nothing on it`;
+    return [{ name: 'database', level: 'failure', found: 'the file is empty', advice }];
+  }
   return [
     aboutVersion(db, path),
     aboutStructure(db),

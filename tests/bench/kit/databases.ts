@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fill } from './fill.ts';
 import { showCount } from './numbers.ts';
@@ -13,9 +13,6 @@ export function createDatabases(folder: string, scratch: string, say: (text: str
     const known = ready.get(count);
     if (known !== undefined) return known;
     const path = join(folder, `memories-${count}.db`);
-    // The smaller table is how this one began.
-    const smaller = [...ready].filter(([size]) => size < count).sort(([a], [b]) => b - a)[0];
-    if (!existsSync(path) && smaller !== undefined) copyFileSync(smaller[1], path);
     say(`  filling a database to ${showCount(count)}`);
     fill(path, count);
     ready.set(count, path);

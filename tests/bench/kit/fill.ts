@@ -47,7 +47,8 @@ export function ensureProject(db: Database): number {
 }
 
 function countMemories(db: Database): number {
-  // Nothing is ever removed here, so the last number is the count, and costs no scan.
+  // Nothing is ever removed here, so the last number is the count, and costs no scan. A benchmark
+  // saves to the file only once it is filled; so a larger one must not begin as its copy.
   const row = db.prepare('SELECT ifnull(max(seq), 0) AS n FROM memories').get();
   return (row as { n: number }).n;
 }
