@@ -18,9 +18,9 @@ export function openDeadline(timeoutMs: number, signal: AbortSignal | null | und
 /** Returns when the time is over, and at once when the signal fires; look at the signal after. */
 export async function sleep(ms: number, signal: AbortSignal | null | undefined): Promise<void> {
   const deadline = openDeadline(ms, signal);
-  await new Promise<void>((resolve) => {
-    if (deadline.signal.aborted) resolve();
-    else deadline.signal.addEventListener('abort', () => resolve());
+  await new Promise((resolve) => {
+    if (deadline.signal.aborted) resolve(null);
+    else deadline.signal.addEventListener('abort', resolve);
   });
   deadline.close();
 }

@@ -17,8 +17,9 @@ export type ClientOptions = {
   headers?: Record<string, string> | undefined;
   /** What sends the requests. Default: the global `fetch`. */
   fetch?: FetchFunction | undefined;
-  /** Called after every attempt, for logs. It holds no secrets; what it throws is ignored. */
-  onAttempt?: ((event: AttemptEvent) => void) | undefined;
+  /** Called after every attempt, for logs, and not waited for. It holds no secrets; what it throws
+   * is ignored. */
+  onAttempt?: ((event: AttemptEvent) => unknown) | undefined;
 };
 
 export type FetchFunction = (url: string, init?: RequestInit) => Promise<Response>;

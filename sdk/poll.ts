@@ -19,8 +19,9 @@ const maxWaitMs = 2_000;
 export type WaitOptions = Omit<CallOptions, 'timeoutMs' | 'idempotencyKey'> & {
   /** For the whole wait. Default 60,000; `Infinity` waits on. */
   timeoutMs?: number | undefined;
-  /** Called with every status that is seen, the last one included. What it throws ends the wait. */
-  onStatus?: ((status: IngestStatus) => void) | undefined;
+  /** Called with every status that is seen, the last one included, and waited for. What it throws
+   * ends the wait. */
+  onStatus?: ((status: IngestStatus) => unknown) | undefined;
 };
 
 /**
@@ -50,7 +51,7 @@ export async function waitUntilComplete(
       throw Object.assign(error, { attempts: sent });
     }
     attempts = sent;
-    onFault(error);
+    fault = error;
   }
   try {
     for (let waitMs = firstWaitMs; ; waitMs = Math.min(waitMs * 1.5, maxWaitMs)) {
@@ -59,7 +60,7 @@ export async function waitUntilComplete(
       if (answer) {
         last = answer.data;
         attempts += answer.response.attempts;
-        onStatus?.(last);
+        await onStatus?.(last);
         if (isComplete(answer, attempts)) return answer;
       }
       await sleep(answer ? waitMs : Math.max(waitMs, fault?.retryAfterMs ?? 0), deadline.signal);

@@ -66,13 +66,13 @@ function reporter(
   attempt: number,
 ) {
   const startedAt = performance.now();
-  return (
+  return async (
     { status, requestId }: Pick<AttemptEvent, 'status' | 'requestId'>,
     error?: MemoryServiceError,
     retryInMs?: number,
-  ): void => {
+  ): Promise<void> => {
     try {
-      onAttempt?.({
+      await onAttempt?.({
         operation,
         method,
         url,
@@ -84,7 +84,7 @@ function reporter(
         retryInMs,
       });
     } catch {
-      // A log that fails must not turn a write that happened into an error.
+      // A log that fails must not turn a write that happened into an error, nor end the process.
     }
   };
 }

@@ -56,6 +56,17 @@ test('what cannot be sent is refused before it is', async () => {
   expect(server.requests).toHaveLength(0);
 });
 
+test('what onAttempt rejects with later ends nothing', async () => {
+  using server = startFaultServer(json(200, aMemory));
+  const onAttempt = async () => {
+    await Bun.sleep(1);
+    throw new Error('a broken log');
+  };
+  await clientOf(server, { onAttempt }).get('mem_1');
+  // Unhandled, it would end this test.
+  await Bun.sleep(20);
+});
+
 test('onAttempt hears of every attempt, and cannot break the call', async () => {
   using server = startFaultServer(html(502), json(200, aMemory));
   const events: unknown[] = [];

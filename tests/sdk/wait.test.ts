@@ -159,6 +159,19 @@ test('what cannot pass ends a wait, also behind what can', async () => {
   expect(error.attempts).toBe(4);
 });
 
+test('what onStatus rejects with ends the wait, which waits for it', async () => {
+  using server = startFaultServer(state('processing'), state('processing'), state('complete'));
+  const seen: string[] = [];
+  const onStatus = async ({ status }: { status: string }) => {
+    await Bun.sleep(1);
+    seen.push(status);
+    if (seen.length === 2) throw new Error('enough');
+  };
+  const wait = clientOf(server).waitUntilComplete('mem_1', { onStatus });
+  expect(await wait.catch(String)).toBe('Error: enough');
+  expect(seen).toEqual(['processing', 'processing']);
+});
+
 test('an aborted wait says how many requests were sent', async () => {
   using server = startFaultServer(state('processing'), dropped(), state('processing'));
   const controller = new AbortController();
