@@ -8,11 +8,10 @@ const maxTimerMs = 2 ** 31 - 1;
  */
 export function openDeadline(timeoutMs: number, signal: AbortSignal | null | undefined) {
   const own = new AbortController();
+  // First: where the caller's is no signal, a timer would keep the process.
+  const either = signal ? AbortSignal.any([signal, own.signal]) : own.signal;
   const timer = setTimeout(() => own.abort(), Math.min(timeoutMs, maxTimerMs));
-  return {
-    signal: signal ? AbortSignal.any([signal, own.signal]) : own.signal,
-    close: () => clearTimeout(timer),
-  };
+  return { signal: either, close: () => clearTimeout(timer) };
 }
 
 /** Returns when the time is over, and at once when the signal fires; look at the signal after. */

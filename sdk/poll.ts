@@ -59,9 +59,9 @@ export async function waitUntilComplete(
       const answer = await look.catch(onFailure);
       if (answer) {
         last = answer.data;
-        attempts += answer.response.attempts;
+        attempts = answer.response.attempts += attempts;
         await onStatus?.(last);
-        if (isComplete(answer, attempts)) return answer;
+        if (isComplete(answer)) return answer;
       }
       await sleep(answer ? waitMs : Math.max(waitMs, fault?.retryAfterMs ?? 0), deadline.signal);
     }
@@ -71,8 +71,7 @@ export async function waitUntilComplete(
 }
 
 /** Throws where there is nothing to wait for any more. */
-function isComplete({ data, response }: Answer<IngestStatus>, attempts: number): boolean {
-  const facts = { ...response, attempts };
+function isComplete({ data, response: facts }: Answer<IngestStatus>): boolean {
   switch (data.status) {
     case 'processing':
       return false;

@@ -32,9 +32,18 @@ export type Outgoing = {
 
 type Incoming = { status: number; headers: Headers; text: string };
 
-type Transport = ReturnType<typeof openTransport>;
+/** What is used of ofetch. Its own types name a package that need not be there. */
+type Transport = (
+  url: string,
+  options: Omit<RequestInit, 'body'> & {
+    body: string | null;
+    responseType: 'text';
+    retry: false;
+    ignoreResponseError: true;
+  },
+) => Promise<{ status: number; headers: Headers; _data?: string }>;
 
-export function openTransport(fetch: FetchFunction) {
+export function openTransport(fetch: FetchFunction): Transport {
   // ofetch asks for all of the runtime's own fetch, but only calls it, with a string.
   return createFetch({ fetch: fetch as typeof globalThis.fetch }).raw;
 }

@@ -159,6 +159,19 @@ test('what cannot pass ends a wait, also behind what can', async () => {
   expect(error.attempts).toBe(4);
 });
 
+test('the answer of a wait says how many requests were sent for it', async () => {
+  const busy = refusal(503, 'unavailable');
+  using server = startFaultServer(
+    state('processing'),
+    busy,
+    state('processing'),
+    state('complete'),
+  );
+  const { response } = await clientOf(server).waitUntilComplete('mem_1').withResponse();
+  expect(response.attempts).toBe(server.requests.length);
+  expect(response.attempts).toBe(4);
+});
+
 test('what onStatus rejects with ends the wait, which waits for it', async () => {
   using server = startFaultServer(state('processing'), state('processing'), state('complete'));
   const seen: string[] = [];
