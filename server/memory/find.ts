@@ -9,8 +9,6 @@ import { matches } from './filter.ts';
 /** A memory that was found: how well, and where. */
 export type FoundMemory = { memory: StoredMemory; score: number; snippet: string };
 
-/** Memories fetched at a time, best first, until enough of them pass the filter. */
-const fetchedAtOnce = 10;
 /** Of text in an answer of more than one memory, in UTF-16 units. Ten of the usual largest fit. */
 const mostText = 64 * 1024 * 1024;
 
@@ -67,19 +65,19 @@ async function findMeanwhile(
   const ranked = await inTurns(search.bestInSteps(Number.POSITIVE_INFINITY), turn);
   const found: FoundMemory[] = [];
   let length = 0;
-  for (let at = 0; at < ranked.length && found.length < limit; at += fetchedAtOnce) {
-    const next = ranked.slice(at, at + fetchedAtOnce);
-    const places = next.map(({ passage: { memory, ordinal } }) => ({ memory, ordinal }));
-    const fetched = await storage.getPassages(projectId, places);
-    for (const [index, one] of fetched.entries()) {
-      if (one?.folded !== next[index]?.passage.folded) return null;
-      if (one === null || !matches(one.memory, filter) || found.length === limit) continue;
-      const text = one.memory.content.slice(one.start, one.start + one.length);
-      const score = next[index]?.score ?? 0;
-      length += one.memory.content.length;
+  for (const { passage, score } of ranked) {
+    const one = await storage.getPassage(projectId, passage);
+    if (one?.folded !== passage.folded) return null;
+    const { memory, start } = one;
+    if (matches(memory, filter)) {
+      const text = memory.content.slice(start, start + one.length);
+      length += memory.content.length;
       if (found.length > 0 && length > mostText) throw tooMuch(found.length);
-      found.push({ memory: one.memory, score, snippet: snippet(text, search.matcher) });
+      found.push({ memory, score, snippet: snippet(text, search.matcher) });
+      if (found.length === limit) break;
     }
+    const others = turn();
+    if (others !== undefined) await others;
   }
   return found;
 }

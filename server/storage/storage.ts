@@ -88,12 +88,11 @@ export interface Storage {
   /** Every passage of the user, in the order of memory and ordinal. Reads nothing of others. */
   listPassages(projectId: number, userId: string): Promise<Iterable<NumberedPassage>>;
 
-  /** The memory of each passage, where in its content it is and how search reads it; null where it
-   * is gone. */
-  getPassages(
+  /** The passage with its memory, or null where it is gone. */
+  getPassage(
     projectId: number,
-    places: { memory: number; ordinal: number }[],
-  ): Promise<((Passage & { memory: StoredMemory }) | null)[]>;
+    place: { memory: number; ordinal: number },
+  ): Promise<(Passage & { memory: StoredMemory }) | null>;
 
   /** How far the work on the memory is, or null where there is no such memory. */
   getStatus(projectId: number, id: string): Promise<StoredStatus | null>;

@@ -142,13 +142,10 @@ export function exerciseTransfer(name: string, open: () => Promise<Opened>): voi
       const [first, second] = passages;
       if (first === undefined || second === undefined) throw new Error('two passages were stored');
       expect(second.memory).toBeGreaterThan(first.memory);
-      const [found, nothing] = await storage.getPassages(projectId, [
-        first,
-        { ...first, ordinal: 9 },
-      ]);
+      const found = await storage.getPassage(projectId, first);
       expect(found).toMatchObject({ memory: { content: texts[0] }, start: 0, length: 12 });
-      expect(nothing).toBeNull();
-      expect(await storage.getPassages(2, [first])).toEqual([null]);
+      expect(await storage.getPassage(projectId, { ...first, ordinal: 9 })).toBeNull();
+      expect(await storage.getPassage(2, first)).toBeNull();
       await update(storage, found?.memory.id ?? '', 'anew');
       expect(await words('u')).toEqual(['anew', 'and the second']);
     });

@@ -49,10 +49,10 @@ async function askDuring(change: () => Promise<unknown>): Promise<Map<string, st
   const changed = Promise.withResolvers<void>();
   const reading = Promise.withResolvers<void>();
   const held: Storage = Object.assign(Object.create(storage), {
-    async getPassages(...wanted: Parameters<Storage['getPassages']>) {
+    async getPassage(...wanted: Parameters<Storage['getPassage']>) {
       reading.resolve();
       await changed.promise;
-      return storage.getPassages(...wanted);
+      return storage.getPassage(...wanted);
     },
   });
   const asked = ask(createFinder(held));
@@ -67,6 +67,43 @@ test('a long search lets others in, also where a word has to be guessed', async 
   const { value, turns } = await countTurns(() => ask());
   expect(value).toHaveLength(60);
   expect(turns).toBeGreaterThan(10);
+});
+
+test('so does one whose filter lets nothing through, while it looks at all that it found', async () => {
+  await storage.ensureProject('default');
+  await Promise.all(Array.from({ length: 3_000 }, () => store('the harbour', '{"a":"lantern"}')));
+  const held = Promise.withResolvers<void>();
+  const first: Storage = Object.assign(Object.create(storage), {
+    getPassage(...wanted: Parameters<Storage['getPassage']>) {
+      held.resolve();
+      return storage.getPassage(...wanted);
+    },
+  });
+  const nothing = createFinder(first)(
+    { projectId, userId, query, filter: { ...noFilter, type: 'ticket' }, limit: 1 },
+    new AbortController().signal,
+  );
+  await held.promise;
+  const { value, turns } = await countTurns(() => nothing);
+  expect(value).toEqual([]);
+  expect(turns).toBeGreaterThan(5);
+});
+
+test('a list lets others in while it reads for a filter by metadata', async () => {
+  await storage.ensureProject('default');
+  const long = 'x'.repeat(15_000);
+  const wanted: string[] = [];
+  for (let count = 0; count < 400; count += 1) {
+    const tag = count % 100 === 7 ? 'yes' : 'no';
+    const id = await store('short', JSON.stringify({ long, tag, other: 'yes' }));
+    if (tag === 'yes') wanted.push(id);
+  }
+  const filter = { ...noFilter, metadata: [{ key: 'tag', value: 'yes' }] };
+  const order = 'asc' as const;
+  const range = { projectId, userId, filter, order, after: null, limit: 10 };
+  const { value, turns } = await countTurns(() => storage.listMemories(range));
+  expect(value.map(({ id }) => id)).toEqual(wanted.toSorted());
+  expect(turns).toBeGreaterThan(5);
 });
 
 test('whoever has left before his turn came is not searched for', async () => {

@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'bun:sqlite';
 import { matchesMetadata, necessaryTexts } from '../../memory/filter.ts';
+import { createTurns } from '../../turns.ts';
 import type { Filter, Storage, StoredMemory } from '../storage.ts';
 import { columns, joined } from './row.ts';
 
@@ -25,17 +26,30 @@ export function createList(db: Database): Storage['listMemories'] {
   }
 
   return async (range) => {
+    if (range.filter.metadata.length > 0) return readThrough(range);
     const { sql, values } = select(range);
-    if (range.filter.metadata.length === 0) {
-      return prepare(`${sql} LIMIT +?`).all(...values, range.limit);
-    }
-    const page: StoredMemory[] = [];
-    for (const memory of prepare(sql).iterate(...values)) {
-      if (matchesMetadata(memory.metadata, range.filter.metadata)) page.push(memory);
-      if (page.length === range.limit) break;
-    }
-    return page;
+    return prepare(`${sql} LIMIT +?`).all(...values, range.limit);
   };
+
+  /** Lets others in between, and goes on after the last memory that was read. */
+  async function readThrough(range: Range): Promise<StoredMemory[]> {
+    const page: StoredMemory[] = [];
+    const turn = createTurns();
+    let { after } = range;
+    for (;;) {
+      const { sql, values } = select({ ...range, after });
+      let others: Promise<void> | undefined;
+      for (const memory of prepare(sql).iterate(...values)) {
+        if (matchesMetadata(memory.metadata, range.filter.metadata)) page.push(memory);
+        if (page.length === range.limit) return page;
+        after = memory;
+        others = turn();
+        if (others !== undefined) break;
+      }
+      if (others === undefined) return page;
+      await others;
+    }
+  }
 }
 
 function select({ projectId, userId, filter, order, after }: Range) {

@@ -142,7 +142,7 @@ function storageOn(
     ...createJobs(connections, writer, passages),
     ...createKeys(connections, writer),
     listPassages: passages.listPassages,
-    getPassages: passages.getPassages,
+    getPassage: passages.getPassage,
     sweepAnswers: answers.sweepAnswers,
     findDamage: async () => (isSmall(path) ? [] : structuralFaultsAside(path)),
     version: async () => snapshot.version(),

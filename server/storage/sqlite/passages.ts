@@ -5,7 +5,7 @@ import type { Connections } from './settings.ts';
 /** Whose passages: the columns they are stored under. */
 export type Owner = { projectId: number; userId: string; seq: number };
 
-export type Passages = Pick<Storage, 'listPassages' | 'getPassages'> & {
+export type Passages = Pick<Storage, 'listPassages' | 'getPassage'> & {
   /** These two run inside a write; the writer's transaction is around them. */
   insert(owner: Owner, first: number, passages: Passage[]): void;
   remove(owner: Owner): void;
@@ -38,13 +38,11 @@ export function createPassages({ reads, writes }: Connections): Passages {
     },
     remove: ({ projectId, userId, seq }) => remove.run(projectId, userId, seq),
     listPassages: async (projectId, userId) => list.all(projectId, userId),
-    async getPassages(projectId, places) {
-      return places.map(({ memory: seq, ordinal }) => {
-        const placed = place.get(projectId, seq, ordinal);
-        if (placed === null) return null;
-        const { start, length, folded, ...memory } = placed;
-        return { memory, start, length, folded };
-      });
+    async getPassage(projectId, { memory: seq, ordinal }) {
+      const placed = place.get(projectId, seq, ordinal);
+      if (placed === null) return null;
+      const { start, length, folded, ...memory } = placed;
+      return { memory, start, length, folded };
     },
   };
 }
