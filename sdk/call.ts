@@ -109,8 +109,9 @@ export function openCall(settings: Settings): Call {
 
 function pathOf(operation: Operation, { id, query = {} }: Input): string {
   const path = operation.path.replace(':id', () => encodeURIComponent(checkedId(id)));
-  // Not sent, a user that a caller lost on the way would make it a call about everybody.
-  const isLost = 'userId' in query && typeof query.userId !== 'string';
+  // Not sent, a user that a caller lost on the way, or put into a Map, would make it a call about
+  // everybody.
+  const isLost = !isObject(query) || ('userId' in query && typeof query.userId !== 'string');
   if (isLost) throw invalid('userId must be a string');
   // Unlike URLSearchParams it refuses half a character, and does not ask about another user.
   const search = pairsOf(query)

@@ -39,6 +39,15 @@ test('a query that is null is refused before it is sent: export(null) is no expo
   expect(server.requests.map(({ path }) => path)).toEqual(['/v1/export']);
 });
 
+test('a Map is no query: its fields are not what it holds', async () => {
+  using server = startFaultServer(empty);
+  for (const query of [new Map([['userId', 'u']]), new URLSearchParams({ userId: 'u' })]) {
+    const error = await failure(clientOf(server).export(query as never));
+    expect(error).toBeInstanceOf(InvalidRequestError);
+  }
+  expect(server.requests).toHaveLength(0);
+});
+
 test('a list of nobody is left to the service to refuse', async () => {
   using server = startFaultServer(refusal(400, 'invalid_request'));
   const list = clientOf(server).list(...([] as unknown as [never]));
