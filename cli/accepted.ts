@@ -3,7 +3,7 @@ import { printOutcome } from './commands/wait.ts';
 import { refuseDeletedIngest } from './deleted.ts';
 import { hint, type Io, note } from './io.ts';
 import { lastingOutput, printJson, printLine } from './output.ts';
-import { waitForOne } from './waiting.ts';
+import { tellInterrupted, waitForOne } from './waiting.ts';
 
 export type AfterIngest = {
   json?: true | undefined;
@@ -20,15 +20,15 @@ export async function tellAccepted(
   { json, idempotencyKey, wait, timeout }: AfterIngest,
 ): Promise<void> {
   const { memoryId } = accepted;
+  const queued = `Queued. See how it ends: memory wait ${memoryId}`;
   if (idempotencyKey !== undefined) await refuseDeletedIngest(io, client, memoryId);
   const out = lastingOutput(io);
   if (!json) await printLine(out.io, memoryId);
   else if (!wait) await printJson(out.io, accepted);
-  if (out.hasFailed() || !(json || wait)) {
-    await hint(io, `Queued. See how it ends: memory wait ${memoryId}`);
-  }
+  if (out.hasFailed() || !(json || wait)) await hint(io, queued);
   if (!wait) return out.end();
-  const outcome = await waitForOne(io, client, memoryId, timeout);
+  const waiting = waitForOne(io, client, memoryId, timeout);
+  const outcome = await tellInterrupted(io, waiting, queued);
   if (json) await printOutcome(out.io, json, outcome);
   else if (outcome.error !== null) throw outcome.error;
   else await note(io, 'Complete.');

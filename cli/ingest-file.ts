@@ -6,7 +6,7 @@ import { runBatch } from './batch/run.ts';
 import type { GlobalOptions } from './commander.ts';
 import { connect } from './connect.ts';
 import { CliError } from './failure.ts';
-import { decodeText, inputName, parseJson, readBytes } from './input.ts';
+import { decodeText, inputName, parseJson, readUtf8 } from './input.ts';
 import type { Io } from './io.ts';
 import { refuseToOverwrite, writeOptions } from './options.ts';
 
@@ -32,7 +32,7 @@ export async function ingestFile(io: Io, path: string, options: FileOptions, doo
 
 /** Two lines that each begin a value tell lines of records from one record over several lines. */
 async function readInput(io: Io, path: string): Promise<BatchInput | { record: unknown }> {
-  const lines = readLines(readBytes(io, path));
+  const lines = readLines(readUtf8(io, path));
   const first = await lines.next();
   if (first.done) throw new CliError({ code: 'empty', message: `${inputName(path)} is empty.` });
   const second = await lines.next();

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { CliError } from './failure.ts';
 import { type Io, note } from './io.ts';
 import { holdsSoLarge, soLarge, whereJsonBreaks } from './json.ts';
-import { visible } from './text.ts';
+import { quoted, visible } from './text.ts';
 
 /** The bytes of a file, or of stdin for `-`, as they come. */
 export async function* readBytes(io: Io, path: string): AsyncGenerator<Uint8Array> {
@@ -18,6 +18,32 @@ export async function* readBytes(io: Io, path: string): AsyncGenerator<Uint8Arra
     );
   }
   yield* readPieces(io, path);
+}
+
+/** The same of what is to be text. What it begins with is told once, not for every line. */
+export async function* readUtf8(io: Io, path: string): AsyncGenerator<Uint8Array> {
+  let head = '';
+  for await (const piece of readBytes(io, path)) {
+    // A pipe may give the two bytes of a mark one by one.
+    if (head.length < 4) {
+      head += Buffer.from(piece.subarray(0, 2)).toString('hex');
+      refuseMarkOf(head, path);
+    }
+    yield piece;
+  }
+}
+
+function refuseMarkOf(head: string, path: string): void {
+  const name = inputName(path);
+  const file = path === '-' ? '<file>' : quoted(path);
+  if (/^(fffe|feff)/.test(head)) {
+    const hint = `Turn it into UTF-8 first: iconv -f UTF-16 -t UTF-8 ${file}`;
+    throw new CliError({ code: 'not_text', message: `${name} is UTF-16, not UTF-8 text.`, hint });
+  }
+  if (head.startsWith('1f8b')) {
+    const hint = `Unpack it on the way: gunzip -c ${file} | memory … -`;
+    throw new CliError({ code: 'not_text', message: `${name} is compressed with gzip.`, hint });
+  }
 }
 
 /** Where there is no such file, or none that may be looked at, reading it says so. */
@@ -62,7 +88,7 @@ function openReader(io: Io, path: string) {
 /** The whole text of a file or of stdin. */
 export async function readText(io: Io, path: string): Promise<string> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of readBytes(io, path)) pieces.push(piece);
+  for await (const piece of readUtf8(io, path)) pieces.push(piece);
   return decodeText(Buffer.concat(pieces), path);
 }
 

@@ -15,7 +15,20 @@ const pageItems: (typeof limits)['pageItems'] = 100;
 const nameCharacters: (typeof limits)['nameCharacters'] = 256;
 const keyCharacters: (typeof limits)['idempotencyKeyCharacters'] = 255;
 
-export const userOption = new Option('-u, --user <id>', 'whose memory it is');
+export const userOption = userOptionFor('whose memory it is');
+
+export function userOptionFor(description: string) {
+  return new Option('-u, --user <id>', description).argParser(onlyUser);
+}
+
+/**
+ * Of two, the last alone would be taken. A parameter with a default does not count in `length`, by
+ * which isRepeatable tells what collects its values.
+ */
+function onlyUser(user: string, previous: string | undefined = undefined): string {
+  if (previous === undefined) return user;
+  throw usageError('--user was given twice: one user at a time.');
+}
 
 export const metadataOption = new Option(
   '-m, --metadata <key=value>',

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { AnyCommand, CommanderError } from './commander.ts';
 import { examplesBelow } from './examples.ts';
 import { exitCodes, type Failure } from './failure.ts';
-import { allOptions, pathBelowRoot } from './grammar.ts';
+import { type Argument, allOptions, pathBelowRoot } from './grammar.ts';
 import type { Io } from './io.ts';
 import { capitalized, quoted } from './text.ts';
 
@@ -114,7 +114,18 @@ function excessHint(called: AnyCommand, help: string): string {
   if (isUser && user !== undefined && hasOption(called, '--user')) {
     return `Did you mean: ${pathOf(called)} --user ${quoted(user)}\n${help}`;
   }
-  return `Put a text of several words in quotes. ${help}`;
+  const [last] = registeredArguments.slice(-1);
+  if (last !== undefined && ['text', 'query'].includes(last.name())) {
+    return `Put a text of several words in quotes. ${help}`;
+  }
+  if (last?.name() !== 'file') return help;
+  const fromStdin = `Several of JSON lines: cat a.jsonl b.jsonl | ${pathOf(called)} -\n`;
+  return `Give one file at a time. ${takesStdin(last) ? fromStdin : ''}${help}`;
+}
+
+/** A backup, say, is no text that could be put behind another. */
+function takesStdin({ description }: Argument): boolean {
+  return description.includes('- for stdin');
 }
 
 /** `memory ingest chat` */

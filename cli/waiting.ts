@@ -1,6 +1,6 @@
 import type { IngestStatus, MemoryClient, MemoryServiceError } from '../sdk/index.ts';
 import { exitCodes } from './failure.ts';
-import type { Io } from './io.ts';
+import { hint, type Io } from './io.ts';
 
 /** How a wait for one memory ended. `error` is null when it is complete, or was not asked. */
 export type Outcome = {
@@ -24,6 +24,27 @@ export function waitForOne(
   timeoutMs: number,
 ): Promise<Outcome> {
   return look(io, client, memoryId, { timeoutMs, lookMs: timeoutMs, onHeaders: () => {} });
+}
+
+/** Where a person or the system ends the wait, what was accepted is accepted all the same. */
+export async function tellInterrupted<Result>(
+  io: Io,
+  wait: Promise<Result>,
+  told: string,
+): Promise<Result> {
+  try {
+    return await wait;
+  } catch (error) {
+    if (io.interrupted.aborted) await hint(io, told);
+    throw error;
+  }
+}
+
+/** What is told then of many: of all of them, where none failed. */
+export function acceptedAll(what: 'record' | 'document', count: number, failed: number): string {
+  const those = count === 1 ? `1 ${what} is` : `${count} ${what}s are`;
+  const all = failed === 0 && count > 1 ? `All ${those}` : those;
+  return `${all} accepted and will be processed; only the waiting was ended.`;
 }
 
 /** `lookMs` is what is left of the time that the user gave. */

@@ -1,5 +1,5 @@
 import { CliError } from '../failure.ts';
-import { inputName, readBytes } from '../input.ts';
+import { inputName, readUtf8 } from '../input.ts';
 import type { Io } from '../io.ts';
 import { quoted } from '../text.ts';
 import { chain, type Line, readLines } from './lines.ts';
@@ -13,7 +13,7 @@ export type Held = 'records' | 'memories';
 
 /** The lines of a file, or of stdin for `-`. An export may be empty. */
 export async function openInput(io: Io, path: string, held: Held): Promise<BatchInput> {
-  const lines = readLines(readBytes(io, path));
+  const lines = readLines(readUtf8(io, path));
   const first = await lines.next();
   if (first.done && held === 'memories') return { lines, unit: 'line' };
   if (first.done) throw new CliError({ code: 'empty', message: `${inputName(path)} is empty.` });

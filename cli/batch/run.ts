@@ -5,7 +5,7 @@ import { type Io, note } from '../io.ts';
 import { given } from '../options.ts';
 import { memoriesOf, quoted, visible } from '../text.ts';
 import { waitForAll } from '../wait-for-all.ts';
-import { whyNot } from '../waiting.ts';
+import { acceptedAll, tellInterrupted, whyNot } from '../waiting.ts';
 import { type Chunk, chunkLines } from './chunks.ts';
 import type { BatchInput } from './open.ts';
 import { startProgress } from './progress.ts';
@@ -87,14 +87,17 @@ async function conclude(
   const ended: Record<number, number> = {};
   let exitCode: number = exitCodes.done;
   let unfinished = 0;
+  const sent = accepted + replayed;
   if (wait) {
-    exitCode = await waitForAll(io, client, memoryIds, timeout, async (outcome) => {
+    const waiting = waitForAll(io, client, memoryIds, timeout, async (outcome) => {
       ended[outcome.exitCode] = (ended[outcome.exitCode] ?? 0) + 1;
       const why = whyNot(outcome);
       if (why === null) return;
       unfinished += 1;
       if (unfinished <= shownFailures) await note(io, visible(why));
     });
+    const told = acceptedAll('record', sent, report.failed());
+    exitCode = await tellInterrupted(io, waiting, told);
     if (unfinished > shownFailures) await note(io, `and ${unfinished - shownFailures} more`);
   }
   const { [exitCodes.notFound]: notFound, [exitCodes.notAsked]: notAsked } = ended;
@@ -105,7 +108,6 @@ async function conclude(
     ...given({ notFound, notAsked }),
   };
   await report.summary({ accepted, replayed, ...(wait ? waited : {}) });
-  const sent = accepted + replayed;
   if (wait && !json && memoryIds.size < sent) {
     const memories = memoriesOf(memoryIds.size);
     await note(

@@ -1,11 +1,17 @@
 import type { MemoryClient } from '../../sdk/index.ts';
-import { Option, type Parent } from '../commander.ts';
+import type { Parent } from '../commander.ts';
 import { connect } from '../connect.ts';
 import { addExamples } from '../examples.ts';
 import { ExitWith, exitCodes, usageError } from '../failure.ts';
 import { confirm } from '../input.ts';
 import { type Io, note } from '../io.ts';
-import { idempotencyKeyOption, needUser, parseId, writeOptions } from '../options.ts';
+import {
+  idempotencyKeyOption,
+  needUser,
+  parseId,
+  userOptionFor,
+  writeOptions,
+} from '../options.ts';
 import { printJson } from '../output.ts';
 import { memoriesOf, quoted, visible } from '../text.ts';
 
@@ -15,7 +21,7 @@ export function addDelete(program: Parent, io: Io): void {
     .argument('[id]', 'of the memory', parseId)
     .usage('<id> | --user <id> [options]')
     .description('Delete a memory for good, or everything of a user.')
-    .addOption(new Option('-u, --user <id>', 'everything of this user'))
+    .addOption(userOptionFor('everything of this user'))
     .option('-y, --yes', 'do not ask; needed where there is nobody to ask')
     .addOption(idempotencyKeyOption);
   command.action(async (id) => {

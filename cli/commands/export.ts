@@ -1,9 +1,8 @@
 import type { Parent } from '../commander.ts';
-import { Option } from '../commander.ts';
 import { connect } from '../connect.ts';
 import { addExamples } from '../examples.ts';
 import { type Io, note } from '../io.ts';
-import { given, needUser } from '../options.ts';
+import { given, needUser, userOptionFor } from '../options.ts';
 import { OutputClosed } from '../process-output.ts';
 import { memoriesOf } from '../text.ts';
 
@@ -11,7 +10,7 @@ export function addExport(program: Parent, io: Io): void {
   const command = program
     .command('export')
     .description('Print every memory of the project as JSON, one on each line.')
-    .addOption(new Option('-u, --user <id>', 'only those of this user'))
+    .addOption(userOptionFor('only those of this user'))
     .addHelpText('after', '\nThese lines are what memory import takes, here or elsewhere.');
   command.action(async () => {
     const options = command.optsWithGlobals();

@@ -6,7 +6,7 @@ import { exitCodes } from '../failure.ts';
 import { type Io, note } from '../io.ts';
 import { visible } from '../text.ts';
 import { waitForAll } from '../wait-for-all.ts';
-import { whyNot } from '../waiting.ts';
+import { acceptedAll, tellInterrupted, whyNot } from '../waiting.ts';
 import type { Found, Search } from './find.ts';
 import { inOrder } from './in-order.ts';
 import { isAboutTheFile, openReport } from './report.ts';
@@ -60,17 +60,20 @@ export async function ingestMany(
   }
   await report.close();
   const ended = { complete: 0, 'still processing': 0, 'not found': 0, 'not asked': 0 };
-  const waited = wait
-    ? await waitForAll(io, client, memoryIds, timeout, async (outcome) => {
-        const { error, exitCode } = outcome;
-        const why = whyNot(outcome);
-        if (exitCode === exitCodes.notAsked) ended['not asked'] += 1;
-        else if (exitCode === exitCodes.notFound) ended['not found'] += 1;
-        else if (exitCode === exitCodes.processing) ended['still processing'] += 1;
-        else if (error === null) ended.complete += 1;
-        if (why !== null) await note(io, visible(why));
-      })
-    : exitCodes.done;
+  let waited: number = exitCodes.done;
+  if (wait) {
+    const waiting = waitForAll(io, client, memoryIds, timeout, async (outcome) => {
+      const { error, exitCode } = outcome;
+      const why = whyNot(outcome);
+      if (exitCode === exitCodes.notAsked) ended['not asked'] += 1;
+      else if (exitCode === exitCodes.notFound) ended['not found'] += 1;
+      else if (exitCode === exitCodes.processing) ended['still processing'] += 1;
+      else if (error === null) ended.complete += 1;
+      if (why !== null) await note(io, visible(why));
+    });
+    const told = acceptedAll('document', count.ingested + count.unchanged, report.failed());
+    waited = await tellInterrupted(io, waiting, told);
+  }
   await report.summary({ ...count, ...(wait && ended) });
   report.end(waited);
 }

@@ -67,6 +67,7 @@ export function openReport(
       const said = all.filter(([name, count]) => alwaysSaid.includes(name) || count > 0);
       await note(io, `${said.map(([name, count]) => `${count} ${name}`).join(', ')}.`);
     },
+    failed: () => failed,
     end: (exitCode?: number) => out.end(failed > 0 ? exitCodes.failed : exitCode),
   };
 }

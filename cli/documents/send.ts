@@ -42,7 +42,10 @@ async function sendKeyed(
     // The key after a deleted memory is made from it, for the next run to come to the same one.
     return sendKeyed(client, request, call, keyOf([idempotencyKey, data.memoryId]));
   }
-  if (isSame(stored, request)) return { accepted: data, unchanged: true };
+  if (isSame(stored, request)) {
+    // The answer is of the day it was first sent, when it was still processing.
+    return { accepted: { ...data, status: stored.status }, unchanged: true };
+  }
   return { accepted: await client.ingest.document(request, call), unchanged: false };
 }
 

@@ -31,6 +31,21 @@ describe('memory delete --user', () => {
     expect((await memory([...argv, '--json'])).stdout).toBe('{"deleted":0}\n');
   });
 
+  test('of two users deletes nothing: exit 2', async () => {
+    await fill('first', 1);
+    await fill('second', 1);
+    const argv = ['delete', '-u', 'first', '--user=second', '--yes'];
+    // Nothing of a run is left to the next.
+    for (const _ of [1, 2]) {
+      const { code, stderr } = await memory(argv);
+      expect(stderr).toStartWith('Error: --user was given twice: one user at a time.\n');
+      expect(code).toBe(2);
+    }
+    expect([await left('first'), await left('second')]).toEqual([1, 1]);
+    expect((await memory(['delete', '-u', 'first', '--yes'])).code).toBe(0);
+    expect((await memory(['delete', '-u', 'second', '--yes'])).code).toBe(0);
+  });
+
   test('without --yes, and nobody to ask, does nothing: exit 2', async () => {
     await fill('script', 1);
     const argv = ['delete', '--user', 'script'];

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { memoryAt, temporaryFolder } from './command.ts';
+
+/* Files that say by their first bytes that they are no UTF-8, but something that can be turned. */
+
+let server: TestServer;
+let memory: ReturnType<typeof memoryAt>;
+beforeAll(async () => {
+  server = await startTestServer();
+  memory = memoryAt(server);
+});
+afterAll(() => server.stop());
+
+const record = JSON.stringify({ type: 'event', userId: 'u', data: { name: 'x' } });
+const text = `${record}\n${record}\n`;
+const utf16 = Buffer.from(`\ufeff${text}`, 'utf16le');
+const kinds: Array<[string, Uint8Array, string, (file: string) => string]> = [
+  ['UTF-16', utf16, 'is UTF-16, not UTF-8 text', (file) => `iconv -f UTF-16 -t UTF-8 ${file}`],
+  [
+    'UTF-16, big end first',
+    Buffer.from(utf16).swap16(),
+    'is UTF-16, not UTF-8 text',
+    (file) => `iconv -f UTF-16 -t UTF-8 ${file}`,
+  ],
+  [
+    'gzip',
+    Bun.gzipSync(Buffer.from(text)),
+    'is compressed with gzip',
+    (file) => `gunzip -c ${file} | memory … -`,
+  ],
+];
+const doors = [
+  ['ingest', 'batch'],
+  ['import'],
+  ['ingest', 'support'],
+  ['ingest', 'chat'],
+  ['ingest', 'record'],
+];
+
+for (const [kind, bytes, what, how] of kinds) {
+  test(`${kind}: told once, with what to do`, async () => {
+    using folder = temporaryFolder();
+    for (const name of ['in.jsonl', 'in.json']) {
+      const file = folder.file(name);
+      writeFileSync(file, bytes);
+      for (const door of doors) {
+        const { code, stdout, stderr } = await memory([...door, file]);
+        expect(stderr).toStartWith(`Error: ${file} ${what}.\n`);
+        expect(stderr).toEndWith(`: ${how(file)}\n`);
+        expect(stderr.split('\n')).toHaveLength(3);
+        expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      }
+    }
+  });
+
+  test(`${kind} on stdin, the first byte alone`, async () => {
+    const stdin = new ReadableStream({
+      start(stream) {
+        for (const piece of [bytes.subarray(0, 1), bytes.subarray(1)]) stream.enqueue(piece);
+        stream.close();
+      },
+    });
+    const { code, stderr } = await memory(['save', '--user', 'u', '-'], { stdin });
+    expect(stderr).toStartWith(`Error: The input ${what}.\n`);
+    expect(stderr).toEndWith(`: ${how('<file>')}\n`);
+    expect(code).toBe(1);
+  });
+}

@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'bun:test';
+import { isRepeatable, leavesOf, pathBelowRoot } from '../../cli/grammar.ts';
+import { createProgram } from '../../cli/program.ts';
+import { memory, testIo } from './command.ts';
+
+/* More on the command line than a command takes. */
+
+const inQuotes = 'Put a text of several words in quotes. ';
+const oneFile = 'Give one file at a time. ';
+const several = (path: string) =>
+  `${oneFile}Several of JSON lines: cat a.jsonl b.jsonl | memory ${path} -\n`;
+
+const cases: Array<[string, string[], string]> = [
+  ['save', ['two', 'words', '-u', 'u'], inQuotes],
+  ['search', ['two', 'words', '-u', 'u'], inQuotes],
+  ['update', ['mem_1', 'two', 'words'], inQuotes],
+  ['ingest batch', ['a.jsonl', 'b.jsonl'], several('ingest batch')],
+  ['ingest support', ['a.jsonl', 'b.jsonl'], several('ingest support')],
+  ['import', ['a.jsonl', 'b.jsonl'], several('import')],
+  ['restore', ['a.db', 'b.db'], oneFile],
+  ['delete', ['mem_1', 'mem_2'], ''],
+  ['get', ['mem_1', 'mem_2'], ''],
+  ['keys create', ['extra'], ''],
+  ['serve', ['extra'], ''],
+];
+test.each(cases)('too many arguments of %s', async (path, more, hint) => {
+  const { code, stderr } = await memory([...path.split(' '), ...more]);
+  const [told, ...rest] = stderr.split('\n');
+  expect(told).toStartWith('Error: Too many arguments');
+  expect(rest.join('\n')).toBe(`${hint}See: memory ${path} --help\n`);
+  expect(code).toBe(2);
+});
+
+describe('--user twice', async () => {
+  const program = await createProgram(testIo({ code: 0, stdout: '', stderr: '' }));
+  const withUser = leavesOf(program).filter((command) =>
+    command.options.some(({ long }) => long === '--user'),
+  );
+  const paths = withUser.map(pathBelowRoot);
+  test('is asked of every command with a user', () => {
+    expect(paths).toContain('delete');
+    expect(paths.length).toBeGreaterThan(7);
+    const users = withUser.flatMap(({ options }) =>
+      options.filter(({ long }) => long === '--user'),
+    );
+    expect(users.filter(isRepeatable)).toEqual([]);
+  });
+
+  test.each(paths)('of %s is refused', async (path) => {
+    const argv = [...path.split(' '), '-u', 'a', '--user', 'b'];
+    const { code, stderr } = await memory(argv);
+    expect(stderr).toStartWith('Error: --user was given twice: one user at a time.\n');
+    expect(code).toBe(2);
+    const json = await memory([...argv, '--json']);
+    expect(JSON.parse(json.stdout).error).toMatchObject({ code: 'usage' });
+  });
+});

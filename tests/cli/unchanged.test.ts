@@ -1,0 +1,21 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { lines, memoryAt } from './command.ts';
+import { foldersFor } from './folder.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+test('an unchanged document has the status of now, not that of its first answer', async () => {
+  using folder = foldersFor(() => memoryAt(server))('now', { 'a.md': 'a', 'b.md': 'b' });
+  await folder.ingest(['.', '--wait']);
+  const statuses = async (path: string) => {
+    const { stdout } = await folder.ingest([path, '--json']);
+    return lines(stdout).map((line) => JSON.parse(line).status);
+  };
+  expect(await statuses('a.md')).toEqual(['complete']);
+  expect(await statuses('.')).toEqual(['complete', 'complete']);
+});
