@@ -57,10 +57,12 @@ async function findMeanwhile(
 ): Promise<FoundMemory[] | null> {
   const { projectId, userId, filter, limit } = wanted;
   const search = new Search(parseQuery(wanted.query));
-  for (const passage of await storage.listPassages(projectId, userId)) {
-    search.add(passage);
-    const others = turn();
-    if (others !== undefined) await others;
+  for await (const passages of storage.listPassages(projectId, userId)) {
+    for (const passage of passages) {
+      search.add(passage);
+      const others = turn();
+      if (others !== undefined) await others;
+    }
   }
   const ranked = await inTurns(search.bestInSteps(Number.POSITIVE_INFINITY), turn);
   const found: FoundMemory[] = [];

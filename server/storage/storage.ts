@@ -85,8 +85,9 @@ export interface Storage {
     limit: number;
   }): Promise<StoredMemory[]>;
 
-  /** Every passage of the user, in the order of memory and ordinal. Reads nothing of others. */
-  listPassages(projectId: number, userId: string): Promise<Iterable<NumberedPassage>>;
+  /** Every passage of the user, some at a time, in the order of memory and ordinal. Nothing of
+   * others is read. */
+  listPassages(projectId: number, userId: string): AsyncIterable<NumberedPassage[]>;
 
   /** The passage with its memory, or null where it is gone. */
   getPassage(

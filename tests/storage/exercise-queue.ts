@@ -5,6 +5,7 @@ import {
   accept,
   list,
   memory,
+  passagesOf,
   processNext,
   projectId,
   record,
@@ -147,7 +148,7 @@ export function exerciseQueue(name: string, open: () => Promise<Opened>): void {
       expect(await storeStep(storage, { ...job, ...step, passages: other })).toBe(true);
       expect(await status(id)).toMatchObject({ status: 'processing', chunksComplete: 1 });
       expect(await storeStep(storage, { ...job, ...step, first: 1 })).toBe(true);
-      const stored = [...(await storage.listPassages(projectId, job.userId))];
+      const stored = await passagesOf(storage, job.userId);
       expect(stored.map(({ folded }) => folded)).toEqual(['other', 'hello']);
     });
 

@@ -6,6 +6,7 @@ import {
   accept,
   list,
   memory,
+  passagesOf,
   projectId,
   record,
   remove,
@@ -39,7 +40,7 @@ export function exerciseTransfer(name: string, open: () => Promise<Opened>): voi
     }
 
     async function words(userId: string): Promise<string[]> {
-      return [...(await storage.listPassages(projectId, userId))].map(({ folded }) => folded);
+      return (await passagesOf(storage, userId)).map(({ folded }) => folded);
     }
 
     test('a lease from before a delete does not fit the memory that is imported under its id', async () => {
@@ -137,7 +138,7 @@ export function exerciseTransfer(name: string, open: () => Promise<Opened>): voi
       for (const content of texts) {
         await save(storage, memory({ content, passages: indexPassages(content, '{}') }));
       }
-      const passages = [...(await storage.listPassages(projectId, 'u'))];
+      const passages = await passagesOf(storage, 'u');
       expect(passages.map(({ folded }) => folded)).toEqual(texts);
       const [first, second] = passages;
       if (first === undefined || second === undefined) throw new Error('two passages were stored');

@@ -106,6 +106,20 @@ test('a list lets others in while it reads for a filter by metadata', async () =
   expect(turns).toBeGreaterThan(5);
 });
 
+test('so does one for whose filter SQLite passes over everything', async () => {
+  await storage.ensureProject('default');
+  const metadata = JSON.stringify({ long: 'x'.repeat(12_000), other: 'yes' });
+  await Promise.all(Array.from({ length: 2_600 }, () => store('short', metadata)));
+  const texts = { ...noFilter, metadata: [{ key: 'tag', value: 'yes' }] };
+  for (const filter of [texts, { ...noFilter, type: 'ticket' as const }]) {
+    const order = 'desc' as const;
+    const range = { projectId, userId, filter, order, after: null, limit: 10 };
+    const { value, turns } = await countTurns(() => storage.listMemories(range));
+    expect(value).toEqual([]);
+    if (filter === texts) expect(turns).toBeGreaterThan(3);
+  }
+});
+
 test('whoever has left before his turn came is not searched for', async () => {
   await fill();
   const left = new AbortController();

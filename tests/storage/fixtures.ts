@@ -3,6 +3,7 @@ import type {
   Answer,
   Idempotency,
   NewMemory,
+  NumberedPassage,
   PassageStep,
   Storage,
   WriteResult,
@@ -87,6 +88,10 @@ export async function processNext(storage: Storage, now = 2_000): Promise<boolea
 export async function storeStep(storage: Storage, step: PassageStep): Promise<boolean> {
   const [held = false] = await storage.storePassages([step]);
   return held;
+}
+
+export async function passagesOf(storage: Storage, userId: string): Promise<NumberedPassage[]> {
+  return (await Array.fromAsync(storage.listPassages(projectId, userId))).flat();
 }
 
 export function list(storage: Storage, more: Partial<Parameters<Storage['listMemories']>[0]> = {}) {

@@ -13,14 +13,18 @@ export type Passages = Pick<Storage, 'listPassages' | 'getPassage'> & {
 
 type Placed = StoredMemory & Passage;
 
+/** Passages read in one go: a millisecond or less, where the file is in the system's cache. */
+const listedAtOnce = 1_000;
+
 export function createPassages({ reads, writes }: Connections): Passages {
   const insert = writes.prepare('INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?)');
   const remove = writes.prepare(
     'DELETE FROM passages WHERE project_id = ? AND user_id = ? AND memory_seq = ?',
   );
-  const list = reads.prepare<NumberedPassage, [number, string]>(
+  const list = reads.prepare<NumberedPassage, [number, string, number, number, number]>(
     `SELECT memory_seq AS memory, ordinal, folded FROM passages
-     WHERE project_id = ? AND user_id = ? ORDER BY memory_seq, ordinal`,
+     WHERE project_id = ? AND user_id = ? AND (memory_seq, ordinal) > (?, ?)
+     ORDER BY memory_seq, ordinal LIMIT +?`,
   );
   const place = reads.prepare<Placed, [number, number, number]>(
     `SELECT ${columns}, p.start, p.length, p.folded FROM ${joined}
@@ -37,7 +41,16 @@ export function createPassages({ reads, writes }: Connections): Passages {
       }
     },
     remove: ({ projectId, userId, seq }) => remove.run(projectId, userId, seq),
-    listPassages: async (projectId, userId) => list.all(projectId, userId),
+    async *listPassages(projectId, userId) {
+      let [memory, ordinal] = [0, 0];
+      for (;;) {
+        const some = list.all(projectId, userId, memory, ordinal, listedAtOnce);
+        yield some;
+        const last = some.at(-1);
+        if (last === undefined || some.length < listedAtOnce) return;
+        ({ memory, ordinal } = last);
+      }
+    },
     async getPassage(projectId, { memory: seq, ordinal }) {
       const placed = place.get(projectId, seq, ordinal);
       if (placed === null) return null;
