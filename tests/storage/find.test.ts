@@ -41,7 +41,7 @@ const ask = (finder = find, signal = new AbortController().signal) =>
 
 async function fill(): Promise<void> {
   await storage.ensureProject('default');
-  for (let count = 0; count < 60; count += 1) await store(filler);
+  for (let count = 0; count < 80; count += 1) await store(filler);
 }
 
 /** What a search finds where the change comes after it has read and before it fetches. */
@@ -65,7 +65,7 @@ async function askDuring(change: () => Promise<unknown>): Promise<Map<string, st
 test('a long search lets others in, also where a word has to be guessed', async () => {
   await fill();
   const { value, turns } = await countTurns(() => ask());
-  expect(value).toHaveLength(60);
+  expect(value).toHaveLength(80);
   expect(turns).toBeGreaterThan(10);
 });
 
@@ -126,7 +126,7 @@ test('whoever has left before his turn came is not searched for', async () => {
   const first = ask();
   const second = ask(find, left.signal);
   left.abort();
-  expect(await first).toHaveLength(60);
+  expect(await first).toHaveLength(80);
   const { value, turns } = await countTurns(() => second);
   expect(value).toEqual([]);
   expect(turns).toBeLessThan(3);

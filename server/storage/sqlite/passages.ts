@@ -13,8 +13,8 @@ export type Passages = Pick<Storage, 'listPassages' | 'getPassage'> & {
 
 type Placed = StoredMemory & Passage;
 
-/** Passages read in one go: a millisecond or less, where the file is in the system's cache. */
-const listedAtOnce = 1_000;
+/** Passages read in one go: about a millisecond, where the file is in the system's cache. */
+const listedAtOnce = 4_000;
 
 export function createPassages({ reads, writes }: Connections): Passages {
   const insert = writes.prepare('INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?)');
