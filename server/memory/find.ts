@@ -67,8 +67,9 @@ async function findMeanwhile(
   const ranked = await inTurns(search.bestInSteps(Number.POSITIVE_INFINITY), turn);
   const found: FoundMemory[] = [];
   let length = 0;
+  const version = await storage.version();
   for (const { passage, score } of ranked) {
-    const one = await storage.getPassage(projectId, passage);
+    const one = await storage.getPassage(projectId, userId, passage);
     if (one?.folded !== passage.folded) return null;
     const { memory, start } = one;
     if (matches(memory, filter)) {
@@ -81,7 +82,21 @@ async function findMeanwhile(
     const others = turn();
     if (others !== undefined) await others;
   }
-  return found;
+  const mayBeOld = (await storage.version()) !== version;
+  return mayBeOld && !(await areCurrent(storage, projectId, found)) ? null : found;
+}
+
+/** Whether each is still what it was when it was fetched: others have been let in since. */
+async function areCurrent(
+  storage: Storage,
+  projectId: number,
+  found: FoundMemory[],
+): Promise<boolean> {
+  for (const { memory } of found) {
+    const now = await storage.getMemory(projectId, memory.id);
+    if (!Bun.deepEquals(now, memory)) return false;
+  }
+  return true;
 }
 
 function tooMuch(fitting: number): ServiceError {

@@ -89,9 +89,10 @@ export interface Storage {
    * others is read. */
   listPassages(projectId: number, userId: string): AsyncIterable<NumberedPassage[]>;
 
-  /** The passage with its memory, or null where it is gone. */
+  /** The passage with its memory, or null where the user has it no more. */
   getPassage(
     projectId: number,
+    userId: string,
     place: { memory: number; ordinal: number },
   ): Promise<(Passage & { memory: StoredMemory }) | null>;
 

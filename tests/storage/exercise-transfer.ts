@@ -143,10 +143,11 @@ export function exerciseTransfer(name: string, open: () => Promise<Opened>): voi
       const [first, second] = passages;
       if (first === undefined || second === undefined) throw new Error('two passages were stored');
       expect(second.memory).toBeGreaterThan(first.memory);
-      const found = await storage.getPassage(projectId, first);
+      const found = await storage.getPassage(projectId, 'u', first);
       expect(found).toMatchObject({ memory: { content: texts[0] }, start: 0, length: 12 });
-      expect(await storage.getPassage(projectId, { ...first, ordinal: 9 })).toBeNull();
-      expect(await storage.getPassage(2, first)).toBeNull();
+      expect(await storage.getPassage(projectId, 'u', { ...first, ordinal: 9 })).toBeNull();
+      expect(await storage.getPassage(projectId, 'somebody else', first)).toBeNull();
+      expect(await storage.getPassage(2, 'u', first)).toBeNull();
       await update(storage, found?.memory.id ?? '', 'anew');
       expect(await words('u')).toEqual(['anew', 'and the second']);
     });

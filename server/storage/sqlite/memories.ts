@@ -15,6 +15,7 @@ export function createMemories(
   { reads, writes }: Connections,
   { answerOnce, cutAnswers }: Answers,
   passagesOf: Passages,
+  version: () => number,
 ): MemoryOperations {
   const find = `SELECT ${columns} FROM ${joined} WHERE m.project_id = +? AND m.id = +?`;
   const read = reads.prepare<StoredMemory, [number, string]>(find);
@@ -34,7 +35,8 @@ export function createMemories(
   );
   const removeJob = writes.prepare('DELETE FROM jobs WHERE project_id = ? AND memory_seq = ?');
   const remove = writes.prepare('DELETE FROM memories WHERE project_id = ? AND seq = ?');
-  const listMemories = createList(reads);
+  const get = (projectId: number, id: string) => read.get(projectId, id);
+  const listMemories = createList(reads, { get, version });
 
   function found(projectId: number, id: string): StoredMemory {
     const memory = readBack.get(projectId, id);
@@ -83,7 +85,7 @@ export function createMemories(
         return { outcome: undefined };
       }),
 
-    getMemory: async (projectId, id) => read.get(projectId, id),
+    getMemory: async (projectId, id) => get(projectId, id),
 
     listMemories,
   };

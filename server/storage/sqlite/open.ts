@@ -136,7 +136,7 @@ function storageOn(
   if (lock !== null) scrubber.wake();
   return {
     name: 'sqlite',
-    ...createMemories(connections, answers, passages),
+    ...createMemories(connections, answers, passages, snapshot.version),
     ...createTransfer(connections, answers, passages, scrubber, ensureRoom),
     ...createRecords(writes, answers, passages, ensureRoom),
     ...createJobs(connections, writer, passages),

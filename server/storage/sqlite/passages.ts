@@ -26,11 +26,11 @@ export function createPassages({ reads, writes }: Connections): Passages {
      WHERE project_id = ? AND user_id = ? AND (memory_seq, ordinal) > (?, ?)
      ORDER BY memory_seq, ordinal LIMIT +?`,
   );
-  const place = reads.prepare<Placed, [number, number, number]>(
+  const place = reads.prepare<Placed, [number, string, number, number]>(
     `SELECT ${columns}, p.start, p.length, p.folded FROM ${joined}
      JOIN passages AS p ON p.project_id = m.project_id AND p.user_id = m.user_id
        AND p.memory_seq = m.seq
-     WHERE m.project_id = +? AND m.seq = +? AND p.ordinal = +?`,
+     WHERE m.project_id = +? AND m.user_id = +? AND m.seq = +? AND p.ordinal = +?`,
   );
   return {
     insert({ projectId, userId, seq }, first, passages) {
@@ -51,8 +51,9 @@ export function createPassages({ reads, writes }: Connections): Passages {
         ({ memory, ordinal } = last);
       }
     },
-    async getPassage(projectId, { memory: seq, ordinal }) {
-      const placed = place.get(projectId, seq, ordinal);
+    async getPassage(projectId, userId, { memory: seq, ordinal }) {
+      // The number of one that was deleted may be another user's by now.
+      const placed = place.get(projectId, userId, seq, ordinal);
       if (placed === null) return null;
       const { start, length, folded, ...memory } = placed;
       return { memory, start, length, folded };
