@@ -10,7 +10,7 @@ import type { Storage } from '../../server/storage/storage.ts';
 import { countTurns } from '../support/turns.ts';
 import { memory, projectId, remove, save, update } from './fixtures.ts';
 
-/* What changes while a long search lets others in, which no client can time. */
+/* What changes while a long search or list lets others in, which no client can time. */
 
 const userId = 'ana';
 const filler = 'The harbour was quiet and nobody spoke of the boats. '.repeat(1_000);

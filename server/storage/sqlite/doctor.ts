@@ -59,12 +59,13 @@ function aboutFault(error: unknown): Finding {
 
 function aboutContents(db: Database, path: string, now: number): Finding[] {
   db.run(`PRAGMA busy_timeout = ${patienceMs}`);
-  if (assertOurs(db, path).schema === 0) {
+  const ours = assertOurs(db, path);
+  if (ours.schema === 0) {
     const advice = `${restoreAdvice}; a server would start with nothing on it`;
     return [{ name: 'database', level: 'failure', found: 'the file is empty', advice }];
   }
   return [
-    aboutVersion(db, path),
+    aboutVersion(db, ours),
     aboutStructure(db),
     aboutKeys(db, now),
     ...aboutWork(db, now),
@@ -104,8 +105,7 @@ function aboutLog(path: string): Finding {
   return { name: 'write-ahead log', level: 'warning', found, advice };
 }
 
-function aboutVersion(db: Database, path: string): Finding {
-  const { schema, behind } = assertOurs(db, path);
+function aboutVersion(db: Database, { schema, behind }: ReturnType<typeof assertOurs>): Finding {
   const { version } = db.prepare('SELECT sqlite_version() AS version').get() as { version: string };
   const found = `schema ${schema}, SQLite ${version}`;
   if (!behind) return { name: 'version', level: 'ok', found };

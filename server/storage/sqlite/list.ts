@@ -86,10 +86,12 @@ export function createList(db: Database, present: Present): Storage['listMemorie
     return prepare<StoredMemory>(sql).iterate(...values, ...wanted.map(([, value]) => value));
   }
 
-  /** What was read before others were let in, as it is now. */
-  function stillThere(page: StoredMemory[], { projectId, filter }: Range): StoredMemory[] {
+  /** What was read before others were let in, as it is now. An id may have been imported anew, for
+   * another user. */
+  function stillThere(page: StoredMemory[], { projectId, userId, filter }: Range): StoredMemory[] {
     const now = page.map(({ id }) => present.get(projectId, id));
-    return now.filter((memory) => memory !== null).filter((memory) => matches(memory, filter));
+    const there = now.filter((memory) => memory !== null);
+    return there.filter((memory) => memory.userId === userId && matches(memory, filter));
   }
 }
 
