@@ -1,9 +1,14 @@
 import { existsSync } from 'node:fs';
-import { readConfig, sqlitePath } from './config.ts';
+import { readConfig } from './config.ts';
 import { keyToStore, makeKey } from './keys.ts';
-import { type BackupContents, backupDatabase, restoreDatabase } from './storage/sqlite/backup.ts';
-import { diagnose, type Finding } from './storage/sqlite/doctor.ts';
-import { openSqlite } from './storage/sqlite/open.ts';
+import { sqlitePath } from './storage/open.ts';
+import {
+  type BackupContents,
+  backupDatabase,
+  restoreDatabase,
+} from './storage/sqlite/admin/backup.ts';
+import { diagnose, type Finding } from './storage/sqlite/admin/doctor.ts';
+import { openKeyAdmin } from './storage/sqlite/admin/keys.ts';
 import type { StoredKey } from './storage/storage.ts';
 
 /** What an administrator does on the database itself, beside a running server or without one. */
@@ -12,6 +17,8 @@ export type Admin = {
   createKey(request: {
     name: string;
     project: string;
+    userId?: string | null;
+    readOnly?: boolean;
     expiresAt?: number | null;
   }): Promise<{ key: string; id: string; project: string; name: string }>;
   listKeys(): Promise<StoredKey[]>;
@@ -55,16 +62,16 @@ export async function openAdmin(
 ): Promise<Admin> {
   const path = pathOf(databaseUrl);
   if (!create && !existsSync(path)) throw new Error(`there is no database at ${path}`);
-  const storage = openSqlite(path, { exclusive: false });
+  const keys = openKeyAdmin(path);
   return {
-    async createKey({ name, project, expiresAt = null }) {
+    async createKey({ name, project, userId = null, readOnly = false, expiresAt = null }) {
       const key = makeKey();
-      const about = { project, name, createdAt: Date.now(), expiresAt };
-      const { id } = await storage.createKey(keyToStore(key, about));
+      const about = { project, name, userId, readOnly, createdAt: Date.now(), expiresAt };
+      const { id } = keys.createKey(keyToStore(key, about));
       return { key, id, project, name };
     },
-    listKeys: () => storage.listKeys(),
-    revokeKey: (id) => storage.revokeKey(id, Date.now()),
-    close: () => storage.close(),
+    listKeys: async () => keys.listKeys(),
+    revokeKey: async (id) => keys.revokeKey({ id, at: Date.now() }),
+    close: async () => keys.close(),
   };
 }

@@ -14,13 +14,13 @@ import { createTrace, type Trace } from './http/trace.ts';
 import { transfer } from './http/transfer.ts';
 import { newRequestId } from './ids.ts';
 import type { Logger } from './log.ts';
-import type { Worker } from './queue/worker.ts';
 import type { Storage } from './storage/storage.ts';
+import type { TaskRunner } from './tasks/client.ts';
 
 /** What the routes work with; wired in main.ts. */
 export type Services = {
   storage: Storage;
-  worker: Worker;
+  tasks: TaskRunner;
   authenticator: Authenticator;
   config: Config;
   log: Logger;
@@ -34,7 +34,7 @@ export type Services = {
   /** Keeps the connection of a request that may have to wait for its turn. */
   waitLonger(request: Request): void;
   /** Why nothing is served now, in a sentence; null while the service is. */
-  refusal(): string | null;
+  unavailableReason(): string | null;
 };
 
 type Answered = Parameters<Trace['answered']>[0];

@@ -64,11 +64,6 @@ export function readConfig(env: Env): Config {
   return config;
 }
 
-/** The path of `sqlite:<path>`. */
-export function sqlitePath(url: string): string {
-  return url.slice('sqlite:'.length).replace(/^\/\/\//, '/');
-}
-
 function integer(text: string, least: number, most: number): number | undefined {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   return value >= least && value <= most ? value : undefined;

@@ -22,7 +22,7 @@ export function hashKey(key: string): string {
 /** What is stored of a key. `prefix` and `lastFour` are for people to tell keys apart. */
 export function keyToStore(
   key: string,
-  about: Pick<NewKey, 'project' | 'name' | 'createdAt' | 'expiresAt'>,
+  about: Pick<NewKey, 'project' | 'name' | 'userId' | 'readOnly' | 'createdAt' | 'expiresAt'>,
 ): NewKey {
   const id = `key_${Bun.randomUUIDv7('buffer').toHex()}`;
   return { ...about, id, hash: hashKey(key), prefix: key.slice(0, 7), lastFour: key.slice(-4) };

@@ -1,7 +1,6 @@
 import { version } from '../package.json';
 import { createApp, type Services } from './app.ts';
-import { startChores } from './chores.ts';
-import { type Config, readConfig, sqlitePath } from './config.ts';
+import { type Config, readConfig } from './config.ts';
 import { createAuthenticator } from './http/authenticate.ts';
 import { newMemoryId } from './ids.ts';
 import { keyToStore, makeKey } from './keys.ts';
@@ -14,10 +13,10 @@ import {
   prettyLine,
   stderrSink,
 } from './log.ts';
-import { indexInTurns } from './memory/passages.ts';
-import { startWorker, type Worker } from './queue/worker.ts';
-import { openSqlite } from './storage/sqlite/open.ts';
+import { startMaintenance } from './maintenance.ts';
+import { openStorage } from './storage/open.ts';
 import type { Storage } from './storage/storage.ts';
+import { startTasks, type TaskRunner } from './tasks/client.ts';
 
 export type StartOptions = {
   env: Record<string, string | undefined>;
@@ -27,6 +26,10 @@ export type StartOptions = {
   databaseUrl?: string;
   /** Gets the log, line by line, as JSON. By default it goes to stderr, readable on a terminal. */
   log?: (line: string) => void;
+  /** The service cannot go on, and why. By default the process ends with exit code 1. */
+  onFatal?: (reason: string) => void;
+  /** Modules that every thread of the service loads first; tests inject faults by them. */
+  preload?: readonly string[];
 };
 
 export type RunningServer = {
@@ -37,18 +40,28 @@ export type RunningServer = {
   stop(): Promise<void>;
 };
 
+type Wiring = { config: Config; storage: Storage; log: Logger; tasks: TaskRunner };
+
 const defaultProject = 'default';
 
 /** Wires the service and listens. Throws an Error that says what to do where it cannot start. */
 export async function startServer(options: StartOptions): Promise<RunningServer> {
   const config = readConfig(withFlags(options));
+  const { preload = [], onFatal = endProcess } = options;
   const sink = logSink(options.log);
   const log = createLogger(config.logLevel, sink.write);
-  const storage = openSqlite(sqlitePath(config.databaseUrl), {
-    exclusive: true,
-    report: (message, error) => log.warn(message, { error }),
+  const storage = await openStorage(config.databaseUrl, {
+    preload,
+    warn: (message, error) => log.warn(message, { error }),
+    onEnd(reason) {
+      log.error(`${reason}; the service ends`);
+      sink.flush();
+      onFatal(reason);
+    },
   });
-  const running = await serve(config, storage, log).catch(async (error) => {
+  const tasks = startTasks({ storage, config, log, write: sink.write, preload });
+  const running = await serve({ config, storage, log, tasks }).catch(async (error) => {
+    await tasks.stop();
     await storage.close();
     throw error;
   });
@@ -62,23 +75,26 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   };
 }
 
+function endProcess(): void {
+  process.exit(1);
+}
+
 function logSink(takeLine: StartOptions['log']): LogSink {
   if (takeLine === undefined) return stderrSink(process.stderr.isTTY ? prettyLine : jsonLine);
   return { write: (entry) => takeLine(jsonLine(entry)), flush() {} };
 }
 
-async function serve(config: Config, storage: Storage, log: Logger): Promise<RunningServer> {
+async function serve({ config, storage, log, tasks }: Wiring): Promise<RunningServer> {
   const now = Date.now;
   const clock = () => performance.now();
   const projectId = await storage.ensureProject(defaultProject);
   const fixed = config.apiKey === null ? null : { key: config.apiKey, projectId };
   const authenticator = createAuthenticator({ storage, now, clock, fixed });
-  const worker = startWorker({ storage, now, log, index: indexInTurns });
-  const watch = watchDamage(storage, log);
+  const damage = watchDamage(storage, log);
   let closing: string | null = null;
   const services: Services = {
     storage,
-    worker,
+    tasks,
     authenticator,
     config,
     log,
@@ -88,42 +104,33 @@ async function serve(config: Config, storage: Storage, log: Logger): Promise<Run
     newId: newMemoryId,
     addressOf: (request) => listener.addressOf(request),
     waitLonger: (request) => listener.waitLonger(request),
-    refusal: () => closing ?? watch.damage(),
+    unavailableReason: () => closing ?? damage.found(),
   };
-  const listener = await stoppingOnError(worker, () =>
-    listen(config, createApp(services).fetch, log),
-  );
+  const listener = listen(config, createApp(services).fetch, log);
   // Not before: a key that was made by a server that cannot listen would never be shown.
   const firstKey = config.apiKey === null ? await makeFirstKey(storage, now()) : null;
-  const stopChores = startChores({ storage, authenticator, now, log });
+  const stopMaintenance = startMaintenance({ storage, authenticator, now, clock, log });
   log.info('listening', { url: listener.url });
   return {
     url: listener.url,
     firstKey,
     async stop() {
       closing = 'the service is shutting down; try again shortly';
-      const choresStopped = stopChores();
+      const maintenanceStopped = stopMaintenance();
       await listener.stop();
-      await worker.stop();
-      await choresStopped;
+      await tasks.stop();
+      await maintenanceStopped;
       // When keys were last used is not worth a database that stays open.
-      await authenticator.noteUse().catch((error) => log.warn('a chore was left', { error }));
+      await authenticator
+        .flushKeyUsage()
+        .catch((error) => log.warn('the last use of keys was not stored', { error }));
       await storage.close();
     },
   };
 }
 
-async function stoppingOnError<T>(worker: Worker, step: () => T): Promise<T> {
-  try {
-    return step();
-  } catch (error) {
-    await worker.stop();
-    throw error;
-  }
-}
-
-/** Looks for damage while the service runs; once there is some, `damage` says so. */
-function watchDamage(storage: Storage, log: Logger): { damage(): string | null } {
+/** Looks for damage while the service runs; once there is some, `found` says so. */
+function watchDamage(storage: Storage, log: Logger): { found(): string | null } {
   let damage: string | null = null;
   storage.findDamage().then(
     (faults) => {
@@ -133,7 +140,7 @@ function watchDamage(storage: Storage, log: Logger): { damage(): string | null }
     },
     (error) => log.warn('the check of the database did not end', { error }),
   );
-  return { damage: () => damage };
+  return { found: () => damage };
 }
 
 /** Flags win over the environment, and are held to the same rules. */
@@ -151,7 +158,8 @@ async function makeFirstKey(storage: Storage, createdAt: number): Promise<string
   const keys = await storage.listKeys();
   if (keys.length > 0) return null;
   const key = makeKey();
-  const about = { project: defaultProject, name: 'first run', createdAt, expiresAt: null };
+  const kind = { userId: null, readOnly: false };
+  const about = { project: defaultProject, name: 'first run', ...kind, createdAt, expiresAt: null };
   await storage.createKey(keyToStore(key, about));
   return key;
 }

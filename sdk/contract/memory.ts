@@ -46,6 +46,16 @@ export const memoryFields = {
     description: 'Its name in that system. With `source` it finds the memory again.',
   }),
   status: MemoryStatus,
+  version: Type.Integer({
+    minimum: 1,
+    description: 'Counts the changes of content, metadata, occurredAt and expiresAt, from 1.',
+  }),
+  occurredAt: Type.Union([Time, Type.Null()], {
+    description: 'When that of which the memory tells happened, where the caller knows.',
+  }),
+  expiresAt: Type.Union([Time, Type.Null()], {
+    description: 'From then on the memory is nowhere to be found.',
+  }),
   createdAt: Time,
   updatedAt: Time,
 };

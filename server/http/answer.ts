@@ -15,16 +15,22 @@ export function sendJson(set: Outgoing, status: number, body: string): string {
   return body;
 }
 
-/** Sends a write's answer, first or stored, and says which it is where a key was given. */
+/** Sends a page, whose items are JSON already. */
+export function sendPage(set: Outgoing, items: string, nextCursor: string | null): string {
+  return sendJson(set, 200, `{"items":${items},"nextCursor":${JSON.stringify(nextCursor)}}`);
+}
+
+/** Sends a write's response, first or stored, and says which it is where a key was given. */
 export function sendResult(
   set: Outgoing,
   request: Request,
-  { answer, replayed }: WriteResult,
+  { response, replayed }: WriteResult,
 ): string | null {
   if (request.headers.has(headers.idempotencyKey)) {
     set.headers[headers.idempotencyStatus] = replayed ? 'replayed' : 'created';
   }
-  if (answer.body !== '') return sendJson(set, answer.status, answer.body);
-  set.status = answer.status;
+  if (response.version !== null) set.headers.etag = `"${response.version}"`;
+  if (response.body !== '') return sendJson(set, response.status, response.body);
+  set.status = response.status;
   return null;
 }

@@ -14,7 +14,7 @@ export type Authenticator = {
   authenticate(header: string | null, addressOf: () => string): Caller | Promise<Caller>;
   /** Stores when keys were used since the last call, and forgets those that are not in use; off the
    * path of requests. */
-  noteUse(): Promise<void>;
+  flushKeyUsage(): Promise<void>;
 };
 
 /** A key that was found, and when; the one from the settings is stored nowhere. */
@@ -85,7 +85,7 @@ export function createAuthenticator(options: {
     });
   }
 
-  async function noteUse(): Promise<void> {
+  async function flushKeyUsage(): Promise<void> {
     for (const [header, known] of cache) if (!isFresh(known)) cache.delete(header);
     if (used.size === 0) return;
     const entries = [...used].map(([id, at]) => ({ id, at }));
@@ -93,7 +93,7 @@ export function createAuthenticator(options: {
     for (const { id, at } of entries) if (used.get(id) === at) used.delete(id);
   }
 
-  return { authenticate, noteUse };
+  return { authenticate, flushKeyUsage };
 }
 
 function callerOf({ projectId, project, lastFour }: StoredKey): Caller {

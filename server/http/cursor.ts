@@ -1,4 +1,3 @@
-import type { Position } from '../storage/storage.ts';
 import { invalid } from './check.ts';
 
 /*
@@ -7,20 +6,20 @@ import { invalid } from './check.ts';
  */
 
 /** `list` is everything but the cursor and the limit that decides which memories come, and how. */
-export function writeCursor({ createdAt, id }: Position, list: readonly string[]): string {
-  return Buffer.from(JSON.stringify([createdAt, id, mark(list)])).toString('base64url');
+export function writeCursor(position: string, list: readonly string[]): string {
+  return Buffer.from(JSON.stringify([position, mark(list)])).toString('base64url');
 }
 
 /** Throws `invalid_request` for one that is not ours, or was made for another list. */
-export function readCursor(cursor: string, list: readonly string[]): Position {
-  const [createdAt, id, found] = parse(cursor);
-  if (typeof createdAt !== 'number' || !Number.isSafeInteger(createdAt) || typeof id !== 'string') {
+export function readCursor(cursor: string, list: readonly string[]): string {
+  const [position, found] = parse(cursor);
+  if (typeof position !== 'string') {
     throw invalid('cursor', 'is not one that this service gave out');
   }
   if (found !== mark(list)) {
     throw invalid('cursor', 'belongs to a list of another user, order or filter; begin a new walk');
   }
-  return { createdAt, id };
+  return position;
 }
 
 function parse(cursor: string): unknown[] {

@@ -9,8 +9,8 @@ const stuckMs = 60_000;
 
 /** /health: outside /v1, without a key. */
 export function health(services: Services) {
-  const tell = onceEach(services.log);
-  const observed = remembered(() => observe(services, tell));
+  const report = onChange(services.log);
+  const observed = remembered(() => observe(services, report));
   return new Elysia().get('/health', async ({ set }) => {
     const state = await observed();
     return sendJson(set, state.status === 'ok' ? 200 : 503, JSON.stringify(state));
@@ -34,39 +34,37 @@ function remembered<T>(ask: () => Promise<T>): () => Promise<T> {
   };
 }
 
-type Tell = (fault: string | null, error?: unknown) => void;
+type Report = (fault: string | null, error?: unknown) => void;
 
 /** Without a key anybody may ask: the log gets a line where the answer has changed. */
-function onceEach(log: Logger): Tell {
-  let told: string | null = null;
+function onChange(log: Logger): Report {
+  let last: string | null = null;
   return (fault, error) => {
-    if (fault !== null && fault !== told) log.error(fault, { error });
-    told = fault;
+    if (fault !== null && fault !== last) log.error(fault, { error });
+    last = fault;
   };
 }
 
-async function observe(services: Services, tell: Tell): Promise<Health> {
+async function observe(services: Services, report: Report): Promise<Health> {
   const { storage, now, version } = services;
   const about = { version, storage: storage.name };
+  const { fault, warning } = await storage.health();
   try {
-    await storage.ping();
-    const { pending, oldestAcceptedAt } = await storage.queueState();
+    const { pending, oldestAcceptedAt } = await storage.taskQueueState();
     const waitsMs = oldestAcceptedAt === null ? null : Math.max(0, now() - oldestAcceptedAt);
-    const oldestPendingSeconds = waitsMs === null ? null : waitsMs / 1_000;
-    const fault = await storage.fault();
-    tell(fault);
-    const message = services.refusal() ?? fault ?? stuckQueue(services, pending);
-    const queue = { pending, oldestPendingSeconds };
-    if (message === null) return { status: 'ok', ...about, ...queue };
-    return { status: 'failing', ...about, ...queue, message };
+    const queue = { pending, oldestPendingSeconds: waitsMs === null ? null : waitsMs / 1_000 };
+    const failure = services.unavailableReason() ?? fault ?? stuckQueue(services, pending);
+    report(failure ?? warning);
+    if (failure !== null) return { status: 'failing', ...about, ...queue, message: failure };
+    return { status: 'ok', ...about, ...queue, ...(warning !== null && { message: warning }) };
   } catch (error) {
-    const message = 'the database does not answer';
-    tell(message, error);
+    const message = fault ?? 'the database does not answer';
+    report(message, error);
     return { status: 'failing', ...about, pending: 0, oldestPendingSeconds: null, message };
   }
 }
 
-function stuckQueue({ worker }: Services, pending: number): string | null {
-  const stuck = pending > 0 && performance.now() - worker.movedAt() >= stuckMs;
-  return stuck ? 'the queue does not move' : null;
+function stuckQueue({ tasks }: Services, pending: number): string | null {
+  const isStuck = pending > 0 && performance.now() - tasks.movedAt() >= stuckMs;
+  return isStuck ? 'the task queue does not move' : null;
 }

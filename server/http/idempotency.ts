@@ -20,7 +20,7 @@ export function readIdempotency(request: Request, body?: unknown): Idempotency |
   const { pathname, search } = new URL(request.url);
   const hasher = new Bun.CryptoHasher('sha256').update(`${request.method} ${pathname}${search}\n`);
   if (body !== undefined) hasher.update(JSON.stringify(sorted(body)));
-  return { key, fingerprint: hasher.digest('base64url') };
+  return { scope: '', key, fingerprint: hasher.digest('base64url') };
 }
 
 /** Far deeper than anything valid. What lies below is refused whatever it is, item by item, so two

@@ -1,10 +1,5 @@
 import { Elysia } from 'elysia';
-import type {
-  Accepted,
-  BatchAccepted,
-  IngestRecord,
-  RecordType,
-} from '../../sdk/contract/ingest.ts';
+import type { Accepted, IngestRecord, RecordType } from '../../sdk/contract/ingest.ts';
 import {
   type Validator,
   validateChat,
@@ -14,7 +9,7 @@ import {
 } from '../../sdk/contract/validate.ts';
 import type { Services } from '../app.ts';
 import { renderRecord } from '../memory/render.ts';
-import type { NewMemory } from '../storage/storage.ts';
+import type { Batch, NewMemory } from '../storage/storage.ts';
 import { type Outgoing, sendResult } from './answer.ts';
 import type { Caller } from './authenticate.ts';
 import { bodyUnread, readJson } from './body.ts';
@@ -28,7 +23,7 @@ type Context = { request: Request; caller: Caller; set: Outgoing };
 
 /** /v1/ingest: one idea, the record, and five doors to it. */
 export function ingest(guard: Secured, services: Services) {
-  const { storage, worker, now, newId, config } = services;
+  const { storage, tasks, now, newId, config } = services;
 
   async function readBody(request: Request): Promise<unknown> {
     const body = await readJson(request, config.maxBodyBytes);
@@ -41,16 +36,16 @@ export function ingest(guard: Secured, services: Services) {
     { request, caller, set }: Context,
     body: unknown,
     records: NewMemory[],
-    answer: (memoryIds: string[]) => object,
+    batch: Batch | null,
   ) {
     const result = await storage.acceptRecords({
       projectId: caller.projectId,
       at: now(),
       records,
+      batch,
       idempotency: readIdempotency(request, body),
-      answer: (memoryIds) => ({ status: 202, body: JSON.stringify(answer(memoryIds)) }),
     });
-    worker.wake();
+    tasks.wake();
     return { result, sent: sendResult(set, request, result) };
   }
 
@@ -60,14 +55,9 @@ export function ingest(guard: Secured, services: Services) {
       const body = await readBody(request);
       const fields = checked<IngestRecord>(validate, body);
       const record = type === undefined ? fields : ({ ...fields, type } as IngestRecord);
-      const { source = null, externalId = null } = record;
-      const { result, sent } = await accept(
-        { request, caller, set },
-        body,
-        [renderRecord(record, newId())],
-        ([memoryId = '']): Accepted => ({ memoryId, status: 'processing', source, externalId }),
-      );
-      const { memoryId } = JSON.parse(result.answer.body) as Accepted;
+      const records = [renderRecord(record, newId())];
+      const { result, sent } = await accept({ request, caller, set }, body, records, null);
+      const { memoryId } = JSON.parse(result.response.body) as Accepted;
       set.headers.location = `/v1/memories/${memoryId}/status`;
       return sent;
     };
@@ -75,25 +65,12 @@ export function ingest(guard: Secured, services: Services) {
 
   async function batch({ request, caller, set }: Context) {
     const body = await readBody(request);
-    const judged = await judgeItems(body, validateRecord, (item: IngestRecord) =>
+    const judged = judgeItems(body, validateRecord, (item: IngestRecord) =>
       renderRecord(item, newId()),
     );
     const { good: records, indexes, failed } = judged;
-    const { sent } = await accept(
-      { request, caller, set },
-      body,
-      records,
-      (memoryIds): BatchAccepted => ({
-        accepted: records.length,
-        failedCount: failed.length,
-        items: memoryIds.map((memoryId, position) => ({
-          index: indexes[position] ?? 0,
-          memoryId,
-          status: 'processing',
-        })),
-        failed,
-      }),
-    );
+    const batch = { indexes, failed };
+    const { sent } = await accept({ request, caller, set }, body, records, batch);
     return sent;
   }
 

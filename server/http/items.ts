@@ -1,19 +1,16 @@
 import { Type } from '@sinclair/typebox';
 import { limits } from '../../sdk/contract/limits.ts';
 import { sentence, type Validator, validator } from '../../sdk/contract/validate.ts';
-import { mapInTurns } from '../turns.ts';
+import type { ItemFailure } from '../storage/storage.ts';
 import { checked } from './check.ts';
 
 /* Bodies of many items, which are judged one by one: bad ones fail alone. */
-
-/** Why an item failed; `index` is its place in the items sent, from 0. */
-export type Failure = { index: number; error: string; message: string };
 
 export type Judged<T> = {
   good: T[];
   /** The places that the good ones had. */
   indexes: number[];
-  failed: Failure[];
+  failed: ItemFailure[];
 };
 
 /** The body around the items. */
@@ -24,18 +21,15 @@ export const validateEnvelope = validator(
   ),
 );
 
-/**
- * Makes something of every item that is valid, and lets others in between. A bad envelope throws
- * `invalid_request`.
- */
-export async function judgeItems<Item, T>(
+/** Makes something of every item that is valid. A bad batch body throws `invalid_request`. */
+export function judgeItems<Item, T>(
   body: unknown,
   validate: Validator,
   make: (item: Item) => T,
-): Promise<Judged<T>> {
+): Judged<T> {
   const { items } = checked<{ items: unknown[] }>(validateEnvelope, body);
   const judged: Judged<T> = { good: [], indexes: [], failed: [] };
-  await mapInTurns(items, (item, index) => {
+  for (const [index, item] of items.entries()) {
     const [error] = validate(item);
     if (error === undefined) {
       judged.good.push(make(item as Item));
@@ -43,6 +37,6 @@ export async function judgeItems<Item, T>(
     } else {
       judged.failed.push({ index, error: 'invalid_request', message: sentence(error) });
     }
-  });
+  }
   return judged;
 }

@@ -7,19 +7,15 @@ import { validator } from '../../sdk/contract/validate.ts';
 import type { Services } from '../app.ts';
 import { noSuchMemory } from '../errors.ts';
 import { filterOf } from '../memory/filter.ts';
-import { createFinder } from '../memory/find.ts';
-import { foundJson, memoryJson, pageJson, savedMemoryJson, statusJson } from '../memory/json.ts';
-import { indexPassages } from '../memory/passages.ts';
+import { memoryJson, shownStatus } from '../memory/json.ts';
 import type { NewMemory } from '../storage/storage.ts';
-import { sendJson, sendResult } from './answer.ts';
+import { sendJson, sendPage, sendResult } from './answer.ts';
 import type { Caller } from './authenticate.ts';
 import { bodyUnread, readJson } from './body.ts';
 import { checked } from './check.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { readIdempotency } from './idempotency.ts';
-import { type ReadPage, readPage } from './page.ts';
-import { createPageCache } from './page-cache.ts';
-import { readNoQuery, readQuery, searchOf, withLimit, withMetadata } from './query.ts';
+import { readNoQuery, readQuery, withLimit, withMetadata } from './query.ts';
 import type { Secured } from './secured.ts';
 
 const validateSave = validator(SaveRequest);
@@ -29,9 +25,6 @@ const validateList = validator(ListQuery);
 
 /** /v1/memories: what is saved, and what became of it. */
 export function memories(guard: Secured, { storage, now, newId, config, waitLonger }: Services) {
-  const pages = createPageCache(() => storage.version());
-  const find = createFinder(storage);
-
   /**
    * An unknown id is judged before the body. Only a refusal pays for the look-up: where nothing is
    * wrong with the request, the write finds out by itself.
@@ -44,7 +37,7 @@ export function memories(guard: Secured, { storage, now, newId, config, waitLong
     try {
       return await judge();
     } catch (error) {
-      const memory = await storage.getMemory(projectId, id);
+      const memory = await storage.getMemory({ projectId, id, now: now() });
       throw memory === null ? noSuchMemory() : error;
     }
   }
@@ -53,23 +46,18 @@ export function memories(guard: Secured, { storage, now, newId, config, waitLong
     const body = await readJson(request, config.maxBodyBytes);
     readNoQuery(request);
     const { content, metadata } = checked<UpdateRequest>(validateUpdate, body);
-    return {
+    const changes = {
       content,
-      metadata: metadata === undefined ? null : JSON.stringify(metadata),
-      index: (metadata: string) => indexPassages(content, metadata),
-      idempotency: readIdempotency(request, body),
+      ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
     };
+    return { changes, expectedVersion: null, idempotency: readIdempotency(request, body) };
   }
 
-  async function listPage(projectId: number, query: ListQuery): Promise<string> {
-    const { userId, cursor, order = 'desc', limit = limits.pageItemsDefault } = query;
+  function listed({ userId, order = 'desc', limit = limits.pageItemsDefault, ...query }: ListQuery) {
     const filter = filterOf(query);
     const list = [userId, order, JSON.stringify(filter)];
-    const range = { projectId, userId, filter, order };
-    const after = cursor === undefined ? null : readCursor(cursor, list);
-    const read: ReadPage = (after, limit) => storage.listMemories({ ...range, after, limit });
-    const { items, next } = await readPage(read, { after, limit });
-    return pageJson(items, next === null ? null : writeCursor(next, list));
+    const after = query.cursor === undefined ? null : readCursor(query.cursor, list);
+    return { list, range: { userId, order, filter, after, limit } };
   }
 
   return new Elysia({ prefix: '/v1/memories' })
@@ -85,7 +73,6 @@ export function memories(guard: Secured, { storage, now, newId, config, waitLong
           at: now(),
           memory: newMemory(checked<SaveRequest>(validateSave, body), newId()),
           idempotency: readIdempotency(request, body),
-          answer: (memory) => ({ status: 201, body: savedMemoryJson(memory) }),
         });
         return sendResult(set, request, result);
       },
@@ -94,9 +81,9 @@ export function memories(guard: Secured, { storage, now, newId, config, waitLong
 
     .get('', async ({ request, caller, set }) => {
       const { projectId } = caller;
-      const name = `${projectId} ${searchOf(request.url)}`;
-      const page = await pages.read(name, () => listPage(projectId, readListQuery(request)));
-      return sendJson(set, 200, page);
+      const { list, range } = listed(readListQuery(request));
+      const { items, next } = await storage.listMemories({ ...range, projectId, now: now() });
+      return sendPage(set, items, next === null ? null : writeCursor(next, list));
     })
 
     .get('/search', async ({ request, caller, set }) => {
@@ -104,13 +91,15 @@ export function memories(guard: Secured, { storage, now, newId, config, waitLong
       const { userId, limit = limits.searchItemsDefault } = query;
       const { projectId } = caller;
       const filter = filterOf(query);
-      const wanted = { projectId, userId, query: query.query, filter, limit };
+      const wanted = { projectId, userId, query: query.query, filter, limit, now: now() };
       waitLonger(request);
-      return sendJson(set, 200, foundJson(await find(wanted, request.signal)));
+      const { items } = await storage.searchMemories(wanted, request.signal);
+      return sendJson(set, 200, `{"items":${items}}`);
     })
 
     .get('/:id', async ({ request, caller, params, set }) => {
-      const memory = await storage.getMemory(caller.projectId, params.id);
+      const { projectId } = caller;
+      const memory = await storage.getMemory({ projectId, id: params.id, now: now() });
       if (memory === null) throw noSuchMemory();
       readNoQuery(request);
       return sendJson(set, 200, memoryJson(memory));
@@ -125,7 +114,6 @@ export function memories(guard: Secured, { storage, now, newId, config, waitLong
           projectId: caller.projectId,
           at: now(),
           id: params.id,
-          answer: (memory) => ({ status: 200, body: memoryJson(memory) }),
         });
         return sendResult(set, request, result);
       },
@@ -143,8 +131,8 @@ export function memories(guard: Secured, { storage, now, newId, config, waitLong
           projectId: caller.projectId,
           at: now(),
           id: params.id,
+          expectedVersion: null,
           idempotency,
-          answer: () => ({ status: 204, body: '' }),
         });
         return sendResult(set, request, result);
       },
@@ -152,10 +140,11 @@ export function memories(guard: Secured, { storage, now, newId, config, waitLong
     )
 
     .get('/:id/status', async ({ request, caller, params, set }) => {
-      const status = await storage.getStatus(caller.projectId, params.id);
+      const { projectId } = caller;
+      const status = await storage.getStatus({ projectId, id: params.id, now: now() });
       if (status === null) throw noSuchMemory();
       readNoQuery(request);
-      return sendJson(set, 200, statusJson(status));
+      return sendJson(set, 200, JSON.stringify(shownStatus(status)));
     });
 }
 
@@ -169,7 +158,7 @@ function readSearchQuery(request: Request): SearchQuery {
 
 function newMemory({ userId, content, metadata }: SaveRequest, id: string): NewMemory {
   const json = metadata === undefined ? '{}' : JSON.stringify(metadata);
-  const passages = indexPassages(content, json);
   const origin = { source: null, externalId: null };
-  return { id, userId, type: 'memory', content, metadata: json, ...origin, passages };
+  const times = { occurredAt: null, expiresAt: null };
+  return { id, userId, type: 'memory', content, metadata: json, ...origin, ...times };
 }

@@ -3,15 +3,12 @@ import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { operations } from '../../sdk/contract/operations.ts';
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
-import type { Storage } from '../storage/storage.ts';
 import type { Authenticator, Caller } from './authenticate.ts';
 import { bodyUnread } from './body.ts';
 import { createWindow } from './window.ts';
 
 /** A restart takes about this long. */
 const retryAfterSeconds = 5;
-
-const readMethods = new Set(['GET', 'HEAD']);
 
 export type Secured = ReturnType<typeof secured>;
 
@@ -22,23 +19,21 @@ export type Secured = ReturnType<typeof secured>;
  */
 export function secured(options: {
   authenticator: Authenticator;
-  storage: Pick<Storage, 'noteReader'>;
   rateLimit: Config['rateLimit'];
   clock(): number;
   addressOf(request: Request): string;
-  refusal(): string | null;
+  unavailableReason(): string | null;
 }) {
-  const { authenticator, storage, addressOf, refusal } = options;
+  const { authenticator, addressOf, unavailableReason } = options;
   const limit = createLimit(options.rateLimit, options.clock);
   return new Elysia({ name: 'secured' }).derive(
     { as: 'scoped' },
     async function authorize({ request, set }): Promise<{ caller: Caller }> {
-      const reason = refusal();
+      const reason = unavailableReason();
       if (reason !== null) throw new ServiceError('unavailable', reason, { retryAfterSeconds });
       const header = request.headers.get(headerNames.authorization);
       const caller = await authenticator.authenticate(header, () => addressOf(request));
       limit(caller, set.headers);
-      if (readMethods.has(request.method)) storage.noteReader();
       return { caller };
     },
   );

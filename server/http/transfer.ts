@@ -4,22 +4,17 @@ import type { Memory } from '../../sdk/contract/memory.ts';
 import {
   DeleteAllQuery,
   ExportQuery,
-  type Imported,
   ImportedMemory,
 } from '../../sdk/contract/transfer.ts';
 import { validator } from '../../sdk/contract/validate.ts';
 import type { Services } from '../app.ts';
-import { noFilter } from '../memory/filter.ts';
-import { pageJson } from '../memory/json.ts';
-import { indexPassages } from '../memory/passages.ts';
 import type * as stored from '../storage/storage.ts';
-import { sendJson, sendResult } from './answer.ts';
+import { sendPage, sendResult } from './answer.ts';
 import { bodyUnread, readJson } from './body.ts';
 import { checked } from './check.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { readIdempotency } from './idempotency.ts';
-import { type Failure, judgeItems } from './items.ts';
-import { type ReadPage, readPage } from './page.ts';
+import { judgeItems } from './items.ts';
 import { readNoQuery, readQuery, withLimit } from './query.ts';
 import type { Secured } from './secured.ts';
 
@@ -28,7 +23,7 @@ const validateExport = validator(ExportQuery);
 const validateItem = validator(ImportedMemory);
 
 /** Whole users at a time: erasing one, and taking memories out and in as they are. */
-export function transfer(guard: Secured, { storage, worker, now, config }: Services) {
+export function transfer(guard: Secured, { storage, tasks, now, config }: Services) {
   return new Elysia({ prefix: '/v1' })
     .use(guard)
 
@@ -37,12 +32,11 @@ export function transfer(guard: Secured, { storage, worker, now, config }: Servi
       async ({ request, caller, set }) => {
         const query = readQuery(request.url);
         const { userId } = checked<DeleteAllQuery>(validateDeleteAll, query);
-        const result = await storage.deleteAllMemories({
+        const result = await storage.eraseUser({
           projectId: caller.projectId,
           at: now(),
           userId,
           idempotency: readIdempotency(request),
-          answer: (deleted) => ({ status: 200, body: JSON.stringify({ deleted }) }),
         });
         return sendResult(set, request, result);
       },
@@ -54,10 +48,11 @@ export function transfer(guard: Secured, { storage, worker, now, config }: Servi
       const { userId, cursor, limit = limits.exportItems } = query;
       const list = ['export', userId ?? ''];
       const after = cursor === undefined ? null : readCursor(cursor, list);
-      const read = reader(storage, caller.projectId, userId);
-      const { items, next } = await readPage(read, { after, limit });
-      const nextCursor = next === null ? null : writeCursor(next, list);
-      return sendJson(set, 200, pageJson(items, nextCursor));
+      const { projectId } = caller;
+      const onlyUserId = userId ?? null;
+      const read = { projectId, now: now(), onlyUserId, after, limit };
+      const { items, next } = await storage.exportMemories(read);
+      return sendPage(set, items, next === null ? null : writeCursor(next, list));
     })
 
     .post(
@@ -65,56 +60,33 @@ export function transfer(guard: Secured, { storage, worker, now, config }: Servi
       async ({ request, caller, set }) => {
         const body = await readJson(request, config.maxBodyBytes);
         readNoQuery(request);
-        const { good, indexes, failed } = await judgeItems(body, validateItem, importedMemory);
+        const { good, indexes, failed } = judgeItems(body, validateItem, importedMemory);
         const result = await storage.importMemories({
           projectId: caller.projectId,
           at: now(),
           memories: good,
+          batch: { indexes, failed },
           idempotency: readIdempotency(request, body),
-          answer: (outcomes) => ({
-            status: 200,
-            body: JSON.stringify(report(outcomes, indexes, failed)),
-          }),
         });
-        worker.wake();
+        tasks.wake();
         return sendResult(set, request, result);
       },
       bodyUnread,
     );
 }
 
-/** All of a project by id; one user's own, which no other's slow down, by creation. */
-function reader(storage: stored.Storage, projectId: number, userId?: string): ReadPage {
-  if (userId === undefined) {
-    return (after, limit) => storage.exportMemories({ projectId, after: after?.id ?? null, limit });
-  }
-  const range = { projectId, userId, filter: noFilter, order: 'asc' as const };
-  return (after, limit) => storage.listMemories({ ...range, after, limit });
-}
-
 function importedMemory(item: Memory): stored.ImportedMemory {
-  const metadata = JSON.stringify(item.metadata);
   return {
     ...item,
-    metadata,
+    metadata: JSON.stringify(item.metadata),
+    version: item.version ?? 1,
+    occurredAt: timeOrNull(item.occurredAt),
+    expiresAt: timeOrNull(item.expiresAt),
     createdAt: Date.parse(item.createdAt),
     updatedAt: Date.parse(item.updatedAt),
-    // What is not complete is split by the queue.
-    passages: item.status === 'complete' ? indexPassages(item.content, metadata) : [],
   };
 }
 
-function report(outcomes: stored.ImportOutcome[], indexes: number[], refused: Failure[]): Imported {
-  const taken = outcomes.flatMap((outcome, position): Failure[] => {
-    if (outcome !== 'taken') return [];
-    const message = 'externalId: another memory of this user has this source and externalId';
-    return [{ index: indexes[position] ?? 0, error: 'invalid_request', message }];
-  });
-  const failed = [...refused, ...taken].sort((a, b) => a.index - b.index);
-  return {
-    imported: outcomes.filter((outcome) => outcome === 'imported').length,
-    skipped: outcomes.filter((outcome) => outcome === 'skipped').length,
-    failedCount: failed.length,
-    failed,
-  };
+function timeOrNull(time: string | null | undefined): number | null {
+  return typeof time === 'string' ? Date.parse(time) : null;
 }

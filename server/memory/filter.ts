@@ -7,7 +7,14 @@ import type { Filter, StoredMemory } from '../storage/storage.ts';
  * only spares it rows that cannot match.
  */
 
-export const noFilter: Filter = { type: null, source: null, externalId: null, metadata: [] };
+export const noFilter: Filter = {
+  type: null,
+  source: null,
+  externalId: null,
+  from: null,
+  to: null,
+  metadata: [],
+};
 
 /** The filter that a query asks for; the same whatever the order of its parameters. */
 export function filterOf({ type, source, externalId, metadata = {} }: FilterFields): Filter {
@@ -15,6 +22,8 @@ export function filterOf({ type, source, externalId, metadata = {} }: FilterFiel
     type: type ?? null,
     source: source ?? null,
     externalId: externalId ?? null,
+    from: null,
+    to: null,
     metadata: Object.entries(metadata)
       .map(([key, value]) => ({ key, value: String(value) }))
       .sort((a, b) => (a.key < b.key ? -1 : 1)),
@@ -36,11 +45,14 @@ export function matchesMetadata(json: string, wanted: Filter['metadata']): boole
 
 /** Whether the memory passes the whole filter. */
 export function matches(memory: StoredMemory, filter: Filter): boolean {
-  const { type, source, externalId, metadata } = filter;
+  const { type, source, externalId, from, to, metadata } = filter;
+  const time = memory.occurredAt ?? memory.createdAt;
   return (
     (type === null || memory.type === type) &&
     (source === null || memory.source === source) &&
     (externalId === null || memory.externalId === externalId) &&
+    (from === null || time >= from) &&
+    (to === null || time < to) &&
     matchesMetadata(memory.metadata, metadata)
   );
 }

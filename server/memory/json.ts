@@ -1,38 +1,40 @@
 import type { Memory } from '../../sdk/contract/memory.ts';
 import type { StoredMemory, StoredStatus } from '../storage/storage.ts';
-import type { FoundMemory } from './find.ts';
 
 /* Stored values as the JSON of the contract. */
 
+/** A memory that was found: how well, and where. */
+export type FoundMemory = { memory: StoredMemory; score: number; snippet: string };
+
 export function memoryJson(memory: StoredMemory): string {
-  return JSON.stringify(shown(memory));
+  return JSON.stringify(shownMemory(memory));
 }
 
-/** The answer to a save: also with the id under the name that every write uses. */
+/** The response to a save: also with the id under the name that every write uses. */
 export function savedMemoryJson(memory: StoredMemory): string {
-  return JSON.stringify({ ...shown(memory), memoryId: memory.id });
+  return JSON.stringify({ ...shownMemory(memory), memoryId: memory.id });
 }
 
-/** Written in one go: many small texts joined take several times as long. */
-export function pageJson(items: StoredMemory[], nextCursor: string | null): string {
-  return JSON.stringify({ items: items.map(shown), nextCursor });
+/** The items of a page. Written in one go: many small texts joined take several times as long. */
+export function memoriesJson(items: readonly StoredMemory[]): string {
+  return JSON.stringify(items.map(shownMemory));
 }
 
-export function foundJson(found: FoundMemory[]): string {
+export function foundJson(found: readonly FoundMemory[]): string {
   const items = found.map(({ memory, score, snippet }) => {
-    return { ...shown(memory), score: Number(score.toPrecision(6)), snippet };
+    return { ...shownMemory(memory), score: Number(score.toPrecision(6)), snippet };
   });
-  return JSON.stringify({ items });
+  return JSON.stringify(items);
 }
 
-export function statusJson({ createdAt, updatedAt, ...status }: StoredStatus): string {
-  return JSON.stringify({ ...status, createdAt: time(createdAt), updatedAt: time(updatedAt) });
+export function shownStatus({ createdAt, updatedAt, ...status }: StoredStatus) {
+  return { ...status, createdAt: time(createdAt), updatedAt: time(updatedAt) };
 }
 
-function shown(memory: StoredMemory): Memory {
-  const { id, userId, content, metadata, type, source, externalId, status } = memory;
+function shownMemory(memory: StoredMemory): Memory {
+  const { id, userId, content, metadata, type, source, externalId, status, version } = memory;
   const createdAt = time(memory.createdAt);
-  // Most were never changed, and writing a time is dear.
+  // Most were never changed, and writing a time is slow.
   const isUnchanged = memory.updatedAt === memory.createdAt;
   return {
     id,
@@ -43,9 +45,16 @@ function shown(memory: StoredMemory): Memory {
     source,
     externalId,
     status,
+    version,
+    occurredAt: timeOrNull(memory.occurredAt),
+    expiresAt: timeOrNull(memory.expiresAt),
     createdAt,
     updatedAt: isUnchanged ? createdAt : time(memory.updatedAt),
   };
+}
+
+function timeOrNull(at: number | null): string | null {
+  return at === null ? null : time(at);
 }
 
 function time(at: number): string {

@@ -13,7 +13,8 @@ export function renderRecord(record: IngestRecord, id: string): NewMemory {
     metadata: JSON.stringify(recordMetadata(record)),
     source: record.source ?? null,
     externalId: record.externalId ?? null,
-    passages: [],
+    occurredAt: null,
+    expiresAt: null,
   };
 }
 

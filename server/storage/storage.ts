@@ -3,140 +3,138 @@ import type { Order } from '../../sdk/contract/page.ts';
 
 /*
  * What the service needs of a database: a flat list of named, atomic operations. Each takes all
- * that must commit together and resolves only once that is durable. No transaction object crosses
- * this line, so that a backend may be synchronous inside or not. `exerciseStorage` in the tests
- * holds every backend to what the comments here promise.
+ * that must commit together and resolves only once that is durable. Data goes in and data comes
+ * out: no function, transaction or HTTP crosses this line, so a backend may run in threads of its
+ * own or on another machine. The conformance suite holds every backend to the comments here.
  *
- * Any operation may throw a ServiceError `unavailable` where the database cannot do its work now
- * (the disk is full, the connection is lost); nothing was stored then unless said otherwise.
- * Times are milliseconds since 1970 and are passed in.
+ * Any operation may throw a ServiceError: `unavailable` where the database cannot work now (nothing
+ * was stored), `internal` where the outcome of a write is unknown. Times are milliseconds since
+ * 1970 and are passed in. Memories past their `expiresAt` do not exist for any operation.
  */
 export interface Storage {
   /** Which backend this is, as /health names it. */
   readonly name: string;
 
-  /** Stores a new, complete memory with its passages. */
-  saveMemory(write: Write<StoredMemory> & { memory: NewMemory }): Promise<WriteResult>;
+  /**
+   * Stores a new, complete memory. One whose user, source and external id exist already is replaced
+   * under its id; its pending task is dropped. Returns 201 for a new memory, 200 for a replaced one.
+   */
+  saveMemory(write: Write & { memory: NewMemory }): Promise<WriteResult>;
 
   /**
-   * Replaces the content, and the metadata where given. Pending work on the memory is dropped: it
-   * is complete. Throws `not_found`.
+   * Replaces what is given and leaves the rest. Pending work on the memory is dropped: it is
+   * complete. Throws `not_found`, and `precondition_failed` for another version than the expected.
    */
   updateMemory(
-    write: Write<StoredMemory> & {
-      id: string;
-      content: string;
-      /** JSON text; null leaves the metadata as it is. */
-      metadata: string | null;
-      /** Pure. The passages, by the metadata that the memory will have. */
-      index(metadata: string): Passage[];
-    },
+    write: Write & { id: string; changes: MemoryChanges; expectedVersion: number | null },
   ): Promise<WriteResult>;
 
   /**
-   * Removes the memory, its passages and its work, and cuts stored answers that hold its text down
-   * to ids. Throws `not_found`.
+   * Removes the memory and its tasks, and removes its text from stored responses. Throws as
+   * `updateMemory` does.
    */
-  deleteMemory(write: Write<void> & { id: string }): Promise<WriteResult>;
+  deleteMemory(
+    write: Write & { id: string; expectedVersion: number | null },
+  ): Promise<WriteResult>;
 
   /**
-   * Removes everything of the user, as `deleteMemory` does, and hands the number of memories. What
-   * their text was is overwritten on the disk soon after.
+   * Removes everything that the user had when it began, as `deleteMemory` does, and returns how
+   * many memories that was. A user with many is erased in several transactions, so that the writes
+   * of others go on in between; the response is stored with the last. What the text was is
+   * overwritten on the disk later, as far as the backend can promise that.
    */
-  deleteAllMemories(write: Write<number> & { userId: string }): Promise<WriteResult>;
+  eraseUser(write: Write & { userId: string }): Promise<WriteResult>;
 
   /**
-   * Stores memories as they are given: ids, times, types and status kept, those that are
-   * `processing` queued. Hands what became of each: `skipped` where the id is there already,
-   * `taken` where another memory has its user, source and external id. Throws `rate_limited` as
-   * `acceptRecords` does.
+   * Stores memories as they are given: ids, times, types, versions and status kept, those that are
+   * `processing` queued. Skips ids that exist; fails items whose user, source and external id name
+   * another memory. Throws `rate_limited` as `acceptRecords` does.
    */
   importMemories(
-    write: Write<ImportOutcome[]> & { memories: ImportedMemory[] },
+    write: Write & { memories: ImportedMemory[]; batch: Batch },
   ): Promise<WriteResult>;
 
   /**
-   * Queues the records, in their order. One whose user, source and external id came before takes
-   * that memory over, under its id and with its creation time, and undoes the claim of whoever
-   * works on the older text. Throws `rate_limited` when the project has too much waiting.
+   * Stores the records, in their order, each with a task to index it. One whose user, source and
+   * external id exist already replaces that memory, under its id and with its creation time, and
+   * takes the task from whoever works on the older text. `batch` is null for a single record.
+   * Throws `rate_limited` when too many tasks of the project are pending.
    */
-  acceptRecords(write: Write<string[]> & { records: NewMemory[] }): Promise<WriteResult>;
+  acceptRecords(write: Write & { records: NewMemory[]; batch: Batch | null }): Promise<WriteResult>;
 
   /** The memory, or null. */
-  getMemory(projectId: number, id: string): Promise<StoredMemory | null>;
+  getMemory(read: Read & { id: string }): Promise<StoredMemory | null>;
+
+  /** The state of the work on the memory, or null where there is no such memory. */
+  getStatus(read: Read & { id: string }): Promise<StoredStatus | null>;
+
+  /** The statuses of those ids that exist, in the order asked. */
+  getStatuses(read: Read & { ids: string[] }): Promise<StoredStatus[]>;
 
   /**
-   * At most `limit` memories of the user that the filter lets through, after `after`, in order of
-   * creation, ties by id.
+   * At most `limit` memories of the user that match the filter, after `after`, in order of creation,
+   * ties by id; fewer where their texts are large.
    */
-  listMemories(range: {
-    projectId: number;
-    userId: string;
-    filter: Filter;
-    order: Order;
-    after: Position | null;
-    limit: number;
-  }): Promise<StoredMemory[]>;
+  listMemories(
+    read: Read & { userId: string; filter: Filter; order: Order } & PageRange,
+  ): Promise<Page>;
 
-  /** At most `limit` memories of the project after the one with the id `after`, by their ids. */
-  exportMemories(range: {
-    projectId: number;
-    after: string | null;
-    limit: number;
-  }): Promise<StoredMemory[]>;
-
-  /** Every passage of the user, some at a time, in the order of memory and ordinal. Nothing of
-   * others is read. */
-  listPassages(projectId: number, userId: string): AsyncIterable<NumberedPassage[]>;
-
-  /** The passage with its memory, or null where the user has it no more. */
-  getPassage(
-    projectId: number,
-    userId: string,
-    place: { memory: number; ordinal: number },
-  ): Promise<(Passage & { memory: StoredMemory }) | null>;
-
-  /** How far the work on the memory is, or null where there is no such memory. */
-  getStatus(projectId: number, id: string): Promise<StoredStatus | null>;
+  /** A page of all memories of the project, or of the user, each once, in an order of the backend. */
+  exportMemories(read: Read & PageRange): Promise<Page>;
 
   /**
-   * Claims up to `limit` waiting jobs, fewer where their texts are long, the longest due first, and
-   * counts the attempt. Due is what was never tried, what waits until `now` or earlier, and, since
-   * the clock may have been set back, what waits until after `horizon`. A job that was tried before
-   * is claimed alone, so that one record that brings the process down cannot use up the attempts of
+   * The memories of a user that answer a query, best first. Sees every write that was answered
+   * before it was called. `signal` gives up a search that is still waiting. Throws
+   * `invalid_request` where the texts are too large for one response, and `unavailable` where it
+   * would wait too long.
+   */
+  searchMemories(
+    read: Read & { userId: string; query: string; filter: Filter; limit: number },
+    signal?: AbortSignal,
+  ): Promise<SearchResult>;
+
+  /** The users of the project that have memories, by their ids. */
+  listUsers(read: Read & PageRange): Promise<Page>;
+
+  /**
+   * Claims up to `limit` waiting tasks for `leaseMs`, the longest due first, and counts the attempt.
+   * Due is what was never tried, what waits until `now` or earlier, what waits until after `horizon`
+   * (the clock was set back), and what is running under a lease that has ended. A task that was
+   * tried before is claimed alone, so that one that ends the process cannot use up the attempts of
    * its neighbours.
    */
-  claimJobs(claim: { now: number; horizon: number; limit: number }): Promise<Job[]>;
+  claimTasks(claim: {
+    owner: string;
+    now: number;
+    leaseMs: number;
+    horizon: number;
+    limit: number;
+  }): Promise<Task[]>;
 
-  /**
-   * Stores runs of passages, each beginning with the one numbered `first`; 0 removes what an
-   * earlier attempt left. With the last of `total` the memory is complete. False for each whose
-   * lease is no longer the job's, or that does not follow what is stored: nothing of it is stored.
-   * Where one cannot be stored, none is.
-   */
-  storePassages(steps: PassageStep[]): Promise<boolean[]>;
+  /** Stores the results. False for each whose lease is no longer held: nothing of it is stored. */
+  completeTasks(results: TaskResult[]): Promise<boolean[]>;
 
-  /** Lets the job wait until `retryAt`, or ends it as failed for null. False without the lease. */
-  failJob(
-    step: Lease & { now: number; retryAt: number | null; errorMessage: string },
+  /** Lets the task wait until `retryAt`, or ends it as failed for null. False without the lease. */
+  failTask(
+    failure: Lease & { now: number; retryAt: number | null; errorMessage: string },
   ): Promise<boolean>;
 
-  /** Puts a claimed job that was not begun back as it was before the claim. */
-  releaseJob(lease: Lease): Promise<boolean>;
+  /** Puts a claimed task that was not begun back as it was before the claim. */
+  releaseTask(lease: Lease): Promise<boolean>;
 
   /**
-   * Lets what was claimed and not finished wait again, and returns how many. The attempt counts
-   * where the process had ended in it, and not where the database could not take the result.
+   * Lets tasks that run without an owner wait again: those of owners that are gone and of leases
+   * that have ended. Returns how many. The attempt stays counted.
    */
-  recoverJobs(how: { countAttempt: boolean }): Promise<number>;
+  recoverTasks(recovery: { owner: string; now: number }): Promise<number>;
 
-  /** When the next waiting job is due, or null. */
-  nextJobAt(): Promise<number | null>;
+  /** When the next waiting task is due, or null. */
+  nextTaskAt(): Promise<number | null>;
 
-  /** How many records wait or are worked on, and when the oldest of them was accepted. */
-  queueState(): Promise<{ pending: number; oldestAcceptedAt: number | null }>;
+  /** How many tasks wait or run, and when the oldest of them was accepted. */
+  taskQueueState(): Promise<{ pending: number; oldestAcceptedAt: number | null }>;
 
-  /** Stores a key by its hash, making the project where it is new. */
+  /** Stores a key by its hash, creating the project where it is new. */
   createKey(key: NewKey): Promise<StoredKey>;
 
   /** Every key, oldest first; revoked and expired ones too. */
@@ -145,83 +143,104 @@ export interface Storage {
   /** The key with this hash, or null; revoked and expired ones too. */
   findKey(hash: string): Promise<StoredKey | null>;
 
-  /** False where no such key is there or it was revoked before. */
+  /** False where no such key exists or it was revoked before. */
   revokeKey(id: string, at: number): Promise<boolean>;
 
-  /** Notes when keys were last used. */
+  /** Records when keys were last used. */
   touchKeys(used: { id: string; at: number }[]): Promise<void>;
 
-  /** The id of the project, which is made where it is new. */
+  /** The id of the project, which is created where it is new. */
   ensureProject(name: string): Promise<number>;
 
-  /** Forgets stored answers from before `before`, at most `limit`. Returns how many. */
-  sweepAnswers(sweep: { now: number; before: number; limit: number }): Promise<number>;
-
   /**
-   * Looks for damage to the database's structure that opening it did not look for, beside all other
-   * work; may take long. Empty where there is none.
+   * Periodic cleanup, a bounded part of it at a time: expired memories, idempotency keys past their
+   * retention, erased text. `elapsedMs` is the time since the last call by a clock that is never
+   * set: a key is kept for the retention by both clocks, so a wall clock that jumps forgets none.
    */
+  maintain(run: { now: number; elapsedMs: number }): Promise<MaintenanceReport>;
+
+  /** Looks for structural damage that opening did not look for; may take long. Empty for none. */
   findDamage(): Promise<string[]>;
 
-  /**
-   * Another number after every change of what is stored, whoever made it, and at the latest when
-   * the change is answered.
-   */
-  version(): Promise<number>;
+  /** What the operator has to see to, in a sentence; null where all is well. Never throws. */
+  health(): Promise<StorageHealth>;
 
-  /** Says that somebody reads: for a while writes keep nobody waiting for a disk that is slow. */
-  noteReader(): void;
-
-  /** Throws where the database does not answer. */
-  ping(): Promise<void>;
-
-  /** What the operator has to see to, in a sentence, though the database answers; or null. */
-  fault(): Promise<string | null>;
+  /** What another thread of this process needs to work with the same storage; see open.ts. */
+  connection(): StorageConnection;
 
   /** Commits what is waiting, then closes. No operation may follow. */
   close(): Promise<void>;
 }
 
+/** What the worker of the queue needs; see tasks/worker.ts. */
+export type TaskStorage = Pick<
+  Storage,
+  | 'claimTasks'
+  | 'completeTasks'
+  | 'failTask'
+  | 'releaseTask'
+  | 'recoverTasks'
+  | 'nextTaskAt'
+  | 'getMemory'
+  | 'close'
+>;
+
 /** What every client's write carries. */
-export type Write<Outcome> = {
+export type Write = {
   projectId: number;
   at: number;
   idempotency: Idempotency | null;
-  /** Pure. Turns the outcome into the answer, which is stored with it under the key. */
-  answer(outcome: Outcome): Answer;
 };
 
 /**
- * The same key and fingerprint get the first answer again and have no second effect; the same key
- * with another fingerprint throws `idempotency_key_reused`.
+ * The same key and fingerprint get the first response again and have no second effect; the same key
+ * with another fingerprint throws `idempotency_key_reused`. `scope` is the user that the API key is
+ * bound to, or ''.
  */
-export type Idempotency = { key: string; fingerprint: string };
+export type Idempotency = { scope: string; key: string; fingerprint: string };
 
-/** An HTTP answer as it is stored and sent again; the body is empty for 204. */
-export type Answer = { status: number; body: string };
+/**
+ * A response as it is stored and sent again; the body is empty for 204. `memoryId` and `version`
+ * are set where the body is one memory.
+ */
+export type StoredResponse = {
+  status: number;
+  body: string;
+  memoryId: string | null;
+  version: number | null;
+};
 
-export type WriteResult = { answer: Answer; replayed: boolean };
+export type WriteResult = { response: StoredResponse; replayed: boolean };
+
+/** `userId` narrows a read to one user: the one that the API key is bound to. */
+export type Read = { projectId: number; now: number; onlyUserId?: string | null };
+
+/** `after` is the `next` of the page before, or null for the first. */
+export type PageRange = { after: string | null; limit: number };
+
+/** The items as the JSON array of the contract; `next` is null at the end, and only there. */
+export type Page = { items: string; next: string | null };
+
+/** The items as the JSON array of the contract. */
+export type SearchResult = { items: string };
 
 /** What a list or a search is narrowed to; all of it must hold, and null stands for anything. */
 export type Filter = {
   type: MemoryType | null;
   source: string | null;
   externalId: string | null;
+  /** Bounds of the memory's time: from ≤ time < to. */
+  from: number | null;
+  to: number | null;
   /** Top-level keys of the metadata, compared as `matchesMetadata` does. */
   metadata: { key: string; value: string }[];
 };
 
-/** A place in a list: everything after it comes next. */
-export type Position = { createdAt: number; id: string };
+/** Of the items of a request: the places of the valid ones, and why the others failed. */
+export type Batch = { indexes: number[]; failed: ItemFailure[] };
 
-/**
- * A slice of a memory's content, in UTF-16 units, and the same text as search reads it. The
- * passages of a memory cover it all.
- */
-export type Passage = { start: number; length: number; folded: string };
-
-/** A passage as search wants it; the memory's number is larger for one stored later. */
-export type NumberedPassage = { memory: number; ordinal: number; folded: string };
+/** Why an item failed; `index` is its place in the items sent, from 0. */
+export type ItemFailure = { index: number; error: string; message: string };
 
 export type NewMemory = {
   id: string;
@@ -232,20 +251,28 @@ export type NewMemory = {
   metadata: string;
   source: string | null;
   externalId: string | null;
-  /** Empty for a record: its text is split by the queue. */
-  passages: Passage[];
+  occurredAt: number | null;
+  expiresAt: number | null;
 };
 
-export type StoredMemory = Omit<NewMemory, 'passages'> & {
+/** What is undefined stays as it is. */
+export type MemoryChanges = {
+  content?: string;
+  /** JSON text of an object. */
+  metadata?: string;
+  occurredAt?: number | null;
+  expiresAt?: number | null;
+};
+
+export type StoredMemory = NewMemory & {
   status: MemoryStatus;
+  /** Counts the changes of content, metadata, occurredAt and expiresAt, from 1. */
+  version: number;
   createdAt: number;
   updatedAt: number;
 };
 
-/** With passages where it is complete. */
-export type ImportedMemory = StoredMemory & { passages: Passage[] };
-
-export type ImportOutcome = 'imported' | 'skipped' | 'taken';
+export type ImportedMemory = StoredMemory;
 
 export type StoredStatus = {
   memoryId: string;
@@ -258,27 +285,36 @@ export type StoredStatus = {
   updatedAt: number;
 };
 
-/**
- * The right to finish a job, until somebody else claims it or its text changes. `seq` is the
- * memory's number.
- */
-export type Lease = { projectId: number; userId: string; seq: number; leaseToken: number };
+/** The right to finish a task, until it is claimed again or the memory's text changes. */
+export type Lease = { projectId: number; taskId: number; leaseToken: number };
 
-/** `attempt` counts from 1; `metadata` is JSON text. */
-export type Job = Lease & {
-  memoryId: string;
+/** What a task does. The first kind splits a memory's text and makes it searchable. */
+export type TaskKind = 'index';
+
+/** `attempt` counts from 1; `payload` is JSON text, as the kind wants it. */
+export type Task = Lease & {
+  kind: TaskKind;
+  payload: string;
   attempt: number;
-  content: string;
-  metadata: string;
+  /** The memory that it concerns, if any. */
+  memoryId: string | null;
 };
 
-/** Some of a memory's passages, of `total`. */
-export type PassageStep = Lease & {
-  now: number;
-  first: number;
-  passages: Passage[];
-  total: number;
+/** `chunks` is how many chunks the memory's text was split into. */
+export type TaskResult = Lease & { now: number; chunks: number };
+
+export type MaintenanceReport = {
+  expiredMemories: number;
+  expiredKeys: number;
+  /** Whether there is more to do at once. */
+  more: boolean;
 };
+
+/** `fault`: writes fail, and why. `warning`: worth the operator's look, while everything works. */
+export type StorageHealth = { fault: string | null; warning: string | null };
+
+/** Plain data and ports, to be handed to a thread. */
+export type StorageConnection = { data: unknown; transfer: readonly unknown[] };
 
 export type NewKey = {
   id: string;
@@ -288,6 +324,9 @@ export type NewKey = {
   hash: string;
   prefix: string;
   lastFour: string;
+  /** The user that the key is bound to, or null for all of the project. */
+  userId: string | null;
+  readOnly: boolean;
   createdAt: number;
   expiresAt: number | null;
 };

@@ -33,6 +33,9 @@ export const memory: Memory = {
   source: null,
   externalId: null,
   status: 'complete',
+  version: 1,
+  occurredAt: null,
+  expiresAt: null,
   createdAt: at,
   updatedAt: at,
 };
@@ -101,8 +104,10 @@ const errorMessages: Record<ErrorCode, string> = {
   idempotency_key_reused:
     'this Idempotency-Key was used before with another request; use a new key for a new request',
   unauthorized: 'a valid API key is needed: send the header "Authorization: Bearer <API_KEY>"',
+  forbidden: 'this API key is read-only',
   not_found: 'no memory has this id',
   method_not_allowed: 'this route allows GET, POST',
+  precondition_failed: 'the memory is at version 3, not 2; read it again and repeat the change',
   payload_too_large: 'the body must be at most 5242880 bytes',
   unsupported_media_type: 'send the body as JSON, with "Content-Type: application/json"',
   rate_limited: 'more than 6000 requests in 60 seconds; try again in 12 s',

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { isDamage } from './faults.ts';
+import { isDamage } from './errors.ts';
 
 /** How many faults are named; one is enough to refuse a file. */
 const maxFaults = 5;
@@ -27,8 +27,8 @@ function faultsBy(db: Database, check: 'integrity_check' | 'quick_check'): strin
   }
 }
 
-/** The coarse faults, found in a thread of its own, beside the requests. */
-export function structuralFaultsAside(path: string): Promise<string[]> {
+/** The coarse faults, found in a thread of its own while the service runs. */
+export function findFaultsInThread(path: string): Promise<string[]> {
   return new Promise((resolve, reject) => {
     const thread = new Worker(new URL(import.meta.url), { workerData: { checkedPath: path } });
     // A check must not keep a server from ending.

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 import { chownSync, existsSync, statSync } from 'node:fs';
-import { isBusy } from './faults.ts';
+import { isBusy } from './errors.ts';
 
 export type Lock = { release(): void };
 

@@ -1,14 +1,17 @@
 import type { Database } from 'bun:sqlite';
-import memories from './migrations/001-memories.sql' with { type: 'text' };
+import threads from './sql/002-threads.sql' with { type: 'text' };
 
-/** Numbered from 1, append-only: a migration that has been released is never changed. */
-const migrations: string[] = [memories];
+/** Version 1 was never released: its files are refused below. */
+const firstVersion = 2;
+
+/** Numbered from `firstVersion`, append-only: a migration that has been released is never changed. */
+const migrations: string[] = [threads];
 
 /** Says that a file is ours, in SQLite's own header: "memo" in ASCII. */
 const applicationId = 0x6d656d6f;
 
 /** The version of the schema that this program reads and writes. */
-export const schemaVersion = migrations.length;
+export const schemaVersion = firstVersion + migrations.length - 1;
 
 /** Brings the schema up to date; safe when two processes start at once. */
 export function migrate(db: Database, path: string): void {
@@ -17,7 +20,7 @@ export function migrate(db: Database, path: string): void {
   db.run('BEGIN IMMEDIATE');
   try {
     const { schema, behind } = assertOurs(db, path);
-    for (const sql of migrations.slice(schema)) db.run(sql);
+    for (const sql of migrations.slice(Math.max(0, schema - firstVersion + 1))) db.run(sql);
     if (behind) {
       db.run(`PRAGMA application_id = ${applicationId}`);
       db.run(`PRAGMA user_version = ${schemaVersion}`);
@@ -30,8 +33,9 @@ export function migrate(db: Database, path: string): void {
 }
 
 /**
- * Which schema the file has, and whether this program would bring it up to date. Throws an Error
- * that says what to do where the file is newer than the program, or is not ours.
+ * Which schema the file has (0 for an empty one), and whether this program would bring it up to
+ * date. Throws an Error that says what to do where the file is newer or older than the program can
+ * read, or is not ours.
  */
 export function assertOurs(db: Database, path: string): { schema: number; behind: boolean } {
   const tables = db.prepare('SELECT count(*) AS n FROM sqlite_schema').get() as { n: number };
@@ -43,6 +47,12 @@ export function assertOurs(db: Database, path: string): { schema: number; behind
     throw new Error(
       `${path} was written by a newer version of this program (schema ${schema}, this one knows ` +
         `${schemaVersion}). Upgrade the program, or restore a backup made by this version.`,
+    );
+  }
+  if (schema > 0 && schema < firstVersion) {
+    throw new Error(
+      `${path} was written by a version before the first release (schema ${schema}). Export it ` +
+        'with that version ("memory export"), and import the result into a new database.',
     );
   }
   return { schema, behind: schema < schemaVersion };

@@ -1,173 +1,126 @@
-import type { Database } from 'bun:sqlite';
 import { existsSync, statSync } from 'node:fs';
-import type { Storage } from '../storage.ts';
-import { createAnswers } from './answers.ts';
-import { damaged, structuralFaults, structuralFaultsAside } from './check.ts';
-import { createCheckpointer } from './checkpoint.ts';
-import { diskFull, fileUnsynced, isBusy, logUnsynced } from './faults.ts';
-import { createJobs } from './jobs.ts';
-import { createKeys } from './keys.ts';
-import { leaveOpen } from './leave-open.ts';
-import { lockDatabase, openInPlace } from './lock.ts';
-import { createMemories } from './memories.ts';
+import type { MessagePort } from 'node:worker_threads';
+import type { Storage, TaskStorage } from '../storage.ts';
+import { createChannel } from '../../threads/channel.ts';
+import { damaged, findFaultsInThread, structuralFaults } from './check.ts';
+import { createOperations } from './client.ts';
+import { type Lock, lockDatabase } from './lock.ts';
 import { migrate } from './migrate.ts';
-import { createPassages } from './passages.ts';
 import { canonicalPath } from './path.ts';
-import { createRecords } from './records.ts';
-import { createRoom } from './room.ts';
-import { createScrubber, type Report } from './scrub.ts';
-import {
-  applySetting,
-  type Connections,
-  closeUnfolded,
-  keepFilesPrivate,
-  openDatabase,
-  writerCacheSize,
-} from './settings.ts';
-import { createSnapshot } from './snapshot.ts';
-import { createTransfer } from './transfer.ts';
-import { createWal, type Wal } from './wal.ts';
-import { createWriter } from './writer.ts';
+import { createReaderPool } from './reader-pool.ts';
+import { createPageReads } from './reader/list.ts';
+import { createKeyReads } from './reader/memories.ts';
+import { closeKeepingLog, keepFilesPrivate, openForReading, openForWriting } from './settings.ts';
+import { createWriterClient } from './writer-client.ts';
+
+/*
+ * The embedded backend: one SQLite file and the threads that work on it.
+ *
+ *   save      HTTP thread -> writer thread: one transaction for all that arrived together, COMMIT
+ *             with synchronous=FULL, then the reply
+ *   search    HTTP thread -> a reader thread: one snapshot; the user's index is held in memory and
+ *             brought up to date inside it
+ *   get, list HTTP thread, on a connection of its own
+ *   ingest    as a save; the tasks thread claims, splits and completes by a port to the writer
+ *   crash     the log has every write that was answered; the next start takes back what was claimed
+ */
 
 const lockAdvice =
   'Stop it first, or give this one a database of its own with MEMORY_DATABASE_URL.';
 
+export type OpenOptions = {
+  /** Hears of what goes wrong beside the requests. */
+  warn?(message: string, error?: unknown): void;
+  /** The storage cannot go on, and neither can the service. */
+  onEnd?(reason: string): void;
+  /** Modules that every thread loads first; tests inject faults by them. */
+  preload?: readonly string[];
+};
+
 /**
- * Opens the database file, making it where there is none, and brings its schema up to date.
- * `exclusive` keeps out a second server; admin commands do without. `report` hears of what goes
- * wrong beside the requests. Throws an Error that says what to do where the file cannot be served.
+ * Opens the database file, creating it where there is none, and brings its schema up to date. No
+ * other server can open it meanwhile. Throws an Error that says what to do where the file cannot be
+ * served.
  */
-export function openSqlite(
-  name: string,
-  { exclusive, report = () => {} }: { exclusive: boolean; report?: Report },
-): Storage {
+export async function openSqlite(name: string, options: OpenOptions = {}): Promise<Storage> {
+  const { warn = () => {}, onEnd = () => {}, preload = [] } = options;
   keepFilesPrivate();
   const path = canonicalPath(name);
-  const lock = exclusive ? lockDatabase(path, lockAdvice) : null;
-  const opened: Database[] = [];
-  function open(): Database {
-    const db = openDatabase(path);
-    opened.push(db);
-    return db;
-  }
-  function openBoth(): Connections {
-    const writes = open();
-    assertSound(writes, path);
-    migrate(writes, path);
-    return { reads: open(), writes };
-  }
+  const lock = lockDatabase(path, lockAdvice);
   try {
-    // The server's own lock keeps a restore away.
-    const connections = exclusive ? openBoth() : openInPlace(path, openBoth);
-    return storageOn(connections, path, { lock, report });
+    prepareFile(path);
+    return await startThreads(path, { lock, warn, onEnd, preload });
   } catch (error) {
-    closeUnfolded(path, ...opened);
-    lock?.release();
+    lock.release();
     throw error;
+  }
+}
+
+/** Makes the file, or checks the one that is there, and brings its schema up to date. */
+function prepareFile(path: string): void {
+  const db = openForWriting(path, { create: true });
+  try {
+    const faults = isSmall(path) ? structuralFaults(db) : [];
+    if (faults.length > 0) throw damaged(path, faults);
+    migrate(db, path);
+  } finally {
+    closeKeepingLog(path, db);
   }
 }
 
 /** A small file is checked before it is served; a large one while it is, by `findDamage`. */
 const checkedAtOpenBytes = 16 * 1024 * 1024;
 
-function assertSound(db: Database, path: string): void {
-  const faults = isSmall(path) ? structuralFaults(db) : [];
-  if (faults.length > 0) throw damaged(path, faults);
-}
-
 function isSmall(path: string): boolean {
   return !existsSync(path) || statSync(path).size <= checkedAtOpenBytes;
 }
 
-/** A process that was killed may have left commits on the way to the disk, or that the disk did not
- * take. They are shown from now on, so they have to be there. */
-function mendRecovered(writes: Database, wal: Wal, path: string): void {
-  try {
-    writes.run('BEGIN IMMEDIATE');
-    wal.mend();
-    writes.run('ROLLBACK');
-  } catch (cause) {
-    wal.close();
-    const why = isBusy(cause)
-      ? `another process has been writing to ${path} for long; try again when it has ended`
-      : `the disk reports a fault; look at the system's log about ${path}`;
-    throw new Error(why, { cause });
-  }
-}
-
-function closeFiles({ reads, writes }: Connections, wal: Wal): void {
-  wal.close();
-  reads.close(true);
-  writes.close(true);
-}
-
-function storageOn(
-  connections: Connections,
+async function startThreads(
   path: string,
-  { lock, report }: { lock: { release(): void } | null; report: Report },
-): Storage {
-  const { reads, writes } = connections;
-  const wal = createWal(path);
-  const snapshot = createSnapshot(reads);
-  if (lock !== null) mendRecovered(writes, wal, path);
-  applySetting(writes, 'cache_size', writerCacheSize);
-  // The server has a thread for it, and may have to keep the log, of which nobody else knows.
-  applySetting(writes, 'wal_autocheckpoint', 0);
-  // The writer waits for other processes by itself, without holding up the reads.
-  applySetting(writes, 'busy_timeout', 0);
-  // An administrator's command ends soon, and the last one to close makes a checkpoint.
-  const checkpointer = lock === null ? null : createCheckpointer(writes, path);
-  /** What the disk may not have is in the log, and the next start writes it once more. */
-  const keepsLog = () => wal.hasFailed() || checkpointer?.hasFailed() === true;
-  const writer = createWriter({
-    db: writes,
-    wal,
-    snapshot,
-    // Of an administrator's command the server would not know what is not there yet.
-    waitsAside: lock !== null,
-    committed: () => checkpointer?.committed(),
-  });
-  const answers = createAnswers(writes, writer);
-  const passages = createPassages(connections);
-  const ensureRoom = createRoom(writes);
-  const scrubber = createScrubber(connections, path, { keepsLog, report });
-  const ping = reads.prepare('SELECT 1 FROM projects LIMIT 1');
-  // What an earlier process noted and did not get to. An administrator's command leaves it.
-  if (lock !== null) scrubber.wake();
+  { lock, ...options }: Required<OpenOptions> & { lock: Lock },
+): Promise<Storage> {
+  const writer = createWriterClient(path, options);
+  const readers = createReaderPool(path, options);
+  await writer.ready;
+  const db = openForReading(path);
+  const keyReads = createKeyReads(db);
+  const parts = { path, writer, readers, keyReads, pageReads: createPageReads(db) };
   return {
     name: 'sqlite',
-    ...createMemories(connections, answers, passages, snapshot.version),
-    ...createTransfer(connections, answers, passages, scrubber, ensureRoom),
-    ...createRecords(writes, answers, passages, ensureRoom),
-    ...createJobs(connections, writer, passages),
-    ...createKeys(connections, writer),
-    listPassages: passages.listPassages,
-    getPassage: passages.getPassage,
-    sweepAnswers: answers.sweepAnswers,
-    findDamage: async () => (isSmall(path) ? [] : structuralFaultsAside(path)),
-    version: async () => snapshot.version(),
-    noteReader: writer.noteReader,
-    async ping() {
-      ping.get();
-    },
-    async fault() {
-      if (wal.hasFailed()) return logUnsynced;
-      if (checkpointer?.hasFailed()) return fileUnsynced;
-      return writer.isDiskFull() ? diskFull : null;
+    ...createOperations(parts),
+    findDamage: async () => (isSmall(path) ? [] : findFaultsInThread(path)),
+    connection() {
+      const port = writer.openPort();
+      return { data: { kind: 'sqlite', path, port }, transfer: [port] };
     },
     async close() {
-      scrubber.stop();
-      try {
-        await writer.drained();
-      } finally {
-        await checkpointer?.stop();
-        if (keepsLog()) {
-          leaveOpen(connections, lock);
-        } else {
-          closeFiles(connections, wal);
-          lock?.release();
-        }
-      }
+      await readers.stop();
+      db.close(true);
+      await writer.stop();
+      lock.release();
+    },
+  };
+}
+
+/** The queue's part of the storage, for another thread of the process that has it open. */
+export function connectSqlite({ path, port }: { path: string; port: MessagePort }): TaskStorage {
+  const channel = createChannel((message) => port.postMessage(message));
+  port.on('message', channel.receive);
+  const db = openForReading(path);
+  const { getMemory, nextTaskAt } = createKeyReads(db);
+  const call = async <T>(operation: string, argument: unknown) =>
+    (await channel.call(operation, argument)).value as T;
+  return {
+    claimTasks: (claim) => call('claimTasks', claim),
+    completeTasks: (results) => call('completeTasks', results),
+    failTask: (failure) => call('failTask', failure),
+    releaseTask: (lease) => call('releaseTask', lease),
+    recoverTasks: (recovery) => call('recoverTasks', recovery),
+    nextTaskAt: async () => nextTaskAt(),
+    getMemory: async (read) => getMemory(read),
+    async close() {
+      db.close(true);
+      port.close();
     },
   };
 }

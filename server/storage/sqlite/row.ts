@@ -1,50 +1,70 @@
 import type { Database } from 'bun:sqlite';
-import type { NewMemory } from '../storage.ts';
+import type { NewMemory, StoredMemory } from '../storage.ts';
 
-/* How a memory is read from its row, and its job's, and written to it. */
+/* How a memory is read from its row and its task's, and written to it. */
 
-/** A memory's status is its job's; one that was saved has none. */
-export const statusColumn = `CASE ifnull(j.state, 'complete')
+/** A memory's status is its indexing task's; one that was saved has none. */
+export const statusColumn = `CASE ifnull(t.state, 'complete')
   WHEN 'waiting' THEN 'processing' WHEN 'running' THEN 'processing'
   WHEN 'failed' THEN 'failed' ELSE 'complete' END AS status`;
 
 /** A memory's columns under the names of StoredMemory. */
-export const columns = `m.id, m.user_id AS userId, m.type, m.content, m.metadata, m.source,
-  m.external_id AS externalId, m.created_at AS createdAt,
-  ifnull(j.updated_at, m.updated_at) AS updatedAt,
+export const memoryColumns = `m.id, m.user_id AS userId, m.type, m.content, m.metadata, m.source,
+  m.external_id AS externalId, m.occurred_at AS occurredAt, m.expires_at AS expiresAt, m.version,
+  m.created_at AS createdAt, max(m.updated_at, ifnull(t.updated_at, 0)) AS updatedAt,
   ${statusColumn}`;
 
 /**
  * Parameters beside a join, and of LIMIT, are written `+?`: SQLite plans by the value of a bare
  * one, and prepares the statement again for each new value, which takes longer than to run it.
  */
-export const joined = `memories AS m
-  LEFT JOIN jobs AS j ON j.project_id = m.project_id AND j.memory_seq = m.seq`;
+export const memoriesWithTasks = `memories AS m
+  LEFT JOIN tasks AS t
+    ON t.project_id = m.project_id AND t.memory_row_id = m.row_id AND t.kind = 'index'`;
 
-/** Of a user ?2 of a project ?1 the first hundred: the same for every statement, until they go. */
-export const firstOfUser = (column: 'seq' | 'id') =>
-  `SELECT ${column} FROM memories WHERE project_id = ?1 AND user_id = ?2
-   ORDER BY created_at, id LIMIT 100`;
+/** A memory past its time does not exist, even where its row is not deleted yet. */
+export const notExpired = '(m.expires_at IS NULL OR m.expires_at > +?)';
+
+/** The memory's time: when what it tells of happened, else when it was created. */
+export const memoryTime = 'ifnull(m.occurred_at, m.created_at)';
 
 type Insert = (
   projectId: number,
-  memory: Omit<NewMemory, 'passages'>,
-  createdAt: number,
-  updatedAt?: number,
+  memory: NewMemory,
+  row: { version: number; lastChange: number; createdAt: number; updatedAt: number },
 ) => number;
 
 /** Adds a memory, and returns the number of its row. */
 export function prepareInsert(db: Database): Insert {
   const insert = db.prepare(
     `INSERT INTO memories
-       (project_id, id, user_id, type, metadata, source, external_id, created_at, updated_at,
-        content)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       (project_id, id, user_id, type, metadata, source, external_id, version, last_change,
+        occurred_at, expires_at, created_at, updated_at, content)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  return (projectId, memory, createdAt, updatedAt = createdAt) => {
-    const { id, userId, type, metadata, source, externalId, content } = memory;
-    const described = [projectId, id, userId, type, metadata, source, externalId];
-    const { lastInsertRowid } = insert.run(...described, createdAt, updatedAt, content);
+  return (projectId, memory, { version, lastChange, createdAt, updatedAt }) => {
+    const { id, userId, type, metadata, source, externalId, occurredAt, expiresAt } = memory;
+    const { lastInsertRowid } = insert.run(
+      projectId,
+      id,
+      userId,
+      type,
+      metadata,
+      source,
+      externalId,
+      version,
+      lastChange,
+      occurredAt,
+      expiresAt,
+      createdAt,
+      updatedAt,
+      memory.content,
+    );
     return Number(lastInsertRowid);
   };
+}
+
+/** The memory as it is read back right after it was inserted as complete. */
+export function asStored(memory: NewMemory, at: number): StoredMemory {
+  return { ...memory, status: 'complete', version: 1, createdAt: at, updatedAt: at };
 }

@@ -1,0 +1,45 @@
+import type { Authenticator } from './http/authenticate.ts';
+import type { Logger } from './log.ts';
+import type { Storage } from './storage/storage.ts';
+
+const everyMs = 30_000;
+
+/**
+ * Periodic cleanup beside the requests. Returns how to stop it, which waits for what is under way.
+ */
+export function startMaintenance(options: {
+  storage: Storage;
+  authenticator: Authenticator;
+  now(): number;
+  /** In ms, and never going back. */
+  clock(): number;
+  log: Logger;
+}): () => Promise<void> {
+  const { storage, authenticator, now, clock, log } = options;
+  let isStopped = false;
+  let running = Promise.resolve();
+  let lastRunAt = clock();
+
+  async function run(): Promise<void> {
+    try {
+      await authenticator.flushKeyUsage();
+      let more = true;
+      while (more && !isStopped) {
+        const elapsedMs = clock() - lastRunAt;
+        lastRunAt += elapsedMs;
+        ({ more } = await storage.maintain({ now: now(), elapsedMs }));
+      }
+    } catch (error) {
+      log.warn('maintenance failed and runs again later', { error });
+    }
+  }
+
+  const timer = setInterval(() => {
+    running = running.then(run);
+  }, everyMs);
+  return () => {
+    isStopped = true;
+    clearInterval(timer);
+    return running;
+  };
+}

@@ -1,0 +1,89 @@
+import type { Accepted, BatchAccepted } from '../../sdk/contract/ingest.ts';
+import type { Imported } from '../../sdk/contract/transfer.ts';
+import type {
+  Batch,
+  ItemFailure,
+  NewMemory,
+  StoredMemory,
+  StoredResponse,
+} from '../storage/storage.ts';
+import { memoryJson, savedMemoryJson } from './json.ts';
+
+/*
+ * The responses to writes, rendered inside the transaction that stores them under their
+ * idempotency key.
+ */
+
+/** What became of an item of an import. */
+export type ImportOutcome = 'imported' | 'skipped' | 'conflict';
+
+export function savedResponse(memory: StoredMemory): StoredResponse {
+  return { ...ofMemory(memory), status: 201, body: savedMemoryJson(memory) };
+}
+
+export function replacedResponse(memory: StoredMemory): StoredResponse {
+  return { ...ofMemory(memory), status: 200, body: savedMemoryJson(memory) };
+}
+
+export function updatedResponse(memory: StoredMemory): StoredResponse {
+  return { ...ofMemory(memory), status: 200, body: memoryJson(memory) };
+}
+
+export function deletedResponse(): StoredResponse {
+  return { ...ofNone, status: 204, body: '' };
+}
+
+export function erasedResponse(deleted: number): StoredResponse {
+  return { ...ofNone, status: 200, body: JSON.stringify({ deleted }) };
+}
+
+export function acceptedResponse(record: NewMemory, memoryId: string): StoredResponse {
+  const { source, externalId } = record;
+  const accepted: Accepted = { memoryId, status: 'processing', source, externalId };
+  return { ...ofNone, status: 202, body: JSON.stringify(accepted) };
+}
+
+export function batchResponse(memoryIds: readonly string[], batch: Batch): StoredResponse {
+  const accepted: BatchAccepted = {
+    accepted: memoryIds.length,
+    failedCount: batch.failed.length,
+    items: memoryIds.map((memoryId, position) => ({
+      index: batch.indexes[position] ?? position,
+      memoryId,
+      status: 'processing',
+    })),
+    failed: batch.failed,
+  };
+  return { ...ofNone, status: 202, body: JSON.stringify(accepted) };
+}
+
+export function importedResponse(
+  outcomes: readonly ImportOutcome[],
+  batch: Batch,
+): StoredResponse {
+  const conflicts = outcomes.flatMap((outcome, position): ItemFailure[] => {
+    if (outcome !== 'conflict') return [];
+    const message = 'externalId: another memory of this user has this source and externalId';
+    return [{ index: batch.indexes[position] ?? position, error: 'invalid_request', message }];
+  });
+  const failed = [...batch.failed, ...conflicts].sort((a, b) => a.index - b.index);
+  const report: Imported = {
+    imported: outcomes.filter((outcome) => outcome === 'imported').length,
+    skipped: outcomes.filter((outcome) => outcome === 'skipped').length,
+    failedCount: failed.length,
+    failed,
+  };
+  return { ...ofNone, status: 200, body: JSON.stringify(report) };
+}
+
+/** What a stored response becomes when the memory whose text it holds is gone. */
+export function deletedBody(memoryId: string): string {
+  return JSON.stringify({ id: memoryId, memoryId, deleted: true });
+}
+
+/** A response that holds no memory's text. */
+const ofNone = { memoryId: null, version: null };
+
+function ofMemory({ id, version }: StoredMemory) {
+  return { memoryId: id, version };
+}

@@ -1,0 +1,53 @@
+import type { Database } from 'bun:sqlite';
+import type { NewKey, StoredKey } from '../../storage.ts';
+import { notStored } from '../errors.ts';
+import { openInPlace } from '../lock.ts';
+import { migrate } from '../migrate.ts';
+import { canonicalPath } from '../path.ts';
+import { createKeyReads } from '../reader/memories.ts';
+import { closeKeepingLog, keepFilesPrivate, openForWriting } from '../settings.ts';
+import { createKeyWrites } from '../writer/keys.ts';
+
+/** API keys on the database itself, beside a running server or without one. */
+export type KeyAdmin = {
+  createKey(key: NewKey): StoredKey;
+  listKeys(): StoredKey[];
+  revokeKey(revoked: { id: string; at: number }): boolean;
+  close(): void;
+};
+
+/** Opens the database file, creating it where there is none. */
+export function openKeyAdmin(name: string): KeyAdmin {
+  keepFilesPrivate();
+  const path = canonicalPath(name);
+  const db = openInPlace(path, () => openMigrated(path));
+  const reads = createKeyReads(db);
+  const writes = createKeyWrites(db);
+
+  function inTransaction<T>(write: () => T): T {
+    try {
+      return db.transaction(write).immediate();
+    } catch (error) {
+      throw notStored(error);
+    }
+  }
+
+  return {
+    createKey: (key) => inTransaction(() => writes.createKey(key)),
+    listKeys: () => reads.listKeys(),
+    revokeKey: (revoked) => inTransaction(() => writes.revokeKey(revoked)),
+    // A running server has the log in its care.
+    close: () => closeKeepingLog(path, db),
+  };
+}
+
+function openMigrated(path: string): Database {
+  const db = openForWriting(path, { create: true });
+  try {
+    migrate(db, path);
+    return db;
+  } catch (error) {
+    closeKeepingLog(path, db);
+    throw error;
+  }
+}

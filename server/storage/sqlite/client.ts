@@ -1,0 +1,146 @@
+import { statSync } from 'node:fs';
+import type { Page, SearchResult, Storage, StorageHealth } from '../storage.ts';
+import { notRead } from './errors.ts';
+import type { ReaderPool } from './reader-pool.ts';
+import type { KeyReads } from './reader/memories.ts';
+import type { PageReads } from './reader/list.ts';
+import type { WriterClient } from './writer-client.ts';
+
+/** The threads and the connection behind the storage interface. */
+export type Parts = {
+  path: string;
+  writer: WriterClient;
+  readers: ReaderPool;
+  /** On a connection of the HTTP thread; see KeyReads. */
+  keyReads: KeyReads;
+  pageReads: PageReads;
+};
+
+/** Of the operations that concern no project: maintenance and administration. */
+const noProject = 0;
+/** From this size on the log is worth the operator's look. */
+const longLogBytes = 256 * 1024 * 1024;
+
+type Operations = Omit<Storage, 'name' | 'findDamage' | 'connection' | 'close'>;
+
+/** Which thread does what, and how it gets there. */
+export function createOperations({ path, writer, readers, keyReads, pageReads }: Parts): Operations {
+  const admin = <T>(operation: string, argument: unknown) =>
+    writer.write<T>({ projectId: noProject, operation, argument });
+
+  return {
+    saveMemory: ({ memory, ...write }) =>
+      writer.write({
+        projectId: write.projectId,
+        operation: 'saveMemory',
+        argument: { ...write, memory: withoutContent(memory) },
+        texts: [memory.content],
+      }),
+    updateMemory: (write) =>
+      writer.write({ projectId: write.projectId, operation: 'updateMemory', argument: write }),
+    deleteMemory: (write) =>
+      writer.write({ projectId: write.projectId, operation: 'deleteMemory', argument: write }),
+    eraseUser: (write) =>
+      writer.write({ projectId: write.projectId, operation: 'eraseUser', argument: write }),
+    importMemories: ({ memories, ...write }) =>
+      writer.write({
+        projectId: write.projectId,
+        operation: 'importMemories',
+        argument: { ...write, memories: memories.map(withoutContent) },
+        texts: memories.map(({ content }) => content),
+        cost: memories.length,
+      }),
+    acceptRecords: ({ records, ...write }) =>
+      writer.write({
+        projectId: write.projectId,
+        operation: 'acceptRecords',
+        argument: { ...write, records: records.map(withoutContent) },
+        texts: records.map(({ content }) => content),
+        cost: records.length,
+      }),
+
+    getMemory: (read) => here(() => keyReads.getMemory(read)),
+    getStatus: (read) => here(() => keyReads.getStatus(read)),
+    getStatuses: async (read) => {
+      const { value } = await readers.read({
+        projectId: read.projectId,
+        operation: 'getStatuses',
+        argument: read,
+      });
+      return value as Awaited<ReturnType<Storage['getStatuses']>>;
+    },
+    // A page without a filter is as many short reads as it has items.
+    listMemories: (read) =>
+      isUnfiltered(read.filter)
+        ? here(() => pageReads.listMemories(read))
+        : page(readers, 'listMemories', read),
+    exportMemories: (read) => page(readers, 'exportMemories', read),
+    listUsers: (read) => page(readers, 'listUsers', read),
+    searchMemories: async (read, signal) => {
+      const { projectId, userId } = read;
+      const user = JSON.stringify([projectId, userId]);
+      const request = { projectId, operation: 'searchMemories', argument: read, user, signal };
+      const { texts } = await readers.read(request);
+      return { items: texts[0] ?? '[]' } satisfies SearchResult;
+    },
+
+    claimTasks: (claim) => admin('claimTasks', claim),
+    completeTasks: (results) => admin('completeTasks', results),
+    failTask: (failure) => admin('failTask', failure),
+    releaseTask: (lease) => admin('releaseTask', lease),
+    recoverTasks: (recovery) => admin('recoverTasks', recovery),
+    nextTaskAt: () => here(() => keyReads.nextTaskAt()),
+    taskQueueState: async () => {
+      const request = { projectId: noProject, operation: 'taskQueueState', argument: null };
+      const { value } = await readers.read(request);
+      return value as Awaited<ReturnType<Storage['taskQueueState']>>;
+    },
+
+    createKey: (key) => admin('createKey', key),
+    listKeys: () => here(() => keyReads.listKeys()),
+    findKey: (hash) => here(() => keyReads.findKey(hash)),
+    revokeKey: (id, at) => admin('revokeKey', { id, at }),
+    touchKeys: (used) => admin('touchKeys', used),
+    // Read first: a server must come up for reading on a disk without room.
+    ensureProject: async (name) => keyReads.findProject(name) ?? (await admin('ensureProject', name)),
+
+    maintain: (run) => admin('maintain', run),
+    health: async () => stateOf(path, writer),
+  };
+}
+
+function withoutContent<T extends { content: string }>(memory: T): T {
+  return { ...memory, content: '' };
+}
+
+function isUnfiltered(filter: Parameters<Storage['listMemories']>[0]['filter']): boolean {
+  const { metadata, ...rest } = filter;
+  return metadata.length === 0 && Object.values(rest).every((value) => value === null);
+}
+
+async function here<T>(read: () => T): Promise<T> {
+  try {
+    return read();
+  } catch (error) {
+    throw notRead(error);
+  }
+}
+
+async function page(
+  readers: ReaderPool,
+  operation: string,
+  read: { projectId: number },
+): Promise<Page> {
+  const request = { projectId: read.projectId, operation, argument: read };
+  const { value, texts } = await readers.read(request);
+  return { items: texts[0] ?? '[]', next: (value as { next: string | null }).next };
+}
+
+function stateOf(path: string, writer: WriterClient): StorageHealth {
+  const fault = writer.fault();
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  const megabytes = Math.round(log / 1_048_576);
+  const isLong = log > longLogBytes;
+  const longLog = `the write-ahead log has grown to ${megabytes} MB: something reads for very long`;
+  return { fault, warning: writer.warning() ?? (isLong ? longLog : null) };
+}

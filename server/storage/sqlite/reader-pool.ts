@@ -1,0 +1,139 @@
+import { availableParallelism } from 'node:os';
+import { FairQueue } from '../../fair-queue.ts';
+import type { Returned } from '../../threads/channel.ts';
+import { startThread, type Thread } from '../../threads/thread.ts';
+import { unavailable } from './errors.ts';
+import type { ReaderStart } from './protocol.ts';
+
+/**
+ * The reader threads. A thread does one read at a time and to its end. One more thread runs than
+ * there are cores, and a project may occupy all but one of them: it gets every core, and another
+ * project still finds a thread that is free. What waits is taken from the projects in turn.
+ */
+export type ReaderPool = {
+  /** `user` names the search index that the read needs: a thread that holds it is preferred. */
+  read(request: ReadRequest): Promise<Returned>;
+  stop(): Promise<void>;
+};
+
+export type ReadRequest = {
+  projectId: number;
+  operation: string;
+  argument: unknown;
+  user?: string;
+  /** Gives up a read that still waits. */
+  signal?: AbortSignal | undefined;
+};
+
+/** A read that waited longer is refused: whoever asked has likely given up. */
+const maxWaitMs = 10_000;
+const maxWaiting = 1_000;
+const maxThreads = 9;
+/** Of all search indexes that are held, in all threads together. */
+const maxIndexBytes = 192 * 1024 * 1024;
+
+type Waiting = ReadRequest & {
+  askedAt: number;
+  resolve(returned: Returned): void;
+  reject(error: unknown): void;
+};
+
+type Reader = { thread: Thread; projectId: number | null; users: Set<string> };
+
+export function createReaderPool(
+  path: string,
+  options: { preload: readonly string[]; warn(message: string, error?: unknown): void },
+): ReaderPool {
+  const size = Math.min(maxThreads, availableParallelism() + 1);
+  const queue = new FairQueue<Waiting>();
+  const readers: Reader[] = [];
+  let isStopping = false;
+
+  function start(): Reader {
+    const data: ReaderStart = { path, maxIndexBytes: Math.floor(maxIndexBytes / size) };
+    const reader: Reader = {
+      projectId: null,
+      users: new Set(),
+      thread: startThread({
+        name: 'reader',
+        module: new URL('./reader/thread.ts', import.meta.url),
+        data,
+        preload: options.preload,
+        lost: (reason) => unavailable(`${reason}; try again`),
+        onSilent: (reason) => {
+          options.warn(reason);
+          reader.thread.terminate();
+        },
+        onEnd: (reason) => {
+          options.warn(reason);
+          replace(reader);
+        },
+      }),
+    };
+    readers.push(reader);
+    return reader;
+  }
+
+  /** A new thread is started when it is needed. */
+  function replace(reader: Reader): void {
+    readers.splice(readers.indexOf(reader), 1);
+    dispatch();
+  }
+
+  function mayRun(projectId: number): boolean {
+    const own = readers.filter((reader) => reader.projectId === projectId).length;
+    return own < Math.max(1, size - 1);
+  }
+
+  /** An idle thread: the one that holds the index, else any, else a new one. */
+  function idleReader({ user }: ReadRequest): Reader | undefined {
+    const idle = readers.filter(({ projectId }) => projectId === null);
+    const holder = user === undefined ? undefined : idle.find(({ users }) => users.has(user));
+    return holder ?? idle[0] ?? (readers.length < size ? start() : undefined);
+  }
+
+  function dispatch(): void {
+    while (!isStopping) {
+      const isFree = readers.length < size || readers.some(({ projectId }) => projectId === null);
+      const next = isFree ? queue.take(mayRun) : undefined;
+      if (next === undefined) return;
+      if (next.signal?.aborted) next.resolve({ value: {}, texts: ['[]'] });
+      else if (performance.now() - next.askedAt > maxWaitMs) next.reject(waitedTooLong());
+      else run(next);
+    }
+  }
+
+  function run(request: Waiting): void {
+    const reader = idleReader(request);
+    if (reader === undefined) return;
+    reader.projectId = request.projectId;
+    if (request.user !== undefined) reader.users.add(request.user);
+    const { operation, argument, resolve, reject } = request;
+    const called = reader.thread.call(operation, argument);
+    reader.thread.flush();
+    called.then(resolve, reject).finally(() => {
+      reader.projectId = null;
+      dispatch();
+    });
+  }
+
+  return {
+    read(request) {
+      if (isStopping) return Promise.reject(unavailable('the service is shutting down'));
+      if (queue.countOf(request.projectId) >= maxWaiting) return Promise.reject(waitedTooLong());
+      return new Promise((resolve, reject) => {
+        queue.push(request.projectId, { ...request, askedAt: performance.now(), resolve, reject });
+        dispatch();
+      });
+    },
+    async stop() {
+      isStopping = true;
+      for (const { reject } of queue.clear()) reject(unavailable('the service is shutting down'));
+      await Promise.all(readers.map(({ thread }) => thread.stop()));
+    },
+  };
+}
+
+function waitedTooLong() {
+  return unavailable('too many searches, filtered lists and exports are waiting; try again later');
+}

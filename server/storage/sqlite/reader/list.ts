@@ -1,0 +1,111 @@
+import type { Database, Statement } from 'bun:sqlite';
+import { matches, necessaryTexts } from '../../../memory/filter.ts';
+import { takePage } from '../../../memory/page.ts';
+import { reportProgress } from '../../../threads/serve.ts';
+import type { Filter, Page, Storage, StoredMemory } from '../../storage.ts';
+import { memoriesWithTasks, memoryColumns, memoryTime, notExpired } from '../row.ts';
+
+type Value = string | number;
+type ListRead = Parameters<Storage['listMemories']>[0];
+type ExportRead = Parameters<Storage['exportMemories']>[0];
+
+export type PageReads = {
+  listMemories(read: ListRead): Page;
+  exportMemories(read: ExportRead): Page;
+};
+
+/** A URL holds more filters than SQLite takes conditions. They spare it rows and decide nothing. */
+const maxTexts = 64;
+/** Rows between two signs of life. */
+const progressRows = 1_000;
+
+/**
+ * Lists by the index on a user's memories. With a filter it reads on through that index until the
+ * page is full; SQLite passes over rows that cannot match, and `matches` has the last word. One
+ * statement is one snapshot: a page is consistent, however long it takes.
+ */
+export function createPageReads(db: Database): PageReads {
+  const prepare = createStatements(db);
+
+  function* matching(read: ListRead): Generator<StoredMemory> {
+    const { sql, values } = listStatement(read);
+    let rows = 0;
+    for (const memory of prepare<StoredMemory>(sql).iterate(...values)) {
+      rows += 1;
+      if (rows % progressRows === 0) reportProgress();
+      if (matches(memory, read.filter)) yield memory;
+    }
+  }
+
+  return {
+    listMemories: (read) => takePage(matching(read), read.limit, listPosition),
+    exportMemories: (read) => {
+      const { onlyUserId = null } = read;
+      if (onlyUserId !== null) {
+        // One user's by creation, so that no other's slow it down.
+        const list = { ...read, userId: onlyUserId, filter: null, order: 'asc' as const };
+        const { sql, values } = listStatement(list);
+        return takePage(prepare<StoredMemory>(sql).iterate(...values), read.limit, listPosition);
+      }
+      const sql = `SELECT ${memoryColumns} FROM ${memoriesWithTasks}
+        WHERE m.project_id = +? AND m.id > +? AND ${notExpired} ORDER BY m.id`;
+      const rows = prepare<StoredMemory>(sql).iterate(read.projectId, read.after ?? '', read.now);
+      return takePage(rows, read.limit, ({ id }) => id);
+    },
+  };
+}
+
+/** Statements by their text. Their number is bounded by what a URL can hold. */
+function createStatements(db: Database) {
+  const statements = new Map<string, Statement<unknown, Value[]>>();
+  return <Row>(sql: string): Statement<Row, Value[]> => {
+    const known = statements.get(sql) ?? db.prepare(sql);
+    // To begin again costs little.
+    if (statements.size > 100) statements.clear();
+    statements.set(sql, known);
+    return known as Statement<Row, Value[]>;
+  };
+}
+
+/** "<time> <id>": everything after it comes next. */
+function listPosition({ createdAt, id }: StoredMemory): string {
+  return `${createdAt} ${id}`;
+}
+
+type Listed = Pick<ListRead, 'projectId' | 'now' | 'order' | 'after'> & {
+  userId: string;
+  filter: Filter | null;
+};
+
+function listStatement({ projectId, userId, now, filter, order, after }: Listed) {
+  const [direction, beyond] = order === 'desc' ? ['DESC', '<'] : ['ASC', '>'];
+  const where = ['m.project_id = +?', 'm.user_id = +?'];
+  const values: Value[] = [projectId, userId];
+  if (after !== null) {
+    const space = after.indexOf(' ');
+    where.push(`(m.created_at, m.id) ${beyond} (+?, +?)`);
+    values.push(Number(after.slice(0, space)), after.slice(space + 1));
+  }
+  for (const [condition, value] of filter === null ? [] : conditions(filter)) {
+    where.push(condition);
+    values.push(value);
+  }
+  where.push(notExpired);
+  values.push(now);
+  const sql = `SELECT ${memoryColumns} FROM ${memoriesWithTasks} WHERE ${where.join(' AND ')}
+    ORDER BY m.created_at ${direction}, m.id ${direction}`;
+  return { sql, values };
+}
+
+function conditions({ type, source, externalId, from, to, metadata }: Filter): [string, Value][] {
+  const wanted: [string, Value][] = [];
+  if (type !== null) wanted.push(['m.type = +?', type]);
+  if (source !== null) wanted.push(['m.source = +?', source]);
+  if (externalId !== null) wanted.push(['m.external_id = +?', externalId]);
+  if (from !== null) wanted.push([`${memoryTime} >= +?`, from]);
+  if (to !== null) wanted.push([`${memoryTime} < +?`, to]);
+  for (const text of necessaryTexts(metadata).slice(0, maxTexts)) {
+    wanted.push(['instr(m.metadata, +?) > 0', text]);
+  }
+  return wanted;
+}

@@ -1,0 +1,93 @@
+import type { Database } from 'bun:sqlite';
+import { chunkCount } from '../../../memory/chunks.ts';
+import type { Read, StoredKey, StoredMemory, StoredStatus } from '../../storage.ts';
+import { memoriesWithTasks, memoryColumns, notExpired, statusColumn } from '../row.ts';
+
+/*
+ * Short reads by key. Their cost does not grow with what is stored, so the HTTP thread makes them
+ * on a connection of its own: to ask another thread would cost as much again.
+ */
+export type KeyReads = {
+  getMemory(read: Read & { id: string }): StoredMemory | null;
+  getStatus(read: Read & { id: string }): StoredStatus | null;
+  findKey(hash: string): StoredKey | null;
+  listKeys(): StoredKey[];
+  findProject(name: string): number | null;
+  nextTaskAt(): number | null;
+};
+
+const keyColumns = `k.id, p.name AS project, k.project_id AS projectId, k.name, k.prefix,
+  k.last_four AS lastFour, k.user_id AS userId, k.read_only AS readOnly,
+  k.created_at AS createdAt, k.expires_at AS expiresAt, k.last_used_at AS lastUsedAt,
+  k.revoked_at AS revokedAt`;
+
+const keysWithProjects = 'api_keys AS k JOIN projects AS p ON p.project_id = k.project_id';
+
+type KeyRow = Omit<StoredKey, 'readOnly'> & { readOnly: number };
+
+export function createKeyReads(db: Database): KeyReads {
+  const memory = db.prepare<StoredMemory, [number, string, number]>(
+    `SELECT ${memoryColumns} FROM ${memoriesWithTasks}
+     WHERE m.project_id = +? AND m.id = +? AND ${notExpired}`,
+  );
+  const key = db.prepare<KeyRow, [string]>(
+    `SELECT ${keyColumns} FROM ${keysWithProjects} WHERE k.hash = ?`,
+  );
+  const keys = db.prepare<KeyRow, []>(
+    `SELECT ${keyColumns} FROM ${keysWithProjects} ORDER BY k.created_at, k.id`,
+  );
+  const project = db.prepare<{ id: number }, [string]>(
+    'SELECT project_id AS id FROM projects WHERE name = ?',
+  );
+  const next = db.prepare<{ at: number }, []>(
+    `SELECT run_at AS at FROM tasks WHERE run_at IS NOT NULL AND state = 'waiting'
+     ORDER BY run_at LIMIT 1`,
+  );
+  const status = prepareStatus(db);
+
+  return {
+    getMemory({ projectId, id, now, onlyUserId = null }) {
+      const found = memory.get(projectId, id, now);
+      return isVisible(found, onlyUserId) ? found : null;
+    },
+    getStatus: status,
+    findKey(hash) {
+      const row = key.get(hash);
+      return row === null ? null : asKey(row);
+    },
+    listKeys: () => keys.all().map(asKey),
+    findProject: (name) => project.get(name)?.id ?? null,
+    nextTaskAt: () => next.get()?.at ?? null,
+  };
+}
+
+/** A key that is bound to a user does not see the memories of another. */
+function isVisible(found: { userId: string } | null, onlyUserId: string | null): boolean {
+  return found !== null && (onlyUserId === null || found.userId === onlyUserId);
+}
+
+function asKey({ readOnly, ...key }: KeyRow): StoredKey {
+  return { ...key, readOnly: readOnly === 1 };
+}
+
+type StatusRow = StoredStatus & { userId: string; savedContent: string | null };
+
+export function prepareStatus(db: Database): KeyReads['getStatus'] {
+  // A saved memory has no task: its chunks are counted where they are asked for.
+  const find = db.prepare<StatusRow, [number, string, number]>(
+    `SELECT m.id AS memoryId, m.user_id AS userId, ${statusColumn},
+       ifnull(t.chunks_complete, 0) AS chunksComplete, ifnull(t.chunks_total, 0) AS chunksTotal,
+       iif(t.task_id IS NULL, m.content, NULL) AS savedContent,
+       ifnull(t.attempts, 0) AS attempts, t.error_message AS errorMessage,
+       m.created_at AS createdAt, max(m.updated_at, ifnull(t.updated_at, 0)) AS updatedAt
+     FROM ${memoriesWithTasks} WHERE m.project_id = +? AND m.id = +? AND ${notExpired}`,
+  );
+  return ({ projectId, id, now, onlyUserId = null }) => {
+    const row = find.get(projectId, id, now);
+    if (row === null || !isVisible(row, onlyUserId)) return null;
+    const { userId: _, savedContent, ...status } = row;
+    if (savedContent === null) return status;
+    const chunks = chunkCount(savedContent);
+    return { ...status, chunksComplete: chunks, chunksTotal: chunks };
+  };
+}

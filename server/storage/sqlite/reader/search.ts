@@ -1,0 +1,88 @@
+import type { Database } from 'bun:sqlite';
+import { ServiceError } from '../../../errors.ts';
+import { matches } from '../../../memory/filter.ts';
+import { type FoundMemory, foundJson } from '../../../memory/json.ts';
+import { parseQuery } from '../../../search/query.ts';
+import { snippet } from '../../../search/snippet.ts';
+import type { SearchResult, Storage } from '../../storage.ts';
+import { unavailable } from '../errors.ts';
+import { createIndexReads, type HeldIndex, newHeldIndex } from './held-index.ts';
+import { createKeyReads } from './memories.ts';
+
+type SearchRead = Parameters<Storage['searchMemories']>[0];
+
+/** Of text in a response of more than one memory, in UTF-16 units. Ten of the usual largest fit. */
+const maxText = 64 * 1024 * 1024;
+/** What one search may spend on building an index before it gives way. */
+const buildBudgetMs = 5_000;
+
+/**
+ * Searches of one reader thread. The indexes of the users that were searched last are held, within
+ * `maxBytes`. Everything happens inside one read transaction, so the index, the memories and the
+ * filter are of one state of the database.
+ */
+export function createSearches(
+  db: Database,
+  maxBytes: number,
+): { searchMemories(read: SearchRead): SearchResult } {
+  const { catchUp } = createIndexReads(db);
+  const { getMemory } = createKeyReads(db);
+  const held = new Map<string, HeldIndex>();
+
+  /** The user's index; the one that was used last is the last of the map. */
+  function take(name: string): HeldIndex {
+    const index = held.get(name) ?? newHeldIndex();
+    held.delete(name);
+    held.set(name, index);
+    return index;
+  }
+
+  /** Never the one that was used last: what is built of it must not be built again and again. */
+  function dropOldest(): void {
+    let bytes = 0;
+    for (const { index } of held.values()) bytes += index.bytes;
+    for (const [name, { index }] of held) {
+      if (bytes <= maxBytes || held.size === 1) return;
+      held.delete(name);
+      bytes -= index.bytes;
+    }
+  }
+
+  function search(read: SearchRead): FoundMemory[] {
+    const { projectId, userId, filter, limit, now } = read;
+    const own = take(JSON.stringify([projectId, userId]));
+    if (!catchUp(own, { projectId, userId }, performance.now() + buildBudgetMs)) {
+      throw unavailable('the search index of this user is being built; try again');
+    }
+    const ranked = own.index.search(parseQuery(read.query));
+    const found: FoundMemory[] = [];
+    let length = 0;
+    for (const { id, start, length: chunkLength, score } of ranked) {
+      const memory = getMemory({ projectId, id, now });
+      if (memory === null || !matches(memory, filter)) continue;
+      length += memory.content.length;
+      if (found.length > 0 && length > maxText) throw tooMuchText(found.length);
+      const chunk = memory.content.slice(start, start + chunkLength);
+      found.push({ memory, score, snippet: snippet(chunk, ranked.matcher) });
+      if (found.length === limit) break;
+    }
+    return found;
+  }
+
+  return {
+    searchMemories(read) {
+      try {
+        return { items: foundJson(search(read)) };
+      } finally {
+        dropOldest();
+      }
+    },
+  };
+}
+
+function tooMuchText(fitting: number): ServiceError {
+  const message = `must be lower here: the texts of more than ${fitting} are too much for one response`;
+  return new ServiceError('invalid_request', `limit ${message}`, {
+    details: [{ field: 'limit', message }],
+  });
+}

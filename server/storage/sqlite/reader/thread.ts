@@ -1,0 +1,68 @@
+import { workerData } from 'node:worker_threads';
+import { type Incoming, openInbox, parent, watched } from '../../../threads/serve.ts';
+import type { Page, Read, Storage } from '../../storage.ts';
+import { notRead } from '../errors.ts';
+import type { ReaderStart } from '../protocol.ts';
+import { openForReading } from '../settings.ts';
+import { createPageReads } from './list.ts';
+import { prepareStatus } from './memories.ts';
+import { createSearches } from './search.ts';
+import { createUserReads } from './users.ts';
+
+/*
+ * A reader thread: searches, filtered lists, exports, and whatever else costs more the more is
+ * stored. Each operation runs in a read transaction, which is a snapshot, and to its end; the HTTP
+ * thread decides whose turn it is.
+ */
+
+const { path, maxIndexBytes } = workerData as ReaderStart;
+const db = openForReading(path);
+const getStatus = prepareStatus(db);
+const queueState = db.prepare<{ pending: number; oldestAcceptedAt: number | null }, []>(
+  `SELECT count(*) AS pending, min(accepted_at) AS oldestAcceptedAt
+   FROM tasks INDEXED BY tasks_pending WHERE run_at IS NOT NULL`,
+);
+
+const operations = {
+  ...createPageReads(db),
+  ...createUserReads(db),
+  ...createSearches(db, maxIndexBytes),
+  getStatuses: ({ ids, ...read }: Parameters<Storage['getStatuses']>[0]) =>
+    ids.map((id) => getStatus({ ...read, id })).filter((status) => status !== null),
+  taskQueueState: () => queueState.get() ?? { pending: 0, oldestAcceptedAt: null },
+};
+
+export type ReaderOperations = typeof operations;
+
+const begin = db.prepare('BEGIN');
+const end = db.prepare('END');
+
+function run({ operation, argument }: Incoming): unknown {
+  begin.run();
+  try {
+    return operations[operation as keyof ReaderOperations](argument as Read as never);
+  } finally {
+    if (db.inTransaction) end.run();
+  }
+}
+
+/** The items of a page go beside the JSON, so that they are not written as JSON twice. */
+function answer(call: Incoming): void {
+  const value = run(call);
+  if (typeof value !== 'object' || value === null || !('items' in value)) {
+    call.reply(value);
+    return;
+  }
+  const { items, ...rest } = value as Page;
+  call.reply(rest, [items]);
+}
+
+const inbox = openInbox(parent(), (call) => {
+  try {
+    answer(call);
+  } catch (error) {
+    call.fail(notRead(error));
+  }
+  inbox.flushReplies();
+});
+watched(() => db.close(true));

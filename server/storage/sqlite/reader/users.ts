@@ -1,0 +1,29 @@
+import type { Database } from 'bun:sqlite';
+import type { Page, Storage } from '../../storage.ts';
+
+type UserRow = { userId: string; memories: number; lastCreatedAt: number };
+
+/** The users of a project, by their ids. */
+export function createUserReads(db: Database): {
+  listUsers(read: Parameters<Storage['listUsers']>[0]): Page;
+} {
+  const page = db.prepare<UserRow, [number, string, string | null, number]>(
+    `SELECT u.user_id AS userId, u.memories,
+       (SELECT max(m.created_at) FROM memories AS m
+        WHERE m.project_id = u.project_id AND m.user_id = u.user_id) AS lastCreatedAt
+     FROM users AS u
+     WHERE u.project_id = ?1 AND u.user_id > ?2 AND (?3 IS NULL OR u.user_id = ?3)
+       AND u.memories > 0
+     ORDER BY u.user_id LIMIT ?4`,
+  );
+  return {
+    listUsers({ projectId, onlyUserId = null, after, limit }) {
+      const rows = page.all(projectId, after ?? '', onlyUserId, limit + 1);
+      const shown = rows.slice(0, limit).map(({ lastCreatedAt, ...user }) => {
+        return { ...user, lastCreatedAt: new Date(lastCreatedAt).toISOString() };
+      });
+      const last = rows.length > limit ? shown.at(-1) : undefined;
+      return { items: JSON.stringify(shown), next: last?.userId ?? null };
+    },
+  };
+}

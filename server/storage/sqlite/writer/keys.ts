@@ -1,0 +1,49 @@
+import type { Database } from 'bun:sqlite';
+import type { NewKey, StoredKey } from '../../storage.ts';
+
+/** Writes of projects and API keys. */
+export type KeyWrites = {
+  createKey(key: NewKey): StoredKey;
+  revokeKey(revoked: { id: string; at: number }): boolean;
+  touchKeys(used: { id: string; at: number }[]): void;
+  ensureProject(name: string): number;
+};
+
+export function createKeyWrites(db: Database): KeyWrites {
+  const project = db.prepare<{ id: number }, [string]>(
+    // The update changes nothing; it makes RETURNING answer for a project that exists.
+    `INSERT INTO projects (name) VALUES (?)
+     ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING project_id AS id`,
+  );
+  const insert = db.prepare(
+    `INSERT INTO api_keys (id, project_id, name, hash, prefix, last_four, user_id, read_only,
+       created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const revoke = db.prepare(
+    'UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
+  );
+  const touch = db.prepare('UPDATE api_keys SET last_used_at = ? WHERE id = ?');
+
+  function ensureProject(name: string): number {
+    const row = project.get(name);
+    if (row === null) throw new Error('a project was neither found nor made');
+    return row.id;
+  }
+
+  return {
+    createKey(key) {
+      const { hash, ...shown } = key;
+      const { id, name, prefix, lastFour, userId, readOnly, createdAt, expiresAt } = key;
+      const projectId = ensureProject(key.project);
+      const named = [id, projectId, name, hash, prefix, lastFour];
+      insert.run(...named, userId, readOnly ? 1 : 0, createdAt, expiresAt);
+      return { ...shown, projectId, lastUsedAt: null, revokedAt: null };
+    },
+    revokeKey: ({ id, at }) => revoke.run(at, id).changes > 0,
+    touchKeys(used) {
+      for (const { id, at } of used) touch.run(at, id);
+    },
+    ensureProject,
+  };
+}

@@ -1,0 +1,133 @@
+import type { Database } from 'bun:sqlite';
+import { noSuchMemory, ServiceError } from '../../../errors.ts';
+import { chunkCount } from '../../../memory/chunks.ts';
+import {
+  deletedResponse,
+  replacedResponse,
+  savedResponse,
+  updatedResponse,
+} from '../../../memory/responses.ts';
+import type {
+  MemoryChanges,
+  NewMemory,
+  StoredMemory,
+  StoredResponse,
+  Write,
+  WriteResult,
+} from '../../storage.ts';
+import { asStored, memoriesWithTasks, memoryColumns, prepareInsert } from '../row.ts';
+import type { IdempotencyKeys } from './idempotency.ts';
+import type { Origins } from './origins.ts';
+import type { Removal } from './removal.ts';
+import type { Users } from './users.ts';
+
+type Located = { rowId: number; userId: string; version: number };
+type Update = Write & {
+  id: string;
+  changes: MemoryChanges;
+  expectedVersion: number | null;
+};
+
+/** Saves, updates and deletes of single memories. They run inside a group's transaction. */
+export type MemoryWrites = {
+  saveMemory(write: Write & { memory: NewMemory }): WriteResult;
+  updateMemory(write: Update): WriteResult;
+  deleteMemory(write: Omit<Update, 'changes'>): WriteResult;
+};
+
+export function createMemoryWrites(
+  db: Database,
+  parts: { keys: IdempotencyKeys; users: Users; origins: Origins; removal: Removal },
+): MemoryWrites {
+  const { keys, users, origins, removal } = parts;
+  const insert = prepareInsert(db);
+  const locate = db.prepare<Located, [number, string, number]>(
+    `SELECT row_id AS rowId, user_id AS userId, version FROM memories
+     WHERE project_id = ? AND id = ? AND (expires_at IS NULL OR expires_at > ?)`,
+  );
+  const readBack = db.prepare<StoredMemory, [number, string]>(
+    `SELECT ${memoryColumns} FROM ${memoriesWithTasks} WHERE m.project_id = +? AND m.id = +?`,
+  );
+  // A clock that was set back must not move updated_at back.
+  const update = db.prepare(
+    `UPDATE memories SET content = ifnull(?1, content), metadata = ifnull(?2, metadata),
+       occurred_at = iif(?3, ?4, occurred_at), expires_at = iif(?5, ?6, expires_at),
+       version = version + 1, last_change = ?7, updated_at = max(?8, updated_at)
+     WHERE project_id = ?9 AND row_id = ?10`,
+  );
+  const settleTask = db.prepare(
+    `UPDATE tasks SET state = 'complete', run_at = NULL, error_message = NULL, lease_owner = NULL,
+       lease_token = lease_token + 1, chunks_complete = ?1, chunks_total = ?1,
+       updated_at = max(?2, updated_at)
+     WHERE project_id = ?3 AND memory_row_id = ?4 AND kind = 'index'`,
+  );
+
+  function locateVersion({ projectId, id, at, expectedVersion }: Omit<Update, 'changes'>): Located {
+    const found = locate.get(projectId, id, at);
+    if (found === null) throw noSuchMemory();
+    if (expectedVersion !== null && expectedVersion !== found.version) {
+      throw otherVersion(expectedVersion, found.version);
+    }
+    return found;
+  }
+
+  /** The memory after a change that completes it, whatever its task was about to do. */
+  function settled(projectId: number, id: string, rowId: number, at: number): StoredMemory {
+    const memory = readBack.get(projectId, id);
+    if (memory === null) throw noSuchMemory();
+    const chunks = chunkCount(memory.content);
+    if (settleTask.run(chunks, at, projectId, rowId).changes === 0) return memory;
+    return readBack.get(projectId, id) ?? memory;
+  }
+
+  function save({ projectId, at, memory }: Write & { memory: NewMemory }): StoredResponse {
+    const { userId } = memory;
+    const known = origins.find(projectId, memory, at);
+    if (known !== null) {
+      const lastChange = users.recordChange(projectId, userId, 0);
+      origins.replace(projectId, known.rowId, memory, { lastChange, at });
+      return replacedResponse(settled(projectId, known.id, known.rowId, at));
+    }
+    const lastChange = users.recordChange(projectId, userId, 1);
+    insert(projectId, memory, { version: 1, lastChange, createdAt: at, updatedAt: at });
+    return savedResponse(asStored(memory, at));
+  }
+
+  function applyUpdate(write: Update): StoredResponse {
+    const { projectId, at, id, changes } = write;
+    const { rowId, userId } = locateVersion(write);
+    const { content = null, metadata = null, occurredAt, expiresAt } = changes;
+    const lastChange = users.recordChange(projectId, userId, 0);
+    update.run(
+      content,
+      metadata,
+      occurredAt === undefined ? 0 : 1,
+      occurredAt ?? null,
+      expiresAt === undefined ? 0 : 1,
+      expiresAt ?? null,
+      lastChange,
+      at,
+      projectId,
+      rowId,
+    );
+    return updatedResponse(settled(projectId, id, rowId, at));
+  }
+
+  return {
+    saveMemory: (write) => keys.once(write, () => save(write)),
+    updateMemory: (write) => keys.once(write, () => applyUpdate(write)),
+    deleteMemory: (write) =>
+      keys.once(write, () => {
+        const { rowId, userId } = locateVersion(write);
+        removal.remove(write.projectId, userId, [{ rowId, id: write.id }]);
+        return deletedResponse();
+      }),
+  };
+}
+
+function otherVersion(expected: number, found: number): ServiceError {
+  return new ServiceError(
+    'precondition_failed',
+    `the memory is at version ${found}, not ${expected}; read it again and repeat the change`,
+  );
+}

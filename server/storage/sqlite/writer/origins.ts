@@ -1,0 +1,56 @@
+import type { Database } from 'bun:sqlite';
+import type { NewMemory } from '../../storage.ts';
+
+type Known = { rowId: number; id: string; expiresAt: number | null };
+
+/** Memories that have a name in another system: the same user, source and external id. */
+export type Origins = {
+  /** The memory of this origin, or null. One that has expired is renamed out of the way. */
+  find(projectId: number, memory: NewMemory, at: number): Known | null;
+  /** Puts the new content in the place of the old, under its id and with its creation time. */
+  replace(
+    projectId: number,
+    rowId: number,
+    memory: NewMemory,
+    change: { lastChange: number; at: number },
+  ): void;
+};
+
+export function createOrigins(db: Database): Origins {
+  const select = db.prepare<Known, [number, string, string, string]>(
+    `SELECT row_id AS rowId, id, expires_at AS expiresAt FROM memories
+     WHERE project_id = ? AND user_id = ? AND ifnull(source, '') = ? AND external_id = ?`,
+  );
+  const forget = db.prepare(
+    'UPDATE memories SET external_id = NULL WHERE project_id = ? AND row_id = ?',
+  );
+  const update = db.prepare(
+    `UPDATE memories SET type = ?, content = ?, metadata = ?, occurred_at = ?, expires_at = ?,
+       version = version + 1, last_change = ?, updated_at = max(?, updated_at)
+     WHERE project_id = ? AND row_id = ?`,
+  );
+  return {
+    find(projectId, { userId, source, externalId }, at) {
+      if (externalId === null) return null;
+      const known = select.get(projectId, userId, source ?? '', externalId);
+      if (known === null || known.expiresAt === null || known.expiresAt > at) return known;
+      // It does not exist any more, and the next maintenance removes it.
+      forget.run(projectId, known.rowId);
+      return null;
+    },
+    replace(projectId, rowId, memory, { lastChange, at }) {
+      const { type, content, metadata, occurredAt, expiresAt } = memory;
+      update.run(
+        type,
+        content,
+        metadata,
+        occurredAt,
+        expiresAt,
+        lastChange,
+        at,
+        projectId,
+        rowId,
+      );
+    },
+  };
+}

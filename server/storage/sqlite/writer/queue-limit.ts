@@ -1,0 +1,51 @@
+import type { Database } from 'bun:sqlite';
+import { limits } from '../../../../sdk/contract/limits.ts';
+import { ServiceError } from '../../../errors.ts';
+
+/** Throws `rate_limited` where so many more tasks of the project may not be pending. */
+export type QueueLimit = (projectId: number, added: number) => void;
+
+/** How long until a full queue is worth another try. */
+const retryAfterSeconds = 10;
+
+/** Counting takes the longer the more is pending: at most this often, */
+const countEveryMs = 500;
+/** and at most this share of the time. */
+const costShare = 0.05;
+
+/**
+ * Between two counts what was counted and accepted since is an upper bound; the queue is counted
+ * again only where that exceeds the limit.
+ */
+export function createQueueLimit(db: Database): QueueLimit {
+  const count = db.prepare<{ projectId: number; n: number }, []>(
+    `SELECT project_id AS projectId, count(*) AS n FROM tasks INDEXED BY tasks_pending
+     WHERE run_at IS NOT NULL GROUP BY project_id`,
+  );
+  let pending: Map<number, number> | null = null;
+  let countAgainAt = 0;
+
+  function recount(): Map<number, number> {
+    const begun = performance.now();
+    const counted = new Map(count.all().map(({ projectId, n }) => [projectId, n]));
+    const ended = performance.now();
+    countAgainAt = ended + Math.max(countEveryMs, (ended - begun) / costShare);
+    return counted;
+  }
+
+  return (projectId, added) => {
+    const then = () => (pending?.get(projectId) ?? 0) + added;
+    pending ??= recount();
+    if (then() > limits.pendingRecords && performance.now() >= countAgainAt) pending = recount();
+    if (then() > limits.pendingRecords) throw queueFull();
+    pending.set(projectId, then());
+  };
+}
+
+function queueFull(): ServiceError {
+  return new ServiceError(
+    'rate_limited',
+    `more than ${limits.pendingRecords} records would wait to be processed; try again later`,
+    { retryAfterSeconds },
+  );
+}

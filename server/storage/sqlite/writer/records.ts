@@ -1,0 +1,119 @@
+import type { Database } from 'bun:sqlite';
+import {
+  acceptedResponse,
+  batchResponse,
+  importedResponse,
+  type ImportOutcome,
+} from '../../../memory/responses.ts';
+import type {
+  Batch,
+  ImportedMemory,
+  NewMemory,
+  StoredResponse,
+  Write,
+  WriteResult,
+} from '../../storage.ts';
+import { prepareInsert } from '../row.ts';
+import type { IdempotencyKeys } from './idempotency.ts';
+import type { Origins } from './origins.ts';
+import type { QueueLimit } from './queue-limit.ts';
+import type { TaskWrites } from './tasks.ts';
+import type { Users } from './users.ts';
+
+type Accept = Write & { records: NewMemory[]; batch: Batch | null };
+type Import = Write & { memories: ImportedMemory[]; batch: Batch };
+
+/** Many memories at once: ingested ones with their tasks, and those that are imported. */
+export type RecordWrites = {
+  acceptRecords(write: Accept): WriteResult;
+  importMemories(write: Import): WriteResult;
+};
+
+export function createRecordWrites(
+  db: Database,
+  parts: {
+    keys: IdempotencyKeys;
+    users: Users;
+    origins: Origins;
+    tasks: TaskWrites;
+    queueLimit: QueueLimit;
+  },
+): RecordWrites {
+  const { keys, users, origins, tasks, queueLimit } = parts;
+  const insert = prepareInsert(db);
+  const known = db.prepare('SELECT 1 FROM memories WHERE project_id = ? AND id = ?');
+
+  /** One change a user for the whole write, however many of its memories there are. */
+  function changesOf(projectId: number) {
+    const changes = new Map<string, number>();
+    return (userId: string) => {
+      const lastChange = changes.get(userId) ?? users.recordChange(projectId, userId, 0);
+      changes.set(userId, lastChange);
+      return lastChange;
+    };
+  }
+
+  /** How many memories each user has more after the write. */
+  function countAdded(projectId: number, added: Map<string, number>): void {
+    for (const [userId, count] of added) users.recordChange(projectId, userId, count);
+  }
+
+  function accept({ projectId, at, records, batch }: Accept): StoredResponse {
+    queueLimit(projectId, records.length);
+    const changeOf = changesOf(projectId);
+    const added = new Map<string, number>();
+    const ids = records.map((record) => {
+      const { userId } = record;
+      const lastChange = changeOf(userId);
+      const found = origins.find(projectId, record, at);
+      if (found === null) {
+        const row = { version: 1, lastChange, createdAt: at, updatedAt: at };
+        tasks.queue(projectId, userId, insert(projectId, record, row), at);
+        added.set(userId, (added.get(userId) ?? 0) + 1);
+        return record.id;
+      }
+      origins.replace(projectId, found.rowId, record, { lastChange, at });
+      tasks.queue(projectId, userId, found.rowId, at);
+      return found.id;
+    });
+    countAdded(projectId, added);
+    const [first] = records;
+    if (batch === null && first !== undefined) return acceptedResponse(first, ids[0] ?? '');
+    return batchResponse(ids, batch ?? { indexes: [], failed: [] });
+  }
+
+  function importOne(
+    { projectId, at }: Import,
+    memory: ImportedMemory,
+    changeOf: (userId: string) => number,
+  ): ImportOutcome {
+    const { id, userId, status, version, createdAt, updatedAt } = memory;
+    if (known.get(projectId, id) !== null) return 'skipped';
+    if (origins.find(projectId, memory, at) !== null) return 'conflict';
+    const row = { version, lastChange: changeOf(userId), createdAt, updatedAt };
+    const rowId = insert(projectId, memory, row);
+    if (status === 'processing') tasks.queue(projectId, userId, rowId, at);
+    if (status === 'failed') tasks.addFailed(projectId, userId, rowId, updatedAt);
+    return 'imported';
+  }
+
+  function importAll(write: Import): StoredResponse {
+    const { projectId, memories, batch } = write;
+    queueLimit(projectId, memories.filter(({ status }) => status === 'processing').length);
+    const changeOf = changesOf(projectId);
+    const added = new Map<string, number>();
+    const outcomes = memories.map((memory) => {
+      const outcome = importOne(write, memory, changeOf);
+      const { userId } = memory;
+      if (outcome === 'imported') added.set(userId, (added.get(userId) ?? 0) + 1);
+      return outcome;
+    });
+    countAdded(projectId, added);
+    return importedResponse(outcomes, batch);
+  }
+
+  return {
+    acceptRecords: (write) => keys.once(write, () => accept(write)),
+    importMemories: (write) => keys.once(write, () => importAll(write)),
+  };
+}

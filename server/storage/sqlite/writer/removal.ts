@@ -1,0 +1,82 @@
+import type { Database } from 'bun:sqlite';
+import { erasedResponse } from '../../../memory/responses.ts';
+import type { Write, WriteResult } from '../../storage.ts';
+import { unfinished } from './group-commit.ts';
+import type { IdempotencyKeys } from './idempotency.ts';
+import type { ScrubNote } from './scrub.ts';
+import type { Users } from './users.ts';
+
+type Row = { rowId: number; id: string };
+
+/** An erasure remembers from group to group how far it is. */
+export type Erasure = Write & {
+  userId: string;
+  progress?: { lastRowId: number; erased: number };
+};
+
+/** Memories that go: one, all of a user, and those that expired. */
+export type Removal = {
+  /** Removes memories of one user, with their tasks and their text in stored responses. */
+  remove(projectId: number, userId: string, rows: readonly Row[]): void;
+  eraseUser(erasure: Erasure): WriteResult | typeof unfinished;
+  /** Removes memories that expired until `now`, at most `limit`. Returns how many. */
+  removeExpired(now: number, limit: number): number;
+};
+
+/** Removed in one group, so that the writes of others go on in between. */
+const rowsPerGroup = 500;
+
+export function createRemoval(
+  db: Database,
+  parts: { keys: IdempotencyKeys; users: Users; scrub: ScrubNote },
+): Removal {
+  const { keys, users, scrub } = parts;
+  const removeTasks = db.prepare('DELETE FROM tasks WHERE project_id = ? AND memory_row_id = ?');
+  const removeMemory = db.prepare('DELETE FROM memories WHERE project_id = ? AND row_id = ?');
+  const newest = db.prepare<{ rowId: number | null }, [number, string]>(
+    'SELECT max(row_id) AS rowId FROM memories WHERE project_id = ? AND user_id = ?',
+  );
+  const some = db.prepare<Row, [number, string, number, number]>(
+    `SELECT row_id AS rowId, id FROM memories
+     WHERE project_id = ? AND user_id = ? AND row_id <= ? ORDER BY created_at, id LIMIT ?`,
+  );
+  const expired = db.prepare<Row & { projectId: number; userId: string }, [number, number]>(
+    `SELECT row_id AS rowId, id, project_id AS projectId, user_id AS userId FROM memories
+     WHERE expires_at <= ? ORDER BY expires_at LIMIT ?`,
+  );
+
+  function remove(projectId: number, userId: string, rows: readonly Row[]): void {
+    for (const { rowId, id } of rows) {
+      removeTasks.run(projectId, rowId);
+      removeMemory.run(projectId, rowId);
+      keys.removeText(projectId, id);
+    }
+    users.recordChange(projectId, userId, -rows.length);
+  }
+
+  return {
+    remove,
+    eraseUser(erasure) {
+      const { projectId, userId } = erasure;
+      // A twin may have ended since the last group.
+      const replay = keys.find(erasure);
+      if (replay !== null) return replay;
+      erasure.progress ??= { lastRowId: newest.get(projectId, userId)?.rowId ?? 0, erased: 0 };
+      const { progress } = erasure;
+      const rows = some.all(projectId, userId, progress.lastRowId, rowsPerGroup);
+      if (rows.length > 0) {
+        remove(projectId, userId, rows);
+        scrub.note();
+        progress.erased += rows.length;
+      }
+      if (rows.length === rowsPerGroup) return unfinished;
+      return keys.store(erasure, erasedResponse(progress.erased));
+    },
+    removeExpired(now, limit) {
+      const rows = expired.all(now, limit);
+      for (const row of rows) remove(row.projectId, row.userId, [row]);
+      if (rows.length > 0) scrub.note();
+      return rows.length;
+    },
+  };
+}

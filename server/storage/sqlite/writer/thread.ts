@@ -1,0 +1,122 @@
+import { workerData } from 'node:worker_threads';
+import { limits } from '../../../../sdk/contract/limits.ts';
+import { type Inbox, type Incoming, openInbox, parent, watched } from '../../../threads/serve.ts';
+import type { Port } from '../../../threads/channel.ts';
+import type { MaintenanceReport, WriteResult } from '../../storage.ts';
+import { watchFile } from '../file-identity.ts';
+import type { WriterNotice, WriterOrder, WriterStart } from '../protocol.ts';
+import { applySetting, closeKeepingLog, openForWriting } from '../settings.ts';
+import { createCheckpoints } from './checkpoints.ts';
+import { createGroupCommit, unfinished } from './group-commit.ts';
+import { createWriteHealth } from './health.ts';
+import { openWrites, type Operations } from './operations.ts';
+import { createScrubber } from './scrub.ts';
+
+/*
+ * The writer thread: the one connection of the service that writes. It blocks where SQLite blocks,
+ * and holds up nobody else by it. Calls come from the HTTP thread and from the tasks thread, each
+ * by a port of its own.
+ */
+
+/** Another process writes for a moment: an administrator's command. */
+const busyTimeoutMs = 500;
+const scrubEveryMs = 500;
+const expiredPerRun = 200;
+const keysPerRun = 1_000;
+
+const { path } = workerData as WriterStart;
+const db = openForWriting(path);
+applySetting(db, 'busy_timeout', busyTimeoutMs);
+// Checkpoints are made when we say so, and by another thread.
+applySetting(db, 'wal_autocheckpoint', 0);
+
+const notify = (notice: WriterNotice) => parent().postMessage(notice);
+const inboxes: Inbox[] = [];
+let keepsLog = false;
+
+const fileCheck = watchFile(path);
+const health = createWriteHealth({ db, fileCheck, changed: (fault) => notify({ fault }) });
+const checkpoints = createCheckpoints({
+  db,
+  path,
+  request: () => notify({ checkpoint: true }),
+});
+const scrubber = createScrubber({
+  db,
+  path,
+  warn: (message, error) => notify({ warning: message, error: String(error) }),
+});
+const { operations, keys, removal, uptime } = openWrites(db, scrubber);
+const group = createGroupCommit({
+  db,
+  health,
+  run,
+  settled() {
+    for (const inbox of inboxes) inbox.flushReplies();
+    checkpoints.committed();
+  },
+});
+
+function run(call: Incoming): (() => void) | typeof unfinished {
+  const operation = call.operation as keyof Operations | 'maintain';
+  if (operation === 'maintain') {
+    const report = maintain(call.argument as { now: number; elapsedMs: number });
+    return () => call.reply(report);
+  }
+  const outcome = operations[operation](attachTexts(call) as never);
+  if (outcome === unfinished) return unfinished;
+  return () => replyTo(call, outcome);
+}
+
+/** Contents come beside the JSON, in the order of the memories that they belong to. */
+function attachTexts({ argument, texts }: Incoming): unknown {
+  const { memory, records, memories } = argument as Record<string, unknown>;
+  const owners = memory === undefined ? (records ?? memories ?? []) : [memory];
+  for (const [index, text] of texts.entries()) {
+    (owners as { content: string }[])[index]!.content = text;
+  }
+  return argument;
+}
+
+/** A response's body goes beside the JSON, so that it is not written as JSON twice. */
+function replyTo(call: Incoming, outcome: unknown): void {
+  if (typeof outcome !== 'object' || outcome === null || !('response' in outcome)) {
+    call.reply(outcome);
+    return;
+  }
+  const { response, replayed } = outcome as WriteResult;
+  call.reply({ response: { ...response, body: '' }, replayed }, [response.body]);
+}
+
+function maintain({ now, elapsedMs }: { now: number; elapsedMs: number }): MaintenanceReport {
+  uptime.add(elapsedMs);
+  const expiredMemories = removal.removeExpired(now, expiredPerRun);
+  const keptMs = limits.idempotencyKeptMs;
+  const expiredKeys = keys.sweep({ now, keptMs, limit: keysPerRun });
+  const more = expiredMemories === expiredPerRun || expiredKeys > 0;
+  return { expiredMemories, expiredKeys, more };
+}
+
+function listen(port: Port): void {
+  inboxes.push(openInbox(port, group.take));
+}
+
+parent().on('message', (order: WriterOrder | unknown) => {
+  if (typeof order !== 'object' || order === null || Array.isArray(order)) return;
+  const { port, checkpointed } = order as WriterOrder;
+  if (port !== undefined) listen(port);
+  if (checkpointed === undefined) return;
+  keepsLog ||= checkpointed.syncFailed;
+  checkpoints.made(checkpointed);
+});
+listen(parent());
+const scrubbing = setInterval(scrubber.runIfDue, scrubEveryMs);
+
+watched(() => {
+  clearInterval(scrubbing);
+  health.stop();
+  group.flush();
+  // What the file may lack must stay in the log, for the next start to write it once more.
+  if (keepsLog) closeKeepingLog(path, db);
+  else db.close(true);
+});

@@ -1,0 +1,29 @@
+import type { Database } from 'bun:sqlite';
+
+/**
+ * How long the service has run on this database, in ms, by a clock that is never set. It is written
+ * with every run of the maintenance; a crash sets it back by what was not written, so that whatever
+ * is judged by it is kept a little longer.
+ */
+export type Uptime = {
+  now(): number;
+  add(elapsedMs: number): void;
+};
+
+export function createUptime(db: Database): Uptime {
+  const stored = db
+    .prepare<{ value: number }, []>(`SELECT value FROM maintenance WHERE name = 'uptime'`)
+    .get();
+  const write = db.prepare(
+    `INSERT INTO maintenance (name, value) VALUES ('uptime', ?)
+     ON CONFLICT DO UPDATE SET value = excluded.value`,
+  );
+  let uptime = stored?.value ?? 0;
+  return {
+    now: () => uptime,
+    add(elapsedMs) {
+      uptime += Math.max(0, Math.round(elapsedMs));
+      write.run(uptime);
+    },
+  };
+}

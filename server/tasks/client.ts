@@ -1,0 +1,73 @@
+import type { Config } from '../config.ts';
+import type { LogEntry, Logger } from '../log.ts';
+import type { Storage } from '../storage/storage.ts';
+import { startThread, type Thread } from '../threads/thread.ts';
+import type { TasksNotice, TasksStart } from './thread.ts';
+
+/** The tasks thread as the HTTP thread sees it. A thread that ends or hangs is replaced. */
+export type TaskRunner = {
+  /** Says that there may be work. Cheap; called after every accepted record. */
+  wake(): void;
+  /** When the loop last moved on, by `performance.now()`: a claim, a task, or nothing to do. */
+  movedAt(): number;
+  stop(): Promise<void>;
+};
+
+export function startTasks(options: {
+  storage: Storage;
+  config: Pick<Config, 'logLevel'>;
+  log: Logger;
+  /** Takes what the thread logs. */
+  write(entry: LogEntry): void;
+  preload: readonly string[];
+}): TaskRunner {
+  const { storage, config, log, write, preload } = options;
+  let isStopping = false;
+  let isAwake = false;
+  let movedAt = performance.now();
+  let thread = start();
+
+  function start(): Thread {
+    const { data, transfer } = storage.connection();
+    const started: TasksStart = { connection: data, logLevel: config.logLevel };
+    return startThread({
+      name: 'tasks',
+      module: new URL('./thread.ts', import.meta.url),
+      data: started,
+      transfer,
+      preload,
+      lost: (reason) => new Error(reason),
+      onSilent: (reason) => {
+        log.error(reason);
+        thread.terminate();
+      },
+      onEnd: (reason) => {
+        log.error(`${reason}; it is started again`);
+        if (!isStopping) thread = start();
+      },
+      onNotice: (notice) => take(notice as TasksNotice),
+    });
+  }
+
+  function take(notice: TasksNotice): void {
+    if (notice === 'moved') movedAt = performance.now();
+    else write(notice.log);
+  }
+
+  return {
+    wake() {
+      if (isAwake) return;
+      isAwake = true;
+      // Once a turn of the event loop, however many records it accepted.
+      setImmediate(() => {
+        isAwake = false;
+        thread.post('wake');
+      });
+    },
+    movedAt: () => movedAt,
+    stop() {
+      isStopping = true;
+      return thread.stop();
+    },
+  };
+}

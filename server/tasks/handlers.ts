@@ -1,0 +1,12 @@
+import type { Task, TaskKind, TaskResult, TaskStorage } from '../storage/storage.ts';
+import { indexMemory } from './index-memory.ts';
+
+/** What a task of a kind does. What it throws fails the attempt. */
+export type Handler = (
+  task: Task,
+  storage: Pick<TaskStorage, 'getMemory'>,
+) => Promise<Pick<TaskResult, 'chunks'>>;
+
+export type Handlers = Record<TaskKind, Handler>;
+
+export const handlers: Handlers = { index: indexMemory };

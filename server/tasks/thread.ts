@@ -1,0 +1,57 @@
+import { workerData } from 'node:worker_threads';
+import { createLogger, type LogEntry } from '../log.ts';
+import { connectStorage } from '../storage/open.ts';
+import type { StorageConnection } from '../storage/storage.ts';
+import { parent, reportProgress, watched } from '../threads/serve.ts';
+import { handlers } from './handlers.ts';
+import { startWorker } from './worker.ts';
+
+/*
+ * The tasks thread: the durable queue's worker, with a connection of its own to the storage. A text
+ * that takes long, or a handler that never ends, holds up nothing but the queue.
+ */
+
+export type TasksStart = {
+  connection: StorageConnection['data'];
+  logLevel: Parameters<typeof createLogger>[0];
+};
+
+/** To the HTTP thread: what it logs, with errors as text, and that the loop has moved on. */
+export type TasksNotice = { log: LogEntry } | 'moved';
+
+/** The loop moves thousands of times a second when it is busy. */
+const tellMovedEveryMs = 1_000;
+
+const { connection, logLevel } = workerData as TasksStart;
+const storage = await connectStorage(connection);
+const port = parent();
+let toldAt = Number.NEGATIVE_INFINITY;
+const worker = startWorker({
+  storage,
+  handlers,
+  owner: crypto.randomUUID(),
+  now: Date.now,
+  log: createLogger(logLevel, (entry) => port.postMessage({ log: asData(entry) })),
+  progress,
+});
+function progress(): void {
+  reportProgress();
+  const now = performance.now();
+  if (now - toldAt < tellMovedEveryMs) return;
+  toldAt = now;
+  port.postMessage('moved' satisfies TasksNotice);
+}
+
+function asData(entry: LogEntry): LogEntry {
+  const { error } = entry.fields;
+  if (!(error instanceof Error)) return entry;
+  return { ...entry, fields: { ...entry.fields, error: error.stack ?? error.message } };
+}
+
+port.on('message', (message) => {
+  if (message === 'wake') worker.wake();
+});
+watched(async () => {
+  await worker.stop();
+  await storage.close();
+});

@@ -1,0 +1,140 @@
+import { ServiceError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import type { Task, TaskResult, TaskStorage } from '../storage/storage.ts';
+import { backoffMs, maxAttempts, maxBackoffMs } from './backoff.ts';
+import type { Handlers } from './handlers.ts';
+import { createNotifier } from './notifier.ts';
+
+/**
+ * The queue's worker: claims what is due, does the work outside of any transaction, stores the
+ * results under the leases, and sleeps until something is accepted or due again. Results are stored
+ * in the commit of the next claim.
+ *
+ *   idle -> claim -> work -> [complete, claim] -> work … -> idle
+ *                       \-> the task fails, and is tried again later, at most `maxAttempts` times
+ *
+ * No exception ends it: one in a task fails the task, one in the queue itself is logged and the loop
+ * goes on after a pause.
+ */
+export type Worker = {
+  /** Says that there may be work. */
+  wake(): void;
+  /** Finishes the task in hand, releases what was claimed beyond it, and ends. */
+  stop(): Promise<void>;
+};
+
+export type WorkerOptions = {
+  storage: TaskStorage;
+  handlers: Handlers;
+  /** A name that no earlier worker had. */
+  owner: string;
+  now(): number;
+  log: Logger;
+  /** The loop has moved on: a claim, a task, or nothing to do. */
+  progress(): void;
+  /** In [0, 1), for the backoff's jitter. */
+  random?(): number;
+};
+
+const claimLimit = 256;
+const leaseMs = 30_000;
+/** However quiet it is, look this often: a wake-up may have been for another process. */
+const maxSleepMs = 5_000;
+const pauseAfterFaultMs = 1_000;
+
+export function startWorker(options: WorkerOptions): Worker {
+  const { storage, handlers, owner, now, log, progress, random = Math.random } = options;
+  const notifier = createNotifier();
+  let isStopping = false;
+  /** What is being stored beside the next claim. */
+  let storing: Promise<void>[] = [];
+
+  async function loop(): Promise<void> {
+    let isRecovered = false;
+    while (!isStopping) {
+      try {
+        if (!isRecovered) await storage.recoverTasks({ owner, now: now() });
+        isRecovered = true;
+        const tasks = await claimNext();
+        if (tasks.length === 0) await notifier.wait(await sleepMs());
+        else await runAll(tasks);
+      } catch (error) {
+        log.error('the task queue failed and goes on', { error });
+        await notifier.wait(pauseAfterFaultMs);
+      }
+    }
+    await Promise.allSettled(storing);
+  }
+
+  /** Claims while the results of the last claim are stored, so that both share a commit. */
+  async function claimNext(): Promise<Task[]> {
+    const claim = { owner, now: now(), leaseMs, horizon: now() + maxBackoffMs, limit: claimLimit };
+    const [claimed] = await Promise.allSettled([storage.claimTasks(claim), ...storing.splice(0)]);
+    progress();
+    if (claimed.status === 'rejected') throw claimed.reason;
+    return claimed.value;
+  }
+
+  async function sleepMs(): Promise<number> {
+    const nextAt = await storage.nextTaskAt();
+    if (nextAt === null) return maxSleepMs;
+    return Math.min(maxSleepMs, Math.max(0, nextAt - now()));
+  }
+
+  /** Does one task after the other, and begins to store what came of them. */
+  async function runAll(tasks: Task[]): Promise<void> {
+    const results: TaskResult[] = [];
+    for (const task of tasks) {
+      progress();
+      if (isStopping) storing.push(release(task));
+      else await run(task, results);
+    }
+    if (results.length > 0) storing.push(complete(results));
+  }
+
+  async function run(task: Task, results: TaskResult[]): Promise<void> {
+    try {
+      if (task.attempt > maxAttempts) throw new Error('the service ended during each attempt');
+      const result = await handlers[task.kind](task, storage);
+      const { projectId, taskId, leaseToken } = task;
+      results.push({ projectId, taskId, leaseToken, now: now(), ...result });
+    } catch (error) {
+      // The database's fault costs the task no attempt; anything else is taken for its own.
+      storing.push(error instanceof ServiceError ? release(task) : fail(task, error));
+    }
+  }
+
+  async function complete(results: TaskResult[]): Promise<void> {
+    try {
+      await storage.completeTasks(results);
+    } catch (error) {
+      log.warn('results could not be stored; the tasks run again', { error });
+      await Promise.all(results.map(release));
+    }
+  }
+
+  /** Where this fails too, the lease ends by itself. */
+  async function release({ projectId, taskId, leaseToken }: Task | TaskResult): Promise<void> {
+    await storage.releaseTask({ projectId, taskId, leaseToken }).catch(() => {});
+  }
+
+  async function fail(task: Task, error: unknown): Promise<void> {
+    const { projectId, taskId, leaseToken, memoryId } = task;
+    log.warn('a task failed', { ...(memoryId !== null && { memoryId }), error });
+    const attempt = Math.min(task.attempt, maxAttempts);
+    const retryAt = task.attempt >= maxAttempts ? null : now() + backoffMs(attempt, random());
+    const errorMessage = `processing failed on attempt ${attempt} of ${maxAttempts}`;
+    const failure = { projectId, taskId, leaseToken, now: now(), retryAt, errorMessage };
+    await storage.failTask(failure).catch(() => release(task));
+  }
+
+  const ended = loop();
+  return {
+    wake: notifier.notify,
+    async stop() {
+      isStopping = true;
+      notifier.notify();
+      await ended;
+    },
+  };
+}
