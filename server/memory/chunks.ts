@@ -1,36 +1,79 @@
-import { analyse } from '../search/analyse.ts';
+import type { IndexedChunk } from '../search/index.ts';
+import { normalize } from '../search/normalize.ts';
+
+/** About a long paragraph: enough to be understood alone, short enough to point at. */
 const targetLength = 1_000;
-const maxNameLength = 200;
+
+/** The author is normalized with each chunk; what is longer is no name. */
+const maxAuthorLength = 200;
+
+/** From the best place to cut to the worst; each matches up to where the cut falls. */
 const boundaries = [/\n\s*\n/g, /\n/g, /[.!?。！？]["')\]]?\s|[。！？]/g, /\s/g];
-export function splitChunks(text: string): number[] {
-  const out: number[] = [];
-  let start = 0;
-  while (start < text.length) { const end = cutAfter(text, start); out.push(end - start); start = end; }
-  return out;
+
+/**
+ * Cuts a text into chunks of at most `targetLength` UTF-16 units and returns their lengths, which
+ * add up to the text's. A cut falls after a paragraph if one ends in the second half of the chunk,
+ * else after a line, a sentence or a word; never inside a surrogate pair. Takes linear time.
+ */
+export function splitChunks(content: string): number[] {
+  const lengths: number[] = [];
+  for (let start = 0; start < content.length; ) {
+    const end = cutAfter(content, start);
+    lengths.push(end - start);
+    start = end;
+  }
+  return lengths;
 }
-export function chunkCount(text: string): number { return splitChunks(text).length; }
-export function indexedChunks(content: string, metadata: string, lengths: number[]) {
-  const { title, speaker } = namesIn(metadata);
-  let start = 0;
+
+/**
+ * The chunks of a memory as the search index takes them. `metadata` is JSON text: a title that the
+ * text does not hold is searched with the first chunk, and the author with each.
+ */
+export function indexedChunks(
+  content: string,
+  metadata: string,
+  lengths: readonly number[],
+): IndexedChunk[] {
+  const { title, author } = namesIn(metadata);
+  let end = 0;
   return lengths.map((length) => {
-    const at = start; start += length;
-    const text = content.slice(at, at + length);
-    const named = at === 0 && !text.includes(title) ? `${title}\n${text}` : text;
-    return { start: at, length, text: analyse(named, speaker) };
+    const start = end;
+    end += length;
+    const text = content.slice(start, end);
+    const titled = start === 0 && !text.includes(title) ? `${title}\n${text}` : text;
+    return { start, length, text: normalize(titled, author) };
   });
 }
-function namesIn(metadata: string): { title: string; speaker: string } {
-  if (!/"(?:title|speaker|author|role)"/.test(metadata)) return { title: '', speaker: '' };
+
+/** The title and the author that metadata names. */
+function namesIn(metadata: string): { title: string; author: string } {
+  if (!/"(?:title|speaker|author|role)"/.test(metadata)) return { title: '', author: '' };
   const { title, speaker, author, role }: Record<string, unknown> = JSON.parse(metadata);
-  const said = [speaker, author, role].find((name) => typeof name === 'string');
-  return { title: typeof title === 'string' ? title : '', speaker: typeof said === 'string' && said.length <= maxNameLength ? said : '' };
+  const name = [speaker, author, role].find((one) => typeof one === 'string');
+  return {
+    title: typeof title === 'string' ? title : '',
+    author: typeof name === 'string' && name.length <= maxAuthorLength ? name : '',
+  };
 }
+
 function cutAfter(text: string, start: number): number {
   const limit = start + targetLength;
   if (limit >= text.length) return text.length;
   const half = start + targetLength / 2;
   const window = text.slice(half, limit);
-  for (const boundary of boundaries) { let end = 0; for (const m of window.matchAll(boundary)) end = m.index + m[0].length; if (end > 0) return half + end; }
-  const u = text.charCodeAt(limit - 1);
-  return u >= 0xd800 && u <= 0xdbff ? limit - 1 : limit;
+  for (const boundary of boundaries) {
+    const last = lastMatchEnd(boundary, window);
+    if (last > 0) return half + last;
+  }
+  return isHighSurrogate(text.charCodeAt(limit - 1)) ? limit - 1 : limit;
+}
+
+function lastMatchEnd(pattern: RegExp, text: string): number {
+  let end = 0;
+  for (const match of text.matchAll(pattern)) end = match.index + match[0].length;
+  return end;
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
 }

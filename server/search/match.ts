@@ -1,134 +1,94 @@
-import { isUnspaced } from './analyse.ts';
 import type { Query, Term } from './query.ts';
 import { stem } from './stem.ts';
 import type { SearchWeights } from './weights.ts';
-import { forms, kin } from './words.ts';
+import { irregularForms, synonyms } from './words.ts';
 
-/** That a word of a passage answers a term of the query, and how well: 1 is the very word. */
-export type Verdict = { term: number; weight: number };
+/** That a word matches a term of the query, and how well: 1 is the very word. */
+export type Match = { term: number; weight: number };
 
-const space = 32;
-const formStems = byStem(forms, () => []);
-const kinStems = byStem(kin, stemsOf);
+const stemsOfForms = byStem(irregularForms, () => []);
+const stemsOfSynonyms = byStem(synonyms, formStems);
 
-/**
- * Decides which words answer which term. Most words of a passage are turned away by their first
- * two letters, which no stemming changes; the others are judged once each.
- */
+/** Decides which words match which term of a query. The first match of a word or stem holds. */
 export class Matcher {
   readonly query: Query;
-  /** 1 where a word that starts with two units, or a run that holds one, is worth judging. */
-  readonly heads = new Uint8Array(65_536);
+  readonly words = new Map<string, Match>();
+  readonly stems = new Map<string, Match>();
+  readonly bigrams = new Map<string, Match>();
+  /** What the words match that begin with the unfinished last word. */
+  readonly prefix: { text: string; match: Match } | null;
   readonly #weights: SearchWeights;
-  readonly #verdicts = new Map<string, Verdict | null>();
-  readonly #stems = new Map<string, Verdict>();
-  readonly #grams = new Map<string, Verdict>();
 
   constructor(query: Query, weights: SearchWeights) {
     this.query = query;
     this.#weights = weights;
-    for (const [index, term] of query.terms.entries()) this.#admit(index, term);
-    for (const [index, term] of query.terms.entries()) if (!term.gram) this.#admitKin(index, term);
-    for (const { left, right } of query.pairs) this.#admitJoined(left, right);
-    this.#openHead();
+    for (const [index, term] of query.terms.entries()) this.#addTerm(index, term);
+    for (const [index, term] of query.terms.entries()) {
+      if (!term.isBigram && weights.synonym > 0) this.#addSynonyms(index, term);
+    }
+    for (const { left, right } of query.pairs) this.#addJoined(left, right);
+    const last = query.terms[query.prefix];
+    const match = { term: query.prefix, weight: weights.prefix };
+    this.prefix = last === undefined ? null : { text: last.text, match };
   }
 
-  /** What the folded word answers, or null. */
-  judge(word: string): Verdict | null {
-    const known = this.#verdicts.get(word);
+  /** The match of a normalized word, or null. */
+  match(word: string): Match | null {
+    const known = this.words.get(word) ?? this.stems.get(stem(word));
     if (known !== undefined) return known;
-    const verdict = this.#stems.get(stem(word)) ?? this.#judgeOpen(word);
-    this.#verdicts.set(word, verdict);
-    return verdict;
+    return this.prefix !== null && word.startsWith(this.prefix.text) ? this.prefix.match : null;
   }
 
-  /** What one or two letters of an unspaced script answer, or null. */
-  judgeGram(gram: string): Verdict | null {
-    return this.#grams.get(gram) ?? null;
+  /** The match of one or two units of a script without spaces, or null. */
+  matchBigram(text: string): Match | null {
+    return this.bigrams.get(text) ?? null;
   }
 
-  /** Lets one more word answer a term, as well as a word that is close can. */
-  admitClose(word: string, term: number): void {
-    this.#verdicts.set(word, { term, weight: this.#weights.close });
-    this.#addHead(word);
+  /** Lets a misspelt or split word match a term that no chunk holds. */
+  addFuzzy(word: string, term: number): Match {
+    const match = { term, weight: this.#weights.fuzzy };
+    this.words.set(word, match);
+    return match;
   }
 
-  #admit(index: number, term: Term): void {
-    this.#addHead(term.text);
-    if (term.gram) {
-      this.#grams.set(term.text, { term: index, weight: 1 });
-      return;
-    }
-    this.#verdicts.set(term.text, { term: index, weight: 1 });
-    for (const formStem of [stem(term.text), ...stemsOf(term.text)]) {
-      this.#addStem(formStem, { term: index, weight: this.#weights.form });
-    }
+  #addTerm(index: number, { text, isBigram }: Term): void {
+    (isBigram ? this.bigrams : this.words).set(text, { term: index, weight: 1 });
+    if (isBigram) return;
+    this.#addStems([stem(text), ...formStems(text)], index, this.#weights.inflection);
   }
 
-  #admitKin(index: number, term: Term): void {
-    if (this.#weights.kin === 0) return;
-    for (const form of [stem(term.text), ...stemsOf(term.text)]) {
-      for (const kinStem of kinStems.get(form) ?? []) {
-        this.#addStem(kinStem, { term: index, weight: this.#weights.kin });
-      }
+  #addSynonyms(index: number, { text }: Term): void {
+    for (const form of [stem(text), ...formStems(text)]) {
+      this.#addStems(stemsOfSynonyms.get(form) ?? [], index, this.#weights.synonym);
     }
   }
 
-  /** "ERR-4711" also finds "ERR4711", and "note book" finds "notebook". */
-  #admitJoined(left: number, right: number): void {
+  #addStems(stems: readonly string[], term: number, weight: number): void {
+    for (const one of stems) if (!this.stems.has(one)) this.stems.set(one, { term, weight });
+  }
+
+  /** "ERR-4711" also matches "ERR4711", and "note book" matches "notebook". */
+  #addJoined(left: number, right: number): void {
     const first = this.query.terms[left];
     const second = this.query.terms[right];
-    if (first === undefined || second === undefined || first.gram || second.gram) return;
+    if (first === undefined || second === undefined || first.isBigram || second.isBigram) return;
     const joined = first.text + second.text;
-    if (this.#verdicts.has(joined)) return;
-    this.#verdicts.set(joined, { term: left, weight: 1 });
-    this.#addHead(joined);
+    if (!this.words.has(joined)) this.words.set(joined, { term: left, weight: 1 });
   }
-
-  #addStem(stemmed: string, verdict: Verdict): void {
-    if (this.#stems.has(stemmed)) return;
-    this.#stems.set(stemmed, verdict);
-    this.#addHead(stemmed);
-  }
-
-  #openHead(): void {
-    const open = this.query.terms[this.query.open];
-    // One letter leaves the second unit unknown.
-    if (open?.text.length === 1) this.heads.fill(1);
-  }
-
-  #judgeOpen(word: string): Verdict | null {
-    const open = this.query.terms[this.query.open];
-    if (open === undefined || !word.startsWith(open.text)) return null;
-    return { term: this.query.open, weight: this.#weights.open };
-  }
-
-  #addHead(word: string): void {
-    const first = word.charCodeAt(0);
-    const second = word.length > 1 ? word.charCodeAt(1) : space;
-    this.heads[headOf(first, second)] = 1;
-    // A gram may stand at any place of a run, so that only its first unit is known to the scan.
-    if (isUnspaced(first)) this.heads[headOf(first, space)] = 1;
-  }
-}
-
-/** The place in `heads` of a word that starts with these two units. */
-export function headOf(first: number, second: number): number {
-  return ((first << 8) ^ second) & 0xffff;
 }
 
 /** The stems of the word's irregular forms. */
-function stemsOf(word: string): readonly string[] {
-  return formStems.get(stem(word)) ?? [];
+function formStems(word: string): readonly string[] {
+  return stemsOfForms.get(stem(word)) ?? [];
 }
 
-/** Groups of words as groups of stems, with `more` of each; worked out once, not per search. */
+/** Groups of words as groups of stems, each with `more` of its members. */
 function byStem(
-  map: ReadonlyMap<string, readonly string[]>,
+  groups: ReadonlyMap<string, readonly string[]>,
   more: (word: string) => readonly string[],
 ): Map<string, readonly string[]> {
   const stems = new Map<string, readonly string[]>();
-  for (const [word, group] of map) {
+  for (const [word, group] of groups) {
     const known = stems.get(stem(word)) ?? [];
     const members = group.flatMap((member) => [stem(member), ...more(member)]);
     stems.set(stem(word), [...new Set([...known, ...members])]);

@@ -1,94 +1,96 @@
-import { fold, isUnspaced } from './analyse.ts';
+import { normalizeWords } from './normalize.ts';
+import { isUnspaced } from './scripts.ts';
 import { stopWords } from './words.ts';
 
-/** One thing to look for: a folded word, or one or two letters of an unspaced script. */
-export type Term = {
-  text: string;
-  /** A gram is looked for inside runs, a word among words. */
-  gram: boolean;
-  /** Of what it is worth when found; a repeated word counts more. */
-  weight: number;
-};
+/** One thing to look for: a normalized word, or a bigram of a script without spaces. */
+export type Term = { text: string; isBigram: boolean };
+
+/** Two terms side by side, by index. A phrase pair was quoted, or belongs to one code. */
+export type Pair = { left: number; right: number; isPhrase: boolean };
 
 export type Query = {
   terms: Term[];
-  /** Terms that were written side by side, by index; what was quoted or one code is `tight`. */
-  pairs: { left: number; right: number; tight: boolean }[];
-  /** The index of a word that may not be written out yet, or -1. */
-  open: number;
+  /** Each pair once. */
+  pairs: Pair[];
+  /** The index of a last word that may not be typed to its end, or -1. */
+  prefix: number;
 };
 
-/** A question can be long; past these many different words more would only cost time. */
-const maxTerms = 48;
+/** Further distinct terms of a long question are ignored. */
+export const maxTerms = 48;
 
-type Token = { text: string; gram: boolean; bound: boolean; tight: boolean };
+type Token = Term & { followsInPhrase: boolean };
 
 /**
- * Reads what somebody typed. Nothing in it is an operator: quotes only bind the words inside, and
- * so do the marks inside a code, a number, a URL or a mail address.
+ * Parses what a user typed. There are no operators: quotes only tie words into a phrase, as the
+ * marks inside a code, a number, a URL or a mail address do.
  */
 export function parseQuery(text: string): Query {
-  const tokens = tokenise(text);
-  const content = tokens.filter((token) => token.tight || !stopWords.has(token.text));
-  const query = build(tokens, content.length > 0 ? content : tokens);
+  const { tokens, quoted } = tokenize(text);
+  const content = tokens.filter((token) => quoted.has(token) || !stopWords.has(token.text));
+  const query = build(tokens, new Set(content.length > 0 ? content : tokens));
   const last = tokens.at(-1);
-  const unfinished = last !== undefined && !last.gram && /[\p{L}\p{N}\p{M}]$/u.test(text);
-  query.open = unfinished ? query.terms.findIndex((term) => term.text === last.text) : -1;
+  const unfinished = last !== undefined && !last.isBigram && /[\p{L}\p{N}\p{M}]$/u.test(text);
+  query.prefix = unfinished ? query.terms.findIndex((term) => term.text === last.text) : -1;
   return query;
 }
 
-function tokenise(text: string): Token[] {
+/** The tokens in order; `quoted` are those of a quotation or a code, whose stop words count. */
+function tokenize(text: string): { tokens: Token[]; quoted: Set<Token> } {
   const tokens: Token[] = [];
+  const quoted = new Set<Token>();
   const parts = text.split(/["“”„«»「」『』]/u);
   for (const [index, part] of parts.entries()) {
-    // A quote that is never closed binds nothing: 5" is five inches.
-    const quoted = index % 2 === 1 && index < parts.length - 1;
-    for (const [chunkIndex, chunk] of part.split(/\s+/u).filter(Boolean).entries()) {
-      const words = fold(chunk).split(' ').filter(Boolean);
-      const code = words.length > 1 && /[\d@/_.\\-]/.test(chunk);
+    // A quote that is never closed is none: 5" is five inches.
+    const isQuote = index % 2 === 1 && index < parts.length - 1;
+    let isFirst = true;
+    for (const piece of part.split(/\s+/u).filter(Boolean)) {
+      const words = normalizeWords(piece).split(' ').filter(Boolean);
+      const isPhrase = isQuote || (words.length > 1 && /[\d@/_.\\-]/.test(piece));
       for (const [at, word] of words.entries()) {
-        const bound = quoted ? chunkIndex + at > 0 : at > 0;
-        pushWord(tokens, word, { bound, tight: quoted || code });
+        const follows = isQuote ? !(isFirst && at === 0) : at > 0;
+        const found = tokensOf(word, follows, isPhrase);
+        tokens.push(...found);
+        if (isPhrase) for (const token of found) quoted.add(token);
       }
+      isFirst = false;
     }
   }
-  return tokens;
+  return { tokens, quoted };
 }
 
-function pushWord(tokens: Token[], word: string, how: { bound: boolean; tight: boolean }): void {
-  if (!isUnspaced(word.charCodeAt(0))) {
-    tokens.push({ text: word, gram: false, ...how });
-    return;
+function tokensOf(text: string, follows: boolean, isPhrase: boolean): Token[] {
+  if (!isUnspaced(text.charCodeAt(0))) {
+    return [{ text, isBigram: false, followsInPhrase: follows && isPhrase }];
   }
-  const last = Math.max(1, word.length - 1);
-  for (let at = 0; at < last; at += 1) {
-    tokens.push({ text: word.slice(at, at + 2), gram: true, bound: at > 0, tight: how.tight });
-  }
+  const count = Math.max(1, text.length - 1);
+  return Array.from({ length: count }, (_, at) => {
+    return { text: text.slice(at, at + 2), isBigram: true, followsInPhrase: at > 0 && isPhrase };
+  });
 }
 
-function build(all: Token[], kept: Token[]): Query {
-  const query: Query = { terms: [], pairs: [], open: -1 };
+function build(all: Token[], kept: Set<Token>): Query {
+  const query: Query = { terms: [], pairs: [], prefix: -1 };
   const indexes = new Map<string, number>();
+  const paired = new Set<string>();
   let before = -1;
   for (const token of all) {
-    if (!kept.includes(token)) {
-      before = -1;
-      continue;
-    }
-    const index = addTerm(query, indexes, token);
-    if (before >= 0 && index >= 0 && before !== index) {
-      query.pairs.push({ left: before, right: index, tight: token.bound && token.tight });
+    const index = kept.has(token) ? addTerm(query, indexes, token) : -1;
+    const pair = { left: before, right: index, isPhrase: token.followsInPhrase };
+    const key = `${before} ${index} ${pair.isPhrase}`;
+    if (before >= 0 && index >= 0 && before !== index && !paired.has(key)) {
+      paired.add(key);
+      query.pairs.push(pair);
     }
     before = index;
   }
   return query;
 }
 
-function addTerm(query: Query, indexes: Map<string, number>, token: Token): number {
+function addTerm({ terms }: Query, indexes: Map<string, number>, token: Token): number {
   const known = indexes.get(token.text);
   if (known !== undefined) return known;
-  if (query.terms.length >= maxTerms) return -1;
-  indexes.set(token.text, query.terms.length);
-  query.terms.push({ text: token.text, gram: token.gram, weight: 1 });
-  return query.terms.length - 1;
+  if (terms.length >= maxTerms) return -1;
+  indexes.set(token.text, terms.length);
+  return terms.push({ text: token.text, isBigram: token.isBigram }) - 1;
 }

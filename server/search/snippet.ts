@@ -1,7 +1,8 @@
-import { fold, isUnspaced } from './analyse.ts';
 import type { Matcher } from './match.ts';
+import { normalizeWords } from './normalize.ts';
+import { isLowSurrogate, isUnspaced } from './scripts.ts';
 
-/** What stands around a matched word. */
+/** Marks around a matched word. */
 export const markOpen = '«';
 export const markClose = '»';
 
@@ -16,15 +17,15 @@ const words =
   /\d{1,3}(?:,\d{3})+(?!\d)|[\p{L}\p{N}\p{M}]+(?:['’][\p{L}\p{M}]+)*|\p{RI}{2}|\p{Extended_Pictographic}/gu;
 
 /**
- * The part of a text that holds most of what was searched for, on one line, with each matched
- * word between « and »; an ellipsis where it was cut.
+ * The part of a text that matches most of the query, on one line, with each matched word between
+ * « and », and an ellipsis where it was cut.
  */
 export function snippet(text: string, matcher: Matcher): string {
   const spans = findSpans(text, matcher);
   const { start, end } = cutWindow(text, spans);
   let out = start > 0 ? '…' : '';
   let at = start;
-  for (const span of join(spans)) {
+  for (const span of merge(spans)) {
     if (span.start < at || span.end > end) continue;
     out += `${text.slice(at, span.start)}${markOpen}${text.slice(span.start, span.end)}${markClose}`;
     at = span.end;
@@ -48,8 +49,8 @@ function findSpans(text: string, matcher: Matcher): Span[] {
   return spans;
 }
 
-/** A word may be written in two scripts: each piece is matched alone. A pair's second half, which
- * says nothing of the script, stays with the first. */
+/** A word may mix scripts with and without spaces, whose pieces are matched alone. A low surrogate
+ * says nothing of the script and stays with the high one. */
 function pieceEnd(word: string, from: number): number {
   const unspaced = isUnspaced(word.charCodeAt(from));
   let to = from + 1;
@@ -63,10 +64,10 @@ function pieceEnd(word: string, from: number): number {
 }
 
 function wordSpans(piece: { text: string; start: number }, matcher: Matcher): Span[] {
-  for (const word of fold(piece.text).split(' ')) {
-    const verdict = word === '' ? null : matcher.judge(word);
-    if (verdict !== null) {
-      return [{ start: piece.start, end: piece.start + piece.text.length, ...verdict }];
+  for (const word of normalizeWords(piece.text).split(' ')) {
+    const match = word === '' ? null : matcher.match(word);
+    if (match !== null) {
+      return [{ start: piece.start, end: piece.start + piece.text.length, ...match }];
     }
   }
   return [];
@@ -78,24 +79,24 @@ function runSpans(piece: { text: string; start: number }, matcher: Matcher): Spa
     if (isInsidePair(piece.text, at)) continue;
     for (const length of [2, 1]) {
       if (at + length > piece.text.length || isInsidePair(piece.text, at + length)) continue;
-      const verdict = matcher.judgeGram(fold(piece.text.slice(at, at + length)));
-      if (verdict === null) continue;
-      spans.push({ start: piece.start + at, end: piece.start + at + length, ...verdict });
+      const match = matcher.matchBigram(normalizeWords(piece.text.slice(at, at + length)));
+      if (match === null) continue;
+      spans.push({ start: piece.start + at, end: piece.start + at + length, ...match });
       break;
     }
   }
   return spans;
 }
 
-/** Grams overlap and runs touch: one mark around them. */
-function join(spans: Span[]): Span[] {
-  const joined: Span[] = [];
+/** Bigrams overlap and runs touch: they get one mark. */
+function merge(spans: Span[]): Span[] {
+  const merged: Span[] = [];
   for (const span of spans) {
-    const last = joined.at(-1);
+    const last = merged.at(-1);
     if (last !== undefined && span.start <= last.end) last.end = Math.max(last.end, span.end);
-    else joined.push({ ...span });
+    else merged.push({ ...span });
   }
-  return joined;
+  return merged;
 }
 
 function cutWindow(text: string, spans: Span[]): { start: number; end: number } {
@@ -111,9 +112,9 @@ function cutWindow(text: string, spans: Span[]): { start: number; end: number } 
   };
 }
 
-/** The stretch that fits a snippet and answers most of the query, each term counted once. */
+/** The part that fits a snippet and matches most of the query, each term counted once. */
 function densest(spans: Span[]): { start: number; end: number } {
-  let best = { start: 0, end: 0, worth: 0 };
+  let best = { start: 0, end: 0, weight: 0 };
   for (const [index, first] of spans.entries()) {
     const terms = new Map<number, number>();
     let end = first.end;
@@ -122,8 +123,8 @@ function densest(spans: Span[]): { start: number; end: number } {
       terms.set(span.term, Math.max(terms.get(span.term) ?? 0, span.weight));
       end = span.end;
     }
-    const worth = [...terms.values()].reduce((sum, weight) => sum + weight, 0);
-    if (worth > best.worth) best = { start: first.start, end, worth };
+    const weight = [...terms.values()].reduce((sum, one) => sum + one, 0);
+    if (weight > best.weight) best = { start: first.start, end, weight };
   }
   return best;
 }
@@ -144,8 +145,7 @@ function wordEndBefore(text: string, end: number, limit: number): number {
   return isInsidePair(text, end) ? end - 1 : end;
 }
 
-/** Whether a cut here would part the two halves of one character. */
+/** Whether a cut here would split a surrogate pair. */
 function isInsidePair(text: string, at: number): boolean {
-  const unit = text.charCodeAt(at);
-  return unit >= 0xdc00 && unit <= 0xdfff;
+  return isLowSurrogate(text.charCodeAt(at));
 }

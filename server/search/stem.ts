@@ -26,9 +26,12 @@ const cyrillicEnding =
 /** Words that only look inflected. */
 const whole: ReadonlySet<string> = new Set(['news', 'evening', 'wedding', 'morning']);
 
-/** The stem of a folded word. Never changes the first two letters. */
+/** No inflected word is longer; hashes and encoded data are. */
+const maxStemmedLength = 64;
+
+/** The stem of a normalized word. */
 export function stem(word: string): string {
-  if (word.length < 3 || whole.has(word)) return word;
+  if (word.length < 3 || word.length > maxStemmedLength || whole.has(word)) return word;
   if (!/^[a-z]+$/.test(word)) return word.replace(cyrillicEnding, '');
   const marked = word.replace(/^y|(?<=[aeiou])y/g, 'Y');
   const bare = finalY(participle(plural(marked)));

@@ -1,47 +1,47 @@
-/** How much each sign counts. Measured by `tests/eval`, whose table says what each is worth. */
+/** How much each signal counts. Measured by `tests/eval`; docs/search.md has the figures. */
 export type SearchWeights = {
-  /** BM25: how fast repetition stops counting, and how much length counts against a passage. */
-  repetition: number;
-  length: number;
-  /** A word that is another form of the one looked for, and one of its kin: "film" for "movie". */
-  form: number;
-  kin: number;
-  /** A word that begins with the last, unfinished one; and one that differs by a slip. */
-  open: number;
-  close: number;
-  /** Who speaks was asked for; full for a long turn, less for one of `labelWords` or fewer. */
-  label: number;
-  labelWords: number;
-  /** Two words of a quotation or a code that stand together here too. */
-  tight: number;
-  /** What an earlier and a later turn close by lend; it falls off over so many words. */
-  before: number;
-  beforeWords: number;
-  after: number;
-  afterWords: number;
-  /** How much of the lender's and the borrower's own length counts as distance. */
+  /** BM25: how slowly repetition saturates, and how strongly a chunk's length counts against it. */
+  k1: number;
+  b: number;
+  /** Another form of the word, and a synonym of it. */
+  inflection: number;
+  synonym: number;
+  /** A word that begins with the last, unfinished one; and one within a typo of a missing term. */
+  prefix: number;
+  fuzzy: number;
+  /** A speaker who is named in the query; full for a long chunk, less near `speakerWords` words. */
+  speaker: number;
+  speakerWords: number;
+  /** Two words of a quotation or a code that stand side by side here too. */
+  phrase: number;
+  /** What the previous and the next chunks add; it fades over so many words. */
+  previous: number;
+  previousReach: number;
+  next: number;
+  nextReach: number;
+  /** How much of both chunks' own lengths counts as distance. */
   span: number;
-  /** What is lent where not both are turns of a conversation. */
-  unlabelled: number;
-  /** What a turn counts that borrows all it has. */
-  borrowed: number;
+  /** The factor between neighbours that are not both turns of a conversation. */
+  withoutSpeaker: number;
+  /** The factor for a chunk whose whole score comes from its neighbours. */
+  contextOnly: number;
 };
 
 export const searchWeights: SearchWeights = {
-  repetition: 1.2,
-  length: 0.1,
-  form: 1,
-  kin: 0.25,
-  open: 0.3,
-  close: 0.6,
-  label: 2,
-  labelWords: 8,
-  tight: 2,
-  before: 0.9,
-  beforeWords: 30,
-  after: 0.2,
-  afterWords: 20,
+  k1: 1.2,
+  b: 0.1,
+  inflection: 1,
+  synonym: 0.25,
+  prefix: 0.3,
+  fuzzy: 0.6,
+  speaker: 2,
+  speakerWords: 8,
+  phrase: 2,
+  previous: 0.9,
+  previousReach: 30,
+  next: 0.2,
+  nextReach: 20,
   span: 0.15,
-  unlabelled: 0.5,
-  borrowed: 0.7,
+  withoutSpeaker: 0.5,
+  contextOnly: 0.7,
 };

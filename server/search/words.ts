@@ -1,6 +1,5 @@
 /*
- * What the search knows of everyday English: words that carry no subject, forms that no rule
- * derives, and words that people use for one another. All of it is used when a query is read and
+ * Everyday English: stop words, irregular forms and synonyms. All of it is applied to the query and
  * none of it is stored.
  */
 
@@ -20,8 +19,8 @@ export const stopWords: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Forms of one word that share no stem. The first stands for all. */
-const irregular =
+/** Groups of forms of one word that do not share a stem. */
+const irregularGroups =
   'go goes going gone went;buy bought buying;take taken taking took;eat ate eaten eating;' +
   'see saw seeing seen;give gave given giving;make made making;get getting got gotten;' +
   'come came coming;know knew known knowing;think thought thinking;tell told telling;' +
@@ -42,8 +41,8 @@ const irregular =
   'good better best;bad worse worst;far further farther;two second twice;three third;five fifth;' +
   'lie lying lied lies;die dying died dies;tie tying tied ties';
 
-/** Words that answer for one another in talk about people's lives. */
-const related =
+/** Groups of words that mean much the same in talk about people's lives. */
+const synonymGroups =
   'mom mum mother mama mommy;dad father papa daddy;parent mother father mom dad;' +
   'child kid son daughter toddler baby;sibling brother sister;spouse husband wife partner;' +
   'grandmother grandma granny nana;grandfather grandpa granddad;family relative;' +
@@ -73,11 +72,11 @@ const related =
   'color colour;autumn fall;church religion faith;native origin;name call;' +
   'big large huge;small little tiny;often frequently;photo camera';
 
-export const forms = groups(irregular);
-export const kin = groups(related);
+export const irregularForms = byWord(irregularGroups);
+export const synonyms = byWord(synonymGroups);
 
-/** Each word of a list → all the words it stands in a group with. */
-function groups(list: string): ReadonlyMap<string, readonly string[]> {
+/** Each word → all words of the groups that it is in. */
+function byWord(list: string): ReadonlyMap<string, readonly string[]> {
   const map = new Map<string, string[]>();
   for (const group of list.split(';').map((words) => words.split(' '))) {
     for (const word of group) map.set(word, [...(map.get(word) ?? []), ...group]);

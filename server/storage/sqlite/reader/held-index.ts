@@ -35,8 +35,11 @@ type Changed = {
 
 const rowsPerStep = 1_000;
 
+/** Secret, so that a client cannot choose words that collide. */
+const seed = crypto.getRandomValues(new Uint32Array(1))[0];
+
 export function newHeldIndex(): HeldIndex {
-  return { index: new SearchIndex(), lastChange: -1 };
+  return { index: new SearchIndex(seed), lastChange: -1 };
 }
 
 /** A memory is found once its indexing task has ended well; one that was saved has no task. */

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { chunkCount } from '../../../memory/chunks.ts';
+import { splitChunks } from '../../../memory/chunks.ts';
 import type { Read, StoredKey, StoredMemory, StoredStatus } from '../../storage.ts';
 import { memoriesWithTasks, memoryColumns, notExpired, statusColumn } from '../row.ts';
 
@@ -87,7 +87,7 @@ export function prepareStatus(db: Database): KeyReads['getStatus'] {
     if (row === null || !isVisible(row, onlyUserId)) return null;
     const { userId: _, savedContent, ...status } = row;
     if (savedContent === null) return status;
-    const chunks = chunkCount(savedContent);
+    const chunks = splitChunks(savedContent).length;
     return { ...status, chunksComplete: chunks, chunksTotal: chunks };
   };
 }

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import { noSuchMemory, ServiceError } from '../../../errors.ts';
-import { chunkCount } from '../../../memory/chunks.ts';
+import { splitChunks } from '../../../memory/chunks.ts';
 import {
   deletedResponse,
   replacedResponse,
@@ -75,7 +75,7 @@ export function createMemoryWrites(
   function settled(projectId: number, id: string, rowId: number, at: number): StoredMemory {
     const memory = readBack.get(projectId, id);
     if (memory === null) throw noSuchMemory();
-    const chunks = chunkCount(memory.content);
+    const chunks = splitChunks(memory.content).length;
     if (settleTask.run(chunks, at, projectId, rowId).changes === 0) return memory;
     return readBack.get(projectId, id) ?? memory;
   }

@@ -1,0 +1,64 @@
+import type { Hits } from './hits.ts';
+import type { Query } from './query.ts';
+import type { Timeline } from './timeline.ts';
+import type { SearchWeights } from './weights.ts';
+
+/**
+ * Turns the term frequencies of all chunks into BM25 term weights, in place, and adds what a term
+ * in a label is worth. Returns how rare each term is among this user's chunks.
+ */
+export function weighTerms(hits: Hits, timeline: Timeline, weights: SearchWeights): Float64Array {
+  const { starts, ends } = timeline;
+  const rarity = rarities(hits, starts.length);
+  const mean = timeline.tokenCount / starts.length + 1;
+  for (let rank = 0; rank < starts.length; rank += 1) {
+    const from = hits.starts[rank] ?? 0;
+    const to = hits.starts[rank + 1] ?? 0;
+    if (from === to) continue;
+    const length = (ends[rank] ?? 0) - (starts[rank] ?? 0);
+    const saturation = weights.k1 * (1 - weights.b + (weights.b * length) / mean);
+    const label = (weights.speaker * length) / (length + weights.speakerWords);
+    for (let entry = from; entry < to; entry += 1) {
+      weigh(hits, entry, rarity[hits.terms[entry] ?? 0] ?? 0, saturation, weights.k1);
+      addLabels(hits, entry, label * (rarity[hits.terms[entry] ?? 0] ?? 0));
+    }
+  }
+  return rarity;
+}
+
+/** How much of the query's phrases each chunk has, by rank. */
+export function phraseBonuses(
+  { phrases }: Hits,
+  { pairs }: Query,
+  rarity: Float64Array,
+  weights: SearchWeights,
+): Map<number, number> {
+  const bonuses = new Map<number, number>();
+  for (const [rank, found] of phrases) {
+    let sum = 0;
+    for (const index of found) {
+      const { left = 0, right = 0 } = pairs[index] ?? {};
+      sum += Math.min(rarity[left] ?? 0, rarity[right] ?? 0);
+    }
+    bonuses.set(rank, sum * weights.phrase);
+  }
+  return bonuses;
+}
+
+/** Inverse document frequencies. A chunk with a weak match counts as part of one. */
+function rarities({ found }: Hits, chunks: number): Float64Array {
+  return found.map((count) => Math.log(1 + (chunks - count + 0.5) / (count + 0.5)));
+}
+
+function weigh(hits: Hits, entry: number, rarity: number, saturation: number, k1: number): void {
+  const all = hits.all[entry] ?? 0;
+  const spoken = hits.spoken[entry] ?? 0;
+  hits.all[entry] = (rarity * all * (k1 + 1)) / (all + saturation);
+  hits.spoken[entry] = (rarity * spoken * (k1 + 1)) / (spoken + saturation);
+}
+
+function addLabels(hits: Hits, entry: number, worth: number): void {
+  for (let count = hits.labels[entry] ?? 0; count > 0; count -= 1) {
+    hits.all[entry] = (hits.all[entry] ?? 0) + worth;
+  }
+}

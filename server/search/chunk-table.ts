@@ -1,0 +1,78 @@
+import { Dictionary, noWord } from './dictionary.ts';
+import { Uint32List } from './lists.ts';
+import type { ChunkRange } from './memory-table.ts';
+import { tokenize, withWord, wordOf } from './tokenizer.ts';
+
+/** A chunk as search reads it: its place in the content, and its normalized text. */
+export type IndexedChunk = { start: number; length: number; text: string };
+
+/** Chunks in the order in which they came, as columns. Removed ones stay until they are copied. */
+export class ChunkTable {
+  readonly dictionary: Dictionary;
+  readonly tokens = new Uint32List();
+  /** Where each chunk's tokens begin; one more than there are chunks. */
+  readonly firstTokens = new Uint32List();
+  readonly starts = new Uint32List();
+  readonly lengths = new Uint32List();
+  readonly labelled = new Uint32List();
+  /** Of chunks that were not removed. */
+  liveTokens = 0;
+
+  constructor(seed: number) {
+    this.dictionary = new Dictionary(seed);
+    this.firstTokens.push(0);
+  }
+
+  get bytes(): number {
+    const columns = [this.tokens, this.firstTokens, this.starts, this.lengths, this.labelled];
+    return columns.reduce((sum, { bytes }) => sum + bytes, this.dictionary.bytes);
+  }
+
+  get length(): number {
+    return this.starts.length;
+  }
+
+  add({ start, length, text }: IndexedChunk): void {
+    const isLabelled = tokenize(text, this.dictionary, this.tokens);
+    this.#finish(start, length, isLabelled ? 1 : 0);
+  }
+
+  /** Takes the words of removed chunks out of the dictionary's counts. */
+  release({ first, count }: ChunkRange): void {
+    const end = this.firstTokens.at(first + count);
+    for (let at = this.firstTokens.at(first); at < end; at += 1) {
+      this.dictionary.release(wordOf(this.tokens.at(at)));
+    }
+    this.liveTokens -= end - this.firstTokens.at(first);
+  }
+
+  /** A function that appends a chunk of this table to another. */
+  copier(into: ChunkTable): (chunk: number) => void {
+    const words = new Uint32Array(this.dictionary.size);
+    return (chunk) => {
+      for (let at = this.firstTokens.at(chunk); at < this.firstTokens.at(chunk + 1); at += 1) {
+        const token = this.tokens.at(at);
+        const word = wordOf(token);
+        if (words[word] === noWord && word !== noWord) {
+          const text = this.dictionary.textOf(word);
+          words[word] = into.dictionary.intern(text, 0, text.length);
+        }
+        into.tokens.push(withWord(token, words[word] ?? noWord));
+      }
+      into.#finish(this.starts.at(chunk), this.lengths.at(chunk), this.labelled.at(chunk));
+    };
+  }
+
+  #finish(start: number, length: number, isLabelled: number): void {
+    const first = this.firstTokens.at(this.length);
+    const { values } = this.tokens;
+    for (let at = first; at < this.tokens.length; at += 1) {
+      this.dictionary.retain(wordOf(values[at] ?? 0));
+    }
+    this.liveTokens += this.tokens.length - first;
+    this.firstTokens.push(this.tokens.length);
+    this.starts.push(start);
+    this.lengths.push(length);
+    this.labelled.push(isLabelled);
+  }
+}

@@ -1,0 +1,71 @@
+import type { Dictionary } from './dictionary.ts';
+import { splitMatches } from './split-words.ts';
+import type { Timeline } from './timeline.ts';
+import { isTypo, letterMask, minTypoLength, minUnfinishedLength, unitsOf } from './typo.ts';
+
+/** A term that no chunk holds as it was typed, and its index in the query. */
+export type Missing = { text: string; index: number };
+
+/** Limits, so that no query takes long. The first missing terms are matched, the others are not. */
+const maxMissing = 8;
+/** Longer terms are no words that people mistype. */
+const maxTermLength = 64;
+/** A term is not matched if more words than this have its letters. */
+const maxCandidates = 32_768;
+/** No more words than this, the first in the timeline, are matched in all. */
+const maxMatches = 500;
+
+export type Wanted = Missing & { units: Uint16Array; mask: number; allowsTypo: boolean };
+
+/**
+ * Words for missing terms: those within one typo (a letter wrong, missing, extra, or two swapped),
+ * those that begin with the term, and those that make it up side by side (408 247 8880). In a term
+ * with digits nothing is a typo: it would be another number. Returns word → index of the term.
+ */
+export function fuzzyMatches(timeline: Timeline, missing: readonly Missing[]): Map<number, number> {
+  const wanted = missing.slice(0, maxMissing).flatMap(({ text, index }): Wanted[] => {
+    if (text.length > maxTermLength) return [];
+    const units = unitsOf(text);
+    const allowsTypo = !/\d/.test(text) && text.length >= minTypoLength;
+    return [{ text, index, units, mask: letterMask(units, 0, text.length), allowsTypo }];
+  });
+  const close = new Map<number, number>();
+  for (const term of wanted) {
+    for (const word of wordsCloseTo(term, timeline.dictionary)) {
+      if (!close.has(word)) close.set(word, term.index);
+    }
+  }
+  const longEnough = wanted.filter(({ text }) => text.length >= minUnfinishedLength);
+  return splitMatches(timeline, longEnough, close, maxMatches);
+}
+
+function wordsCloseTo(term: Wanted, dictionary: Dictionary): number[] {
+  const candidates: number[] = [];
+  for (let word = 1; word < dictionary.size; word += 1) {
+    if (!mayBeClose(term, dictionary.letters.at(word), dictionary.lengthOf(word))) continue;
+    if (dictionary.counts.at(word) > 0) candidates.push(word);
+    if (candidates.length > maxCandidates) return [];
+  }
+  return candidates.filter((word) => isClose(term, dictionary, word));
+}
+
+/** Turns away nearly all words that are not close, by their letters and lengths alone. */
+function mayBeClose({ units, mask, allowsTypo }: Wanted, letters: number, length: number): boolean {
+  if (length < units.length - 1) return false;
+  const missing = mask & ~letters;
+  const isLonger = length > units.length + 1;
+  if (!allowsTypo || (isLonger && units.length < minUnfinishedLength)) return missing === 0;
+  if (hasTwoBits(missing)) return false;
+  return isLonger || !hasTwoBits(letters & ~mask);
+}
+
+function hasTwoBits(mask: number): boolean {
+  return (mask & (mask - 1)) !== 0;
+}
+
+function isClose({ text, units, allowsTypo }: Wanted, dictionary: Dictionary, word: number) {
+  if (dictionary.startsWith(word, text)) return true;
+  const start = dictionary.starts.at(word);
+  const end = dictionary.starts.at(word + 1);
+  return allowsTypo && isTypo(units, { units: dictionary.units, start, end });
+}

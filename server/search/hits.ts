@@ -1,0 +1,133 @@
+import type { MatchTable } from './match-table.ts';
+import { PhraseFinder } from './phrases.ts';
+import type { Query } from './query.ts';
+import type { Timeline } from './timeline.ts';
+import { inLabel, wordOf } from './tokenizer.ts';
+
+/**
+ * How often each chunk has each term of a query. A chunk has an entry for each term that it has, in
+ * the order of the query's terms; a table with all terms of all chunks would be far larger.
+ */
+export class Hits {
+  /** The entries of the chunk of rank n are from `starts[n]` to `starts[n + 1]`. */
+  readonly starts: Uint32Array;
+  terms = new Uint8Array(512);
+  /** Term frequency, in which a weak match counts as part of one; and the same without labels. */
+  all = new Float64Array(512);
+  spoken = new Float64Array(512);
+  /** How often the term stands in a label, once for each run of it. */
+  labels = new Uint16Array(512);
+  /** For each term the sum, over all chunks, of its best match in the chunk. */
+  readonly found: Float64Array;
+  /** For each rank the phrase pairs that the chunk has, by index in the query. */
+  readonly phrases = new Map<number, number[]>();
+
+  constructor(chunks: number, terms: number) {
+    this.starts = new Uint32Array(chunks + 1);
+    this.found = new Float64Array(terms);
+  }
+
+  grow(): void {
+    const length = this.terms.length * 2;
+    this.terms = copied(this.terms, new Uint8Array(length));
+    this.all = copied(this.all, new Float64Array(length));
+    this.spoken = copied(this.spoken, new Float64Array(length));
+    this.labels = copied(this.labels, new Uint16Array(length));
+  }
+}
+
+function copied<T extends { set(values: T): void }>(values: T, into: T): T {
+  into.set(values);
+  return into;
+}
+
+/** Reads every token of a timeline once. */
+export function findHits(timeline: Timeline, { codes, matches }: MatchTable, query: Query): Hits {
+  const { tokens, starts, ends } = timeline;
+  const hits = new Hits(starts.length, query.terms.length);
+  const chunk = new ChunkHits(hits, matches, query);
+  for (let rank = 0; rank < starts.length; rank += 1) {
+    const end = ends[rank] ?? 0;
+    for (let at = starts[rank] ?? 0; at < end; at += 1) {
+      const token = tokens[at] ?? 0;
+      const code = codes[wordOf(token)] ?? 0;
+      if (code !== 0) chunk.add(code, (token & inLabel) !== 0, at);
+    }
+    chunk.finish(rank);
+  }
+  return hits;
+}
+
+/** The hits of one chunk while its tokens are read. */
+class ChunkHits {
+  readonly #hits: Hits;
+  readonly #termOf: Uint8Array;
+  readonly #weightOf: Float64Array;
+  readonly #phrases: PhraseFinder | null;
+  readonly #terms: number[] = [];
+  readonly #all: Float64Array;
+  readonly #spoken: Float64Array;
+  readonly #best: Float64Array;
+  readonly #labels: Uint16Array;
+  #lastInLabel = -1;
+  #length = 0;
+
+  constructor(hits: Hits, matches: MatchTable['matches'], query: Query) {
+    const terms = query.terms.length;
+    this.#hits = hits;
+    this.#termOf = Uint8Array.from(matches, ({ term }) => term);
+    this.#weightOf = Float64Array.from(matches, ({ weight }) => weight);
+    this.#phrases = query.pairs.some((pair) => pair.isPhrase) ? new PhraseFinder(query) : null;
+    this.#all = new Float64Array(terms);
+    this.#spoken = new Float64Array(terms);
+    this.#best = new Float64Array(terms).fill(-1);
+    this.#labels = new Uint16Array(terms);
+  }
+
+  add(code: number, isInLabel: boolean, at: number): void {
+    const term = this.#termOf[code] ?? 0;
+    const weight = this.#weightOf[code] ?? 0;
+    const best = this.#best[term] ?? 0;
+    if (best < 0) this.#terms.push(term);
+    if (weight > best) this.#best[term] = weight;
+    this.#all[term] = (this.#all[term] ?? 0) + weight;
+    if (!isInLabel) this.#spoken[term] = (this.#spoken[term] ?? 0) + weight;
+    else if (term !== this.#lastInLabel) {
+      this.#labels[term] = (this.#labels[term] ?? 0) + 1;
+      this.#lastInLabel = term;
+    }
+    this.#phrases?.add(term, at);
+  }
+
+  /** Moves what was added into the hits. */
+  finish(rank: number): void {
+    if (this.#terms.length > 0) {
+      if (this.#terms.length > 1) this.#terms.sort(ascending);
+      for (const term of this.#terms) this.#push(term);
+      this.#terms.length = 0;
+      this.#lastInLabel = -1;
+      const pairs = this.#phrases?.finish() ?? [];
+      if (pairs.length > 0) this.#hits.phrases.set(rank, pairs);
+    }
+    this.#hits.starts[rank + 1] = this.#length;
+  }
+
+  #push(term: number): void {
+    const hits = this.#hits;
+    if (this.#length === hits.terms.length) hits.grow();
+    const entry = this.#length++;
+    hits.terms[entry] = term;
+    hits.all[entry] = this.#all[term] ?? 0;
+    hits.spoken[entry] = this.#spoken[term] ?? 0;
+    hits.labels[entry] = this.#labels[term] ?? 0;
+    hits.found[term] = (hits.found[term] ?? 0) + (this.#best[term] ?? 0);
+    this.#all[term] = 0;
+    this.#spoken[term] = 0;
+    this.#labels[term] = 0;
+    this.#best[term] = -1;
+  }
+}
+
+function ascending(left: number, right: number): number {
+  return left - right;
+}

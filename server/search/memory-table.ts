@@ -1,0 +1,90 @@
+import { Uint32List } from './lists.ts';
+
+/** Memory taken by a memory beside its columns: its id, and the id's entry in the Map. */
+const bytesPerMemory = 150;
+
+/** Where a memory's chunks are in the chunk table. */
+export type ChunkRange = { first: number; count: number };
+
+/** The memories of one user, by id and in order of time and id. */
+export class MemoryTable {
+  /** Slots are numbered in the order in which memories came; a removed memory's stays empty. */
+  readonly #slots = new Map<string, number>();
+  readonly #ids: string[] = [];
+  readonly #times: number[] = [];
+  readonly #firstChunks = new Uint32List();
+  readonly #chunkCounts = new Uint32List();
+  /** The slots, oldest memory first. */
+  readonly #order = new Uint32List();
+
+  get size(): number {
+    return this.#slots.size;
+  }
+
+  get emptySlots(): number {
+    return this.#ids.length - this.#slots.size;
+  }
+
+  get bytes(): number {
+    const columns = [this.#firstChunks, this.#chunkCounts, this.#order];
+    const perSlot = this.#ids.length * bytesPerMemory;
+    return columns.reduce((sum, { bytes }) => sum + bytes, perSlot);
+  }
+
+  ids(): IterableIterator<string> {
+    return this.#slots.keys();
+  }
+
+  add(id: string, createdAt: number, { first, count }: ChunkRange): void {
+    const slot = this.#ids.push(id) - 1;
+    this.#slots.set(id, slot);
+    this.#times.push(createdAt);
+    this.#firstChunks.push(first);
+    this.#chunkCounts.push(count);
+    this.#order.insert(this.#placeOf(slot), slot);
+  }
+
+  /** Returns the chunks that the memory had, or null if there is none of this id. */
+  remove(id: string): ChunkRange | null {
+    const slot = this.#slots.get(id);
+    if (slot === undefined) return null;
+    this.#order.delete(this.#placeOf(slot));
+    this.#slots.delete(id);
+    this.#ids[slot] = '';
+    return this.#chunksOf(slot);
+  }
+
+  idAt(place: number): string {
+    return this.#ids[this.#order.at(place)] ?? '';
+  }
+
+  timeAt(place: number): number {
+    return this.#times[this.#order.at(place)] ?? 0;
+  }
+
+  chunksAt(place: number): ChunkRange {
+    return this.#chunksOf(this.#order.at(place));
+  }
+
+  #chunksOf(slot: number): ChunkRange {
+    return { first: this.#firstChunks.at(slot), count: this.#chunkCounts.at(slot) };
+  }
+
+  /** How many memories are older: the slot's place in the order, or where it belongs. */
+  #placeOf(slot: number): number {
+    let high = this.#order.length;
+    // Most memories that come are the newest.
+    if (high === 0 || this.#isOlder(this.#order.at(high - 1), slot)) return high;
+    for (let low = 0; low < high; ) {
+      const middle = (low + high) >>> 1;
+      if (this.#isOlder(this.#order.at(middle), slot)) low = middle + 1;
+      else high = middle;
+    }
+    return high;
+  }
+
+  #isOlder(left: number, right: number): boolean {
+    const difference = (this.#times[left] ?? 0) - (this.#times[right] ?? 0);
+    return difference === 0 ? (this.#ids[left] ?? '') < (this.#ids[right] ?? '') : difference < 0;
+  }
+}

@@ -1,0 +1,108 @@
+import type { Hits } from './hits.ts';
+import type { Query } from './query.ts';
+import type { Timeline } from './timeline.ts';
+import type { SearchWeights } from './weights.ts';
+
+/** Neighbours that would add less than this factor are not read. */
+const minFactor = 0.05;
+/** Many empty chunks in a row must not make a search slow. */
+const maxNeighbours = 12;
+/** A turn of two words is rarely the answer, whatever was said around it. */
+const shortTurnWords = 2;
+/** A turn with no term of its own needs this many from its neighbours. */
+const minContextTerms = 2;
+
+/**
+ * Scores chunks with what their neighbours add. In a conversation the question names the thing and
+ * the answer does not: "Where is the studio?" "By the harbour." A neighbour raises a term to its
+ * own faded weight and never further, so equal chunks stay equal.
+ */
+export class NeighbourBoost {
+  readonly #hits: Hits;
+  readonly #timeline: Timeline;
+  readonly #weights: SearchWeights;
+  readonly #row: Float64Array;
+  readonly #allowsContextOnly: boolean;
+  #lastWithHits = Number.NEGATIVE_INFINITY;
+
+  constructor(hits: Hits, timeline: Timeline, query: Query, weights: SearchWeights) {
+    this.#hits = hits;
+    this.#timeline = timeline;
+    this.#weights = weights;
+    this.#row = new Float64Array(query.terms.length);
+    this.#allowsContextOnly = weights.contextOnly > 0 && isQuestion(query);
+  }
+
+  /** The score of a chunk, 0 if it is no result. To be called for all ranks in order. */
+  score(rank: number): number {
+    const { starts, terms, all } = this.#hits;
+    const from = starts[rank] ?? 0;
+    const to = starts[rank + 1] ?? 0;
+    if (from === to) return this.#contextScore(rank);
+    this.#lastWithHits = rank;
+    this.#row.fill(0);
+    for (let entry = from; entry < to; entry += 1) {
+      this.#row[terms[entry] ?? 0] = all[entry] ?? 0;
+    }
+    this.#boost(rank, -1);
+    this.#boost(rank, 1);
+    return sum(this.#row);
+  }
+
+  /** The score of a turn that repeats no word of the question that it answers. */
+  #contextScore(rank: number): number {
+    if (!this.#allowsContextOnly || rank - this.#lastWithHits > maxNeighbours) return 0;
+    if (this.#timeline.labelled[rank] !== 1) return 0;
+    this.#row.fill(0);
+    this.#boost(rank, -1);
+    let terms = 0;
+    for (const weight of this.#row) if (weight > 0) terms += 1;
+    return terms < minContextTerms ? 0 : sum(this.#row) * this.#weights.contextOnly;
+  }
+
+  #boost(rank: number, step: -1 | 1): void {
+    const { previous, previousReach, next, nextReach, span, withoutSpeaker } = this.#weights;
+    const { starts, ends, labelled } = this.#timeline;
+    const hits = this.#hits.starts;
+    const length = (ends[rank] ?? 0) - (starts[rank] ?? 0);
+    const peak = ((step < 0 ? previous : next) * length) / (length + shortTurnWords);
+    const reach = step < 0 ? previousReach : nextReach;
+    const furthest = peak > minFactor ? reach * Math.log(peak / minFactor) + 1 : 0;
+    let distance = length * span;
+    for (let read = 1; read <= maxNeighbours && distance < furthest; read += 1) {
+      const other = rank + read * step;
+      if (other < 0 || other >= starts.length) return;
+      const between = (ends[other] ?? 0) - (starts[other] ?? 0);
+      if (hits[other] !== hits[other + 1]) {
+        const factor = peak * Math.exp(-(distance + between * span) / reach);
+        if (factor < minFactor) return;
+        const isTalk = labelled[rank] === 1 && labelled[other] === 1;
+        this.#raise(other, isTalk ? factor : factor * withoutSpeaker);
+      }
+      distance += between;
+    }
+  }
+
+  #raise(other: number, factor: number): void {
+    const { starts, terms, spoken } = this.#hits;
+    const row = this.#row;
+    const end = starts[other + 1] ?? 0;
+    for (let entry = starts[other] ?? 0; entry < end; entry += 1) {
+      const term = terms[entry] ?? 0;
+      const raised = (spoken[entry] ?? 0) * factor;
+      if (raised > (row[term] ?? 0)) row[term] = raised;
+    }
+  }
+}
+
+/** A code or a quotation is looked for as it is, and bigrams are no sentence. */
+function isQuestion({ terms, pairs }: Query): boolean {
+  if (terms.length < minContextTerms || pairs.some((pair) => pair.isPhrase)) return false;
+  return !terms.some((term) => term.isBigram);
+}
+
+function sum(values: Float64Array): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+}

@@ -1,0 +1,58 @@
+import type { Matcher } from './match.ts';
+
+/** A memory that matches, by the chunk of it that matches best. */
+export type RankedMemory = { id: string; start: number; length: number; score: number };
+
+/**
+ * The results of one search, best first, the newer first among equals. They are ordered while they
+ * are read, since most readers stop after the first ten. Valid until the index changes.
+ */
+export class Ranked implements Iterable<RankedMemory> {
+  /** Knows which words matched, for snippets. */
+  readonly matcher: Matcher;
+  readonly #scores: readonly number[];
+  readonly #read: (result: number) => RankedMemory;
+
+  /** `scores` of results, older memories first; `read` gives a result by its place in them. */
+  constructor(matcher: Matcher, scores: readonly number[], read: (at: number) => RankedMemory) {
+    this.matcher = matcher;
+    this.#scores = scores;
+    this.#read = read;
+  }
+
+  /** How many memories match. */
+  get size(): number {
+    return this.#scores.length;
+  }
+
+  /** Reads from a binary heap: the best of n is there after n steps, each further after log n. */
+  *[Symbol.iterator](): Generator<RankedMemory> {
+    const heap = Uint32Array.from(this.#scores.keys());
+    for (let at = (heap.length >>> 1) - 1; at >= 0; at -= 1) this.#sink(heap, at, heap.length);
+    for (let size = heap.length; size > 0; size -= 1) {
+      yield this.#read(heap[0] ?? 0);
+      heap[0] = heap[size - 1] ?? 0;
+      this.#sink(heap, 0, size - 1);
+    }
+  }
+
+  #sink(heap: Uint32Array, start: number, size: number): void {
+    let at = start;
+    for (;;) {
+      let best = at;
+      for (let child = 2 * at + 1; child <= 2 * at + 2 && child < size; child += 1) {
+        if (this.#isBefore(heap[child] ?? 0, heap[best] ?? 0)) best = child;
+      }
+      if (best === at) return;
+      const moved = heap[at] ?? 0;
+      heap[at] = heap[best] ?? 0;
+      heap[best] = moved;
+      at = best;
+    }
+  }
+
+  #isBefore(left: number, right: number): boolean {
+    const difference = (this.#scores[left] ?? 0) - (this.#scores[right] ?? 0);
+    return difference === 0 ? left > right : difference > 0;
+  }
+}

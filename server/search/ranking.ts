@@ -1,0 +1,58 @@
+import { phraseBonuses, weighTerms } from './bm25.ts';
+import { fuzzyMatches } from './fuzzy.ts';
+import { findHits } from './hits.ts';
+import { MatchTable } from './match-table.ts';
+import type { Matcher } from './match.ts';
+import { NeighbourBoost } from './neighbours.ts';
+import type { Timeline } from './timeline.ts';
+import type { SearchWeights } from './weights.ts';
+
+/** The memories that match, each by its best chunk, as columns, oldest first. */
+export type Results = { memories: number[]; ranks: number[]; scores: number[] };
+
+/** Scores all chunks of a timeline. Adds fuzzy matches to the matcher. */
+export function scoreTimeline(
+  timeline: Timeline,
+  matcher: Matcher,
+  weights: SearchWeights,
+): Results {
+  const results: Results = { memories: [], ranks: [], scores: [] };
+  if (timeline.starts.length === 0 || matcher.query.terms.length === 0) return results;
+  const { query } = matcher;
+  const table = new MatchTable(matcher, timeline.dictionary);
+  matchMissing(timeline, matcher, table);
+  const hits = findHits(timeline, table, query);
+  const rarity = weighTerms(hits, timeline, weights);
+  const bonuses = phraseBonuses(hits, query, rarity, weights);
+  const neighbours = new NeighbourBoost(hits, timeline, query, weights);
+  for (const [rank, memory] of timeline.memories.entries()) {
+    const score = neighbours.score(rank) + (bonuses.get(rank) ?? 0);
+    if (score > 0) keepBest(results, memory, rank, score);
+  }
+  return results;
+}
+
+/** Terms that no chunk has as they were typed match what they may have meant. */
+function matchMissing(timeline: Timeline, matcher: Matcher, table: MatchTable): void {
+  const matched = table.matchedTerms();
+  const missing = matcher.query.terms.flatMap(({ text, isBigram }, index) => {
+    return isBigram || matched.has(index) ? [] : [{ text, index }];
+  });
+  if (missing.length === 0) return;
+  for (const [word, term] of fuzzyMatches(timeline, missing)) {
+    table.set(word, matcher.addFuzzy(timeline.dictionary.textOf(word), term));
+  }
+}
+
+/** Chunks of one memory follow each other; the first of equal ones is kept. */
+function keepBest({ memories, ranks, scores }: Results, memory: number, rank: number, score: number) {
+  const last = memories.length - 1;
+  if (memories[last] !== memory) {
+    memories.push(memory);
+    ranks.push(rank);
+    scores.push(score);
+  } else if (score > (scores[last] ?? 0)) {
+    ranks[last] = rank;
+    scores[last] = score;
+  }
+}

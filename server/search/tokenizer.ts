@@ -1,0 +1,82 @@
+/*
+ * Normalized text → tokens. A token is the number of a word in the dictionary with two flags below
+ * it. A run of a script without spaces gives a token for each of its units: the bigram that begins
+ * there, and for the last the unit alone.
+ */
+import { type Dictionary, noWord } from './dictionary.ts';
+import type { Uint32List } from './lists.ts';
+import { isLowSurrogate, isUnspaced } from './scripts.ts';
+
+/** The token stands in the label that opens a line, which is who speaks. */
+export const inLabel = 1;
+/** It is the last one of the label. */
+export const endsLabel = 2;
+const flagBits = 2;
+
+const space = 32;
+const newline = 10;
+const colon = 58;
+
+export function wordOf(token: number): number {
+  return token >>> flagBits;
+}
+
+/** The same token of a word with another number. */
+export function withWord(token: number, word: number): number {
+  return (word << flagBits) | (token & (inLabel | endsLabel));
+}
+
+/** Appends a text's tokens to the list. Returns whether the text has a label. */
+export function tokenize(text: string, dictionary: Dictionary, tokens: Uint32List): boolean {
+  let lineStart = tokens.length;
+  let labelled = false;
+  for (let at = 0; at < text.length; ) {
+    const unit = text.charCodeAt(at);
+    if (isSeparator(unit)) {
+      if (unit === newline) lineStart = tokens.length;
+      else if (unit === colon) labelled = markLabel(tokens, lineStart);
+      at += 1;
+    } else if (isUnspaced(unit)) {
+      at = pushBigrams(text, at, dictionary, tokens);
+    } else {
+      const end = wordEnd(text, at);
+      tokens.push(dictionary.intern(text, at, end) << flagBits);
+      at = end;
+    }
+  }
+  return labelled;
+}
+
+function markLabel(tokens: Uint32List, lineStart: number): true {
+  const values = tokens.values;
+  for (let at = lineStart; at < tokens.length; at += 1) values[at] = (values[at] ?? 0) | inLabel;
+  if (lineStart < tokens.length) values[tokens.length - 1] = tokens.at(tokens.length - 1) | endsLabel;
+  return true;
+}
+
+function pushBigrams(text: string, start: number, dictionary: Dictionary, tokens: Uint32List) {
+  let end = start + 1;
+  while (end < text.length && isInRun(text.charCodeAt(end))) end += 1;
+  for (let at = start; at < end; at += 1) {
+    // The second half of a surrogate pair begins no bigram, but it counts as a position.
+    const word = isLowSurrogate(text.charCodeAt(at))
+      ? noWord
+      : dictionary.intern(text, at, Math.min(at + 2, end));
+    tokens.push(word << flagBits);
+  }
+  return end;
+}
+
+function isInRun(unit: number): boolean {
+  return isUnspaced(unit) || isLowSurrogate(unit);
+}
+
+function wordEnd(text: string, start: number): number {
+  let end = start + 1;
+  while (end < text.length && !isSeparator(text.charCodeAt(end))) end += 1;
+  return end;
+}
+
+function isSeparator(unit: number): boolean {
+  return unit <= colon && (unit <= space || unit === colon);
+}

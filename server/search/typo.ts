@@ -1,0 +1,62 @@
+/** A word of three letters has too many neighbours: only swapped letters are taken for a typo. */
+export const minTypoLength = 3;
+/** A word this long may also be unfinished and have a typo in it. */
+export const minUnfinishedLength = 5;
+
+/** A word is the UTF-16 units from `start` to `end`. */
+type Word = { units: Uint16Array; start: number; end: number };
+
+/** Whether one typo, or one typo and a missing end, turns what was typed into the word. */
+export function isTypo(typed: Uint16Array, { units, start, end }: Word): boolean {
+  const length = end - start;
+  if (isOneEdit(typed, units, start, end)) {
+    return typed.length > minTypoLength || typed.length === length;
+  }
+  if (typed.length < minUnfinishedLength || length <= typed.length + 1) return false;
+  const cut = start + typed.length;
+  return (
+    isOneEdit(typed, units, start, cut - 1) ||
+    isOneEdit(typed, units, start, cut) ||
+    isOneEdit(typed, units, start, cut + 1)
+  );
+}
+
+/** At most one letter wrong, missing, extra or swapped; in a word of three letters, only swapped. */
+function isOneEdit(typed: Uint16Array, units: Uint16Array, start: number, end: number): boolean {
+  const extra = end - start - typed.length;
+  if (extra < -1 || extra > 1) return false;
+  let same = 0;
+  while (same < typed.length && start + same < end && typed[same] === units[start + same]) same++;
+  const there = start + same;
+  if (extra === 1) return isSameRest(typed, same, units, there + 1, end);
+  if (extra === -1) return isSameRest(typed, same + 1, units, there, end);
+  if (same === typed.length) return true;
+  const isSwapped = typed[same] === units[there + 1] && typed[same + 1] === units[there];
+  if (isSwapped && there + 1 < end && isSameRest(typed, same + 2, units, there + 2, end)) {
+    return true;
+  }
+  return typed.length > minTypoLength && isSameRest(typed, same + 1, units, there + 1, end);
+}
+
+function isSameRest(
+  typed: Uint16Array,
+  from: number,
+  units: Uint16Array,
+  start: number,
+  end: number,
+): boolean {
+  if (typed.length - from !== end - start) return false;
+  for (let at = start; at < end; at += 1) if (typed[from + at - start] !== units[at]) return false;
+  return true;
+}
+
+/** A bit for each letter of a word, by its last five bits: one edit changes two of them at most. */
+export function letterMask(units: Uint16Array, start: number, end: number): number {
+  let mask = 0;
+  for (let at = start; at < end; at += 1) mask |= 1 << ((units[at] ?? 0) & 31);
+  return mask >>> 0;
+}
+
+export function unitsOf(text: string): Uint16Array {
+  return Uint16Array.from({ length: text.length }, (_, at) => text.charCodeAt(at));
+}
