@@ -110,8 +110,9 @@ export function startThread(options: ThreadOptions): Thread {
   };
 }
 
-function startWorker({ module, data, transfer = [], preload = [] }: ThreadOptions): Worker {
+function startWorker({ name, module, data, transfer = [], preload = [] }: ThreadOptions): Worker {
   const settings = {
+    name,
     workerData: data,
     transferList: [...transfer] as never[],
     // A Worker of Bun takes it, and the types of Node do not know it.

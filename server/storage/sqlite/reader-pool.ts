@@ -62,11 +62,12 @@ export function createReaderPool(
         lost: (reason) => unavailable(`${reason}; try again`),
         onSilent: (reason) => {
           options.warn(reason);
+          drop(reader);
           reader.thread.terminate();
         },
         onEnd: (reason) => {
           options.warn(reason);
-          replace(reader);
+          drop(reader);
         },
       }),
     };
@@ -75,8 +76,9 @@ export function createReaderPool(
   }
 
   /** A new thread is started when it is needed. */
-  function replace(reader: Reader): void {
-    readers.splice(readers.indexOf(reader), 1);
+  function drop(reader: Reader): void {
+    const index = readers.indexOf(reader);
+    if (index >= 0) readers.splice(index, 1);
     dispatch();
   }
 

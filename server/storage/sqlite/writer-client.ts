@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { FairQueue } from '../../fair-queue.ts';
 import type { Returned } from '../../threads/channel.ts';
-import { startThread } from '../../threads/thread.ts';
+import { startThread, type Thread } from '../../threads/thread.ts';
 import type { WriteResult } from '../storage.ts';
 import { outcomeUnknown, unavailable } from './errors.ts';
 import type { WriterNotice, WriterOrder, WriterStart } from './protocol.ts';
@@ -38,6 +38,9 @@ type Waiting = WriteRequest & { resolve(returned: Returned): void; reject(error:
  */
 const maxRowsInHand = 128;
 
+/** A writer that is silent for longer does not come back: a disk that hangs, or an endless loop. */
+const maxSilenceMs = 60_000;
+
 export function createWriterClient(
   path: string,
   options: {
@@ -54,6 +57,7 @@ export function createWriterClient(
   let fault: string | null = null;
   let silence: string | null = null;
   let syncFailed = false;
+  let isStopping = false;
 
   const writer = startThread({
     name: 'writer',
@@ -64,18 +68,31 @@ export function createWriterClient(
     onSilent: (reason) => {
       warn(reason);
       silence = reason;
+      setTimeout(endIfSilent, maxSilenceMs).unref();
     },
     onEnd,
     onNotice: (notice) => take(notice as WriterNotice),
   });
-  const checkpointer = startThread({
-    name: 'checkpoint',
-    module: new URL('./checkpoint/thread.ts', import.meta.url),
-    data,
-    preload,
-    lost: (reason) => new Error(reason),
-    onEnd: (reason) => warn(`${reason}; the log only grows until the service is started again`),
-  });
+  let checkpointer = startCheckpointer();
+
+  function startCheckpointer(): Thread {
+    return startThread({
+      name: 'checkpoint',
+      module: new URL('./checkpoint/thread.ts', import.meta.url),
+      data,
+      preload,
+      lost: (reason) => new Error(reason),
+      onSilent: warn,
+      onEnd(reason) {
+        warn(`${reason}; it is started again`);
+        if (!isStopping) checkpointer = startCheckpointer();
+      },
+    });
+  }
+
+  function endIfSilent(): void {
+    if (!isStopping && reason() !== null && !writer.isResponsive()) onEnd(`${silence} any more`);
+  }
 
   function order(message: WriterOrder, transfer: MessagePort[] = []): void {
     writer.post(message, transfer);
@@ -144,6 +161,7 @@ export function createWriterClient(
     fault: reason,
     warning: () => (syncFailed ? fileNotSynced : null),
     async stop() {
+      isStopping = true;
       await checkpointer.stop();
       // The writer closes last, and leaves a log that the file may lack to the next start.
       await writer.stop();
