@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import type { LogEntry, Logger } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
-import { startThread, type Thread } from '../threads/thread.ts';
+import { startThread, type Thread } from '../threads/start.ts';
 import type { TasksNotice, TasksStart } from './thread.ts';
 
 /** The tasks thread as the HTTP thread sees it. A thread that ends or hangs is replaced. */
@@ -32,7 +32,7 @@ export function startTasks(options: {
     const started: TasksStart = { connection: data, logLevel: config.logLevel };
     return startThread({
       name: 'tasks',
-      module: new URL('./thread.ts', import.meta.url),
+      module: 'server/tasks/thread.ts',
       data: started,
       transfer,
       preload,

@@ -2,7 +2,8 @@ import { existsSync, statSync } from 'node:fs';
 import type { MessagePort } from 'node:worker_threads';
 import type { Storage, TaskStorage } from '../storage.ts';
 import { createChannel } from '../../threads/channel.ts';
-import { damaged, findFaultsInThread, structuralFaults } from './check.ts';
+import { startThread } from '../../threads/start.ts';
+import { damaged, structuralFaults } from './check.ts';
 import { createOperations } from './client.ts';
 import { type Lock, lockDatabase } from './lock.ts';
 import { migrate } from './migrate.ts';
@@ -75,12 +76,31 @@ function isSmall(path: string): boolean {
   return !existsSync(path) || statSync(path).size <= checkedAtOpenBytes;
 }
 
+/** The faults of a large file, found by a thread of its own. A service that stops ends it. */
+function createDamageCheck(path: string, preload: readonly string[]) {
+  let stop = async () => {};
+  return {
+    stop: () => stop(),
+    async findDamage(): Promise<string[]> {
+      if (isSmall(path)) return [];
+      const module = 'server/storage/sqlite/integrity/thread.ts';
+      const lost = (reason: string) => new Error(reason);
+      const thread = startThread({ name: 'integrity', module, data: { path }, preload, lost });
+      stop = async () => thread.terminate();
+      const { value } = await thread.call('check', null);
+      await thread.stop();
+      return value as string[];
+    },
+  };
+}
+
 async function startThreads(
   path: string,
   { lock, ...options }: Required<OpenOptions> & { lock: Lock },
 ): Promise<Storage> {
   const writer = createWriterClient(path, options);
   const readers = createReaderPool(path, options);
+  const damageCheck = createDamageCheck(path, options.preload);
   await writer.ready;
   const db = openForReading(path);
   const keyReads = createKeyReads(db);
@@ -88,13 +108,13 @@ async function startThreads(
   return {
     name: 'sqlite',
     ...createOperations(parts),
-    findDamage: async () => (isSmall(path) ? [] : findFaultsInThread(path)),
+    findDamage: damageCheck.findDamage,
     connection() {
       const port = writer.openPort();
       return { data: { kind: 'sqlite', path, port }, transfer: [port] };
     },
     async close() {
-      await readers.stop();
+      await Promise.all([damageCheck.stop(), readers.stop()]);
       db.close(true);
       await writer.stop();
       lock.release();

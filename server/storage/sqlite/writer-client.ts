@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { FairQueue } from '../../fair-queue.ts';
 import type { Returned } from '../../threads/channel.ts';
-import { startThread, type Thread } from '../../threads/thread.ts';
+import { startThread, type Thread } from '../../threads/start.ts';
 import type { WriteResult } from '../storage.ts';
 import { outcomeUnknown, unavailable } from './errors.ts';
 import type { WriterNotice, WriterOrder, WriterStart } from './protocol.ts';
@@ -61,7 +61,7 @@ export function createWriterClient(
 
   const writer = startThread({
     name: 'writer',
-    module: new URL('./writer/thread.ts', import.meta.url),
+    module: 'server/storage/sqlite/writer/thread.ts',
     data,
     preload,
     lost: (reason) => outcomeUnknown(new Error(reason)),
@@ -78,7 +78,7 @@ export function createWriterClient(
   function startCheckpointer(): Thread {
     return startThread({
       name: 'checkpoint',
-      module: new URL('./checkpoint/thread.ts', import.meta.url),
+      module: 'server/storage/sqlite/checkpoint/thread.ts',
       data,
       preload,
       lost: (reason) => new Error(reason),
