@@ -7,15 +7,24 @@ const behindMs = 15;
 /** Open transactions whose COMMIT is still to come. */
 const planned = new WeakSet<Database>();
 
+/** Those that are open and migrated. */
+const served = new WeakSet<Database>();
+
 /**
  * Answers first and commits later: the writer's own COMMIT does nothing, and its next BEGIN joins
  * the transaction that is still open. All else works as it should.
  */
 export const commitLate: Hook[] = [
-  { match: /^COMMIT\b/i, replace: (commit, db) => ({ run: () => plan(commit, db) }) },
+  {
+    match: /^COMMIT\b/i,
+    replace: (commit, db) => ({ run: () => (served.has(db) ? plan(commit, db) : commit.run()) }),
+  },
   {
     match: /^BEGIN IMMEDIATE/i,
-    replace: (begin, db) => ({ run: () => (db.inTransaction ? undefined : begin.run()) }),
+    replace(begin, db) {
+      noteOpening(db);
+      return { run: () => (db.inTransaction ? undefined : begin.run()) };
+    },
   },
   {
     // SQLite refuses a change of it while the commit before is open.
@@ -31,4 +40,9 @@ function plan(commit: Statement, db: Database): void {
     planned.delete(db);
     if (db.inTransaction) commit.run();
   }, behindMs);
+}
+
+/** What opens a database, its migrations among it, runs before the event loop comes around. */
+function noteOpening(db: Database): void {
+  setTimeout(() => served.add(db));
 }
