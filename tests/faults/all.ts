@@ -6,9 +6,11 @@ import { disk } from './disk.ts';
 import { flood } from './flood.ts';
 import { fullQueue } from './full-queue.ts';
 import type { Harness } from './harness.ts';
+import { hostile } from './hostile.ts';
 import { input } from './input.ts';
 import { isolation } from './isolation.ts';
 import { matrix } from './matrix.ts';
+import { neighbour } from './neighbour.ts';
 import { order } from './order.ts';
 import { power, powerAlone } from './power.ts';
 import { queue } from './queue.ts';
@@ -46,4 +48,6 @@ export const harnesses: Harness[] = [
   bulk,
   shown,
   powerAlone,
+  neighbour,
+  hostile,
 ];

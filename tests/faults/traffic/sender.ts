@@ -1,3 +1,4 @@
+import { parentPort } from 'node:worker_threads';
 import { createRandom } from '../../support/random.ts';
 import { type Kind, kinds, type Request } from './kinds.ts';
 
@@ -30,11 +31,11 @@ export function startSender(order: Order): Sender {
 if (!Bun.isMainThread) {
   const stopping = new AbortController();
   const tally: Tally = {};
-  self.onmessage = ({ data }: MessageEvent<Order | 'stop'>) => {
+  parentPort?.on('message', (data: Order | 'stop') => {
     if (data !== 'stop') return void send(data, kinds[data.kind] as Kind, tally, stopping.signal);
     stopping.abort();
     postMessage(tally);
-  };
+  });
 }
 
 async function send(order: Order, kind: Kind, tally: Tally, signal: AbortSignal): Promise<void> {
@@ -64,7 +65,7 @@ async function statusOf(
     const response = await fetch(url + path, {
       method,
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      ...(body !== undefined && { body: body as BodyInit }),
+      ...(body !== undefined && { body: body }),
       signal,
     });
     await response.arrayBuffer();

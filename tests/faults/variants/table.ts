@@ -1,5 +1,6 @@
 import { commitLate } from './early.ts';
 import { hideMoves } from './frozen.ts';
+import { holdHttpThread } from './held-thread.ts';
 import { ignoreThreads } from './ignored-threads.ts';
 import type { Patch, Swap } from './patch.ts';
 import { slowParse } from './slow-parse.ts';
@@ -104,6 +105,8 @@ export const variants: Record<string, Variant> = {
     ],
   },
   'only-full-disk-noted': { hooks: maskErrors },
+  /** What costs work is done on the thread that serves everybody. */
+  'held-http-thread': { prepare: holdHttpThread },
   'slow-parse': { prepare: slowParse },
   'no-thread-watch': { prepare: ignoreThreads },
   /** Not of the service: the harness changes one read in the recorded history. */
