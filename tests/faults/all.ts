@@ -6,10 +6,12 @@ import { disk } from './disk.ts';
 import { flood } from './flood.ts';
 import { fullQueue } from './full-queue.ts';
 import type { Harness } from './harness.ts';
+import { health } from './health.ts';
 import { hostile } from './hostile.ts';
 import { input } from './input.ts';
 import { isolation } from './isolation.ts';
 import { matrix } from './matrix.ts';
+import { moved } from './moved.ts';
 import { neighbour } from './neighbour.ts';
 import { order } from './order.ts';
 import { power, powerAlone } from './power.ts';
@@ -50,4 +52,6 @@ export const harnesses: Harness[] = [
   powerAlone,
   neighbour,
   hostile,
+  moved,
+  health,
 ];
