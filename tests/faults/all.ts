@@ -10,6 +10,7 @@ import { health } from './health.ts';
 import { hostile } from './hostile.ts';
 import { input } from './input.ts';
 import { isolation } from './isolation.ts';
+import { linear } from './linear.ts';
 import { matrix } from './matrix.ts';
 import { moved } from './moved.ts';
 import { neighbour } from './neighbour.ts';
@@ -54,4 +55,5 @@ export const harnesses: Harness[] = [
   hostile,
   moved,
   health,
+  linear,
 ];
