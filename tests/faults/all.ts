@@ -24,6 +24,7 @@ import { slow } from './slow.ts';
 import { steps } from './steps.ts';
 import { terminate } from './terminate.ts';
 import { text } from './text.ts';
+import { threads } from './threads.ts';
 
 /**
  * Every harness, in the order of the promises. P9 (several servers on one
@@ -56,4 +57,5 @@ export const harnesses: Harness[] = [
   moved,
   health,
   linear,
+  threads,
 ];

@@ -11,14 +11,19 @@ import {
 } from './harness.ts';
 import { buildChecker, type Checker } from './linearizability/checker.ts';
 import { startClients } from './linearizability/clients.ts';
-import { falsified, type History, operationsOf } from './linearizability/history.ts';
+import {
+  falsified,
+  type History,
+  type Operation,
+  operationsOf,
+} from './linearizability/history.ts';
 import { createTarget, restart, type Target } from './target.ts';
 
 const durationMs = { quick: 7_000, full: 180_000 };
 const clients = { groups: 2, perGroup: 5 };
 const faultAfterMs = { from: 100, to: 700 };
 const pausedMs = { from: 30, to: 400 };
-/** Of an operation that was read wrongly, this many around it are shown. */
+/** Of a memory whose operations fit no order, so many are shown. */
 const shownOperations = 12;
 
 export const linear: Harness = {
@@ -98,11 +103,14 @@ function judge(history: History, checker: Checker, falsify: boolean, violations:
   };
 }
 
-function explain(operations: ReturnType<typeof operationsOf>['operations'], key: string): string {
+/** The end of what happened to a memory, without reads that repeat the one before. */
+function explain(operations: Operation[], key: string): string {
   const own = operations.filter((operation) => operation.key === key);
-  const last = own.sort((a, b) => a.call - b.call).slice(-shownOperations);
-  const lines = last.map(({ kind, value, outcome, call, return: returned }) =>
+  const news = own
+    .sort((a, b) => a.call - b.call)
+    .filter(({ kind, value }, index) => kind !== 'read' || own[index - 1]?.value !== value);
+  const lines = news.map(({ kind, value, outcome, call, return: returned }) =>
     [kind, value, outcome, `${call}–${returned}`].join(' '),
   );
-  return `${key}: … ${lines.join('; ')}`;
+  return `${key}: … ${lines.slice(-shownOperations).join('; ')}`;
 }
