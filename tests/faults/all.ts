@@ -6,9 +6,14 @@ import { disk } from './disk.ts';
 import { flood } from './flood.ts';
 import { fullQueue } from './full-queue.ts';
 import type { Harness } from './harness.ts';
+import { health } from './health.ts';
+import { hostile } from './hostile.ts';
 import { input } from './input.ts';
 import { isolation } from './isolation.ts';
+import { linear } from './linear.ts';
 import { matrix } from './matrix.ts';
+import { moved } from './moved.ts';
+import { neighbour } from './neighbour.ts';
 import { order } from './order.ts';
 import { power, powerAlone } from './power.ts';
 import { queue } from './queue.ts';
@@ -19,6 +24,7 @@ import { slow } from './slow.ts';
 import { steps } from './steps.ts';
 import { terminate } from './terminate.ts';
 import { text } from './text.ts';
+import { threads } from './threads.ts';
 
 /**
  * Every harness, in the order of the promises. P9 (several servers on one
@@ -46,4 +52,10 @@ export const harnesses: Harness[] = [
   bulk,
   shown,
   powerAlone,
+  neighbour,
+  hostile,
+  moved,
+  health,
+  linear,
+  threads,
 ];

@@ -9,6 +9,8 @@ export type Spec = {
   port: number;
   variants: string[];
   env: Record<string, string>;
+  /** Modules that run first in every thread that the service starts. */
+  preload?: string[];
 };
 
 if (import.meta.main) {

@@ -1,4 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { startChild } from '../support/process.ts';
+import { until } from '../support/until.ts';
 
 const program = '/usr/bin/strace';
 
@@ -26,4 +28,31 @@ export function tampering(calls: DiskCall[], what: string, path?: string): strin
   const traced = ['-e', `trace=${[...new Set([...calls, 'fsync'])]}`];
   const only = path === undefined ? [] : ['-P', path];
   return [program, '-f', '-qq', '-o', '/dev/null', ...only, ...traced, ...inject];
+}
+
+/** Lets calls on the file fail in all threads of a process that runs already, until `detach`. */
+export async function attach(
+  pid: number,
+  { calls, error, path }: { calls: DiskCall[]; error: string; path: string },
+): Promise<{ detach(): Promise<void> }> {
+  const inject = ['-e', `trace=${calls}`, '-e', `inject=${calls}:error=${error}`];
+  const tracer = startChild([
+    ...[program, '-f', '-qq', '-o', '/dev/null', '-P', path, ...inject],
+    ...['-p', String(pid)],
+  ]);
+  const what = `strace on every thread (${tracer.log()})`;
+  await until(() => isTraced(pid), { what, timeoutMs: 5_000 });
+  return {
+    async detach() {
+      await tracer.end('SIGTERM');
+    },
+  };
+}
+
+function isTraced(pid: number): boolean {
+  return readdirSync(`/proc/${pid}/task`).every((thread) => {
+    const path = `/proc/${pid}/task/${thread}/status`;
+    // A thread may end between the two looks.
+    return !existsSync(path) || /TracerPid:\s+[1-9]/.test(readFileSync(path, 'utf8'));
+  });
 }

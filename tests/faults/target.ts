@@ -40,6 +40,10 @@ export function createTarget(
   options: {
     variants?: string[];
     env?: Record<string, string>;
+    /** Of the process, where `env` is what the service is given as its settings. */
+    processEnv?: Record<string, string>;
+    /** Modules that run first in each of its threads. */
+    preload?: string[];
     folder?: string;
     /** Where it is at first, it is after every start. */
     samePort?: true;
@@ -52,6 +56,7 @@ export function createTarget(
     port: 0,
     variants: options.variants ?? [],
     env: { ...quiet, ...options.env },
+    preload: options.preload ?? [],
   };
   let child: Child | null = null;
   let url = '';
@@ -59,7 +64,8 @@ export function createTarget(
   let up = openGate();
 
   async function start(under: string[] = []): Promise<void> {
-    const started = startChild([...under, process.execPath, serve, JSON.stringify(spec)]);
+    const command = [...under, process.execPath, serve, JSON.stringify(spec)];
+    const started = startChild(command, options.processEnv);
     child = started;
     let listened = false;
     void started.exited.then(() => {

@@ -1,6 +1,8 @@
-import { patchSource } from './patch.ts';
-import { variants } from './table.ts';
+import { applyVariants, chooseVariants } from './apply.ts';
 
-/** Before a command that a harness breaks on purpose: changes its source on the way in. */
-const names = process.env.FAULT_VARIANTS?.split(',') ?? [];
-patchSource(names.flatMap((name) => variants[name]?.patches ?? []));
+/*
+ * Runs first in every thread of a service that a harness breaks on purpose, and in a command line:
+ * a thread has its own modules and prototypes, so what the main thread changed does not reach it.
+ */
+const names = (process.env.FAULT_VARIANTS ?? '').split(',').filter((name) => name !== '');
+applyVariants(chooseVariants(names));

@@ -1,11 +1,21 @@
 import { commitLate } from './early.ts';
-import type { Patch } from './patch.ts';
+import { hideMoves } from './frozen.ts';
+import { holdHttpThread } from './held-thread.ts';
+import { ignoreThreads } from './ignored-threads.ts';
+import type { Patch, Swap } from './patch.ts';
+import { slowParse } from './slow-parse.ts';
 import { type Index, poisoned, slowed, splitFine } from './splits.ts';
+import { findsNothing, maskErrors, swallowErrors } from './sql-faults.ts';
+import type { Hook, Rewrite } from './statements.ts';
 
 /** A way in which the service is changed for a harness; most take one protection away. */
 export type Variant = {
-  /** Runs before the service is loaded. */
+  /** Runs in each thread before it loads the service. */
   prepare?(): void;
+  hooks?: Hook[];
+  /** Changes of SQL text. */
+  sql?: Rewrite[];
+  swaps?: Swap[];
   patches?: Patch[];
   env?: Record<string, string>;
   index?(inner: Index): Index;
@@ -23,16 +33,10 @@ export const variants: Record<string, Variant> = {
   'fine-split': { index: () => splitFine, patches: [ownIndex] },
   /** Not broken: some records throw, and some end the process. */
   poison: { index: poisoned, patches: [ownIndex] },
-  'answer-early': {
-    prepare: commitLate,
-    // SQLite refuses it while the commit before is open.
-    patches: [['server/storage/sqlite/writer.ts', 'db.run(`PRAGMA synchronous', '(`']],
-  },
+  'answer-early': { hooks: commitLate },
   'commit-error-swallowed': {
-    patches: [
-      ['server/storage/sqlite/writer.ts', 'commit.run();', 'try { commit.run(); } catch {}'],
-      ['server/storage/sqlite/wal.ts', 'throw outcomeUnknown(error);', ''],
-    ],
+    hooks: swallowErrors(/^COMMIT\b/i),
+    patches: [['server/storage/sqlite/wal.ts', 'throw outcomeUnknown(error);', '']],
   },
   'no-sync': {
     patches: [
@@ -47,14 +51,8 @@ export const variants: Record<string, Variant> = {
     patches: [['server/storage/sqlite/writer.ts', 'snapshot.hold();', '']],
   },
   'no-replay': {
-    patches: [
-      ['server/storage/sqlite/answers.ts', 'project_id = ? AND key = ?', '0 = ? AND key = ?'],
-      [
-        'server/storage/sqlite/migrations/001-memories.sql',
-        'CREATE UNIQUE INDEX answers_by_key',
-        'CREATE INDEX answers_by_key',
-      ],
-    ],
+    hooks: findsNothing(/^SELECT fingerprint\b.* FROM (answers|idempotency_keys)\b/is),
+    sql: [[/CREATE UNIQUE INDEX (answers|idempotency_keys)_by_key/i, 'CREATE INDEX $1_by_key']],
   },
   'constant-fingerprint': {
     patches: [
@@ -68,11 +66,7 @@ export const variants: Record<string, Variant> = {
   'no-lease-check': {
     patches: [['server/storage/sqlite/jobs.ts', "state = 'running' AND lease_token =", '0 <']],
   },
-  'no-project-filter': {
-    patches: [
-      ['server/storage/sqlite/memories.ts', 'm.project_id = +? AND m.id', '? > 0 AND m.id'],
-    ],
-  },
+  'no-project-filter': { sql: [[/m\.project_id = \+\? AND m\.id/, '? > 0 AND m.id']] },
   'no-rate-limit': { env: { MEMORY_RATE_LIMIT: 'off' } },
   'keys-cached-for-ever': {
     patches: [['server/http/authenticate.ts', 'const cachedMs = 500', 'const cachedMs = 1e9']],
@@ -102,6 +96,21 @@ export const variants: Record<string, Variant> = {
       ['server/memory/json.ts', '    content,\n', "    content: content.normalize('NFC'),\n"],
     ],
   },
+  /** Device and inode of the database file never change, whatever happens to it. */
+  'no-inode-check': {
+    prepare: hideMoves,
+    swaps: [
+      ['node:fs', 'tests/faults/variants/frozen-fs.ts'],
+      ['node:fs/promises', 'tests/faults/variants/frozen-fs-promises.ts'],
+    ],
+  },
+  'only-full-disk-noted': { hooks: maskErrors },
+  /** What costs work is done on the thread that serves everybody. */
+  'held-http-thread': { prepare: holdHttpThread },
+  'slow-parse': { prepare: slowParse },
+  'no-thread-watch': { prepare: ignoreThreads },
+  /** Not of the service: the harness changes one read in the recorded history. */
+  'falsified-read': {},
   'no-body-limit': { env: { MEMORY_MAX_BODY_BYTES: '1073741824' } },
   'no-structure-check': {
     patches: [

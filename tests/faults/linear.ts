@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRandom, type Random } from '../support/random.ts';
+import {
+  createViolations,
+  type Finding,
+  type Harness,
+  type RunOptions,
+  type Violations,
+} from './harness.ts';
+import { buildChecker, type Checker } from './linearizability/checker.ts';
+import { startClients } from './linearizability/clients.ts';
+import {
+  falsified,
+  type History,
+  type Operation,
+  operationsOf,
+} from './linearizability/history.ts';
+import { createTarget, restart, type Target } from './target.ts';
+
+const durationMs = { quick: 7_000, full: 180_000 };
+const clients = { groups: 2, perGroup: 5 };
+const faultAfterMs = { from: 100, to: 700 };
+const pausedMs = { from: 30, to: 400 };
+/** Of a memory whose operations fit no order, so many are shown. */
+const shownOperations = 12;
+
+export const linear: Harness = {
+  id: 'P29',
+  promise: 'Whatever is read fits one order of the acknowledged operations',
+  proof:
+    `${clients.groups * clients.perGroup} clients save, get, update, delete, list and search a ` +
+    'few memories under kill -9, SIGSTOP and SIGTERM; porcupine (Go) checks the operations on ' +
+    'each memory, those of unknown outcome as possible at any time; a history with one stale ' +
+    'read must be refused',
+  control: { without: 'the truth of one read', variants: ['falsified-read'] },
+  run,
+};
+
+async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
+  const folder = mkdtempSync(join(tmpdir(), 'memory-linear-'));
+  try {
+    const checker = buildChecker(folder);
+    if (typeof checker === 'string') return { figures: {}, violations: [], skipped: checker };
+    const violations = createViolations();
+    const { history, faults } = await record(createRandom(seed), durationMs[tier]);
+    const judged = judge(history, checker, variants.includes('falsified-read'), violations);
+    return { figures: { ...faults, ...judged }, violations: violations.list() };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function record(random: Random, ms: number) {
+  const target = createTarget();
+  const faults = { kills: 0, pauses: 0, stops: 0 };
+  try {
+    await target.start();
+    const running = startClients(target, random, clients);
+    const until = performance.now() + ms;
+    while (performance.now() < until) {
+      await Bun.sleep(random.between(faultAfterMs.from, faultAfterMs.to));
+      faults[await disturb(target, random)] += 1;
+    }
+    return { history: await running.stop(), faults };
+  } finally {
+    await target.remove();
+  }
+}
+
+async function disturb(target: Target, random: Random): Promise<'kills' | 'pauses' | 'stops'> {
+  const share = random.next();
+  if (share < 0.4) {
+    target.signal('SIGSTOP');
+    await Bun.sleep(random.between(pausedMs.from, pausedMs.to));
+    target.signal('SIGCONT');
+    return 'pauses';
+  }
+  if (share < 0.6) await target.stop();
+  await restart(target);
+  return share < 0.6 ? 'stops' : 'kills';
+}
+
+function judge(history: History, checker: Checker, falsify: boolean, violations: Violations) {
+  const { operations, strange } = operationsOf(history);
+  for (const text of strange) violations.add(text);
+  const wrong = falsified(operations);
+  if (wrong === null) violations.add('no read could be falsified: too little was done');
+  const report = checker.check(falsify && wrong !== null ? wrong : operations);
+  for (const key of report.violations) violations.add(`fits no order: ${explain(operations, key)}`);
+  for (const key of report.undecided) violations.add(`not decided in time: ${key}`);
+  const rejected = wrong !== null && checker.check(wrong).violations.length > 0;
+  if (!rejected) violations.add('a history with a stale read was accepted');
+  const unknown = history.writes.filter(({ outcome }) => outcome === 'unknown').length;
+  return {
+    requests: history.writes.length + history.sights.length,
+    unknown,
+    memories: report.memories,
+    operations: report.operations,
+    notLinearizable: report.violations.length,
+    staleReadRefused: rejected ? 'yes' : 'no',
+  };
+}
+
+/** The end of what happened to a memory, without reads that repeat the one before. */
+function explain(operations: Operation[], key: string): string {
+  const own = operations.filter((operation) => operation.key === key);
+  const news = own
+    .sort((a, b) => a.call - b.call)
+    .filter(({ kind, value }, index) => kind !== 'read' || own[index - 1]?.value !== value);
+  const lines = news.map(({ kind, value, outcome, call, return: returned }) =>
+    [kind, value, outcome, `${call}–${returned}`].join(' '),
+  );
+  return `${key}: … ${lines.slice(-shownOperations).join('; ')}`;
+}

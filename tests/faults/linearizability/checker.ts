@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import { type Operation, writeHistory } from './history.ts';
+
+export type Report = {
+  memories: number;
+  operations: number;
+  /** Memories whose operations fit no order. */
+  violations: string[];
+  /** Those for which this was not decided in time. */
+  undecided: string[];
+};
+
+export type Checker = { check(operations: Operation[]): Report };
+
+/** Builds the checker into the folder. A string says why that is not possible here. */
+export function buildChecker(folder: string): Checker | string {
+  const program = join(folder, 'check');
+  if (Bun.which('go') === null) return 'go is not installed, and the independent checker needs it';
+  const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly', GOTOOLCHAIN: 'local' };
+  const command = ['go', 'build', '-o', program, '.'];
+  const built = Bun.spawnSync(command, { cwd: import.meta.dir, env });
+  if (built.exitCode !== 0) return `the checker cannot be built: ${built.stderr.toString().trim()}`;
+  return {
+    check(operations) {
+      const path = join(folder, 'history.jsonl');
+      writeHistory(path, operations);
+      const ran = Bun.spawnSync([program, path]);
+      if (ran.exitCode !== 0) throw new Error(`the checker failed: ${ran.stderr}`);
+      return JSON.parse(ran.stdout.toString()) as Report;
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRandom } from '../support/random.ts';
+import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import { createTarget } from './target.ts';
+import { folderSetting, startedThreads, type ThreadFault } from './thread-faults.ts';
+import { type Case, meet, noTotals } from './thread-meeting.ts';
+import { countLost, type Save } from './traffic/saves.ts';
+
+/** In every thread, and after them those in the middle of the writer's work. */
+const everywhere: Record<'quick' | 'full', ThreadFault['what'][]> = {
+  quick: ['exit', 'loop'],
+  full: ['exit', 'throw', 'loop', 'block'],
+};
+const rounds = { quick: 1, full: 4 };
+const writer = 'writer';
+
+export const threads: Harness = {
+  id: 'P30',
+  promise:
+    'A thread that dies or hangs is noticed within two seconds; every request is answered, nothing ' +
+    'answered is lost, and the service goes on or ends with a reason',
+  proof:
+    `each thread ended, by an exception too, and held for ever, in a loop and in a system call, at ` +
+    `random moments and around the writer's COMMIT, under clients that save and others ` +
+    'that list and search',
+  control: { without: 'the watch over the threads', variants: ['no-thread-watch'] },
+  run,
+};
+
+async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
+  if (process.platform !== 'linux') {
+    return { figures: {}, violations: [], skipped: 'the name of a thread is read from /proc' };
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'memory-threads-'));
+  const random = createRandom(seed);
+  const violations = createViolations();
+  const preload = [join(import.meta.dir, 'thread-faults.ts')];
+  const processEnv = { [folderSetting]: folder };
+  const target = createTarget({ variants, preload, processEnv, env: { LOG_LEVEL: 'error' } });
+  const totals = { ...noTotals };
+  const all: Save[] = [];
+  try {
+    await target.start();
+    const names = runningThreads(target.pid, folder);
+    if (names.length === 0) violations.add('no thread loaded what the option `preload` names');
+    for (const { name, fault } of casesFor(names, tier)) {
+      all.push(...(await meet({ target, folder, name, fault, random, violations, totals })));
+      if (!target.running()) await target.start();
+    }
+    await target.kill();
+    await target.start();
+    const lost = names.length === 0 ? 0 : await countLost(target, all, violations, 'at the end');
+    const figures = { threads: names.join(' ') || 'none', ...totals, lost };
+    return { figures, violations: violations.list() };
+  } finally {
+    await target.remove();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function casesFor(names: string[], tier: 'quick' | 'full'): Case[] {
+  const idle = names.flatMap((name) =>
+    everywhere[tier].map((what): Case => ({ name, fault: { what, when: 'idle' } })),
+  );
+  const whats: ThreadFault['what'][] = tier === 'full' ? ['exit', 'loop', 'block'] : ['block'];
+  const inWrites = (names.includes(writer) ? whats : []).flatMap((what): Case[] => [
+    { name: writer, fault: { what, when: 'before COMMIT' } },
+    { name: writer, fault: { what, when: 'after COMMIT' } },
+  ]);
+  const once = [...idle, ...(tier === 'full' ? inWrites : inWrites.slice(0, 1))];
+  return Array.from({ length: rounds[tier] }, () => once).flat();
+}
+
+/** Those that signed in and still run: one that checks something at the start may have ended. */
+function runningThreads(pid: number, folder: string): string[] {
+  const tasks = readdirSync(`/proc/${pid}/task`);
+  const running = tasks.map((id) => readFileSync(`/proc/${pid}/task/${id}/comm`, 'utf8').trim());
+  const names = new Set(startedThreads(folder).map(({ name }) => name));
+  return [...names].filter((name) => running.includes(name)).sort();
+}

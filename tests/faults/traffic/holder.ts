@@ -1,0 +1,8 @@
+import { Database } from 'bun:sqlite';
+
+/** Holds the write lock of the database at the path until it is killed. */
+const db = new Database(process.argv[2], { create: false, readwrite: true });
+db.run('PRAGMA busy_timeout = 5000');
+db.run('BEGIN EXCLUSIVE');
+console.log('held');
+setInterval(() => {}, 1_000);

@@ -1,0 +1,79 @@
+import type { Random } from '../../support/random.ts';
+import { hostileBodies } from './bodies.ts';
+
+/** What one project may do, within its rate limit, at the cost of another. */
+export type Kind = {
+  /** Requests under way at once. */
+  concurrency: number;
+  /** Called once where the requests are sent from. */
+  requests(random: Random): (index: number) => Request;
+};
+
+export type Request = { method: string; path: string; body?: Uint8Array | string };
+
+export const heavyUser = 'heavy';
+export const fewUsers = 600;
+export const fewMemories = 3;
+const vocabulary = 4_000;
+const queryWords = 48;
+const longWord = 1_000;
+
+export const kinds: Record<string, Kind> = {
+  heavySearches: { concurrency: 16, requests: (random) => () => search(words(random, queryWords)) },
+  longWords: { concurrency: 16, requests: (random) => () => search(letters(random, longWord)) },
+  erasuresOfNobody: { concurrency: 4, requests: () => (index) => erase(`nobody-${index}`) },
+  erasuresOfFew: { concurrency: 4, requests: () => (index) => erase(`few-${index % fewUsers}`) },
+  exports: { concurrency: 4, requests: () => () => get('/v1/export?limit=1&userId=heavy') },
+  batches: { concurrency: 2, requests: (random) => () => batch(eventsOf(random)) },
+  denseBodies: { concurrency: 4, requests: denseBodies },
+};
+
+function get(path: string): Request {
+  return { method: 'GET', path };
+}
+
+function search(query: string): Request {
+  return get(`/v1/memories/search?userId=${heavyUser}&query=${encodeURIComponent(query)}`);
+}
+
+function erase(userId: string): Request {
+  return { method: 'DELETE', path: `/v1/memories?userId=${userId}` };
+}
+
+export function batch(items: object[]): Request {
+  return { method: 'POST', path: '/v1/ingest/batch', body: JSON.stringify({ items }) };
+}
+
+function eventsOf(random: Random): object[] {
+  const user = random.between(0, 50);
+  return Array.from({ length: 1_000 }, () => eventOf(`batch-${user}`, words(random, 12)));
+}
+
+export function eventOf(userId: string, text: string): object {
+  return { type: 'event', userId, data: { name: 'seen', text } };
+}
+
+function denseBodies(): (index: number) => Request {
+  // Those that are refused: the others would be stored, which is another kind.
+  const bodies = Object.values(hostileBodies)
+    .map((make) => make())
+    .filter(({ accepted }) => !accepted);
+  return (index) => {
+    const { path, bytes } = bodies[index % bodies.length] ?? { path: '/', bytes: '' };
+    return { method: 'POST', path, body: bytes };
+  };
+}
+
+/** Of a language with as many words; the same number is always the same word. */
+export function words(random: Random, count: number): string {
+  return Array.from({ length: count }, () => word(random.between(0, vocabulary))).join(' ');
+}
+
+function word(index: number): string {
+  const syllables = ['ba', 'ke', 'li', 'mo', 'nu', 'ra', 'se', 'ti', 'vo', 'zu'];
+  return [...String(index * 7_919)].map((digit) => syllables[Number(digit)]).join('');
+}
+
+function letters(random: Random, count: number): string {
+  return Array.from({ length: count }, () => String.fromCharCode(random.between(97, 123))).join('');
+}

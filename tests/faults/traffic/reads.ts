@@ -1,0 +1,33 @@
+import { send } from '../api.ts';
+import type { Target } from '../target.ts';
+
+/** A request that was sent, and when it ended, in whatever way. */
+export type Asked = { sentAt: number; endedAt: number };
+
+const paths = ['/v1/memories?userId=saves&limit=5', '/v1/memories/search?userId=one&query=dark'];
+const clientsOfEach = 2;
+const pauseMs = 5;
+
+/** Clients that list and search, one request after the other. */
+export function startReads(target: Target): { stop(): Promise<Asked[]> } {
+  const all: Asked[] = [];
+  let stopping = false;
+  async function run(path: string): Promise<void> {
+    while (!stopping) {
+      const sentAt = performance.now();
+      if (target.running()) {
+        await send(target, { method: 'GET', path });
+        all.push({ sentAt, endedAt: performance.now() });
+      }
+      await Bun.sleep(pauseMs);
+    }
+  }
+  const running = Array.from({ length: clientsOfEach }, () => paths.map(run)).flat();
+  return {
+    async stop() {
+      stopping = true;
+      await Promise.all(running);
+      return all;
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import { patchSource } from './patch.ts';
+import type { Index } from './splits.ts';
+import { interceptSql } from './statements.ts';
+import { type Variant, variants } from './table.ts';
+
+export function chooseVariants(names: string[]): Variant[] {
+  return names.map((name) => {
+    const variant = variants[name];
+    if (variant === undefined) throw new Error(`there is no variant ${name}`);
+    return variant;
+  });
+}
+
+/** Lays the variants over what this thread loads from now on. */
+export function applyVariants(chosen: Variant[]): void {
+  const faultIndex = (inner: Index) =>
+    chosen.reduce((index, variant) => variant.index?.(index) ?? index, inner);
+  Object.assign(globalThis, { faultIndex });
+  const hooks = chosen.flatMap((variant) => variant.hooks ?? []);
+  const rewrites = chosen.flatMap((variant) => variant.sql ?? []);
+  if (hooks.length + rewrites.length > 0) interceptSql({ hooks, rewrites });
+  for (const { prepare } of chosen) prepare?.();
+  patchSource(
+    patchesOf(chosen),
+    chosen.flatMap((variant) => variant.swaps ?? []),
+  );
+}
+
+/** Two variants may want the same change. */
+export function patchesOf(chosen: Variant[]) {
+  return [...new Set(chosen.flatMap((variant) => variant.patches ?? []))];
+}
