@@ -16,7 +16,7 @@ export const order: Harness = {
   promise: 'Records of one memory are applied in the order of acceptance',
   proof:
     'the same source and externalId ingested again and again, looked at after each answer, ' +
-    'while the server is killed; at the end content and passages are those of the last ' +
+    'while the server is killed; at the end content and chunks are those of the last ' +
     'accepted',
   control: { without: 'completion only for the holder of the lease', variants: ['no-lease-check'] },
   run,
@@ -25,7 +25,7 @@ export const order: Harness = {
 async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   const random = createRandom(seed);
   const violations = createViolations();
-  const target = createTarget({ variants: ['fine-split', ...variants] });
+  const target = createTarget({ variants });
   const owed = new Map<string, Owed>();
   const counts = { versions: 0, looks: 0, inversions: 0 };
   try {

@@ -37,7 +37,7 @@ export const powerAlone: Harness = {
   id: 'P22',
   promise: 'So is that of a client that is alone, which COMMIT itself waits for',
   proof: proof('one client'),
-  control: { without: 'the wait for the disk in COMMIT', variants: ['no-sync-alone'] },
+  control: { without: 'the wait for the disk in COMMIT', variants: ['no-sync'] },
   run: (options) => run(options, 1, { quick: 3, full: 30, control: 20 }),
 };
 

@@ -1,4 +1,5 @@
 import { Database } from 'bun:sqlite';
+import { splitChunks } from '../../server/memory/chunks.ts';
 import type { Violations } from './harness.ts';
 
 /** What must have become of a record. */
@@ -11,8 +12,6 @@ type Row = {
   attempts: number;
   complete: number;
   total: number;
-  passages: number;
-  covered: number;
 };
 
 /** Looks into the file of a server that has stopped: each record's end, and that its result is
@@ -42,10 +41,10 @@ export function auditQueue(path: string, owed: Map<string, Owed>, violations: Vi
   return { ...found, strangers };
 }
 
-/** The passages cover the text, all of it and once. */
-function isWhole({ content, complete, total, passages, covered }: Row, fate: string): boolean {
+/** The result is that of the text which is stored. */
+function isWhole({ content, complete, total }: Row, fate: string): boolean {
   if (fate === 'failed') return false;
-  return covered === content.length && complete === total && passages === total;
+  return complete === total && total === splitChunks(content).length;
 }
 
 function readRows(path: string): Row[] {
@@ -53,14 +52,10 @@ function readRows(path: string): Row[] {
   try {
     return db
       .prepare<Row, []>(
-        `SELECT m.id, m.content, j.state, j.attempts, j.chunks_complete AS complete,
-           j.chunks_total AS total, count(p.ordinal) AS passages,
-           ifnull(sum(p.length), 0) AS covered
+        `SELECT m.id, m.content, t.state, t.attempts, t.chunks_complete AS complete,
+           t.chunks_total AS total
          FROM memories AS m
-         JOIN jobs AS j ON j.project_id = m.project_id AND j.memory_seq = m.seq
-         LEFT JOIN passages AS p ON p.project_id = m.project_id AND p.user_id = m.user_id
-           AND p.memory_seq = m.seq
-         GROUP BY m.seq`,
+         JOIN tasks AS t ON t.project_id = m.project_id AND t.memory_row_id = m.row_id`,
       )
       .all();
   } finally {

@@ -3,7 +3,7 @@ import { sendUntilKnown } from './api.ts';
 import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
 import { auditQueue, type Owed } from './queue-audit.ts';
 import { createTarget, type Target } from './target.ts';
-import { exitsOn, throwsOn } from './variants/splits.ts';
+import { exitsOn, throwsOn } from './variants/handlers.ts';
 
 const records = { quick: 400, full: 5_000 };
 const poison = { throwing: 4, exiting: 2 };
@@ -27,7 +27,7 @@ export const queue: Harness = {
 };
 
 /** A worker that stumbles over poison and stores each text in many steps. */
-const wiring = ['fine-split', 'poison'];
+const wiring = ['poison'];
 
 async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   const random = createRandom(seed);

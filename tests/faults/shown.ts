@@ -29,7 +29,7 @@ export const shown: Harness = {
     `strace makes every sync take ${syncMs} ms; a memory is saved, updated and deleted while ` +
     'it is listed all the time: no change is seen before the disk has taken it. Then some fail: ' +
     'what they left is seen by nobody until the disk has taken it after all',
-  control: { without: 'the snapshot that reads keep to meanwhile', variants: ['shown-at-once'] },
+  control: { without: 'the sync inside COMMIT', variants: ['no-sync'] },
   run,
 };
 

@@ -1,5 +1,5 @@
+import type { Handler } from '../../../server/tasks/handlers.ts';
 import { patchSource } from './patch.ts';
-import type { Index } from './splits.ts';
 import { interceptSql } from './statements.ts';
 import { type Variant, variants } from './table.ts';
 
@@ -13,9 +13,9 @@ export function chooseVariants(names: string[]): Variant[] {
 
 /** Lays the variants over what this thread loads from now on. */
 export function applyVariants(chosen: Variant[]): void {
-  const faultIndex = (inner: Index) =>
-    chosen.reduce((index, variant) => variant.index?.(index) ?? index, inner);
-  Object.assign(globalThis, { faultIndex });
+  const faultHandler = (inner: Handler) =>
+    chosen.reduce((handler, variant) => variant.handler?.(handler) ?? handler, inner);
+  Object.assign(globalThis, { faultHandler });
   const hooks = chosen.flatMap((variant) => variant.hooks ?? []);
   const rewrites = chosen.flatMap((variant) => variant.sql ?? []);
   if (hooks.length + rewrites.length > 0) interceptSql({ hooks, rewrites });

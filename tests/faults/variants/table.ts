@@ -1,10 +1,11 @@
+import type { Handler } from '../../../server/tasks/handlers.ts';
 import { commitLate } from './early.ts';
 import { hideMoves } from './frozen.ts';
+import { poisoned, slowed } from './handlers.ts';
 import { holdHttpThread } from './held-thread.ts';
 import { ignoreThreads } from './ignored-threads.ts';
 import type { Patch, Swap } from './patch.ts';
 import { slowParse } from './slow-parse.ts';
-import { type Index, poisoned, slowed, splitFine } from './splits.ts';
 import { findsNothing, maskErrors, swallowErrors } from './sql-faults.ts';
 import type { Hook, Rewrite } from './statements.ts';
 
@@ -18,41 +19,28 @@ export type Variant = {
   swaps?: Swap[];
   patches?: Patch[];
   env?: Record<string, string>;
-  index?(inner: Index): Index;
+  handler?(inner: Handler): Handler;
 };
 
-/** Puts the worker's cutting of texts into the hands of the variant. */
-const ownIndex: Patch = [
-  'server/main.ts',
-  'index: indexInTurns',
-  'index: globalThis.faultIndex(indexInTurns)',
+/** Puts the indexing of texts into the hands of the variant. */
+const ownHandler: Patch = [
+  'server/tasks/handlers.ts',
+  '{ index: indexMemory }',
+  '{ index: globalThis.faultHandler(indexMemory) }',
 ];
 
 export const variants: Record<string, Variant> = {
-  /** Not broken: many small passages, so that one text takes several steps to store. */
-  'fine-split': { index: () => splitFine, patches: [ownIndex] },
   /** Not broken: some records throw, and some end the process. */
-  poison: { index: poisoned, patches: [ownIndex] },
+  poison: { handler: poisoned, patches: [ownHandler] },
   'answer-early': { hooks: commitLate },
-  'commit-error-swallowed': {
-    hooks: swallowErrors(/^COMMIT\b/i),
-    patches: [['server/storage/sqlite/wal.ts', 'throw outcomeUnknown(error);', '']],
-  },
+  'commit-error-swallowed': { hooks: swallowErrors(/^COMMIT\b/i) },
+  /** COMMIT publishes and answers what only the system's cache has. */
   'no-sync': {
-    patches: [
-      ['server/storage/sqlite/wal.ts', 'await syncInPool(file());', ''],
-      ['server/storage/sqlite/writer.ts', "? 'FULL'", "? 'NORMAL'"],
-    ],
-  },
-  'no-sync-alone': {
-    patches: [['server/storage/sqlite/writer.ts', "? 'FULL'", "? 'NORMAL'"]],
-  },
-  'shown-at-once': {
-    patches: [['server/storage/sqlite/writer.ts', 'snapshot.hold();', '']],
+    patches: [['server/storage/sqlite/settings.ts', 'synchronous: 2', 'synchronous: 1']],
   },
   'no-replay': {
-    hooks: findsNothing(/^SELECT fingerprint\b.* FROM (answers|idempotency_keys)\b/is),
-    sql: [[/CREATE UNIQUE INDEX (answers|idempotency_keys)_by_key/i, 'CREATE INDEX $1_by_key']],
+    hooks: findsNothing(/^SELECT k\.fingerprint\b.* FROM idempotency_keys\b/is),
+    sql: [[/CREATE UNIQUE INDEX idempotency_keys_by_key/i, 'CREATE INDEX idempotency_keys_by_key']],
   },
   'constant-fingerprint': {
     patches: [
@@ -64,7 +52,9 @@ export const variants: Record<string, Variant> = {
     ],
   },
   'no-lease-check': {
-    patches: [['server/storage/sqlite/jobs.ts', "state = 'running' AND lease_token =", '0 <']],
+    patches: [
+      ['server/storage/sqlite/writer/tasks.ts', "state = 'running' AND lease_token =", '0 <'],
+    ],
   },
   'no-project-filter': { sql: [[/m\.project_id = \+\? AND m\.id/, '? > 0 AND m.id']] },
   'no-rate-limit': { env: { MEMORY_RATE_LIMIT: 'off' } },
@@ -75,7 +65,7 @@ export const variants: Record<string, Variant> = {
     patches: [['server/main.ts', 'await listener.stop();', 'process.exit(0);']],
   },
   /** Not broken: the worker takes a moment over each text. */
-  'slow-split': { index: slowed, patches: [ownIndex] },
+  'slow-split': { handler: slowed, patches: [ownHandler] },
   /** Not broken: room for fewer records. */
   'small-queue': {
     patches: [['sdk/contract/limits.ts', 'pendingRecords: 100_000', 'pendingRecords: 1_000']],
@@ -83,10 +73,11 @@ export const variants: Record<string, Variant> = {
   'drop-when-full': {
     patches: [
       [
-        'server/storage/sqlite/records.ts',
-        'ensureRoom(projectId, records.length);',
-        `try { ensureRoom(projectId, records.length); } catch {
-           return { outcome: records.map(({ id }) => id) };
+        'server/storage/sqlite/writer/records.ts',
+        'queueLimit(projectId, records.length);',
+        `try { queueLimit(projectId, records.length); } catch {
+           const ids = records.map(({ id }) => id);
+           return batchResponse(ids, batch ?? { indexes: [], failed: [] });
          }`,
       ],
     ],
@@ -129,9 +120,9 @@ export const variants: Record<string, Variant> = {
   'throwing-route': {
     patches: [
       [
-        'server/storage/sqlite/jobs.ts',
-        'getStatus: async (projectId, id) =>',
-        'getStatus: async (projectId, id) => id.includes("7") ? [].at(-1).x :',
+        'server/storage/sqlite/reader/memories.ts',
+        'getStatus: status,',
+        'getStatus: (read) => read.id.includes("7") ? [].at(-1).x : status(read),',
       ],
     ],
   },

@@ -1,0 +1,28 @@
+import type { Handler } from '../../../server/tasks/handlers.ts';
+
+/** Words in a record's text that the poisoned worker stumbles over. */
+export const throwsOn = 'poison: throw';
+export const exitsOn = 'poison: exit';
+
+const workMs = 2;
+const slowMs = 1;
+
+/** Takes its time over each text, throws for some and ends the process for others. */
+export function poisoned(inner: Handler): Handler {
+  return async (task, storage) => {
+    const { projectId, memoryId } = task;
+    const memory = await storage.getMemory({ projectId, id: memoryId ?? '', now: 0 });
+    const content = memory?.content ?? '';
+    Bun.sleepSync(workMs);
+    if (content.includes(throwsOn)) throw new Error('poisoned');
+    if (content.includes(exitsOn)) process.kill(process.pid, 'SIGKILL');
+    return inner(task, storage);
+  };
+}
+
+export function slowed(inner: Handler): Handler {
+  return (task, storage) => {
+    Bun.sleepSync(slowMs);
+    return inner(task, storage);
+  };
+}
