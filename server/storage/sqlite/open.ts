@@ -5,6 +5,7 @@ import { createChannel } from '../../threads/channel.ts';
 import { startThread } from '../../threads/start.ts';
 import { damaged, structuralFaults } from './check.ts';
 import { createOperations } from './client.ts';
+import { watchFile } from './file-identity.ts';
 import { type Lock, lockDatabase } from './lock.ts';
 import { migrate } from './migrate.ts';
 import { canonicalPath } from './path.ts';
@@ -104,7 +105,9 @@ async function startThreads(
   await writer.ready;
   const db = openForReading(path);
   const keyReads = createKeyReads(db);
-  const parts = { path, writer, readers, keyReads, pageReads: createPageReads(db) };
+  const fileCheck = watchFile(path);
+  const pageReads = createPageReads(db);
+  const parts = { path, fileCheck, writer, readers, keyReads, pageReads };
   return {
     name: 'sqlite',
     ...createOperations(parts),
