@@ -8,6 +8,8 @@ import type { TasksNotice, TasksStart } from './thread.ts';
 export type TaskRunner = {
   /** Says that there may be work. Cheap; called after every accepted record. */
   wake(): void;
+  /** Starts the thread again with a new connection to the storage. */
+  restart(): void;
   /** When the loop last moved on, by `performance.now()`: a claim, a task, or nothing to do. */
   movedAt(): number;
   stop(): Promise<void>;
@@ -64,6 +66,7 @@ export function startTasks(options: {
         thread.post('wake');
       });
     },
+    restart: () => thread.terminate(),
     movedAt: () => movedAt,
     stop() {
       isStopping = true;

@@ -33,6 +33,8 @@ const lockAdvice =
 export type OpenOptions = {
   /** Hears of what goes wrong beside the requests. */
   warn?(message: string, error?: unknown): void;
+  /** What `connection` gave to other threads is dead: they have to connect again. */
+  onReplaced?(): void;
   /** The storage cannot go on, and neither can the service. */
   onEnd?(reason: string): void;
   /** Modules that every thread loads first; tests inject faults by them. */
@@ -45,13 +47,13 @@ export type OpenOptions = {
  * served.
  */
 export async function openSqlite(name: string, options: OpenOptions = {}): Promise<Storage> {
-  const { warn = () => {}, onEnd = () => {}, preload = [] } = options;
+  const { warn = () => {}, onReplaced = () => {}, onEnd = () => {}, preload = [] } = options;
   keepFilesPrivate();
   const path = canonicalPath(name);
   const lock = lockDatabase(path, lockAdvice);
   try {
     prepareFile(path);
-    return await startThreads(path, { lock, warn, onEnd, preload });
+    return await startThreads(path, { lock, warn, onReplaced, onEnd, preload });
   } catch (error) {
     lock.release();
     throw error;
