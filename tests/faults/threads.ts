@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRandom } from '../support/random.ts';
 import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
-import { createTarget } from './target.ts';
+import { send } from './api.ts';
+import { createTarget, type Target } from './target.ts';
 import { folderSetting, startedThreads, type ThreadFault } from './thread-faults.ts';
 import { type Case, meet, noTotals } from './thread-meeting.ts';
 import { countLost, type Save } from './traffic/saves.ts';
@@ -43,6 +44,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   const all: Save[] = [];
   try {
     await target.start();
+    await startEveryThread(target);
     const names = runningThreads(target.pid, folder);
     if (names.length === 0) violations.add('no thread loaded what the option `preload` names');
     for (const { name, fault } of casesFor(names, tier)) {
@@ -58,6 +60,13 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     await target.remove();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Some threads start with the first request that needs them. */
+async function startEveryThread(target: Target): Promise<void> {
+  const path = '/v1/memories/search?userId=one&query=x';
+  await send(target, { method: 'GET', path });
+  await Bun.sleep(300);
 }
 
 function casesFor(names: string[], tier: 'quick' | 'full'): Case[] {

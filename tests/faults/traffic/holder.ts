@@ -4,5 +4,7 @@ import { Database } from 'bun:sqlite';
 const db = new Database(process.argv[2], { create: false, readwrite: true });
 db.run('PRAGMA busy_timeout = 5000');
 db.run('BEGIN EXCLUSIVE');
+// Collected, it would be closed.
+Object.assign(globalThis, { db });
 console.log('held');
 setInterval(() => {}, 1_000);
