@@ -1,34 +1,34 @@
 import type { Random } from '../../support/random.ts';
 import { type Call, type Reply, send, sendUntilKnown } from '../api.ts';
 import type { Target } from '../target.ts';
-import type { History, Sight, Write } from './history.ts';
+import type { History, Observation, Write } from './history.ts';
 
-/** Memories of a user before the next one takes its place: all must fit on one page. */
+/** Memories per user; all of them must fit on one page. */
 const savedOfUser = 30;
-/** Clients work on the newest memories, so that they meet. */
+/** Clients use only the newest memories, so that they contend for them. */
 const contested = 4;
 const word = 'falcon';
 const unknownPauseMs = 10;
 
-/** What the clients share. */
+/** State that the clients of a group share. */
 type Board = { userId: string; generation: number; saved: number; ids: string[] };
 
 export type Clients = { stop(): Promise<History> };
 
-/** Each group of clients saves, reads, updates, deletes, lists and searches the same memories. */
+/** The clients of a group save, read, update, delete, list and search the same memories. */
 export function startClients(
   target: Target,
   random: Random,
   { groups, perGroup }: { groups: number; perGroup: number },
 ): Clients {
-  const history: History = { writes: [], sights: [] };
+  const history: History = { writes: [], observations: [] };
   const state = { stopping: false, value: 0 };
   const running = Array.from({ length: groups }, (_, group) => {
     const board: Board = { userId: `g${group}-0`, generation: 0, saved: 0, ids: [] };
     return Array.from({ length: perGroup }, (_, index) => {
       const client = group * perGroup + index;
-      const turns = createTurns({ target, history, board, client, next: () => (state.value += 1) });
-      return runClient(target, random.fork(client), turns, () => state.stopping);
+      const steps = createSteps({ target, history, board, client, next: () => (state.value += 1) });
+      return runClient(target, random.fork(client), steps, () => state.stopping);
     });
   }).flat();
   return {
@@ -40,19 +40,19 @@ export function startClients(
   };
 }
 
-type Turns = ReturnType<typeof createTurns>;
+type Steps = ReturnType<typeof createSteps>;
 
-async function runClient(target: Target, random: Random, turns: Turns, stopping: () => boolean) {
+async function runClient(target: Target, random: Random, steps: Steps, stopping: () => boolean) {
   while (!stopping()) {
     await target.whenUp();
     const share = random.next();
     const patient = random.chance(0.5);
-    if (share < 0.12) await turns.save(patient);
-    else if (share < 0.34) await turns.update(random, patient);
-    else if (share < 0.4) await turns.remove(random, patient);
-    else if (share < 0.7) await turns.get(random);
-    else if (share < 0.86) await turns.see('');
-    else await turns.see(`/search?query=${word}`);
+    if (share < 0.12) await steps.save(patient);
+    else if (share < 0.34) await steps.update(random, patient);
+    else if (share < 0.4) await steps.remove(random, patient);
+    else if (share < 0.7) await steps.get(random);
+    else if (share < 0.86) await steps.see('');
+    else await steps.see(`/search?query=${word}`);
   }
 }
 
@@ -64,10 +64,10 @@ type Context = {
   next(): number;
 };
 
-function createTurns({ target, history, board, client, next }: Context) {
+function createSteps({ target, history, board, client, next }: Context) {
   const now = () => Math.round(performance.now() * 1_000);
 
-  /** A patient client repeats it, with its key, until the outcome is known. */
+  /** A patient client retries with the same idempotency key until the outcome is known. */
   async function write(call: Call, patient: boolean, entry: Pick<Write, 'kind' | 'value' | 'key'>) {
     const { userId } = board;
     const begun = now();
@@ -92,8 +92,8 @@ function createTurns({ target, history, board, client, next }: Context) {
     const reply = await send(target, { method: 'GET', path });
     const seen = seenIn(reply, only);
     if (seen === null) return void (await Bun.sleep(unknownPauseMs));
-    const sight: Sight = { userId, seen, only, call: begun, return: now(), client };
-    history.sights.push(sight);
+    const observation: Observation = { userId, seen, only, call: begun, return: now(), client };
+    history.observations.push(observation);
   }
 
   return {
@@ -143,7 +143,7 @@ function bodyOf(value: number, userId?: string) {
   return { content: `${word} ${value}`, ...(userId !== undefined && { userId }) };
 }
 
-/** An error of the server, or none at all, says nothing of what happened. */
+/** After a server error, or without a response, the outcome is unknown. */
 function outcomeOf(reply: Reply | null): Write['outcome'] {
   if (reply === null || reply.status >= 500) return 'unknown';
   if (reply.status === 404) return 'absent';
@@ -151,7 +151,7 @@ function outcomeOf(reply: Reply | null): Write['outcome'] {
   throw new Error(`a write was answered ${reply.status} ${reply.text}`);
 }
 
-/** Null where the read was not answered. */
+/** Null if the read failed. */
 function seenIn(reply: Reply | null, only: string | null): Map<string, number> | null {
   if (reply === null || reply.status >= 500) return null;
   if (reply.status === 404 && only !== null) return new Map();

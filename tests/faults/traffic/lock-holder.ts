@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite';
 
-/** Holds the write lock of the database at the path until it is killed. */
+/** Holds the write lock of the database until it is killed. */
 const db = new Database(process.argv[2], { create: false, readwrite: true });
 db.run('PRAGMA busy_timeout = 5000');
 db.run('BEGIN EXCLUSIVE');
