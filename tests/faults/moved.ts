@@ -3,20 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRandom, type Random } from '../support/random.ts';
 import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
-import { watchHealth } from './health-watch.ts';
 import { acts, bringBack, isLossless } from './moved-acts.ts';
+import { waitForDetection } from './moved-detection.ts';
 import { createTarget, type Target } from './target.ts';
-import { countLost, expectUnavailable, type Save, saveOnce, startSaves } from './traffic/saves.ts';
+import { countLost, type Save, saveOnce, startSaves } from './traffic/saves.ts';
 
 const cycles = { quick: 1, full: 12 };
 const clients = 8;
 const loadedMs = { from: 150, to: 900 };
-const detectedWithinMs = 1_000;
-const watchMs = 2_000;
-const afterDetectionMs = 400;
 /** Saved first; the file that replaces the database contains only these. */
 const firstSaves = 20;
-const reason = /moved|removed|deleted|replaced|missing|another file|different file/i;
 
 export const moved: Harness = {
   id: 'P25',
@@ -83,7 +79,7 @@ async function runCycle({
   await Bun.sleep(random.between(loadedMs.from, loadedMs.to));
   act.do(target.path, other);
   const actedAt = performance.now();
-  const detectedAt = await watch(target, saves.all, actedAt, act.name, violations);
+  const detectedAt = await waitForDetection(target, saves.all, actedAt, act.name, violations);
   const all = [...before, ...(await saves.stop())];
   const late = all.filter(({ id, sentAt }) => id !== null && sentAt > (detectedAt ?? Infinity));
   if (late.length > 0) violations.add(`${act.name}: ${late.length} acknowledged after detection`);
@@ -107,41 +103,6 @@ async function prepare(target: Target, other: string): Promise<Save[]> {
   await target.stop();
   copyFileSync(target.path, other);
   return saves;
-}
-
-/** Returns when the first write was answered 503 or /health failed, whichever came first. */
-async function watch(
-  target: Target,
-  saves: Save[],
-  actedAt: number,
-  name: string,
-  violations: Cycle['violations'],
-): Promise<number | null> {
-  const health = watchHealth(target);
-  const unavailable = () =>
-    saves.find(({ status, endedAt }) => status === 503 && endedAt > actedAt);
-  const isSeen = () => health.failing !== null && unavailable() !== undefined;
-  while (!isSeen() && target.running() && performance.now() < actedAt + watchMs)
-    await Bun.sleep(10);
-  await Bun.sleep(afterDetectionMs);
-  await health.stop();
-  const unavailableAt = unavailable()?.endedAt;
-  if (health.failing === null) violations.add(`${name}: /health stayed 200`);
-  else if (![...health.messages].some((text) => reason.test(text))) {
-    violations.add(`${name}: /health does not say why: ${[...health.messages]}`);
-  }
-  if (unavailableAt === undefined) violations.add(`${name}: no write was answered 503`);
-  const signs = [unavailableAt, health.failing?.at].filter((at) => at !== undefined);
-  if (signs.length === 0) return null;
-  const detectedAt = Math.min(...signs);
-  const tookMs = Math.round(detectedAt - actedAt);
-  if (tookMs > detectedWithinMs) violations.add(`${name}: detected after ${tookMs} ms`);
-  expectUnavailable(
-    saves.filter(({ sentAt }) => sentAt > detectedAt),
-    violations,
-    name,
-  );
-  return detectedAt;
 }
 
 /** Moves the file back and returns how many acknowledged saves are missing. */
