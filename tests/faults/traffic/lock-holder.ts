@@ -5,4 +5,5 @@ const db = new Database(process.argv[2], { create: false, readwrite: true });
 db.run('PRAGMA busy_timeout = 5000');
 db.run('BEGIN EXCLUSIVE');
 console.log('held');
-setInterval(() => {}, 1_000);
+// Keeps the connection referenced: a collected one is closed, which releases the lock.
+setInterval(() => db.inTransaction, 1_000);
