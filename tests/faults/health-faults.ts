@@ -5,20 +5,20 @@ import { sh } from './mounts.ts';
 import { attach, type DiskCall, straceMissing } from './strace.ts';
 import type { Target } from './target.ts';
 
-/** A reason for which writes fail. */
+/** A reason why writes fail. */
 export type Fault = {
   name: string;
-  /** Why it cannot be made here, or null. */
+  /** Why it cannot be injected here, or null. */
   missing(target: Target): string | null;
-  /** Resolves once it is in force, with what ends it. */
+  /** Resolves when the fault is active, with the function that ends it. */
   begin(target: Target): Promise<() => Promise<unknown>>;
 };
 
-const logOf = ({ path }: Target) => `${path}-wal`;
+const walOf = ({ path }: Target) => `${path}-wal`;
 const writes: DiskCall[] = ['pwrite64'];
 const syncs: DiskCall[] = ['fsync', 'fdatasync'];
 
-/** The last two are of the full tier. */
+/** The quick tier takes the first six. */
 export const faults: Fault[] = [
   injected('EIO', syncs),
   injected('EROFS', writes),
@@ -35,15 +35,15 @@ function injected(error: string, calls: DiskCall[]): Fault {
     name: `${error} of ${calls.join(' and ')}`,
     missing: straceMissing,
     async begin(target) {
-      const { detach } = await attach(target.pid, { calls, error, path: logOf(target) });
+      const { detach } = await attach(target.pid, { calls, error, path: walOf(target) });
       return detach;
     },
   };
 }
 
-const holder = join(import.meta.dir, 'traffic/holder.ts');
+const holder = join(import.meta.dir, 'traffic/lock-holder.ts');
 
-/** Another process is in a transaction that excludes all others. */
+/** Another process holds BEGIN EXCLUSIVE. */
 function locked(): Fault {
   return {
     name: 'locked by another process',
@@ -56,11 +56,11 @@ function locked(): Fault {
   };
 }
 
-/** The log may not be changed, by order of an administrator: EPERM. */
+/** Writes to an immutable file fail with EPERM, also through open descriptors. */
 function immutable(): Fault {
   const set = (flag: '+i' | '-i', path: string) => sh('chattr', flag, path);
   return {
-    name: 'the log made immutable',
+    name: 'immutable WAL',
     missing(target) {
       try {
         for (const flag of ['+i', '-i'] as const) set(flag, target.path);
@@ -70,8 +70,8 @@ function immutable(): Fault {
       }
     },
     async begin(target) {
-      set('+i', logOf(target));
-      return async () => existsSync(logOf(target)) && set('-i', logOf(target));
+      set('+i', walOf(target));
+      return async () => existsSync(walOf(target)) && set('-i', walOf(target));
     },
   };
 }

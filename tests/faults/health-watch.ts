@@ -1,18 +1,18 @@
 import { send } from './api.ts';
 import type { Target } from './target.ts';
 
-/** What /health said since, and when; times are of `performance.now()`. */
+/** Responses of /health since the watch began; times are from `performance.now()`. */
 export type HealthWatch = {
-  /** The first answer that is not 200. */
-  failing: Sight | null;
-  /** The last answer; null before the first. */
-  last: Sight | null;
-  /** Answers, other than 200, that had a message. */
+  /** The first response other than 200. */
+  failing: Observation | null;
+  /** The latest response; null before the first. */
+  last: Observation | null;
+  /** The messages of all responses other than 200. */
   messages: Set<string>;
   stop(): Promise<void>;
 };
 
-export type Sight = { at: number; status: number | null; text: string };
+export type Observation = { at: number; status: number | null; text: string };
 
 const everyMs = 25;
 

@@ -9,15 +9,15 @@ import {
 import { type Fault, faults } from './health-faults.ts';
 import { type HealthWatch, watchHealth } from './health-watch.ts';
 import { createTarget, type Target } from './target.ts';
-import { countLost, expectRefusals, type Save, saveOnce, startSaves } from './traffic/saves.ts';
+import { countLost, expectUnavailable, type Save, saveOnce, startSaves } from './traffic/saves.ts';
 
 const kinds = { quick: 6, full: faults.length };
 const rounds = { quick: 1, full: 5 };
 const clients = 4;
 const beforeMs = 250;
-const lastsMs = 1_600;
+const faultMs = 1_600;
 const failingWithinMs = 1_000;
-const healedWithinMs = 5_000;
+const recoveredWithinMs = 5_000;
 
 export const health: Harness = {
   id: 'P26',
@@ -25,23 +25,24 @@ export const health: Harness = {
     'While writes fail for any reason of disk or database, /health is 503 within a second and ' +
     'writes answer 503 with Retry-After',
   proof:
-    `${faults.map(({ name }) => name).join(', ')}, begun and ended under ${clients} clients that ` +
-    'save; then kill -9 and the comparison',
-  control: { without: 'all errors but that of a full disk', variants: ['only-full-disk-noted'] },
+    `${faults.map(({ name }) => name).join(', ')}: each injected and lifted under ${clients} ` +
+    'saving clients; then kill -9 and a comparison of what was acknowledged',
+  control: { without: 'every error code except SQLITE_FULL', variants: ['only-full-disk-noted'] },
   run,
 };
 
 async function run({ tier, variants }: RunOptions): Promise<Finding> {
   const violations = createViolations();
   const figures: Finding['figures'] = {};
-  const totals = { answered: 0, refused: 0, lost: 0 };
+  const totals = { acknowledged: 0, rejected: 0, lost: 0 };
   for (const fault of faults.slice(0, kinds[tier])) {
     for (let round = 0; round < rounds[tier]; round += 1) {
       const target = createTarget({ variants });
       try {
         await target.start();
         const missing = fault.missing(target);
-        if (missing === null) figures[fault.name] = await suffer(target, fault, violations, totals);
+        if (missing === null)
+          figures[fault.name] = await runFault(target, fault, violations, totals);
         else figures[fault.name] = `NOT RUN: ${missing}`;
       } finally {
         await target.remove();
@@ -51,9 +52,9 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
   return { figures: { ...figures, ...totals }, violations: violations.list() };
 }
 
-type Totals = { answered: number; refused: number; lost: number };
+type Totals = { acknowledged: number; rejected: number; lost: number };
 
-async function suffer(
+async function runFault(
   target: Target,
   fault: Fault,
   violations: Violations,
@@ -64,38 +65,38 @@ async function suffer(
   const watch = watchHealth(target);
   const end = await fault.begin(target);
   const begunAt = performance.now();
-  await Bun.sleep(lastsMs);
+  await Bun.sleep(faultMs);
   const endingAt = performance.now();
   await end();
-  const healedMs = await heal(target, watch, fault.name, violations);
+  const recoveredMs = await waitForRecovery(target, watch, fault.name, violations);
   await watch.stop();
   const all = await saves.stop();
-  const during = all.filter((save) => isDuring(save, begunAt, endingAt));
-  const seenMs = judge(during, endingAt, watch, fault.name, violations);
-  totals.answered += all.filter(({ id }) => id !== null).length;
-  totals.refused += during.length;
+  const affected = all.filter((save) => isAffected(save, begunAt, endingAt));
+  const noticedMs = checkResponses(affected, endingAt, watch, fault.name, violations);
+  totals.acknowledged += all.filter(({ id }) => id !== null).length;
+  totals.rejected += affected.length;
   await target.kill();
   await target.start();
   totals.lost += await countLost(target, all, violations, fault.name);
-  const statuses = [...new Set(during.map(({ status }) => status ?? 'none'))];
-  return `health after ${seenMs} ms, writes ${statuses}, well again after ${healedMs} ms`;
+  const statuses = [...new Set(affected.map(({ status }) => status ?? 'none'))];
+  return `health after ${noticedMs} ms, writes ${statuses}, recovered after ${recoveredMs} ms`;
 }
 
-/** Met the fault: failed while it lasted, or was still waiting when it ended. */
-function isDuring({ status, sentAt, endedAt }: Save, begunAt: number, endingAt: number): boolean {
-  const waited = status === 201 && endedAt > endingAt && endingAt - sentAt > failingWithinMs;
-  return (status !== 201 || waited) && endedAt > begunAt && sentAt < endingAt;
+/** Whether the fault affected the save: it failed, or was blocked until the fault ended. */
+function isAffected({ status, sentAt, endedAt }: Save, begunAt: number, endingAt: number): boolean {
+  const wasBlocked = status === 201 && endedAt > endingAt && endingAt - sentAt > failingWithinMs;
+  return (status !== 201 || wasBlocked) && endedAt > begunAt && sentAt < endingAt;
 }
 
-/** Returns how long after the first write that failed /health said so. */
-function judge(
-  during: Save[],
+/** Returns how long after the first failing write /health turned 503. */
+function checkResponses(
+  affected: Save[],
   endingAt: number,
   { failing, messages }: HealthWatch,
   name: string,
   violations: Violations,
 ): number | string {
-  const first = during.reduce<Save | null>(
+  const first = affected.reduce<Save | null>(
     (earliest, save) => (earliest === null || save.sentAt < earliest.sentAt ? save : earliest),
     null,
   );
@@ -103,40 +104,40 @@ function judge(
     violations.add(`${name}: no write failed`);
     return 'none';
   }
-  if (!during.some(({ status, endedAt }) => status === 503 && endedAt <= endingAt)) {
-    violations.add(`${name}: no write was answered 503 while it lasted`);
+  if (!affected.some(({ status, endedAt }) => status === 503 && endedAt <= endingAt)) {
+    violations.add(`${name}: no write was answered 503 during the fault`);
   }
-  // Those that were on their way together with the first may be of unknown outcome.
-  const later = during.filter(({ sentAt, status }) => sentAt > first.endedAt && status !== 201);
-  expectRefusals(later, violations, name);
+  // Requests in flight together with the first failure may have an unknown outcome (500).
+  const later = affected.filter(({ sentAt, status }) => sentAt > first.endedAt && status !== 201);
+  expectUnavailable(later, violations, name);
   if (failing === null || failing.at > endingAt) {
-    violations.add(`${name}: /health went on saying that all is well`);
+    violations.add(`${name}: /health stayed 200`);
     return 'none';
   }
   if ([...messages].every((text) => text === ''))
     violations.add(`${name}: /health gives no reason`);
-  const seenMs = Math.max(0, Math.round(failing.at - first.sentAt));
-  if (seenMs > failingWithinMs) violations.add(`${name}: /health was 503 after ${seenMs} ms`);
-  return seenMs;
+  const noticedMs = Math.max(0, Math.round(failing.at - first.sentAt));
+  if (noticedMs > failingWithinMs) violations.add(`${name}: /health was 503 after ${noticedMs} ms`);
+  return noticedMs;
 }
 
-/** Returns after how long it was well again. */
-async function heal(
+/** Returns how long recovery took. */
+async function waitForRecovery(
   target: Target,
   watch: HealthWatch,
   name: string,
   violations: Violations,
 ): Promise<number | string> {
   const begun = performance.now();
-  const isWell = async () => {
+  const hasRecovered = async () => {
     const { status } = await saveOnce(target, `after ${begun}`);
     return status === 201 && watch.last?.status === 200 && watch.last.at > begun;
   };
   try {
-    await until(isWell, { timeoutMs: healedWithinMs });
+    await until(hasRecovered, { timeoutMs: recoveredWithinMs });
     return Math.round(performance.now() - begun);
   } catch {
-    violations.add(`${name}: not well ${healedWithinMs} ms after it ended`);
+    violations.add(`${name}: not recovered ${recoveredWithinMs} ms after the fault ended`);
     return 'never';
   }
 }

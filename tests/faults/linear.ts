@@ -23,18 +23,18 @@ const durationMs = { quick: 7_000, full: 180_000 };
 const clients = { groups: 2, perGroup: 5 };
 const faultAfterMs = { from: 100, to: 700 };
 const pausedMs = { from: 30, to: 400 };
-/** Of a memory whose operations fit no order, so many are shown. */
+/** How many operations of a memory a violation shows. */
 const shownOperations = 12;
 
 export const linear: Harness = {
   id: 'P29',
-  promise: 'Whatever is read fits one order of the acknowledged operations',
+  promise: 'The history of acknowledged operations is linearizable',
   proof:
     `${clients.groups * clients.perGroup} clients save, get, update, delete, list and search a ` +
-    'few memories under kill -9, SIGSTOP and SIGTERM; porcupine (Go) checks the operations on ' +
-    'each memory, those of unknown outcome as possible at any time; a history with one stale ' +
-    'read must be refused',
-  control: { without: 'the truth of one read', variants: ['falsified-read'] },
+    'few memories under kill -9, SIGSTOP and SIGTERM; porcupine (Go) checks the operations per ' +
+    'memory; operations with an unknown outcome may take effect at any later time; a history ' +
+    'with one stale read must be rejected',
+  control: { without: 'one correct read (a stale value instead)', variants: ['falsified-read'] },
   run,
 };
 
@@ -45,8 +45,8 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     if (typeof checker === 'string') return { figures: {}, violations: [], skipped: checker };
     const violations = createViolations();
     const { history, faults } = await record(createRandom(seed), durationMs[tier]);
-    const judged = judge(history, checker, variants.includes('falsified-read'), violations);
-    return { figures: { ...faults, ...judged }, violations: violations.list() };
+    const result = evaluate(history, checker, variants.includes('falsified-read'), violations);
+    return { figures: { ...faults, ...result }, violations: violations.list() };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -61,7 +61,7 @@ async function record(random: Random, ms: number) {
     const until = performance.now() + ms;
     while (performance.now() < until) {
       await Bun.sleep(random.between(faultAfterMs.from, faultAfterMs.to));
-      faults[await disturb(target, random)] += 1;
+      faults[await injectFault(target, random)] += 1;
     }
     return { history: await running.stop(), faults };
   } finally {
@@ -69,7 +69,7 @@ async function record(random: Random, ms: number) {
   }
 }
 
-async function disturb(target: Target, random: Random): Promise<'kills' | 'pauses' | 'stops'> {
+async function injectFault(target: Target, random: Random): Promise<'kills' | 'pauses' | 'stops'> {
   const share = random.next();
   if (share < 0.4) {
     target.signal('SIGSTOP');
@@ -82,28 +82,29 @@ async function disturb(target: Target, random: Random): Promise<'kills' | 'pause
   return share < 0.6 ? 'stops' : 'kills';
 }
 
-function judge(history: History, checker: Checker, falsify: boolean, violations: Violations) {
+function evaluate(history: History, checker: Checker, falsify: boolean, violations: Violations) {
   const { operations, strange } = operationsOf(history);
   for (const text of strange) violations.add(text);
   const wrong = falsified(operations);
-  if (wrong === null) violations.add('no read could be falsified: too little was done');
+  if (wrong === null) violations.add('no read could be falsified: the history is too short');
   const report = checker.check(falsify && wrong !== null ? wrong : operations);
-  for (const key of report.violations) violations.add(`fits no order: ${explain(operations, key)}`);
+  for (const key of report.violations)
+    violations.add(`not linearizable: ${explain(operations, key)}`);
   for (const key of report.undecided) violations.add(`not decided in time: ${key}`);
   const rejected = wrong !== null && checker.check(wrong).violations.length > 0;
-  if (!rejected) violations.add('a history with a stale read was accepted');
+  if (!rejected) violations.add('the checker accepted a history with a stale read');
   const unknown = history.writes.filter(({ outcome }) => outcome === 'unknown').length;
   return {
-    requests: history.writes.length + history.sights.length,
+    requests: history.writes.length + history.observations.length,
     unknown,
     memories: report.memories,
     operations: report.operations,
     notLinearizable: report.violations.length,
-    staleReadRefused: rejected ? 'yes' : 'no',
+    staleReadRejected: rejected ? 'yes' : 'no',
   };
 }
 
-/** The end of what happened to a memory, without reads that repeat the one before. */
+/** The last operations on a memory, without reads that repeat the previous value. */
 function explain(operations: Operation[], key: string): string {
   const own = operations.filter((operation) => operation.key === key);
   const news = own

@@ -4,14 +4,19 @@ import type { Finding, Harness, RunOptions } from './harness.ts';
 import { holds, type Result, writePage } from './report.ts';
 
 /*
- *   bun tests/faults/main.ts [--full] [--control] [--no-page] [P1 P5 …]
+ *   bun tests/faults/main.ts [--quick | --full] [--control] [--no-page] [P1 P5 …]
  *
- * Runs the named harnesses, or all. `--full` takes the full size and writes docs/reliability.md;
- * `--control` runs the controls alone. FAULTS_SEED repeats a run.
+ * Runs the named harnesses, or all. `--quick`, the default, is for CI: all harnesses in less than
+ * four minutes on two cores, without their controls. `--full` runs at full size, with controls, and
+ * writes docs/reliability.md. `--control` runs only the controls. FAULTS_SEED repeats a run.
  */
 const args = process.argv.slice(2);
 const names = args.filter((arg) => !arg.startsWith('--'));
-const tier = args.includes('--full') ? 'full' : 'quick';
+const options = ['--quick', '--full', '--control', '--no-page'];
+const unknown = args.filter((arg) => arg.startsWith('--') && !options.includes(arg));
+if (unknown.length > 0) throw new Error(`unknown option ${unknown}; expected ${options.join(' ')}`);
+// `npm run faults -- --quick` adds it to the script's own `--full`.
+const tier = args.includes('--full') && !args.includes('--quick') ? 'full' : 'quick';
 const seed = Number(process.env.FAULTS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const page = join(import.meta.dir, '../../docs/reliability.md');
 
@@ -19,7 +24,8 @@ const page = join(import.meta.dir, '../../docs/reliability.md');
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
 
 const chosen = harnesses.filter(({ id }) => names.length === 0 || names.includes(id));
-if (chosen.length === 0) throw new Error(`none of ${names.join(' ')} is a harness`);
+const missing = names.filter((name) => !harnesses.some(({ id }) => id === name));
+if (missing.length > 0) throw new Error(`there is no harness ${missing.join(' ')}`);
 console.log(`seed ${seed}; FAULTS_SEED=${seed} repeats this run`);
 
 const results: Result[] = [];
@@ -27,7 +33,11 @@ for (const harness of chosen) results.push(await prove(harness));
 if (tier === 'full' && !args.includes('--control') && !args.includes('--no-page')) {
   writePage(page, results);
 }
-if (!results.every(holds)) process.exitCode = 1;
+const seconds = results.reduce((sum, { durationMs }) => sum + durationMs, 0) / 1_000;
+const failed = results.filter((result) => !holds(result)).map(({ harness }) => harness.id);
+console.log(`\n${results.length} harnesses, ${tier}, in ${Math.round(seconds)} s; seed ${seed}`);
+console.log(failed.length === 0 ? 'all promises hold' : `FAILED: ${failed.join(' ')}`);
+if (failed.length > 0) process.exitCode = 1;
 
 async function prove(harness: Harness): Promise<Result> {
   const begun = performance.now();

@@ -1,6 +1,6 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 
-/** What somebody may do to the file of a running server. */
+/** What an operator may do to the files of a running server. */
 export type Act = { name: string; do(path: string, other: string): void };
 
 const withLog = ['', '-wal', '-shm'];
@@ -8,23 +8,23 @@ const awayFrom = (path: string) => `${path}.away`;
 
 export const acts: Act[] = [
   { name: 'mv', do: (path) => move(path, awayFrom(path), ['']) },
-  { name: 'mv with its log', do: (path) => move(path, awayFrom(path), withLog) },
+  { name: 'mv with WAL', do: (path) => move(path, awayFrom(path), withLog) },
   { name: 'rm', do: (path) => rmSync(path) },
   {
-    name: 'rm with its log',
+    name: 'rm with WAL',
     do(path) {
       for (const end of withLog) rmSync(path + end, { force: true });
     },
   },
-  { name: 'another file over it', do: (path, other) => renameSync(other, path) },
+  { name: 'rename of another file over it', do: (path, other) => renameSync(other, path) },
 ];
 
-/** Whether all is still there, under another name. */
+/** Whether all files still exist, under another name. */
 export function isLossless({ name }: Act): boolean {
   return name.startsWith('mv');
 }
 
-/** Moves back what was moved away. */
+/** Moves the files back. */
 export function bringBack(path: string): void {
   move(awayFrom(path), path, withLog);
 }

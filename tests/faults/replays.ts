@@ -10,6 +10,8 @@ const twins = 50;
 const twinShare = 0.02;
 const workers = 12;
 const killAfterMs = { quick: { from: 20, to: 120 }, full: { from: 20, to: 400 } };
+/** Where a start takes long, more kills leave no time for requests. */
+const maxKills = { quick: 30, full: 1_000 };
 const userId = 'replayer';
 
 export const replays: Harness = {
@@ -37,7 +39,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     let working = true;
     const work = sendAll(target, calls, random).finally(() => (working = false));
     let kills = 0;
-    for (; working; kills += 1) {
+    for (; working && kills < maxKills[tier]; kills += 1) {
       const { from, to } = killAfterMs[tier];
       await Promise.race([work, Bun.sleep(random.between(from, to))]);
       await restart(target);

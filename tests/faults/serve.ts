@@ -9,7 +9,7 @@ export type Spec = {
   port: number;
   variants: string[];
   env: Record<string, string>;
-  /** Modules that run first in every thread that the service starts. */
+  /** Modules that each thread of the service loads first. */
   preload?: string[];
 };
 

@@ -30,7 +30,7 @@ export function tampering(calls: DiskCall[], what: string, path?: string): strin
   return [program, '-f', '-qq', '-o', '/dev/null', ...only, ...traced, ...inject];
 }
 
-/** Lets calls on the file fail in all threads of a process that runs already, until `detach`. */
+/** Makes system calls on the file fail in all threads of a running process, until `detach`. */
 export async function attach(
   pid: number,
   { calls, error, path }: { calls: DiskCall[]; error: string; path: string },

@@ -40,9 +40,9 @@ export function createTarget(
   options: {
     variants?: string[];
     env?: Record<string, string>;
-    /** Of the process, where `env` is what the service is given as its settings. */
+    /** The environment of the process; `env` holds the service's settings. */
     processEnv?: Record<string, string>;
-    /** Modules that run first in each of its threads. */
+    /** Modules that each of its threads loads first. */
     preload?: string[];
     folder?: string;
     /** Where it is at first, it is after every start. */

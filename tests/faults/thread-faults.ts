@@ -4,19 +4,19 @@ import { threadId } from 'node:worker_threads';
 import { interceptSql } from './variants/statements.ts';
 
 /*
- * Both sides of a fault in one thread of the service. As a preload module it runs first in each
- * thread, which signs in under its name and from then on does what a file asks it to, once.
+ * Both sides of a fault in a thread of the service. Loaded as a preload module, it registers the
+ * thread under its name and then polls for a file that requests a fault.
  */
 export type ThreadFault = {
-  /** `exit` ends the thread, `throw` by an exception; `loop` can be interrupted, `block` cannot. */
+  /** `loop` runs JavaScript, which can be terminated; `block` is a system call, which cannot. */
   what: 'exit' | 'throw' | 'loop' | 'block';
   when: 'idle' | 'before COMMIT' | 'after COMMIT';
 };
 
-/** One start of a thread. Times are of `Date.now()`. */
+/** One start of a thread. Times are from `Date.now()`. */
 export type Started = { name: string; at: number };
 
-/** In the environment of the server: where threads and harness meet. */
+/** The folder that threads and harness share, in the server's environment. */
 export const folderSetting = 'FAULT_THREADS';
 
 export function startedThreads(folder: string): Started[] {
@@ -24,64 +24,65 @@ export function startedThreads(folder: string): Started[] {
   return names.map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Started);
 }
 
-export function order(folder: string, name: string, fault: ThreadFault): void {
+export function requestFault(folder: string, name: string, fault: ThreadFault): void {
   writeFileSync(`${fileOf(folder, name)}.new`, JSON.stringify(fault));
   renameSync(`${fileOf(folder, name)}.new`, fileOf(folder, name));
 }
 
-/** When the order was carried out; null where it was not yet. */
-export function obeyedAt(folder: string, name: string): number | null {
-  const file = `${fileOf(folder, name)}.obeyed`;
+/** When the fault was triggered; null before. */
+export function triggeredAt(folder: string, name: string): number | null {
+  const file = `${fileOf(folder, name)}.triggered`;
   return existsSync(file) ? Number(readFileSync(file, 'utf8')) : null;
 }
 
-/** Nothing of the order is left. */
-export function withdraw(folder: string, name: string): void {
-  for (const end of ['', '.taken', '.obeyed']) rmSync(fileOf(folder, name) + end, { force: true });
+/** Removes the request and its traces. */
+export function withdrawFault(folder: string, name: string): void {
+  for (const end of ['', '.taken', '.triggered'])
+    rmSync(fileOf(folder, name) + end, { force: true });
 }
 
 function fileOf(folder: string, name: string): string {
-  return join(folder, `${name}.order`);
+  return join(folder, `${name}.fault`);
 }
 
 const everyMs = 10;
 const folder = process.env[folderSetting];
-if (!Bun.isMainThread && folder !== undefined) signIn(folder);
+if (!Bun.isMainThread && folder !== undefined) register(folder);
 
-function signIn(folder: string): void {
-  // A thread is named by its `name` option, which Linux shows.
+function register(folder: string): void {
+  // The `name` option of a Worker is the name of its Linux thread.
   const name = readFileSync('/proc/thread-self/comm', 'utf8').trim();
   const started: Started = { name, at: Date.now() };
   const file = join(folder, `${process.pid}-${threadId}.started`);
   writeFileSync(file, JSON.stringify(started));
-  const obey = (when: ThreadFault['when']) => obeyOrder(folder, name, when);
-  setInterval(() => obey('idle'), everyMs).unref();
+  const check = (when: ThreadFault['when']) => trigger(folder, name, when);
+  setInterval(() => check('idle'), everyMs).unref();
   const commit = /^COMMIT\b/i;
   const replace = (statement: { run(): unknown }) => ({
     run() {
-      obey('before COMMIT');
+      check('before COMMIT');
       const result = statement.run();
-      obey('after COMMIT');
+      check('after COMMIT');
       return result;
     },
   });
   interceptSql({ hooks: [{ match: commit, replace }] });
 }
 
-function obeyOrder(folder: string, name: string, when: ThreadFault['when']): void {
+function trigger(folder: string, name: string, when: ThreadFault['when']): void {
   const file = fileOf(folder, name);
   if (!existsSync(file)) return;
   const fault = JSON.parse(readFileSync(file, 'utf8')) as ThreadFault;
   if (fault.when !== when) return;
   if (!take(file)) return;
-  writeFileSync(`${file}.obeyed`, String(Date.now()));
+  writeFileSync(`${file}.triggered`, String(Date.now()));
   if (fault.what === 'throw') throw new Error('a fault in this thread');
   if (fault.what === 'exit') process.exit(1);
   if (fault.what === 'block') Bun.sleepSync(1e8);
   for (;;);
 }
 
-/** False where another thread of the same name was first. */
+/** False if another thread with the same name was first. */
 function take(file: string): boolean {
   try {
     renameSync(file, `${file}.taken`);

@@ -2,14 +2,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRandom } from '../support/random.ts';
-import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
 import { send } from './api.ts';
+import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
 import { createTarget, type Target } from './target.ts';
+import { type Case, noTotals, runFault } from './thread-fault-run.ts';
 import { folderSetting, startedThreads, type ThreadFault } from './thread-faults.ts';
-import { type Case, meet, noTotals } from './thread-meeting.ts';
 import { countLost, type Save } from './traffic/saves.ts';
 
-/** In every thread, and after them those in the middle of the writer's work. */
+/** Faults for every thread. Faults around the writer's COMMIT come after them. */
 const everywhere: Record<'quick' | 'full', ThreadFault['what'][]> = {
   quick: ['exit', 'loop'],
   full: ['exit', 'throw', 'loop', 'block'],
@@ -21,7 +21,7 @@ export const threads: Harness = {
   id: 'P30',
   promise:
     'A thread that dies or hangs is noticed within two seconds; every request is answered, nothing ' +
-    'answered is lost, and the service goes on or ends with a reason',
+    'acknowledged is lost, and the service recovers or exits with a reason',
   proof:
     `each thread ended, by an exception too, and held for ever, in a loop and in a system call, at ` +
     `random moments and around the writer's COMMIT, under clients that save and others ` +
@@ -46,9 +46,10 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     await target.start();
     await startEveryThread(target);
     const names = runningThreads(target.pid, folder);
-    if (names.length === 0) violations.add('no thread loaded what the option `preload` names');
+    if (names.length === 0)
+      violations.add('no thread loaded the module of the start option `preload`');
     for (const { name, fault } of casesFor(names, tier)) {
-      all.push(...(await meet({ target, folder, name, fault, random, violations, totals })));
+      all.push(...(await runFault({ target, folder, name, fault, random, violations, totals })));
       if (!target.running()) await target.start();
     }
     await target.kill();
@@ -82,7 +83,7 @@ function casesFor(names: string[], tier: 'quick' | 'full'): Case[] {
   return Array.from({ length: rounds[tier] }, () => once).flat();
 }
 
-/** Those that signed in and still run: one that checks something at the start may have ended. */
+/** Registered threads that are still running; short-lived ones may have ended. */
 function runningThreads(pid: number, folder: string): string[] {
   const tasks = readdirSync(`/proc/${pid}/task`);
   const running = tasks.map((id) => readFileSync(`/proc/${pid}/task/${id}/comm`, 'utf8').trim());

@@ -4,15 +4,15 @@ import { type Operation, writeHistory } from './history.ts';
 export type Report = {
   memories: number;
   operations: number;
-  /** Memories whose operations fit no order. */
+  /** Memories whose operations are not linearizable. */
   violations: string[];
-  /** Those for which this was not decided in time. */
+  /** Memories for which the checker timed out. */
   undecided: string[];
 };
 
 export type Checker = { check(operations: Operation[]): Report };
 
-/** Builds the checker into the folder. A string says why that is not possible here. */
+/** Builds the checker into the folder. Returns the reason as a string if it cannot. */
 export function buildChecker(folder: string): Checker | string {
   const program = join(folder, 'check');
   if (Bun.which('go') === null) return 'go is not installed, and the independent checker needs it';

@@ -1,163 +1,49 @@
 import type { Random } from '../../support/random.ts';
-import { type Call, type Reply, send, sendUntilKnown } from '../api.ts';
 import type { Target } from '../target.ts';
-import type { History, Sight, Write } from './history.ts';
-
-/** Memories of a user before the next one takes its place: all must fit on one page. */
-const savedOfUser = 30;
-/** Clients work on the newest memories, so that they meet. */
-const contested = 4;
-const word = 'falcon';
-const unknownPauseMs = 10;
-
-/** What the clients share. */
-type Board = { userId: string; generation: number; saved: number; ids: string[] };
+import type { History } from './history.ts';
+import { type Client, get, list, remove, save, search, update } from './requests.ts';
 
 export type Clients = { stop(): Promise<History> };
 
-/** Each group of clients saves, reads, updates, deletes, lists and searches the same memories. */
+/** The clients of a group save, read, update, delete, list and search the same memories. */
 export function startClients(
   target: Target,
   random: Random,
   { groups, perGroup }: { groups: number; perGroup: number },
 ): Clients {
-  const history: History = { writes: [], sights: [] };
-  const state = { stopping: false, value: 0 };
+  const history: History = { writes: [], observations: [] };
+  let stopping = false;
+  let lastValue = 0;
+  const nextValue = () => {
+    lastValue += 1;
+    return lastValue;
+  };
   const running = Array.from({ length: groups }, (_, group) => {
-    const board: Board = { userId: `g${group}-0`, generation: 0, saved: 0, ids: [] };
+    const board = { userId: `g${group}-0`, generation: 0, saved: 0, ids: [] };
     return Array.from({ length: perGroup }, (_, index) => {
-      const client = group * perGroup + index;
-      const turns = createTurns({ target, history, board, client, next: () => (state.value += 1) });
-      return runClient(target, random.fork(client), turns, () => state.stopping);
+      const number = group * perGroup + index;
+      const own = { target, history, board, number, nextValue, random: random.fork(number) };
+      return runClient(own, () => stopping);
     });
   }).flat();
   return {
     async stop() {
-      state.stopping = true;
+      stopping = true;
       await Promise.all(running);
       return history;
     },
   };
 }
 
-type Turns = ReturnType<typeof createTurns>;
-
-async function runClient(target: Target, random: Random, turns: Turns, stopping: () => boolean) {
+async function runClient(client: Client, stopping: () => boolean): Promise<void> {
   while (!stopping()) {
-    await target.whenUp();
-    const share = random.next();
-    const patient = random.chance(0.5);
-    if (share < 0.12) await turns.save(patient);
-    else if (share < 0.34) await turns.update(random, patient);
-    else if (share < 0.4) await turns.remove(random, patient);
-    else if (share < 0.7) await turns.get(random);
-    else if (share < 0.86) await turns.see('');
-    else await turns.see(`/search?query=${word}`);
+    await client.target.whenUp();
+    const share = client.random.next();
+    if (share < 0.12) await save(client);
+    else if (share < 0.34) await update(client);
+    else if (share < 0.4) await remove(client);
+    else if (share < 0.7) await get(client);
+    else if (share < 0.86) await list(client);
+    else await search(client);
   }
-}
-
-type Context = {
-  target: Target;
-  history: History;
-  board: Board;
-  client: number;
-  next(): number;
-};
-
-function createTurns({ target, history, board, client, next }: Context) {
-  const now = () => Math.round(performance.now() * 1_000);
-
-  /** A patient client repeats it, with its key, until the outcome is known. */
-  async function write(call: Call, patient: boolean, entry: Pick<Write, 'kind' | 'value' | 'key'>) {
-    const { userId } = board;
-    const begun = now();
-    const keyed = { ...call, idempotencyKey: `${entry.kind}-${client}-${begun}` };
-    const reply = patient ? await sendUntilKnown(target, keyed) : await send(target, keyed);
-    const outcome = outcomeOf(reply);
-    const times = { call: begun, return: now(), client };
-    const entered: Write = { ...entry, outcome, userId, ...times };
-    history.writes.push(entered);
-    if (outcome === 'unknown') await Bun.sleep(unknownPauseMs);
-    return { reply, entered };
-  }
-
-  function pick(random: Random): string | undefined {
-    const newest = board.ids.slice(-contested);
-    return newest[random.between(0, newest.length)];
-  }
-
-  async function look(path: string, only: string | null) {
-    const { userId } = board;
-    const begun = now();
-    const reply = await send(target, { method: 'GET', path });
-    const seen = seenIn(reply, only);
-    if (seen === null) return void (await Bun.sleep(unknownPauseMs));
-    const sight: Sight = { userId, seen, only, call: begun, return: now(), client };
-    history.sights.push(sight);
-  }
-
-  return {
-    async save(patient: boolean) {
-      if (board.saved >= savedOfUser) startUser(board);
-      board.saved += 1;
-      const { ids, userId } = board;
-      const value = next();
-      const call: Call = { method: 'POST', path: '/v1/memories', body: bodyOf(value, userId) };
-      const { reply, entered } = await write(call, patient, { kind: 'save', value, key: null });
-      if (entered.outcome !== 'done') return;
-      entered.key = (JSON.parse(reply?.text ?? '') as { id: string }).id;
-      ids.push(entered.key);
-    },
-    async update(random: Random, patient: boolean) {
-      const key = pick(random);
-      if (key === undefined) return;
-      const value = next();
-      const call: Call = { method: 'PATCH', path: `/v1/memories/${key}`, body: bodyOf(value) };
-      await write(call, patient, { kind: 'update', value, key });
-    },
-    async remove(random: Random, patient: boolean) {
-      const key = pick(random);
-      if (key === undefined) return;
-      const call: Call = { method: 'DELETE', path: `/v1/memories/${key}` };
-      await write(call, patient, { kind: 'delete', value: 0, key });
-    },
-    async get(random: Random) {
-      const key = pick(random);
-      if (key !== undefined) await look(`/v1/memories/${key}`, key);
-    },
-    see(search: string) {
-      const separator = search === '' ? '?' : '&';
-      return look(`/v1/memories${search}${separator}userId=${board.userId}&limit=100`, null);
-    },
-  };
-}
-
-function startUser(board: Board): void {
-  board.generation += 1;
-  board.userId = board.userId.replace(/\d+$/, String(board.generation));
-  board.saved = 0;
-  board.ids = [];
-}
-
-function bodyOf(value: number, userId?: string) {
-  return { content: `${word} ${value}`, ...(userId !== undefined && { userId }) };
-}
-
-/** An error of the server, or none at all, says nothing of what happened. */
-function outcomeOf(reply: Reply | null): Write['outcome'] {
-  if (reply === null || reply.status >= 500) return 'unknown';
-  if (reply.status === 404) return 'absent';
-  if (reply.status < 300) return 'done';
-  throw new Error(`a write was answered ${reply.status} ${reply.text}`);
-}
-
-/** Null where the read was not answered. */
-function seenIn(reply: Reply | null, only: string | null): Map<string, number> | null {
-  if (reply === null || reply.status >= 500) return null;
-  if (reply.status === 404 && only !== null) return new Map();
-  if (reply.status !== 200) throw new Error(`a read was answered ${reply.status} ${reply.text}`);
-  type Shown = { id: string; content: string };
-  const answer = JSON.parse(reply.text) as Shown & { items: Shown[] };
-  const shown = only === null ? answer.items : [answer];
-  return new Map(shown.map(({ id, content }) => [id, Number(content.split(' ')[1])]));
 }

@@ -12,32 +12,33 @@ export type Operation = {
   client: number;
 };
 
-/** What a client did; `Sight`s are split up into reads of each memory at the end. */
+/** A write as the client recorded it; a save has no key until its id is known. */
 export type Write = Omit<Operation, 'key'> & { key: string | null; userId: string };
-export type Sight = {
+export type Observation = {
   userId: string;
-  /** By memory. Where it is of one memory by its id, the others are not looked at. */
+  /** Values by memory id. */
   seen: Map<string, number>;
+  /** The memory that was read by id; null for a list or a search. */
   only: string | null;
   call: number;
   return: number;
   client: number;
 };
 
-export type History = { writes: Write[]; sights: Sight[] };
+export type History = { writes: Write[]; observations: Observation[] };
 
 /**
- * The operations on each memory. A save of unknown outcome has no id: it gets the one under which
- * its value was seen, and is left out where nobody saw it. `strange` are reads of values that
- * nobody wrote.
+ * The operations on each memory. A save with an unknown outcome has no id: it takes the id under
+ * which its value was read, and is dropped if it never was. `strange` lists reads of values that no
+ * client wrote.
  */
-export function operationsOf({ writes, sights }: History) {
+export function operationsOf({ writes, observations }: History) {
   const saves = new Map(
     writes.flatMap((write) => (write.kind === 'save' ? [[write.value, write]] : [])),
   );
   const written = new Set(writes.map(({ value }) => value));
   const strange: string[] = [];
-  for (const { seen } of sights) {
+  for (const { seen } of observations) {
     for (const [key, value] of seen) {
       const save = saves.get(value);
       if (save !== undefined) save.key ??= key;
@@ -45,21 +46,21 @@ export function operationsOf({ writes, sights }: History) {
     }
   }
   const end =
-    Math.max(0, ...writes.map((write) => write.return), ...sights.map((s) => s.return)) + 1;
+    Math.max(0, ...writes.map((write) => write.return), ...observations.map((s) => s.return)) + 1;
   const operations = writes.flatMap(({ userId: _, key, ...write }): Operation[] => {
     const returned = write.outcome === 'unknown' ? end : write.return;
     return key === null ? [] : [{ ...write, key, return: returned }];
   });
-  return { operations: [...operations, ...readsOf(sights, writes)], strange };
+  return { operations: [...operations, ...readsOf(observations, writes)], strange };
 }
 
-function readsOf(sights: Sight[], writes: Write[]): Operation[] {
+function readsOf(observations: Observation[], writes: Write[]): Operation[] {
   const ofUser = Map.groupBy(
     writes.filter(({ kind, key }) => kind === 'save' && key !== null),
     ({ userId }) => userId,
   );
-  return sights.flatMap(({ userId, seen, only, ...times }) => {
-    // What was not shown was not there; before its save began nobody could expect it.
+  return observations.flatMap(({ userId, seen, only, ...times }) => {
+    // A memory missing from the result was read as absent. Memories saved later are skipped.
     const begun = (ofUser.get(userId) ?? []).filter(({ call }) => call <= times.return);
     const keys = only === null ? begun.map(({ key }) => key ?? '') : [only];
     return keys.map((key): Operation => {
@@ -69,8 +70,8 @@ function readsOf(sights: Sight[], writes: Write[]): Operation[] {
 }
 
 /**
- * A history with one read changed to what was there before the last update; null where no read
- * comes long enough after two writes. Values are written once, so this one can never be right.
+ * A history in which one read returns the value before the last update: a stale read. Values are
+ * unique, so no order explains it. Null if no read follows two completed writes.
  */
 export function falsified(operations: Operation[]): Operation[] | null {
   const writes = operations.filter(({ kind, outcome }) => kind !== 'read' && outcome === 'done');

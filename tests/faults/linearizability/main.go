@@ -2,7 +2,7 @@
 //
 //	check <history.jsonl>
 //
-// Each line is an operation on one memory. The answer is one line of JSON on standard output.
+// Each line of the history is an operation on one memory. Prints one line of JSON.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// A read is a get, or what a list or a search showed of one memory.
+// A read is a get, or the part of a list or search result about one memory.
 type operation struct {
 	Key     string `json:"key"`
 	Kind    string `json:"kind"`    // save, read, update, delete
@@ -48,8 +48,8 @@ var model = porcupine.Model{
 	},
 }
 
-// An operation of unknown outcome stays open to the end of the history, so that one which never
-// happened can take its place there, where nobody reads.
+// An operation with an unknown outcome returns at the end of the history. If it never took effect, it
+// can be linearized there, after every read.
 func step(state memory, op operation) (bool, interface{}) {
 	present := state.value != 0
 	unknown := op.Outcome == "unknown"

@@ -1,4 +1,4 @@
-/** The limit on a body. */
+/** The body limit. */
 const bytes = 5 * 1024 * 1024;
 const keyCount = 420_000;
 
@@ -7,8 +7,8 @@ export type Body = { path: string; bytes: Uint8Array; accepted: boolean };
 const encoder = new TextEncoder();
 
 /**
- * Bodies within the limit on bytes that cost a parser, a validator or an allocator more than their
- * length says. They go to an endpoint that takes documents, where the limit is the highest.
+ * Bodies within the size limit that cost a parser, a validator or an allocator more than their
+ * size suggests. They are sent to an ingest endpoint, which has the highest limit.
  */
 export const hostileBodies: Record<string, () => Body> = {
   nested: () => around('"metadata":{"a":', (room) => '['.repeat(room / 2) + ']'.repeat(room / 2)),

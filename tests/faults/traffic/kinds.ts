@@ -1,11 +1,10 @@
 import type { Random } from '../../support/random.ts';
 import { hostileBodies } from './bodies.ts';
 
-/** What one project may do, within its rate limit, at the cost of another. */
+/** Expensive requests that a project may send within its rate limit. */
 export type Kind = {
-  /** Requests under way at once. */
   concurrency: number;
-  /** Called once where the requests are sent from. */
+  /** Called once, in the thread that sends. */
   requests(random: Random): (index: number) => Request;
 };
 
@@ -40,7 +39,7 @@ function erase(userId: string): Request {
   return { method: 'DELETE', path: `/v1/memories?userId=${userId}` };
 }
 
-export function batch(items: object[]): Request {
+function batch(items: object[]): Request {
   return { method: 'POST', path: '/v1/ingest/batch', body: JSON.stringify({ items }) };
 }
 
@@ -54,7 +53,7 @@ export function eventOf(userId: string, text: string): object {
 }
 
 function denseBodies(): (index: number) => Request {
-  // Those that are refused: the others would be stored, which is another kind.
+  // Only refused bodies: accepted ones would measure ingestion.
   const bodies = Object.values(hostileBodies)
     .map((make) => make())
     .filter(({ accepted }) => !accepted);
@@ -64,7 +63,7 @@ function denseBodies(): (index: number) => Request {
   };
 }
 
-/** Of a language with as many words; the same number is always the same word. */
+/** Random words from a fixed vocabulary. */
 export function words(random: Random, count: number): string {
   return Array.from({ length: count }, () => word(random.between(0, vocabulary))).join(' ');
 }

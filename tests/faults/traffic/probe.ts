@@ -1,12 +1,12 @@
 import { type Call, send } from '../api.ts';
 import type { Target } from '../target.ts';
 
-/** What somebody saw who sent the same request again and again. */
+/** Latencies of one repeated request, and the responses that were errors. */
 export type Probe = { latenciesMs: number[]; failures: string[] };
 
 /**
- * Sends a request at every tick, whether the ones before are answered or not: who waits for each
- * answer would meet a long stall once, and look well in every percentile.
+ * Sends requests at a fixed rate, whether or not earlier ones were answered. A closed loop would
+ * meet a long stall only once and hide it from every percentile (coordinated omission).
  */
 export async function probe(
   target: Pick<Target, 'url' | 'key'>,
@@ -14,32 +14,32 @@ export async function probe(
   { everyMs, during }: { everyMs: number; during: number | Promise<unknown> },
 ): Promise<Record<string, Probe>> {
   const names = Object.keys(calls);
-  const seen = Object.fromEntries(
+  const probes = Object.fromEntries(
     names.map((name): [string, Probe] => [name, { latenciesMs: [], failures: [] }]),
   );
   const open: Promise<void>[] = [];
-  let going = true;
-  const until = typeof during === 'number' ? Bun.sleep(during) : during;
-  void until.finally(() => {
-    going = false;
+  let running = true;
+  const ended = typeof during === 'number' ? Bun.sleep(during) : during;
+  void ended.finally(() => {
+    running = false;
   });
-  for (let tick = 0; going; tick += 1) {
+  for (let tick = 0; running; tick += 1) {
     const name = names[tick % names.length] ?? '';
     const call = calls[name]?.();
-    const into = seen[name];
+    const into = probes[name];
     if (call !== undefined && into !== undefined) open.push(time(target, call, into));
     await Bun.sleep(everyMs / names.length);
   }
   await Promise.all(open);
-  return seen;
+  return probes;
 }
 
 async function time(target: Pick<Target, 'url' | 'key'>, call: Call, into: Probe): Promise<void> {
   const begun = performance.now();
   const reply = await send(target, call);
   into.latenciesMs.push(performance.now() - begun);
-  if (reply === null || reply.status >= 400) {
-    into.failures.push(`${call.method} ${call.path}: ${reply?.status ?? 'no answer'}`);
+  if (reply === null || reply.status >= 500 || reply.status === 429) {
+    into.failures.push(`${call.method} ${call.path}: ${reply?.status ?? 'no response'}`);
   }
 }
 

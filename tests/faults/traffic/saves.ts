@@ -2,11 +2,11 @@ import { type Call, listAll, send } from '../api.ts';
 import type { Violations } from '../harness.ts';
 import type { Target } from '../target.ts';
 
-/** One attempt to save, and what came of it. Times are of `performance.now()`. */
+/** One attempt to save and its response. Times are from `performance.now()`. */
 export type Save = {
   content: string;
   sentAt: number;
-  /** Null: no answer, so that its outcome is unknown. */
+  /** Null without a response: the outcome is unknown. */
   status: number | null;
   id: string | null;
   retryAfter: string | null;
@@ -19,7 +19,7 @@ export type Saves = { all: Save[]; stop(): Promise<Save[]> };
 const pauseMs = { answered: 2, otherwise: 20 };
 export const savingUser = 'saves';
 
-/** Clients that save one text after the other, and keep every answer with its time. */
+/** Clients that save one memory after the other and record every response. */
 export function startSaves(target: Target, { clients }: { clients: number }): Saves {
   const all: Save[] = [];
   let stopping = false;
@@ -54,7 +54,7 @@ export async function saveOnce(target: Target, content: string): Promise<Save> {
   return { content, sentAt, status, id, retryAfter, text, endedAt: performance.now() };
 }
 
-/** How many answered saves are gone or changed. What was not answered may be there or not. */
+/** Counts acknowledged saves that are missing or changed. Unacknowledged ones may be present. */
 export async function countLost(
   target: Target,
   saves: Save[],
@@ -64,22 +64,25 @@ export async function countLost(
   const stored = new Map(
     (await listAll(target, savingUser)).map(({ id, content }) => [id, content]),
   );
-  const answered = saves.filter(({ id }) => id !== null);
-  const lost = answered.filter(({ id, content }) => stored.get(id ?? '') !== content);
-  if (lost.length > 0) violations.add(`${about}: ${lost.length} of ${answered.length} are lost`);
+  const acknowledged = saves.filter(({ id }) => id !== null);
+  const lost = acknowledged.filter(({ id, content }) => stored.get(id ?? '') !== content);
+  if (lost.length > 0)
+    violations.add(
+      `${about}: ${lost.length} of ${acknowledged.length} acknowledged saves are lost`,
+    );
   return lost.length;
 }
 
-/** Looks at writes that must have been refused for the time being. */
-export function expectRefusals(saves: Save[], violations: Violations, about: string): void {
+/** Every one of these writes must be a 503 with Retry-After. */
+export function expectUnavailable(saves: Save[], violations: Violations, about: string): void {
   const bad = saves.filter(({ status, retryAfter }) => status !== 503 || retryAfter === null);
   const counts = new Map<string, number>();
   for (const { status, retryAfter } of bad) {
     const without = status === 503 && retryAfter === null ? ' without Retry-After' : '';
-    const kind = `${status ?? 'no answer'}${without}`;
+    const kind = `${status ?? 'no response'}${without}`;
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
   }
   for (const [kind, count] of counts) {
-    violations.add(`${about}: ${count} of ${saves.length} writes: ${kind} in place of 503`);
+    violations.add(`${about}: ${count} of ${saves.length} writes: ${kind}, expected 503`);
   }
 }

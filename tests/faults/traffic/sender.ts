@@ -3,28 +3,32 @@ import { createRandom } from '../../support/random.ts';
 import { type Kind, kinds, type Request } from './kinds.ts';
 
 /*
- * Sends requests of one kind in a thread of its own, so that who measures is not held up by who
- * sends.
+ * Sends requests of one kind from a thread of its own, so that sending does not delay the thread
+ * that measures.
  */
 export type Order = { url: string; key: string; kind: string; seed: number; perSecond: number };
 
-/** How often each status was answered; `none` where a request was cut off. */
+/** Responses per status; `none` counts requests without a response. */
 export type Tally = Record<string, number>;
 
 export type Sender = { stop(): Promise<Tally> };
 
-export function startSender(order: Order): Sender {
+/** Resolves when the first requests are on their way. */
+export async function startSender(order: Order): Promise<Sender> {
   const thread = new Worker(import.meta.url);
+  const receive = () =>
+    new Promise<unknown>((resolve) => {
+      thread.onmessage = ({ data }) => resolve(data);
+    });
   thread.postMessage(order);
+  await receive();
   return {
-    stop: () =>
-      new Promise((resolve) => {
-        thread.onmessage = ({ data }) => {
-          thread.terminate();
-          resolve(data);
-        };
-        thread.postMessage('stop');
-      }),
+    async stop() {
+      thread.postMessage('stop');
+      const tally = (await receive()) as Tally;
+      thread.terminate();
+      return tally;
+    },
   };
 }
 
@@ -40,6 +44,7 @@ if (!Bun.isMainThread) {
 
 async function send(order: Order, kind: Kind, tally: Tally, signal: AbortSignal): Promise<void> {
   const next = kind.requests(createRandom(order.seed));
+  postMessage('started');
   const begun = performance.now();
   let sent = 0;
   async function run(): Promise<void> {
@@ -48,7 +53,7 @@ async function send(order: Order, kind: Kind, tally: Tally, signal: AbortSignal)
       sent += 1;
       const status = await statusOf(order, request, signal);
       tally[status] = (tally[status] ?? 0) + 1;
-      // The allowance of the rate limit, evenly used.
+      // Spread evenly over the rate limit's window.
       const early = (sent * 1_000) / order.perSecond - (performance.now() - begun);
       if (early > 0) await Bun.sleep(early);
     }
@@ -65,7 +70,7 @@ async function statusOf(
     const response = await fetch(url + path, {
       method,
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      ...(body !== undefined && { body: body }),
+      ...(body !== undefined && { body }),
       signal,
     });
     await response.arrayBuffer();

@@ -11,7 +11,7 @@ export function chooseVariants(names: string[]): Variant[] {
   });
 }
 
-/** Lays the variants over what this thread loads from now on. */
+/** Applies the variants to this thread; modules it loads from now on are patched. */
 export function applyVariants(chosen: Variant[]): void {
   const faultHandler = (inner: Handler) =>
     chosen.reduce((handler, variant) => variant.handler?.(handler) ?? handler, inner);

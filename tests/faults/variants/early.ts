@@ -4,15 +4,15 @@ import type { Hook } from './statements.ts';
 /** How long a group stays in an open transaction after its callers were answered. */
 const behindMs = 15;
 
-/** Open transactions whose COMMIT is still to come. */
+/** Databases with a transaction whose COMMIT is delayed. */
 const planned = new WeakSet<Database>();
 
-/** Those that are open and migrated. */
+/** Databases that are open and migrated. */
 const served = new WeakSet<Database>();
 
 /**
  * Answers first and commits later: the writer's own COMMIT does nothing, and its next BEGIN joins
- * the transaction that is still open. All else works as it should.
+ * the transaction that is still open.
  */
 export const commitLate: Hook[] = [
   {
@@ -27,7 +27,7 @@ export const commitLate: Hook[] = [
     },
   },
   {
-    // SQLite refuses a change of it while the commit before is open.
+    // SQLite rejects this inside a transaction.
     match: /^PRAGMA synchronous\s*=/i,
     replace: (pragma, db) => ({ run: () => (db.inTransaction ? undefined : pragma.run()) }),
   },
@@ -42,7 +42,7 @@ function plan(commit: Statement, db: Database): void {
   }, behindMs);
 }
 
-/** What opens a database, its migrations among it, runs before the event loop comes around. */
+/** Migrations run in the same turn of the event loop as the first transaction. */
 function noteOpening(db: Database): void {
   setTimeout(() => served.add(db));
 }

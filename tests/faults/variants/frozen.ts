@@ -1,10 +1,10 @@
 import { Database } from 'bun:sqlite';
 import type { Stats } from 'node:fs';
 
-/** The first look at each database file. */
+/** The first result for each database file. */
 const first = new Map<string, Stats>();
 
-/** The database file seems to be there, and the same, for ever. */
+/** Reports the database file as present and unchanged, whatever happens to it. */
 export function frozen(path: unknown, look: () => Stats | undefined): Stats | undefined {
   if (!String(path).endsWith('memory.db')) return look();
   const before = first.get(String(path));
@@ -18,7 +18,7 @@ export function frozen(path: unknown, look: () => Stats | undefined): Stats | un
   return before === undefined || now === undefined ? (now ?? before) : sameFile(now, before);
 }
 
-/** The same where the look takes its time. */
+/** The same for an asynchronous call. */
 export async function frozenLater(path: unknown, look: () => Promise<Stats>): Promise<Stats> {
   const now = await look().catch((error: unknown) => error);
   return frozen(path, () => {
@@ -31,7 +31,7 @@ function sameFile(now: Stats, { dev, ino }: Stats): Stats {
   return Object.assign(now, { dev, ino });
 }
 
-/** SQLite's own look at the file (SQLITE_FCNTL_HAS_MOVED) sees nothing either. */
+/** SQLITE_FCNTL_HAS_MOVED reports nothing either. */
 export function hideMoves(): void {
   Database.prototype.fileControl = () => 0;
 }

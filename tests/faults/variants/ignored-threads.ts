@@ -1,9 +1,9 @@
 const ends = ['error', 'close', 'exit', 'messageerror'];
-/** A heartbeat that is to be missed within two seconds beats more often than that. */
+/** A watch that notices a missing heartbeat within two seconds uses a shorter interval. */
 const heartbeatMs = 2_000;
 
 /**
- * The main thread does not hear of a thread that ended, and runs no timer that could notice one
+ * The main thread receives no event when a thread ends, and runs no interval that could notice one
  * that hangs.
  */
 export function ignoreThreads(): void {

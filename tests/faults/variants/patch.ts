@@ -1,22 +1,17 @@
-import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { loaded, note } from './notes.ts';
 
 /** A change to a line of the service: its file, the text that is there, and what replaces it. */
 export type Patch = [file: string, from: string, to: string];
 
-/** Lets the service import another module in place of one, such as `node:fs`. */
+/** Replaces an imported module, such as `node:fs`, in all of the service. */
 export type Swap = [specifier: string, file: string];
 
 const root = join(import.meta.dir, '../../..');
 
 export function isFound([file, from]: Patch): boolean {
   return readFileSync(join(root, file), 'utf8').includes(from);
-}
-
-/** Whether the service's own source has SQL that the pattern matches. */
-export function isInSql({ source, flags }: RegExp): boolean {
-  const anywhere = new RegExp(source.replace(/^\^/, ''), flags);
-  return sources('server').some((path) => anywhere.test(readFileSync(path, 'utf8')));
 }
 
 export function isImported([specifier]: Swap): boolean {
@@ -28,13 +23,10 @@ function sources(folder: string): string[] {
   return names.filter((name) => /\.(ts|sql)$/.test(name)).map((name) => join(root, folder, name));
 }
 
-/** Where each thread notes the changed files that it has loaded. */
-const loadedFile = () => process.env.FAULT_LOADED;
-
 /**
- * Changes the service's source on its way into this thread, so that a protection can be taken out
- * without a switch in the service. A patch that finds nothing to change would make a control that
- * proves nothing, so it throws.
+ * Changes the service's source as this thread loads it, so that a protection can be removed
+ * without a switch in the service. Throws if a patch matches nothing: such a control would prove
+ * nothing.
  */
 export function patchSource(patches: Patch[], swaps: Swap[] = []): void {
   const texts = new Map<string, string>();
@@ -60,8 +52,7 @@ function loadInstead(path: string, text: string): void {
     name: path,
     setup(build) {
       build.onLoad({ filter: new RegExp(`^${RegExp.escape(path)}$`) }, () => {
-        const file = loadedFile();
-        if (file !== undefined) appendFileSync(file, `${relative(root, path)}\n`);
+        note(loaded(relative(root, path)));
         return { contents, loader: isSql ? 'js' : 'ts' };
       });
     },
@@ -78,12 +69,4 @@ function swapImports(text: string, swaps: Swap[]): string {
       changed.replace(importOf(specifier), `from ${JSON.stringify(join(root, file))}`),
     text,
   );
-}
-
-/** Throws where a changed file was loaded by no thread: then nothing was taken out. */
-export function assertLoaded(patches: Patch[]): void {
-  const file = loadedFile();
-  const loaded = file === undefined ? '' : readFileSync(file, 'utf8');
-  const missing = patches.filter(([path]) => !loaded.split('\n').includes(path));
-  if (missing.length > 0) throw new Error(`no thread loaded ${missing.map(([path]) => path)}`);
 }

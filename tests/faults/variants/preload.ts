@@ -1,8 +1,8 @@
 import { applyVariants, chooseVariants } from './apply.ts';
 
 /*
- * Runs first in every thread of a service that a harness breaks on purpose, and in a command line:
- * a thread has its own modules and prototypes, so what the main thread changed does not reach it.
+ * A preload module for every thread of a changed service, and for the command line. A thread has
+ * its own modules and prototypes, so changes made in the main thread do not reach it.
  */
 const names = (process.env.FAULT_VARIANTS ?? '').split(',').filter((name) => name !== '');
 applyVariants(chooseVariants(names));

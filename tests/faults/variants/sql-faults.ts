@@ -1,22 +1,43 @@
 import type { Statement } from 'bun:sqlite';
 import type { Hook } from './statements.ts';
 
-/** What fails reports success. */
+/** Reports success whatever happens. */
 export function swallowErrors(match: RegExp): Hook[] {
   return [{ match, replace: (statement) => ({ run: () => attempt(statement, () => {}) }) }];
 }
 
-/** Queries that find no row, whatever there is. */
+/** Queries return no rows. */
 export function findsNothing(match: RegExp): Hook[] {
   return [{ match, replace: () => ({ get: () => null, all: () => [], values: () => [] }) }];
 }
 
-/** Errors lose what SQLite says of them, but for a full disk. */
+/** Errors lose their SQLite code, except SQLITE_FULL. */
 export const maskErrors: Hook[] = [
   {
     match: /./s,
     replace: (statement) => ({
       run: (...values: never[]) => attempt(statement, mask, values),
+    }),
+  },
+];
+
+/** Connections run with synchronous=NORMAL and report FULL. */
+export const withoutSync: Hook[] = [
+  {
+    match: /^PRAGMA synchronous\s*=\s*(2|FULL)\b/i,
+    replace: (_, db) => ({ run: () => db.run('PRAGMA synchronous = NORMAL') }),
+  },
+  { match: /^PRAGMA synchronous$/i, replace: () => ({ get: () => ({ synchronous: 2 }) }) },
+];
+
+/** Every structure check finds the file sound. */
+export const soundStructure: Hook[] = [
+  {
+    match: /^PRAGMA (integrity|quick)_check\b/i,
+    replace: () => ({
+      get: () => ({ integrity_check: 'ok', quick_check: 'ok' }),
+      all: () => [{ integrity_check: 'ok', quick_check: 'ok' }],
+      values: () => [['ok']],
     }),
   },
 ];

@@ -4,29 +4,37 @@ import { join } from 'node:path';
 import type { RunningServer } from '../../../server/main.ts';
 import type { Spec } from '../serve.ts';
 import { applyVariants, chooseVariants, patchesOf } from './apply.ts';
-import { assertLoaded } from './patch.ts';
+import { loaded, notesSetting, readNotes } from './notes.ts';
+import type { Patch } from './patch.ts';
 
 const inEveryThread = join(import.meta.dir, 'preload.ts');
 
-/** The service with the named variants laid over it, in this thread and in those that it starts. */
+/** Starts the service with the named variants applied to this thread and to all that it starts. */
 export async function startVariant({ env, preload, ...spec }: Spec): Promise<RunningServer> {
   const chosen = chooseVariants(spec.variants);
-  const notes = mkdtempSync(join(tmpdir(), 'memory-variant-'));
+  const folder = mkdtempSync(join(tmpdir(), 'memory-variant-'));
+  const notes = process.env[notesSetting] ?? join(folder, 'notes');
+  writeFileSync(notes, '');
+  process.env[notesSetting] = notes;
   process.env.FAULT_VARIANTS = spec.variants.join();
-  process.env.FAULT_LOADED = join(notes, 'loaded');
-  writeFileSync(process.env.FAULT_LOADED, '');
   try {
     applyVariants(chosen);
-    // Loaded now, so that it is loaded as changed.
+    // Imported only now, so that the variants change it.
     const { startServer } = await import('../../../server/main.ts');
     const settings = Object.assign({}, env, ...chosen.map((variant) => variant.env));
     const modules = [...(chosen.length > 0 ? [inEveryThread] : []), ...(preload ?? [])];
     const server = await startServer({ ...spec, env: settings, ...{ preload: modules } });
-    assertLoaded(patchesOf(chosen));
+    assertLoaded(patchesOf(chosen), notes);
     return server;
   } finally {
-    // A thread that is started again later has nobody to tell.
-    delete process.env.FAULT_LOADED;
-    rmSync(notes, { recursive: true });
+    if (notes.startsWith(folder)) delete process.env[notesSetting];
+    rmSync(folder, { recursive: true });
   }
+}
+
+/** Throws if no thread loaded a patched file: then nothing was changed. */
+function assertLoaded(patches: Patch[], notes: string): void {
+  const noted = readNotes(notes);
+  const missing = patches.map(([path]) => path).filter((path) => !noted.has(loaded(path)));
+  if (missing.length > 0) throw new Error(`no thread loaded the patched ${missing.join(' ')}`);
 }

@@ -1,6 +1,7 @@
 import { Database, type Statement } from 'bun:sqlite';
+import { matched, note } from './notes.ts';
 
-/** Replaces the statements of matching SQL; gets the real one, prepared. */
+/** Replaces methods of the statements whose SQL matches; receives the prepared statement. */
 export type Hook = {
   match: RegExp;
   replace(statement: Statement, db: Database): Partial<Record<keyof Statement, unknown>>;
@@ -19,8 +20,8 @@ const rewrites: Rewrite[] = [];
 let isInstalled = false;
 
 /**
- * Intercepts the SQL of this thread where it enters the library, so that a fault does not depend on
- * the source that sends it. Not seen: the BEGIN and COMMIT of `Database.transaction`.
+ * Intercepts this thread's SQL at the library's interface, so that a fault does not depend on the
+ * code that runs it. It does not see the BEGIN and COMMIT of `Database.transaction`.
  */
 export function interceptSql(added: { hooks?: Hook[]; rewrites?: Rewrite[] }): void {
   hooks.push(...(added.hooks ?? []));
@@ -39,7 +40,7 @@ function install(prototype: Prototype): void {
   const runBy = (inner: typeof run) =>
     function (this: Database, sql: string, ...rest: never[]) {
       const changed = rewrite(sql);
-      // It may be a script of several statements, which cannot be prepared as one.
+      // A script of several statements cannot be prepared as one.
       const whole = { run: () => inner.call(this, changed, ...rest) };
       return hooked(changed, whole as unknown as Statement, this).run(...rest);
     };
@@ -52,14 +53,20 @@ function install(prototype: Prototype): void {
 }
 
 function rewrite(sql: string): string {
-  return rewrites.reduce((text, [from, to]) => text.replace(from, to), sql);
+  return rewrites.reduce((text, [from, to]) => {
+    const changed = text.replace(from, to);
+    if (changed !== text) note(matched(from));
+    return changed;
+  }, sql);
 }
 
 function hookOf(sql: string): Hook | undefined {
-  return hooks.find(({ match }) => match.test(sql));
+  const hook = hooks.find(({ match }) => match.test(sql));
+  if (hook !== undefined) note(matched(hook.match));
+  return hook;
 }
 
-/** The statement's other methods stay. */
+/** Methods that the hook does not replace stay. */
 function hooked(sql: string, statement: Statement, db: Database): Statement {
   const replaced = hookOf(sql)?.replace(statement, db);
   if (replaced === undefined) return statement;

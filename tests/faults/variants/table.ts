@@ -1,12 +1,18 @@
 import type { Handler } from '../../../server/tasks/handlers.ts';
+import { blockHttpThread } from './blocked-thread.ts';
 import { commitLate } from './early.ts';
 import { hideMoves } from './frozen.ts';
 import { poisoned, slowed } from './handlers.ts';
-import { holdHttpThread } from './held-thread.ts';
 import { ignoreThreads } from './ignored-threads.ts';
 import type { Patch, Swap } from './patch.ts';
 import { slowParse } from './slow-parse.ts';
-import { findsNothing, maskErrors, swallowErrors } from './sql-faults.ts';
+import {
+  findsNothing,
+  maskErrors,
+  soundStructure,
+  swallowErrors,
+  withoutSync,
+} from './sql-faults.ts';
 import type { Hook, Rewrite } from './statements.ts';
 
 /** A way in which the service is changed for a harness; most take one protection away. */
@@ -36,7 +42,7 @@ export const variants: Record<string, Variant> = {
   'commit-error-swallowed': { hooks: swallowErrors(/^COMMIT\b/i) },
   /** COMMIT publishes and answers what only the system's cache has. */
   'no-sync': {
-    patches: [['server/storage/sqlite/settings.ts', 'synchronous: 2', 'synchronous: 1']],
+    hooks: withoutSync,
   },
   'no-replay': {
     hooks: findsNothing(/^SELECT k\.fingerprint\b.* FROM idempotency_keys\b/is),
@@ -87,7 +93,7 @@ export const variants: Record<string, Variant> = {
       ['server/memory/json.ts', '    content,\n', "    content: content.normalize('NFC'),\n"],
     ],
   },
-  /** Device and inode of the database file never change, whatever happens to it. */
+  /** Device and inode of the database file never seem to change. */
   'no-inode-check': {
     prepare: hideMoves,
     swaps: [
@@ -96,23 +102,14 @@ export const variants: Record<string, Variant> = {
     ],
   },
   'only-full-disk-noted': { hooks: maskErrors },
-  /** What costs work is done on the thread that serves everybody. */
-  'held-http-thread': { prepare: holdHttpThread },
+  /** Expensive requests block the HTTP thread. */
+  'blocked-http-thread': { prepare: blockHttpThread },
   'slow-parse': { prepare: slowParse },
   'no-thread-watch': { prepare: ignoreThreads },
-  /** Not of the service: the harness changes one read in the recorded history. */
+  /** The service is unchanged; the harness falsifies one read in the recorded history. */
   'falsified-read': {},
   'no-body-limit': { env: { MEMORY_MAX_BODY_BYTES: '1073741824' } },
-  'no-structure-check': {
-    patches: [
-      [
-        'server/storage/sqlite/check.ts',
-        "rows.map(([line]) => String(line)).filter((line) => line !== 'ok')",
-        '[]',
-      ],
-      ['server/storage/sqlite/check.ts', `PRAGMA \${check}(`, 'SELECT (1 + '],
-    ],
-  },
+  'no-structure-check': { hooks: soundStructure },
   /** Of the command line. */
   'keys-at-random': {
     patches: [['cli/batch/run.ts', "hash.digest('hex')", 'crypto.randomUUID()']],

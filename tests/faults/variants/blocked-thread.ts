@@ -1,15 +1,15 @@
-const heldMs = 40;
-const costly = /\/v1\/(export|memories\/search\?userId=heavy)/;
+const blockedMs = 40;
+const expensive = /\/v1\/(export|memories\/search\?userId=heavy)/;
 
-/** The HTTP thread stands still for each request that reads much. */
-export function holdHttpThread(): void {
+/** Every export and every search of the heavy user blocks the HTTP thread. */
+export function blockHttpThread(): void {
   const serve = Bun.serve;
   Bun.serve = ((options: { fetch(request: Request, server: unknown): unknown }) => {
     const { fetch } = options;
     return serve({
       ...options,
       fetch(request: Request, server: unknown) {
-        if (costly.test(request.url)) Bun.sleepSync(heldMs);
+        if (expensive.test(request.url)) Bun.sleepSync(blockedMs);
         return fetch(request, server);
       },
     } as never);

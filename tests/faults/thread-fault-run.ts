@@ -4,19 +4,25 @@ import { send } from './api.ts';
 import type { Violations } from './harness.ts';
 import { type HealthWatch, watchHealth } from './health-watch.ts';
 import type { Target } from './target.ts';
-import { obeyedAt, order, startedThreads, type ThreadFault, withdraw } from './thread-faults.ts';
+import {
+  requestFault,
+  startedThreads,
+  type ThreadFault,
+  triggeredAt,
+  withdrawFault,
+} from './thread-faults.ts';
 import { type Asked, startReads } from './traffic/reads.ts';
 import { type Save, saveOnce, startSaves } from './traffic/saves.ts';
 
 const clients = 6;
 const loadedMs = { from: 50, to: 300 };
 const noticedWithinMs = 2_000;
-/** Noticing it, and answering. */
+/** Includes the time to notice the fault. */
 const answeredWithinMs = 4_000;
-const wellWithinMs = 6_000;
+const recoveredWithinMs = 6_000;
 /** A thread in a system call cannot be ended; the service waits for it, and then ends. */
 const blockedWithinMs = 40_000;
-const wellPaths = ['/health', '/v1/memories?userId=one', '/v1/memories/search?userId=one&query=x'];
+const readPaths = ['/health', '/v1/memories?userId=one', '/v1/memories/search?userId=one&query=x'];
 
 export type Totals = typeof noTotals;
 export const noTotals = {
@@ -25,13 +31,13 @@ export const noTotals = {
   slowestNoticeMs: 0,
   restarts: 0,
   hung: 0,
-  answered: 0,
+  acknowledged: 0,
 };
 
-/** A thread, and what happens to it. */
+/** A thread and its fault. */
 export type Case = { name: string; fault: ThreadFault };
 
-type Meeting = Case & {
+type FaultRun = Case & {
   target: Target;
   folder: string;
   random: Random;
@@ -39,50 +45,50 @@ type Meeting = Case & {
   totals: Totals;
 };
 
-/** Returns the saves that were sent meanwhile. */
-export async function meet(meeting: Meeting): Promise<Save[]> {
-  const { target, name, fault, violations, totals } = meeting;
+/** Returns the saves sent during the fault. */
+export async function runFault(faultRun: FaultRun): Promise<Save[]> {
+  const { target, name, fault, violations, totals } = faultRun;
   const about = `${name}: ${fault.what}, ${fault.when}`;
   const saves = startSaves(target, { clients });
   const reads = startReads(target);
   const health = watchHealth(target);
   totals.faults += 1;
-  await cause(meeting, health, about);
-  await goOn(target, about, violations, totals);
+  await inject(faultRun, health, about);
+  await expectRecovery(target, about, violations, totals);
   await health.stop();
   const [saved, read] = [await saves.stop(), await reads.stop()];
   totals.hung += countHung([...saved, ...read], about, violations);
-  totals.answered += saved.filter(({ id }) => id !== null).length;
+  totals.acknowledged += saved.filter(({ id }) => id !== null).length;
   return saved;
 }
 
-/** Orders the fault and waits for a sign of it. Times are of `Date.now()`. */
-async function cause(meeting: Meeting, health: HealthWatch, about: string): Promise<void> {
-  const { target, folder, name, fault, random, violations, totals } = meeting;
+/** Injects the fault and waits until it is noticed. Times are from `Date.now()`. */
+async function inject(faultRun: FaultRun, health: HealthWatch, about: string): Promise<void> {
+  const { target, folder, name, fault, random, violations, totals } = faultRun;
   let endedAt: number | null = null;
   void target.whenDown().then(() => {
     endedAt = Date.now();
   });
   await Bun.sleep(random.between(loadedMs.from, loadedMs.to));
-  order(folder, name, fault);
-  const obeyed = () => obeyedAt(folder, name);
-  const faultAt = await until(obeyed, { timeoutMs: 3_000 }).catch(() => null);
-  if (faultAt === null) violations.add(`${about}: the thread did not come to it`);
+  requestFault(folder, name, fault);
+  const triggered = () => triggeredAt(folder, name);
+  const faultAt = await until(triggered, { timeoutMs: 3_000 }).catch(() => null);
+  if (faultAt === null) violations.add(`${about}: the fault was not triggered`);
   const noticedAt = () => {
-    const anew = startedThreads(folder).map(({ at }) => at);
+    const started = startedThreads(folder).map(({ at }) => at);
     const failing = health.failing === null ? [] : [performance.timeOrigin + health.failing.at];
-    const times = [...anew, ...failing, ...(endedAt === null ? [] : [endedAt])];
+    const times = [...started, ...failing, ...(endedAt === null ? [] : [endedAt])];
     const later = times.filter((at) => at >= (faultAt ?? Infinity));
     return later.length === 0 ? null : Math.min(...later);
   };
   if (faultAt !== null) {
     await until(noticedAt, { timeoutMs: answeredWithinMs }).catch(() => {});
-    judgeNotice(noticedAt(), faultAt, about, violations, totals);
+    checkNotice(noticedAt(), faultAt, about, violations, totals);
   }
-  withdraw(folder, name);
+  withdrawFault(folder, name);
 }
 
-function judgeNotice(
+function checkNotice(
   noticedAt: number | null,
   faultAt: number,
   about: string,
@@ -90,7 +96,7 @@ function judgeNotice(
   totals: Totals,
 ): void {
   if (noticedAt === null) {
-    violations.add(`${about}: nobody noticed`);
+    violations.add(`${about}: never noticed`);
     return;
   }
   const ms = Math.max(0, Math.round(noticedAt - faultAt));
@@ -101,28 +107,34 @@ function judgeNotice(
 
 function countHung(asked: Asked[], about: string, violations: Violations): number {
   const hung = asked.filter(({ sentAt, endedAt }) => endedAt - sentAt > answeredWithinMs);
-  if (hung.length > 0) violations.add(`${about}: ${hung.length} requests were not answered`);
+  if (hung.length > 0) violations.add(`${about}: ${hung.length} requests hung`);
   return hung.length;
 }
 
-/** Starts it again where it ended; then it must save, list and search. */
-async function goOn(target: Target, about: string, violations: Violations, totals: Totals) {
-  const isWell = async () => {
+/** Restarts the server if it exited; then it must save, list and search. */
+async function expectRecovery(
+  target: Target,
+  about: string,
+  violations: Violations,
+  totals: Totals,
+) {
+  const hasRecovered = async () => {
     if (!target.running()) {
       totals.restarts += 1;
-      if (target.log().trim() === '') violations.add(`${about}: it ended without a reason`);
+      if (target.log().trim() === '')
+        violations.add(`${about}: the process exited without a reason`);
       await target.start();
     }
     const { status } = await saveOnce(target, `after ${about}`);
     if (status !== 201) return false;
-    for (const path of wellPaths) {
+    for (const path of readPaths) {
       const reply = await send(target, { method: 'GET', path });
       if (reply?.status !== 200) return false;
     }
     return true;
   };
-  const timeoutMs = about.includes('block') ? blockedWithinMs : wellWithinMs;
-  if (await until(isWell, { timeoutMs }).catch(() => false)) return;
-  violations.add(`${about}: not well ${timeoutMs} ms later`);
+  const timeoutMs = about.includes('block') ? blockedWithinMs : recoveredWithinMs;
+  if (await until(hasRecovered, { timeoutMs }).catch(() => false)) return;
+  violations.add(`${about}: not recovered after ${timeoutMs} ms`);
   await target.kill();
 }

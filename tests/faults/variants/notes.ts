@@ -1,0 +1,23 @@
+import { appendFileSync, readFileSync } from 'node:fs';
+
+/*
+ * Every thread of a changed service notes which of the changes took effect in it, so that a change
+ * that matches nothing is an error and not a control that proves nothing.
+ */
+export const notesSetting = 'FAULT_NOTES';
+
+const noted = new Set<string>();
+
+export function note(line: string): void {
+  const file = process.env[notesSetting];
+  if (file === undefined || noted.has(line)) return;
+  noted.add(line);
+  appendFileSync(file, `${line}\n`);
+}
+
+export function readNotes(file: string): Set<string> {
+  return new Set(readFileSync(file, 'utf8').split('\n'));
+}
+
+export const loaded = (path: string) => `loaded ${path}`;
+export const matched = (sql: RegExp) => `matched ${sql}`;

@@ -1,0 +1,33 @@
+import { afterEach, expect, test } from 'bun:test';
+import { join } from 'node:path';
+
+const preload = [join(import.meta.dir, 'preload.ts')];
+const sample = new URL('thread-sample.ts', import.meta.url).href;
+
+afterEach(() => {
+  delete process.env.FAULT_VARIANTS;
+});
+
+/** The first message of a thread that was started with the variants. */
+function runThread(variants: string): Promise<unknown> {
+  process.env.FAULT_VARIANTS = variants;
+  return new Promise((resolve, reject) => {
+    const thread = new Worker(sample, { preload });
+    thread.onmessage = ({ data }) => {
+      thread.terminate();
+      resolve(data);
+    };
+    thread.onerror = ({ message }) => reject(new Error(message));
+  });
+}
+
+test('a preload module changes SQL and source in the thread that loads it', async () => {
+  const full = { row: { synchronous: 2 }, pendingRecords: 100_000 };
+  expect(await runThread('')).toEqual(full);
+  const changed = { row: { synchronous: 1 }, pendingRecords: 1_000 };
+  expect(await runThread('no-sync-alone,small-queue')).toEqual(changed);
+});
+
+test('a thread with an unknown variant does not start', async () => {
+  await expect(runThread('no-such-variant')).rejects.toThrow('there is no variant no-such-variant');
+});
