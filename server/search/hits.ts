@@ -64,12 +64,12 @@ class ChunkHits {
   readonly #termOf: Uint8Array;
   readonly #weightOf: Float64Array;
   readonly #phrases: PhraseFinder | null;
-  readonly #terms: number[] = [];
   readonly #all: Float64Array;
   readonly #spoken: Float64Array;
   readonly #best: Float64Array;
   readonly #labels: Uint16Array;
   #lastInLabel = -1;
+  #isEmpty = true;
   #length = 0;
 
   constructor(hits: Hits, matches: MatchTable['matches'], query: Query) {
@@ -87,10 +87,9 @@ class ChunkHits {
   add(code: number, isInLabel: boolean, at: number): void {
     const term = this.#termOf[code] ?? 0;
     const weight = this.#weightOf[code] ?? 0;
-    const best = this.#best[term] ?? 0;
-    if (best < 0) this.#terms.push(term);
-    if (weight > best) this.#best[term] = weight;
+    if (weight > (this.#best[term] ?? 0)) this.#best[term] = weight;
     this.#all[term] = (this.#all[term] ?? 0) + weight;
+    this.#isEmpty = false;
     if (!isInLabel) this.#spoken[term] = (this.#spoken[term] ?? 0) + weight;
     else if (term !== this.#lastInLabel) {
       this.#labels[term] = (this.#labels[term] ?? 0) + 1;
@@ -101,15 +100,18 @@ class ChunkHits {
 
   /** Moves what was added into the hits. */
   finish(rank: number): void {
-    if (this.#terms.length > 0) {
-      if (this.#terms.length > 1) this.#terms.sort(ascending);
-      for (const term of this.#terms) this.#push(term);
-      this.#terms.length = 0;
-      this.#lastInLabel = -1;
-      const pairs = this.#phrases?.finish() ?? [];
-      if (pairs.length > 0) this.#hits.phrases.set(rank, pairs);
-    }
+    if (!this.#isEmpty) this.#moveTerms(rank);
     this.#hits.starts[rank + 1] = this.#length;
+  }
+
+  #moveTerms(rank: number): void {
+    for (let term = 0; term < this.#best.length; term += 1) {
+      if ((this.#best[term] ?? 0) >= 0) this.#push(term);
+    }
+    const pairs = this.#phrases?.finish() ?? [];
+    if (pairs.length > 0) this.#hits.phrases.set(rank, pairs);
+    this.#lastInLabel = -1;
+    this.#isEmpty = true;
   }
 
   #push(term: number): void {
@@ -126,8 +128,4 @@ class ChunkHits {
     this.#labels[term] = 0;
     this.#best[term] = -1;
   }
-}
-
-function ascending(left: number, right: number): number {
-  return left - right;
 }

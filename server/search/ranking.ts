@@ -1,8 +1,8 @@
 import { phraseBonuses, weighTerms } from './bm25.ts';
 import { fuzzyMatches } from './fuzzy.ts';
 import { findHits } from './hits.ts';
-import { MatchTable } from './match-table.ts';
 import type { Matcher } from './match.ts';
+import { MatchTable } from './match-table.ts';
 import { NeighbourBoost } from './neighbours.ts';
 import type { Timeline } from './timeline.ts';
 import type { SearchWeights } from './weights.ts';
@@ -45,7 +45,12 @@ function matchMissing(timeline: Timeline, matcher: Matcher, table: MatchTable): 
 }
 
 /** Chunks of one memory follow each other; the first of equal ones is kept. */
-function keepBest({ memories, ranks, scores }: Results, memory: number, rank: number, score: number) {
+function keepBest(
+  { memories, ranks, scores }: Results,
+  memory: number,
+  rank: number,
+  score: number,
+) {
   const last = memories.length - 1;
   if (memories[last] !== memory) {
     memories.push(memory);

@@ -1,4 +1,4 @@
-import type { Dictionary } from './dictionary.ts';
+import { type Dictionary, noWord } from './dictionary.ts';
 import type { Wanted } from './fuzzy.ts';
 import type { Timeline } from './timeline.ts';
 import { endsLabel, wordOf } from './tokenizer.ts';
@@ -20,16 +20,17 @@ export function splitMatches(
   const isRelevant = new Uint8Array(dictionary.size);
   for (const word of close.keys()) isRelevant[word] = 1;
   for (const { text } of splittable) {
-    for (const word of beginningsOf(text, dictionary)) isRelevant[word] = 1;
+    for (const word of partsIn(text, dictionary)) isRelevant[word] = 1;
   }
   const matches = new Map<number, number>();
-  for (const [rank, start] of timeline.starts.entries()) {
-    const end = timeline.ends[rank] ?? 0;
-    for (let at = start; at < end; at += 1) {
-      const word = wordOf(timeline.tokens[at] ?? 0);
-      if (isRelevant[word] !== 1) continue;
+  const { tokens, starts, ends } = timeline;
+  for (let rank = 0; rank < starts.length; rank += 1) {
+    const end = ends[rank] ?? 0;
+    for (let at = starts[rank] ?? 0; at < end; at += 1) {
+      if (isRelevant[wordOf(tokens[at] ?? 0)] !== 1) continue;
       if (matches.size >= maxMatches) return matches;
-      addMatches(matches, timeline, splittable, close, at, end);
+      const isPair = at + 1 < end && isRelevant[wordOf(tokens[at + 1] ?? 0)] === 1;
+      addMatches(matches, timeline, isPair ? splittable : [], close, at, end);
     }
   }
   return matches;
@@ -70,20 +71,27 @@ function partsOf(text: string, { dictionary, tokens }: Timeline, start: number, 
   return [];
 }
 
-/** Whether words of the dictionary can make up the text, wherever they stand. */
+/** Whether words of the dictionary make up the text if each could stand anywhere. */
 function canBeSplit(text: string, dictionary: Dictionary): boolean {
   const isReached = new Uint8Array(text.length + 1);
   isReached[0] = 1;
   for (let from = 0; from < text.length; from += 1) {
     if (isReached[from] === 0) continue;
     for (let to = from + 1; to <= text.length; to += 1) {
-      if (dictionary.find(text.slice(from, to)) > 0) isReached[to] = 1;
+      if (dictionary.find(text.slice(from, to)) !== noWord) isReached[to] = 1;
     }
   }
   return isReached[text.length] === 1;
 }
 
-function beginningsOf(text: string, dictionary: Dictionary): number[] {
-  const lengths = Array.from({ length: text.length - 1 }, (_, at) => at + 1);
-  return lengths.map((length) => dictionary.find(text.slice(0, length))).filter((word) => word > 0);
+/** The words of the dictionary that stand somewhere in the text. */
+function partsIn(text: string, dictionary: Dictionary): Set<number> {
+  const parts = new Set<number>();
+  for (let from = 0; from < text.length; from += 1) {
+    for (let to = from + 1; to <= text.length; to += 1) {
+      parts.add(dictionary.find(text.slice(from, to)));
+    }
+  }
+  parts.delete(noWord);
+  return parts;
 }
