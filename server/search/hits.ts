@@ -11,12 +11,12 @@ import { inLabel, wordOf } from './tokenizer.ts';
 export class Hits {
   /** The entries of the chunk of rank n are from `starts[n]` to `starts[n + 1]`. */
   readonly starts: Uint32Array;
-  terms = new Uint8Array(512);
+  terms: Uint8Array;
   /** Term frequency, in which a weak match counts as part of one; and the same without labels. */
-  all = new Float64Array(512);
-  spoken = new Float64Array(512);
+  all: Float64Array;
+  spoken: Float64Array;
   /** How often the term stands in a label, once for each run of it. */
-  labels = new Uint16Array(512);
+  labels: Uint16Array;
   /** For each term the sum, over all chunks, of its best match in the chunk. */
   readonly found: Float64Array;
   /** For each rank the phrase pairs that the chunk has, by index in the query. */
@@ -24,6 +24,11 @@ export class Hits {
 
   constructor(chunks: number, terms: number) {
     this.starts = new Uint32Array(chunks + 1);
+    const capacity = chunks + terms;
+    this.terms = new Uint8Array(capacity);
+    this.all = new Float64Array(capacity);
+    this.spoken = new Float64Array(capacity);
+    this.labels = new Uint16Array(capacity);
     this.found = new Float64Array(terms);
   }
 

@@ -25,9 +25,9 @@ export function scoreTimeline(
   const rarity = weighTerms(hits, timeline, weights);
   const bonuses = phraseBonuses(hits, query, rarity, weights);
   const neighbours = new NeighbourBoost(hits, timeline, query, weights);
-  for (const [rank, memory] of timeline.memories.entries()) {
+  for (let rank = 0; rank < timeline.starts.length; rank += 1) {
     const score = neighbours.score(rank) + (bonuses.get(rank) ?? 0);
-    if (score > 0) keepBest(results, memory, rank, score);
+    if (score > 0) keepBest(results, timeline.memories[rank] ?? 0, rank, score);
   }
   return results;
 }
