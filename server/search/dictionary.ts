@@ -60,10 +60,6 @@ export class Dictionary {
     return into.intern(text, 0, text.length);
   }
 
-  firstUnitOf(word: number): number {
-    return this.units[this.starts.at(word)] ?? 0;
-  }
-
   lengthOf(word: number): number {
     return this.starts.at(word + 1) - this.starts.at(word);
   }
@@ -75,6 +71,14 @@ export class Dictionary {
       if (this.units[first + at] !== text.charCodeAt(at)) return false;
     }
     return true;
+  }
+
+  /** Whether the word stands in a text at a place. */
+  isPartOf(text: string, start: number, word: number): boolean {
+    return (
+      start + this.lengthOf(word) <= text.length &&
+      this.#isWord(word, text, start, start + this.lengthOf(word))
+    );
   }
 
   /** The number of a word, or `noWord` if no chunk holds it. */

@@ -1,4 +1,4 @@
-import { phraseBonuses, weighTerms } from './bm25.ts';
+import { weighTerms } from './bm25.ts';
 import { fuzzyMatches } from './fuzzy.ts';
 import { findHits } from './hits.ts';
 import type { Matcher } from './match.ts';
@@ -23,10 +23,10 @@ export function scoreTimeline(
   matchMissing(timeline, matcher, table);
   const hits = findHits(timeline, table, query);
   const rarity = weighTerms(hits, timeline, weights);
-  const bonuses = phraseBonuses(hits, query, rarity, weights);
   const neighbours = new NeighbourBoost(hits, timeline, query, weights);
   for (let rank = 0; rank < timeline.starts.length; rank += 1) {
-    const score = neighbours.score(rank) + (bonuses.get(rank) ?? 0);
+    const phrases = hits.phrases?.worth(rank, rarity) ?? 0;
+    const score = neighbours.score(rank) + phrases * weights.phrase;
     if (score > 0) keepBest(results, timeline.memories[rank] ?? 0, rank, score);
   }
   return results;
