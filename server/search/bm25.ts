@@ -1,5 +1,4 @@
 import type { Hits } from './hits.ts';
-import type { Query } from './query.ts';
 import type { Timeline } from './timeline.ts';
 import type { SearchWeights } from './weights.ts';
 
@@ -24,25 +23,6 @@ export function weighTerms(hits: Hits, timeline: Timeline, weights: SearchWeight
     }
   }
   return rarity;
-}
-
-/** How much of the query's phrases each chunk has, by rank. */
-export function phraseBonuses(
-  { phrases }: Hits,
-  { pairs }: Query,
-  rarity: Float64Array,
-  weights: SearchWeights,
-): Map<number, number> {
-  const bonuses = new Map<number, number>();
-  for (const [rank, found] of phrases) {
-    let sum = 0;
-    for (const index of found) {
-      const { left = 0, right = 0 } = pairs[index] ?? {};
-      sum += Math.min(rarity[left] ?? 0, rarity[right] ?? 0);
-    }
-    bonuses.set(rank, sum * weights.phrase);
-  }
-  return bonuses;
 }
 
 /** Inverse document frequencies. A chunk with a weak match counts as part of one. */

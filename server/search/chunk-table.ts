@@ -53,10 +53,9 @@ export class ChunkTable {
       for (let at = this.firstTokens.at(chunk); at < this.firstTokens.at(chunk + 1); at += 1) {
         const token = this.tokens.at(at);
         const word = wordOf(token);
-        if (words[word] === noWord && word !== noWord) {
-          const text = this.dictionary.textOf(word);
-          words[word] = into.dictionary.intern(text, 0, text.length);
-        }
+        const known = words[word] ?? noWord;
+        if (known !== noWord) into.dictionary.retain(known);
+        else if (word !== noWord) words[word] = this.dictionary.copyWord(word, into.dictionary);
         into.tokens.push(withWord(token, words[word] ?? noWord));
       }
       into.#finish(this.starts.at(chunk), this.lengths.at(chunk), this.labelled.at(chunk));
@@ -64,12 +63,7 @@ export class ChunkTable {
   }
 
   #finish(start: number, length: number, isLabelled: number): void {
-    const first = this.firstTokens.at(this.length);
-    const { values } = this.tokens;
-    for (let at = first; at < this.tokens.length; at += 1) {
-      this.dictionary.retain(wordOf(values[at] ?? 0));
-    }
-    this.liveTokens += this.tokens.length - first;
+    this.liveTokens += this.tokens.length - this.firstTokens.at(this.length);
     this.firstTokens.push(this.tokens.length);
     this.starts.push(start);
     this.lengths.push(length);

@@ -1,6 +1,6 @@
-import { letterMask } from './typo.ts';
 import { Uint32List } from './lists.ts';
 import { stem } from './stem.ts';
+import { letterMask } from './typo.ts';
 
 /** No word: a place that nothing matches. */
 export const noWord = 0;
@@ -22,6 +22,11 @@ export class Dictionary {
   readonly #stemOf = new Uint32List();
   readonly #firstOfStem = new Uint32List();
   readonly #nextOfStem = new Uint32List();
+  readonly #columns = [this.counts, this.letters, this.#hashes].concat([
+    this.#stemOf,
+    this.#firstOfStem,
+    this.#nextOfStem,
+  ]);
   /** Open addressing with linear probing; 0 is a free place. */
   #table = new Uint32Array(32);
   readonly #seed: number;
@@ -29,7 +34,7 @@ export class Dictionary {
   /** A secret `seed` keeps a client from choosing words that all hash alike. */
   constructor(seed: number) {
     this.#seed = seed;
-    for (const column of [...this.#columns(), this.starts]) column.push(0);
+    for (const column of [...this.#columns, this.starts]) column.push(0);
     this.starts.push(0);
   }
 
@@ -39,7 +44,7 @@ export class Dictionary {
   }
 
   get bytes(): number {
-    const columns = [...this.#columns(), this.starts].reduce((sum, { bytes }) => sum + bytes, 0);
+    const columns = [...this.#columns, this.starts].reduce((sum, { bytes }) => sum + bytes, 0);
     return columns + this.units.byteLength + this.#table.byteLength;
   }
 
@@ -49,8 +54,10 @@ export class Dictionary {
     );
   }
 
-  firstUnitOf(word: number): number {
-    return this.units[this.starts.at(word)] ?? 0;
+  /** Interns a word of this dictionary in another. */
+  copyWord(word: number, into: Dictionary): number {
+    const text = this.textOf(word);
+    return into.intern(text, 0, text.length);
   }
 
   lengthOf(word: number): number {
@@ -66,29 +73,39 @@ export class Dictionary {
     return true;
   }
 
+  /** Whether the word stands in a text at a place. */
+  isPartOf(text: string, start: number, word: number): boolean {
+    return (
+      start + this.lengthOf(word) <= text.length &&
+      this.#isWord(word, text, start, start + this.lengthOf(word))
+    );
+  }
+
   /** The number of a word, or `noWord` if no chunk holds it. */
   find(text: string): number {
     const word = this.#table[this.#placeOf(text, 0, text.length, this.#hash(text, 0, text.length))];
     return word !== undefined && this.counts.at(word) > 0 ? word : noWord;
   }
 
-  /** The number of the word from `start` to `end` in a text; a new word gets a new one. */
+  /** Counts one more token of the word from `start` to `end` in a text, and returns its number. */
   intern(text: string, start: number, end: number): number {
-    const hash = this.#hash(text, start, end);
-    const place = this.#placeOf(text, start, end, hash);
-    const known = this.#table[place] ?? noWord;
-    return known === noWord ? this.#add(text, start, end, hash, place) : known;
-  }
-
-  /** Counts one more token of a word. */
-  retain(word: number): void {
+    const word = this.#numberOf(text, start, end);
     const counts = this.counts.values;
     const count = counts[word] ?? 0;
     counts[word] = count + 1;
-    if (count === 0 && word !== noWord && this.#stemOf.at(word) === noWord) this.#linkStem(word);
+    if (count === 0 && this.#stemOf.at(word) === noWord)
+      this.#linkStem(word, text.slice(start, end));
+    return word;
   }
 
+  /** Counts one more token of a word that has been interned. */
+  retain(word: number): void {
+    this.counts.values[word] = this.counts.at(word) + 1;
+  }
+
+  /** Counts one token less. */
   release(word: number): void {
+    if (word === noWord) return;
     const counts = this.counts.values;
     counts[word] = (counts[word] ?? 0) - 1;
   }
@@ -102,15 +119,17 @@ export class Dictionary {
     }
   }
 
-  #columns(): Uint32List[] {
-    const stems = [this.#stemOf, this.#firstOfStem, this.#nextOfStem];
-    return [this.counts, this.letters, this.#hashes, ...stems];
+  /** A new word gets a new number. */
+  #numberOf(text: string, start: number, end: number): number {
+    const hash = this.#hash(text, start, end);
+    const place = this.#placeOf(text, start, end, hash);
+    const known = this.#table[place] ?? noWord;
+    return known === noWord ? this.#add(text, start, end, hash, place) : known;
   }
 
-  #linkStem(word: number): void {
-    const text = this.textOf(word);
+  #linkStem(word: number, text: string): void {
     const stemmed = stem(text);
-    const root = stemmed === text ? word : this.intern(stemmed, 0, stemmed.length);
+    const root = stemmed === text ? word : this.#numberOf(stemmed, 0, stemmed.length);
     this.#stemOf.values[word] = root;
     this.#nextOfStem.values[word] = this.#firstOfStem.at(root);
     this.#firstOfStem.values[root] = word;
@@ -129,11 +148,12 @@ export class Dictionary {
   }
 
   #isWord(word: number, text: string, start: number, end: number): boolean {
-    const units = this.units;
-    const first = this.starts.at(word);
-    if (this.starts.at(word + 1) - first !== end - start) return false;
-    for (let at = start; at < end; at += 1) {
-      if (units[first + at - start] !== text.charCodeAt(at)) return false;
+    const { units } = this;
+    const { values } = this.starts;
+    let unit = values[word] ?? 0;
+    if ((values[word + 1] ?? 0) - unit !== end - start) return false;
+    for (let at = start; at < end; at += 1, unit += 1) {
+      if (units[unit] !== text.charCodeAt(at)) return false;
     }
     return true;
   }
@@ -143,7 +163,7 @@ export class Dictionary {
     const first = this.starts.at(word);
     while (this.units.length < first + end - start) this.units = doubled(this.units);
     for (let at = start; at < end; at += 1) this.units[first + at - start] = text.charCodeAt(at);
-    for (const column of this.#columns()) column.push(0);
+    for (const column of this.#columns) column.push(0);
     this.starts.push(first + end - start);
     this.letters.values[word] = letterMask(this.units, first, first + end - start);
     this.#hashes.values[word] = hash;

@@ -11,19 +11,27 @@ import { inLabel, wordOf } from './tokenizer.ts';
 export class Hits {
   /** The entries of the chunk of rank n are from `starts[n]` to `starts[n + 1]`. */
   readonly starts: Uint32Array;
-  terms = new Uint8Array(512);
+  terms: Uint8Array;
   /** Term frequency, in which a weak match counts as part of one; and the same without labels. */
-  all = new Float64Array(512);
-  spoken = new Float64Array(512);
+  all: Float64Array;
+  spoken: Float64Array;
   /** How often the term stands in a label, once for each run of it. */
-  labels = new Uint16Array(512);
+  labels: Uint16Array;
   /** For each term the sum, over all chunks, of its best match in the chunk. */
   readonly found: Float64Array;
-  /** For each rank the phrase pairs that the chunk has, by index in the query. */
-  readonly phrases = new Map<number, number[]>();
+  /** Null if the query has no phrase. */
+  readonly phrases: PhraseFinder | null;
 
-  constructor(chunks: number, terms: number) {
+  constructor(chunks: number, query: Query) {
+    const terms = query.terms.length;
+    const hasPhrase = query.pairs.some((pair) => pair.isPhrase);
+    this.phrases = hasPhrase ? new PhraseFinder(query, chunks) : null;
     this.starts = new Uint32Array(chunks + 1);
+    const capacity = chunks + terms;
+    this.terms = new Uint8Array(capacity);
+    this.all = new Float64Array(capacity);
+    this.spoken = new Float64Array(capacity);
+    this.labels = new Uint16Array(capacity);
     this.found = new Float64Array(terms);
   }
 
@@ -44,14 +52,14 @@ function copied<T extends { set(values: T): void }>(values: T, into: T): T {
 /** Reads every token of a timeline once. */
 export function findHits(timeline: Timeline, { codes, matches }: MatchTable, query: Query): Hits {
   const { tokens, starts, ends } = timeline;
-  const hits = new Hits(starts.length, query.terms.length);
-  const chunk = new ChunkHits(hits, matches, query);
+  const hits = new Hits(starts.length, query);
+  const chunk = new ChunkHits(hits, matches);
   for (let rank = 0; rank < starts.length; rank += 1) {
     const end = ends[rank] ?? 0;
     for (let at = starts[rank] ?? 0; at < end; at += 1) {
       const token = tokens[at] ?? 0;
       const code = codes[wordOf(token)] ?? 0;
-      if (code !== 0) chunk.add(code, (token & inLabel) !== 0, at);
+      if (code !== 0) chunk.add(code, (token & inLabel) !== 0, at, rank);
     }
     chunk.finish(rank);
   }
@@ -63,53 +71,52 @@ class ChunkHits {
   readonly #hits: Hits;
   readonly #termOf: Uint8Array;
   readonly #weightOf: Float64Array;
-  readonly #phrases: PhraseFinder | null;
-  readonly #terms: number[] = [];
   readonly #all: Float64Array;
   readonly #spoken: Float64Array;
   readonly #best: Float64Array;
   readonly #labels: Uint16Array;
   #lastInLabel = -1;
+  #isEmpty = true;
   #length = 0;
 
-  constructor(hits: Hits, matches: MatchTable['matches'], query: Query) {
-    const terms = query.terms.length;
+  constructor(hits: Hits, matches: MatchTable['matches']) {
+    const terms = hits.found.length;
     this.#hits = hits;
     this.#termOf = Uint8Array.from(matches, ({ term }) => term);
     this.#weightOf = Float64Array.from(matches, ({ weight }) => weight);
-    this.#phrases = query.pairs.some((pair) => pair.isPhrase) ? new PhraseFinder(query) : null;
     this.#all = new Float64Array(terms);
     this.#spoken = new Float64Array(terms);
     this.#best = new Float64Array(terms).fill(-1);
     this.#labels = new Uint16Array(terms);
   }
 
-  add(code: number, isInLabel: boolean, at: number): void {
+  add(code: number, isInLabel: boolean, at: number, rank: number): void {
     const term = this.#termOf[code] ?? 0;
     const weight = this.#weightOf[code] ?? 0;
-    const best = this.#best[term] ?? 0;
-    if (best < 0) this.#terms.push(term);
-    if (weight > best) this.#best[term] = weight;
+    if (weight > (this.#best[term] ?? 0)) this.#best[term] = weight;
     this.#all[term] = (this.#all[term] ?? 0) + weight;
+    this.#isEmpty = false;
     if (!isInLabel) this.#spoken[term] = (this.#spoken[term] ?? 0) + weight;
     else if (term !== this.#lastInLabel) {
       this.#labels[term] = (this.#labels[term] ?? 0) + 1;
       this.#lastInLabel = term;
     }
-    this.#phrases?.add(term, at);
+    this.#hits.phrases?.add(term, at, rank);
   }
 
   /** Moves what was added into the hits. */
   finish(rank: number): void {
-    if (this.#terms.length > 0) {
-      if (this.#terms.length > 1) this.#terms.sort(ascending);
-      for (const term of this.#terms) this.#push(term);
-      this.#terms.length = 0;
-      this.#lastInLabel = -1;
-      const pairs = this.#phrases?.finish() ?? [];
-      if (pairs.length > 0) this.#hits.phrases.set(rank, pairs);
-    }
+    if (!this.#isEmpty) this.#moveTerms();
     this.#hits.starts[rank + 1] = this.#length;
+  }
+
+  #moveTerms(): void {
+    for (let term = 0; term < this.#best.length; term += 1) {
+      if ((this.#best[term] ?? 0) >= 0) this.#push(term);
+    }
+    this.#hits.phrases?.endChunk();
+    this.#lastInLabel = -1;
+    this.#isEmpty = true;
   }
 
   #push(term: number): void {
@@ -126,8 +133,4 @@ class ChunkHits {
     this.#labels[term] = 0;
     this.#best[term] = -1;
   }
-}
-
-function ascending(left: number, right: number): number {
-  return left - right;
 }

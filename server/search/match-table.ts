@@ -1,6 +1,5 @@
 import { type Dictionary, noWord } from './dictionary.ts';
 import type { Match, Matcher } from './match.ts';
-import { isUnspaced } from './scripts.ts';
 
 /** The matches of a whole dictionary: each word's code, and the match that each code stands for. */
 export class MatchTable {
@@ -34,17 +33,19 @@ export class MatchTable {
 
   /** Words that begin as the last word does, and bigrams that begin with a unit asked for alone. */
   #addPrefixes({ prefix, bigrams }: Matcher, dictionary: Dictionary): void {
-    const units = new Map<number, number>();
-    for (const [text, match] of bigrams) {
-      if (text.length === 1) units.set(text.charCodeAt(0), this.#code(match));
-    }
-    if (prefix === null && units.size === 0) return;
-    const code = prefix === null ? 0 : this.#code(prefix.match);
+    const single = [...bigrams].filter(([text]) => text.length === 1);
+    if (prefix === null && single.length === 0) return;
+    const codeOf = new Uint8Array(0x10000);
+    for (const [text, match] of single) codeOf[text.charCodeAt(0)] = this.#code(match);
+    const first = prefix?.text.charCodeAt(0) ?? 0;
+    if (prefix !== null) codeOf[first] = this.#code(prefix.match);
+    const starts = dictionary.starts.values;
     for (let word = 1; word < this.codes.length; word += 1) {
-      if (dictionary.counts.at(word) === 0) continue;
-      const first = dictionary.firstUnitOf(word);
-      if (prefix !== null && dictionary.startsWith(word, prefix.text)) this.codes[word] = code;
-      else if (isUnspaced(first)) this.codes[word] = units.get(first) ?? 0;
+      const unit = dictionary.units[starts[word] ?? 0] ?? 0;
+      const code = codeOf[unit] ?? 0;
+      if (code === 0 || dictionary.counts.at(word) === 0) continue;
+      const isMatch = unit !== first || dictionary.startsWith(word, prefix?.text ?? '');
+      if (isMatch) this.codes[word] = code;
     }
   }
 

@@ -1,4 +1,4 @@
-import type { Query, Term } from './query.ts';
+import type { Query } from './query.ts';
 import { stem } from './stem.ts';
 import type { SearchWeights } from './weights.ts';
 import { irregularForms, synonyms } from './words.ts';
@@ -6,7 +6,7 @@ import { irregularForms, synonyms } from './words.ts';
 /** That a word matches a term of the query, and how well: 1 is the very word. */
 export type Match = { term: number; weight: number };
 
-const stemsOfForms = byStem(irregularForms, () => []);
+const stemsOfForms = byStem(irregularForms, (word) => [stem(word)]);
 const stemsOfSynonyms = byStem(synonyms, formStems);
 
 /** Decides which words match which term of a query. The first match of a word or stem holds. */
@@ -22,9 +22,15 @@ export class Matcher {
   constructor(query: Query, weights: SearchWeights) {
     this.query = query;
     this.#weights = weights;
-    for (const [index, term] of query.terms.entries()) this.#addTerm(index, term);
-    for (const [index, term] of query.terms.entries()) {
-      if (!term.isBigram && weights.synonym > 0) this.#addSynonyms(index, term);
+    const stems = query.terms.map(({ text, isBigram }) => (isBigram ? [] : formStems(text)));
+    for (const [term, { text, isBigram }] of query.terms.entries()) {
+      (isBigram ? this.bigrams : this.words).set(text, { term, weight: 1 });
+      this.#addStems(stems[term] ?? [], { term, weight: weights.inflection });
+    }
+    for (const [term, forms] of stems.entries()) {
+      if (weights.synonym === 0) break;
+      const related = forms.flatMap((form) => stemsOfSynonyms.get(form) ?? []);
+      this.#addStems(related, { term, weight: weights.synonym });
     }
     for (const { left, right } of query.pairs) this.#addJoined(left, right);
     const last = query.terms[query.prefix];
@@ -51,20 +57,8 @@ export class Matcher {
     return match;
   }
 
-  #addTerm(index: number, { text, isBigram }: Term): void {
-    (isBigram ? this.bigrams : this.words).set(text, { term: index, weight: 1 });
-    if (isBigram) return;
-    this.#addStems([stem(text), ...formStems(text)], index, this.#weights.inflection);
-  }
-
-  #addSynonyms(index: number, { text }: Term): void {
-    for (const form of [stem(text), ...formStems(text)]) {
-      this.#addStems(stemsOfSynonyms.get(form) ?? [], index, this.#weights.synonym);
-    }
-  }
-
-  #addStems(stems: readonly string[], term: number, weight: number): void {
-    for (const one of stems) if (!this.stems.has(one)) this.stems.set(one, { term, weight });
+  #addStems(stems: readonly string[], match: Match): void {
+    for (const one of stems) if (!this.stems.has(one)) this.stems.set(one, match);
   }
 
   /** "ERR-4711" also matches "ERR4711", and "note book" matches "notebook". */
@@ -77,21 +71,21 @@ export class Matcher {
   }
 }
 
-/** The stems of the word's irregular forms. */
+/** The word's stem and those of its irregular forms. */
 function formStems(word: string): readonly string[] {
-  return stemsOfForms.get(stem(word)) ?? [];
+  const stemmed = stem(word);
+  return [stemmed, ...(stemsOfForms.get(stemmed) ?? [])];
 }
 
-/** Groups of words as groups of stems, each with `more` of its members. */
+/** Groups of words as groups of stems. */
 function byStem(
   groups: ReadonlyMap<string, readonly string[]>,
-  more: (word: string) => readonly string[],
+  stemsOf: (word: string) => readonly string[],
 ): Map<string, readonly string[]> {
   const stems = new Map<string, readonly string[]>();
   for (const [word, group] of groups) {
     const known = stems.get(stem(word)) ?? [];
-    const members = group.flatMap((member) => [stem(member), ...more(member)]);
-    stems.set(stem(word), [...new Set([...known, ...members])]);
+    stems.set(stem(word), [...new Set([...known, ...group.flatMap(stemsOf)])]);
   }
   return stems;
 }

@@ -55,9 +55,8 @@ export class NeighbourBoost {
     if (this.#timeline.labelled[rank] !== 1) return 0;
     this.#row.fill(0);
     this.#boost(rank, -1);
-    let terms = 0;
-    for (const weight of this.#row) if (weight > 0) terms += 1;
-    return terms < minContextTerms ? 0 : sum(this.#row) * this.#weights.contextOnly;
+    if (countPositive(this.#row) < minContextTerms) return 0;
+    return sum(this.#row) * this.#weights.contextOnly;
   }
 
   #boost(rank: number, step: -1 | 1): void {
@@ -101,8 +100,15 @@ function isQuestion({ terms, pairs }: Query): boolean {
   return !terms.some((term) => term.isBigram);
 }
 
+/** An iterator of a typed array takes five times as long as its indexes. */
 function sum(values: Float64Array): number {
   let total = 0;
-  for (const value of values) total += value;
+  for (let at = 0; at < values.length; at += 1) total += values[at] ?? 0;
   return total;
+}
+
+function countPositive(values: Float64Array): number {
+  let count = 0;
+  for (let at = 0; at < values.length; at += 1) if ((values[at] ?? 0) > 0) count += 1;
+  return count;
 }

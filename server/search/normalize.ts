@@ -7,6 +7,7 @@
  * opens a line, which is who speaks. Words are not stemmed here, and scripts without spaces stay
  * in runs, so stems, stop words and synonyms can change without touching what is stored.
  */
+import { normalizeAscii } from './ascii.ts';
 import { unspacedRun } from './scripts.ts';
 
 /** How much longer a text may get while characters are decomposed; Korean triples, for a while. */
@@ -58,76 +59,39 @@ const plain = new Map(
 );
 const stroked = new RegExp(`[${[...plain.keys()].join('')}]`, 'g');
 
-/** The normalized form of each ASCII unit; 0 where it separates words. */
-const asciiForms = new Uint8Array(128);
-for (const unit of 'abcdefghijklmnopqrstuvwxyz0123456789') {
-  asciiForms[unit.charCodeAt(0)] = unit.charCodeAt(0);
-  asciiForms[unit.toUpperCase().charCodeAt(0)] = unit.charCodeAt(0);
-}
-const space = 0x20;
-/** Reused for every text; as long as the longest so far. */
-let buffer = Buffer.alloc(2_048);
-
 /** The normalized form of a chunk. An `author` who is not named in the text labels its first line. */
 export function normalize(text: string, author = ''): string {
   const labelled = author === '' || text.startsWith(author) ? text : `${author}: ${text}`;
-  const form = formFor(labelled);
-  const lines: string[] = [];
-  for (const line of labelled.split('\n')) {
-    const normalized = normalizeLine(line, form);
-    if (normalized !== '') lines.push(normalized);
-  }
-  return lines.join('\n');
-}
-
-/** Compatibility forms also expand a character that stands for several, such as ㎏. */
-type Form = 'NFKD' | 'NFD';
-
-/** One character may expand to eighteen; a text of nothing else is not expanded. */
-function formFor(text: string): Form {
-  if (ascii.test(text)) return 'NFKD';
-  return text.normalize('NFKD').length > maxGrowth * text.length + allowedGrowth ? 'NFD' : 'NFKD';
+  const normalizeAny = normalizerFor(labelled);
+  if (!labelled.includes('\n')) return normalizeLine(labelled, normalizeAny);
+  const lines = labelled.split('\n').map((line) => normalizeLine(line, normalizeAny));
+  return lines.filter((line) => line !== '').join('\n');
 }
 
 /** The words of a text, normalized, without labels and lines. */
-export function normalizeWords(text: string, form: Form = 'NFKD'): string {
-  return ascii.test(text) ? normalizeAscii(text) : normalizeUnicode(text, form);
+export function normalizeWords(text: string): string {
+  return ascii.test(text) ? normalizeAscii(text) : normalizeUnicode(text, 'NFKD');
 }
 
-function normalizeLine(line: string, form: Form): string {
+/** One character may expand to eighteen; a text of nothing else is not expanded. */
+function normalizerFor(text: string): (text: string) => string {
+  if (ascii.test(text)) return normalizeAscii;
+  const isTooLong = text.normalize('NFKD').length > maxGrowth * text.length + allowedGrowth;
+  return (part) => normalizeUnicode(part, isTooLong ? 'NFD' : 'NFKD');
+}
+
+function normalizeLine(line: string, normalizeAny: (text: string) => string): string {
   const start = stamp.exec(line)?.[0].length ?? 0;
   const colon = line.indexOf(': ', start);
-  if (colon <= start || colon - start >= maxLabelLength) return normalizeWords(line, form);
-  const label = normalizeWords(line.slice(start, colon), form);
-  if (label === '' || label.split(' ').length > maxLabelWords) return normalizeWords(line, form);
-  const said = `${label}: ${normalizeWords(line.slice(colon + 1), form)}`.trimEnd();
+  if (colon <= start || colon - start >= maxLabelLength) return normalizeAny(line);
+  const label = normalizeAny(line.slice(start, colon));
+  if (label === '' || label.split(' ').length > maxLabelWords) return normalizeAny(line);
+  const said = `${label}: ${normalizeAny(line.slice(colon + 1))}`.trimEnd();
   // The time follows the words, so that the label opens the line.
-  return start === 0 ? said : `${said} ${normalizeWords(line.slice(0, start), form)}`.trimEnd();
+  return start === 0 ? said : `${said} ${normalizeAny(line.slice(0, start))}`.trimEnd();
 }
 
-function normalizeAscii(text: string): string {
-  const joined = text.includes("'")
-    ? text.toLowerCase().replace(clitic, '').replace(negation, '')
-    : text;
-  return separateAscii(joined.includes(',') ? joined.replace(thousands, '') : joined);
-}
-
-/** Unit by unit, in a third of the time that regular expressions take: all text passes here. */
-function separateAscii(text: string): string {
-  if (buffer.length < text.length) buffer = Buffer.alloc(text.length);
-  let end = 0;
-  let separated = true;
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = asciiForms[text.charCodeAt(at)] ?? 0;
-    if (unit > 0) buffer[end++] = unit;
-    else if (!separated) buffer[end++] = space;
-    separated = unit === 0;
-  }
-  if (separated && end > 0) end -= 1;
-  return buffer.toString('latin1', 0, end);
-}
-
-function normalizeUnicode(text: string, form: Form): string {
+function normalizeUnicode(text: string, form: 'NFKD' | 'NFD'): string {
   const letters = text
     .replace(/[’ʼ＇]/g, "'")
     .normalize(form)

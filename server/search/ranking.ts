@@ -1,8 +1,8 @@
-import { phraseBonuses, weighTerms } from './bm25.ts';
+import { weighTerms } from './bm25.ts';
 import { fuzzyMatches } from './fuzzy.ts';
 import { findHits } from './hits.ts';
-import { MatchTable } from './match-table.ts';
 import type { Matcher } from './match.ts';
+import { MatchTable } from './match-table.ts';
 import { NeighbourBoost } from './neighbours.ts';
 import type { Timeline } from './timeline.ts';
 import type { SearchWeights } from './weights.ts';
@@ -23,11 +23,11 @@ export function scoreTimeline(
   matchMissing(timeline, matcher, table);
   const hits = findHits(timeline, table, query);
   const rarity = weighTerms(hits, timeline, weights);
-  const bonuses = phraseBonuses(hits, query, rarity, weights);
   const neighbours = new NeighbourBoost(hits, timeline, query, weights);
-  for (const [rank, memory] of timeline.memories.entries()) {
-    const score = neighbours.score(rank) + (bonuses.get(rank) ?? 0);
-    if (score > 0) keepBest(results, memory, rank, score);
+  for (let rank = 0; rank < timeline.starts.length; rank += 1) {
+    const phrases = hits.phrases?.worth(rank, rarity) ?? 0;
+    const score = neighbours.score(rank) + phrases * weights.phrase;
+    if (score > 0) keepBest(results, timeline.memories[rank] ?? 0, rank, score);
   }
   return results;
 }
@@ -45,7 +45,12 @@ function matchMissing(timeline: Timeline, matcher: Matcher, table: MatchTable): 
 }
 
 /** Chunks of one memory follow each other; the first of equal ones is kept. */
-function keepBest({ memories, ranks, scores }: Results, memory: number, rank: number, score: number) {
+function keepBest(
+  { memories, ranks, scores }: Results,
+  memory: number,
+  rank: number,
+  score: number,
+) {
   const last = memories.length - 1;
   if (memories[last] !== memory) {
     memories.push(memory);

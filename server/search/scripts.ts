@@ -15,13 +15,15 @@ const classes = unspacedRanges.map((ends) => [...String.fromCharCode(...ends)].j
 /** Matches each run of such a script. */
 export const unspacedRun = new RegExp(`[${classes.join('')}\u{20000}-\u{3ffff}]+`, 'gu');
 
+/** 1 for each UTF-16 unit of such a script, and for the high surrogates of planes 2 and 3. */
+const unspacedUnits = new Uint8Array(0x10000);
+for (const [first, last] of [...unspacedRanges, [0xd840, 0xd8bf]] as const) {
+  unspacedUnits.fill(1, first, last + 1);
+}
+
 /** Whether a UTF-16 unit belongs to a script that puts no spaces between words. */
 export function isUnspaced(unit: number): boolean {
-  // Most text is below all of them.
-  if (unit < unspacedRanges[0][0]) return false;
-  // The high surrogates of planes 2 and 3.
-  if (unit >= 0xd840 && unit <= 0xd8bf) return true;
-  return unspacedRanges.some(([first, last]) => unit >= first && unit <= last);
+  return unspacedUnits[unit] === 1;
 }
 
 export function isLowSurrogate(unit: number): boolean {

@@ -1,7 +1,13 @@
-import type { Dictionary } from './dictionary.ts';
+import { type Dictionary, noWord } from './dictionary.ts';
 import type { Wanted } from './fuzzy.ts';
 import type { Timeline } from './timeline.ts';
 import { endsLabel, wordOf } from './tokenizer.ts';
+
+/** Terms are looked for from so many places on, the first in the timeline. */
+const maxPlaces = 500_000;
+/** What a word can be: close to a term, or the first part of one of up to eight terms. */
+const isCloseRole = 1;
+const firstRole = 2;
 
 /**
  * Adds to the words that are close to missing terms those that make a term up where they stand side
@@ -14,76 +20,99 @@ export function splitMatches(
   close: ReadonlyMap<number, number>,
   maxMatches: number,
 ): Map<number, number> {
-  const { dictionary } = timeline;
+  const { dictionary, tokens, starts, ends } = timeline;
   const splittable = wanted.filter(({ text }) => canBeSplit(text, dictionary));
   if (splittable.length === 0 && close.size <= maxMatches) return new Map(close);
-  const isRelevant = new Uint8Array(dictionary.size);
-  for (const word of close.keys()) isRelevant[word] = 1;
-  for (const { text } of splittable) {
-    for (const word of beginningsOf(text, dictionary)) isRelevant[word] = 1;
-  }
+  const roles = rolesOf(splittable, close, dictionary);
   const matches = new Map<number, number>();
-  for (const [rank, start] of timeline.starts.entries()) {
-    const end = timeline.ends[rank] ?? 0;
-    for (let at = start; at < end; at += 1) {
-      const word = wordOf(timeline.tokens[at] ?? 0);
-      if (isRelevant[word] !== 1) continue;
-      if (matches.size >= maxMatches) return matches;
-      addMatches(matches, timeline, splittable, close, at, end);
+  let places = 0;
+  for (let rank = 0; rank < starts.length; rank += 1) {
+    const end = ends[rank] ?? 0;
+    for (let at = starts[rank] ?? 0; at < end; at += 1) {
+      const role = roles[wordOf(tokens[at] ?? 0)] ?? 0;
+      if (role === 0) continue;
+      if (matches.size >= maxMatches || places === maxPlaces) return matches;
+      if ((role & isCloseRole) !== 0) addClose(matches, close, wordOf(tokens[at] ?? 0));
+      if (role < firstRole) continue;
+      places += 1;
+      addParts(matches, timeline, splittable, role, at, end);
     }
   }
   return matches;
 }
 
-function addMatches(
+/** For each word whether it is close to a term, and a bit for each term that begins with it. */
+function rolesOf(
+  splittable: readonly Wanted[],
+  close: ReadonlyMap<number, number>,
+  dictionary: Dictionary,
+): Uint16Array {
+  const roles = new Uint16Array(dictionary.size);
+  for (const word of close.keys()) roles[word] = isCloseRole;
+  for (const [index, { text }] of splittable.entries()) {
+    for (let length = 1; length < text.length; length += 1) {
+      const word = dictionary.find(text.slice(0, length));
+      if (word !== noWord) roles[word] = (roles[word] ?? 0) | (firstRole << index);
+    }
+  }
+  return roles;
+}
+
+function addClose(
+  matches: Map<number, number>,
+  close: ReadonlyMap<number, number>,
+  word: number,
+): void {
+  const term = close.get(word);
+  if (term !== undefined && !matches.has(word)) matches.set(word, term);
+}
+
+function addParts(
   matches: Map<number, number>,
   timeline: Timeline,
   splittable: readonly Wanted[],
-  close: ReadonlyMap<number, number>,
-  at: number,
+  role: number,
+  start: number,
   end: number,
 ): void {
-  const word = wordOf(timeline.tokens[at] ?? 0);
-  const closeTo = close.get(word);
-  if (closeTo !== undefined && !matches.has(word)) matches.set(word, closeTo);
-  for (const { text, index } of splittable) {
-    for (const part of partsOf(text, timeline, at, end)) matches.set(part, index);
+  for (const [index, term] of splittable.entries()) {
+    if ((role & (firstRole << index)) === 0) continue;
+    const last = lastPartOf(term.text, timeline, start, end);
+    for (let at = start; at <= last; at += 1) {
+      matches.set(wordOf(timeline.tokens[at] ?? 0), term.index);
+    }
   }
 }
 
-/** The words from a token on if together they make up the text, else none. */
-function partsOf(text: string, { dictionary, tokens }: Timeline, start: number, end: number) {
-  const parts: number[] = [];
-  let taken = 0;
+/** The place of the last word if those from `start` on make up the text, else -1. */
+function lastPartOf(
+  text: string,
+  { dictionary, tokens }: Timeline,
+  start: number,
+  end: number,
+): number {
+  let length = 0;
   for (let at = start; at < end; at += 1) {
     const token = tokens[at] ?? 0;
     const word = wordOf(token);
-    const length = dictionary.lengthOf(word);
-    if (length === 0 || taken + length > text.length) return [];
-    if (!dictionary.startsWith(word, text.slice(taken, taken + length))) return [];
-    parts.push(word);
-    taken += length;
-    if (taken === text.length) return parts.length > 1 ? parts : [];
+    if (word === noWord || !dictionary.isPartOf(text, length, word)) return -1;
+    length += dictionary.lengthOf(word);
+    if (length === text.length) return at;
     // Who speaks and what they say are not one text.
-    if ((token & endsLabel) !== 0) return [];
+    if ((token & endsLabel) !== 0) return -1;
   }
-  return [];
+  return -1;
 }
 
-/** Whether words of the dictionary can make up the text, wherever they stand. */
+/** Whether words of the dictionary make up the text if each could stand anywhere. */
 function canBeSplit(text: string, dictionary: Dictionary): boolean {
   const isReached = new Uint8Array(text.length + 1);
   isReached[0] = 1;
   for (let from = 0; from < text.length; from += 1) {
     if (isReached[from] === 0) continue;
     for (let to = from + 1; to <= text.length; to += 1) {
-      if (dictionary.find(text.slice(from, to)) > 0) isReached[to] = 1;
+      if (dictionary.find(text.slice(from, to)) !== noWord) isReached[to] = 1;
     }
   }
   return isReached[text.length] === 1;
-}
-
-function beginningsOf(text: string, dictionary: Dictionary): number[] {
-  const lengths = Array.from({ length: text.length - 1 }, (_, at) => at + 1);
-  return lengths.map((length) => dictionary.find(text.slice(0, length))).filter((word) => word > 0);
 }

@@ -50,7 +50,8 @@ export function tokenize(text: string, dictionary: Dictionary, tokens: Uint32Lis
 function markLabel(tokens: Uint32List, lineStart: number): true {
   const values = tokens.values;
   for (let at = lineStart; at < tokens.length; at += 1) values[at] = (values[at] ?? 0) | inLabel;
-  if (lineStart < tokens.length) values[tokens.length - 1] = tokens.at(tokens.length - 1) | endsLabel;
+  if (lineStart < tokens.length)
+    values[tokens.length - 1] = tokens.at(tokens.length - 1) | endsLabel;
   return true;
 }
 

@@ -1,74 +1,96 @@
 /*
- * What search costs without a database: analysing a save, the bytes that are stored, and a query
- * over one user's passages. Run: bun tests/bench/search-core.ts [file with text, a line each]
+ * What search costs without a database: building the index of one user, its memory, and queries.
+ * Run: bun tests/bench/search-core.ts [file with text, a line each]
  */
 import { readFileSync } from 'node:fs';
-import { analyse } from '../../server/search/analyse.ts';
+import { indexedChunks, splitChunks } from '../../server/memory/chunks.ts';
+import { SearchIndex } from '../../server/search/index.ts';
+import { normalizeWords } from '../../server/search/normalize.ts';
 import { parseQuery } from '../../server/search/query.ts';
-import { Search, type SearchPassage } from '../../server/search/score.ts';
 import { snippet } from '../../server/search/snippet.ts';
-import { searchWeights } from '../../server/search/weights.ts';
 import { readConversations } from '../eval/data.ts';
 
+const sizes = [
+  { count: 1_000, length: 100 },
+  { count: 10_000, length: 100 },
+  { count: 50_000, length: 100 },
+  { count: 16_000, length: 1_000 },
+];
 const queries = {
-  question: 'What did Marcus build in his garage last summer?',
-  word: 'pottery',
+  'six words': 'What did Marcus build in his garage last summer?',
+  'one word': 'pottery ',
   code: 'ERR-4711',
   'cut short': 'restaur',
-  'typing mistake': 'accordoin lessons',
-  'nothing found': 'zyxwvut',
+  typo: 'accordoin lessons?',
+  'nothing found': 'zyxwvut ',
 };
 const rounds = 40;
+const results = 10;
 
 const file = process.argv[2];
 const turns = readConversations().turns.map((turn) => turn.text);
 const lines = file === undefined ? turns : readFileSync(file, 'utf8').split('\n').filter(Boolean);
+const source = lines.join(' ');
 
-printSave();
-for (const [name, length] of [
-  ['100 bytes', 100],
-  ['1,000 characters', 1000],
-] as const) {
-  const texts = textsOf(length);
-  for (const count of [100, 1_000, 10_000]) printQueries(name, texts, count);
-}
+for (const { count, length } of sizes) print(textsOf(count, length), length);
 
-/** Texts of about one length, so that a figure says what it is for. */
-function textsOf(length: number): string[] {
-  const all = lines.join('\n');
+/** Texts of about one length, cut between words; the source is repeated from another place. */
+function textsOf(count: number, length: number): string[] {
   const texts: string[] = [];
-  for (let at = 0; texts.length < 10_000; at += length) {
-    texts.push(all.slice(at % (all.length - length), (at % (all.length - length)) + length));
+  let start = 0;
+  while (texts.length < count) {
+    const end = source.indexOf(' ', start + length - 8);
+    if (end < 0) start = (texts.length * 37) % 1_000;
+    else texts.push(source.slice(start, end));
+    start = end < 0 ? start : end + 1;
   }
   return texts;
 }
 
-function printSave(): void {
-  const texts = textsOf(100);
-  let stored = 0;
-  for (const text of texts) stored += Buffer.byteLength(analyse(text));
-  const content = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-  const micros = texts.map((text) => timed(() => analyse(text)) * 1_000);
-  console.log(`analysing 100 bytes: p50 ${at(micros, 0.5)} µs, p95 ${at(micros, 0.95)} µs`);
-  console.log(`stored: ${(stored / content).toFixed(2)} of the content's bytes`);
-}
-
-function printQueries(name: string, texts: string[], count: number): void {
-  const passages = texts.slice(0, count).map((text, memory) => {
-    return { memory, ordinal: 0, folded: analyse(text) };
-  });
-  console.log(`\n${count} passages of ${name}`);
-  for (const [kind, query] of Object.entries(queries)) {
-    const times = Array.from({ length: rounds }, () => timed(() => ask(query, passages, texts)));
-    console.log(`  ${kind.padEnd(16)} p50 ${at(times, 0.5)} ms, p95 ${at(times, 0.95)} ms`);
+function print(texts: string[], length: number): void {
+  build(texts.slice(0, 1_000));
+  const times = [1, 2, 3].map(() => timed(() => build(texts)));
+  const index = build(texts);
+  const words = texts.map((text) => normalizeWords(text).split(' '));
+  const tokens = words.reduce((sum, { length }) => sum + length, 0);
+  const micros = (Math.min(...times) * 1_000) / texts.length;
+  console.log(`\n${texts.length} memories of ${length} bytes, ${tokens} tokens`);
+  console.log(
+    `  build            ${Math.min(...times).toFixed(0)} ms, ${micros.toFixed(1)} µs each`,
+  );
+  console.log(`  memory           ${(index.bytes / tokens).toFixed(1)} bytes a token`);
+  const common = commonWords(words.flat()).map((word) => `"${word}"`);
+  for (const [kind, query] of Object.entries({ ...queries, '48 common words': common.join(' ') })) {
+    const spans = Array.from({ length: rounds }, () => timed(() => ask(query, index, texts)));
+    console.log(`  ${kind.padEnd(16)} p50 ${at(spans, 0.5)} ms, p95 ${at(spans, 0.95)} ms`);
   }
 }
 
-function ask(query: string, passages: SearchPassage[], texts: string[]): string[] {
-  const search = new Search(parseQuery(query), searchWeights);
-  for (const passage of passages) search.add(passage);
-  const found = search.best(10);
-  return found.map(({ passage }) => snippet(texts[passage.memory] ?? '', search.matcher));
+function build(texts: string[]): SearchIndex {
+  const index = new SearchIndex();
+  for (const [at, text] of texts.entries()) {
+    // As long as the service's ids.
+    const id = `mem_${String(at).padStart(32, '0')}`;
+    index.put({ id, createdAt: at, chunks: indexedChunks(text, '{}', splitChunks(text)) });
+  }
+  return index;
+}
+
+function ask(query: string, index: SearchIndex, texts: string[]): string[] {
+  const ranked = index.search(parseQuery(query));
+  const shown: string[] = [];
+  for (const { id, start, length } of ranked) {
+    const text = texts[Number(id.slice('mem_'.length))] ?? '';
+    if (shown.push(snippet(text.slice(start, start + length), ranked.matcher)) === results) break;
+  }
+  return shown;
+}
+
+function commonWords(words: string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  const sorted = [...counts].sort((left, right) => right[1] - left[1]);
+  return sorted.slice(0, 48).map(([word]) => word);
 }
 
 function timed(run: () => unknown): number {

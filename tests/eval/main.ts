@@ -17,22 +17,22 @@ import {
   type Turn,
   type User,
 } from './data.ts';
-import { type Engine, fts5, ours, withFeedback } from './engines.ts';
+import { type Engine, fts5, ours } from './engines.ts';
 import { type Figures, measure } from './measure.ts';
 
 type Step = { name: string; build(turns: Turn[]): Engine };
 
 const most = 10;
 const wordsAlone: Partial<SearchWeights> = {
-  form: 0,
-  kin: 0,
-  open: 0,
-  close: 0,
-  label: 0,
-  tight: 0,
-  before: 0,
-  after: 0,
-  borrowed: 0,
+  inflection: 0,
+  synonym: 0,
+  prefix: 0,
+  fuzzy: 0,
+  speaker: 0,
+  phrase: 0,
+  previous: 0,
+  next: 0,
+  contextOnly: 0,
 };
 
 const arguments_ = process.argv.slice(2);
@@ -70,14 +70,14 @@ function printUser(user: User): void {
 function steps(): Step[] {
   const kept: [string, Partial<SearchWeights>][] = [
     ['BM25 over the words as they stand', {}],
-    ['+ stems and irregular forms', { form: searchWeights.form }],
-    ['+ words used for one another', { kin: searchWeights.kin }],
-    ['+ slips and beginnings', { open: searchWeights.open, close: searchWeights.close }],
-    ['+ quotations and codes', { tight: searchWeights.tight }],
-    ['+ who speaks', { label: searchWeights.label }],
-    ['+ what was said before', { before: searchWeights.before }],
-    ['+ what was said after', { after: searchWeights.after }],
-    ['+ answers that repeat no word (final)', { borrowed: searchWeights.borrowed }],
+    ['+ stems and irregular forms', { inflection: searchWeights.inflection }],
+    ['+ words used for one another', { synonym: searchWeights.synonym }],
+    ['+ slips and beginnings', { prefix: searchWeights.prefix, fuzzy: searchWeights.fuzzy }],
+    ['+ quotations and codes', { phrase: searchWeights.phrase }],
+    ['+ who speaks', { speaker: searchWeights.speaker }],
+    ['+ what was said before', { previous: searchWeights.previous }],
+    ['+ what was said after', { next: searchWeights.next }],
+    ['+ answers that repeat no word (final)', { contextOnly: searchWeights.contextOnly }],
   ];
   const list: Step[] = [{ name: 'FTS5, OR, porter, no stop words', build: (t) => fts5(t, most) }];
   let weights = { ...searchWeights, ...wordsAlone };
@@ -86,21 +86,16 @@ function steps(): Step[] {
     list.push(withWeights(name, weights));
   }
   list.push(
-    withWeights('dropped: no length at all', { ...searchWeights, length: 0 }),
-    withWeights('dropped: length as usual (0.75)', { ...searchWeights, length: 0.75 }),
-    withWeights('dropped: kin as good as the word', { ...searchWeights, kin: 1 }),
-    withWeights('dropped: lend to anything in full', { ...searchWeights, unlabelled: 1 }),
-    { name: 'dropped: feedback, 3 words of 3 results', build: feedback },
+    withWeights('dropped: no length at all', { ...searchWeights, b: 0 }),
+    withWeights('dropped: length as usual (0.75)', { ...searchWeights, b: 0.75 }),
+    withWeights('dropped: kin as good as the word', { ...searchWeights, synonym: 1 }),
+    withWeights('dropped: lend to anything in full', { ...searchWeights, withoutSpeaker: 1 }),
   );
   return list;
 }
 
 function withWeights(name: string, weights: SearchWeights): Step {
   return { name, build: (turns) => ours(turns, most, weights) };
-}
-
-function feedback(turns: Turn[]): Engine {
-  return withFeedback(turns, most, { passages: 3, words: 3, weight: 0.1, weights: searchWeights });
 }
 
 function printKind(kind: string, turns: Turn[], questions: Question[]): void {

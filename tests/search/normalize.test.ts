@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { analyse, fold, isUnspaced } from '../../server/search/analyse.ts';
-import { isSlip } from '../../server/search/close.ts';
+import { normalize, normalizeWords } from '../../server/search/normalize.ts';
 import { parseQuery } from '../../server/search/query.ts';
+import { isUnspaced } from '../../server/search/scripts.ts';
 import { stem } from '../../server/search/stem.ts';
+import { isTypo, unitsOf } from '../../server/search/typo.ts';
+import { isReferenceTypo } from './reference-typo.ts';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 300 });
 
-describe('analyse', () => {
+describe('normalize', () => {
   test.each([
     ['Ana: I’d love a Café,\nERR-4711!', 'ana: i love a cafe\nerr 4711'],
     ["We don't own Ben's boat", 'we dont own ben boat'],
@@ -21,58 +23,63 @@ describe('analyse', () => {
     ['iPhone手机很好', 'iphone 手机很好'],
     ['fine🚀👍🏽', 'fine 🚀 👍'],
     ['Ο αδελφός ЁЛКА بَيْت', 'ο αδελφοσ елка بيت'],
-  ])('%j becomes %j', (text, folded) => expect(analyse(text)).toBe(folded));
+  ])('%j becomes %j', (text, normalized) => expect(normalize(text)).toBe(normalized));
 
-  test('takes signs apart that stand for words, but for a text of nothing else', () => {
-    expect(analyse('Muhammad ﷺ said: 5 ㎏')).toBe('muhammad صلي الله عليه وسلم said 5 kg');
+  test('expands characters that stand for words, except in a text of nothing else', () => {
+    expect(normalize('Muhammad ﷺ said: 5 ㎏')).toBe('muhammad صلي الله عليه وسلم said 5 kg');
     const text = 'ﷺ'.repeat(1_000);
-    expect(analyse(text).length).toBeLessThanOrEqual(text.length);
+    expect(normalize(text).length).toBeLessThanOrEqual(text.length);
     const korean = '한국어 문장입니다. '.repeat(80);
-    expect(analyse(korean)).toBe(fold(korean));
+    expect(normalize(korean)).toBe(normalizeWords(korean));
   });
 
-  test('parts a character from its neighbours just where its script parts no words', () => {
+  test('separates exactly the characters of scripts without spaces', () => {
     const emoji = /\p{Extended_Pictographic}/u;
     const differing: string[] = [];
     for (let unit = 0x80; unit <= 0xffff; unit += 1) {
       const letter = String.fromCharCode(unit);
-      if (fold(letter) !== letter || emoji.test(letter)) continue;
-      const isParted = fold(`x${letter}x`) === `x ${letter} x`;
-      if (isParted !== isUnspaced(unit)) differing.push(unit.toString(16));
+      if (normalizeWords(letter) !== letter || emoji.test(letter)) continue;
+      const isSeparated = normalizeWords(`x${letter}x`) === `x ${letter} x`;
+      if (isSeparated !== isUnspaced(unit)) differing.push(unit.toString(16));
     }
     expect(differing).toEqual([]);
   });
 
-  test('labels a text with who speaks, unless it says so itself', () => {
-    expect(analyse('I moved.', 'Ana')).toBe('ana: i moved');
-    expect(analyse('Ana: I moved.', 'Ana')).toBe('ana: i moved');
+  test('labels a text with its author unless it begins with the name', () => {
+    expect(normalize('I moved.', 'Ana')).toBe('ana: i moved');
+    expect(normalize('Ana: I moved.', 'Ana')).toBe('ana: i moved');
   });
 
-  test('folds what it folded to the same words', () => {
-    fc.assert(fc.property(anyText, (text) => expect(fold(fold(text))).toBe(fold(text))));
+  test('is idempotent', () => {
+    fc.assert(
+      fc.property(anyText, (text) =>
+        expect(normalizeWords(normalizeWords(text))).toBe(normalizeWords(text)),
+      ),
+    );
   });
 
-  test('folds English alike whether or not there is an accent somewhere', () => {
+  test('normalizes ASCII text as it does any other', () => {
     const unit = fc.oneof(
       fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 1 }),
-      fc.constantFrom("'s", "n't", "'ll", ',000', 'A1', 'Z'),
+      fc.constantFrom("'s", "n't", "'LL", "N'T", ',000', ',12', '9', 'A1', 'Z', "'", ',', ' '),
     );
     const english = fc.string({ unit, maxLength: 300 });
     fc.assert(
       fc.property(english, (text) => {
-        expect(fold(`${text} é`)).toBe(`${fold(text)} e`.trim());
+        expect(normalizeWords(`${text} é`)).toBe(`${normalizeWords(text)} e`.trim());
       }),
+      { numRuns: 1_000 },
     );
   });
 
-  test.each([1_000, 3_000, 200_000])('folds a line of %d words', (count) => {
-    expect(fold('Word, '.repeat(count))).toBe('word '.repeat(count).trim());
+  test.each([1_000, 3_000, 200_000])('normalizes a line of %d words', (count) => {
+    expect(normalizeWords('Word, '.repeat(count))).toBe('word '.repeat(count).trim());
   });
 
   test('does not depend on how accents are composed', () => {
     fc.assert(
       fc.property(anyText, (text) => {
-        expect(analyse(text.normalize('NFD'))).toBe(analyse(text.normalize('NFC')));
+        expect(normalize(text.normalize('NFD'))).toBe(normalize(text.normalize('NFC')));
       }),
     );
   });
@@ -80,8 +87,8 @@ describe('analyse', () => {
   test('leaves one space between words, and a colon only after a label', () => {
     fc.assert(
       fc.property(anyText, (text) => {
-        for (const line of analyse(text).split('\n')) expect(line).toMatch(/^[^:]*(: ?[^:]*)?$/);
-        expect(analyse(text)).not.toMatch(/ {2}|^\s|\s$/);
+        for (const line of normalize(text).split('\n')) expect(line).toMatch(/^[^:]*(: ?[^:]*)?$/);
+        expect(normalize(text)).not.toMatch(/ {2}|^\s|\s$/);
       }),
     );
   });
@@ -111,7 +118,7 @@ describe('stem', () => {
     ['bus', 'bu'],
   ])('keeps %s and %s apart', (left, right) => expect(stem(left)).not.toBe(stem(right)));
 
-  test('never changes the first two letters, which choose the words to judge', () => {
+  test('never changes the first two letters', () => {
     const letters = fc.string({ unit: fc.constantFrom(...'aeiouybcdlnrstgmz'), minLength: 2 });
     const suffix = fc.constantFrom(
       '',
@@ -133,7 +140,7 @@ describe('stem', () => {
   });
 });
 
-describe('a slip of the hand', () => {
+describe('a typo', () => {
   const typed = fc.string({ unit: fc.constantFrom(...'abcdefgh'), minLength: 4, maxLength: 10 });
 
   test('is a letter missing, extra, wrong or swapped', () => {
@@ -141,19 +148,30 @@ describe('a slip of the hand', () => {
       fc.property(typed, fc.nat(), (word, pick) => {
         const at = pick % word.length;
         const [head, tail] = [word.slice(0, at), word.slice(at + 1)];
-        expect(isSlip(head + tail, word)).toBe(word.length > 4);
-        expect(isSlip(`${head}z${word.slice(at)}`, word)).toBe(true);
-        expect(isSlip(`${head}z${tail}`, word)).toBe(true);
+        expect(isTypoOf(head + tail, word)).toBe(word.length > 4);
+        expect(isTypoOf(`${head}z${word.slice(at)}`, word)).toBe(true);
+        expect(isTypoOf(`${head}z${tail}`, word)).toBe(true);
         const swapped = head + tail.slice(0, 1) + word.charAt(at) + tail.slice(1);
-        expect(isSlip(swapped, word)).toBe(true);
+        expect(isTypoOf(swapped, word)).toBe(true);
       }),
     );
   });
 
+  test('is what trying out all edits says', () => {
+    const short = fc.string({ unit: fc.constantFrom(...'abc'), maxLength: 8 });
+    fc.assert(
+      fc.property(short, short, (one, word) => {
+        fc.pre(one.length >= 3);
+        expect(isTypoOf(one, word)).toBe(isReferenceTypo(one, word));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   test('is not two of them', () => {
-    expect(isSlip('marethin', 'marathon')).toBe(false);
-    expect(isSlip('cat', 'car')).toBe(false);
-    expect(isSlip('dgo', 'dog')).toBe(true);
+    expect(isTypoOf('marethin', 'marathon')).toBe(false);
+    expect(isTypoOf('cat', 'car')).toBe(false);
+    expect(isTypoOf('dgo', 'dog')).toBe(true);
   });
 });
 
@@ -165,10 +183,10 @@ describe('parseQuery', () => {
     expect(termsOf('a 5" disk of hers')).toEqual(['5', 'disk']);
   });
 
-  test('leaves the last word open only while it is typed', () => {
-    expect(parseQuery('green te').open).toBe(1);
-    expect(parseQuery('green te?').open).toBe(-1);
-    expect(parseQuery('green te ').open).toBe(-1);
+  test('takes the last word for unfinished only while it is typed', () => {
+    expect(parseQuery('green te').prefix).toBe(1);
+    expect(parseQuery('green te?').prefix).toBe(-1);
+    expect(parseQuery('green te ').prefix).toBe(-1);
   });
 
   test('takes any thousand characters in a bounded number of terms', () => {
@@ -182,4 +200,10 @@ describe('parseQuery', () => {
 
 function termsOf(query: string): string[] {
   return parseQuery(query).terms.map((term) => term.text);
+}
+
+/** The word stands between others, as in the dictionary. */
+function isTypoOf(typed: string, word: string): boolean {
+  const units = unitsOf(`ab${word}ab`);
+  return isTypo(unitsOf(typed), { units, start: 2, end: 2 + word.length });
 }

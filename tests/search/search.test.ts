@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { analyse } from '../../server/search/analyse.ts';
+import { type Ranked, type RankedMemory, SearchIndex } from '../../server/search/index.ts';
+import { normalize } from '../../server/search/normalize.ts';
 import { parseQuery } from '../../server/search/query.ts';
-import { type Found, Search } from '../../server/search/score.ts';
 import { snippet } from '../../server/search/snippet.ts';
 import { cases, corpus } from './cases.ts';
 
@@ -29,13 +29,13 @@ describe('search finds', () => {
   });
 
   test.each(cases)('$kind: $query', ({ query, first, among, none, mark }) => {
-    const { found, search } = ask(query, Object.values(corpus));
-    const order = found.map(({ passage }) => names[passage.memory] ?? '');
+    const { found, ranked } = ask(query, Object.values(corpus));
+    const order = found.map(({ id }) => names[Number(id)] ?? '');
     if (none) expect(order).toEqual([]);
     if (first !== undefined) expect(order[0]).toBe(first);
     for (const name of among ?? []) expect(order.slice(0, 3)).toContain(name);
     if (mark === undefined) return;
-    expect(snippet(corpus[order[0] ?? ''] ?? '', search.matcher)).toContain(mark);
+    expect(snippet(corpus[order[0] ?? ''] ?? '', ranked.matcher)).toContain(mark);
   });
 });
 
@@ -48,7 +48,7 @@ describe('search', () => {
         (other, copies) => {
           const same = Array.from({ length: copies }, () => 'Keeps a zeppelin');
           const { found } = ask('zeppelin', [...other, ...same]);
-          const order = found.map(({ passage }) => passage.memory).slice(0, copies);
+          const order = found.map(({ id }) => Number(id)).slice(0, copies);
           expect(order).toEqual(same.map((_, index) => other.length + copies - 1 - index));
         },
       ),
@@ -59,10 +59,10 @@ describe('search', () => {
     fc.assert(
       fc.property(fc.array(text, { minLength: 1 }), fc.nat(), (texts, pick) => {
         const memory = pick % texts.length;
-        const words = analyse(texts[memory] ?? '').match(/[^\s:]+/g) ?? [];
+        const words = normalize(texts[memory] ?? '').match(/[^\s:]+/g) ?? [];
         for (const wanted of words.slice(0, 3)) {
           const { found } = ask(`${wanted} `, texts, texts.length);
-          expect(found.map(({ passage }) => passage.memory)).toContain(memory);
+          expect(found.map(({ id }) => Number(id))).toContain(memory);
           expectFalling(found);
         }
       }),
@@ -75,19 +75,13 @@ describe('search', () => {
     );
   });
 
-  test('gives a memory once, by its best passage', () => {
-    const search = new Search(parseQuery('blue boat'));
+  test('gives a memory once, by its best chunk', () => {
+    const index = new SearchIndex();
     const texts = ['a red car', 'a blue boat by the sea', 'a boat'];
-    for (const [ordinal, said] of texts.entries()) {
-      search.add({ memory: 1, ordinal, folded: analyse(said) });
-    }
-    expect(search.best(5).map(({ passage }) => passage.ordinal)).toEqual([1]);
-  });
-
-  test('leaves out what a filter excludes, and still fills the limit', () => {
-    const { search } = ask('green tea', ['green tea', 'green tea', 'green tea', 'tea']);
-    const found = search.best(2, (memory) => memory !== 2);
-    expect(found.map(({ passage }) => passage.memory)).toEqual([1, 0]);
+    const chunks = texts.map((said, start) => ({ start, length: 1, text: normalize(said) }));
+    index.put({ id: 'mem_1', createdAt: 1, chunks });
+    const found = [...index.search(parseQuery('blue boat'))];
+    expect(found.map(({ id, start }) => [id, start])).toEqual([['mem_1', 1]]);
   });
 
   test('offers an answer that repeats no word of the question, after what does', () => {
@@ -96,24 +90,30 @@ describe('search', () => {
       'Ben: What color is it?',
       'Ana: A deep green with a thin white line.',
     ]);
-    expect(found.map(({ passage }) => passage.memory)).toContain(2);
+    expect(found.map(({ id }) => Number(id))).toContain(2);
   });
 
-  test('does not offer neighbours of a code or of memories that nobody speaks', () => {
+  test('does not offer neighbours of a code or of memories without a speaker', () => {
     expect(ask('ERR-4711', ['Ana: It says ERR-4711.', 'Ben: Oh dear me.']).found).toHaveLength(1);
     expect(ask('green tea', ['Likes green tea', 'Lives in Oslo']).found).toHaveLength(1);
   });
 });
 
-function ask(query: string, texts: string[], limit = 10): { found: Found[]; search: Search } {
-  const search = new Search(parseQuery(query));
-  for (const [memory, said] of texts.entries()) {
-    search.add({ memory, ordinal: 0, folded: analyse(said) });
+function ask(
+  query: string,
+  texts: string[],
+  limit = 10,
+): { found: RankedMemory[]; ranked: Ranked } {
+  const index = new SearchIndex();
+  for (const [at, said] of texts.entries()) {
+    const chunks = [{ start: 0, length: said.length, text: normalize(said) }];
+    index.put({ id: `${at}`, createdAt: at, chunks });
   }
-  return { found: search.best(limit), search };
+  const ranked = index.search(parseQuery(query));
+  return { found: [...ranked].slice(0, limit), ranked };
 }
 
-function expectFalling(found: Found[]): void {
+function expectFalling(found: RankedMemory[]): void {
   for (const [index, { score }] of found.entries()) {
     expect(Number.isFinite(score)).toBe(true);
     expect(score).toBeLessThanOrEqual(found[index - 1]?.score ?? Number.POSITIVE_INFINITY);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { analyse } from '../../server/search/analyse.ts';
+import { SearchIndex } from '../../server/search/index.ts';
+import { normalize } from '../../server/search/normalize.ts';
 import { parseQuery } from '../../server/search/query.ts';
-import { Search } from '../../server/search/score.ts';
 import { markClose, markOpen, snippet } from '../../server/search/snippet.ts';
 
 const filler = 'nothing of note was said on that day. '.repeat(20);
@@ -31,6 +31,19 @@ describe('snippet', () => {
     expect(shown).toContain('The «blue» «zeppelin» landed.');
     expect(shown).toMatch(/^…\w+ .* \w+\.?…$/);
     expect(shown.length).toBeLessThan(240);
+  });
+
+  test('never cuts a surrogate pair, wherever the cut falls', () => {
+    const pair = fc.constantFrom('𝄞', '😀', '𩸽', '𐐀');
+    const text = fc
+      .tuple(fc.array(fc.oneof(pair, fc.constantFrom('a', 'tea ', ' '))), pair, fc.nat(300))
+      .map(([parts, one, count]) => parts.join('') + one.repeat(count) + parts.join(''));
+    fc.assert(
+      fc.property(text, fc.constantFrom('tea', '𩸽', '𐐀 a', '😀'), (content, query) => {
+        expect(snippetOf(query, content).isWellFormed()).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
   });
 
   test('is a part of the text once the marks are taken out', () => {
@@ -66,8 +79,8 @@ describe('snippet', () => {
 });
 
 function snippetOf(query: string, text: string): string {
-  const search = new Search(parseQuery(query));
-  search.add({ memory: 0, ordinal: 0, folded: analyse(text) });
-  search.best(1);
-  return snippet(text, search.matcher);
+  const index = new SearchIndex();
+  const chunks = [{ start: 0, length: text.length, text: normalize(text) }];
+  index.put({ id: 'mem_1', createdAt: 1, chunks });
+  return snippet(text, index.search(parseQuery(query)).matcher);
 }

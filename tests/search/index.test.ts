@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { type IndexedMemory, SearchIndex } from '../../server/search/index.ts';
+import { normalize } from '../../server/search/normalize.ts';
+import { parseQuery } from '../../server/search/query.ts';
+import { referenceSearch } from './reference.ts';
+
+const seed = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
+
+const name = fc.constantFrom('Ana', 'Ben', 'Ana B');
+const word = fc.oneof(
+  fc.constantFrom(
+    'boat',
+    'boats',
+    'boating',
+    'ship',
+    'film',
+    'movie',
+    'went',
+    'go',
+    'the',
+    'green',
+  ),
+  fc.constantFrom('ERR-4711', '408-247-8880', '4082478880', 'note', 'book', 'notebook', 'v2.3'),
+  fc.constantFrom('marathon', 'marethon', 'marathons', 'marathn', 'mara', 'baot', 'bo', 'a', 'x'),
+  fc.constantFrom('北京', '我喜欢北京', '北', '京都', '𩸽北', '𩸽', '커피', 'กุ้ง', 'ラーメン', '👍'),
+  fc.string({ unit: fc.constantFrom('a', 'b', 'o', 't', '4', '北', '京'), maxLength: 6 }),
+);
+const line = fc
+  .tuple(fc.option(name), fc.array(word, { maxLength: 9 }))
+  .map(([who, words]) => (who === null ? '' : `${who}: `) + words.join(' '));
+const text = fc.array(line, { maxLength: 3 }).map((lines) => lines.join('\n'));
+const chunks = fc.array(text, { maxLength: 3 }).map((texts) => {
+  return texts.map((one, at) => ({ start: at * 10, length: 10, text: normalize(one) }));
+});
+const id = fc.integer({ min: 0, max: 12 }).map((number) => `mem_${number}`);
+const memory = fc.record({ id, createdAt: fc.integer({ min: 0, max: 5 }), chunks });
+const change = fc.oneof({ weight: 4, arbitrary: memory }, { weight: 1, arbitrary: id });
+const query = fc
+  .tuple(
+    fc.array(word, { minLength: 1, maxLength: 6 }),
+    fc.constantFrom(' ', '-', ''),
+    fc.constantFrom('', '?', ' ', '"'),
+  )
+  .map(([words, joint, mark]) =>
+    mark === '"' ? `"${words.join(joint)}"` : words.join(joint) + mark,
+  );
+
+type Change = IndexedMemory | string;
+
+function apply(index: SearchIndex, held: Map<string, IndexedMemory>, one: Change): void {
+  if (typeof one === 'string') {
+    index.remove(one);
+    held.delete(one);
+  } else {
+    index.put(one);
+    held.set(one.id, one);
+  }
+}
+
+describe('search index', () => {
+  test(`ranks as a scan of all text does, whatever was put and removed (seed ${seed})`, () => {
+    const agrees = fc.property(
+      fc.array(fc.tuple(change, fc.option(query)), { minLength: 1, maxLength: 30 }),
+      query,
+      (steps, last) => {
+        const index = new SearchIndex(seed);
+        const held = new Map<string, IndexedMemory>();
+        for (const [one, asked] of [...steps, ['none', last] as const]) {
+          apply(index, held, one);
+          if (asked === null) continue;
+          const found = [...index.search(parseQuery(asked))];
+          expect(found).toEqual(referenceSearch([...held.values()], parseQuery(asked)));
+        }
+        expect([...index.ids()].sort()).toEqual([...held.keys()].sort());
+        expect(index.size).toBe(held.size);
+      },
+    );
+    fc.assert(agrees, { seed, numRuns: 250 });
+  });
+
+  test(`orders memories by time and id, not by arrival (seed ${seed})`, () => {
+    const unique = fc.uniqueArray(memory, { selector: (one) => one.id, minLength: 2 });
+    const shuffled = unique.chain((all) => {
+      return fc.tuple(fc.shuffledSubarray(all, { minLength: all.length }), fc.constant(all));
+    });
+    fc.assert(
+      fc.property(shuffled, query, ([left, right], asked) => {
+        const [a, b] = [indexOf(left), indexOf(right)];
+        expect([...a.search(parseQuery(asked))]).toEqual([...b.search(parseQuery(asked))]);
+      }),
+      { seed },
+    );
+  });
+
+  test('knows memories without chunks and does not find them', () => {
+    const index = indexOf([{ id: 'a', createdAt: 1, chunks: [] }]);
+    expect(index.size).toBe(1);
+    expect([...index.search(parseQuery('a'))]).toEqual([]);
+  });
+
+  test('takes less memory again once most memories are removed or replaced', () => {
+    const index = new SearchIndex();
+    const said = (number: number) => [chunkOf(normalize(`Ana: number ${number}, `.repeat(20)))];
+    const put = (number: number) => {
+      const memory = { id: `${number % 2_000}`, createdAt: number % 7, chunks: said(number) };
+      index.put(memory);
+      return memory;
+    };
+    for (let number = 0; number < 2_000; number += 1) put(number);
+    const { bytes } = index;
+    const held = Array.from({ length: 20_000 }, (_, number) => put(number)).slice(-2_000);
+    expect(index.bytes).toBeLessThan(4 * bytes);
+    for (const { id } of held.slice(0, 1_900)) index.remove(id);
+    expect(index.bytes).toBeLessThan(bytes / 2);
+    for (const asked of ['number 19950', 'ana', 'nubmer', '1995']) {
+      const found = [...index.search(parseQuery(asked))];
+      expect(found).toEqual([...indexOf(held.slice(1_900)).search(parseQuery(asked))]);
+      expect(found.length).toBeGreaterThan(0);
+    }
+  });
+
+  test('refuses to give results of a search before the last change', () => {
+    const index = indexOf([{ id: 'a', createdAt: 1, chunks: [chunkOf('tea')] }]);
+    const ranked = index.search(parseQuery('tea'));
+    index.remove('a');
+    expect(() => [...ranked]).toThrow('changed');
+  });
+});
+
+function chunkOf(content: string) {
+  return { start: 0, length: content.length, text: content };
+}
+
+function indexOf(memories: IndexedMemory[]): SearchIndex {
+  const index = new SearchIndex();
+  for (const one of memories) index.put(one);
+  return index;
+}

@@ -1,0 +1,207 @@
+import type { IndexedMemory } from '../../server/search/index.ts';
+import { Matcher } from '../../server/search/match.ts';
+import type { Query } from '../../server/search/query.ts';
+import { isLowSurrogate, isUnspaced } from '../../server/search/scripts.ts';
+import { type SearchWeights, searchWeights } from '../../server/search/weights.ts';
+import { isReferenceTypo } from './reference-typo.ts';
+
+/*
+ * The ranking of server/search written as a scan of all text with dense tables: slow, and short
+ * enough to be checked by reading. The index has to give the same results to the last bit.
+ */
+
+type Word = { text: string; inLabel: boolean; endsLabel: boolean };
+type Hit = { term: number; weight: number; at: number; inLabel: boolean };
+type Chunk = { id: string; start: number; length: number; words: Word[]; labelled: boolean };
+type Scored = Chunk & { hits: Hit[]; own: number[]; spoken: number[]; bonus: number };
+type Result = { id: string; start: number; length: number; score: number };
+
+export function referenceSearch(
+  memories: readonly IndexedMemory[],
+  query: Query,
+  weights: SearchWeights = searchWeights,
+): Result[] {
+  const sorted = [...memories].sort((a, b) => {
+    return a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+  });
+  const chunks = sorted.flatMap(({ id, chunks }) => chunks.map((chunk) => readChunk(id, chunk)));
+  if (chunks.length === 0 || query.terms.length === 0) return [];
+  const matcher = new Matcher(query, weights);
+  addFuzzyMatches(chunks, matcher);
+  const scored = weigh(chunks, matcher, weights);
+  const best = new Map<string, Result>();
+  for (const [rank, { id, start, length }] of scored.entries()) {
+    const score = scoreWithNeighbours(scored, rank, query, weights);
+    if (score > (best.get(id)?.score ?? 0)) best.set(id, { id, start, length, score });
+  }
+  const order = sorted.map(({ id }) => id);
+  const results = order.flatMap((id) => best.get(id) ?? []);
+  return results.reverse().sort((a, b) => b.score - a.score);
+}
+
+function readChunk(id: string, chunk: IndexedMemory['chunks'][number]): Chunk {
+  const { start, length, text } = chunk;
+  const words = text.split('\n').flatMap((line) => {
+    const colon = line.indexOf(':');
+    const label = wordsIn(line.slice(0, Math.max(0, colon)), true);
+    const last = label.at(-1);
+    if (last !== undefined) last.endsLabel = true;
+    return [...label, ...wordsIn(line.slice(colon + 1), false)];
+  });
+  return { id, start, length, words, labelled: text.includes(':') };
+}
+
+/** Each unit of a script without spaces counts as a word: the bigram that begins there. */
+function wordsIn(text: string, inLabel: boolean): Word[] {
+  const words = text.split(' ').filter((word) => word !== '');
+  const texts = words.flatMap((word) => {
+    if (!isUnspaced(word.charCodeAt(0))) return [word];
+    return Array.from({ length: word.length }, (_, at) => word.slice(at, at + 2));
+  });
+  return texts.map((one) => ({ text: one, inLabel, endsLabel: false }));
+}
+
+function matchOf(text: string, matcher: Matcher) {
+  if (isLowSurrogate(text.charCodeAt(0))) return null;
+  if (!isUnspaced(text.charCodeAt(0))) return matcher.match(text);
+  return matcher.matchBigram(text) ?? matcher.matchBigram(text.charAt(0));
+}
+
+function addFuzzyMatches(chunks: readonly Chunk[], matcher: Matcher): void {
+  const found = new Set(
+    chunks.flatMap(({ words }) => words.map(({ text }) => matchOf(text, matcher)?.term)),
+  );
+  const missing = matcher.query.terms.flatMap(({ text, isBigram }, index) => {
+    return isBigram || found.has(index) ? [] : [{ text, index }];
+  });
+  const close = new Map<string, number>();
+  for (const { words } of chunks) {
+    for (const [at, { text }] of words.entries()) {
+      if (close.size >= 500) break;
+      for (const term of missing.slice(0, 8)) {
+        const parts = term.text.length < 5 ? [] : partsFrom(words, at, term.text);
+        for (const part of parts) close.set(part, term.index);
+        if (parts.length === 0 && !close.has(text) && isClose(term.text, text)) {
+          close.set(text, term.index);
+        }
+      }
+    }
+  }
+  for (const [word, term] of close) matcher.addFuzzy(word, term);
+}
+
+function isClose(typed: string, word: string): boolean {
+  if (word.startsWith(typed)) return true;
+  return !/\d/.test(typed) && typed.length >= 3 && isReferenceTypo(typed, word);
+}
+
+/** The words from `at` on that make up the text side by side. */
+function partsFrom(words: readonly Word[], at: number, text: string): string[] {
+  for (let end = at + 2; end <= words.length; end += 1) {
+    const parts = words.slice(at, end);
+    if (parts.slice(0, -1).some(({ endsLabel }) => endsLabel)) return [];
+    const joined = parts.map((part) => part.text);
+    if (joined.join('') === text) return joined;
+    if (joined.join('').length >= text.length) return [];
+  }
+  return [];
+}
+
+function weigh(chunks: readonly Chunk[], matcher: Matcher, weights: SearchWeights): Scored[] {
+  const { terms, pairs } = matcher.query;
+  const hits = chunks.map(({ words }) => {
+    return words.flatMap(({ text, inLabel }, at): Hit[] => {
+      const match = matchOf(text, matcher);
+      return match === null ? [] : [{ ...match, at, inLabel }];
+    });
+  });
+  const rarity = terms.map((_, term) => {
+    let found = 0;
+    for (const of of hits) found += Math.max(0, ...weightsOf(of, term));
+    return Math.log(1 + (chunks.length - found + 0.5) / (found + 0.5));
+  });
+  const mean = chunks.reduce((sum, { words }) => sum + words.length, 0) / chunks.length + 1;
+  return chunks.map((chunk, rank) => {
+    const length = chunk.words.length;
+    const own = hits[rank] ?? [];
+    const saturation = weights.k1 * (1 - weights.b + (weights.b * length) / mean);
+    const worth = (frequency: number, rare: number) => {
+      return (rare * frequency * (weights.k1 + 1)) / (frequency + saturation);
+    };
+    const all = terms.map((_, term) => worth(sum(weightsOf(own, term)), rarity[term] ?? 0));
+    const spoken = terms.map((_, term) => {
+      const outside = own.filter(({ inLabel }) => !inLabel);
+      return worth(sum(weightsOf(outside, term)), rarity[term] ?? 0);
+    });
+    const label = (weights.speaker * length) / (length + weights.speakerWords);
+    for (const term of labelRuns(own)) all[term] = (all[term] ?? 0) + label * (rarity[term] ?? 0);
+    const bonuses = pairs.map(({ left, right, isPhrase }) => {
+      const stands = own.some(({ term, at }, index) => {
+        return term === left && own[index + 1]?.term === right && own[index + 1]?.at === at + 1;
+      });
+      return isPhrase && stands ? Math.min(rarity[left] ?? 0, rarity[right] ?? 0) : 0;
+    });
+    return { ...chunk, hits: own, own: all, spoken, bonus: sum(bonuses) * weights.phrase };
+  });
+}
+
+function weightsOf(hits: readonly Hit[], term: number): number[] {
+  return hits.filter((hit) => hit.term === term).map(({ weight }) => weight);
+}
+
+function labelRuns(hits: readonly Hit[]): number[] {
+  const terms = hits.filter(({ inLabel }) => inLabel).map(({ term }) => term);
+  return terms.filter((term, index) => term !== terms[index - 1]);
+}
+
+function scoreWithNeighbours(
+  chunks: readonly Scored[],
+  rank: number,
+  { terms, pairs }: Query,
+  weights: SearchWeights,
+): number {
+  const chunk = chunks[rank];
+  if (chunk === undefined) return 0;
+  const { previous, previousReach, next, nextReach } = weights;
+  const before = boosted(chunks, rank, -1, chunk.own, previous, previousReach, weights);
+  if (chunk.hits.length > 0) {
+    return sum(boosted(chunks, rank, 1, before, next, nextReach, weights)) + chunk.bonus;
+  }
+  const isQuestion =
+    terms.length >= 2 && !pairs.some((one) => one.isPhrase) && !terms.some((one) => one.isBigram);
+  const enough = before.filter((weight) => weight > 0).length >= 2;
+  return isQuestion && enough && chunk.labelled ? sum(before) * weights.contextOnly : 0;
+}
+
+function boosted(
+  chunks: readonly Scored[],
+  rank: number,
+  step: number,
+  own: readonly number[],
+  factor: number,
+  reach: number,
+  { span, withoutSpeaker }: SearchWeights,
+): number[] {
+  const row = [...own];
+  const chunk = chunks[rank];
+  const length = chunk?.words.length ?? 0;
+  const peak = (factor * length) / (length + 2);
+  let distance = length * span;
+  for (let read = 1; read <= 12; read += 1) {
+    const other = chunks[rank + read * step];
+    if (other === undefined) break;
+    const faded = peak * Math.exp(-(distance + other.words.length * span) / reach);
+    if (faded < 0.05) break;
+    distance += other.words.length;
+    const isTalk = chunk?.labelled && other.labelled;
+    for (const [term, weight] of other.spoken.entries()) {
+      const raised = weight * (isTalk ? faded : faded * withoutSpeaker);
+      if (raised > (row[term] ?? 0)) row[term] = raised;
+    }
+  }
+  return row;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
