@@ -3,6 +3,8 @@ import { headers as headerNames } from '../sdk/contract/headers.ts';
 import type { Config } from './config.ts';
 import { ServiceError } from './errors.ts';
 import type { Authenticator } from './http/authenticate.ts';
+import { type BodyReader, createBodyReader, mayStillSend } from './http/body.ts';
+import { type BodyQueueLimits, createBodyQueue } from './http/body-queue.ts';
 import { cors } from './http/cors.ts';
 import { errorResponse } from './http/errors.ts';
 import { health } from './http/health.ts';
@@ -33,9 +35,14 @@ export type Services = {
   addressOf(request: Request): string;
   /** Keeps the connection of a request that may have to wait for its turn. */
   waitLonger(request: Request): void;
+  /** Closes the connection of a request soon, whatever its client still sends. */
+  closeSoon(request: Request): void;
   /** Why nothing is served now, in a sentence; null while the service is. */
   refusal(): string | null;
 };
+
+/** What a route works with besides: made by the app itself. */
+export type RouteServices = Services & { bodies: BodyReader };
 
 type Answered = Parameters<Trace['answered']>[0];
 type Refused = Answered & { error: unknown; code: string | number };
@@ -45,6 +52,14 @@ export function createApp(services: Services) {
   const { config, log } = services;
   const trace = createTrace(log);
   const guard = secured({ ...services, rateLimit: config.rateLimit });
+  const bodies = createBodyReader(createBodyQueue(bodyQueueLimits(config)));
+  const routes: RouteServices = { ...services, bodies };
+  function end(answered: Answered): void {
+    const { request } = answered;
+    bodies.release(request);
+    if (mayStillSend(request, config.maxBodyBytes)) services.closeSoon(request);
+    trace.answered(answered);
+  }
   return new Elysia({ normalize: false, strictPath: true, handler: { standardHostname: false } })
     .onRequest(function arrive({ request, set }) {
       const requestId = newRequestId();
@@ -53,7 +68,7 @@ export function createApp(services: Services) {
       const preflight = cors(request, config.corsOrigins, set.headers);
       if (preflight !== undefined) {
         set.status = preflight.status;
-        trace.answered({ request, set });
+        end({ request, set });
         return preflight;
       }
       if (!URL.canParse(request.url)) {
@@ -69,16 +84,22 @@ export function createApp(services: Services) {
       }
       const response = errorResponse(known, requestId, set.headers);
       set.status = response.status;
-      trace.answered({ request, route, set, caller });
+      end({ request, route, set, caller });
       return response;
     })
     .onAfterHandle(function finish({ request, route, set, caller }: Answered) {
-      trace.answered({ request, route, set, caller });
+      end({ request, route, set, caller });
     })
     .use(health(services))
     .use(openapi(services.version))
-    .use(memories(guard, services))
-    .use(ingest(guard, services))
-    .use(transfer(guard, services))
+    .use(memories(guard, routes))
+    .use(ingest(guard, routes))
+    .use(transfer(guard, routes))
     .use(unknownRoutes(guard));
+}
+
+/** A body takes about four times its size while its request is handled. */
+function bodyQueueLimits({ maxBodyBytes }: Config): BodyQueueLimits {
+  const totalBytes = Math.max(32 * 1024 * 1024, 4 * maxBodyBytes);
+  return { totalBytes, projectBytes: totalBytes / 2, maxWaiting: 64, maxWaitMs: 10_000 };
 }

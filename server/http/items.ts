@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { limits } from '../../sdk/contract/limits.ts';
 import { sentence, type Validator, validator } from '../../sdk/contract/validate.ts';
-import { mapInTurns } from '../turns.ts';
+import { mapYielding } from '../event-loop.ts';
 import { checked } from './check.ts';
 
 /* Bodies of many items, which are judged one by one: bad ones fail alone. */
@@ -25,7 +25,7 @@ export const validateEnvelope = validator(
 );
 
 /**
- * Makes something of every item that is valid, and lets others in between. A bad envelope throws
+ * Makes something of every item that is valid; yields to the event loop in between. A bad envelope throws
  * `invalid_request`.
  */
 export async function judgeItems<Item, T>(
@@ -35,7 +35,7 @@ export async function judgeItems<Item, T>(
 ): Promise<Judged<T>> {
   const { items } = checked<{ items: unknown[] }>(validateEnvelope, body);
   const judged: Judged<T> = { good: [], indexes: [], failed: [] };
-  await mapInTurns(items, (item, index) => {
+  await mapYielding(items, (item, index) => {
     const [error] = validate(item);
     if (error === undefined) {
       judged.good.push(make(item as Item));

@@ -4,7 +4,7 @@ import { SaveRequest, UpdateRequest } from '../../sdk/contract/memory.ts';
 import { ListQuery } from '../../sdk/contract/page.ts';
 import { SearchQuery } from '../../sdk/contract/search.ts';
 import { validator } from '../../sdk/contract/validate.ts';
-import type { Services } from '../app.ts';
+import type { RouteServices } from '../app.ts';
 import { noSuchMemory } from '../errors.ts';
 import { filterOf } from '../memory/filter.ts';
 import { createFinder } from '../memory/find.ts';
@@ -13,7 +13,7 @@ import { indexPassages } from '../memory/passages.ts';
 import type { NewMemory } from '../storage/storage.ts';
 import { sendJson, sendResult } from './answer.ts';
 import type { Caller } from './authenticate.ts';
-import { bodyUnread, readJson } from './body.ts';
+import { bodyUnread } from './body.ts';
 import { checked } from './check.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { readIdempotency } from './idempotency.ts';
@@ -28,7 +28,9 @@ const validateSearch = validator(SearchQuery);
 const validateList = validator(ListQuery);
 
 /** /v1/memories: what is saved, and what became of it. */
-export function memories(guard: Secured, { storage, now, newId, config, waitLonger }: Services) {
+export function memories(guard: Secured, services: RouteServices) {
+  const { storage, now, newId, config, waitLonger, bodies } = services;
+  const maxBodyBytes = Math.min(config.maxBodyBytes, limits.saveBodyBytes);
   const pages = createPageCache(() => storage.version());
   const find = createFinder(storage);
 
@@ -49,15 +51,15 @@ export function memories(guard: Secured, { storage, now, newId, config, waitLong
     }
   }
 
-  async function readUpdate(request: Request) {
-    const body = await readJson(request, config.maxBodyBytes);
+  async function readUpdate(request: Request, caller: Caller) {
+    const body = await bodies.readJson(request, caller.projectId, maxBodyBytes);
     readNoQuery(request);
     const { content, metadata } = checked<UpdateRequest>(validateUpdate, body);
     return {
       content,
       metadata: metadata === undefined ? null : JSON.stringify(metadata),
       index: (metadata: string) => indexPassages(content, metadata),
-      idempotency: readIdempotency(request, body),
+      idempotency: await readIdempotency(request, body),
     };
   }
 
@@ -78,13 +80,13 @@ export function memories(guard: Secured, { storage, now, newId, config, waitLong
     .post(
       '',
       async ({ request, caller, set }) => {
-        const body = await readJson(request, config.maxBodyBytes);
+        const body = await bodies.readJson(request, caller.projectId, maxBodyBytes);
         readNoQuery(request);
         const result = await storage.saveMemory({
           projectId: caller.projectId,
           at: now(),
           memory: newMemory(checked<SaveRequest>(validateSave, body), newId()),
-          idempotency: readIdempotency(request, body),
+          idempotency: await readIdempotency(request, body),
           answer: (memory) => ({ status: 201, body: savedMemoryJson(memory) }),
         });
         return sendResult(set, request, result);
@@ -119,7 +121,7 @@ export function memories(guard: Secured, { storage, now, newId, config, waitLong
     .patch(
       '/:id',
       async ({ request, caller, params, set }) => {
-        const update = await ofKnown(caller, params.id, () => readUpdate(request));
+        const update = await ofKnown(caller, params.id, () => readUpdate(request, caller));
         const result = await storage.updateMemory({
           ...update,
           projectId: caller.projectId,
@@ -137,7 +139,7 @@ export function memories(guard: Secured, { storage, now, newId, config, waitLong
       async ({ request, caller, params, set }) => {
         const idempotency = await ofKnown(caller, params.id, async () => {
           readNoQuery(request);
-          return readIdempotency(request);
+          return await readIdempotency(request);
         });
         const result = await storage.deleteMemory({
           projectId: caller.projectId,

@@ -8,13 +8,13 @@ import {
   ImportedMemory,
 } from '../../sdk/contract/transfer.ts';
 import { validator } from '../../sdk/contract/validate.ts';
-import type { Services } from '../app.ts';
+import type { RouteServices } from '../app.ts';
 import { noFilter } from '../memory/filter.ts';
 import { pageJson } from '../memory/json.ts';
 import { indexPassages } from '../memory/passages.ts';
 import type * as stored from '../storage/storage.ts';
 import { sendJson, sendResult } from './answer.ts';
-import { bodyUnread, readJson } from './body.ts';
+import { bodyUnread } from './body.ts';
 import { checked } from './check.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { readIdempotency } from './idempotency.ts';
@@ -28,7 +28,7 @@ const validateExport = validator(ExportQuery);
 const validateItem = validator(ImportedMemory);
 
 /** Whole users at a time: erasing one, and taking memories out and in as they are. */
-export function transfer(guard: Secured, { storage, worker, now, config }: Services) {
+export function transfer(guard: Secured, { storage, worker, now, config, bodies }: RouteServices) {
   return new Elysia({ prefix: '/v1' })
     .use(guard)
 
@@ -41,7 +41,7 @@ export function transfer(guard: Secured, { storage, worker, now, config }: Servi
           projectId: caller.projectId,
           at: now(),
           userId,
-          idempotency: readIdempotency(request),
+          idempotency: await readIdempotency(request),
           answer: (deleted) => ({ status: 200, body: JSON.stringify({ deleted }) }),
         });
         return sendResult(set, request, result);
@@ -63,14 +63,15 @@ export function transfer(guard: Secured, { storage, worker, now, config }: Servi
     .post(
       '/import',
       async ({ request, caller, set }) => {
-        const body = await readJson(request, config.maxBodyBytes);
+        const body = await bodies.readJson(request, caller.projectId, config.maxBodyBytes);
         readNoQuery(request);
         const { good, indexes, failed } = await judgeItems(body, validateItem, importedMemory);
+        const idempotency = await readIdempotency(request, body);
         const result = await storage.importMemories({
           projectId: caller.projectId,
           at: now(),
           memories: good,
-          idempotency: readIdempotency(request, body),
+          idempotency,
           answer: (outcomes) => ({
             status: 200,
             body: JSON.stringify(report(outcomes, indexes, failed)),
