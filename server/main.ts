@@ -88,6 +88,7 @@ async function serve(config: Config, storage: Storage, log: Logger): Promise<Run
     newId: newMemoryId,
     addressOf: (request) => listener.addressOf(request),
     waitLonger: (request) => listener.waitLonger(request),
+    closeSoon: (request) => listener.closeSoon(request),
     refusal: () => closing ?? watch.damage(),
   };
   const listener = await stoppingOnError(worker, () =>
