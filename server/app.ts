@@ -5,8 +5,8 @@ import { ServiceError } from './errors.ts';
 import type { Authenticator } from './http/authenticate.ts';
 import { type BodyReader, createBodyReader, mayStillSend } from './http/body.ts';
 import { type BodyQueueLimits, createBodyQueue } from './http/body-queue.ts';
-import { cors } from './http/cors.ts';
-import { errorResponse } from './http/errors.ts';
+import { allowOrigin } from './http/cors.ts';
+import { constantHeaders, errorResponse, textual } from './http/errors.ts';
 import { health } from './http/health.ts';
 import { ingest } from './http/ingest.ts';
 import { memories } from './http/memories.ts';
@@ -50,7 +50,7 @@ type Refused = Answered & { error: unknown; code: string | number };
 /** The service as a function from request to response; it does not listen. */
 export function createApp(services: Services) {
   const { config, log } = services;
-  const trace = createTrace(log);
+  const trace = createTrace(log, services.clock);
   const guard = secured({ ...services, rateLimit: config.rateLimit });
   const bodies = createBodyReader(createBodyQueue(bodyQueueLimits(config)));
   const routes: RouteServices = { ...services, bodies };
@@ -62,14 +62,12 @@ export function createApp(services: Services) {
   }
   return new Elysia({ normalize: false, strictPath: true, handler: { standardHostname: false } })
     .onRequest(function arrive({ request, set }) {
-      const requestId = newRequestId();
-      set.headers[headerNames.requestId] = requestId;
-      trace.arrived(set);
-      const preflight = cors(request, config.corsOrigins, set.headers);
-      if (preflight !== undefined) {
-        set.status = preflight.status;
+      Object.assign(set.headers, constantHeaders);
+      trace.arrived(request, set);
+      if (allowOrigin(request, config.corsOrigins, set.headers)) {
+        set.status = 204;
         end({ request, set });
-        return preflight;
+        return new Response(null, { status: 204, headers: textual(set.headers) });
       }
       if (!URL.canParse(request.url)) {
         throw new ServiceError('invalid_request', 'the Host or the path cannot be understood');

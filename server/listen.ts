@@ -57,8 +57,8 @@ function open(
       reusePort: false,
       development: false,
       idleTimeout: idleTimeoutSeconds,
-      // The app counts, and answers with an error in JSON. Bun reads no more of a body than is asked
-      // for while the request is handled.
+      // The app counts, and answers with an error in JSON. While a request is handled, Bun reads no
+      // more of its body than is asked for.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       fetch: (request) => fetch(withHost(request)),
       error(error) {

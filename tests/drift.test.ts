@@ -19,7 +19,7 @@ const names = table.map(([name]) => name).sort();
 const routeOf = ({ method, path }: Operation) => `${method} ${path}`;
 
 /** What is there without being an operation. */
-const onlyRoutes = ['ALL /v1', 'ALL /v1/*', 'GET /openapi.json'];
+const onlyRoutes = ['ALL /v1', 'ALL /v1/*', 'GET /health/live', 'GET /openapi.json'];
 const onlyMethods = ['waitUntilComplete'];
 const onlyCommands = ['backup', 'completion', 'doctor', 'help', 'restore', 'serve', 'wait'];
 const onlyGroups = ['keys', 'profile'];

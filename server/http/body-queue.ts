@@ -2,8 +2,8 @@ import { ServiceError } from '../errors.ts';
 
 /**
  * Bounds the memory that request bodies take. A large body is read once there is room for it; until
- * then its bytes stay in the socket. Requests of one project wait in order, projects take turns, and
- * no project takes more than its share.
+ * then its bytes stay in the socket. Requests of one project wait in order, projects take turns,
+ * and no project takes more than its share.
  */
 export type BodyQueue = {
   /** Resolves with the function that frees the bytes again; throws `unavailable`. */
@@ -66,8 +66,8 @@ export function createBodyQueue(limits: BodyQueueLimits): BodyQueue {
   }
 
   /**
-   * Starts the first that fits, in the order of projects. One that only lacks room in the total holds
-   * the others back, so that a large body is not passed by small ones for ever.
+   * Starts the first that fits, in the order of projects. One that only lacks room in the total
+   * holds the others back, so that a large body is not passed by small ones for ever.
    */
   function startNext(): boolean {
     for (const [projectId, queue] of queues) {

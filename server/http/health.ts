@@ -7,14 +7,16 @@ import { sendJson } from './answer.ts';
 /** The worker looks at the queue every few seconds; one that has not for this long is stuck. */
 const stuckMs = 60_000;
 
-/** /health: outside /v1, without a key. */
+/** /health, readiness, and /health/live: outside /v1, without a key. */
 export function health(services: Services) {
   const tell = onceEach(services.log);
   const observed = remembered(() => observe(services, tell));
-  return new Elysia().get('/health', async ({ set }) => {
-    const state = await observed();
-    return sendJson(set, state.status === 'ok' ? 200 : 503, JSON.stringify(state));
-  });
+  return new Elysia()
+    .get('/health', async ({ set }) => {
+      const state = await observed();
+      return sendJson(set, state.status === 'ok' ? 200 : 503, JSON.stringify(state));
+    })
+    .get('/health/live', ({ set }) => sendJson(set, 200, JSON.stringify({ status: 'ok' })));
 }
 
 /** Without a key anybody may ask as often as they like: counting a long queue takes at most this

@@ -25,8 +25,8 @@ export const validateEnvelope = validator(
 );
 
 /**
- * Makes something of every item that is valid; yields to the event loop in between. A bad envelope throws
- * `invalid_request`.
+ * Makes something of every item that is valid; yields to the event loop in between. Throws
+ * `invalid_request` for a bad envelope.
  */
 export async function judgeItems<Item, T>(
   body: unknown,

@@ -62,12 +62,20 @@ function createLimit(rateLimit: Config['rateLimit'], clock: () => number) {
   };
 }
 
-const documented = [...Object.values(operations), { method: 'GET', path: '/openapi.json' }];
+const documented = [
+  ...Object.values(operations),
+  { method: 'GET', path: '/health/live' },
+  { method: 'GET', path: '/openapi.json' },
+];
 
-const patterns = documented.map(({ method, path }) => ({
-  method,
-  pattern: new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`),
-}));
+/** Paths without a parameter first: /v1/memories/search is no memory. */
+const patterns = documented
+  .toSorted((a, b) => Number(a.path.includes(':')) - Number(b.path.includes(':')))
+  .map(({ method, path }) => ({
+    method,
+    path,
+    pattern: new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`),
+  }));
 
 /** Every path under /v1 that no route takes. */
 export function unknownRoutes(guard: Secured) {
@@ -80,7 +88,8 @@ export function unknownRoutes(guard: Secured) {
 /** 404, or 405 where another method would do. */
 export function noSuchRoute({ url }: Request): ServiceError {
   const { pathname } = new URL(url);
-  const methods = patterns.filter(({ pattern }) => pattern.test(pathname)).map((p) => p.method);
+  const route = patterns.find(({ pattern }) => pattern.test(pathname));
+  const methods = patterns.filter(({ path }) => path === route?.path).map((p) => p.method);
   if (methods.length === 0) {
     return new ServiceError('not_found', 'there is no such route; /openapi.json lists them');
   }

@@ -82,7 +82,7 @@ const costly: [name: string, body: string][] = [
   ['unknown fields in items', `{"items":[{${fields(29_000)}}${`,{${fields(29_000)}}`.repeat(5)}]}`],
 ];
 
-/** The longest time for which the event loop, which the server shares with this test, stood still. */
+/** The longest time for which the event loop, which server and test share, stood still. */
 async function longestPause(work: () => Promise<unknown>): Promise<number> {
   let last = performance.now();
   let longest = 0;
