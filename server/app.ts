@@ -96,8 +96,8 @@ export function createApp(services: Services) {
     .use(unknownRoutes(guard));
 }
 
-/** A body takes about four times its size while its request is handled. */
+/** A body takes several times its size while it is parsed and handled. */
 function bodyQueueLimits({ maxBodyBytes }: Config): BodyQueueLimits {
-  const totalBytes = Math.max(32 * 1024 * 1024, 4 * maxBodyBytes);
-  return { totalBytes, projectBytes: totalBytes / 2, maxWaiting: 64, maxWaitMs: 10_000 };
+  const totalBytes = 4 * maxBodyBytes;
+  return { totalBytes, projectBytes: totalBytes / 2, maxWaiting: 64, maxWaitMs: 30_000 };
 }

@@ -3,8 +3,8 @@ const burst = 20;
 const perSecond = 2;
 
 /**
- * Which lines of one kind are written. Takes one and returns how many were suppressed since the last
- * that was written, or null where this one is to be suppressed as well.
+ * Which lines of one kind are written. Takes one and returns how many were suppressed since the
+ * last that was written, or null where this one is to be suppressed as well.
  */
 export type Sampler = (kind: number) => number | null;
 
