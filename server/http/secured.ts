@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
-import { operations } from '../../sdk/contract/operations.ts';
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Authenticator, Caller } from './authenticate.ts';
 import { bodyUnread } from './body.ts';
+import { routes } from './routes.ts';
 import { createWindow } from './window.ts';
 
 /** A restart takes about this long. */
@@ -62,14 +62,8 @@ function createLimit(rateLimit: Config['rateLimit'], clock: () => number) {
   };
 }
 
-const documented = [
-  ...Object.values(operations),
-  { method: 'GET', path: '/health/live' },
-  { method: 'GET', path: '/openapi.json' },
-];
-
 /** Paths without a parameter first: /v1/memories/search is no memory. */
-const patterns = documented
+const patterns = Object.values(routes)
   .toSorted((a, b) => Number(a.path.includes(':')) - Number(b.path.includes(':')))
   .map(({ method, path }) => ({
     method,
