@@ -8,16 +8,10 @@ export type {
   BatchAccepted,
   BatchRequest,
   ChatRequest,
-  ConversationData,
-  DocumentData,
   DocumentRequest,
-  EventData,
   IngestRecord,
-  ProfileData,
   RecordType,
   SupportRequest,
-  TicketData,
-  TimelineEntry,
 } from './contract/ingest.ts';
 export type {
   DeletedSince,
@@ -30,6 +24,14 @@ export type {
 } from './contract/memory.ts';
 export type { OperationName } from './contract/operations.ts';
 export type { ListQuery, Order, Page } from './contract/page.ts';
+export type {
+  ConversationData,
+  DocumentData,
+  EventData,
+  ProfileData,
+  TicketData,
+  TimelineEntry,
+} from './contract/record-data.ts';
 export type { FoundMemory, SearchAnswer, SearchQuery } from './contract/search.ts';
 export type { Health, IngestStatus } from './contract/status.ts';
 export type { JsonValue, Metadata } from './contract/text.ts';

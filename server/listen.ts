@@ -1,5 +1,4 @@
 import type { Config } from './config.ts';
-import { discardedLimits } from './http/body.ts';
 import { errorResponse } from './http/errors.ts';
 import { newRequestId } from './ids.ts';
 import type { Logger } from './log.ts';
@@ -9,14 +8,18 @@ export type Listener = {
   addressOf(request: Request): string;
   /** Keeps the connection longer than others while there is nothing to be sent. */
   waitLonger(request: Request): void;
+  /** Closes the connection soon, even while its client goes on sending. */
+  closeSoon(request: Request): void;
   /** Takes no more connections and waits for the requests in hand, but not for ever. */
   stop(): Promise<void>;
 };
 
-/** A connection without a byte in either direction is closed after this long. */
-const idleTimeoutSeconds = 30;
+/** Longer than the proxies keep theirs, or they would send into a connection that just closed. */
+const idleTimeoutSeconds = 75;
 /** Of a request that waits for its turn; the most that Bun takes. */
 const longestWaitSeconds = 255;
+/** For a client that writes all of its body before it reads. */
+const closeSoonSeconds = 5;
 /** Less than what container runtimes allow before they kill. */
 const stopWithinMs = 5_000;
 
@@ -32,6 +35,7 @@ export function listen(
     url: `http://${host}:${server.port}`,
     addressOf: (request) => server.requestIP(request)?.address ?? '',
     waitLonger: (request) => server.timeout(request, longestWaitSeconds),
+    closeSoon: (request) => server.timeout(request, closeSoonSeconds),
     async stop() {
       const deadline = setTimeout(() => server.stop(true), stopWithinMs);
       await server.stop();
@@ -53,8 +57,9 @@ function open(
       reusePort: false,
       development: false,
       idleTimeout: idleTimeoutSeconds,
-      // The backstop; the app counts and answers below it.
-      maxRequestBodySize: config.maxBodyBytes * discardedLimits,
+      // The app counts, and answers with an error in JSON. While a request is handled, Bun reads no
+      // more of its body than is asked for.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       fetch: (request) => fetch(withHost(request)),
       error(error) {
         log.error('a request met a fault', { error });

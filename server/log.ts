@@ -9,6 +9,8 @@ export type LogLevel = (typeof logLevels)[number];
 
 export type LogFields = {
   requestId?: string;
+  /** The W3C trace context that the client sent. */
+  traceparent?: string | undefined;
   method?: string;
   route?: string;
   status?: number;
@@ -16,6 +18,8 @@ export type LogFields = {
   project?: string | undefined;
   keyLastFour?: string | undefined;
   memoryId?: string;
+  /** How many lines like this one were left out before it. */
+  suppressed?: number | undefined;
   url?: string;
   error?: unknown;
 };

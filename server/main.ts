@@ -105,6 +105,7 @@ async function serve({ config, storage, log, tasks }: Wiring): Promise<RunningSe
     newId: newMemoryId,
     addressOf: (request) => listener.addressOf(request),
     waitLonger: (request) => listener.waitLonger(request),
+    closeSoon: (request) => listener.closeSoon(request),
     unavailableReason: () => closing ?? damage.found(),
   };
   const listener = listen(config, createApp(services).fetch, log);

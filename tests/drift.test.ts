@@ -6,6 +6,8 @@ import { type Operation, operations } from '../sdk/contract/operations.ts';
 import { MemoryClient } from '../sdk/index.ts';
 import { createApp, type Services } from '../server/app.ts';
 import { readConfig } from '../server/config.ts';
+import { operationDocuments } from '../server/http/openapi/operations.ts';
+import { type RouteName, routes } from '../server/http/routes.ts';
 import { testIo } from './cli/command.ts';
 import { documented } from './support/document.ts';
 
@@ -19,7 +21,7 @@ const names = table.map(([name]) => name).sort();
 const routeOf = ({ method, path }: Operation) => `${method} ${path}`;
 
 /** What is there without being an operation. */
-const onlyRoutes = ['ALL /v1', 'ALL /v1/*', 'GET /openapi.json'];
+const onlyRoutes = ['ALL /v1', 'ALL /v1/*'];
 const onlyMethods = ['waitUntilComplete'];
 const onlyCommands = ['backup', 'completion', 'doctor', 'help', 'restore', 'serve', 'wait'];
 const onlyGroups = ['keys', 'profile'];
@@ -29,22 +31,25 @@ const commandOf: Record<string, string> = { deleteAll: 'delete' };
 test('every operation is a route of the app, and every route an operation', () => {
   // Putting up the routes calls nothing of what they will work with.
   const app = createApp({ config: readConfig({}) } as Services);
-  const routes = app.routes.map(({ method, path }) => `${method} ${path}`).sort();
-  const expected = [...table.map(([, operation]) => routeOf(operation)), ...onlyRoutes];
-  expect(routes).toEqual(expected.sort());
+  const found = app.routes.map(({ method, path }) => `${method} ${path}`).sort();
+  const expected = [...Object.values(routes).map(routeOf), ...onlyRoutes];
+  expect(found).toEqual(expected.sort());
 });
 
-test('every operation is in the OpenAPI document, under its own route and name', () => {
+test('every route is in the OpenAPI document, under its own method, path and name', () => {
   const found = documented.map(({ operationId, method, path }) => {
     return `${operationId}: ${method} ${path.replace(/\{(\w+)\}/g, ':$1')}`;
   });
-  const expected = table.map(([name, operation]) => `${name}: ${routeOf(operation)}`);
-  expect(found.sort()).toEqual([...expected, 'openapi: GET /openapi.json'].sort());
+  const expected = Object.entries(routes).map(
+    ([name, operation]) => `${operationDocuments[name as RouteName].id}: ${routeOf(operation)}`,
+  );
+  expect(found.sort()).toEqual(expected.sort());
 });
 
 test('every operation is documented to succeed as the table says', () => {
-  for (const [name, { success }] of table) {
-    const { responses = {} } = documented.find(({ operationId }) => operationId === name) ?? {};
+  for (const [name, { success }] of Object.entries(routes)) {
+    const { id } = operationDocuments[name as RouteName];
+    const { responses = {} } = documented.find(({ operationId }) => operationId === id) ?? {};
     expect([name, Object.keys(responses).filter((status) => status < '400')]).toEqual([
       name,
       [String(success)],

@@ -3,24 +3,66 @@
  * the command line from there to an exit code.
  */
 export const errorTable = {
-  invalid_request: { status: 400, when: 'a field is missing or invalid, or the JSON is malformed' },
+  invalid_request: {
+    status: 400,
+    when: 'a field is missing or invalid, or the JSON is malformed',
+    example: 'data.comments.2.content: must not be empty',
+  },
   idempotency_key_reused: {
     status: 400,
-    when: 'the idempotency key came before with another request',
+    when: 'the idempotency key was used before with another request',
+    example: 'this Idempotency-Key was used before with another request; use a new key',
   },
-  unauthorized: { status: 401, when: 'the API key is missing or not accepted' },
-  forbidden: { status: 403, when: 'the API key may not do this' },
-  not_found: { status: 404, when: 'no such memory, or no such route' },
-  method_not_allowed: { status: 405, when: 'the route exists, but not with this method' },
-  precondition_failed: { status: 412, when: 'If-Match names another version' },
-  payload_too_large: { status: 413, when: 'the body is over the limit' },
-  unsupported_media_type: { status: 415, when: 'the body is not plain application/json' },
-  rate_limited: { status: 429, when: 'too many requests, or too many records waiting' },
+  unauthorized: {
+    status: 401,
+    when: 'the API key is missing or not accepted',
+    example: 'a valid API key is required: send the header "Authorization: Bearer <API_KEY>"',
+  },
+  forbidden: {
+    status: 403,
+    when: 'the API key may not do this: it is read-only, or bound to another user',
+    example: 'this API key is read-only',
+  },
+  not_found: {
+    status: 404,
+    when: 'no such memory, or no such route',
+    example: 'no memory has this id',
+  },
+  method_not_allowed: {
+    status: 405,
+    when: 'the route exists, but not with this method',
+    example: 'this route allows GET, HEAD, POST',
+  },
+  precondition_failed: {
+    status: 412,
+    when: 'If-Match names another version',
+    example: 'the memory is at version 3, not 2; read it again and repeat the change',
+  },
+  payload_too_large: {
+    status: 413,
+    when: 'the body is over the limit',
+    example: 'the body must be at most 5242880 bytes',
+  },
+  unsupported_media_type: {
+    status: 415,
+    when: 'the body is not plain application/json',
+    example: 'send the body as JSON, with "Content-Type: application/json"',
+  },
+  rate_limited: {
+    status: 429,
+    when: 'too many requests, or too many records waiting to be processed',
+    example: 'more than 6000 requests in 60 seconds; try again in 12 s',
+  },
   internal: {
     status: 500,
-    when: 'a fault of the service; the outcome is unknown, retry with the same Idempotency-Key',
+    when: 'an unexpected error; the outcome is unknown, retry with the same Idempotency-Key',
+    example: 'internal error; the outcome is unknown; retry with the same Idempotency-Key',
   },
-  unavailable: { status: 503, when: 'shutting down, the disk is full, or the database is away' },
+  unavailable: {
+    status: 503,
+    when: 'shutting down, too many large requests at once, the disk is full, or the database is away',
+    example: 'the service is shutting down; try again shortly',
+  },
 } as const;
 
 export type ErrorCode = keyof typeof errorTable;
@@ -28,7 +70,7 @@ export type ErrorCode = keyof typeof errorTable;
 /** One invalid field: its dotted path (empty for the body as a whole) and what is wrong with it. */
 export type FieldError = { field: string; message: string };
 
-/** The body of every error answer. */
+/** The body of every error response. */
 export type ErrorBody = {
   error: ErrorCode;
   message: string;

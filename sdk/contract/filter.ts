@@ -6,19 +6,20 @@ import { Text } from './text.ts';
 const max = limits.nameCharacters;
 
 /**
- * What a list or a search is narrowed to; several are AND. In a query, metadata is written
+ * The filters of a list or a search; several are combined with AND. In a query, metadata is written
  * `metadata[key]=value`: a string is compared with its text, a number or boolean with its JSON
  * text, an array with any of its elements.
  */
 export const filterFields = {
   type: Type.Optional(MemoryType),
   source: Type.Optional(Text({ max, description: 'The system that the record came from.' })),
-  externalId: Type.Optional(Text({ max, description: 'Its name in that system.' })),
+  externalId: Type.Optional(Text({ max, description: 'Its id in that system.' })),
   metadata: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       description:
         'Top-level keys of the metadata, as `metadata[key]=value`. A string is compared with its ' +
         'text, a number or boolean with its JSON text, an array with any of its elements.',
+      examples: [{ source: 'chat' }],
     }),
   ),
 };

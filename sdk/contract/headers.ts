@@ -5,6 +5,7 @@ export const headers = {
   idempotencyStatus: 'Idempotency-Status',
   requestId: 'X-Request-Id',
   retryAfter: 'Retry-After',
+  traceparent: 'traceparent',
   rateLimit: 'RateLimit',
   rateLimitPolicy: 'RateLimit-Policy',
 } as const;

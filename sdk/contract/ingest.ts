@@ -1,82 +1,22 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { conversation, document, event, profile, ticket } from './ingest-examples.ts';
 import { limits } from './limits.ts';
-import { MemoryStatus, UserId } from './memory.ts';
-import { Metadata, Text, Timestamp } from './text.ts';
+import { CurrentStatus, exampleMemory, MemoryId, UserId } from './memory.ts';
+import {
+  ConversationData,
+  DocumentData,
+  EventData,
+  ProfileData,
+  TicketData,
+} from './record-data.ts';
+import { Metadata, Text } from './text.ts';
 
 /*
- * One idea, the record, and five doors to it. A record says whose it is and where it came from;
- * what its `data` holds depends on its type.
+ * A record says which user it belongs to and where it came from; what its `data` holds depends on
+ * its type. Five endpoints take it.
  */
 
 const closed = { additionalProperties: false };
-const Label = Text({ max: limits.labelCharacters, description: 'Who spoke: user, agent, a name.' });
-/** Each entry takes two quotes, a character and a comma of the metadata, where the list lands. */
-const TextList = Type.Array(Text(), { maxItems: limits.metadataBytes / 4 });
-
-/** A line of a timeline. `author` and `role` mean the same; exactly one is given. */
-export const TimelineEntry = Type.Object(
-  {
-    author: Type.Optional(Label),
-    role: Type.Optional(Label),
-    content: Text(),
-    timestamp: Type.Optional(Timestamp),
-  },
-  { ...closed, oneOf: [{ required: ['author'] }, { required: ['role'] }] },
-);
-export type TimelineEntry = { content: string; timestamp?: string | number } & (
-  | { author: string; role?: never }
-  | { role: string; author?: never }
-);
-
-const Timeline = { maxItems: limits.timelineEntries };
-
-export const TicketData = Type.Object(
-  {
-    subject: Text(),
-    comments: Type.Array(TimelineEntry, Timeline),
-    description: Type.Optional(Text()),
-    status: Type.Optional(Text()),
-    priority: Type.Optional(Text()),
-  },
-  closed,
-);
-export type TicketData = Omit<Static<typeof TicketData>, 'comments'> & {
-  comments: TimelineEntry[];
-};
-
-export const DocumentData = Type.Object(
-  {
-    text: Text(),
-    title: Type.Optional(Text()),
-    mimeType: Type.Optional(Text()),
-    sourceUrl: Type.Optional(Text()),
-    pageCount: Type.Optional(Type.Integer({ minimum: 0 })),
-  },
-  closed,
-);
-export type DocumentData = Static<typeof DocumentData>;
-
-export const ConversationData = Type.Object(
-  {
-    messages: Type.Array(TimelineEntry, { minItems: 1, ...Timeline }),
-    title: Type.Optional(Text()),
-    summary: Type.Optional(Text()),
-    participants: Type.Optional(TextList),
-    tags: Type.Optional(TextList),
-  },
-  closed,
-);
-export type ConversationData = Omit<Static<typeof ConversationData>, 'messages'> & {
-  messages: TimelineEntry[];
-};
-
-/** Any property besides `name` is content, and lands in the metadata as well. */
-export const EventData = Type.Object({ name: Text() }, { additionalProperties: true });
-export type EventData = { name: string } & Metadata;
-
-/** Any property besides `summary` is content, and lands in the metadata as well. */
-export const ProfileData = Type.Object({ summary: Text() }, { additionalProperties: true });
-export type ProfileData = { summary: string } & Metadata;
 
 const Source = Text({
   max: limits.nameCharacters,
@@ -84,80 +24,132 @@ const Source = Text({
 });
 const ExternalId = Text({
   max: limits.nameCharacters,
-  description: 'Its name there. The same pair again replaces the memory of that user.',
+  description: 'Its id there. The same pair again replaces the memory of that user.',
 });
-const envelope = {
+const recordFields = {
   userId: UserId,
   source: Type.Optional(Source),
   externalId: Type.Optional(ExternalId),
   metadata: Type.Optional(Metadata),
 };
 
-export const SupportRequest = Type.Object({ ...envelope, data: TicketData }, closed);
-export const DocumentRequest = Type.Object({ ...envelope, data: DocumentData }, closed);
-export const ChatRequest = Type.Object({ ...envelope, data: ConversationData }, closed);
+/** The requests of the endpoints that take one type of record. */
+export const SupportRequest = Type.Object(
+  { ...recordFields, data: TicketData },
+  { title: 'SupportRequest', ...closed, examples: [ticket] },
+);
+export const DocumentRequest = Type.Object(
+  { ...recordFields, data: DocumentData },
+  { title: 'DocumentRequest', ...closed, examples: [document] },
+);
+export const ChatRequest = Type.Object(
+  { ...recordFields, data: ConversationData },
+  { title: 'ChatRequest', ...closed, examples: [conversation] },
+);
 
 /** The schema of a record by its type. */
 export const recordSchemas = {
-  ticket: Type.Object({ type: Type.Literal('ticket'), ...envelope, data: TicketData }, closed),
+  ticket: Type.Object(
+    { type: Type.Literal('ticket'), ...recordFields, data: TicketData },
+    { title: 'TicketRecord', ...closed, examples: [{ type: 'ticket', ...ticket }] },
+  ),
   document: Type.Object(
-    { type: Type.Literal('document'), ...envelope, data: DocumentData },
-    closed,
+    { type: Type.Literal('document'), ...recordFields, data: DocumentData },
+    { title: 'DocumentRecord', ...closed, examples: [{ type: 'document', ...document }] },
   ),
   conversation: Type.Object(
-    { type: Type.Literal('conversation'), ...envelope, data: ConversationData },
-    closed,
+    { type: Type.Literal('conversation'), ...recordFields, data: ConversationData },
+    {
+      title: 'ConversationRecord',
+      ...closed,
+      examples: [{ type: 'conversation', ...conversation }],
+    },
   ),
-  event: Type.Object({ type: Type.Literal('event'), ...envelope, data: EventData }, closed),
-  profile: Type.Object({ type: Type.Literal('profile'), ...envelope, data: ProfileData }, closed),
+  event: Type.Object(
+    { type: Type.Literal('event'), ...recordFields, data: EventData },
+    { title: 'EventRecord', ...closed, examples: [event] },
+  ),
+  profile: Type.Object(
+    { type: Type.Literal('profile'), ...recordFields, data: ProfileData },
+    { title: 'ProfileRecord', ...closed, examples: [profile] },
+  ),
 };
 export type RecordType = keyof typeof recordSchemas;
 
-export const IngestRecord = Type.Union(Object.values(recordSchemas));
+export const IngestRecord = Type.Union(Object.values(recordSchemas), {
+  title: 'IngestRecord',
+  description: 'A record of any type; `type` says which.',
+  examples: Object.values(recordSchemas).flatMap(({ examples }) => examples),
+});
 
-type Envelope = { userId: string; source?: string; externalId?: string; metadata?: Metadata };
-export type SupportRequest = Envelope & { data: TicketData };
-export type DocumentRequest = Envelope & { data: DocumentData };
-export type ChatRequest = Envelope & { data: ConversationData };
+type RecordFields = { userId: string; source?: string; externalId?: string; metadata?: Metadata };
+export type SupportRequest = RecordFields & { data: TicketData };
+export type DocumentRequest = RecordFields & { data: DocumentData };
+export type ChatRequest = RecordFields & { data: ConversationData };
 export type IngestRecord =
-  | (Envelope & { type: 'ticket'; data: TicketData })
-  | (Envelope & { type: 'document'; data: DocumentData })
-  | (Envelope & { type: 'conversation'; data: ConversationData })
-  | (Envelope & { type: 'event'; data: EventData })
-  | (Envelope & { type: 'profile'; data: ProfileData });
+  | (RecordFields & { type: 'ticket'; data: TicketData })
+  | (RecordFields & { type: 'document'; data: DocumentData })
+  | (RecordFields & { type: 'conversation'; data: ConversationData })
+  | (RecordFields & { type: 'event'; data: EventData })
+  | (RecordFields & { type: 'profile'; data: ProfileData });
 
 export const BatchRequest = Type.Object(
   { items: Type.Array(IngestRecord, { minItems: 1, maxItems: limits.batchItems }) },
-  closed,
+  { title: 'BatchRequest', ...closed, examples: [{ items: [event, profile] }] },
 );
 export type BatchRequest = { items: IngestRecord[] };
 
-/** The answer to one record, once it is durably queued. */
+/** The response to one record, once it is durably queued. */
 export const Accepted = Type.Object(
   {
-    memoryId: Type.String(),
-    status: MemoryStatus,
+    memoryId: MemoryId,
+    status: CurrentStatus,
     source: Type.Union([Type.String(), Type.Null()]),
     externalId: Type.Union([Type.String(), Type.Null()]),
   },
-  closed,
+  {
+    title: 'AcceptedRecord',
+    description: 'The record is durably queued, and listed at once as `processing`.',
+    examples: [
+      {
+        memoryId: exampleMemory.id,
+        status: 'processing',
+        source: ticket.source,
+        externalId: ticket.externalId,
+      },
+    ],
+  },
 );
 export type Accepted = Static<typeof Accepted>;
 
 const Index = Type.Integer({ minimum: 0, description: 'Place in the items sent, from 0.' });
 
-/** The answer to a batch: what was accepted and what was not, each with its place. */
+export const FailedItem = Type.Object(
+  { index: Index, error: Type.String(), message: Type.String() },
+  { title: 'FailedItem', description: 'An item that was rejected, and why.' },
+);
+
+/** The response to a batch: what was accepted and what was rejected, each with its place. */
 export const BatchAccepted = Type.Object(
   {
     accepted: Type.Integer({ minimum: 0 }),
     failedCount: Type.Integer({ minimum: 0 }),
-    items: Type.Array(
-      Type.Object({ index: Index, memoryId: Type.String(), status: MemoryStatus }, closed),
-    ),
-    failed: Type.Array(
-      Type.Object({ index: Index, error: Type.String(), message: Type.String() }, closed),
-    ),
+    items: Type.Array(Type.Object({ index: Index, memoryId: MemoryId, status: CurrentStatus })),
+    failed: Type.Array(FailedItem),
   },
-  closed,
+  {
+    title: 'AcceptedBatch',
+    description: 'What was accepted and what was rejected, each by its place in `items`.',
+    examples: [
+      {
+        accepted: 1,
+        failedCount: 1,
+        items: [{ index: 0, memoryId: exampleMemory.id, status: 'processing' }],
+        failed: [
+          { index: 1, error: 'invalid_request', message: 'data.summary: must not be empty' },
+        ],
+      },
+    ],
+  },
 );
 export type BatchAccepted = Static<typeof BatchAccepted>;

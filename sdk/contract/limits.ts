@@ -18,4 +18,12 @@ export const limits = {
   idempotencyKeptMs: 72 * 60 * 60 * 1_000,
   pendingRecords: 100_000,
   bodyBytesDefault: 5 * 1024 * 1024,
+  /** Of a save or an update. */
+  saveBodyBytes: 1024 * 1024,
+  /** Nested arrays and objects of a body, the outermost included. */
+  jsonLevels: 32,
+  /** Strings, numbers, literals, arrays and objects of a body, the outermost included. */
+  jsonValues: 200_000,
+  /** Members of all objects in a body, or in one item of a batch. */
+  recordFields: 30_000,
 } as const;

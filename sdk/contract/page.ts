@@ -1,15 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { type FilterFields, filterFields } from './filter.ts';
 import { limits } from './limits.ts';
-import { Memory, UserId } from './memory.ts';
+import { exampleMemory, Memory, UserId } from './memory.ts';
 
 export const Order = Type.Union([Type.Literal('desc'), Type.Literal('asc')], {
   default: 'desc',
-  description: 'By time of creation: the newest first, or the oldest.',
+  description: 'By time of creation: `desc` is newest first.',
 });
 export type Order = Static<typeof Order>;
 
-/** The query of a list, as parsed. On the wire every value is text. */
+/** The query of a list, as parsed: on the wire every value is text. */
 export const ListQuery = Type.Object(
   {
     userId: UserId,
@@ -18,12 +18,13 @@ export const ListQuery = Type.Object(
         minimum: 1,
         maximum: limits.pageItems,
         default: limits.pageItemsDefault,
-        description: 'The most memories in one page.',
+        description: 'The largest number of memories in the page.',
       }),
     ),
     cursor: Type.Optional(
       Type.String({
-        description: 'nextCursor of the page before; with the same user, order and filters.',
+        description:
+          '`nextCursor` of the previous page, with the same user, order and filters; opaque.',
       }),
     ),
     order: Type.Optional(Order),
@@ -41,6 +42,10 @@ export const Page = Type.Object(
       description: 'Send it as `cursor` for the next page; null at the end, and only there.',
     }),
   },
-  { additionalProperties: false, description: 'One page of memories.' },
+  {
+    title: 'MemoryPage',
+    description: 'One page of memories.',
+    examples: [{ items: [exampleMemory], nextCursor: null }],
+  },
 );
 export type Page = Static<typeof Page>;

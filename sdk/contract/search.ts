@@ -1,10 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { type FilterFields, filterFields } from './filter.ts';
 import { limits } from './limits.ts';
-import { memoryFields, UserId } from './memory.ts';
+import { exampleMemory, memoryFields, UserId } from './memory.ts';
 import { Text } from './text.ts';
 
-/** The query of a search, as parsed. On the wire every value is text. */
+/** The query of a search, as parsed: on the wire every value is text. */
 export const SearchQuery = Type.Object(
   {
     userId: UserId,
@@ -13,13 +13,14 @@ export const SearchQuery = Type.Object(
       description:
         'Words or a question. Nothing in it is an operator; words in double quotes that stand ' +
         'together rank higher.',
+      examples: ['dark mode'],
     }),
     limit: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: limits.pageItems,
         default: limits.searchItemsDefault,
-        description: 'The most memories in the answer.',
+        description: 'The largest number of memories in the response.',
       }),
     ),
     ...filterFields,
@@ -28,21 +29,27 @@ export const SearchQuery = Type.Object(
 );
 export type SearchQuery = Omit<Static<typeof SearchQuery>, keyof FilterFields> & FilterFields;
 
-/** A memory that was found, by its best passage. */
+const exampleFound = { ...exampleMemory, score: 4.21, snippet: 'Prefers «dark» «mode»' };
+
+/** A memory that was found, by its best chunk. */
 export const FoundMemory = Type.Object(
   {
     ...memoryFields,
-    score: Type.Number({ description: 'Higher is better; only to be compared within one answer.' }),
+    score: Type.Number({ description: 'Higher is better; comparable within one response only.' }),
     snippet: Type.String({
-      description: 'The best passage, cut short, with the words that matched in «guillemets».',
+      description: 'The best chunk, cut short, with the words that matched in «guillemets».',
     }),
   },
-  { additionalProperties: false, description: 'A memory that was found.' },
+  { title: 'FoundMemory', description: 'A memory that was found.', examples: [exampleFound] },
 );
 export type FoundMemory = Static<typeof FoundMemory>;
 
 export const SearchAnswer = Type.Object(
   { items: Type.Array(FoundMemory) },
-  { additionalProperties: false, description: 'What was found, best first.' },
+  {
+    title: 'SearchResults',
+    description: 'The memories that were found, best first.',
+    examples: [{ items: [exampleFound] }],
+  },
 );
 export type SearchAnswer = Static<typeof SearchAnswer>;

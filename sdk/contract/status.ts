@@ -1,35 +1,70 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { MemoryStatus, Time } from './memory.ts';
+import { CurrentStatus, exampleMemory, MemoryId, Time } from './memory.ts';
+import { OpenEnum } from './text.ts';
 
-/** How far the work on a memory is. */
+/** The progress of the work on a memory. */
 export const IngestStatus = Type.Object(
   {
-    memoryId: Type.String(),
-    status: MemoryStatus,
-    chunksComplete: Type.Integer({ minimum: 0, description: 'Passages that are stored.' }),
+    memoryId: MemoryId,
+    status: CurrentStatus,
+    chunksComplete: Type.Integer({ minimum: 0, description: 'The chunks that are indexed.' }),
     chunksTotal: Type.Integer({ minimum: 0, description: '0 until the text is split.' }),
-    attempts: Type.Integer({ minimum: 0, description: 'How often the work was begun.' }),
+    attempts: Type.Integer({ minimum: 0, description: 'How often the work was started.' }),
     errorMessage: Type.Union([Type.String(), Type.Null()], {
       description: 'Why the last attempt failed.',
     }),
     createdAt: Time,
     updatedAt: Time,
   },
-  { additionalProperties: false },
+  {
+    title: 'IngestStatus',
+    description: 'The progress of the work on a memory.',
+    examples: [
+      {
+        memoryId: exampleMemory.id,
+        status: 'complete',
+        chunksComplete: 2,
+        chunksTotal: 2,
+        attempts: 1,
+        errorMessage: null,
+        createdAt: exampleMemory.createdAt,
+        updatedAt: '2026-11-20T10:00:02.000Z',
+      },
+    ],
+  },
 );
 export type IngestStatus = Static<typeof IngestStatus>;
 
+const healthy = {
+  status: 'ok',
+  version: '0.1.0',
+  storage: 'sqlite',
+  pending: 0,
+  oldestPendingSeconds: null,
+};
+
 export const Health = Type.Object(
   {
-    status: Type.Union([Type.Literal('ok'), Type.Literal('failing')]),
+    status: OpenEnum(['ok', 'failing'], 'Whether the service can do its work.'),
     version: Type.String(),
     storage: Type.String({ examples: ['sqlite'] }),
-    pending: Type.Integer({ minimum: 0, description: 'Records that wait or are worked on.' }),
+    pending: Type.Integer({ minimum: 0, description: 'Records waiting or being processed.' }),
     oldestPendingSeconds: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
       description: 'How long the oldest of them has waited.',
     }),
     message: Type.Optional(Type.String({ description: 'What is wrong, where it is failing.' })),
   },
-  { additionalProperties: false },
+  {
+    title: 'Health',
+    description: "The service's health.",
+    examples: [healthy, { ...healthy, status: 'failing', message: 'the database does not answer' }],
+  },
 );
 export type Health = Static<typeof Health>;
+
+/** The response of GET /health/live: the process answers. */
+export const Liveness = Type.Object(
+  { status: Type.String() },
+  { title: 'Liveness', description: 'The process answers.', examples: [{ status: 'ok' }] },
+);
+export type Liveness = Static<typeof Liveness>;

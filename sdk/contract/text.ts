@@ -3,30 +3,54 @@ import { limits } from './limits.ts';
 
 /*
  * Kinds of value that JSON Schema alone cannot check as the contract means it: lengths in code
- * points (TypeBox counts UTF-16 units), text that can be stored and given back unchanged, and
+ * points (TypeBox counts UTF-16 units), text that can be stored and returned unchanged, and
  * free-form JSON within bounds. Each kind has one function that says what is wrong, or null.
+ *
+ * In every schema `title` is its name in the OpenAPI document, where it is written once.
  */
 
 /** A string of `min` to `max` code points, without NUL and without lone surrogates. */
-export function Text(options: { min?: number; max?: number; description?: string } = {}) {
-  const { min = 1, max, description } = options;
+export function Text(
+  options: {
+    min?: number;
+    max?: number;
+    title?: string;
+    description?: string;
+    examples?: string[];
+  } = {},
+) {
+  const { min = 1, max, ...annotations } = options;
   return Type.Unsafe<string>({
     [Kind]: 'Text',
     type: 'string',
     minLength: min,
     ...(max === undefined ? {} : { maxLength: max }),
-    ...(description === undefined ? {} : { description }),
+    ...annotations,
   });
+}
+
+/** A string in a response whose values may become more: clients must accept unknown ones. */
+export function OpenEnum<T extends string>(values: readonly T[], description: string) {
+  const known = values.map((value) => `\`${value}\``).join(', ');
+  return Type.Unsafe<T>(
+    Type.String({
+      description: `${description} One of ${known}; later versions may add others.`,
+      'x-extensible-enum': values,
+      examples: values.slice(0, 1),
+    }),
+  );
 }
 
 /** An RFC 3339 string, or whole milliseconds since 1970. */
 export const Timestamp = Type.Unsafe<string | number>({
   [Kind]: 'Timestamp',
+  title: 'Timestamp',
   anyOf: [{ type: 'string', format: 'date-time' }, { type: 'integer' }],
   description: 'RFC 3339, or whole milliseconds since 1970. Checked; not part of the content.',
+  examples: ['2026-11-19T08:30:00Z'],
 });
 
-/** An RFC 3339 string that names a moment, as the service itself writes them. */
+/** An RFC 3339 string that is a point in time, as the service itself writes them. */
 export const Instant = Type.Unsafe<string>({
   [Kind]: 'Instant',
   type: 'string',
@@ -46,9 +70,11 @@ export type JsonValue =
 export type Metadata = { [key: string]: JsonValue };
 export const Metadata = Type.Unsafe<Metadata>({
   [Kind]: 'Metadata',
+  title: 'Metadata',
   type: 'object',
   additionalProperties: true,
   description: `Free-form keys; at most ${limits.metadataBytes} bytes as JSON, ${limits.metadataLevels} levels deep.`,
+  examples: [{ source: 'chat' }],
 });
 
 export function textProblem(
@@ -95,11 +121,11 @@ const tooLong = `must be at most ${limits.metadataBytes} bytes as JSON`;
 
 /**
  * What is wrong with a value anywhere inside free-form JSON, or null. Each value takes a byte at
- * least: where there are more of them than there is `room` for, the rest is not looked at.
+ * least: beyond the `budget` of values the rest is not checked.
  */
-function jsonProblem(value: unknown, level: number, room: { values: number }): string | null {
-  room.values -= 1;
-  if (room.values < 0) return tooLong;
+function jsonProblem(value: unknown, level: number, budget: { values: number }): string | null {
+  budget.values -= 1;
+  if (budget.values < 0) return tooLong;
   if (typeof value === 'string') return unstorable(value);
   // 1e400 is valid JSON, and would come back as null.
   if (typeof value === 'number' && !Number.isFinite(value))
@@ -109,9 +135,9 @@ function jsonProblem(value: unknown, level: number, room: { values: number }): s
   const isList = Array.isArray(value);
   for (const inner of isList ? value : Object.keys(value)) {
     const problem = isList
-      ? jsonProblem(inner, level + 1, room)
+      ? jsonProblem(inner, level + 1, budget)
       : (keyProblem(inner) ??
-        jsonProblem((value as Record<string, unknown>)[inner], level + 1, room));
+        jsonProblem((value as Record<string, unknown>)[inner], level + 1, budget));
     if (problem !== null) return problem;
   }
   return null;
@@ -124,7 +150,7 @@ function keyProblem(key: string): string | null {
   return unstorable(key);
 }
 
-/** Text that would not come back as it was accepted is refused at the door. */
+/** Text that could not be returned as it was accepted is rejected. */
 export function unstorable(text: string): string | null {
   if (!text.isWellFormed()) return 'must be valid Unicode, without lone surrogates';
   return text.includes('\0') ? 'must not contain the character U+0000' : null;

@@ -1,20 +1,25 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { FailedItem } from './ingest.ts';
 import { limits } from './limits.ts';
-import { type Memory, MemoryStatus, MemoryType, UserId } from './memory.ts';
+import { exampleMemory, type Memory, MemoryStatus, MemoryType, UserId } from './memory.ts';
 import { Instant, Metadata, Text } from './text.ts';
 
-/* Whole users at a time: erasing one, and taking memories out of one service and into another. */
+/* Erasing a user, and moving memories from one service to another. */
 
 export const DeleteAllQuery = Type.Object({ userId: UserId }, { additionalProperties: false });
 export type DeleteAllQuery = Static<typeof DeleteAllQuery>;
 
 export const Deleted = Type.Object(
-  { deleted: Type.Integer({ minimum: 0, description: 'How many memories are gone.' }) },
-  { additionalProperties: false, description: 'What was erased.' },
+  { deleted: Type.Integer({ minimum: 0, description: 'How many memories were deleted.' }) },
+  {
+    title: 'DeletedMemories',
+    description: 'How many memories were deleted; 0 for a user without any.',
+    examples: [{ deleted: 42 }],
+  },
 );
 export type Deleted = Static<typeof Deleted>;
 
-/** The query of an export, as parsed. Without a user it is all of the project. */
+/** The query of an export, as parsed. Without a user it covers the whole project. */
 export const ExportQuery = Type.Object(
   {
     userId: Type.Optional(UserId),
@@ -23,11 +28,13 @@ export const ExportQuery = Type.Object(
         minimum: 1,
         maximum: limits.exportItems,
         default: limits.exportItems,
-        description: 'The most memories in one page.',
+        description: 'The largest number of memories in the page.',
       }),
     ),
     cursor: Type.Optional(
-      Type.String({ description: 'nextCursor of the page before; with the same user.' }),
+      Type.String({
+        description: '`nextCursor` of the previous page, with the same user; opaque.',
+      }),
     ),
   },
   { additionalProperties: false },
@@ -37,7 +44,7 @@ export type ExportQuery = Static<typeof ExportQuery>;
 const Name = Text({ max: limits.nameCharacters });
 const Nullable = Type.Union([Name, Type.Null()]);
 
-/** A memory as list and export give it, to be taken in as it was. */
+/** A memory as list and export return it, to be imported unchanged. */
 export const ImportedMemory = Type.Object(
   {
     id: Type.String({ pattern: '^mem_[0-9A-Za-z_-]{1,64}$' }),
@@ -54,12 +61,17 @@ export const ImportedMemory = Type.Object(
     createdAt: Instant,
     updatedAt: Instant,
   },
-  { additionalProperties: false, description: 'A memory as list and export give it.' },
+  {
+    title: 'ImportedMemory',
+    additionalProperties: false,
+    description: 'A memory as list and export return it.',
+    examples: [exampleMemory],
+  },
 );
 
 export const ImportRequest = Type.Object(
   { items: Type.Array(ImportedMemory, { minItems: 1, maxItems: limits.batchItems }) },
-  { additionalProperties: false },
+  { title: 'ImportRequest', additionalProperties: false, examples: [{ items: [exampleMemory] }] },
 );
 export type ImportRequest = { items: Memory[] };
 
@@ -68,19 +80,21 @@ const Count = Type.Integer({ minimum: 0 });
 export const Imported = Type.Object(
   {
     imported: Count,
-    skipped: Type.Integer({ minimum: 0, description: 'Their ids were there already.' }),
+    skipped: Type.Integer({ minimum: 0, description: 'Items whose id exists already.' }),
     failedCount: Count,
-    failed: Type.Array(
-      Type.Object(
-        {
-          index: Type.Integer({ minimum: 0, description: 'Place in the items sent, from 0.' }),
-          error: Type.String(),
-          message: Type.String(),
-        },
-        { additionalProperties: false },
-      ),
-    ),
+    failed: Type.Array(FailedItem),
   },
-  { additionalProperties: false, description: 'What became of the items of an import.' },
+  {
+    title: 'ImportReport',
+    description: 'How many items were imported, skipped and failed, and which failed.',
+    examples: [
+      {
+        imported: 1,
+        skipped: 0,
+        failedCount: 1,
+        failed: [{ index: 1, error: 'invalid_request', message: 'content: must not be empty' }],
+      },
+    ],
+  },
 );
 export type Imported = Static<typeof Imported>;

@@ -10,8 +10,8 @@ import {
   type RecordType,
   recordSchemas,
   SupportRequest,
-  type TimelineEntry,
 } from './ingest.ts';
+import type { TimelineEntry } from './record-data.ts';
 import { instantProblem, metadataProblem, textProblem, timestampProblem } from './text.ts';
 
 /*

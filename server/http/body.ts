@@ -1,32 +1,61 @@
 import { ServiceError } from '../errors.ts';
+import { mapYielding, yieldToEventLoop } from '../event-loop.ts';
+import type { BodyQueue } from './body-queue.ts';
+import { type Range, scanJson } from './json-scan.ts';
 
 /** For every route that may be sent a body: Elysia leaves it to the handler, which reads it after
  * all that is judged before. */
 export const bodyUnread = { parse: 'none' } as const;
 
-/** An over-long body is read and thrown away up to this many times the limit, so that an ordinary
- * client, which writes first and reads after, gets to see the answer. */
-export const discardedLimits = 4;
+/** Reads the bodies of requests. `release` is called when a request has been answered. */
+export type BodyReader = {
+  /**
+   * The JSON of a request's body. Throws `unsupported_media_type`, `payload_too_large`,
+   * `unavailable` or `invalid_request`, in this order.
+   */
+  readJson(request: Request, projectId: number, maxBytes: number): Promise<unknown>;
+  release(request: Request): void;
+};
 
-/**
- * The JSON of a request's body. Throws `unsupported_media_type`, `payload_too_large` or
- * `invalid_request`, judged in this order.
- */
-export async function readJson(request: Request, maxBytes: number): Promise<unknown> {
-  refuseOtherMedia(request.headers);
-  let bytes: Uint8Array;
-  try {
-    bytes = await readBytes(request, maxBytes);
-  } catch (error) {
-    // A client that hangs up is no fault of ours.
-    throw error instanceof ServiceError
-      ? error
-      : malformed('the body ended before it was complete');
-  }
-  return parseJson(bytes);
+export function createBodyReader(queue: BodyQueue): BodyReader {
+  const releases = new WeakMap<Request, () => void>();
+  return {
+    async readJson(request, projectId, maxBytes) {
+      rejectOtherMedia(request.headers);
+      const declared = declaredBytes(request.headers);
+      if (declared === null || declared <= maxBytes) {
+        releases.set(request, await queue.admit(projectId, declared ?? maxBytes));
+      }
+      return parseJson(await readBytes(request, declared, maxBytes));
+    },
+    release(request) {
+      releases.get(request)?.();
+      releases.delete(request);
+    },
+  };
 }
 
-function refuseOtherMedia(headers: Headers): void {
+/** A body over the limit is read and discarded up to this many times the limit, so that an ordinary
+ * client, which writes first and reads after, gets to see the response. */
+const discardedLimits = 4;
+
+/**
+ * Whether the client may still be sending after the response: Bun then reads and discards what
+ * comes for as long as the connection is kept.
+ */
+export function mayStillSend({ headers }: Request, maxBytes: number): boolean {
+  return (
+    headers.has('transfer-encoding') || (declaredBytes(headers) ?? 0) > maxBytes * discardedLimits
+  );
+}
+
+/** Null where the body comes in chunks. */
+function declaredBytes(headers: Headers): number | null {
+  const declared = headers.get('content-length');
+  return declared === null ? null : Number(declared);
+}
+
+function rejectOtherMedia(headers: Headers): void {
   const type = headers.get('content-type') ?? '';
   if (!/^application\/json\s*(;\s*(charset\s*=\s*"?utf-?8"?\s*)?)?$/i.test(type)) {
     throw unsupported('send the body as JSON, with "Content-Type: application/json"');
@@ -41,11 +70,22 @@ function unsupported(message: string): ServiceError {
   return new ServiceError('unsupported_media_type', message);
 }
 
-function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
-  const declared = request.headers.get('content-length');
-  // The HTTP parser holds the client to what it declared.
-  if (declared !== null && Number(declared) <= maxBytes) return request.bytes();
-  return readCounted(request.body, maxBytes);
+async function readBytes(
+  request: Request,
+  declared: number | null,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  if (declared !== null && declared > maxBytes * discardedLimits) throw tooLarge(maxBytes);
+  try {
+    // Bun's HTTP parser holds the client to what it declared.
+    if (declared !== null && declared <= maxBytes) return await request.bytes();
+    return await readCounted(request.body, maxBytes);
+  } catch (error) {
+    // Any other error means that the client hung up.
+    throw error instanceof ServiceError
+      ? error
+      : invalidBody('the body ended before it was complete');
+  }
 }
 
 async function readCounted(
@@ -60,29 +100,52 @@ async function readCounted(
     if (bytes <= maxBytes) chunks.push(chunk);
     else chunks.length = 0;
   }
-  if (bytes > maxBytes) {
-    throw new ServiceError('payload_too_large', `the body must be at most ${maxBytes} bytes`);
-  }
+  if (bytes > maxBytes) throw tooLarge(maxBytes);
   return Buffer.concat(chunks);
+}
+
+function tooLarge(maxBytes: number): ServiceError {
+  return new ServiceError('payload_too_large', `the body must be at most ${maxBytes} bytes`);
+}
+
+/** From this size on, reading, scanning and parsing are steps with the event loop free between. */
+const largeBytes = 64 * 1024;
+
+async function parseJson(bytes: Uint8Array): Promise<unknown> {
+  const isLarge = bytes.length > largeBytes;
+  if (isLarge) await yieldToEventLoop();
+  const items = scanJson(bytes);
+  if (!isLarge) return parse(bytes);
+  await yieldToEventLoop();
+  const body = items === null ? parse(bytes) : { items: await parseItems(bytes, items) };
+  await yieldToEventLoop();
+  return body;
+}
+
+async function parseItems(bytes: Uint8Array, items: Range[]): Promise<unknown[]> {
+  const [[begin, end] = [0, 0], ...more] = items;
+  const blank = bytes.subarray(begin, end).every((byte) => byte <= 0x20);
+  if (blank && more.length === 0) return [];
+  return mapYielding(items, ([begin, end]) => parse(bytes.subarray(begin, end)));
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function parseJson(bytes: Uint8Array): unknown {
+function parse(bytes: Uint8Array): unknown {
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
-    throw malformed('the body is not valid UTF-8');
+    throw invalidBody('the body is not valid UTF-8');
   }
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's own words may quote the body.
-    throw malformed(text === '' ? 'the body is empty; send JSON' : 'the body is not valid JSON');
+    // The parser's own message may quote the body.
+    throw invalidBody(text === '' ? 'the body is empty; send JSON' : 'the body is not valid JSON');
   }
 }
 
-function malformed(message: string): ServiceError {
+function invalidBody(message: string): ServiceError {
   return new ServiceError('invalid_request', message);
 }

@@ -1,41 +1,47 @@
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 
 const allowedMethods = 'GET, POST, PATCH, DELETE';
-const allowedHeaders = [headerNames.authorization, headerNames.idempotencyKey, 'Content-Type'];
+const allowedHeaders = [
+  headerNames.authorization,
+  headerNames.idempotencyKey,
+  headerNames.requestId,
+  headerNames.traceparent,
+  'Content-Type',
+  'If-Match',
+  'If-None-Match',
+];
 const exposedHeaders = [
   headerNames.requestId,
   headerNames.idempotencyStatus,
   headerNames.rateLimit,
   headerNames.rateLimitPolicy,
   headerNames.retryAfter,
+  'ETag',
   'Location',
 ];
 
 /**
- * Lets browsers of the configured origins in: adds to `headers` what a browser asks for, and
- * answers its preflight, which carries no key. Undefined means: go on.
+ * Lets browsers of the configured origins call the service: adds what they ask for to `headers`.
+ * True for a preflight, which carries no key and is answered with these headers alone.
  */
-export function cors(
+export function allowOrigin(
   request: Request,
   origins: readonly string[],
   headers: Record<string, string | number>,
-): Response | undefined {
-  if (origins.length === 0) return undefined;
+): boolean {
+  if (origins.length === 0) return false;
   headers.vary = 'Origin';
   const origin = request.headers.get('origin');
-  if (origin === null || !origins.includes(origin)) return undefined;
+  if (origin === null || !origins.includes(origin)) return false;
   headers['access-control-allow-origin'] = origin;
-  headers['access-control-expose-headers'] = exposedHeaders.join(', ');
-  const wanted = request.headers.has('access-control-request-method');
-  if (request.method !== 'OPTIONS' || !wanted) return undefined;
-  return new Response(null, {
-    status: 204,
-    headers: {
-      'access-control-allow-origin': origin,
-      'access-control-allow-methods': allowedMethods,
-      'access-control-allow-headers': allowedHeaders.join(', '),
-      'access-control-max-age': '600',
-      vary: 'Origin',
-    },
-  });
+  const isPreflight =
+    request.method === 'OPTIONS' && request.headers.has('access-control-request-method');
+  if (isPreflight) {
+    headers['access-control-allow-methods'] = allowedMethods;
+    headers['access-control-allow-headers'] = allowedHeaders.join(', ');
+    headers['access-control-max-age'] = 600;
+  } else {
+    headers['access-control-expose-headers'] = exposedHeaders.join(', ');
+  }
+  return isPreflight;
 }

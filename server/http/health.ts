@@ -8,14 +8,16 @@ import { sendJson } from './answer.ts';
 /** The worker looks at the queue every few seconds; one that has not for this long is stuck. */
 const stuckMs = 60_000;
 
-/** /health: outside /v1, without a key. */
+/** /health, readiness, and /health/live: outside /v1, without a key. */
 export function health(services: Services) {
   const report = onChange(services.log);
   const queueState = remembered(() => services.storage.taskQueueState());
-  return new Elysia().get('/health', async ({ set }) => {
-    const state = await observe(services, queueState, report);
-    return sendJson(set, state.status === 'ok' ? 200 : 503, JSON.stringify(state));
-  });
+  return new Elysia()
+    .get('/health', async ({ set }) => {
+      const state = await observe(services, queueState, report);
+      return sendJson(set, state.status === 'ok' ? 200 : 503, JSON.stringify(state));
+    })
+    .get('/health/live', ({ set }) => sendJson(set, 200, JSON.stringify({ status: 'ok' })));
 }
 
 type QueueState = Awaited<ReturnType<Storage['taskQueueState']>>;

@@ -1,16 +1,21 @@
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { limits } from '../../sdk/contract/limits.ts';
+import { mapYielding } from '../event-loop.ts';
 import type { Idempotency } from '../storage/storage.ts';
 import { invalid } from './check.ts';
 
 const pattern = new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyCharacters}}$`);
 
 /**
- * What makes a repeated request the same one: method, path and the JSON as it was sent, but for
- * the order of keys and before defaults, so that a default added later turns no retry into a
- * mismatch. Null without the header. Throws `invalid_request`.
+ * The idempotency key of a request and a fingerprint of what it asks for; null without the header.
+ * The fingerprint covers method, path and the JSON as it was sent: whatever the order of keys, and
+ * before defaults, so that a default added later turns no retry into a mismatch. Throws
+ * `invalid_request`.
  */
-export function readIdempotency(request: Request, body?: unknown): Idempotency | null {
+export async function readIdempotency(
+  request: Request,
+  body?: unknown,
+): Promise<Idempotency | null> {
   const key = request.headers.get(headerNames.idempotencyKey);
   if (key === null) return null;
   if (!pattern.test(key)) {
@@ -18,21 +23,66 @@ export function readIdempotency(request: Request, body?: unknown): Idempotency |
     throw invalid(headerNames.idempotencyKey, `must be 1 to ${most} visible ASCII characters`);
   }
   const { pathname, search } = new URL(request.url);
-  const hasher = new Bun.CryptoHasher('sha256').update(`${request.method} ${pathname}${search}\n`);
-  if (body !== undefined) hasher.update(JSON.stringify(sorted(body)));
-  return { scope: '', key, fingerprint: hasher.digest('base64url') };
+  const hash = createHash();
+  hash.add(`${request.method} ${pathname}${search}\n`);
+  if (isBatch(body)) await mapYielding(body.items, (item) => addValue(hash, item));
+  else if (body !== undefined) addValue(hash, body);
+  return { scope: '', key, fingerprint: hash.digest() };
 }
 
-/** Far deeper than anything valid. What lies below is refused whatever it is, item by item, so two
- * requests that differ only there get the same answer. */
-const comparedLevels = 64;
+/** Whether the body is a list of items, each of which can be hashed in a step of its own. */
+function isBatch(body: unknown): body is { items: unknown[] } {
+  if (typeof body !== 'object' || body === null || !('items' in body)) return false;
+  return Array.isArray(body.items) && Object.keys(body).length === 1;
+}
 
-function sorted(value: unknown, level = 1): unknown {
-  // Of a number that is too large, which JSON writes as null. No body has its keys in this order.
-  if (typeof value === 'number' && !Number.isFinite(value)) return { z: String(value), a: 0 };
-  if (typeof value !== 'object' || value === null) return value;
-  if (level > comparedLevels) return null;
-  if (Array.isArray(value)) return value.map((inner) => sorted(inner, level + 1));
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner, level + 1)]));
+type Hash = { add(text: string): void; digest(): string };
+
+/** Text is hashed some at a time, because each call of the hasher has a cost of its own. */
+const heldLength = 16_384;
+
+function createHash(): Hash {
+  const hasher = new Bun.CryptoHasher('sha256');
+  let held = '';
+  return {
+    add(text) {
+      held += text;
+      if (held.length < heldLength) return;
+      hasher.update(held);
+      held = '';
+    },
+    digest: () => hasher.update(held).digest('base64url'),
+  };
+}
+
+/**
+ * Adds a value, with the keys of objects in order. Each string follows its length, so that no two
+ * values give the same text. Numbers beyond the range of JSON, such as 1e400, remain distinct.
+ */
+function addValue(hash: Hash, value: unknown): void {
+  if (typeof value === 'string') {
+    addString(hash, value);
+  } else if (typeof value !== 'object' || value === null) {
+    hash.add(`${value};`);
+  } else if (Array.isArray(value)) {
+    hash.add('[');
+    for (const item of value) addValue(hash, item);
+    hash.add(']');
+  } else {
+    hash.add('{');
+    for (const [key, inner] of Object.entries(value).sort(byKey)) {
+      addString(hash, key);
+      addValue(hash, inner);
+    }
+    hash.add('}');
+  }
+}
+
+function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
+  return a < b ? -1 : 1;
+}
+
+function addString(hash: Hash, text: string): void {
+  hash.add(`"${text.length}:`);
+  hash.add(text);
 }

@@ -7,12 +7,12 @@ import {
   validateRecord,
   validateSupport,
 } from '../../sdk/contract/validate.ts';
-import type { Services } from '../app.ts';
+import type { RouteServices } from '../app.ts';
 import { renderRecord } from '../memory/render.ts';
 import type { Batch, NewMemory } from '../storage/storage.ts';
 import { type Outgoing, sendResult } from './answer.ts';
 import type { Caller } from './authenticate.ts';
-import { bodyUnread, readJson } from './body.ts';
+import { bodyUnread } from './body.ts';
 import { checked } from './check.ts';
 import { readIdempotency } from './idempotency.ts';
 import { judgeItems } from './items.ts';
@@ -22,11 +22,11 @@ import type { Secured } from './secured.ts';
 type Context = { request: Request; caller: Caller; set: Outgoing };
 
 /** /v1/ingest: one idea, the record, and five doors to it. */
-export function ingest(guard: Secured, services: Services) {
-  const { storage, tasks, now, newId, config } = services;
+export function ingest(guard: Secured, services: RouteServices) {
+  const { storage, tasks, now, newId, config, bodies } = services;
 
-  async function readBody(request: Request): Promise<unknown> {
-    const body = await readJson(request, config.maxBodyBytes);
+  async function readBody(request: Request, caller: Caller): Promise<unknown> {
+    const body = await bodies.readJson(request, caller.projectId, config.maxBodyBytes);
     readNoQuery(request);
     return body;
   }
@@ -38,12 +38,13 @@ export function ingest(guard: Secured, services: Services) {
     records: NewMemory[],
     batch: Batch | null,
   ) {
+    const idempotency = await readIdempotency(request, body);
     const result = await storage.acceptRecords({
       projectId: caller.projectId,
       at: now(),
       records,
       batch,
-      idempotency: readIdempotency(request, body),
+      idempotency,
     });
     tasks.wake();
     return { result, sent: sendResult(set, request, result) };
@@ -52,7 +53,7 @@ export function ingest(guard: Secured, services: Services) {
   /** A door for one record; `type` is set where its body does not name one. */
   function door(validate: Validator, type?: RecordType) {
     return async ({ request, caller, set }: Context) => {
-      const body = await readBody(request);
+      const body = await readBody(request, caller);
       const fields = checked<IngestRecord>(validate, body);
       const record = type === undefined ? fields : ({ ...fields, type } as IngestRecord);
       const records = [renderRecord(record, newId())];
@@ -64,8 +65,8 @@ export function ingest(guard: Secured, services: Services) {
   }
 
   async function batch({ request, caller, set }: Context) {
-    const body = await readBody(request);
-    const judged = judgeItems(body, validateRecord, (item: IngestRecord) =>
+    const body = await readBody(request, caller);
+    const judged = await judgeItems(body, validateRecord, (item: IngestRecord) =>
       renderRecord(item, newId()),
     );
     const { good: records, indexes, failed } = judged;

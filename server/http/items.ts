@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { limits } from '../../sdk/contract/limits.ts';
 import { sentence, type Validator, validator } from '../../sdk/contract/validate.ts';
+import { mapYielding } from '../event-loop.ts';
 import type { ItemFailure } from '../storage/storage.ts';
 import { checked } from './check.ts';
 
@@ -21,15 +22,18 @@ export const validateEnvelope = validator(
   ),
 );
 
-/** Makes something of every item that is valid. A bad batch body throws `invalid_request`. */
-export function judgeItems<Item, T>(
+/**
+ * Makes something of every item that is valid; yields to the event loop in between. Throws
+ * `invalid_request` for a bad batch body.
+ */
+export async function judgeItems<Item, T>(
   body: unknown,
   validate: Validator,
   make: (item: Item) => T,
-): Judged<T> {
+): Promise<Judged<T>> {
   const { items } = checked<{ items: unknown[] }>(validateEnvelope, body);
   const judged: Judged<T> = { good: [], indexes: [], failed: [] };
-  for (const [index, item] of items.entries()) {
+  await mapYielding(items, (item, index) => {
     const [error] = validate(item);
     if (error === undefined) {
       judged.good.push(make(item as Item));
@@ -37,6 +41,6 @@ export function judgeItems<Item, T>(
     } else {
       judged.failed.push({ index, error: 'invalid_request', message: sentence(error) });
     }
-  }
+  });
   return judged;
 }

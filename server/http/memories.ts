@@ -4,14 +4,14 @@ import { SaveRequest, UpdateRequest } from '../../sdk/contract/memory.ts';
 import { ListQuery } from '../../sdk/contract/page.ts';
 import { SearchQuery } from '../../sdk/contract/search.ts';
 import { validator } from '../../sdk/contract/validate.ts';
-import type { Services } from '../app.ts';
+import type { RouteServices } from '../app.ts';
 import { noSuchMemory } from '../errors.ts';
 import { filterOf } from '../memory/filter.ts';
 import { memoryJson, shownStatus } from '../memory/json.ts';
 import type { NewMemory } from '../storage/storage.ts';
 import { sendJson, sendPage, sendResult } from './answer.ts';
 import type { Caller } from './authenticate.ts';
-import { bodyUnread, readJson } from './body.ts';
+import { bodyUnread } from './body.ts';
 import { checked } from './check.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { readIdempotency } from './idempotency.ts';
@@ -24,7 +24,10 @@ const validateSearch = validator(SearchQuery);
 const validateList = validator(ListQuery);
 
 /** /v1/memories: what is saved, and what became of it. */
-export function memories(guard: Secured, { storage, now, newId, config, waitLonger }: Services) {
+export function memories(guard: Secured, services: RouteServices) {
+  const { storage, now, newId, config, waitLonger, bodies } = services;
+  const maxBodyBytes = Math.min(config.maxBodyBytes, limits.saveBodyBytes);
+
   /**
    * An unknown id is judged before the body. Only a refusal pays for the look-up: where nothing is
    * wrong with the request, the write finds out by itself.
@@ -42,15 +45,16 @@ export function memories(guard: Secured, { storage, now, newId, config, waitLong
     }
   }
 
-  async function readUpdate(request: Request) {
-    const body = await readJson(request, config.maxBodyBytes);
+  async function readUpdate(request: Request, caller: Caller) {
+    const body = await bodies.readJson(request, caller.projectId, maxBodyBytes);
     readNoQuery(request);
     const { content, metadata } = checked<UpdateRequest>(validateUpdate, body);
     const changes = {
       content,
       ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
     };
-    return { changes, expectedVersion: null, idempotency: readIdempotency(request, body) };
+    const idempotency = await readIdempotency(request, body);
+    return { changes, expectedVersion: null, idempotency };
   }
 
   function listed({ userId, order = 'desc', limit = limits.pageItemsDefault, ...query }: ListQuery) {
@@ -66,13 +70,13 @@ export function memories(guard: Secured, { storage, now, newId, config, waitLong
     .post(
       '',
       async ({ request, caller, set }) => {
-        const body = await readJson(request, config.maxBodyBytes);
+        const body = await bodies.readJson(request, caller.projectId, maxBodyBytes);
         readNoQuery(request);
         const result = await storage.saveMemory({
           projectId: caller.projectId,
           at: now(),
           memory: newMemory(checked<SaveRequest>(validateSave, body), newId()),
-          idempotency: readIdempotency(request, body),
+          idempotency: await readIdempotency(request, body),
         });
         return sendResult(set, request, result);
       },
@@ -108,7 +112,7 @@ export function memories(guard: Secured, { storage, now, newId, config, waitLong
     .patch(
       '/:id',
       async ({ request, caller, params, set }) => {
-        const update = await ofKnown(caller, params.id, () => readUpdate(request));
+        const update = await ofKnown(caller, params.id, () => readUpdate(request, caller));
         const result = await storage.updateMemory({
           ...update,
           projectId: caller.projectId,
@@ -125,7 +129,7 @@ export function memories(guard: Secured, { storage, now, newId, config, waitLong
       async ({ request, caller, params, set }) => {
         const idempotency = await ofKnown(caller, params.id, async () => {
           readNoQuery(request);
-          return readIdempotency(request);
+          return await readIdempotency(request);
         });
         const result = await storage.deleteMemory({
           projectId: caller.projectId,

@@ -1,10 +1,10 @@
 import { Elysia } from 'elysia';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
-import { operations } from '../../sdk/contract/operations.ts';
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 import type { Authenticator, Caller } from './authenticate.ts';
 import { bodyUnread } from './body.ts';
+import { routes } from './routes.ts';
 import { createWindow } from './window.ts';
 
 /** A restart takes about this long. */
@@ -57,12 +57,14 @@ function createLimit(rateLimit: Config['rateLimit'], clock: () => number) {
   };
 }
 
-const documented = [...Object.values(operations), { method: 'GET', path: '/openapi.json' }];
-
-const patterns = documented.map(({ method, path }) => ({
-  method,
-  pattern: new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`),
-}));
+/** Paths without a parameter first: /v1/memories/search is no memory. */
+const patterns = Object.values(routes)
+  .toSorted((a, b) => Number(a.path.includes(':')) - Number(b.path.includes(':')))
+  .map(({ method, path }) => ({
+    method,
+    path,
+    pattern: new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`),
+  }));
 
 /** Every path under /v1 that no route takes. */
 export function unknownRoutes(guard: Secured) {
@@ -75,7 +77,8 @@ export function unknownRoutes(guard: Secured) {
 /** 404, or 405 where another method would do. */
 export function noSuchRoute({ url }: Request): ServiceError {
   const { pathname } = new URL(url);
-  const methods = patterns.filter(({ pattern }) => pattern.test(pathname)).map((p) => p.method);
+  const route = patterns.find(({ pattern }) => pattern.test(pathname));
+  const methods = patterns.filter(({ path }) => path === route?.path).map((p) => p.method);
   if (methods.length === 0) {
     return new ServiceError('not_found', 'there is no such route; /openapi.json lists them');
   }

@@ -1,10 +1,12 @@
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
+import { newRequestId } from '../ids.ts';
 import type { Logger } from '../log.ts';
 import type { Caller } from './authenticate.ts';
+import { createSampler } from './log-sampler.ts';
 
-/** Writes one line for each request, when its answer is on the way. */
+/** Names each request and writes one line for it when its response is on the way. */
 export type Trace = {
-  arrived(set: Progress): void;
+  arrived(request: Request, set: Progress): void;
   answered(context: {
     request: Request;
     /** The route's pattern; undefined where no route took the request. */
@@ -14,30 +16,55 @@ export type Trace = {
   }): void;
 };
 
-/** Elysia's `set` goes along with a request from its arrival to its answer. */
+/** Elysia's `set` goes along with a request from its arrival to its response. */
 type Progress = {
   status?: number | string;
   headers: Record<string, string | number>;
   arrivedAt?: number;
 };
 
-export function createTrace(log: Logger): Trace {
+/** What clients without a valid key, or over their rate, can cause at any speed. */
+const sampledStatuses = new Set([401, 429]);
+
+/** `clock` is in ms and never goes back. */
+export function createTrace(log: Logger, clock: () => number): Trace {
+  const sample = createSampler(clock);
   return {
-    arrived(set) {
-      set.arrivedAt = performance.now();
+    arrived({ headers }, set) {
+      set.arrivedAt = clock();
+      set.headers[headerNames.requestId] = clientRequestId(headers) ?? newRequestId();
     },
     answered({ request, route, set, caller }) {
-      const now = performance.now();
-      const durationMs = Math.round((now - (set.arrivedAt ?? now)) * 10) / 10;
+      const status = Number(set.status ?? 200);
+      const suppressed = sampledStatuses.has(status) ? sample(status) : 0;
+      if (suppressed === null) return;
+      const at = clock();
       log.info('request', {
         requestId: String(set.headers[headerNames.requestId]),
+        traceparent: traceparent(request.headers),
         method: request.method,
         route: route ?? '(none)',
-        status: Number(set.status ?? 200),
-        durationMs,
+        status,
+        durationMs: Math.round((at - (set.arrivedAt ?? at)) * 10) / 10,
         project: caller?.project,
         keyLastFour: caller?.keyLastFour,
+        suppressed: suppressed > 0 ? suppressed : undefined,
       });
     },
   };
+}
+
+/** One that is malformed is ignored. */
+function clientRequestId(headers: Headers): string | null {
+  const id = headers.get(headerNames.requestId);
+  return id !== null && /^[\x21-\x7e]{1,128}$/.test(id) ? id : null;
+}
+
+const traceparentPattern =
+  /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** The W3C trace context of the request, where it is valid: free text does not enter the log. */
+function traceparent(headers: Headers): string | undefined {
+  const value = headers.get(headerNames.traceparent);
+  return value !== null && traceparentPattern.test(value) ? value : undefined;
 }

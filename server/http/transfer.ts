@@ -7,10 +7,10 @@ import {
   ImportedMemory,
 } from '../../sdk/contract/transfer.ts';
 import { validator } from '../../sdk/contract/validate.ts';
-import type { Services } from '../app.ts';
+import type { RouteServices } from '../app.ts';
 import type * as stored from '../storage/storage.ts';
 import { sendPage, sendResult } from './answer.ts';
-import { bodyUnread, readJson } from './body.ts';
+import { bodyUnread } from './body.ts';
 import { checked } from './check.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { readIdempotency } from './idempotency.ts';
@@ -23,7 +23,7 @@ const validateExport = validator(ExportQuery);
 const validateItem = validator(ImportedMemory);
 
 /** Whole users at a time: erasing one, and taking memories out and in as they are. */
-export function transfer(guard: Secured, { storage, tasks, now, config }: Services) {
+export function transfer(guard: Secured, { storage, tasks, now, config, bodies }: RouteServices) {
   return new Elysia({ prefix: '/v1' })
     .use(guard)
 
@@ -36,7 +36,7 @@ export function transfer(guard: Secured, { storage, tasks, now, config }: Servic
           projectId: caller.projectId,
           at: now(),
           userId,
-          idempotency: readIdempotency(request),
+          idempotency: await readIdempotency(request),
         });
         return sendResult(set, request, result);
       },
@@ -58,15 +58,16 @@ export function transfer(guard: Secured, { storage, tasks, now, config }: Servic
     .post(
       '/import',
       async ({ request, caller, set }) => {
-        const body = await readJson(request, config.maxBodyBytes);
+        const body = await bodies.readJson(request, caller.projectId, config.maxBodyBytes);
         readNoQuery(request);
-        const { good, indexes, failed } = judgeItems(body, validateItem, importedMemory);
+        const { good, indexes, failed } = await judgeItems(body, validateItem, importedMemory);
+        const idempotency = await readIdempotency(request, body);
         const result = await storage.importMemories({
           projectId: caller.projectId,
           at: now(),
           memories: good,
           batch: { indexes, failed },
-          idempotency: readIdempotency(request, body),
+          idempotency,
         });
         tasks.wake();
         return sendResult(set, request, result);

@@ -1,5 +1,6 @@
 import { recordMetadata } from '../../sdk/contract/descriptive.ts';
-import type { IngestRecord, TimelineEntry } from '../../sdk/contract/ingest.ts';
+import type { IngestRecord } from '../../sdk/contract/ingest.ts';
+import type { TimelineEntry } from '../../sdk/contract/record-data.ts';
 import type { JsonValue } from '../../sdk/contract/text.ts';
 import type { NewMemory } from '../storage/storage.ts';
 

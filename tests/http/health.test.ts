@@ -54,6 +54,11 @@ describe('GET /health', () => {
   });
 });
 
+test('GET /health/live answers 200 without a key', async () => {
+  const answer = await readAnswer(await fetch(`${server.url}/health/live`));
+  expect(bodyOf<object>(answer, 200)).toEqual({ status: 'ok' });
+});
+
 test('GET /openapi.json answers without a key', async () => {
   const answer = await readAnswer(await fetch(`${server.url}/openapi.json`));
   expect(bodyOf<{ openapi: string }>(answer, 200).openapi).toMatch(/^3\./);

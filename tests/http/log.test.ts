@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
@@ -36,6 +37,7 @@ const saved = JSON.stringify({ userId: 'u', content: 'a' });
 type Case = [string, string, RequestInit, number, string];
 const cases: Case[] = [
   ['GET', '/health', {}, 200, '/health'],
+  ['GET', '/health/live', {}, 200, '/health/live'],
   ['GET', '/openapi.json', {}, 200, '/openapi.json'],
   ['POST', '/v1/memories', { headers: json, body: saved }, 201, '/v1/memories'],
   ['POST', '/v1/memories', { headers: json, body: '{' }, 400, '/v1/memories'],
@@ -68,6 +70,82 @@ for (const [method, path, init, status, route] of cases) {
     if (requestId !== null) expect(line?.requestId).toBe(requestId);
   });
 }
+
+/** The line of the one request that `send` makes. */
+async function lineOf(send: () => Promise<unknown>): Promise<Record<string, unknown>> {
+  lines.length = 0;
+  await send();
+  return until(() => lines.find(({ message }) => message === 'request'), { what: 'the line' });
+}
+
+test('durationMs is the time from the head of the request to its response', async () => {
+  const { hostname, port } = new URL(server.url);
+  const begun = performance.now();
+  const line = await lineOf(
+    () =>
+      new Promise((resolve) => {
+        const lines = Object.entries(json).map(([name, value]) => `${name}: ${value}`);
+        const length = `Content-Length: ${saved.length}`;
+        const head = ['POST /v1/memories HTTP/1.1', 'Host: x', length, ...lines].join('\r\n');
+        const socket = connect(Number(port), hostname, () => socket.write(`${head}\r\n\r\n`));
+        // The body follows a while after the head.
+        setTimeout(() => socket.write(saved), 120);
+        socket.on('data', () => resolve(socket.destroy()));
+      }),
+  );
+  expect(line.status).toBe(201);
+  expect(line.durationMs).toBeWithin(100, performance.now() - begun);
+});
+
+const trace = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
+test.each([
+  ['valid', trace, trace],
+  ['in capitals', trace.toUpperCase(), undefined],
+  ['of version ff', trace.replace('00', 'ff'), undefined],
+  ['without a trace id', trace.replace(/-\w{32}-/, `-${'0'.repeat(32)}-`), undefined],
+  ['without a parent id', trace.replace(/-\w{16}-/, `-${'0'.repeat(16)}-`), undefined],
+  ['with more', `${trace}-more`, undefined],
+  ['of other text', 'canary', undefined],
+])('a traceparent that is %s', async (_, traceparent, logged) => {
+  const headers = { ...known, traceparent };
+  const line = await lineOf(() => fetch(`${server.url}/v1/nothing`, { headers }));
+  expect(line.traceparent).toBe(logged);
+});
+
+test('the request id of the client is logged', async () => {
+  const headers = { ...known, 'x-request-id': 'mine-1' };
+  const line = await lineOf(() => fetch(`${server.url}/v1/nothing`, { headers }));
+  expect(line.requestId).toBe('mine-1');
+});
+
+describe('a flood', () => {
+  /** The status and count of suppressed lines of all lines, once there is one for each request. */
+  async function flood(count: number, headers: Record<string, string>, to = server.url) {
+    lines.length = 0;
+    for (let sent = 0; sent < count; sent += 1) await fetch(`${to}/v1/nothing`, { headers });
+    const written = () => lines.filter(({ message }) => message === 'request');
+    return written().map(({ status, suppressed = 0 }) => ({ status, suppressed }));
+  }
+
+  test('of requests without a key is sampled: 401 and 429', async () => {
+    const requests = 1_000;
+    const first = await flood(requests, {});
+    // A burst of twenty for each status, and two a second after that.
+    expect(first.length).toBeWithin(35, 80);
+    expect(new Set(first.map(({ status }) => status))).toEqual(new Set([401, 429]));
+    await Bun.sleep(600);
+    const [last] = await flood(1, {});
+    const counted = [...first, last].reduce((sum, line) => sum + Number(line?.suppressed), 0);
+    expect(last?.status).toBe(429);
+    expect(counted + first.length).toBeGreaterThan(requests - 60);
+  });
+
+  test('of requests with a key is not', async () => {
+    const found = await flood(300, known);
+    expect(found).toEqual(Array(300).fill({ status: 404, suppressed: 0 }));
+  });
+});
 
 test('a process writes every line to stderr, in order, the last when it stops', async () => {
   const begun = Date.now();

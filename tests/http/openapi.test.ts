@@ -28,6 +28,13 @@ describe('the document', () => {
     expect((await new Validator().validate(broken)).valid).toBe(false);
   });
 
+  test.each(Object.entries(document.components.schemas))(
+    '%s has examples that fit it',
+    (_, { examples = [], ...schema }) => {
+      for (const example of examples) expect(misfit(schema, example)).toBeNull();
+    },
+  );
+
   test.each(documented)('$operationId has examples that fit their schemas', (operation) => {
     const bodies = [operation.requestBody, ...Object.values(operation.responses).map(resolve)];
     for (const content of bodies.map(jsonOf)) {
@@ -35,6 +42,7 @@ describe('the document', () => {
         expect(misfit(content.schema ?? {}, example)).toBeNull();
       }
     }
+    if (operation.requestBody) expect(examplesOf(jsonOf(operation.requestBody))).not.toEqual([]);
     for (const one of (operation.parameters ?? []).map(resolve)) {
       if (one.example !== undefined) expect(misfit(one.schema, one.example)).toBeNull();
     }
@@ -48,9 +56,55 @@ describe('the document', () => {
   });
 
   test('has schemas that something can fail to fit', () => {
-    const page = { $ref: '#/components/schemas/Page' };
+    const page = { $ref: '#/components/schemas/MemoryPage' };
     expect(misfit(page, { items: [], nextCursor: null })).toBeNull();
     expect(misfit(page, { items: [{ id: 1 }], nextCursor: null })).toContain('/items/0');
+  });
+
+  test('names every operation after what it does, in camelCase', () => {
+    const names = documented.map(({ operationId }) => operationId);
+    expect(new Set(names).size).toBe(names.length);
+    for (const name of names) {
+      expect(name).toMatch(/^(?:save|list|search|get|update|delete|ingest|export|import)[A-Z]\w+$/);
+    }
+  });
+
+  test('has responses that are open to fields and values that come later', () => {
+    const text = JSON.stringify(
+      documented.map(({ responses }) => Object.values(responses).map(resolve)),
+    );
+    const reached = new Set<string>();
+    const visit = (json: string): void => {
+      expect(json).not.toContain('"additionalProperties":false');
+      expect(json).not.toContain('"enum"');
+      for (const [, name = ''] of json.matchAll(/#\/components\/schemas\/(\w+)/g)) {
+        if (reached.has(name)) continue;
+        reached.add(name);
+        visit(JSON.stringify(document.components.schemas[name]));
+      }
+    };
+    visit(text);
+    expect(reached).toContain('Memory');
+    expect(reached).toContain('Error');
+  });
+
+  test('has requests that are closed, as the service rejects unknown fields', () => {
+    for (const { requestBody } of documented) {
+      const { schema } = jsonOf(requestBody);
+      if (schema === undefined) continue;
+      const { oneOf = [schema] } = resolve(schema) as { oneOf?: object[] };
+      for (const one of oneOf.map((schema) => resolve(schema))) {
+        expect(one).toMatchObject({ additionalProperties: false });
+      }
+    }
+  });
+
+  test('gives no example of an idempotency key, which clients would all send', () => {
+    const keys = documented
+      .flatMap(({ parameters = [] }) => parameters.map(resolve))
+      .filter(({ name }) => name === 'Idempotency-Key');
+    expect(keys.length).toBeGreaterThan(5);
+    for (const key of keys) expect(JSON.stringify(key)).not.toContain('"example');
   });
 });
 

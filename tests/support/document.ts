@@ -5,7 +5,8 @@ import { openApiDocument } from '../../server/http/openapi/document.ts';
 /* The OpenAPI document, read as its readers do: references followed, schemas checked by ajv. */
 
 type Ref = { $ref?: string };
-export type Content = { schema?: object; example?: unknown; examples?: Record<string, Example> };
+type Schema = Ref & { examples?: unknown[] };
+export type Content = { schema?: Schema; examples?: Record<string, Example> };
 type Example = { value: unknown };
 type Body = { content?: { 'application/json': Content } };
 export type Header = Ref & { required?: true; schema?: object; example?: unknown };
@@ -31,7 +32,7 @@ export type Operation = {
 type Document = {
   info: { version: string };
   paths: Record<string, Record<string, Omit<Operation, 'method' | 'path'>>>;
-  components: { headers: Record<string, Header> };
+  components: { headers: Record<string, Header>; schemas: Record<string, Schema> };
 };
 
 export const document: Document = JSON.parse(JSON.stringify(openApiDocument('0.0.0')));
@@ -68,7 +69,8 @@ export function jsonOf(body: Body | undefined): Content {
   return body?.content?.['application/json'] ?? {};
 }
 
-export function examplesOf({ example, examples = {} }: Content): unknown[] {
+/** Those of the content itself, or of its schema. */
+export function examplesOf({ schema, examples = {} }: Content): unknown[] {
   const named = Object.values(examples).map(({ value }) => value);
-  return example === undefined ? named : [example, ...named];
+  return named.length > 0 || schema === undefined ? named : (resolve(schema).examples ?? []);
 }

@@ -85,3 +85,13 @@ test('what is filtered by metadata is gathered by key, any key', () => {
   expect(withMetadata({ a: '1' })).toEqual({ a: '1' });
   expect(() => withMetadata({ metadata: 'x' })).toThrow('metadata[key]=value');
 });
+
+test.each(['metadata[a][b]', 'metadata[][b]', 'metadata[a][]', 'metadata[a][b][c]'])(
+  '%s is refused by its name: only top-level keys can be compared',
+  (name) => {
+    expect(thrownBy(() => withMetadata({ [name]: 'v' }))).toMatchObject({
+      code: 'invalid_request',
+      message: `${name}: only a top-level key can be compared`,
+    });
+  },
+);

@@ -1,53 +1,54 @@
-import type { TSchema } from '@sinclair/typebox';
-import { namedSchemas } from './schemas.ts';
-
 export type Json = string | number | boolean | null | Json[] | JsonObject;
 export type JsonObject = { [name: string]: Json };
 
 export type Components = {
-  /** What has been referred to so far, by name. */
+  /** The schemas that were referred to so far, by name. */
   schemas: JsonObject;
-  refer(schema: TSchema): Json;
+  /** A schema of the contract as one of the document. */
+  refer(schema: object): Json;
 };
 
 /**
- * Turns the contract's schemas into those of a document: one with a name is written once, under
- * `components`, and referred to from everywhere else.
+ * Converts schemas of the contract. One with a title is written once, under `components`, and
+ * referred to by it.
  */
 export function createComponents(): Components {
-  // By their text, since TypeBox copies a schema to mark it as optional.
-  const names = new Map(namedSchemas.map(([name, schema]) => [JSON.stringify(schema), name]));
   const schemas: JsonObject = {};
 
   function refer(schema: Json): Json {
-    const name = names.get(JSON.stringify(schema));
-    if (name === undefined) return inline(schema);
-    if (!(name in schemas)) {
-      // Holds the place, so that components stand in the order in which they are met.
-      schemas[name] = {};
-      schemas[name] = inline(schema);
+    if (!isObject(schema) || typeof schema.title !== 'string') return convert(schema);
+    const { title, ...rest } = schema;
+    if (!(title in schemas)) {
+      // Reserves the place, so that components stand in the order in which they are met.
+      schemas[title] = {};
+      schemas[title] = convert(rest);
     }
-    return { $ref: `#/components/schemas/${name}` };
+    return { $ref: `#/components/schemas/${title}` };
   }
 
-  function inline(schema: Json): Json {
-    if (Array.isArray(schema)) return schema.map(refer);
+  function convert(schema: Json): Json {
     if (!isObject(schema)) return schema;
-    const parts = Object.entries(simplified(schema)).map(([key, part]) => [key, refer(part)]);
-    return withDiscriminator(Object.fromEntries(parts), schema);
+    const { properties, anyOf, items, additionalProperties, ...rest } = simplify(schema);
+    return {
+      ...rest,
+      ...(isObject(properties) && { properties: mapValues(properties, refer) }),
+      ...(Array.isArray(anyOf) && choice(anyOf, anyOf.map(refer))),
+      ...(items !== undefined && { items: refer(items) }),
+      ...(additionalProperties !== undefined && {
+        additionalProperties: refer(additionalProperties),
+      }),
+    };
   }
 
   return { schemas, refer: (schema) => refer(JSON.parse(JSON.stringify(schema))) };
 }
 
-/**
- * TypeBox writes every choice as `anyOf`, and a map by a pattern that all names match; readers and
- * generators do better with plainer words.
- */
-function simplified(schema: JsonObject): JsonObject {
+/** TypeBox writes literals and nullable types as `anyOf`, and a map by a pattern of its names. */
+function simplify(schema: JsonObject): JsonObject {
   const { anyOf, patternProperties, ...rest } = schema;
   if (isObject(patternProperties)) {
-    return { ...rest, additionalProperties: patternProperties[everyName] ?? true };
+    const [additionalProperties = true] = Object.values(patternProperties);
+    return { ...rest, additionalProperties };
   }
   if (!Array.isArray(anyOf) || !anyOf.every(isObject)) return schema;
   if (anyOf.every((one) => 'const' in one)) {
@@ -57,30 +58,28 @@ function simplified(schema: JsonObject): JsonObject {
   if (second?.type === 'null' && third === undefined && typeof first.type === 'string') {
     return { ...first, type: [first.type, 'null'], ...rest };
   }
-  return typesOf(schema) === null ? schema : { oneOf: anyOf, ...rest };
+  return schema;
 }
 
-/** A choice that the field `type` decides says so. */
-function withDiscriminator(written: JsonObject, schema: JsonObject): JsonObject {
-  const types = typesOf(schema);
-  if (types === null || !Array.isArray(written.oneOf)) return written;
-  const targets = written.oneOf.map((one) => (isObject(one) ? (one.$ref ?? null) : null));
-  const mapping = Object.fromEntries(types.map((type, index) => [type, targets[index] ?? null]));
-  return { ...written, discriminator: { propertyName: 'type', mapping } };
+/** A choice: one that the field `type` decides says so, for readers and generators. */
+function choice(schemas: Json[], references: Json[]): JsonObject {
+  const types = schemas.map((schema) => typeOf(schema));
+  if (types.some((type) => type === null)) return { anyOf: references };
+  const targets = references.map((one) => (isObject(one) ? (one.$ref ?? null) : null));
+  const mapping = Object.fromEntries(types.map((type, at) => [type, targets[at] ?? null]));
+  return { oneOf: references, discriminator: { propertyName: 'type', mapping } };
 }
 
-/** What each of the choices demands of the field `type`; null where one demands nothing. */
-function typesOf({ anyOf }: JsonObject): string[] | null {
-  if (!Array.isArray(anyOf)) return null;
-  const types = anyOf.flatMap((one) => {
-    const fields = isObject(one) ? one.properties : undefined;
-    const type = isObject(fields) ? fields.type : undefined;
-    return isObject(type) && typeof type.const === 'string' ? [type.const] : [];
-  });
-  return types.length === anyOf.length && types.length > 0 ? types : null;
+/** The literal that a schema demands of the field `type`, or null. */
+function typeOf(schema: Json): string | null {
+  if (!isObject(schema) || !isObject(schema.properties)) return null;
+  const { type } = schema.properties;
+  return isObject(type) && typeof type.const === 'string' ? type.const : null;
 }
 
-const everyName = '^(.*)$';
+function mapValues(object: JsonObject, change: (value: Json) => Json): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([name, one]) => [name, change(one)]));
+}
 
 function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

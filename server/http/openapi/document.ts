@@ -1,81 +1,125 @@
+import type { TSchema } from '@sinclair/typebox';
 import { errorTable } from '../../../sdk/contract/errors.ts';
-import {
-  type Operation,
-  type OperationName,
-  operations,
-} from '../../../sdk/contract/operations.ts';
-import { type Components, createComponents, type JsonObject } from './components.ts';
-import { type Documentation, documentation, tags } from './documentation.ts';
-import { answerHeaders, referToHeaders } from './headers.ts';
-import { parametersOf, sharedParameters } from './parameters.ts';
-import { isSecured, responsesOf, sharedResponses } from './responses.ts';
+import { headers } from '../../../sdk/contract/headers.ts';
+import { limits } from '../../../sdk/contract/limits.ts';
+import { MemoryId } from '../../../sdk/contract/memory.ts';
+import type { Operation } from '../../../sdk/contract/operations.ts';
+import { type RouteName, routes } from '../routes.ts';
+import { type Components, createComponents, type Json, type JsonObject } from './components.ts';
+import { responseHeaders } from './headers.ts';
+import { type OperationDocument, operationDocuments, tags } from './operations.ts';
+import { errorResponses, isWrite, needsKey, responsesOf } from './responses.ts';
 
-/** The OpenAPI 3.1 document, from the contract's own schemas and its table of operations. */
+/** The OpenAPI 3.1 document, built from the schemas and the operations of the contract. */
 export function openApiDocument(version: string) {
   const components = createComponents();
-  const all = Object.entries(operations).map(([name, operation]): [Operation, Documentation] => {
-    return [operation, documentation[name as OperationName]];
+  const all = Object.entries(routes).map(([name, operation]): [Operation, OperationDocument] => {
+    return [operation, operationDocuments[name as RouteName]];
   });
+  const paths: Record<string, JsonObject> = {};
+  for (const [operation, about] of all) {
+    const path = operation.path.replace(/:(\w+)/g, '{$1}');
+    const method = operation.method.toLowerCase();
+    paths[path] = { ...paths[path], [method]: describe(operation, about, components) };
+  }
   return {
     openapi: '3.1.0',
     info: {
       title: 'Memory service',
       version,
-      summary: 'A self-hosted memory for applications and agents.',
+      summary: 'Self-hosted memory for applications and agents.',
       description: introduction(),
+      contact: { name: 'The maintainers of the memory service' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    // Wherever this document was fetched from.
-    servers: [{ url: '/', description: 'This service' }],
+    servers: [
+      { url: '/', description: 'The service that this document came from' },
+      { url: 'http://127.0.0.1:7070', description: 'A local service with default settings' },
+    ],
     security: [{ apiKey: [] }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
-    paths: { ...pathsOf(components), '/openapi.json': thisDocument },
+    paths,
     components: {
       securitySchemes: { apiKey },
-      parameters: sharedParameters,
-      headers: answerHeaders,
-      responses: sharedResponses(components, all),
+      parameters: sharedParameters(components),
+      headers: responseHeaders,
+      responses: errorResponses(components, all),
       schemas: components.schemas,
     },
   };
 }
 
-function pathsOf(components: Components): Record<string, JsonObject> {
-  const paths: Record<string, JsonObject> = {};
-  for (const [name, operation] of Object.entries(operations)) {
-    const path = operation.path.replace(/:(\w+)/g, '{$1}');
-    const described = describe(name as OperationName, operation, components);
-    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: described };
-  }
-  return paths;
-}
-
-function describe(name: OperationName, operation: Operation, components: Components): JsonObject {
-  const about = documentation[name];
-  const { tag, summary, description, request } = about;
+function describe(
+  operation: Operation,
+  about: OperationDocument,
+  components: Components,
+): JsonObject {
+  const { id, tag, summary, description, request } = about;
   const parameters = parametersOf(operation, about, components);
   return {
-    operationId: name,
+    operationId: id,
     tags: [tag],
     summary,
     description,
-    ...(!isSecured(operation) && { security: [] }),
+    ...(!needsKey(operation) && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
-    ...(request !== undefined && { requestBody: requestBody(request, components) }),
+    ...(request !== undefined && { requestBody: requestBody(operation, request, components) }),
     responses: responsesOf(operation, about, components),
   };
 }
 
-function requestBody(
-  { schema, examples }: NonNullable<Documentation['request']>,
+function requestBody(operation: Operation, schema: TSchema, { refer }: Components): JsonObject {
+  const isSave = operation.path.startsWith('/v1/memories');
+  const bytes = isSave ? limits.saveBodyBytes : limits.bodyBytesDefault;
+  return {
+    required: true,
+    description: `At most ${bytes / 1024 / 1024} MiB by default.`,
+    content: { 'application/json': { schema: refer(schema) } },
+  };
+}
+
+function parametersOf(
+  operation: Operation,
+  { query }: OperationDocument,
   { refer }: Components,
-): JsonObject {
-  const values = Object.entries(examples).map(([name, value]) => [
+): Json[] {
+  const inPath = operation.path.includes(':id')
+    ? [{ $ref: '#/components/parameters/MemoryId' }]
+    : [];
+  const inQuery = Object.entries(query?.properties ?? {}).map(([name, schema]) => ({
     name,
-    { value: value as JsonObject },
-  ]);
-  const json = { schema: refer(schema), examples: Object.fromEntries(values) };
-  return { required: true, content: { 'application/json': json } };
+    in: 'query',
+    required: query?.required?.includes(name) ?? false,
+    description: schema.description ?? '',
+    // A map is written name[key]=value.
+    ...(schema.type === 'object' && { style: 'deepObject', explode: true }),
+    schema: refer(schema),
+    ...(schema.examples !== undefined && { example: schema.examples[0] }),
+  }));
+  const key = isWrite(operation) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : [];
+  return [...inPath, ...inQuery, ...key];
+}
+
+function sharedParameters({ refer }: Components): JsonObject {
+  return {
+    MemoryId: {
+      name: 'id',
+      in: 'path',
+      required: true,
+      description: 'The id of the memory.',
+      schema: refer(MemoryId),
+    },
+    IdempotencyKey: {
+      name: headers.idempotencyKey,
+      in: 'header',
+      description:
+        'Makes a retry safe; a new, random value for each write, such as a UUID. The same key with ' +
+        'the same request returns the stored response for at least 72 hours and has no second ' +
+        'effect; with another request it is a 400. Errors do not use a key up. Once the memory is ' +
+        'deleted, the stored response is cut down to `{ "id", "memoryId", "deleted": true }`.',
+      schema: { type: 'string', pattern: `^[!-~]{1,${limits.idempotencyKeyCharacters}}$` },
+    },
+  };
 }
 
 const apiKey = {
@@ -84,41 +128,26 @@ const apiKey = {
   description: 'The API key of a project, the same with every request.',
 };
 
-const thisDocument = {
-  get: {
-    operationId: 'openapi',
-    tags: ['Service'],
-    summary: 'This document',
-    description: 'What you are reading. Needs no key.',
-    security: [],
-    responses: {
-      200: {
-        description: 'An OpenAPI 3.1 document.',
-        headers: referToHeaders(['X-Request-Id']),
-        content: { 'application/json': { schema: { type: 'object' } } },
-      },
-      400: { $ref: '#/components/responses/InvalidRequest' },
-      500: { $ref: '#/components/responses/Internal' },
-      503: { $ref: '#/components/responses/Unavailable' },
-    },
-  },
-};
-
 function introduction(): string {
-  const rows = Object.entries(errorTable).map(
+  const errors = Object.entries(errorTable).map(
     ([code, { status, when }]) => `| ${status} | \`${code}\` | ${when} |`,
   );
   return [
-    'Saves, lists and ingests what an application knows of its users.',
+    'Saves, ingests, lists and searches what an application knows about its users.',
     'Send your API key with every request: `Authorization: Bearer <API_KEY>`. A key belongs to a ' +
       'project, which sees only what was written with its own keys.',
     'Names are camelCase, times RFC 3339 in UTC with milliseconds, ids opaque strings. Characters ' +
-      'are Unicode code points. Text comes back exactly as it was accepted. Unknown fields, ' +
-      'unknown query parameters and values out of range are refused, never dropped or changed.',
+      'are Unicode code points. Text is returned exactly as it was accepted. Unknown fields, ' +
+      'unknown query parameters and values out of range are rejected, never dropped or changed. ' +
+      `JSON has at most ${limits.jsonLevels} levels and ${limits.jsonValues} values, and at most ` +
+      `${limits.recordFields} fields in one record.`,
+    'Responses and their enumerations are open: accept fields and values that you do not know. ' +
+      'Every response has `X-Request-Id`, the one you sent or a new one, and ' +
+      '`Cache-Control: no-store`.',
     `Every error has the same body, with one of these codes:\n\n${[
       '| status | error | when |',
       '|---|---|---|',
-      ...rows,
+      ...errors,
     ].join('\n')}`,
   ].join('\n\n');
 }

@@ -1,54 +1,54 @@
 import { headers } from '../../../sdk/contract/headers.ts';
 import type { JsonObject } from './components.ts';
 
-/** Every header that answers carry, by the name it has on the wire. */
-export const answerHeaders = {
+export const exampleRequestId = 'req_5f0c3a9e7d2b4c1f8e6a0b9d8c7f6e5d';
+
+const text = { type: 'string' };
+
+/** Every header that responses carry, by its name on the wire. */
+export const responseHeaders = {
   [headers.requestId]: {
-    description: 'Names this request in the log of the service. On every answer.',
+    description: 'Identifies the request in the log: the one that was sent, or a new one.',
     required: true,
-    schema: { type: 'string' },
-    example: 'req_5f0c3a9e7d2b4c1f8e6a0b9d8c7f6e5d',
+    schema: text,
+    example: exampleRequestId,
   },
   [headers.rateLimitPolicy]: {
     description: 'The quota `q` of the project in `w` seconds. Absent where there is no limit.',
-    schema: { type: 'string' },
+    schema: text,
     example: '"default";q=6000;w=60',
   },
   [headers.rateLimit]: {
-    description:
-      'The requests `r` that are left, and in how many seconds `t` the quota is full again. ' +
-      'Absent where there is no limit.',
-    schema: { type: 'string' },
+    description: 'The requests `r` that are left, and the seconds `t` until the quota is reset.',
+    schema: text,
     example: '"default";r=5999;t=60',
   },
   [headers.idempotencyStatus]: {
-    description:
-      'Whether this answer was made now or is the stored first answer. Only where the request had ' +
-      'an Idempotency-Key.',
-    schema: { type: 'string', enum: ['created', 'replayed'] },
+    description: 'With an Idempotency-Key: `created`, or `replayed` for the stored response.',
+    schema: text,
     example: 'created',
   },
   [headers.retryAfter]: {
-    description: 'Whole seconds after which a retry makes sense.',
+    description: 'Whole seconds after which to retry.',
     schema: { type: 'integer', minimum: 1 },
     example: 12,
   },
   Location: {
-    description: 'Where the status of the work is.',
+    description: 'The path of the status of the work.',
     required: true,
     schema: { type: 'string', format: 'uri-reference' },
     example: '/v1/memories/mem_0199c2a4f1e87c3d9b5e6a7f80912b3c/status',
   },
   'WWW-Authenticate': {
-    description: 'How to identify: with a bearer key.',
+    description: 'The authentication scheme.',
     required: true,
     schema: { type: 'string', const: 'Bearer' },
     example: 'Bearer',
   },
 } satisfies JsonObject;
 
-export type AnswerHeader = keyof typeof answerHeaders;
+export type HeaderName = keyof typeof responseHeaders;
 
-export function referToHeaders(names: AnswerHeader[]): JsonObject {
+export function referToHeaders(names: HeaderName[]): JsonObject {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

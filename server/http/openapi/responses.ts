@@ -1,15 +1,15 @@
+import { type TSchema, Type } from '@sinclair/typebox';
 import { type ErrorCode, errorTable } from '../../../sdk/contract/errors.ts';
 import { headers } from '../../../sdk/contract/headers.ts';
 import { DeletedSince } from '../../../sdk/contract/memory.ts';
 import type { Operation } from '../../../sdk/contract/operations.ts';
+import { OpenEnum } from '../../../sdk/contract/text.ts';
 import type { Components, JsonObject } from './components.ts';
-import type { Content, Documentation } from './documentation.ts';
-import { deletedSince, errorExample } from './examples.ts';
-import { type AnswerHeader, referToHeaders } from './headers.ts';
-import { ErrorAnswer } from './schemas.ts';
+import { exampleRequestId, type HeaderName, referToHeaders } from './headers.ts';
+import type { OperationDocument } from './operations.ts';
 
 /** Whether an operation needs a key, and with it counts against the rate limit. */
-export function isSecured({ path }: Operation): boolean {
+export function needsKey({ path }: Operation): boolean {
   return path.startsWith('/v1/');
 }
 
@@ -18,65 +18,61 @@ export function isWrite({ method }: Operation): boolean {
   return method !== 'GET';
 }
 
-/** Every answer that the operation can give, by status. */
+/** Every response of the operation, by status. */
 export function responsesOf(
   operation: Operation,
-  { answer, holdsText, located, failing, request }: Documentation,
+  about: OperationDocument,
   { refer }: Components,
 ): JsonObject {
-  const names: AnswerHeader[] = [headers.requestId];
-  if (isSecured(operation)) names.push(headers.rateLimitPolicy, headers.rateLimit);
+  const { response, holdsText, location } = about;
+  const names: HeaderName[] = [headers.requestId];
+  if (needsKey(operation)) names.push(headers.rateLimitPolicy, headers.rateLimit);
   if (isWrite(operation)) names.push(headers.idempotencyStatus);
-  const responses: JsonObject = {
-    [operation.success]: {
-      ...(holdsText ? contentOrDeleted(answer, refer) : contentOf(answer, refer)),
-      headers: referToHeaders(located ? [...names, 'Location'] : names),
-      ...(located && { links: statusLink }),
-    },
-  };
-  for (const [status, codes] of errorsOf(operation, request !== undefined)) {
-    responses[status] = { $ref: `#/components/responses/${nameOf(codes)}` };
-  }
-  if (failing !== undefined) responses[503] = failingOrError(failing, refer);
+  if (location !== undefined) names.push('Location');
+  const schemas = [response, holdsText && DeletedSince].filter((one) => one !== undefined);
+  const success = { ...content(schemas, refer), headers: referToHeaders(names) };
+  const errors = [...errorsOf(operation, about)].map(([status, codes]) => {
+    return [status, { $ref: `#/components/responses/${nameOf(codes)}` }];
+  });
+  const responses = { [operation.success]: success, ...Object.fromEntries(errors) };
+  // Unhealthy, the service answers with its health as well.
+  if (operation.path === '/health') responses[503] = { ...success, description: 'It is failing.' };
   return responses;
 }
 
-/** The error answers that operations refer to. */
-export function sharedResponses({ refer }: Components, operations: [Operation, Documentation][]) {
-  const shared: JsonObject = {};
-  for (const [operation, { request }] of operations) {
-    for (const codes of errorsOf(operation, request !== undefined).values()) {
-      shared[nameOf(codes)] ??= {
-        description: codes.map((code) => `\`${code}\`: ${errorTable[code].when}.`).join('\n\n'),
-        headers: referToHeaders(headersOf(codes)),
-        content: {
-          'application/json': { schema: refer(ErrorAnswer), examples: errorExamples(codes) },
-        },
-      };
-    }
-  }
-  return shared;
+/** The error responses that operations refer to. */
+export function errorResponses({ refer }: Components, all: [Operation, OperationDocument][]) {
+  const groups = all.flatMap(([operation, about]) => [...errorsOf(operation, about).values()]);
+  const responses = groups.map((codes) => {
+    const description = codes.map((code) => `\`${code}\`: ${errorTable[code].when}.`).join('\n\n');
+    const json = { schema: refer(ErrorSchema), examples: errorExamples(codes) };
+    const headers = referToHeaders(errorHeaders(codes));
+    return [nameOf(codes), { description, headers, content: { 'application/json': json } }];
+  });
+  return Object.fromEntries(responses) as JsonObject;
 }
 
-/** The codes of the one error table that apply, by status in rising order. */
-function errorsOf(operation: Operation, hasBody: boolean): Map<number, ErrorCode[]> {
+/** The codes of the error table that apply, by status in rising order. */
+function errorsOf(operation: Operation, { request }: OperationDocument): Map<number, ErrorCode[]> {
+  const hasBody = request !== undefined;
   const applies: Partial<Record<ErrorCode, boolean>> = {
-    // A route is never reached by another method.
+    // The method is part of the operation.
     method_not_allowed: false,
     idempotency_key_reused: isWrite(operation),
-    unauthorized: isSecured(operation),
-    rate_limited: isSecured(operation),
+    unauthorized: needsKey(operation),
+    rate_limited: needsKey(operation),
     not_found: operation.path.includes(':'),
     payload_too_large: hasBody,
     unsupported_media_type: hasBody,
+    unavailable: needsKey(operation),
   };
   const codes = Object.keys(errorTable) as ErrorCode[];
   const found = codes.filter((code) => applies[code] ?? true);
   return Map.groupBy(found, (code) => errorTable[code].status);
 }
 
-function headersOf(codes: ErrorCode[]): AnswerHeader[] {
-  const names: AnswerHeader[] = [headers.requestId];
+function errorHeaders(codes: ErrorCode[]): HeaderName[] {
+  const names: HeaderName[] = [headers.requestId];
   if (codes.includes('unauthorized')) return [...names, 'WWW-Authenticate'];
   names.push(headers.rateLimitPolicy, headers.rateLimit);
   const isTransient = codes.includes('rate_limited') || codes.includes('unavailable');
@@ -89,45 +85,44 @@ function nameOf(codes: ErrorCode[]): string {
   return codes.map(pascal).join('Or');
 }
 
-function contentOf({ description, schema, example }: Content, refer: Components['refer']) {
-  if (schema === undefined) return { description };
-  const json = { schema: refer(schema), example: example as JsonObject };
-  return { description, content: { 'application/json': json } };
-}
-
-function contentOrDeleted({ description, schema, example }: Content, refer: Components['refer']) {
-  if (schema === undefined) return { description };
-  const examples = {
-    answered: { value: example as JsonObject },
-    'repeated after a delete': { value: deletedSince },
-  };
-  const either = { anyOf: [refer(schema), refer(DeletedSince)] };
-  return { description, content: { 'application/json': { schema: either, examples } } };
-}
-
-function failingOrError({ description, schema, example }: Content, refer: Components['refer']) {
-  if (schema === undefined) return { description };
-  const examples = {
-    failing: { value: example as JsonObject },
-    ...errorExamples(['unavailable']),
-  };
+function content(schemas: TSchema[], refer: Components['refer']): JsonObject {
+  const [first] = schemas;
+  if (first === undefined) return { description: 'Done; the response has no body.' };
+  const schema = schemas.length === 1 ? refer(first) : { anyOf: schemas.map(refer) };
   return {
-    description,
-    headers: referToHeaders([headers.requestId, headers.retryAfter]),
-    content: {
-      'application/json': { schema: { anyOf: [refer(schema), refer(ErrorAnswer)] }, examples },
-    },
+    description: first.description ?? '',
+    content: { 'application/json': { schema } },
   };
 }
+
+/** The contract has this shape as a type alone, so that clients need no TypeBox to read errors. */
+const ErrorSchema = Type.Object(
+  {
+    error: OpenEnum(Object.keys(errorTable), 'The error, for programs.'),
+    message: Type.String({ description: 'The error, for people. Do not parse it.' }),
+    details: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            field: Type.String({ description: 'Dotted path; empty for the body as a whole.' }),
+            message: Type.String({ description: 'What is wrong with it, for people.' }),
+          },
+          { title: 'FieldError', description: 'An invalid field.' },
+        ),
+        { maxItems: 20, description: 'Only with validation errors.' },
+      ),
+    ),
+    requestId: Type.String({ description: 'Identifies the request in the log: X-Request-Id.' }),
+  },
+  { title: 'Error', description: 'The body of every error.' },
+);
 
 function errorExamples(codes: ErrorCode[]): JsonObject {
-  return Object.fromEntries(codes.map((code) => [code, { value: errorExample(code) }]));
+  const examples = codes.map((code) => {
+    const message = errorTable[code].example;
+    const [field = '', problem = ''] = message.split(': ');
+    const details = code === 'invalid_request' && { details: [{ field, message: problem }] };
+    return [code, { value: { error: code, message, ...details, requestId: exampleRequestId } }];
+  });
+  return Object.fromEntries(examples);
 }
-
-const statusLink = {
-  status: {
-    operationId: 'status',
-    parameters: { id: '$response.body#/memoryId' },
-    description: 'How far the work is.',
-  },
-};

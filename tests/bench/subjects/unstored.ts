@@ -46,6 +46,7 @@ const app = createApp({
   newId: newMemoryId,
   addressOf: () => '127.0.0.1',
   waitLonger() {},
+  closeSoon() {},
   refusal: () => null,
 });
 

@@ -1,0 +1,49 @@
+/* What a shop's other systems know of its customer u-1: one example for each type of record. */
+
+export const ticket = {
+  userId: 'u-1',
+  source: 'zendesk',
+  externalId: '1182',
+  data: {
+    subject: 'Refund for order 5512',
+    comments: [
+      { author: 'user', content: 'Where is my refund?', timestamp: '2026-11-19T08:30:00Z' },
+      { author: 'agent', content: 'It is on its way.' },
+    ],
+    status: 'open',
+    priority: 'high',
+  },
+};
+
+export const document = {
+  userId: 'u-1',
+  data: {
+    text: 'Returns are accepted within 30 days of delivery.\n\nShipping is not refunded.',
+    title: 'Return policy',
+    mimeType: 'text/plain',
+  },
+};
+
+export const conversation = {
+  userId: 'u-1',
+  data: {
+    messages: [
+      { role: 'user', content: 'I moved to Bern last week.' },
+      { role: 'assistant', content: 'Noted. Shall I change the delivery address?' },
+    ],
+    title: 'New address',
+    tags: ['address'],
+  },
+};
+
+export const event = {
+  type: 'event',
+  userId: 'u-1',
+  data: { name: 'Upgraded the plan', plan: 'pro', seats: 5 },
+};
+
+export const profile = {
+  type: 'profile',
+  userId: 'u-1',
+  data: { summary: 'Runs a small shop in Bern', language: 'de' },
+};

@@ -1,0 +1,109 @@
+import { ServiceError } from '../errors.ts';
+
+/**
+ * Bounds the memory that request bodies take. A large body is read once there is room for it; until
+ * then its bytes stay in the socket. Requests of one project wait in order, projects take turns,
+ * and no project takes more than its share.
+ */
+export type BodyQueue = {
+  /** Resolves with the function that frees the bytes again; throws `unavailable`. */
+  admit(projectId: number, bytes: number): Promise<() => void>;
+};
+
+export type BodyQueueLimits = {
+  /** Of all bodies in memory, and of those of one project. A single body may exceed both. */
+  totalBytes: number;
+  projectBytes: number;
+  /** Requests of one project that may wait, and how long. */
+  maxWaiting: number;
+  maxWaitMs: number;
+};
+
+/** Bodies up to this size never wait. */
+const smallBytes = 64 * 1024;
+
+type Waiter = { bytes: number; start(): void };
+
+export function createBodyQueue(limits: BodyQueueLimits): BodyQueue {
+  const { totalBytes, projectBytes, maxWaiting, maxWaitMs } = limits;
+  let used = 0;
+  const usedBy = new Map<number, number>();
+  /** In the order in which the projects are served. */
+  const queues = new Map<number, Waiter[]>();
+
+  const fits = (bytes: number) => used === 0 || used + bytes <= totalBytes;
+  function fitsShare(projectId: number, bytes: number): boolean {
+    const own = usedBy.get(projectId) ?? 0;
+    return own === 0 || own + bytes <= projectBytes;
+  }
+
+  function take(projectId: number, bytes: number): void {
+    used += bytes;
+    const own = (usedBy.get(projectId) ?? 0) + bytes;
+    if (own === 0) usedBy.delete(projectId);
+    else usedBy.set(projectId, own);
+  }
+
+  function wait(projectId: number, bytes: number): Promise<void> {
+    const queue = queues.get(projectId) ?? [];
+    if (queue.length >= maxWaiting) throw tooManyBodies();
+    queues.set(projectId, queue);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(giveUp, maxWaitMs);
+      const waiter: Waiter = { bytes, start };
+      queue.push(waiter);
+      function start(): void {
+        clearTimeout(timer);
+        resolve();
+      }
+      function giveUp(): void {
+        queue.splice(queue.indexOf(waiter), 1);
+        if (queue.length === 0) queues.delete(projectId);
+        reject(tooManyBodies());
+        startWaiting();
+      }
+    });
+  }
+
+  /**
+   * Starts the first that fits, in the order of projects. One that only lacks room in the total
+   * holds the others back, so that a large body is not passed by small ones for ever.
+   */
+  function startNext(): boolean {
+    for (const [projectId, queue] of queues) {
+      const [first] = queue;
+      if (first === undefined || !fitsShare(projectId, first.bytes)) continue;
+      if (!fits(first.bytes)) return false;
+      queue.shift();
+      queues.delete(projectId);
+      if (queue.length > 0) queues.set(projectId, queue);
+      take(projectId, first.bytes);
+      first.start();
+      return true;
+    }
+    return false;
+  }
+
+  function startWaiting(): void {
+    while (startNext());
+  }
+
+  return {
+    async admit(projectId, bytes) {
+      if (bytes <= smallBytes) return () => {};
+      const turn = wait(projectId, bytes);
+      startWaiting();
+      await turn;
+      return () => {
+        take(projectId, -bytes);
+        startWaiting();
+      };
+    },
+  };
+}
+
+function tooManyBodies(): ServiceError {
+  return new ServiceError('unavailable', 'too many large requests at once; try again shortly', {
+    retryAfterSeconds: 1,
+  });
+}

@@ -1,0 +1,192 @@
+import { type TObject, type TSchema, Type } from '@sinclair/typebox';
+import * as ingest from '../../../sdk/contract/ingest.ts';
+import * as memory from '../../../sdk/contract/memory.ts';
+import { ListQuery, Page } from '../../../sdk/contract/page.ts';
+import { SearchAnswer, SearchQuery } from '../../../sdk/contract/search.ts';
+import { Health, IngestStatus, Liveness } from '../../../sdk/contract/status.ts';
+import * as transfer from '../../../sdk/contract/transfer.ts';
+import type { RouteName } from '../routes.ts';
+
+export const tags = {
+  Memories: 'The memories of a user, one by one.',
+  Ingest: 'Records of other systems: tickets, documents, conversations, events and profiles.',
+  Transfer: 'Moving memories between projects or services, unchanged.',
+  Service: 'The service itself. No key is required.',
+};
+
+/** What method and path do not say about an operation. */
+export type OperationDocument = {
+  /** The operationId: the name that generated clients give the method. */
+  id: string;
+  tag: keyof typeof tags;
+  summary: string;
+  description: string;
+  query?: TObject;
+  request?: TSchema;
+  /** Without one the response has no body. */
+  response?: TSchema;
+  /** The response holds a memory's text, which a replay after a delete does not. */
+  holdsText?: true;
+  /** What the header `Location` of the response is, where there is one. */
+  location?: string;
+};
+
+const replaces =
+  'Ingesting the same `source` and `externalId` again for the same user replaces that memory ' +
+  'under its id.';
+const location = 'The path of the status of the work.';
+const accepted = { tag: 'Ingest', response: ingest.Accepted, location } as const;
+
+export const operationDocuments: Record<RouteName, OperationDocument> = {
+  save: {
+    id: 'saveMemory',
+    tag: 'Memories',
+    summary: 'Save a memory',
+    description: 'Stores a text for a user. The memory is `complete` at once.',
+    request: memory.SaveRequest,
+    response: memory.SavedMemory,
+    holdsText: true,
+  },
+  list: {
+    id: 'listMemories',
+    tag: 'Memories',
+    summary: 'List the memories of a user',
+    description:
+      'Newest first by default. Pass `nextCursor` as `cursor` until it is null: such a walk ' +
+      'returns every memory that existed when it began exactly once. Filters are combined with AND.',
+    query: ListQuery,
+    response: Page,
+  },
+  search: {
+    id: 'searchMemories',
+    tag: 'Memories',
+    summary: 'Search the memories of a user',
+    description:
+      'Best first, each memory by its best chunk. The query is text: nothing in it is an ' +
+      'operator. A memory is found once it is `complete`.',
+    query: SearchQuery,
+    response: SearchAnswer,
+  },
+  get: {
+    id: 'getMemory',
+    tag: 'Memories',
+    summary: 'Get a memory',
+    description: 'Returns one memory by its id.',
+    response: memory.Memory,
+  },
+  update: {
+    id: 'updateMemory',
+    tag: 'Memories',
+    summary: 'Update a memory',
+    description:
+      'Replaces the content, and the metadata where it is given, each as a whole. A memory that is ' +
+      'processing or failed becomes `complete`, and its pending work is dropped.',
+    request: memory.UpdateRequest,
+    response: memory.Memory,
+    holdsText: true,
+  },
+  delete: {
+    id: 'deleteMemory',
+    tag: 'Memories',
+    summary: 'Delete a memory',
+    description: 'Removes the memory from lists, search and the queue before it responds.',
+  },
+  deleteAll: {
+    id: 'deleteMemories',
+    tag: 'Memories',
+    summary: 'Delete all memories of a user',
+    description:
+      'The right to erasure: removes all memories of the user from lists, search and the queue, ' +
+      'and their text from stored responses, before it responds.',
+    query: transfer.DeleteAllQuery,
+    response: transfer.Deleted,
+  },
+  status: {
+    id: 'getMemoryStatus',
+    tag: 'Memories',
+    summary: 'Get the status of the work on a memory',
+    description: 'Accurate from the moment the ingest call responded.',
+    response: IngestStatus,
+  },
+  'ingest.support': {
+    ...accepted,
+    id: 'ingestTicket',
+    summary: 'Ingest a support ticket',
+    description: `The content becomes the subject, the description and the comments. ${replaces}`,
+    request: ingest.SupportRequest,
+  },
+  'ingest.document': {
+    ...accepted,
+    id: 'ingestDocument',
+    summary: 'Ingest a document',
+    description: `The content becomes the text, unchanged, up to the size of a body. ${replaces}`,
+    request: ingest.DocumentRequest,
+  },
+  'ingest.chat': {
+    ...accepted,
+    id: 'ingestConversation',
+    summary: 'Ingest a conversation',
+    description: `The content becomes the title, the summary and the messages. ${replaces}`,
+    request: ingest.ChatRequest,
+  },
+  'ingest.record': {
+    ...accepted,
+    id: 'ingestRecord',
+    summary: 'Ingest a record of any type',
+    description: `What \`data\` holds depends on \`type\`. ${replaces}`,
+    request: ingest.IngestRecord,
+  },
+  'ingest.batch': {
+    id: 'ingestBatch',
+    tag: 'Ingest',
+    summary: 'Ingest up to 1,000 records at once',
+    description:
+      'Invalid items fail alone: check `failedCount`. The valid ones and the response are ' +
+      'committed together, under one Idempotency-Key. A body without 1 to 1,000 `items` is a 400 ' +
+      'and changes nothing.',
+    request: ingest.BatchRequest,
+    response: ingest.BatchAccepted,
+  },
+  export: {
+    id: 'exportMemories',
+    tag: 'Transfer',
+    summary: 'Export the memories of a project or of one user',
+    description:
+      'Pass `nextCursor` as `cursor` until it is null; a page of large memories holds fewer than ' +
+      '`limit`. The items of a page are what import takes.',
+    query: transfer.ExportQuery,
+    response: Page,
+  },
+  import: {
+    id: 'importMemories',
+    tag: 'Transfer',
+    summary: 'Import up to 1,000 memories at once',
+    description:
+      'Takes memories as list and export return them: ids, times, types and status are kept, and ' +
+      'what was `processing` is processed. Ids that exist are skipped. Invalid items fail alone: ' +
+      'check `failedCount`. The valid ones and the response are committed together.',
+    request: transfer.ImportRequest,
+    response: transfer.Imported,
+  },
+  health: {
+    id: 'getHealth',
+    tag: 'Service',
+    summary: "Get the service's health",
+    description: 'Readiness, for load balancers and people: 503 while the service is failing.',
+    response: Health,
+  },
+  live: {
+    id: 'getLiveness',
+    tag: 'Service',
+    summary: 'Check that the process answers',
+    description: 'Liveness, for supervisors: 200 while the process answers at all.',
+    response: Liveness,
+  },
+  openapi: {
+    id: 'getOpenApiDocument',
+    tag: 'Service',
+    summary: 'Get this document',
+    description: 'Returns the OpenAPI 3.1 document of the service.',
+    response: Type.Object({}, { description: 'An OpenAPI 3.1 document.' }),
+  },
+};

@@ -1,0 +1,10 @@
+import { type Operation, type OperationName, operations } from '../../sdk/contract/operations.ts';
+
+export type RouteName = OperationName | 'live' | 'openapi';
+
+/** Every route: the operations of the contract, and what needs neither a client nor a key. */
+export const routes: Record<RouteName, Operation> = {
+  ...operations,
+  live: { method: 'GET', path: '/health/live', success: 200 },
+  openapi: { method: 'GET', path: '/openapi.json', success: 200 },
+};

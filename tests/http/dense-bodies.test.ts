@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Answer, askRaw, bodyOf, expectInvalid, newUser } from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+/* Bodies that are small in bytes and costly to parse: by their levels, values or fields. */
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const fiveMiB = 5 * 1024 * 1024;
+const levels = (count: number) => '['.repeat(count) + ']'.repeat(count);
+const fields = (count: number) => Array.from({ length: count }, (_, at) => `"k${at}":1`).join(',');
+const zeros = (count: number) => Array(count).fill(0).join(',');
+
+function post(path: string, body: string, headers: Record<string, string> = {}): Promise<Answer> {
+  return askRaw(server, 'POST', path, body, headers);
+}
+
+const event = (data: string) => `{"userId":"u","type":"event","data":{"name":"n"${data}}}`;
+const endpoints = ['/v1/memories', '/v1/ingest', '/v1/ingest/batch', '/v1/import'];
+
+describe.each(endpoints)('POST %s', (path) => {
+  test.each([
+    ['33 levels', levels(33), 'the JSON must be at most 32 levels deep'],
+    ['100,000 levels', levels(100_000), 'the JSON must be at most 32 levels deep'],
+    ['levels that are never closed', '['.repeat(1_000), 'the JSON must be at most 32 levels deep'],
+    [
+      '33 levels in an item',
+      `{"items":[${levels(31)}]}`,
+      'the JSON must be at most 32 levels deep',
+    ],
+    ['200,001 values', `[${zeros(200_000)}]`, 'the JSON must hold at most 200000 values'],
+    ['30,001 fields', `{${fields(30_001)}}`, 'a record must hold at most 30000 fields'],
+  ])('400 for %s', async (_, body, message) => {
+    for (const headers of [{}, { 'idempotency-key': newUser() }]) {
+      const answer = await post(path, body, headers);
+      expectInvalid(answer);
+      expect(answer.body).toMatchObject({ message });
+    }
+  });
+});
+
+describe('what the limits allow is judged by field', () => {
+  test.each([
+    ['32 levels', event(`,"k":${levels(30)}`), 'data'],
+    ['many values', event(`,"k":[${zeros(199_000)}]`), 'data'],
+    ['30,000 fields', `{"userId":"u","content":"x",${fields(29_998)}}`, 'k0'],
+  ])('%s', async (_, body, field) => {
+    expectInvalid(await post(field === 'data' ? '/v1/ingest' : '/v1/memories', body), field);
+  });
+
+  test('an item of a batch that is too deep for metadata fails alone', async () => {
+    const items = `${event(`,"k":${levels(20)}`)},${event('')}`;
+    const answer = await post('/v1/ingest/batch', `{"items":[${items}]}`);
+    expect(answer.status).toBe(202);
+    expect(answer.body).toMatchObject({ accepted: 1, failedCount: 1, failed: [{ index: 0 }] });
+  });
+
+  test('a batch of 150,000 fields is accepted', async () => {
+    const items = Array(1_000)
+      .fill(event(`,${fields(150)}`))
+      .join(',');
+    const answer = await post('/v1/ingest/batch', `{"items":[${items}]}`);
+    expect(bodyOf<{ accepted: number }>(answer, 202).accepted).toBe(1_000);
+  });
+
+  test('brackets in a text are text', async () => {
+    const body = JSON.stringify({ userId: 'u', content: '[{"\\",'.repeat(1_000) });
+    expect((await post('/v1/memories', body)).status).toBe(201);
+  });
+});
+
+/** Every kind of 5 MiB that was found to block the event loop, by how it is refused now. */
+const costly: [name: string, body: string][] = [
+  ['open brackets', '['.repeat(fiveMiB)],
+  ['nested arrays', levels(fiveMiB / 2)],
+  ['metadata keys', `{"userId":"u","content":"x","metadata":{${fields(400_000)}}}`],
+  ['unknown fields', `{"userId":"u","content":"x",${fields(400_000)}}`],
+  ['unknown fields in items', `{"items":[{${fields(29_000)}}${`,{${fields(29_000)}}`.repeat(5)}]}`],
+];
+
+/** The longest time for which the event loop, which server and test share, stood still. */
+async function longestPause(work: () => Promise<unknown>): Promise<number> {
+  let last = performance.now();
+  let longest = 0;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+  }, 1);
+  await work();
+  clearInterval(timer);
+  return longest;
+}
+
+/** Many times what a step takes: other processes share the machine with the test. */
+const maxPauseMs = 400;
+
+test.each(costly)('sixteen bodies of %s do not block the event loop', async (_, body) => {
+  const bytes = new TextEncoder().encode(body);
+  const send = () => askRaw(server, 'POST', '/v1/ingest/batch', bytes);
+  await send();
+  const pause = await longestPause(async () => {
+    const answers = await Promise.all(Array.from({ length: 16 }, send));
+    expect(answers.every(({ status }) => status === 400 || status === 202)).toBe(true);
+  });
+  expect(pause).toBeLessThan(maxPauseMs);
+});

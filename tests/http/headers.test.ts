@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { operations } from '../../sdk/contract/operations.ts';
+import { sendRaw } from '../support/raw.ts';
+import { send, startTestServer, type TestServer } from '../support/server.ts';
+import { head } from '../support/socket.ts';
+
+/* What every response carries, whichever route gives it and however it went. */
+
+const origin = 'https://app.example';
+const env = { MEMORY_CORS_ORIGINS: origin, MEMORY_RATE_LIMIT: '100/3600' };
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer(env);
+});
+afterAll(() => server.stop());
+
+const preflight = { origin, 'access-control-request-method': 'POST' };
+const body = { userId: 'u', content: 'x' };
+
+type Case = [method: string, path: string, status: number, options?: Parameters<typeof send>[3]];
+const cases: Case[] = [
+  ['GET', '/health', 200],
+  ['GET', '/health/live', 200],
+  ['GET', '/openapi.json', 200],
+  ['POST', '/v1/memories', 201, { body }],
+  ['GET', '/v1/memories?userId=u', 200],
+  ['DELETE', '/v1/memories?userId=none', 200],
+  ['HEAD', '/v1/memories?userId=u', 200],
+  ['GET', '/v1/memories', 400],
+  ['POST', '/v1/memories', 400, { body: {} }],
+  ['GET', '/v1/memories?userId=u', 401, { headers: { authorization: 'Bearer wrong' } }],
+  ['GET', '/v1/memories/none', 404],
+  ['GET', '/v1/none', 404],
+  ['GET', '/none', 404],
+  ['PUT', '/v1/memories', 405],
+  ['OPTIONS', '/v1/memories', 405],
+  ['OPTIONS', '/v1/memories', 204, { headers: preflight }],
+  ['POST', '/v1/memories', 413, { body: { ...body, content: 'x'.repeat(2_000_000) } }],
+  ['POST', '/v1/memories', 415, { body, headers: { 'content-type': 'text/plain' } }],
+];
+
+describe.each(cases)('%s %s %i', (method, path, status, options) => {
+  test('is not cached, not sniffed, and named', async () => {
+    const response = await send(server, method, path, options);
+    expect(response.status).toBe(status);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{32}$/);
+  });
+
+  test('carries the request id of the client', async () => {
+    const headers = { ...options?.headers, 'x-request-id': 'trace/7:42' };
+    const response = await send(server, method, path, { ...options, headers });
+    expect(response.headers.get('x-request-id')).toBe('trace/7:42');
+    const text = await response.text();
+    if (status >= 400) expect(JSON.parse(text)).toMatchObject({ requestId: 'trace/7:42' });
+  });
+});
+
+test('429 carries them too', async () => {
+  const spent = await startTestServer({ MEMORY_RATE_LIMIT: '1/3600' });
+  await send(spent, 'GET', '/v1/none');
+  const response = await send(spent, 'GET', '/v1/none', { headers: { 'x-request-id': 'mine' } });
+  expect(response.status).toBe(429);
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(response.headers.get('x-request-id')).toBe('mine');
+  await spent.stop();
+});
+
+describe('a request id', () => {
+  /** What the service answers to these headers. */
+  async function answeredTo(...lines: string[]): Promise<string | undefined> {
+    const { text } = await sendRaw(server.url, [head(server, 'GET', '/health/live', ...lines)]);
+    return /^x-request-id: (.*)$/im.exec(text)?.[1]?.trim();
+  }
+
+  test.each([
+    ['of 1 character', '!'],
+    ['of 128 characters', 'x'.repeat(128)],
+  ])('%s is used', async (_, id) => {
+    expect(await answeredTo(`X-Request-Id: ${id}`)).toBe(id);
+  });
+
+  test.each([
+    ['of 129 characters', [`X-Request-Id: ${'x'.repeat(129)}`]],
+    ['with a space', ['X-Request-Id: a b']],
+    ['beyond ASCII', ['X-Request-Id: é']],
+    ['that is empty', ['X-Request-Id:']],
+    ['given twice', ['X-Request-Id: a', 'X-Request-Id: b']],
+  ])('%s is replaced', async (_, lines) => {
+    expect(await answeredTo(...lines)).toMatch(/^req_[0-9a-f]{32}$/);
+  });
+});
+
+test('a browser may send and read what the contract names', async () => {
+  const asked = await send(server, 'OPTIONS', '/v1/memories', { headers: preflight });
+  const allowed = asked.headers.get('access-control-allow-headers')?.toLowerCase().split(', ');
+  expect(allowed).toEqual(
+    expect.arrayContaining(['x-request-id', 'traceparent', 'if-match', 'if-none-match']),
+  );
+  const response = await send(server, 'GET', '/health', { headers: { origin } });
+  expect(response.headers.get('access-control-expose-headers')).toContain('ETag');
+});
+
+describe('OPTIONS that is no preflight', () => {
+  const paths = new Set([
+    ...Object.values<{ path: string }>(operations).map(({ path }) => path),
+    '/health/live',
+    '/openapi.json',
+  ]);
+  test.each([...paths])('%s: 405 with what the route allows', async (path) => {
+    const { id } = await server.client.save(body);
+    const response = await send(server, 'OPTIONS', path.replace(':id', id));
+    expect(response.status).toBe(405);
+    const allowed = Object.values<{ method: string; path: string }>(operations)
+      .filter((operation) => operation.path === path)
+      .map(({ method }) => method);
+    const expected = allowed.length === 0 ? ['GET'] : allowed;
+    if (expected.includes('GET')) expected.push('HEAD');
+    expect(response.headers.get('allow')?.split(', ')).toEqual(expected.toSorted());
+  });
+});

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { openAdmin } from '../../server/admin.ts';
+import { ask, expectError } from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+async function createKey(expiresAt: number | null): Promise<string> {
+  const admin = await openAdmin(server.databaseUrl);
+  const { key } = await admin.createKey({ name: 'short', project: 'default', expiresAt });
+  await admin.close();
+  return key;
+}
+
+function list(key: string) {
+  const headers = { authorization: `Bearer ${key}` };
+  return ask(server, 'GET', '/v1/memories?userId=u', { headers });
+}
+
+test('a key that has expired is refused on its first use', async () => {
+  expectError(await list(await createKey(Date.now() - 1)), 401, 'unauthorized');
+});
+
+test('a key is accepted until it expires, and refused from then on', async () => {
+  const expiresAt = Date.now() + 700;
+  const key = await createKey(expiresAt);
+  const refused = await until(async () => {
+    const sentAt = Date.now();
+    const answer = await list(key);
+    if (answer.status === 401) return { answer, at: Date.now() };
+    expect(answer.status).toBe(200);
+    expect(sentAt).toBeLessThan(expiresAt);
+    return null;
+  });
+  expect(refused.at).toBeGreaterThanOrEqual(expiresAt);
+  expectError(refused.answer, 401, 'unauthorized');
+  await Bun.sleep(100);
+  expectError(await list(key), 401, 'unauthorized');
+});
+
+test('a key that expires later is accepted, and so is one that never does', async () => {
+  expect((await list(await createKey(Date.now() + 3_600_000))).status).toBe(200);
+  expect((await list(await createKey(null))).status).toBe(200);
+});

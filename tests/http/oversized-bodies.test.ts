@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { connect } from 'node:net';
+import { limits } from '../../sdk/contract/limits.ts';
+import { askRaw, bodyOf, expectError, getPage, newUser } from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { exchange, head } from '../support/socket.ts';
+
+/* 413 with the JSON error, whatever the size of the body and however it is sent. */
+
+const MiB = 1024 * 1024;
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const json = 'Content-Type: application/json';
+const chunked = 'Transfer-Encoding: chunked';
+
+describe('a save and an update', () => {
+  const textOf = (bytes: number, fields: object) => {
+    const text = JSON.stringify(fields);
+    return text + ' '.repeat(bytes - text.length);
+  };
+
+  test('take at most 1 MiB', async () => {
+    const most = limits.saveBodyBytes;
+    const save = { userId: newUser(), content: 'x' };
+    const answer = await askRaw(server, 'POST', '/v1/memories', textOf(most, save));
+    const { id } = bodyOf<{ id: string }>(answer, 201);
+    const path = `/v1/memories/${id}`;
+    bodyOf(await askRaw(server, 'PATCH', path, textOf(most, { content: 'y' })), 200);
+    const requests = [
+      ['POST', '/v1/memories', textOf(most + 1, save)],
+      ['PATCH', path, textOf(most + 1, { content: 'z' })],
+    ] as const;
+    for (const [method, path, body] of requests) {
+      const refused = await askRaw(server, method, path, body);
+      expectError(refused, 413, 'payload_too_large');
+      expect(refused.text).toContain(`at most ${most} bytes`);
+    }
+    expect((await getPage(server, save.userId)).items).toMatchObject([{ content: 'y' }]);
+  });
+
+  test('keep to MEMORY_MAX_BODY_BYTES where it is lower', async () => {
+    const narrow = await startTestServer({ MEMORY_MAX_BODY_BYTES: '2000' });
+    const body = textOf(2_001, { userId: 'u', content: 'x' });
+    expectError(await askRaw(narrow, 'POST', '/v1/memories', body), 413, 'payload_too_large');
+    await narrow.stop();
+  });
+});
+
+describe('413', () => {
+  test.each([
+    ['6 MiB', 6 * MiB, 6 * MiB],
+    ['50 MiB, all sent before the answer is read', 50 * MiB, 50 * MiB],
+    ['50 MiB declared, nothing sent', 50 * MiB, 0],
+    ['2 GiB declared, nothing sent', 2048 * MiB, 0],
+    ['2 GiB declared, 30 MiB sent', 2048 * MiB, 30 * MiB],
+    ['1 PiB declared, 1 MiB sent', 1024 ** 5, MiB],
+  ])('for %s', async (_, declared, sent) => {
+    const lines = head(server, 'POST', '/v1/ingest', json, `Content-Length: ${declared}`);
+    const answer = await exchange(server, lines, Buffer.alloc(sent, ' '));
+    if (answer === null) throw new Error('the connection ended without an answer');
+    expectError(answer, 413, 'payload_too_large');
+  });
+
+  test('for chunks without an end, with a key; the connection closes soon after', async () => {
+    const lines = head(server, 'POST', '/v1/ingest', json, chunked);
+    const [known, unknown] = await Promise.all([
+      sendEndlessly(server, lines),
+      sendEndlessly(server, lines.replace(server.key, 'wrong')),
+    ]);
+    expect(known.received).toStartWith('HTTP/1.1 413 ');
+    expect(known.received).toContain('"error":"payload_too_large"');
+    expect(known.sentBytes).toBeGreaterThan(4 * 5 * MiB);
+    expect(unknown.received).toStartWith('HTTP/1.1 401 ');
+    expect([known.closed, unknown.closed]).toEqual([true, true]);
+  }, 30_000);
+});
+
+/** Sends chunks until the connection closes, at most 20 s. */
+function sendEndlessly(server: TestServer, head: string) {
+  const { hostname, port } = new URL(server.url);
+  const chunk = Buffer.from(`10000\r\n${'x'.repeat(65_536)}\r\n`);
+  type Outcome = { received: string; sentBytes: number; closed: boolean };
+  return new Promise<Outcome>((resolve) => {
+    let received = '';
+    let sentBytes = 0;
+    const socket = connect(Number(port), hostname);
+    const timer = setInterval(() => {
+      for (let count = 0; count < 32 && socket.writableLength < MiB; count += 1) {
+        socket.write(chunk);
+        sentBytes += chunk.length;
+      }
+    }, 5);
+    const deadline = setTimeout(() => finish(false), 20_000);
+    function finish(closed: boolean): void {
+      clearInterval(timer);
+      clearTimeout(deadline);
+      socket.destroy();
+      resolve({ received, sentBytes, closed });
+    }
+    socket.on('connect', () => socket.write(head));
+    socket.on('data', (data) => {
+      received += data;
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => finish(true));
+  });
+}

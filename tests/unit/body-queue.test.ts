@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'bun:test';
+import { type BodyQueueLimits, createBodyQueue } from '../../server/http/body-queue.ts';
+
+const MiB = 1024 * 1024;
+const usual = { totalBytes: 10 * MiB, projectBytes: 5 * MiB, maxWaiting: 3, maxWaitMs: 5_000 };
+
+/** A queue whose admissions are recorded by name, in order. */
+function queueOf(limits: Partial<BodyQueueLimits> = {}) {
+  const queue = createBodyQueue({ ...usual, ...limits });
+  const started: string[] = [];
+  const release = new Map<string, () => void>();
+  function admit(name: string, projectId: number, mib: number): Promise<unknown> {
+    return queue.admit(projectId, mib * MiB).then(
+      (free) => {
+        started.push(name);
+        release.set(name, free);
+      },
+      (error) => error,
+    );
+  }
+  async function free(name: string): Promise<void> {
+    release.get(name)?.();
+    await settle();
+  }
+  return { admit, free, started };
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('bodies of one project', () => {
+  test('start while they fit its share, then in order', async () => {
+    const { admit, free, started } = queueOf();
+    for (const name of ['a', 'b', 'c', 'd']) void admit(name, 1, 2);
+    await settle();
+    expect(started).toEqual(['a', 'b']);
+    await free('b');
+    expect(started).toEqual(['a', 'b', 'c']);
+    await free('a');
+    expect(started).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  test('one release starts all that fit', async () => {
+    const { admit, free, started } = queueOf();
+    for (const [name, mib] of [
+      ['a', 5],
+      ['b', 1],
+      ['c', 2],
+    ] as const)
+      void admit(name, 1, mib);
+    await settle();
+    await free('a');
+    expect(started).toEqual(['a', 'b', 'c']);
+  });
+
+  test('one larger than the share or the total runs alone', async () => {
+    const { admit, free, started } = queueOf();
+    void admit('a', 1, 50);
+    void admit('b', 1, 1);
+    await settle();
+    expect(started).toEqual(['a']);
+    await free('a');
+    expect(started).toEqual(['a', 'b']);
+  });
+
+  test('small ones never wait', async () => {
+    const { admit, started } = queueOf();
+    void admit('a', 1, 10);
+    for (const name of ['b', 'c', 'd', 'e', 'f']) void admit(name, 1, 1 / 16);
+    await settle();
+    expect(started.toSorted()).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+  });
+});
+
+describe('bodies of several projects', () => {
+  test('a project that uses its share does not hold back another', async () => {
+    const { admit, started } = queueOf();
+    for (const name of ['a', 'b', 'c']) void admit(name, 1, 5);
+    void admit('other', 2, 5);
+    await settle();
+    expect(started).toEqual(['a', 'other']);
+  });
+
+  test('projects take turns', async () => {
+    const { admit, free, started } = queueOf({ projectBytes: 10 * MiB });
+    void admit('full', 3, 10);
+    for (const name of ['a', 'b', 'c']) void admit(name, 1, 10);
+    void admit('other', 2, 10);
+    await settle();
+    for (const name of ['full', 'a', 'other', 'b']) await free(name);
+    expect(started).toEqual(['full', 'a', 'other', 'b', 'c']);
+  });
+
+  test('a large body is not passed for ever by smaller ones of others', async () => {
+    const { admit, free, started } = queueOf();
+    void admit('a', 1, 4);
+    void admit('b', 2, 4);
+    void admit('large', 3, 5);
+    void admit('small', 4, 1);
+    await settle();
+    expect(started).toEqual(['a', 'b']);
+    await free('a');
+    expect(started).toEqual(['a', 'b', 'large', 'small']);
+  });
+});
+
+describe('503 with Retry-After', () => {
+  const unavailable = { code: 'unavailable', retryAfterSeconds: 1 };
+
+  test('for more of a project than may wait', async () => {
+    const { admit, free, started } = queueOf();
+    for (const name of ['a', 'b', 'c', 'd']) void admit(name, 1, 5);
+    expect(await admit('e', 1, 5)).toMatchObject(unavailable);
+    void admit('other', 2, 5);
+    await free('a');
+    expect(started).toEqual(['a', 'other', 'b']);
+  });
+
+  test('for one that waited too long; the next takes its place', async () => {
+    const { admit, free, started } = queueOf({ maxWaitMs: 10 });
+    void admit('a', 1, 4);
+    expect(await admit('b', 1, 5)).toMatchObject(unavailable);
+    void admit('c', 1, 1);
+    await settle();
+    expect(started).toEqual(['a', 'c']);
+    await free('a');
+    await free('c');
+    void admit('d', 1, 5);
+    await settle();
+    expect(started).toEqual(['a', 'c', 'd']);
+  });
+});

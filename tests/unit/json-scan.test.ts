@@ -1,0 +1,107 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { scanJson } from '../../server/http/json-scan.ts';
+import { thrownBy } from '../support/thrown.ts';
+
+const scan = (text: string) => scanJson(new TextEncoder().encode(text));
+const messageOf = (text: string) => thrownBy(() => scan(text)).message;
+const list = (count: number, item = '0') => `[${Array(count).fill(item).join(',')}]`;
+const object = (count: number) =>
+  `{${Array.from({ length: count }, (_, index) => `"k${index}":0`).join(',')}}`;
+
+const tooDeep = 'the JSON must be at most 32 levels deep';
+const tooMany = 'the JSON must hold at most 200000 values';
+const tooWide = 'a record must hold at most 30000 fields';
+
+describe('levels', () => {
+  test.each([
+    ['['.repeat(32), '['.repeat(33)],
+    ['[ '.repeat(32) + '] '.repeat(32), '[ '.repeat(33) + '] '.repeat(33)],
+    ['{"a":'.repeat(32), '{"a":'.repeat(33)],
+    ['[[]]'.repeat(100) + '['.repeat(32), `${'[[]]'.repeat(100)}${'['.repeat(33)}`],
+    [`{"items":[${'['.repeat(30)}`, `{"items":[${'['.repeat(31)}`],
+  ])('32 pass, 33 do not', (passes, fails) => {
+    expect(() => scan(passes)).not.toThrow();
+    expect(messageOf(fails)).toBe(tooDeep);
+  });
+});
+
+describe('values', () => {
+  test.each([
+    [list(199_999), list(200_000)],
+    [list(199_999, '[ ]'), list(200_000, '[ ]')],
+    [list(99_999, '[1]'), list(100_000, '[1]')],
+    [list(199_999, '{\n}'), list(200_000, '{\n}')],
+    [`[[],${list(199_998, '"a"').slice(1)}`, `[[],${list(199_999, '"a"').slice(1)}`],
+  ])('200,000 pass, one more does not', (passes, fails) => {
+    expect(() => scan(passes)).not.toThrow();
+    expect(messageOf(fails)).toBe(tooMany);
+  });
+});
+
+describe('fields', () => {
+  test('30,000 of a body pass, one more does not', () => {
+    expect(() => scan(object(30_000))).not.toThrow();
+    expect(messageOf(object(30_001))).toBe(tooWide);
+  });
+
+  test('are counted for each item of a batch', () => {
+    const [good, bad] = [object(30_000), object(30_001)];
+    expect(scan(`{"items":[${good},${good},${good}]}`)).toHaveLength(3);
+    expect(messageOf(`{"items":[${good},${bad}]}`)).toBe(tooWide);
+  });
+
+  test('are counted together where the body holds more than its items', () => {
+    expect(messageOf(`{"items":[${object(30_000)}],"more":1}`)).toBe(tooWide);
+    expect(messageOf(`{"items":[${object(30_000)}],"items":[{}]}`)).toBe(tooWide);
+  });
+});
+
+test.each([
+  '"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["',
+  `"\\"${'['.repeat(40)}"`,
+  `"\\\\\\"${'{'.repeat(40)}"`,
+  `["\\\\",["${'['.repeat(40)}"]]`,
+  `{"${'['.repeat(40)}":"${','.repeat(300_000)}"}`,
+  `"${':'.repeat(50_000)}"`,
+  `"${'['.repeat(40)}`,
+  `"\\`,
+])('what stands in a string is not counted', (text) => {
+  expect(() => scan(text)).not.toThrow();
+});
+
+describe('the items of a batch', () => {
+  test.each<[text: string, items: string[] | null]>([
+    ['{"items":[1,[2,3],{"a":4}]}', ['1', '[2,3]', '{"a":4}']],
+    [' {\n"items" : [ "]}" , 2 ] } \n', [' "]}" ', ' 2 ']],
+    ['{"items":[]}', ['']],
+    ['{"items":[,]}', ['', '']],
+    ['{"items":["é,€"]}', ['"é,€"']],
+    ['{"items":[1],"more":2}', null],
+    ['{"items":[1],"items":[2]}', null],
+    ['{"more":2,"items":[1]}', null],
+    ['{"items":[1', null],
+    ['{"items":[1}}', null],
+    ['{"items":[1]]', null],
+    ['{"items":[1]}}', null],
+    ['{"items":{}}', null],
+    ['[1,2]', null],
+    ['', null],
+  ])('of %p', (text, items) => {
+    const bytes = new TextEncoder().encode(text);
+    const found = scanJson(bytes)?.map(([begin, end]) => bytes.subarray(begin, end));
+    expect(found?.map((range) => new TextDecoder().decode(range)) ?? null).toEqual(items);
+  });
+
+  test('are what JSON.parse finds, whatever they are', () => {
+    fc.assert(
+      fc.property(fc.array(fc.json({ maxDepth: 5 }), { minLength: 1 }), (items) => {
+        const bytes = new TextEncoder().encode(`{"items":[${items.join(' ,')}]}`);
+        const found = scanJson(bytes)?.map(([begin, end]) => bytes.subarray(begin, end));
+        expect(found?.map((range) => JSON.parse(new TextDecoder().decode(range)))).toEqual(
+          items.map((item) => JSON.parse(item)),
+        );
+      }),
+    );
+  });
+});

@@ -1,0 +1,33 @@
+import { expect, test } from 'bun:test';
+import { createSampler } from '../../server/http/log-sampler.ts';
+
+function samplerAt() {
+  const clock = { ms: 5_000 };
+  const sample = createSampler(() => clock.ms);
+  const take = (kind: number, count: number) => Array.from({ length: count }, () => sample(kind));
+  return { clock, sample, take };
+}
+
+test('twenty lines of a kind are written at once, the next is suppressed', () => {
+  const { take } = samplerAt();
+  expect(take(401, 21)).toEqual([...Array(20).fill(0), null]);
+  expect(take(429, 1)).toEqual([0]);
+});
+
+test('then two a second, each with the number of those suppressed before it', () => {
+  const { clock, take } = samplerAt();
+  take(401, 120);
+  clock.ms += 499;
+  expect(take(401, 1)).toEqual([null]);
+  clock.ms += 1;
+  expect(take(401, 3)).toEqual([101, null, null]);
+  clock.ms += 500;
+  expect(take(401, 2)).toEqual([2, null]);
+});
+
+test('after a quiet time the burst is full again, and not larger', () => {
+  const { clock, take } = samplerAt();
+  take(401, 50);
+  clock.ms += 3_600_000;
+  expect(take(401, 21)).toEqual([30, ...Array(19).fill(0), null]);
+});
