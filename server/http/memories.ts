@@ -57,7 +57,12 @@ export function memories(guard: Secured, services: RouteServices) {
     return { changes, expectedVersion: null, idempotency };
   }
 
-  function listed({ userId, order = 'desc', limit = limits.pageItemsDefault, ...query }: ListQuery) {
+  function listed({
+    userId,
+    order = 'desc',
+    limit = limits.pageItemsDefault,
+    ...query
+  }: ListQuery) {
     const filter = filterOf(query);
     const list = [userId, order, JSON.stringify(filter)];
     const after = query.cursor === undefined ? null : readCursor(query.cursor, list);

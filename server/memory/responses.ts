@@ -57,10 +57,7 @@ export function batchResponse(memoryIds: readonly string[], batch: Batch): Store
   return { ...ofNone, status: 202, body: JSON.stringify(accepted) };
 }
 
-export function importedResponse(
-  outcomes: readonly ImportOutcome[],
-  batch: Batch,
-): StoredResponse {
+export function importedResponse(outcomes: readonly ImportOutcome[], batch: Batch): StoredResponse {
   const conflicts = outcomes.flatMap((outcome, position): ItemFailure[] => {
     if (outcome !== 'conflict') return [];
     const message = 'externalId: another memory of this user has this source and externalId';

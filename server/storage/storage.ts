@@ -33,9 +33,7 @@ export interface Storage {
    * Removes the memory and its tasks, and removes its text from stored responses. Throws as
    * `updateMemory` does.
    */
-  deleteMemory(
-    write: Write & { id: string; expectedVersion: number | null },
-  ): Promise<WriteResult>;
+  deleteMemory(write: Write & { id: string; expectedVersion: number | null }): Promise<WriteResult>;
 
   /**
    * Removes everything that the user had when it began, as `deleteMemory` does, and returns how
@@ -50,9 +48,7 @@ export interface Storage {
    * `processing` queued. Skips ids that exist; fails items whose user, source and external id name
    * another memory. Throws `rate_limited` as `acceptRecords` does.
    */
-  importMemories(
-    write: Write & { memories: ImportedMemory[]; batch: Batch },
-  ): Promise<WriteResult>;
+  importMemories(write: Write & { memories: ImportedMemory[]; batch: Batch }): Promise<WriteResult>;
 
   /**
    * Stores the records, in their order, each with a task to index it. One whose user, source and

@@ -47,7 +47,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const notifier = createNotifier();
   let isStopping = false;
   /** What is being stored beside the next claim. */
-  let storing: Promise<void>[] = [];
+  const storing: Promise<void>[] = [];
 
   async function loop(): Promise<void> {
     let isRecovered = false;

@@ -1,4 +1,4 @@
-import { Database } from 'bun:sqlite';
+import type { Database } from 'bun:sqlite';
 import { isDamage } from './errors.ts';
 
 /** How many faults are named; one is enough to refuse a file. */

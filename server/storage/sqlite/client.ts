@@ -2,9 +2,9 @@ import { statSync } from 'node:fs';
 import type { Page, SearchResult, Storage, StorageHealth } from '../storage.ts';
 import { notRead } from './errors.ts';
 import type { FileCheck } from './file-identity.ts';
-import type { ReaderPool } from './reader-pool.ts';
-import type { KeyReads } from './reader/memories.ts';
 import type { PageReads } from './reader/list.ts';
+import type { KeyReads } from './reader/memories.ts';
+import type { ReaderPool } from './reader-pool.ts';
 import type { WriterClient } from './writer-client.ts';
 
 /** The threads and the connection behind the storage interface. */
@@ -105,7 +105,8 @@ export function createOperations(parts: Parts): Operations {
     revokeKey: (id, at) => admin('revokeKey', { id, at }),
     touchKeys: (used) => admin('touchKeys', used),
     // Read first: a server must come up for reading on a disk without room.
-    ensureProject: async (name) => keyReads.findProject(name) ?? (await admin('ensureProject', name)),
+    ensureProject: async (name) =>
+      keyReads.findProject(name) ?? (await admin('ensureProject', name)),
 
     maintain: (run) => admin('maintain', run),
     health: async () => stateOf(parts),

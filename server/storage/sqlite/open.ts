@@ -1,17 +1,17 @@
 import { existsSync, statSync } from 'node:fs';
 import type { MessagePort } from 'node:worker_threads';
-import type { Storage, TaskStorage } from '../storage.ts';
 import { createChannel } from '../../threads/channel.ts';
 import { startThread } from '../../threads/start.ts';
+import type { Storage, TaskStorage } from '../storage.ts';
 import { damaged, structuralFaults } from './check.ts';
 import { createOperations } from './client.ts';
 import { watchFile } from './file-identity.ts';
 import { type Lock, lockDatabase } from './lock.ts';
 import { migrate } from './migrate.ts';
 import { canonicalPath } from './path.ts';
-import { createReaderPool } from './reader-pool.ts';
 import { createPageReads } from './reader/list.ts';
 import { createKeyReads } from './reader/memories.ts';
+import { createReaderPool } from './reader-pool.ts';
 import { closeKeepingLog, keepFilesPrivate, openForReading, openForWriting } from './settings.ts';
 import { createWriterClient } from './writer-client.ts';
 

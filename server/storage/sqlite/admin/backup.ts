@@ -16,12 +16,12 @@ import { assertOurs, migrate } from '../migrate.ts';
 import { arrivingAt, canonicalPath } from '../path.ts';
 import {
   applySetting,
+  busyTimeoutMs,
   closeKeepingLog,
   heldByAnother,
   keepFilesPrivate,
   openForReading,
   openForWriting,
-  busyTimeoutMs,
 } from '../settings.ts';
 
 /** What a backup holds. */

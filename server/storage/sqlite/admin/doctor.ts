@@ -6,8 +6,8 @@ import { isDamage } from '../errors.ts';
 import { isLocked } from '../lock.ts';
 import { assertOurs } from '../migrate.ts';
 import { assertWhole } from '../path.ts';
-import { maxRebuiltBytes } from '../writer/scrub.ts';
 import { busyTimeoutMs } from '../settings.ts';
+import { maxRebuiltBytes } from '../writer/scrub.ts';
 
 /** One thing that was looked at; `advice` says what to do about it. */
 export type Finding = {

@@ -51,7 +51,9 @@ export function createIdempotencyKeys(db: Database, uptime: Uptime): Idempotency
     if (fingerprint !== idempotency.fingerprint) throw keyReused();
     const { memoryId } = response;
     const isExpired = memoryId !== null && expiresAt !== null && expiresAt <= at;
-    const shown = isExpired ? { ...response, body: deletedBody(memoryId), version: null } : response;
+    const shown = isExpired
+      ? { ...response, body: deletedBody(memoryId), version: null }
+      : response;
     return { response: shown, replayed: true };
   }
 

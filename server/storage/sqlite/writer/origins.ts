@@ -40,17 +40,7 @@ export function createOrigins(db: Database): Origins {
     },
     replace(projectId, rowId, memory, { lastChange, at }) {
       const { type, content, metadata, occurredAt, expiresAt } = memory;
-      update.run(
-        type,
-        content,
-        metadata,
-        occurredAt,
-        expiresAt,
-        lastChange,
-        at,
-        projectId,
-        rowId,
-      );
+      update.run(type, content, metadata, occurredAt, expiresAt, lastChange, at, projectId, rowId);
     },
   };
 }

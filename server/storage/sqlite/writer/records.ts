@@ -2,8 +2,8 @@ import type { Database } from 'bun:sqlite';
 import {
   acceptedResponse,
   batchResponse,
-  importedResponse,
   type ImportOutcome,
+  importedResponse,
 } from '../../../memory/responses.ts';
 import type {
   Batch,

@@ -101,8 +101,7 @@ export function createTaskWrites(db: Database, users: Users): TaskWrites {
         const row = holder.get(projectId, taskId, leaseToken);
         if (row === null) return false;
         const user = JSON.stringify([projectId, row.userId]);
-        const lastChange =
-          changes.get(user) ?? users.recordChange(projectId, row.userId ?? '', 0);
+        const lastChange = changes.get(user) ?? users.recordChange(projectId, row.userId ?? '', 0);
         changes.set(user, lastChange);
         complete.run(chunks, now, lastChange, projectId, taskId);
         return true;

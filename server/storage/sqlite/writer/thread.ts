@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { limits } from '../../../../sdk/contract/limits.ts';
-import { type Inbox, type Incoming, openInbox, parent, watched } from '../../../threads/serve.ts';
 import type { Port } from '../../../threads/channel.ts';
+import { type Inbox, type Incoming, openInbox, parent, watched } from '../../../threads/serve.ts';
 import type { MaintenanceReport, WriteResult } from '../../storage.ts';
 import { watchFile } from '../file-identity.ts';
 import type { WriterNotice, WriterOrder, WriterStart } from '../protocol.ts';
@@ -9,7 +9,7 @@ import { applySetting, closeKeepingLog, openForWriting } from '../settings.ts';
 import { createCheckpoints } from './checkpoints.ts';
 import { createGroupCommit, unfinished } from './group-commit.ts';
 import { createWriteHealth } from './health.ts';
-import { openWrites, type Operations } from './operations.ts';
+import { type Operations, openWrites } from './operations.ts';
 import { createScrubber } from './scrub.ts';
 
 /*
@@ -72,8 +72,8 @@ function run(call: Incoming): (() => void) | typeof unfinished {
 function attachTexts({ argument, texts }: Incoming): unknown {
   const { memory, records, memories } = argument as Record<string, unknown>;
   const owners = memory === undefined ? (records ?? memories ?? []) : [memory];
-  for (const [index, text] of texts.entries()) {
-    (owners as { content: string }[])[index]!.content = text;
+  for (const [index, owner] of (owners as { content: string }[]).entries()) {
+    owner.content = texts[index] ?? '';
   }
   return argument;
 }
