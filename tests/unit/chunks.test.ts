@@ -17,41 +17,40 @@ const texts = fc
   )
   .map((parts) => parts.join(''));
 
-function cut(content: string): string[] {
+function cut(text: string): string[] {
   let end = 0;
-  return splitChunks(content).map((length) => {
+  return splitChunks(text).map((length) => {
     end += length;
-    return content.slice(end - length, end);
+    return text.slice(end - length, end);
   });
 }
 
-test('the author is searched with each chunk, unless it is too long for a name', () => {
-  const content = 'word '.repeat(1_000);
-  const textsOf = (author: string) => {
-    const metadata = JSON.stringify({ author });
-    return indexedChunks(content, metadata, splitChunks(content)).map(({ text }) => text);
-  };
-  expect(textsOf('Ana').every((text) => text.startsWith('ana: word'))).toBe(true);
-  expect(textsOf('ana '.repeat(4_000)).join('')).not.toContain('ana');
+/** The texts under which the search index takes the chunks of a memory. */
+function indexedTexts(content: string, metadata: object): string[] {
+  const chunks = indexedChunks(content, JSON.stringify(metadata), splitChunks(content));
+  return chunks.map(({ text }) => text);
+}
+
+test('an author is indexed with each chunk, unless it is too long to be a name', () => {
+  const text = 'word '.repeat(1_000);
+  expect(indexedTexts(text, { author: 'Ana' }).every((one) => one.includes('ana'))).toBe(true);
+  expect(indexedTexts(text, { author: 'ana '.repeat(4_000) }).join('')).not.toContain('ana');
 });
 
-test('the title is searched with the first chunk, unless the text holds it', () => {
-  const metadata = JSON.stringify({ title: 'Green tea' });
-  const textsOf = (content: string) => indexedChunks(content, metadata, [3, content.length - 3]);
-  expect(textsOf('abcdef')).toEqual([
-    { start: 0, length: 3, text: 'green tea\nabc' },
-    { start: 3, length: 3, text: 'def' },
-  ]);
-  const content = 'Green tea';
-  expect(indexedChunks(content, metadata, [content.length])[0]?.text).toBe('green tea');
+test('a title that the text lacks is indexed with the first chunk alone', () => {
+  const text = 'word '.repeat(1_000);
+  const [first = '', ...rest] = indexedTexts(text, { title: 'Streets' });
+  expect(first).toContain('streets');
+  expect(rest.join('')).not.toContain('streets');
+  const [repeated] = indexedTexts('Streets and houses', { title: 'Streets' });
+  expect(repeated).toBe(indexedTexts('Streets and houses', {})[0] ?? '');
 });
 
-describe('chunks of any text', () => {
-  test('cover it all', () => {
+describe('the chunks of any text', () => {
+  test('follow one another and cover it all', () => {
     const covers = fc.property(texts, (text) => {
-      const lengths = splitChunks(text);
-      expect(lengths.every((length) => length > 0)).toBe(true);
-      expect(lengths.reduce((sum, length) => sum + length, 0)).toBe(text.length);
+      expect(cut(text).join('')).toBe(text);
+      expect(splitChunks(text).every((length) => length > 0)).toBe(true);
     });
     fc.assert(covers, { numRuns: 300 });
   });
@@ -95,11 +94,11 @@ describe('a cut falls', () => {
     expect(first(`${half}。And a word${half}`)).toBe(`${half}。`);
   });
 
-  test('after a word where there is nothing better', () => {
+  test('after a word where there is no better place', () => {
     expect(first(`${half} word${half}`)).toBe(`${half} `);
   });
 
-  test('in the second half only, so that no chunk is a crumb', () => {
+  test('in the second half only, so that no chunk is tiny', () => {
     expect(first(`short\n\n${'x'.repeat(2_000)}`)).toHaveLength(targetLength);
   });
 });

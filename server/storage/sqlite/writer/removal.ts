@@ -75,7 +75,6 @@ export function createRemoval(
     removeExpired(now, limit) {
       const rows = expired.all(now, limit);
       for (const row of rows) remove(row.projectId, row.userId, [row]);
-      if (rows.length > 0) scrub.note();
       return rows.length;
     },
   };
