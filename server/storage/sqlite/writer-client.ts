@@ -55,7 +55,9 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
   const { preload, warn, onReplaced, onEnd } = options;
   const queue = new FairQueue<Waiting>();
   const restarts = createRestarts(onEnd);
+  const drained = Promise.withResolvers<void>();
   let rowsInHand = 0;
+  let isStopping = false;
   let fault: string | null = null;
   let silence: string | null = null;
   let writer = start();
@@ -118,6 +120,7 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
     const done = () => {
       rowsInHand -= cost;
       dispatch();
+      if (isStopping && rowsInHand === 0) drained.resolve();
     };
     writer.call(operation, argument, texts).then(resolve, reject).then(done, done);
   }
@@ -125,7 +128,7 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
   return {
     ready: Promise.all([writer.ready, checkpointer.ready]).then(() => {}),
     async write<T>(request: WriteRequest): Promise<T> {
-      const why = silence ?? fault;
+      const why = isStopping ? 'the service is shutting down' : (silence ?? fault);
       if (why !== null) throw unavailable(`${why}; nothing was stored`);
       const { value, texts } = await new Promise<Returned>((resolve, reject) => {
         queue.push(request.projectId, { ...request, resolve, reject });
@@ -144,6 +147,9 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
     fault: () => silence ?? fault,
     warning: () => checkpointer.warning(),
     async stop() {
+      isStopping = true;
+      // What was asked for before is still stored.
+      if (rowsInHand > 0) await drained.promise;
       restarts.stop();
       await checkpointer.stop();
       // The writer closes last, and leaves a log that the file may lack to the next start.

@@ -14,7 +14,7 @@ type SearchRead = Parameters<Storage['searchMemories']>[0];
 /** Of text in a response of more than one memory, in UTF-16 units. Ten of the usual largest fit. */
 const maxText = 64 * 1024 * 1024;
 /** What one search may spend on building an index before it gives way. */
-const buildBudgetMs = 5_000;
+const buildBudgetMs = 10_000;
 
 /**
  * Searches of one reader thread. The indexes of the users that were searched last are held, within

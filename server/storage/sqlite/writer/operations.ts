@@ -31,7 +31,7 @@ export function openWrites(
   const queueLimit = createQueueLimit(db);
   const operations: Operations = {
     ...createMemoryWrites(db, { keys, users, origins, removal }),
-    ...createRecordWrites(db, { keys, users, origins, tasks, queueLimit }),
+    ...createRecordWrites(db, { keys, users, origins, tasks, removal, queueLimit }),
     ...tasks,
     ...createKeyWrites(db),
     eraseUser: removal.eraseUser,

@@ -17,6 +17,7 @@ import { prepareInsert } from '../row.ts';
 import type { IdempotencyKeys } from './idempotency.ts';
 import type { Origins } from './origins.ts';
 import type { QueueLimit } from './queue-limit.ts';
+import type { Removal } from './removal.ts';
 import type { TaskWrites } from './tasks.ts';
 import type { Users } from './users.ts';
 
@@ -36,12 +37,19 @@ export function createRecordWrites(
     users: Users;
     origins: Origins;
     tasks: TaskWrites;
+    removal: Removal;
     queueLimit: QueueLimit;
   },
 ): RecordWrites {
-  const { keys, users, origins, tasks, queueLimit } = parts;
+  const { keys, users, origins, tasks, removal, queueLimit } = parts;
   const insert = prepareInsert(db);
-  const known = db.prepare('SELECT 1 FROM memories WHERE project_id = ? AND id = ?');
+  const known = db.prepare<
+    { rowId: number; userId: string; isExpired: number },
+    (number | string)[]
+  >(
+    `SELECT row_id AS rowId, user_id AS userId, ifnull(expires_at <= ?, 0) AS isExpired
+     FROM memories WHERE project_id = ? AND id = ?`,
+  );
 
   /** One change a user for the whole write, however many of its memories there are. */
   function changesOf(projectId: number) {
@@ -88,7 +96,10 @@ export function createRecordWrites(
     changeOf: (userId: string) => number,
   ): ImportOutcome {
     const { id, userId, status, version, createdAt, updatedAt } = memory;
-    if (known.get(projectId, id) !== null) return 'skipped';
+    const found = known.get(at, projectId, id);
+    if (found !== null && found.isExpired === 0) return 'skipped';
+    // It does not exist any more, and the next maintenance would remove it.
+    if (found !== null) removal.remove(projectId, found.userId, [{ rowId: found.rowId, id }]);
     if (origins.find(projectId, memory, at) !== null) return 'conflict';
     const row = { version, lastChange: changeOf(userId), createdAt, updatedAt };
     const rowId = insert(projectId, memory, row);

@@ -7,17 +7,18 @@ import type { ScrubNote } from './scrub.ts';
 import type { Users } from './users.ts';
 
 type Row = { rowId: number; id: string };
+type ErasedRow = Row & { expiresAt: number | null };
 
 /** An erasure remembers from group to group how far it is. */
-export type Erasure = Write & {
-  userId: string;
-  progress?: { lastRowId: number; erased: number };
-};
+export type Erasure = Write & { userId: string; progress?: Progress };
+
+type Progress = { lastRowId: number; erased: number };
 
 /** Memories that go: one, all of a user, and those that expired. */
 export type Removal = {
   /** Removes memories of one user, with their tasks and their text in stored responses. */
   remove(projectId: number, userId: string, rows: readonly Row[]): void;
+  /** Memories that have expired are removed as well, and not counted. */
   eraseUser(erasure: Erasure): WriteResult | typeof unfinished;
   /** Removes memories that expired until `now`, at most `limit`. Returns how many. */
   removeExpired(now: number, limit: number): number;
@@ -31,13 +32,15 @@ export function createRemoval(
   parts: { keys: IdempotencyKeys; users: Users; scrub: ScrubNote },
 ): Removal {
   const { keys, users, scrub } = parts;
+  /** By project, user and key: requests with the same key count together. */
+  const underWay = new Map<string, Progress>();
   const removeTasks = db.prepare('DELETE FROM tasks WHERE project_id = ? AND memory_row_id = ?');
   const removeMemory = db.prepare('DELETE FROM memories WHERE project_id = ? AND row_id = ?');
   const newest = db.prepare<{ rowId: number | null }, [number, string]>(
     'SELECT max(row_id) AS rowId FROM memories WHERE project_id = ? AND user_id = ?',
   );
-  const some = db.prepare<Row, [number, string, number, number]>(
-    `SELECT row_id AS rowId, id FROM memories
+  const some = db.prepare<ErasedRow, [number, string, number, number]>(
+    `SELECT row_id AS rowId, id, expires_at AS expiresAt FROM memories
      WHERE project_id = ? AND user_id = ? AND row_id <= ? ORDER BY created_at, id LIMIT ?`,
   );
   const expired = db.prepare<Row & { projectId: number; userId: string }, [number, number]>(
@@ -54,22 +57,33 @@ export function createRemoval(
     users.recordChange(projectId, userId, -rows.length);
   }
 
+  function progressOf(erasure: Erasure): Progress {
+    const { projectId, userId, idempotency } = erasure;
+    const shared = idempotency === null ? undefined : underWay.get(nameOf(erasure));
+    erasure.progress ??= shared ?? {
+      lastRowId: newest.get(projectId, userId)?.rowId ?? 0,
+      erased: 0,
+    };
+    if (idempotency !== null) underWay.set(nameOf(erasure), erasure.progress);
+    return erasure.progress;
+  }
+
   return {
     remove,
     eraseUser(erasure) {
-      const { projectId, userId } = erasure;
-      // A twin may have ended since the last group.
+      const { projectId, userId, at } = erasure;
+      // A request with the same key may have ended since the last group.
       const replay = keys.find(erasure);
       if (replay !== null) return replay;
-      erasure.progress ??= { lastRowId: newest.get(projectId, userId)?.rowId ?? 0, erased: 0 };
-      const { progress } = erasure;
+      const progress = progressOf(erasure);
       const rows = some.all(projectId, userId, progress.lastRowId, rowsPerGroup);
       if (rows.length > 0) {
         remove(projectId, userId, rows);
         scrub.note();
-        progress.erased += rows.length;
+        progress.erased += rows.filter(({ expiresAt }) => (expiresAt ?? at + 1) > at).length;
       }
       if (rows.length === rowsPerGroup) return unfinished;
+      if (erasure.idempotency !== null) underWay.delete(nameOf(erasure));
       return keys.store(erasure, erasedResponse(progress.erased));
     },
     removeExpired(now, limit) {
@@ -78,4 +92,8 @@ export function createRemoval(
       return rows.length;
     },
   };
+}
+
+function nameOf({ projectId, userId, idempotency }: Erasure): string {
+  return JSON.stringify([projectId, userId, idempotency?.scope, idempotency?.key]);
 }
