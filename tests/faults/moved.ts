@@ -11,6 +11,7 @@ import { countLost, type Save, saveOnce, startSaves } from './traffic/saves.ts';
 const cycles = { quick: 1, full: 12 };
 const clients = 8;
 const loadedMs = { from: 150, to: 900 };
+const exitWithinMs = 12_000;
 /** Saved first; the file that replaces the database contains only these. */
 const firstSaves = 20;
 
@@ -88,7 +89,8 @@ async function runCycle({
   counts.afterDetection += late.length;
   if (!target.running())
     violations.add(`${act.name}: the server ended: ${target.log().slice(-200)}`);
-  await (random.chance(0.5) ? target.stop() : target.kill());
+  if (random.chance(0.5) && !(await stopsInTime(target))) violations.add(`${act.name}: no exit`);
+  await target.kill();
   if (isLossless(act)) counts.lost += await recover({ target, act, violations }, all);
   return detectedAt === null ? null : detectedAt - actedAt;
 }
@@ -103,6 +105,11 @@ async function prepare(target: Target, other: string): Promise<Save[]> {
   await target.stop();
   copyFileSync(target.path, other);
   return saves;
+}
+
+async function stopsInTime(target: Target): Promise<boolean> {
+  const stopped = target.stop().then(() => true);
+  return Promise.race([stopped, Bun.sleep(exitWithinMs).then(() => false)]);
 }
 
 /** Moves the file back and returns how many acknowledged saves are missing. */
