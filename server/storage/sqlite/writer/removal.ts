@@ -55,6 +55,7 @@ export function createRemoval(
       keys.removeText(projectId, id);
     }
     users.recordChange(projectId, userId, -rows.length);
+    scrub.noteDeleted();
   }
 
   function progressOf(erasure: Erasure): Progress {
@@ -79,10 +80,10 @@ export function createRemoval(
       const rows = some.all(projectId, userId, progress.lastRowId, rowsPerGroup);
       if (rows.length > 0) {
         remove(projectId, userId, rows);
-        scrub.note();
         progress.erased += rows.filter(({ expiresAt }) => (expiresAt ?? at + 1) > at).length;
       }
       if (rows.length === rowsPerGroup) return unfinished;
+      scrub.noteErased();
       if (erasure.idempotency !== null) underWay.delete(nameOf(erasure));
       return keys.store(erasure, erasedResponse(progress.erased));
     },

@@ -9,8 +9,13 @@ import { announced } from '../../../threads/serve.ts';
  * log removes both. Writes wait meanwhile, so a rebuild is followed by a pause in proportion.
  */
 
-/** Inside a write: remembers that text was erased, until a scrub has ended. */
-export type ScrubNote = { note(): void };
+/** Inside a write: remembers what was deleted, until a scrub has ended. */
+export type ScrubNote = {
+  /** Something was deleted. The next erasure of a user is worth a rebuild. */
+  noteDeleted(): void;
+  /** A user was erased: what was deleted since the last rebuild is to leave the file. */
+  noteErased(): void;
+};
 
 export type Scrubber = ScrubNote & {
   /** Scrubs when it is due. Runs outside of any transaction. */
@@ -37,13 +42,18 @@ export function createScrubber(options: {
 }): Scrubber {
   const { db, path, warn } = options;
   const note = db.prepare(
-    `INSERT INTO maintenance (name, value) VALUES ('scrub', 1)
+    `INSERT INTO maintenance (name, value) SELECT 'scrub', 1
+     WHERE EXISTS (SELECT 1 FROM maintenance WHERE name = 'deleted')
      ON CONFLICT DO UPDATE SET value = value + 1`,
+  );
+  const noteDeleted = db.prepare(
+    `INSERT INTO maintenance (name, value) VALUES ('deleted', 1) ON CONFLICT DO NOTHING`,
   );
   const noted = db.prepare<{ value: number }, []>(
     `SELECT value FROM maintenance WHERE name = 'scrub'`,
   );
   const done = db.prepare(`DELETE FROM maintenance WHERE name = 'scrub' AND value = ?`);
+  const forgetDeleted = db.prepare(`DELETE FROM maintenance WHERE name = 'deleted'`);
   let isNoted = noted.get() !== null;
   let notBefore = performance.now() + delayMs;
   /** The note for which the file was rebuilt and only the log could not be emptied. */
@@ -54,7 +64,11 @@ export function createScrubber(options: {
     isNoted = value !== null;
     if (value === null) return;
     const isSmall = statSync(path).size <= maxRebuiltBytes;
-    if (isSmall && rebuilt !== value) db.run('VACUUM');
+    if (isSmall && rebuilt !== value) {
+      // First: what is deleted from here on is not part of the rebuild.
+      forgetDeleted.run();
+      db.run('VACUUM');
+    }
     rebuilt = value;
     const isEmptied = emptyLog(db);
     if (!isEmptied) return;
@@ -63,8 +77,9 @@ export function createScrubber(options: {
   }
 
   return {
-    note() {
-      note.run();
+    noteDeleted: () => void noteDeleted.run(),
+    noteErased() {
+      if (note.run().changes === 0) return;
       if (!isNoted) notBefore = Math.max(notBefore, performance.now() + delayMs);
       isNoted = true;
     },
