@@ -21,12 +21,10 @@ const fileSystems: Record<number, string> = {
   2035054128: 'overlay',
 };
 
-/** What the figures depend on. */
+/** What absolute figures depend on. */
 export async function describeMachine(folder: string): Promise<[string, string][]> {
   const [cpu] = cpus();
   const sqlite = new Database(':memory:').prepare('SELECT sqlite_version() AS version').get();
-  const commit = await output(['git', 'rev-parse', '--short', 'HEAD']);
-  const changed = (await output(['git', 'status', '--porcelain', 'server', 'sdk'])) !== '';
   const fileSystem = fileSystems[statfsSync(folder).type] ?? 'unknown';
   return [
     ['processor', `${cpus().length} cores, ${cpu?.model.trim() ?? 'unknown'}`],
@@ -35,15 +33,22 @@ export async function describeMachine(folder: string): Promise<[string, string][
     ['system', `${process.platform} ${release()}`],
     ['Bun', Bun.version],
     ['SQLite', (sqlite as { version: string }).version],
-    ['Node, for the rivals', await output(['node', '--version'])],
-    ['commit', `${commit}${changed ? ', with changes' : ''}`],
+    ['Node, for the peers', await output(['node', '--version'])],
+    ['commit', await commitOf()],
     ['date', new Date().toISOString().slice(0, 10)],
   ];
 }
 
+/** The commit that is measured, marked where server or SDK have uncommitted changes. */
+export async function commitOf(): Promise<string> {
+  const commit = await output(['git', 'rev-parse', '--short', 'HEAD']);
+  const changed = (await output(['git', 'status', '--porcelain', 'server', 'sdk'])) !== '';
+  return `${commit}${changed ? ', with changes' : ''}`;
+}
+
 /**
- * Of the time in which there was something to do, how much a host gave to other machines: asked at
- * the end, about all since the call. The more it is, the less the figures say.
+ * Returns a function that reports how much of the busy time since this call the host gave to other
+ * machines (steal time). The larger it is, the less the figures mean.
  */
 export function watchHost(): () => [string, string] {
   const before = busyTime();
@@ -51,11 +56,11 @@ export function watchHost(): () => [string, string] {
     const { stolen, busy } = busyTime();
     const share = (stolen - before.stolen) / (busy - before.busy);
     const percent = Number.isFinite(share) ? `${short(share * 100)} %` : 'unknown';
-    return ['taken by the host', `${percent} of the busy time`];
+    return ['steal time', `${percent} of the busy time`];
   };
 }
 
-/** In ticks since the machine started; 0 where the system does not say. */
+/** In ticks since the machine started; 0 where the system does not report it. */
 function busyTime(): { stolen: number; busy: number } {
   const path = '/proc/stat';
   if (!existsSync(path)) return { stolen: 0, busy: 0 };
@@ -65,7 +70,7 @@ function busyTime(): { stolen: number; busy: number } {
   return { stolen, busy: user + nice + system + interrupt + soft + stolen };
 }
 
-/** What the disk itself takes to make a small write durable: no commit can be faster. */
+/** The time the disk takes to make a small write durable; no commit can be faster. */
 function syncMs(folder: string): number {
   const path = join(folder, 'sync');
   const file = openSync(path, 'w');

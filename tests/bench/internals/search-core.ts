@@ -1,14 +1,14 @@
 /*
  * What search costs without a database: analysing a save, the bytes that are stored, and a query
- * over one user's passages. Run: bun tests/bench/search-core.ts [file with text, a line each]
+ * over one user's passages. Run: bun tests/bench/internals/search-core.ts [file with text, a line each]
  */
 import { readFileSync } from 'node:fs';
-import { analyse } from '../../server/search/analyse.ts';
-import { parseQuery } from '../../server/search/query.ts';
-import { Search, type SearchPassage } from '../../server/search/score.ts';
-import { snippet } from '../../server/search/snippet.ts';
-import { searchWeights } from '../../server/search/weights.ts';
-import { readConversations } from '../eval/data.ts';
+import { analyse } from '../../../server/search/analyse.ts';
+import { parseQuery } from '../../../server/search/query.ts';
+import { Search, type SearchPassage } from '../../../server/search/score.ts';
+import { snippet } from '../../../server/search/snippet.ts';
+import { searchWeights } from '../../../server/search/weights.ts';
+import { readConversations } from '../../eval/data.ts';
 
 const queries = {
   question: 'What did Marcus build in his garage last summer?',

@@ -1,7 +1,7 @@
 /*
- * The whole service over another storage: one that stores nothing, which shows what the key, the
- * schema, the request id and the log cost, or with a `store` one that commits every save by
- * itself. Its argument: { env, store }.
+ * The whole service over a storage of its own: without `store` nothing is stored, which leaves the
+ * cost of auth, schema, request id and log; with a `store` every save is one commit.
+ * Its argument: { env, store }.
  */
 import { createApp } from '../../../server/app.ts';
 import { readConfig } from '../../../server/config.ts';
@@ -9,29 +9,26 @@ import { createAuthenticator } from '../../../server/http/authenticate.ts';
 import { newMemoryId } from '../../../server/ids.ts';
 import { createLogger, jsonLine, stderrSink } from '../../../server/log.ts';
 import type { Storage } from '../../../server/storage/storage.ts';
-import { listenOn } from './listen.ts';
-import { openSingle, type SingleStore } from './single.ts';
+import { listenOn } from '../subjects/listen.ts';
+import { openStore, type StoreOptions } from './store.ts';
 
-type Spec = {
-  env: Record<string, string>;
-  store?: SingleStore;
-};
+type Spec = { env: Record<string, string>; store?: StoreOptions };
 
-const { env, store } = JSON.parse(process.argv[2] ?? '') as Spec;
-const single = store === undefined ? null : openSingle(store);
+const { env, store: options } = JSON.parse(process.argv[2] ?? '') as Spec;
+const store = options === undefined ? null : openStore(options);
 const config = readConfig(env);
 const sink = stderrSink(jsonLine);
 const now = Date.now;
 const clock = () => performance.now();
 
-const own: Pick<Storage, 'saveMemory'> = {
+const onlySaves: Pick<Storage, 'saveMemory'> = {
   async saveMemory({ memory, at, answer }) {
     const stored = { ...memory, status: 'complete' as const, createdAt: at, updatedAt: at };
-    single?.save(stored, memory.passages);
+    store?.save(stored);
     return { answer: answer(stored), replayed: false };
   },
 };
-const storage = own as Storage;
+const storage = onlySaves as Storage;
 const fixed = { key: config.apiKey ?? '', projectId: 1 };
 
 const app = createApp({
@@ -49,4 +46,4 @@ const app = createApp({
   refusal: () => null,
 });
 
-listenOn(app.fetch, () => single?.close());
+listenOn(app.fetch, () => store?.close());
