@@ -11,8 +11,8 @@ import type { Tree } from './kit/trees.ts';
 
 const contentBytes = 100;
 const most = 7;
-/** What takes less for each memory is left out of the table. */
-const leastShown = 1;
+/** In bytes: an empty table or index takes one page, which is less for each memory. */
+const leastShown = 5;
 
 /** Bytes of each table and index for each memory, and of the whole file. */
 type Stored = { each: number; parts: Map<string, number> };

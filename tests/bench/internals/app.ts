@@ -1,7 +1,7 @@
 /*
  * The whole service over a storage of its own: without `store` nothing is stored, which leaves the
  * cost of auth, schema, request id and log; with a `store` every save is one commit.
- * Its argument: { env, store }.
+ * Its spec: { env, store }.
  */
 import { createApp } from '../../../server/app.ts';
 import { readConfig } from '../../../server/config.ts';
@@ -10,11 +10,12 @@ import { newMemoryId } from '../../../server/ids.ts';
 import { createLogger, jsonLine, stderrSink } from '../../../server/log.ts';
 import type { Storage } from '../../../server/storage/storage.ts';
 import { listenOn } from '../subjects/listen.ts';
+import { readSpec } from '../subjects/spec.ts';
 import { openStore, type StoreOptions } from './store.ts';
 
 type Spec = { env: Record<string, string>; store?: StoreOptions };
 
-const { env, store: options } = JSON.parse(process.argv[2] ?? '') as Spec;
+const { env, store: options } = readSpec<Spec>();
 const store = options === undefined ? null : openStore(options);
 const config = readConfig(env);
 const sink = stderrSink(jsonLine);

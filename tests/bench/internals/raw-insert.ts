@@ -7,6 +7,17 @@ const tables = [
   { name: 'passages', rowNumber: 'memory_seq' },
 ];
 
+/** What the service sets for the connection that writes. */
+const settings = {
+  journal_mode: 'WAL',
+  synchronous: 'FULL',
+  foreign_keys: 1,
+  secure_delete: 1,
+  cell_size_check: 1,
+  cache_size: -32_768,
+  wal_autocheckpoint: 8_000,
+};
+
 type Row = SQLQueryBindings[];
 
 export type RawInsert = {
@@ -20,10 +31,7 @@ export type RawInsert = {
 export function createRawInsert(source: string, target: string, perTransaction: number): RawInsert {
   const from = new Database(source, { readonly: true });
   const to = new Database(target, { create: true });
-  to.run('PRAGMA journal_mode = WAL');
-  to.run('PRAGMA synchronous = FULL');
-  to.run('PRAGMA wal_autocheckpoint = 8000');
-  to.run('PRAGMA cache_size = -65536');
+  for (const [name, value] of Object.entries(settings)) to.run(`PRAGMA ${name} = ${value}`);
   for (const sql of schemaOf(from)) to.run(sql);
   const inserts = tables.map(({ name }) => {
     const marks = columnsOf(from, name).map(() => '?');

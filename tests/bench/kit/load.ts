@@ -23,12 +23,18 @@ export type Measured = {
   maxMs: number;
 };
 
-type State = { sentAt: number; rest: Uint8Array | null; parser: ResponseParser; done: boolean };
+type State = {
+  parser: ResponseParser;
+  /** What the socket has not yet accepted of a request. */
+  rest: Uint8Array | null;
+  sentAt: number;
+  latencies: number[];
+  done: boolean;
+};
 
 /** Loads a server for a while. Rejects at the first response that is not a success. */
 export async function load({ url, connections, seconds, next }: Load): Promise<Measured> {
   const { hostname, port } = new URL(url);
-  const latencies: number[] = [];
   const sockets: Socket<State>[] = [];
   const done = Promise.withResolvers<void>();
   const begun = performance.now();
@@ -45,7 +51,7 @@ export async function load({ url, connections, seconds, next }: Load): Promise<M
     if (response === null || socket.data.done) return;
     if (response.status >= 300) fail(new Error(`the server rejected a request: ${response.head}`));
     const now = performance.now();
-    latencies.push(now - socket.data.sentAt);
+    socket.data.latencies.push(now - socket.data.sentAt);
     if (now < endAt && !socket.data.done) {
       send(socket);
       return;
@@ -75,11 +81,14 @@ export async function load({ url, connections, seconds, next }: Load): Promise<M
     },
   };
   for (let count = 0; count < connections; count += 1) {
-    const data: State = { sentAt: 0, rest: null, parser: createResponseParser(), done: false };
-    await Bun.connect({ hostname, port: Number(port), data, socket: handlers });
+    await Bun.connect({ hostname, port: Number(port), data: createState(), socket: handlers });
   }
   await done.promise;
-  return summary(latencies, performance.now() - begun);
+  return summary(sockets.map(({ data }) => data.latencies));
+}
+
+function createState(): State {
+  return { parser: createResponseParser(), rest: null, sentAt: 0, latencies: [], done: false };
 }
 
 /** Writes what the socket accepts and keeps the rest until it drains. */
@@ -89,15 +98,18 @@ function writeAll(socket: Socket<State>, bytes: Uint8Array | null): void {
   socket.data.rest = written < bytes.length ? bytes.subarray(Math.max(0, written)) : null;
 }
 
-function summary(latencies: number[], ms: number): Measured {
-  const sorted = new Float64Array(latencies).sort();
+/**
+ * The rate is the sum over all connections of responses by time in flight. Requests by elapsed time
+ * would count the end of a measurement, when most connections are done and the server is no longer
+ * loaded.
+ */
+function summary(connections: number[][]): Measured {
+  const sorted = new Float64Array(connections.flat()).sort();
   const at = (share: number): number =>
     sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
-  return {
-    requests: sorted.length,
-    perSecond: sorted.length / (ms / 1_000),
-    p50Ms: at(0.5),
-    p99Ms: at(0.99),
-    maxMs: at(1),
-  };
+  const perSecond = connections.reduce((sum, latencies) => {
+    const inFlightMs = latencies.reduce((total, ms) => total + ms, 0);
+    return sum + (latencies.length / inFlightMs) * 1_000;
+  }, 0);
+  return { requests: sorted.length, perSecond, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
 }

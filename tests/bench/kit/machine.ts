@@ -21,6 +21,9 @@ const fileSystems: Record<number, string> = {
   2035054128: 'overlay',
 };
 
+/** USER_HZ is 100 on every Linux. */
+const tickMicros = 10_000;
+
 /** What absolute figures depend on. */
 export async function describeMachine(folder: string): Promise<[string, string][]> {
   const [cpu] = cpus();
@@ -58,6 +61,11 @@ export function watchHost(): () => [string, string] {
     const percent = Number.isFinite(share) ? `${short(share * 100)} %` : 'unknown';
     return ['steal time', `${percent} of the busy time`];
   };
+}
+
+/** CPU time of all processes since the machine started, in µs. */
+export function busyMicros(): number {
+  return busyTime().busy * tickMicros;
 }
 
 /** In ticks since the machine started; 0 where the system does not report it. */

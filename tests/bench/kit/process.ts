@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Subprocess } from 'bun';
 
@@ -13,18 +13,21 @@ const startWithinMs = 60_000;
 /** Both a JSON log line and a sentence on a terminal end the address before a quote or a space. */
 const address = /http:\/\/[\w.]+:\d+/;
 
-/** Starts one of the programs in `subjects`; `spec` is its one argument. */
+/** Starts one of the programs in `subjects`; it reads `spec` by `readSpec`. */
 export function startSubject(name: string, folder: string, spec: object): Promise<Subject> {
-  return launch(programOf(join(subjects, `${name}.ts`), spec), folder);
+  return startProgram(join(subjects, `${name}.ts`), folder, spec);
 }
 
 /** Starts one of the programs in `internals`, which are written against the server's modules. */
 export function startInternal(name: string, folder: string, spec: object): Promise<Subject> {
-  return launch(programOf(join(internals, `${name}.ts`), spec), folder);
+  return startProgram(join(internals, `${name}.ts`), folder, spec);
 }
 
-function programOf(file: string, spec: object): string[] {
-  return [process.execPath, file, JSON.stringify(spec)];
+/** In a file, because a spec may be longer than an argument can be. */
+function startProgram(program: string, folder: string, spec: object): Promise<Subject> {
+  const file = join(folder, `${crypto.randomUUID()}.json`);
+  writeFileSync(file, JSON.stringify(spec));
+  return launch([process.execPath, program, file], folder);
 }
 
 /** Starts a program that prints its address; output and log go to a file, as in production. */

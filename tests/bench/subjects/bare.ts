@@ -1,6 +1,6 @@
 /*
  * A bare Elysia server: the save route with the service's own schema, and nothing of the rest.
- * Its argument: { store, canned }. Without a `store` nothing is stored, which is the HTTP ceiling;
+ * Its spec: { store, canned }. Without a `store` nothing is stored, which is the HTTP ceiling;
  * with one every save is a commit of its own, which is what a plain server does. `canned` has the
  * bodies of all other routes, by method and path.
  */
@@ -9,10 +9,11 @@ import { SaveRequest } from '../../../sdk/contract/memory.ts';
 import { validator } from '../../../sdk/contract/validate.ts';
 import { openStore, type StoreOptions } from '../internals/store.ts';
 import { listenOn } from './listen.ts';
+import { readSpec } from './spec.ts';
 
 type Spec = { store?: StoreOptions; canned?: Record<string, string> };
 
-const { store: options, canned = {} } = JSON.parse(process.argv[2] ?? '{}') as Spec;
+const { store: options, canned = {} } = readSpec<Spec>();
 const validateSave = validator(SaveRequest);
 const store = options === undefined ? null : openStore(options);
 const jsonType = 'application/json';

@@ -1,6 +1,6 @@
 /*
  * Load from a process of its own, without a pause until it is stopped: saves, batches, searches,
- * exports and erasures of one project. Its argument: { url, key, users }.
+ * exports and erasures of one project. Its spec: { url, key, users }.
  */
 import { load } from '../kit/load.ts';
 import { searches } from '../kit/paths.ts';
@@ -14,11 +14,12 @@ import {
   saveBody,
   saves,
 } from '../kit/requests.ts';
+import { readSpec } from './spec.ts';
 
 /** `users` are the users who are searched. */
 type Spec = { url: string; key: string; users: string[] };
 
-const { url, key, users } = JSON.parse(process.argv[2] ?? '') as Spec;
+const { url, key, users } = readSpec<Spec>();
 const seconds = 5;
 const retryMs = 100;
 const erased = 50;
