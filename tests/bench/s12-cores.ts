@@ -26,7 +26,7 @@ import { searchDataset, searchGroups } from './s6-search.ts';
 
 /** A measurement during which other processes used more than this is repeated. */
 const othersAtMost = 0.25;
-const attempts = 4;
+const attempts = 3;
 
 const spareCores = availableParallelism() - 2;
 const oneCore = '0';

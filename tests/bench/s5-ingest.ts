@@ -23,7 +23,7 @@ export const ingest: Benchmark = {
   ids: ['S5'],
   title: 'Batch ingest',
   async run({ folder, rounds, quick, current, firstWave }) {
-    const count = quick ? 4_000 : 40_000;
+    const count = quick ? 10_000 : 40_000;
     const database = join(folder, 'ingest.db');
     const service = await startService(folder, { tree: current, database });
     const older =

@@ -46,16 +46,27 @@ export async function launch(
     stderr: output,
   });
   running.add(child);
-  void child.exited.then(() => running.delete(child));
+  let isStopping = false;
+  void child.exited.then((code) => {
+    running.delete(child);
+    if (isStopping || code === 0) return;
+    const why = child.signalCode ?? `code ${code}`;
+    console.error(`${command.join(' ')} ended early (${why}): ${lastLines(log)}`);
+  });
   return {
     url: await addressIn(log, child, command),
     pid: child.pid,
     async stop() {
+      isStopping = true;
       child.kill('SIGTERM');
       await child.exited;
       rmSync(log, { force: true });
     },
   };
+}
+
+function lastLines(log: string): string {
+  return existsSync(log) ? readFileSync(log, 'utf8').split('\n').slice(-5).join('\n') : '';
 }
 
 /** Waits until the program prints the address where it listens. */
