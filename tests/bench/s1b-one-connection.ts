@@ -6,12 +6,11 @@ import { type Figures, rateRatio } from './kit/measured-load.ts';
 import { measureSaves, type SaveSubject, savesTable } from './s1-save.ts';
 
 /**
- * Of each process. Short measurements, because other work on the machine affects a single client
- * most and comes and goes within seconds. The warm-up lasts until the write-ahead logs have reached
- * their length: while a log grows, commits take longer.
+ * Short measurements, because other work on the machine affects a single client most and comes and
+ * goes within seconds.
  */
-const full = { starts: 5, rounds: 20, warmUps: 15, seconds: 0.15 };
-const quick = { starts: 1, rounds: 15, warmUps: 8, seconds: 0.1 };
+const full = { starts: 5, rounds: 20, warmUps: 3, seconds: 0.15 };
+const quick = { starts: 1, rounds: 15, warmUps: 2, seconds: 0.1 };
 
 /** Durable saves of a single client, who cannot share a commit with anyone. */
 export const saveAlone: Benchmark = {

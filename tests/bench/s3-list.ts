@@ -25,6 +25,7 @@ import { startService } from './kit/service.ts';
 
 const connections = 64;
 const users = 100;
+const leastSeconds = 0.25;
 
 const names = {
   ceiling: 'HTTP ceiling: same response, nothing read',
@@ -40,7 +41,8 @@ export const list: Benchmark = {
   ids: ['S3'],
   title: 'Lists',
   async run(context) {
-    const { rounds, seconds, size } = context;
+    const { rounds, size } = context;
+    const seconds = Math.max(leastSeconds, context.seconds);
     const started = await startAll(context);
     const { service } = started;
     if (service === undefined) throw new Error('the service did not start');

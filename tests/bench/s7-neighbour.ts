@@ -58,10 +58,10 @@ export const neighbour: Benchmark = {
         return samples;
       };
     const measurements: Partial<Record<Name, () => Promise<Sample[]>>> = {
-      idle: measure(service, false),
       bare: measure(bare),
       service: measure(service),
     };
+    if (!context.quick) measurements.idle = measure(service, false);
     if (older !== null) measurements.firstWave = measure(older);
     const all = measurements as Record<Name, () => Promise<Sample[]>>;
     const measured: Partial<Record<Name, Sample[][]>> = await inTurn(rounds, all);

@@ -84,5 +84,14 @@ function resultOf(runs: readonly Goal[]): string {
   if (why !== undefined) return `not judged: ${why}`;
   const met = runs.filter(({ bound, figure }) => isMet(bound, figure)).length;
   if (met === runs.length) return 'met';
+  const [only] = runs;
+  if (runs.length === 1 && only !== undefined && isWithinSpread(only)) {
+    return '**not met**, within the spread';
+  }
   return met === 0 ? '**not met**' : `**not met** in ${runs.length - met} of ${runs.length} runs`;
+}
+
+/** Some rounds were on the other side of the goal, so the run alone does not settle it. */
+function isWithinSpread({ bound, figure: { low, high } }: Goal): boolean {
+  return bound.kind === 'at least' ? high >= bound.limit : low <= bound.limit;
 }

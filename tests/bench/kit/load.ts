@@ -12,6 +12,8 @@ export type Load = {
   url: string;
   connections: number;
   seconds: number;
+  /** Ends the load earlier, once so many responses have arrived. */
+  maxResponses?: number;
   next: NextRequest;
 };
 
@@ -33,13 +35,20 @@ type State = {
 };
 
 /** Loads a server for a while. Rejects at the first response that is not a success. */
-export async function load({ url, connections, seconds, next }: Load): Promise<Measured> {
+export async function load({
+  url,
+  connections,
+  seconds,
+  maxResponses = Number.POSITIVE_INFINITY,
+  next,
+}: Load): Promise<Measured> {
   const { hostname, port } = new URL(url);
   const sockets: Socket<State>[] = [];
   const done = Promise.withResolvers<void>();
   const begun = performance.now();
   const endAt = begun + seconds * 1_000;
   let open = connections;
+  let responses = 0;
 
   function send(socket: Socket<State>): void {
     const request = next();
@@ -51,8 +60,9 @@ export async function load({ url, connections, seconds, next }: Load): Promise<M
     if (response === null || socket.data.done) return;
     if (response.status >= 300) fail(new Error(`the server rejected a request: ${response.head}`));
     const now = performance.now();
+    responses += 1;
     socket.data.latencies.push(now - socket.data.sentAt);
-    if (now < endAt && !socket.data.done) {
+    if (now < endAt && responses < maxResponses && !socket.data.done) {
       send(socket);
       return;
     }

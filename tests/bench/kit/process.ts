@@ -49,7 +49,7 @@ export async function launch(
   let isStopping = false;
   void child.exited.then((code) => {
     running.delete(child);
-    if (isStopping || code === 0) return;
+    if (isStopping) return;
     const why = child.signalCode ?? `code ${code}`;
     console.error(`${command.join(' ')} ended early (${why}): ${lastLines(log)}`);
   });
@@ -57,7 +57,8 @@ export async function launch(
     url: await addressIn(log, child, command),
     pid: child.pid,
     async stop() {
-      isStopping = true;
+      // A process that has already ended did so early.
+      isStopping = child.exitCode === null && child.signalCode === null;
       child.kill('SIGTERM');
       await child.exited;
       rmSync(log, { force: true });
