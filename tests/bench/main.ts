@@ -18,7 +18,7 @@ import { parseArgs } from 'node:util';
 import type { Benchmark, Context, Section } from './kit/benchmark.ts';
 import { createDatabases } from './kit/databases.ts';
 import { addToHistory } from './kit/history.ts';
-import { commitOf, describeMachine, watchHost } from './kit/machine.ts';
+import { commitOf, describeMachine, watchMachine } from './kit/machine.ts';
 import { killAll } from './kit/process.ts';
 import { plain, type Report, write } from './kit/report.ts';
 import { checkOutFirstWave, currentTree, type Tree } from './kit/trees.ts';
@@ -99,7 +99,7 @@ async function run(): Promise<void> {
 async function measure(chosen: Benchmark[], scratch: string): Promise<Report> {
   const context = await createContext(scratch);
   const machine = await describeMachine(scratch);
-  const hostShare = watchHost();
+  const otherUse = watchMachine();
   const sections: Report['sections'] = [];
   for (const benchmark of chosen) {
     const begun = performance.now();
@@ -115,7 +115,7 @@ async function measure(chosen: Benchmark[], scratch: string): Promise<Report> {
       ? [goals]
       : addToHistory(values.history, { commit: await commitOf(), mode, goals });
   const how = `A ${mode} run: ${rounds} rounds of ${seconds} s.`;
-  return { machine: [...machine, hostShare()], how, sections, runs };
+  return { machine: [...machine, ...otherUse()], how, sections, runs };
 }
 
 /** A benchmark that fails must not cost what the others have measured. */

@@ -77,7 +77,7 @@ async function canRunPeers(context: Context): Promise<boolean> {
  * Stored by each subject before it is measured: until the write-ahead log has reached its length,
  * every commit makes the file longer, which takes several times as long.
  */
-const warmUp = { connections, maxResponses: 3_000, seconds: 5 };
+const warmUp = { connections, maxResponses: 3_000, seconds: 3 };
 
 type Timing = { rounds: number; seconds: number; warmUps?: number };
 

@@ -29,7 +29,7 @@ const goals = [
   { memories: 50_000, again: 10, first: 250 },
 ];
 
-/** Compiles the code that searches, so that a first search measures the user and not the process. */
+/** Compiles the code, so that a first search measures the user and not the process. */
 const warmUpSearches = 60;
 const leastSeconds = 0.3;
 

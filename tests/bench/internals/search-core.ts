@@ -1,6 +1,7 @@
 /*
- * What search costs without a database: analysing a save, the bytes that are stored, and a query
- * over one user's passages. Run: bun tests/bench/internals/search-core.ts [file with text, a line each]
+ * The CPU cost of search without a database: analysing a save, the bytes that are stored, and a
+ * query over the chunks of one user.
+ * Run: bun tests/bench/internals/search-core.ts [file with text, one text per line]
  */
 import { readFileSync } from 'node:fs';
 import { analyse } from '../../../server/search/analyse.ts';

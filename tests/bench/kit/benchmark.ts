@@ -18,7 +18,7 @@ export type Context = {
   folder: string;
   /** The service under test. */
   current: Tree;
-  /** The last commit of the first wave, measured in the same run; null where git does not have it. */
+  /** The last commit of the first wave, measured in the same run; null if git does not have it. */
   firstWave: Tree | null;
   /** The path of a database that holds the dataset. It is shared: write only a little to it. */
   database(tree: Tree, dataset: Dataset): Promise<string>;

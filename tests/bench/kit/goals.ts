@@ -67,7 +67,7 @@ export function goalRow(runs: readonly Goal[]): string[] {
   ];
 }
 
-/** One run gives its median and the spread of its rounds; several give the range of their medians. */
+/** Of one run the median and the spread of its rounds; of several the range of their medians. */
 function showFigure(figures: readonly Figure[]): string {
   const [first] = figures;
   if (figures.length === 1 && first !== undefined) {

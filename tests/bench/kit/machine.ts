@@ -50,17 +50,34 @@ export async function commitOf(): Promise<string> {
 }
 
 /**
- * Returns a function that reports how much of the busy time since this call the host gave to other
- * machines (steal time). The larger it is, the less the figures mean.
+ * Returns a function that reports what else used the processor since this call: the host's other
+ * machines (steal time), and other processes of this one. The more, the less the figures mean.
  */
-export function watchHost(): () => [string, string] {
+export function watchMachine(): () => [string, string][] {
+  const begun = performance.now();
   const before = busyTime();
+  const ownBefore = ownTicks();
   return () => {
     const { stolen, busy } = busyTime();
     const share = (stolen - before.stolen) / (busy - before.busy);
-    const percent = Number.isFinite(share) ? `${short(share * 100)} %` : 'unknown';
-    return ['steal time', `${percent} of the busy time`];
+    const steal = Number.isFinite(share) ? `${short(share * 100)} % of the busy time` : 'unknown';
+    const otherTicks = busy - before.busy - (stolen - before.stolen) - (ownTicks() - ownBefore);
+    const others = (otherTicks * tickMicros) / 1_000 / (performance.now() - begun);
+    return [
+      ['steal time', steal],
+      ['other processes', `${short(Math.max(0, others))} cores on average`],
+    ];
   };
+}
+
+/** CPU time of this process and of its children that have ended. */
+function ownTicks(): number {
+  const path = '/proc/self/stat';
+  if (!existsSync(path)) return 0;
+  const text = readFileSync(path, 'utf8');
+  // The name of the command, in parentheses, may hold spaces.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
 }
 
 /** CPU time of all processes since the machine started, in µs. */

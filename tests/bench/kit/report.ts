@@ -41,13 +41,19 @@ export function write(report: Report, folder: string): void {
 }
 
 /** The same for a terminal. */
-export function plain({ sections, runs }: Report): string {
+export function plain({ machine, how, sections, runs }: Report): string {
   const tables = sections.flatMap(({ title, section }) => [
     `\n${title}`,
     ...section.tables.map(({ title, head, rows }) => `${title}\n${aligned([head, ...rows])}`),
     ...(section.notes ?? []),
   ]);
-  return [...tables, '\nGoals', aligned([goalHead, ...goalRows(runs)])].join('\n');
+  return [
+    ...tables,
+    `\n${how}`,
+    aligned(machine),
+    '\nGoals',
+    aligned([goalHead, ...goalRows(runs)]),
+  ].join('\n');
 }
 
 /** One row per goal of the last run, with the same goal of the earlier ones. */
@@ -66,13 +72,16 @@ const introduction = `# Performance
 
 Absolute figures depend on the machine, so most goals are ratios of two things that were measured in
 turn in the same run: A B A B, after a warm-up. A figure is the median over the rounds of one run,
-with the lowest and the highest round in brackets; where the page covers several runs, it is the
-range of their medians, and a goal is met only if every run met it. “First wave” is the last commit
-of the single-threaded service, measured in the same run.
+with the lowest and the highest round in brackets. Where the page covers several runs, a figure is
+the range of their medians, and a goal is met only if every run met it. “First wave” is the last
+commit of the single-threaded service, measured in the same run.
 
-\`npm run bench\` measures everything and rewrites the figures on this page. \`npm run bench -- --quick\`
-takes less than five minutes, uses smaller tables, and only prints. \`--history=<file>\` collects runs
-of the same commit into one report.
+| command | what it does |
+| --- | --- |
+| \`npm run bench\` | measures everything and rewrites the figures on this page |
+| \`npm run bench -- --quick\` | smaller tables, less than five minutes, only prints |
+| \`npm run bench -- S1 S6\` | measures these goals, only prints |
+| \`npm run bench -- --history=runs.json\` | reports all runs of a commit that are in the file |
 
 `;
 
