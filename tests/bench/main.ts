@@ -21,7 +21,7 @@ import { addToHistory } from './kit/history.ts';
 import { commitOf, describeMachine, watchMachine } from './kit/machine.ts';
 import { killAll } from './kit/process.ts';
 import { plain, type Report, write } from './kit/report.ts';
-import { checkOutFirstWave, currentTree, type Tree } from './kit/trees.ts';
+import { checkOutFirstWave, currentTree, firstWaveCommit, type Tree } from './kit/trees.ts';
 import { comparison } from './peers.ts';
 import { generator } from './s0-generator.ts';
 import { save } from './s1-save.ts';
@@ -115,7 +115,12 @@ async function measure(chosen: Benchmark[], scratch: string): Promise<Report> {
       ? [goals]
       : addToHistory(values.history, { commit: await commitOf(), mode, goals });
   const how = `A ${mode} run: ${rounds} rounds of ${seconds} s.`;
-  return { machine: [...machine, ...otherUse()], how, sections, runs };
+  return {
+    machine: [...machine, ['first wave', firstWaveState(context)], ...otherUse()],
+    how,
+    sections,
+    runs,
+  };
 }
 
 /** A benchmark that fails must not cost what the others have measured. */
@@ -147,6 +152,10 @@ async function createContext(folder: string): Promise<Context> {
     say,
     ...createDatabases(filled, folder, say),
   };
+}
+
+function firstWaveState({ firstWave }: Context): string {
+  return firstWave === null ? '**not measured**' : firstWaveCommit.slice(0, 7);
 }
 
 async function findFirstWave(folder: string, say: Context['say']): Promise<Tree | null> {

@@ -10,7 +10,7 @@ const root = join(import.meta.dir, '../../..');
 export const currentTree: Tree = { name: 'the service', slug: 'current', root };
 
 /** The last commit in which SQLite, search and HTTP shared one thread. */
-const firstWaveCommit = 'c6dcaa0aa95254217d6388098278ff8a2a4bc664';
+export const firstWaveCommit = 'c6dcaa0aa95254217d6388098278ff8a2a4bc664';
 
 /** The first wave's sources, ready to run. Throws where git does not have the commit. */
 export async function checkOutFirstWave(folder: string): Promise<Tree> {
