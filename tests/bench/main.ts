@@ -58,6 +58,8 @@ const benchmarks: Benchmark[] = [
 
 const full = { quick: false, rounds: 5, seconds: 2, sizes: [1e4, 1e5, 1e6, 1e7], size: 1e6 };
 const quick = { quick: true, rounds: 5, seconds: 0.15, sizes: [1e4, 1e5], size: 1e5 };
+/** Cores. */
+const othersAtMost = 0.2;
 const quickMinutes = 0.05;
 const fullMinutes = 10;
 
@@ -114,9 +116,10 @@ async function measure(chosen: Benchmark[], scratch: string): Promise<Report> {
     values.history === undefined
       ? [goals]
       : addToHistory(values.history, { commit: await commitOf(), mode, goals });
-  const how = `A ${mode} run: ${rounds} rounds of ${seconds} s.`;
+  const { rows, otherCores } = otherUse();
+  const how = `A ${mode} run: ${rounds} rounds of ${seconds} s.${warningOf(otherCores)}`;
   return {
-    machine: [...machine, ['first wave', firstWaveState(context)], ...otherUse()],
+    machine: [...machine, ['first wave', firstWaveState(context)], ...rows],
     how,
     sections,
     runs,
@@ -152,6 +155,14 @@ async function createContext(folder: string): Promise<Context> {
     say,
     ...createDatabases(filled, folder, say),
   };
+}
+
+function warningOf(otherCores: number): string {
+  if (otherCores < othersAtMost) return '';
+  return (
+    ' **Other processes disturbed this run.** Ratios of short measurements vary by a factor of two ' +
+    'or more; repeat it on a quiet machine.'
+  );
 }
 
 function firstWaveState({ firstWave }: Context): string {

@@ -67,8 +67,11 @@ export const cores: Benchmark = {
     }
     const started = await startAll(context);
     const measured = {} as Record<Kind, Figures>;
-    for (const kind of allKinds) measured[kind] = await measure(context, started, kind);
-    await pinGenerator(`0-${availableParallelism() - 1}`);
+    try {
+      for (const kind of allKinds) measured[kind] = await measure(context, started, kind);
+    } finally {
+      await pinGenerator(`0-${spareCores + 1}`);
+    }
     for (const subject of Object.values(started)) await subject.stop();
     return section(measured);
   },

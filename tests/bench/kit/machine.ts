@@ -53,7 +53,7 @@ export async function commitOf(): Promise<string> {
  * Returns a function that reports what else used the processor since this call: the host's other
  * machines (steal time), and other processes of this one. The more, the less the figures mean.
  */
-export function watchMachine(): () => [string, string][] {
+export function watchMachine(): () => { rows: [string, string][]; otherCores: number } {
   const begun = performance.now();
   const before = busyTime();
   const ownBefore = ownTicks();
@@ -63,10 +63,12 @@ export function watchMachine(): () => [string, string][] {
     const steal = Number.isFinite(share) ? `${short(share * 100)} % of the busy time` : 'unknown';
     const otherTicks = busy - before.busy - (stolen - before.stolen) - (ownTicks() - ownBefore);
     const others = (otherTicks * tickMicros) / 1_000 / (performance.now() - begun);
-    return [
+    const otherCores = Math.max(0, others);
+    const rows: [string, string][] = [
       ['steal time', steal],
-      ['other processes', `${short(Math.max(0, others))} cores on average`],
+      ['other processes', `${short(otherCores)} cores on average`],
     ];
+    return { rows, otherCores };
   };
 }
 

@@ -7,7 +7,12 @@ export type Tree = { name: string; slug: string; root: string };
 
 const root = join(import.meta.dir, '../../..');
 
-export const currentTree: Tree = { name: 'the service', slug: 'current', root };
+/** The slug changes with the storage, so that databases kept for a later run always fit it. */
+export const currentTree: Tree = {
+  name: 'the service',
+  slug: `current-${(await $`git rev-parse --short HEAD:server/storage`.cwd(root).text()).trim()}`,
+  root,
+};
 
 /** The last commit in which SQLite, search and HTTP shared one thread. */
 export const firstWaveCommit = 'c6dcaa0aa95254217d6388098278ff8a2a4bc664';
