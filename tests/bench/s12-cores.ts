@@ -16,9 +16,9 @@ import { searchDataset, searchGroups } from './s6-search.ts';
 
 /*
  * What the second core gives. The server is pinned to one core or to two. On a machine with more
- * cores the generator has the others for itself. On two cores it has to share: beside a server on
- * one core it runs on the other, and beside a server on two cores it takes a part of the second
- * one. Its CPU time is measured, so the part that the server could have is known, and the gain is
+ * cores the generator gets the rest. On two cores they share: while the server is pinned to one
+ * core, the generator runs on the other; while the server has two, the generator takes a part of
+ * the second. Its CPU time is measured, so the part left to the server is known, and the gain is
  * scaled to a whole core:
  *
  *   gain per core = 1 + (rate on two / rate on one - 1) / (1 - cores that the generator used)
@@ -202,9 +202,10 @@ function section(measured: Record<Kind, Figures>): Section {
     notes: [
       spareCores > 0
         ? 'The generator had cores of its own.'
-        : 'Generator and server share two cores. Beside the server on one core the generator has ' +
-          'the other; beside the server on two cores it takes a part of the second (“generator, of ' +
-          'two”). “Per whole core” scales the gain to a core that the server has for itself.',
+        : 'Generator and server share two cores. While the server is pinned to one core, the ' +
+          'generator runs on the other; while the server has two, the generator takes a part of ' +
+          'the second (“generator, of two”). “Per whole core” scales the gain to a core that the ' +
+          'server has for itself.',
       'A server on one core is limited by its CPU only where it uses all of that core; saves also ' +
         'wait for the disk. The thread limit is the CPU time of all threads by that of the busiest ' +
         'one: no number of cores gives more.',
