@@ -31,7 +31,7 @@ const goals = [
 
 /** Compiles the code, so that a first search measures the user and not the process. */
 const warmUpSearches = 60;
-const leastSeconds = 0.3;
+const leastSeconds = 0.2;
 
 /** The users that all benchmarks of search read. */
 export function searchGroups(isQuick: boolean): SearchGroup[] {
