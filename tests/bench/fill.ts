@@ -1,23 +1,29 @@
 /*
- * Grows a database to so many memories. Run: bun tests/bench/fill.ts <file> <count>
- * It goes on where it was interrupted; a larger count later adds to what is there.
+ * Fills a database with so many memories through a running service.
+ * Run: bun tests/bench/fill.ts <file> <count>
+ * An interrupted run can be repeated; a larger count adds to what is there.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { tableOf } from './kit/dataset.ts';
 import { fill } from './kit/fill.ts';
 import { short } from './kit/numbers.ts';
+import { currentTree } from './kit/trees.ts';
 
+const reportEvery = 20_000;
 const [file, wanted] = process.argv.slice(2);
 const count = Number(wanted);
 if (file === undefined || !Number.isSafeInteger(count) || count < 1) {
   console.error('usage: bun tests/bench/fill.ts <file> <count>');
   process.exitCode = 2;
 } else {
-  let begun = 0;
-  let first: number | undefined;
-  fill(file, count, (done) => {
-    // Opening the file and the first rows are not counted.
-    if (first === undefined) begun = performance.now();
-    first ??= done;
-    const perSecond = ((done - first) / (performance.now() - begun)) * 1_000;
+  const scratch = mkdtempSync(join(tmpdir(), 'memory-bench-'));
+  const begun = performance.now();
+  await fill(scratch, currentTree, file, tableOf(count), (done) => {
+    if (done % reportEvery !== 0 && done !== count) return;
+    const perSecond = (done / (performance.now() - begun)) * 1_000;
     console.log(`${done} of ${count} memories, ${short(perSecond)} a second`);
   });
+  rmSync(scratch, { recursive: true });
 }

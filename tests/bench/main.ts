@@ -1,12 +1,15 @@
 /*
- * Every line of the list of goals, measured on this machine.
+ * Measures every goal of the service on this machine.
  *
- *   bun tests/bench/main.ts [--quick] [S1 S3 …]
- *                           [--write] [--out=folder] [--data=folder] [--most=count]
+ *   bun tests/bench/main.ts [--quick] [S1 S3 …] [--write] [--out=folder] [--data=folder]
+ *                           [--max-size=count] [--minutes=count] [--history=file]
+ *                           [--no-first-wave]
  *
- * A full run writes docs/performance.md and its charts; a quick or partial one only where it is
- * told to, by --write or --out. --data keeps the filled databases for the next run, and decides
- * which disk is measured; --most leaves out tables larger than that.
+ * A full run writes docs/performance.md and its charts; a quick or partial run writes them only
+ * with --write or --out. --data keeps the filled databases for the next run, and decides which disk
+ * is measured; --max-size skips larger tables; --minutes sets how long memory is watched under
+ * load; --history adds the goals of this run to a file, and reports the range of all its runs of
+ * the same commit.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,37 +17,51 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Benchmark, Context, Section } from './kit/benchmark.ts';
 import { createDatabases } from './kit/databases.ts';
-import { describeMachine, watchHost } from './kit/machine.ts';
+import { addToHistory } from './kit/history.ts';
+import { commitOf, describeMachine, watchMachine } from './kit/machine.ts';
 import { killAll } from './kit/process.ts';
 import { plain, type Report, write } from './kit/report.ts';
-import { beside } from './rivals.ts';
+import { checkOutFirstWave, currentTree, firstWaveCommit, type Tree } from './kit/trees.ts';
+import { comparison } from './peers.ts';
 import { generator } from './s0-generator.ts';
 import { save } from './s1-save.ts';
+import { saveAlone } from './s1b-one-connection.ts';
 import { list } from './s3-list.ts';
 import { growth } from './s4-growth.ts';
 import { ingest } from './s5-ingest.ts';
 import { search } from './s6-search.ts';
-import { mixed } from './s7-mixed.ts';
+import { searchClients } from './s6b-clients.ts';
+import { searchGrowth } from './s6c-search-growth.ts';
+import { neighbour } from './s7-neighbour.ts';
 import { startUp } from './s8-start.ts';
 import { commandLine } from './s9-cli.ts';
 import { bytes } from './s10-bytes.ts';
+import { cores } from './s12-cores.ts';
 
 const benchmarks: Benchmark[] = [
   generator,
   save,
+  saveAlone,
   list,
   growth,
   ingest,
   search,
-  mixed,
+  searchClients,
+  searchGrowth,
+  neighbour,
   startUp,
   commandLine,
   bytes,
-  beside,
+  cores,
+  comparison,
 ];
 
 const full = { quick: false, rounds: 5, seconds: 2, sizes: [1e4, 1e5, 1e6, 1e7], size: 1e6 };
 const quick = { quick: true, rounds: 5, seconds: 0.15, sizes: [1e4, 1e5], size: 1e5 };
+/** Cores. */
+const othersAtMost = 0.2;
+const quickMinutes = 0.05;
+const fullMinutes = 10;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -54,7 +71,10 @@ const { values, positionals } = parseArgs({
     write: { type: 'boolean' },
     out: { type: 'string' },
     data: { type: 'string' },
-    most: { type: 'string' },
+    'max-size': { type: 'string' },
+    minutes: { type: 'string' },
+    history: { type: 'string' },
+    'first-wave': { type: 'boolean' },
   },
 });
 
@@ -68,8 +88,8 @@ async function run(): Promise<void> {
   try {
     const report = await measure(chosen, scratch);
     console.log(plain(report));
-    const whole = chosen.length === benchmarks.length && !values.quick;
-    if (values.write ?? (whole || values.out !== undefined)) {
+    const isComplete = chosen.length === benchmarks.length && !values.quick;
+    if (values.write ?? (isComplete || values.out !== undefined)) {
       write(report, values.out ?? join(import.meta.dir, '../../docs'));
     }
   } finally {
@@ -79,9 +99,9 @@ async function run(): Promise<void> {
 }
 
 async function measure(chosen: Benchmark[], scratch: string): Promise<Report> {
-  const context = createContext(scratch);
+  const context = await createContext(scratch);
   const machine = await describeMachine(scratch);
-  const hostTook = watchHost();
+  const otherUse = watchMachine();
   const sections: Report['sections'] = [];
   for (const benchmark of chosen) {
     const begun = performance.now();
@@ -90,34 +110,72 @@ async function measure(chosen: Benchmark[], scratch: string): Promise<Report> {
     context.say(`  ${Math.round((performance.now() - begun) / 1_000)} s`);
   }
   const { rounds, seconds } = context;
-  const how = `${values.quick ? 'A quick run: ' : ''}${rounds} rounds of ${seconds} s.`;
-  return { machine: [...machine, hostTook()], how, sections };
+  const mode = values.quick ? 'quick' : 'full';
+  const goals = sections.flatMap(({ section }) => section.goals);
+  const runs =
+    values.history === undefined
+      ? [goals]
+      : addToHistory(values.history, { commit: await commitOf(), mode, goals });
+  const { rows, otherCores } = otherUse();
+  const how = `A ${mode} run: ${rounds} rounds of ${seconds} s.${warningOf(otherCores)}`;
+  return {
+    machine: [...machine, ['first wave', firstWaveState(context)], ...rows],
+    how,
+    sections,
+    runs,
+  };
 }
 
-/** One that fails must not cost what the others have measured. */
+/** A benchmark that fails must not cost what the others have measured. */
 async function attempt(benchmark: Benchmark, context: Context): Promise<Section> {
   try {
     return await benchmark.run(context);
   } catch (error) {
     console.error(error);
     process.exitCode = 1;
-    return { goals: [], tables: [], notes: [`This did not run: ${error}`] };
+    killAll();
+    return { goals: [], tables: [], notes: [`This failed: ${error}`] };
   }
 }
 
-function createContext(folder: string): Context {
+async function createContext(folder: string): Promise<Context> {
   const mode = values.quick ? quick : full;
-  const most = Number(values.most ?? Number.POSITIVE_INFINITY);
+  const largest = Number(values['max-size'] ?? Number.POSITIVE_INFINITY);
+  const minutes = Number(values.minutes ?? (values.quick ? quickMinutes : fullMinutes));
   const say = (text: string) => console.error(text);
-  const kept = values.data ?? join(folder, 'filled');
+  const filled = values.data ?? join(folder, 'filled');
   return {
     ...mode,
-    sizes: mode.sizes.filter((size) => size <= most),
-    size: Math.min(mode.size, most),
+    sizes: mode.sizes.filter((size) => size <= largest),
+    size: Math.min(mode.size, largest),
+    memorySeconds: minutes * 60,
     folder,
+    current: currentTree,
+    firstWave: values['first-wave'] === false ? null : await findFirstWave(folder, say),
     say,
-    ...createDatabases(kept, folder, say),
+    ...createDatabases(filled, folder, say),
   };
+}
+
+function warningOf(otherCores: number): string {
+  if (otherCores < othersAtMost) return '';
+  return (
+    ' **Other processes disturbed this run.** Ratios of short measurements vary by a factor of two ' +
+    'or more; repeat it on a quiet machine.'
+  );
+}
+
+function firstWaveState({ firstWave }: Context): string {
+  return firstWave === null ? '**not measured**' : firstWaveCommit.slice(0, 7);
+}
+
+async function findFirstWave(folder: string, say: Context['say']): Promise<Tree | null> {
+  try {
+    return await checkOutFirstWave(folder);
+  } catch (error) {
+    say(`SKIPPED: nothing is compared with the first wave: ${error}`);
+    return null;
+  }
 }
 
 process.on('SIGINT', () => {

@@ -7,15 +7,15 @@ import { inTurn } from './kit/rounds.ts';
 
 const connections = 64;
 
-/** What the load generator can do, beside `wrk` where it is installed. */
+/** What the load generator can do, and `wrk` where it is installed. */
 export const generator: Benchmark = {
   ids: ['S0'],
   title: 'The load generator',
   async run({ quick, rounds, seconds, folder }) {
     const server = await startSubject('nothing', folder, {});
-    // It cannot run for less than a second.
+    // wrk cannot run for less than a second.
     const wrk = quick ? null : Bun.which('wrk');
-    const turns: Record<string, () => Promise<number>> = {
+    const measurements: Record<string, () => Promise<number>> = {
       ours: async () => {
         const { perSecond } = await load({
           url: server.url,
@@ -27,7 +27,7 @@ export const generator: Benchmark = {
       },
       ...(wrk !== null && { wrk: () => runWrk(wrk, server.url, seconds) }),
     };
-    const measured = await inTurn(rounds, turns);
+    const measured = await inTurn(rounds, measurements);
     await server.stop();
     const rows = Object.entries(measured).map(([name, values]) => [name, short(median(values))]);
     return {
@@ -35,8 +35,9 @@ export const generator: Benchmark = {
       tables: [
         {
           title:
-            'Requests a second that the load generator gets out of a server that answers `{}` to ' +
-            'everything. Generator and server share the machine, so this bounds all that follows.',
+            'Requests per second that the load generator gets from a server that answers every ' +
+            'request with `{}`. Generator and server share the machine, so no figure below can ' +
+            'exceed it',
           head: ['generator', 'requests/s'],
           rows,
         },

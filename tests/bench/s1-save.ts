@@ -1,211 +1,216 @@
-import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { barChart } from './kit/bars.ts';
+import { barChart } from './kit/bar-chart.ts';
 import type { Benchmark, Context, Goal, Section } from './kit/benchmark.ts';
 import { atLeast, atMost } from './kit/goals.ts';
-import { median, ratioOf, short, showRatio } from './kit/numbers.ts';
-import { type Subject, serviceEnv, silentEnv, startSubject } from './kit/process.ts';
+import { install } from './kit/install-peers.ts';
+import { load } from './kit/load.ts';
+import {
+  cpuNote,
+  type Figures,
+  loadColumns,
+  loadOf,
+  loadRows,
+  type MeasuredLoad,
+  rateRatio,
+  rates,
+} from './kit/measured-load.ts';
+import { median, ratioOf } from './kit/numbers.ts';
+import { peers, startPeer } from './kit/peers.ts';
+import { type Subject, startInternal, startSubject } from './kit/process.ts';
 import { keyedSaves, saves } from './kit/requests.ts';
 import { inTurn } from './kit/rounds.ts';
-import { cpuNote, loadOf, type Turn } from './kit/turn.ts';
+import { serviceEnv, startService } from './kit/service.ts';
+import type { Tree } from './kit/trees.ts';
 
 const connections = 64;
+const leastSeconds = 0.25;
+/** What a server still does after its last response must not slow down the next subject. */
 const settleMs = 100;
-/** Of each process, with one connection. */
-const forOneClient = {
-  seconds: 0.15,
-  rounds: 30,
-  /** The write-ahead logs have reached their length after these: while one grows, commits take
-   * longer. */
-  warmUps: 15,
-};
 
 /** In the order of the tables. */
-const subjects = {
-  ceiling: 'HTTP ceiling: same route, checks and answer, nothing stored',
+export const saveSubjects = {
+  ceiling: 'HTTP ceiling: same route, schema and response, nothing stored',
   unstored: 'the service, nothing stored',
   service: 'the service',
-  silent: 'the service, LOG_LEVEL=silent',
   keyed: 'the service, each save with an idempotency key',
-  apart: 'the service, but with a commit for each request, FULL',
-  single: 'a bare server with a commit for each request, FULL',
-  plain: 'the same, set to WAL and FULL and nothing else',
-  unsafe: 'the bare server with NORMAL (not durable)',
+  firstWave: 'the first wave',
+  firstWaveKeyed: 'the first wave, each save with an idempotency key',
+  singleCommit: 'the service with one commit per request, FULL',
+  bare: 'a bare Elysia server with one commit per request, FULL',
+  bareDefaults: 'the bare server, WAL and FULL, otherwise SQLite’s defaults',
+  bareNormal: 'the bare server with NORMAL (not durable)',
+  fastifyFull: peers.fastifyFull.name,
+  expressFull: peers.expressFull.name,
 };
-type Name = keyof typeof subjects;
-type Figures = Partial<Record<Name, Turn[]>>;
+export type SaveSubject = keyof typeof saveSubjects;
+type SaveFigures = Figures<SaveSubject>;
 
-const allNames = Object.keys(subjects) as Name[];
-/** What a single client is compared with. */
-const forOne: Name[] = ['ceiling', 'service', 'apart', 'single', 'plain'];
+const allNames = Object.keys(saveSubjects) as SaveSubject[];
+/** Of the two peers, fastify is the faster one. */
+const onlyInFull: SaveSubject[] = ['bareDefaults', 'bareNormal', 'expressFull'];
+const ofFirstWave: SaveSubject[] = ['firstWave', 'firstWaveKeyed'];
+const ofPeers: SaveSubject[] = ['fastifyFull', 'expressFull'];
 
-/** Durable saves: how many, and how late the latest are. */
+/** Durable saves of many clients: throughput and tail. */
 export const save: Benchmark = {
   ids: ['S1', 'S2'],
   title: 'Durable saves',
   async run(context) {
-    const many = await measure(context, allNames, connections);
-    // A quick run ends before a single client has brought the logs to their length.
-    return section(many, context.quick ? null : await measureOne(context), context);
+    const hasPeers = await canRunPeers(context);
+    const names = allNames.filter(
+      (name) =>
+        (hasPeers || !ofPeers.includes(name)) &&
+        (context.firstWave !== null || !ofFirstWave.includes(name)) &&
+        (!context.quick || !onlyInFull.includes(name)),
+    );
+    const timing = { ...context, seconds: Math.max(leastSeconds, context.seconds) };
+    return section(await measureSaves(context, names, connections, timing));
   },
 };
 
+async function canRunPeers(context: Context): Promise<boolean> {
+  const why = await install(context.say);
+  if (why !== null) context.say(`  SKIPPED: express and fastify are not installed: ${why}`);
+  return why === null;
+}
+
 /**
- * Far shorter turns and more of them, because what else the machine does weighs more on a single
- * client, and comes and goes within seconds; and all of it with new processes each time, because
- * figures differ from start to start.
+ * Stored by each subject before it is measured: until the write-ahead log has reached its length,
+ * every commit makes the file longer, which takes several times as long.
  */
-async function measureOne(context: Context): Promise<Figures> {
-  const figures = Object.fromEntries(forOne.map((name) => [name, [] as Turn[]])) as Figures;
-  for (let start = 0; start < context.rounds; start += 1) {
-    const folder = join(context.folder, `start-${start}`);
-    mkdirSync(folder);
-    const measured = await measure({ folder, ...forOneClient }, inOrder(start), 1);
-    rmSync(folder, { recursive: true });
-    for (const name of forOne) figures[name]?.push(...(measured[name] ?? []));
-  }
-  return figures;
-}
+const warmUp = { connections, maxResponses: 3_000, seconds: 3 };
 
-/** Each follows a different one from start to start: who came before may have left the disk busy.
- * There are five, a prime, so that each step from one to four visits all of them. */
-function inOrder(start: number): Name[] {
-  const step = 1 + (start % (forOne.length - 1));
-  return forOne.map((_, place) => forOne[(place * step) % forOne.length] ?? 'service');
-}
+type Timing = { rounds: number; seconds: number; warmUps?: number };
 
-type Turns = Pick<Context, 'folder' | 'rounds' | 'seconds'> & { warmUps?: number };
-
-async function measure(
-  { folder, rounds, seconds, warmUps }: Turns,
-  names: Name[],
+/** Starts every subject on an empty database and measures all of them in turn. */
+export async function measureSaves(
+  context: Context,
+  names: readonly SaveSubject[],
   connections: number,
-): Promise<Figures> {
+  { rounds, seconds, warmUps }: Timing,
+): Promise<SaveFigures> {
   const started: Subject[] = [];
-  const turns: Partial<Record<Name, () => Promise<Turn>>> = {};
+  const measurements: Partial<Record<SaveSubject, () => Promise<MeasuredLoad>>> = {};
   for (const name of names) {
-    const subject = await open(name, folder, `save-${connections}-${name}.db`);
+    const subject = await start(name, context, `${crypto.randomUUID()}.db`);
     started.push(subject);
-    const next = name === 'keyed' ? keyedSaves() : saves();
-    turns[name] = async () => {
-      const turn = await loadOf(subject, { connections, seconds, next });
-      // What it has begun beside its answers is not to slow down the one after it.
+    const isKeyed = name === 'keyed' || name === 'firstWaveKeyed';
+    const next = isKeyed ? keyedSaves() : saves();
+    await load({ ...warmUp, url: subject.url, next });
+    measurements[name] = async () => {
+      const measured = await loadOf(subject, { connections, seconds, next });
       await Bun.sleep(settleMs);
-      return turn;
+      return measured;
     };
   }
-  const measured = await inTurn(rounds, turns as Record<Name, () => Promise<Turn>>, warmUps);
+  const all = measurements as Record<SaveSubject, () => Promise<MeasuredLoad>>;
+  const measured = await inTurn(rounds, all, warmUps);
   for (const subject of started) await subject.stop();
   return measured;
 }
 
-function open(name: Name, folder: string, file: string): Promise<Subject> {
+function start(name: SaveSubject, context: Context, file: string): Promise<Subject> {
+  const { folder, current, firstWave } = context;
   const path = join(folder, file);
-  const databaseUrl = `sqlite:${path}`;
+  const full = { path, synchronous: 'FULL' };
+  const service = (tree: Tree) => startService(folder, { tree, database: path });
   switch (name) {
     case 'ceiling':
       return startSubject('bare', folder, {});
     case 'unstored':
-      return startSubject('unstored', folder, { env: serviceEnv });
-    case 'apart':
-      return startSubject('unstored', folder, {
-        env: serviceEnv,
-        store: { path, synchronous: 'FULL' },
-      });
-    case 'single':
-      return startSubject('bare', folder, { store: { path, synchronous: 'FULL' } });
-    case 'plain':
-      return startSubject('bare', folder, { store: { path, synchronous: 'FULL', plain: true } });
-    case 'unsafe':
+      return startInternal('app', folder, { env: serviceEnv });
+    case 'singleCommit':
+      return startInternal('app', folder, { env: serviceEnv, store: full });
+    case 'bare':
+      return startSubject('bare', folder, { store: full });
+    case 'bareDefaults':
+      return startSubject('bare', folder, { store: { ...full, sqliteDefaults: true } });
+    case 'bareNormal':
       return startSubject('bare', folder, { store: { path, synchronous: 'NORMAL' } });
-    case 'silent':
-      return startSubject('service', folder, { databaseUrl, env: silentEnv });
+    case 'fastifyFull':
+    case 'expressFull':
+      return startPeer(name, folder, path);
+    case 'firstWave':
+    case 'firstWaveKeyed':
+      return service(firstWave ?? current);
     default:
-      return startSubject('service', folder, { databaseUrl, env: serviceEnv });
+      return service(current);
   }
 }
 
-function section(many: Figures, one: Figures | null, context: Context): Section {
-  const tables = [tableOf(many, `${connections} connections`)];
-  if (one !== null) {
-    const turns = `${forOneClient.rounds} turns of ${forOneClient.seconds} s`;
-    tables.push(tableOf(one, `one connection, ${turns} in each of ${context.rounds} processes`));
-  }
-  const notes = [
-    'A commit for each request stores the same rows, indexes and passages, in the same schema and, ' +
-      'where nothing else is said, with the same settings. The bare server does it behind the ' +
-      'route of the ceiling: it checks no key, gives no request id and logs nothing. Set to WAL ' +
-      'and FULL and nothing else, which is what a plain server does, it writes the log into the ' +
-      'file eight times as often, and has no foreign keys and no erasure of deleted text.',
-  ];
+function section(figures: SaveFigures): Section {
   return {
-    goals: [...goalsOfMany(many), ...(one === null ? [] : goalsOfOne(one)), goalOfTail(many)],
-    tables,
-    charts: [chartOf(many)],
-    notes: [...notes, cpuNote],
+    goals: [...goalsOf(figures), tailGoal(figures)],
+    tables: [savesTable(figures, `${connections} connections`)],
+    charts: [chartOf(figures)],
+    notes: [storesNote, cpuNote],
   };
 }
 
-const rates = (turns: Turn[] = []) => turns.map(({ perSecond }) => perSecond);
+export const storesNote =
+  'The bare server and the service with one commit per request store the same rows and indexes as ' +
+  'the service, search index included, in the same schema and with the same SQLite settings. The ' +
+  'bare server has no auth, request id or log. The express and fastify servers keep one table with ' +
+  'two indexes and have no search.';
 
-const against = (figures: Figures, a: Name, b: Name) =>
-  ratioOf(rates(figures[a]), rates(figures[b]));
-
-function goalsOfMany(many: Figures): Goal[] {
-  const ceiling = 'durable saves, 64 connections, of the HTTP ceiling';
-  const single = 'durable saves, 64 connections, of one commit per request';
+function goalsOf(figures: SaveFigures): Goal[] {
+  const { middle: fastify } = rateRatio(figures, 'service', 'fastifyFull');
+  const { middle: express } = rateRatio(figures, 'service', 'expressFull');
+  const best: SaveSubject = express < fastify ? 'expressFull' : 'fastifyFull';
+  const of = (one: SaveSubject, firstWave: SaveSubject, other: SaveSubject, limit: number) => {
+    const isKeyed = one === 'keyed';
+    const measure = `saves, ${connections} connections${isKeyed ? ', idempotency keys' : ''}: of `;
+    const options = firstWave in figures ? rateRatio(figures, firstWave, other) : undefined;
+    const ratio = rateRatio(figures, one, other);
+    const isSelf = other === firstWave;
+    return atLeast('S1', measure + saveSubjects[other], ratio, limit, {
+      unit: ' ×',
+      firstWave: isSelf ? undefined : options,
+    });
+  };
   return [
-    atLeast('S1', ceiling, against(many, 'service', 'ceiling'), 0.5),
-    atLeast('S1', `${ceiling}, with idempotency keys`, against(many, 'keyed', 'ceiling'), 0.4),
-    atLeast('S1', single, against(many, 'service', 'single'), 12, ' ×'),
+    ...(best in figures
+      ? [of('service', 'firstWave', best, 3.5), of('keyed', 'firstWaveKeyed', best, 3.5)]
+      : []),
+    of('service', 'firstWave', 'singleCommit', 2.5),
+    of('keyed', 'firstWaveKeyed', 'singleCommit', 2.5),
+    ...('firstWave' in figures
+      ? [
+          of('service', 'firstWave', 'firstWave', 1),
+          of('keyed', 'firstWaveKeyed', 'firstWaveKeyed', 1),
+        ]
+      : []),
   ];
 }
 
-function goalOfTail({ service: turns = [] }: Figures): Goal {
-  const tail = ratioOf(
-    turns.map(({ p99Ms }) => p99Ms),
-    turns.map(({ p50Ms }) => p50Ms),
-  );
-  return atMost('S2', 'durable saves, 64 connections, p99 / p50', tail, 8);
-}
-
-function goalsOfOne(one: Figures): Goal[] {
-  const alone = 'durable saves, one connection, of the same service with one commit per request';
-  const bare = 'durable saves, one connection, of a bare server with one commit per request';
-  const plain = `${bare}, set to WAL and FULL alone`;
-  return [
-    atLeast('S1', alone, against(one, 'service', 'apart'), 0.9),
-    atLeast('S1', bare, against(one, 'service', 'single'), 0.9),
-    atLeast('S1', plain, against(one, 'service', 'plain'), 0.9),
-  ];
-}
-
-function tableOf(figures: Figures, title: string) {
-  const names = allNames.filter((name) => name in figures);
-  const rows = names.map((name) => {
-    const turns = figures[name] ?? [];
-    const middle = (pick: (one: Turn) => number) => short(median(turns.map(pick)));
-    return [
-      subjects[name],
-      middle(({ perSecond }) => perSecond),
-      showRatio(ratioOf(rates(turns), rates(figures.ceiling))),
-      middle(({ cpuMicros }) => cpuMicros),
-      middle(({ p50Ms }) => p50Ms),
-      middle(({ p99Ms }) => p99Ms),
-      middle(({ maxMs }) => maxMs),
-    ];
+function tailGoal({ service, firstWave }: SaveFigures): Goal {
+  const tail = (measured: MeasuredLoad[]) =>
+    ratioOf(
+      measured.map(({ p99Ms }) => p99Ms),
+      measured.map(({ p50Ms }) => p50Ms),
+    );
+  return atMost('S2', `saves, ${connections} connections: p99 / p50`, tail(service ?? []), 8, {
+    firstWave: firstWave && tail(firstWave),
   });
-  const head = ['saves', 'a second', 'of the ceiling', 'CPU µs', 'p50 ms', 'p99 ms', 'worst ms'];
-  return { title: `Saves of 100 bytes, ${title}`, head, rows };
 }
 
-function chartOf(figures: Figures) {
-  const bars = allNames.map((name) => ({
-    label: subjects[name],
-    value: ratioOf(rates(figures[name]), rates(figures.ceiling)).middle,
-    ours: ['service', 'silent', 'keyed'].includes(name),
-  }));
-  const alt = 'Saves a second beside their ceilings';
-  const title = 'Durable saves, 64 connections, as a share of the HTTP ceiling';
-  return { name: 'saves', alt, svg: barChart(title, bars) };
+export function savesTable(figures: SaveFigures, title: string) {
+  const head = ['saves', ...loadColumns, 'of the ceiling'];
+  return {
+    title: `Saves of 100 bytes, ${title}`,
+    head,
+    rows: loadRows(figures, saveSubjects, 'ceiling'),
+  };
+}
+
+function chartOf(figures: SaveFigures) {
+  const bars = allNames
+    .filter((name) => name in figures && name !== 'ceiling')
+    .map((name) => ({
+      label: saveSubjects[name],
+      value: median(rates(figures[name])),
+      ours: ['service', 'keyed'].includes(name),
+    }));
+  const title = `Durable saves per second, ${connections} connections`;
+  return { name: 'saves', alt: title, svg: barChart(title, bars) };
 }

@@ -1,77 +1,154 @@
-import { Database } from 'bun:sqlite';
-import type { Benchmark } from './kit/benchmark.ts';
+import type { Benchmark, Context, Goal, Section } from './kit/benchmark.ts';
+import { fetchText } from './kit/client.ts';
+import { type SearchGroup, searchDatasetOf, searchUsers } from './kit/dataset.ts';
 import { atMost } from './kit/goals.ts';
 import { load } from './kit/load.ts';
-import { median, ratioOf, short, showCount } from './kit/numbers.ts';
-import { searches } from './kit/paths.ts';
-import { serviceEnv, startSubject } from './kit/process.ts';
+import { median, type Ratio, short, showRatio, spreadOf } from './kit/numbers.ts';
+import { searches, searchOf } from './kit/paths.ts';
 import { gets } from './kit/requests.ts';
-import { inTurn } from './kit/rounds.ts';
-import { searcher } from './kit/rows.ts';
+import { inTurn, timed } from './kit/rounds.ts';
+import { startService } from './kit/service.ts';
+import type { Tree } from './kit/trees.ts';
 
-const most = 1.5;
-/** About as many memories as `searcher` has, and as many users as are found who do. */
-const alike = { least: 900, most: 1_100, users: 20 };
+/** With more users of a size there are more first searches to measure after a start. */
+const full: SearchGroup[] = [
+  { memories: 1_000, users: 20 },
+  { memories: 10_000, users: 6 },
+  { memories: 50_000, users: 2 },
+];
+const quick: SearchGroup[] = [
+  { memories: 1_000, users: 10 },
+  { memories: 10_000, users: 3 },
+  { memories: 50_000, users: 1 },
+];
 
-/** Searches of one user's 1,000 memories, among few memories of others and among many. */
+/** In ms: for a user who was searched before, and for one who was not. */
+const goals = [
+  { memories: 1_000, again: 1, first: 8 },
+  { memories: 10_000, again: 3, first: 50 },
+  { memories: 50_000, again: 10, first: 250 },
+];
+
+/** Compiles the code, so that a first search measures the user and not the process. */
+const warmUpSearches = 60;
+const leastSeconds = 0.2;
+
+/** The users that all benchmarks of search read. */
+export function searchGroups(isQuick: boolean): SearchGroup[] {
+  return isQuick ? quick : full;
+}
+
+export function searchDataset(isQuick: boolean) {
+  return searchDatasetOf(searchGroups(isQuick));
+}
+
+/** In ms, per round: of each size, a search of a known user and the first search of each user. */
+type Searched = { again: Map<number, number>; first: Map<number, number[]> };
+
+/** One client's searches of users of three sizes. */
 export const search: Benchmark = {
   ids: ['S6'],
-  title: 'Search as others’ memories grow',
-  async run({ folder, database, rounds, seconds, sizes, size }) {
-    const [smallest = 0] = sizes;
-    const open = async (count: number) =>
-      startSubject('service', folder, {
-        databaseUrl: `sqlite:${await database(count)}`,
-        env: serviceEnv,
-      });
-    const scattered = scatteredUsers(await database(size));
-    const small = await open(smallest);
-    const large = await open(size);
-    const turn = (url: string, users: string[]) => async () => {
-      const next = gets(users.flatMap(searches));
-      const { p50Ms } = await load({ url, connections: 1, seconds, next });
-      return p50Ms;
-    };
-    const measured = await inTurn(rounds, {
-      large: turn(large.url, [searcher.userId]),
-      scattered: turn(large.url, scattered),
-      small: turn(small.url, [searcher.userId]),
-    });
-    await small.stop();
-    await large.stop();
-    const among = `among ${showCount(size)} / among ${showCount(smallest)}`;
-    const measure = `search of 1,000 memories, ${among}`;
-    const all = `the same, of users whose memories lie all over the table`;
-    const row = (name: string, ms: number[]) => [name, short(median(ms))];
-    return {
-      goals: [
-        atMost('S6', measure, ratioOf(measured.large, measured.small), most),
-        atMost('S6', all, ratioOf(measured.scattered, measured.small), most),
-      ],
-      tables: [
-        {
-          title: 'Median time of one search, one connection',
-          head: ['memories', 'ms'],
-          rows: [
-            row(showCount(smallest), measured.small),
-            row(showCount(size), measured.large),
-            row(`${showCount(size)}, 1,000 all over the table`, measured.scattered),
-          ],
-        },
-      ],
-    };
+  title: 'Search',
+  async run(context) {
+    const { rounds, current, firstWave, quick } = context;
+    const measured = await inTurn<'service' | 'firstWave', Searched>(rounds, {
+      service: await measurementOf(context, current),
+      ...(firstWave !== null && { firstWave: await measurementOf(context, firstWave) }),
+    } as Record<'service' | 'firstWave', () => Promise<Searched>>);
+    return section(measured, quick);
   },
 };
 
-/** `searcher` owns memories among the first 10,000 alone; those of other users lie between all. */
-function scatteredUsers(path: string): string[] {
-  const db = new Database(path);
-  const found = db
-    .prepare<{ userId: string }, (number | string)[]>(
-      `SELECT user_id AS userId FROM memories WHERE user_id <> ? GROUP BY user_id
-       HAVING count(*) BETWEEN ? AND ? LIMIT ?`,
-    )
-    .all(searcher.userId, alike.least, alike.most, alike.users);
-  db.close();
-  return found.map(({ userId }) => userId);
+/** Restarts the service in every round, so that it has no user's index in memory. */
+async function measurementOf(context: Context, tree: Tree): Promise<() => Promise<Searched>> {
+  const { folder, quick, database } = context;
+  const groups = searchGroups(quick);
+  const path = await database(tree, searchDataset(quick));
+  const seconds = Math.max(leastSeconds, context.seconds / 2);
+  let round = 0;
+  return async () => {
+    round += 1;
+    const service = await startService(folder, { tree, database: path });
+    const { url } = service;
+    const [warm = '', ...others] = searchUsers(groups[0] ?? { memories: 0, users: 0 });
+    for (let at = 0; at < warmUpSearches; at += 1) await fetchText(url, searchOf(warm, at));
+    const searched: Searched = { again: new Map(), first: new Map() };
+    for (const group of groups) {
+      const users = group === groups[0] ? others : searchUsers(group);
+      searched.first.set(group.memories, await firstSearches(url, users, round));
+      const [known = ''] = users;
+      const next = gets(searches(known));
+      const { p50Ms } = await load({ url, connections: 1, seconds, next });
+      searched.again.set(group.memories, p50Ms);
+    }
+    await service.stop();
+    return searched;
+  };
+}
+
+/** Another round asks each user another question. */
+async function firstSearches(url: string, users: string[], round: number): Promise<number[]> {
+  const times: number[] = [];
+  for (const [at, user] of users.entries()) {
+    times.push(await timed(() => fetchText(url, searchOf(user, at + round))));
+  }
+  return times;
+}
+
+type Measured = Partial<Record<'service' | 'firstWave', Searched[]>>;
+
+function section(measured: Measured, isQuick: boolean): Section {
+  const rows = goals.flatMap(({ memories }) => [
+    rowOf(`${short(memories)} memories, searched before`, measured, again(memories)),
+    rowOf(`${short(memories)} memories, first search`, measured, first(memories)),
+  ]);
+  const users = searchGroups(isQuick)
+    .map((group) => `${group.users} with ${short(group.memories)}`)
+    .join(', ');
+  return {
+    goals: goals.flatMap((goal) => goalsOf(goal, measured)),
+    tables: [
+      {
+        title: 'Median time of one search in ms',
+        head: ['', 'the service', 'the first wave'],
+        rows,
+      },
+    ],
+    notes: [
+      `A first search is the first of a user after a restart, once ${warmUpSearches} searches of ` +
+        `another user have warmed the process up; the file is in the page cache. Users: ${users} memories.`,
+    ],
+  };
+}
+
+function goalsOf(goal: (typeof goals)[number], measured: Measured): Goal[] {
+  const search = `search, one client, user with ${short(goal.memories)} memories`;
+  const of = (name: string, pick: Pick, limit: number) => {
+    const { service = [], firstWave } = measured;
+    return atMost('S6', `${search}, ${name}: p50`, spreadOf(service.map(pick)), limit, {
+      unit: ' ms',
+      firstWave: firstWave && spreadOf(firstWave.map(pick)),
+    });
+  };
+  return [
+    of('searched before', again(goal.memories), goal.again),
+    of('first time', first(goal.memories), goal.first),
+  ];
+}
+
+type Pick = (searched: Searched) => number;
+
+const again =
+  (memories: number): Pick =>
+  ({ again }) =>
+    again.get(memories) ?? Number.NaN;
+
+const first =
+  (memories: number): Pick =>
+  ({ first }) =>
+    median(first.get(memories) ?? []);
+
+function rowOf(name: string, { service = [], firstWave = [] }: Measured, pick: Pick): string[] {
+  const show = (ratio: Ratio) => (Number.isFinite(ratio.middle) ? showRatio(ratio) : '–');
+  return [name, show(spreadOf(service.map(pick))), show(spreadOf(firstWave.map(pick)))];
 }

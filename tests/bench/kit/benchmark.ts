@@ -1,32 +1,49 @@
+import type { Dataset } from './dataset.ts';
+import type { Tree } from './trees.ts';
+
 /** What a benchmark is given. Sizes and times are smaller in a quick run. */
 export type Context = {
   quick: boolean;
-  /** How often each subject gets its turn, after a warm-up. */
+  /** How often each subject is measured, after a warm-up. */
   rounds: number;
-  /** How long one turn of load lasts. */
+  /** How long one measurement of load lasts. */
   seconds: number;
+  /** How long the memory of the process is watched under load. */
+  memorySeconds: number;
   /** Memories in the tables that are compared, from small to large. */
   sizes: readonly number[];
   /** The size at which a single table is measured. */
   size: number;
   /** A scratch folder on the disk that is measured. */
   folder: string;
-  /** The path of a database with this many memories. It is shared: add only a few. */
-  database(count: number): Promise<string>;
-  /** The same to write to at will. */
-  copyOf(count: number): Promise<string>;
-  /** Tells who watches what is being done. */
+  /** The service under test. */
+  current: Tree;
+  /** The last commit of the first wave, measured in the same run; null if git does not have it. */
+  firstWave: Tree | null;
+  /** The path of a database that holds the dataset. It is shared: write only a little to it. */
+  database(tree: Tree, dataset: Dataset): Promise<string>;
+  /** A copy of the same, to write to freely. */
+  copyOf(tree: Tree, dataset: Dataset): Promise<string>;
+  /** Reports progress to the terminal. */
   say(text: string): void;
 };
 
-/** A figure beside its goal. `met` is null where there is no goal, or the run is not the one. */
+/** A figure and its goal. */
 export type Goal = {
   id: string;
   measure: string;
-  goal: string;
-  figure: string;
-  met: boolean | null;
+  bound: Bound;
+  figure: Figure;
+  /** The same figure of the first wave, measured in the same run. */
+  firstWave?: Figure;
+  /** Why this run cannot say whether the goal is met. */
+  notJudged?: string;
 };
+
+export type Bound = { kind: 'at least' | 'at most'; limit: number; unit: string };
+
+/** The median over the rounds of one run, with the lowest and the highest. */
+export type Figure = { median: number; low: number; high: number };
 
 export type Table = { title: string; head: string[]; rows: string[][] };
 
@@ -41,7 +58,7 @@ export type Section = {
 };
 
 export type Benchmark = {
-  /** The lines of the list of goals that it answers. */
+  /** The goals that it measures. */
   ids: string[];
   title: string;
   run(context: Context): Promise<Section>;

@@ -1,33 +1,39 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buildExecutable, hostTarget } from '../../../.release/executables.ts';
+import { $ } from 'bun';
+import { hostTarget } from '../../../.release/executables.ts';
 import { placeService, runInstallScript } from '../../package/place.ts';
 import { benchKey } from './requests.ts';
+import type { Tree } from './trees.ts';
 
-const main = join(import.meta.dir, '../../../cli/main.ts');
-
-/** The command line as a clone runs it, but for npx, which takes far longer than what it starts. */
-export function memoryCommand(...args: string[]): string[] {
-  return [process.execPath, main, ...args];
+/** The executable that a release of a tree would have for this machine. */
+export async function buildExecutable(folder: string, { root }: Tree): Promise<string> {
+  if (hostTarget === undefined) throw new Error('releases have no executable for this machine');
+  await mkdir(folder, { recursive: true });
+  const program =
+    `const { buildExecutable } = await import(${JSON.stringify(join(root, '.release/executables.ts'))});` +
+    `console.log(await buildExecutable(${JSON.stringify(folder)}, ${JSON.stringify(hostTarget)}));`;
+  return (await $`${process.execPath} -e ${program}`.cwd(folder).quiet().text()).trim();
 }
 
-/** The command line in every form that people have it in, made from these sources. */
-export async function everyForm(folder: string) {
-  if (hostTarget === undefined) throw new Error('no executable is made for this machine');
-  const project = join(folder, 'installed');
+/** The packed service, as npm installs it. */
+export async function installPackage(project: string) {
   await mkdir(project, { recursive: true });
   const placed = await placeService(project);
   await runInstallScript(placed);
   return {
-    executable: [await buildExecutable(project, hostTarget)],
     installed: [placed.memory],
     // As npm leaves it where it may not run scripts.
     byNode: ['node', join(placed.folder, 'memory.mjs')],
-    clone: memoryCommand(),
   };
 }
 
-/** A home of its own, so that nobody's profile is read or written. */
+/** The command line from the sources of a tree, without npx, which takes far longer to start. */
+export function memoryCommand({ root }: Tree): string[] {
+  return [process.execPath, join(root, 'cli/main.ts')];
+}
+
+/** A home directory of its own, so that no profile of the user is read or written. */
 export function cliEnv(home: string): Record<string, string> {
   return {
     PATH: process.env.PATH ?? '',
@@ -38,24 +44,24 @@ export function cliEnv(home: string): Record<string, string> {
   };
 }
 
-/** From start to exit, and what the processors did for it. */
-export type Took = { ms: number; processorMs: number };
+/** Time from start to exit, and CPU time. */
+export type CommandTime = { ms: number; cpuMs: number };
 
-/** Runs a command to its end; throws where it fails. */
+/** Runs a command to its end; throws if it fails. */
 export async function measureCommand(
   command: string[],
   env: Record<string, string>,
-): Promise<Took> {
+): Promise<CommandTime> {
   const begun = performance.now();
   const child = Bun.spawn(command, { env, stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' });
   const code = await child.exited;
   const ms = performance.now() - begun;
-  const processorMs = Number(child.resourceUsage()?.cpuTime.total ?? Number.NaN) / 1_000;
-  if (code === 0) return { ms, processorMs };
+  const cpuMs = Number(child.resourceUsage()?.cpuTime.total ?? Number.NaN) / 1_000;
+  if (code === 0) return { ms, cpuMs };
   throw new Error(`${command.join(' ')}: ${await new Response(child.stderr).text()}`);
 }
 
-/** How long a command takes, in ms; throws where it fails. */
+/** How long a command takes, in ms; throws if it fails. */
 export async function timeCommand(command: string[], env: Record<string, string>): Promise<number> {
   return (await measureCommand(command, env)).ms;
 }

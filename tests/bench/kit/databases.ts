@@ -1,29 +1,44 @@
-import { copyFileSync, mkdirSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Context } from './benchmark.ts';
+import type { Dataset } from './dataset.ts';
 import { fill } from './fill.ts';
-import { showCount } from './numbers.ts';
+import { short } from './numbers.ts';
+import type { Tree } from './trees.ts';
 
-/** Databases filled to a size when they are first asked for; kept where `folder` is. */
-export function createDatabases(folder: string, scratch: string, say: (text: string) => void) {
+/**
+ * Databases that are filled when a benchmark first asks for them. `folder` keeps them for the next
+ * run where it is given by --data; `scratch` is deleted after the run.
+ */
+export function createDatabases(
+  folder: string,
+  scratch: string,
+  say: (text: string) => void,
+): Pick<Context, 'database' | 'copyOf'> {
   mkdirSync(folder, { recursive: true });
-  const ready = new Map<number, string>();
   let copies = 0;
 
-  async function database(count: number): Promise<string> {
-    const known = ready.get(count);
-    if (known !== undefined) return known;
-    const path = join(folder, `memories-${count}.db`);
-    say(`  filling a database to ${showCount(count)}`);
-    fill(path, count);
-    ready.set(count, path);
+  async function database(tree: Tree, dataset: Dataset): Promise<string> {
+    const path = join(folder, `${tree.slug}-${dataset.name}.db`);
+    // Written last: a database without it was interrupted while it was filled.
+    const marker = `${path}.filled`;
+    if (existsSync(marker)) return path;
+    const begun = performance.now();
+    await fill(scratch, tree, path, dataset);
+    writeFileSync(marker, '');
+    const seconds = (performance.now() - begun) / 1_000;
+    const rate = `${short(dataset.count / seconds)} memories a second`;
+    say(`  filled ${dataset.name} for ${tree.name} in ${short(seconds)} s: ${rate}`);
     return path;
   }
 
-  async function copyOf(count: number): Promise<string> {
-    const from = await database(count);
+  async function copyOf(tree: Tree, dataset: Dataset): Promise<string> {
+    const from = await database(tree, dataset);
     copies += 1;
     const path = join(scratch, `copy-${copies}.db`);
-    copyFileSync(from, path);
+    for (const suffix of ['', '-wal']) {
+      if (existsSync(from + suffix)) copyFileSync(from + suffix, path + suffix);
+    }
     return path;
   }
 

@@ -1,66 +1,55 @@
-import type { Database } from 'bun:sqlite';
-import { indexPassages } from '../../../server/memory/passages.ts';
-import { migrate } from '../../../server/storage/sqlite/migrate.ts';
-import { createPassages } from '../../../server/storage/sqlite/passages.ts';
-import { prepareInsert } from '../../../server/storage/sqlite/row.ts';
-import { openDatabase } from '../../../server/storage/sqlite/settings.ts';
-import { type MadeRow, rowOf } from './rows.ts';
+import type { Memory } from '../../../sdk/contract/memory.ts';
+import { postJson } from './client.ts';
+import type { Dataset } from './dataset.ts';
+import { startService } from './service.ts';
+import type { Tree } from './trees.ts';
 
-const perTransaction = 20_000;
-const project = 'default';
+/** What the import endpoint takes at most. */
+const perRequest = 1_000;
+/** While the service stores one request, the next one is built. */
+const senders = 2;
 
 /**
- * Grows the database at `path` to `count` memories, through the service's own schema and
- * statements. What is there stays: an interrupted run goes on where it stopped.
+ * Fills a database through a running service, so that it holds exactly what the service itself
+ * stores. Memories that are already there are skipped by the import.
  */
-export function fill(path: string, count: number, tell: (done: number) => void = () => {}): void {
-  const db = openForBulk(path);
-  const projectId = ensureProject(db);
-  const add = createAdd(db, projectId);
-  let done = countMemories(db);
-  while (done < count) {
-    const rows: MadeRow[] = [];
-    for (let at = done; at < Math.min(count, done + perTransaction); at += 1) rows.push(rowOf(at));
-    add(rows);
-    done += rows.length;
-    tell(done);
+export async function fill(
+  folder: string,
+  tree: Tree,
+  database: string,
+  dataset: Dataset,
+  report: (done: number) => void = () => {},
+): Promise<void> {
+  const service = await startService(folder, { tree, database, env: { LOG_LEVEL: 'warn' } });
+  try {
+    await importDataset(service.url, dataset, { report });
+  } finally {
+    await service.stop();
   }
-  db.run('PRAGMA wal_checkpoint(TRUNCATE)');
-  db.close(true);
 }
 
-/** With the service's schema, and with a commit that does not wait for the disk. */
-export function openForBulk(path: string): Database {
-  const db = openDatabase(path);
-  migrate(db, path);
-  // A crash loses the last transactions and nothing else; the next run makes them again.
-  db.run('PRAGMA synchronous = NORMAL');
-  db.run('PRAGMA cache_size = -1000000');
-  db.run('PRAGMA wal_autocheckpoint = 50000');
-  return db;
-}
+type Options = { key?: string; report?: (done: number) => void };
 
-export function ensureProject(db: Database): number {
-  db.run('INSERT INTO projects (name) VALUES (?) ON CONFLICT DO NOTHING', [project]);
-  const row = db.prepare('SELECT id FROM projects WHERE name = ?').get(project);
-  return (row as { id: number }).id;
-}
-
-function countMemories(db: Database): number {
-  // Nothing is ever removed here, so the last number is the count, and costs no scan. A benchmark
-  // saves to the file only once it is filled; so a larger one must not begin as its copy.
-  const row = db.prepare('SELECT ifnull(max(seq), 0) AS n FROM memories').get();
-  return (row as { n: number }).n;
-}
-
-function createAdd(db: Database, projectId: number): (rows: MadeRow[]) => void {
-  const insert = prepareInsert(db);
-  const passagesOf = createPassages({ reads: db, writes: db });
-  return db.transaction((rows: MadeRow[]) => {
-    for (const row of rows) {
-      const seq = insert(projectId, row, row.createdAt);
-      const of = { projectId, userId: row.userId, seq };
-      passagesOf.insert(of, 0, indexPassages(row.content, row.metadata));
+/** Imports the memories in order. */
+export async function importDataset(
+  url: string,
+  { count, memoryAt }: Dataset,
+  { key, report = () => {} }: Options = {},
+): Promise<void> {
+  let next = 0;
+  let done = 0;
+  async function send(): Promise<void> {
+    while (next < count) {
+      const from = next;
+      next = Math.min(count, from + perRequest);
+      const items: Memory[] = [];
+      for (let at = from; at < next; at += 1) items.push(memoryAt(at));
+      const text = await postJson(url, '/v1/import', { items }, key);
+      const { failedCount } = JSON.parse(text) as { failedCount: number };
+      if (failedCount > 0) throw new Error(`the import rejected ${failedCount} memories: ${text}`);
+      done += items.length;
+      report(done);
     }
-  });
+  }
+  await Promise.all(Array.from({ length: senders }, send));
 }

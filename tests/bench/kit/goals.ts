@@ -1,13 +1,97 @@
-import type { Goal } from './benchmark.ts';
-import { type Ratio, showRatio } from './numbers.ts';
+import type { Bound, Figure, Goal } from './benchmark.ts';
+import { type Ratio, short } from './numbers.ts';
 
-/** A goal for a ratio that is better the larger it is; `unit` follows the bound. */
-export function atLeast(id: string, measure: string, ratio: Ratio, least: number, unit = ''): Goal {
-  const figure = showRatio(ratio);
-  return { id, measure, goal: `≥ ${least}${unit}`, figure, met: ratio.middle >= least };
+type Options = { unit?: string; firstWave?: Ratio | undefined; notJudged?: string | undefined };
+
+/** A goal for a figure that is better the larger it is; `unit` follows the bound. */
+export function atLeast(
+  id: string,
+  measure: string,
+  ratio: Ratio,
+  limit: number,
+  options: Options = {},
+): Goal {
+  return goalOf(id, measure, ratio, { kind: 'at least', limit, unit: '' }, options);
 }
 
-/** And for one that is better the smaller it is. */
-export function atMost(id: string, measure: string, ratio: Ratio, most: number): Goal {
-  return { id, measure, goal: `≤ ${most}`, figure: showRatio(ratio), met: ratio.middle <= most };
+/** A goal for a figure that is better the smaller it is. */
+export function atMost(
+  id: string,
+  measure: string,
+  ratio: Ratio,
+  limit: number,
+  options: Options = {},
+): Goal {
+  return goalOf(id, measure, ratio, { kind: 'at most', limit, unit: '' }, options);
+}
+
+function goalOf(
+  id: string,
+  measure: string,
+  ratio: Ratio,
+  bound: Bound,
+  { unit = '', firstWave, notJudged }: Options,
+): Goal {
+  return {
+    id,
+    measure,
+    bound: { ...bound, unit },
+    figure: figureOf(ratio),
+    ...(firstWave !== undefined && { firstWave: figureOf(firstWave) }),
+    ...(notJudged !== undefined && { notJudged }),
+  };
+}
+
+function figureOf({ middle, low, high }: Ratio): Figure {
+  return { median: middle, low, high };
+}
+
+export function isMet({ kind, limit }: Bound, { median }: Figure): boolean {
+  return kind === 'at least' ? median >= limit : median <= limit;
+}
+
+/** The goal as one row of the report, from the same goal of one run or of several. */
+export function goalRow(runs: readonly Goal[]): string[] {
+  const [goal] = runs;
+  if (goal === undefined) return [];
+  const { id, measure, bound } = goal;
+  const sign = bound.kind === 'at least' ? '≥' : '≤';
+  const firstWave = runs.flatMap((run) => run.firstWave ?? []);
+  return [
+    id,
+    measure,
+    `${sign} ${bound.limit}${bound.unit}`,
+    showFigure(runs.map(({ figure }) => figure)),
+    firstWave.length === 0 ? '' : showFigure(firstWave),
+    resultOf(runs),
+  ];
+}
+
+/** Of one run the median and the spread of its rounds; of several the range of their medians. */
+function showFigure(figures: readonly Figure[]): string {
+  const [first] = figures;
+  if (figures.length === 1 && first !== undefined) {
+    const { median, low, high } = first;
+    return low === high ? short(median) : `${short(median)} (${short(low)}–${short(high)})`;
+  }
+  const medians = figures.map(({ median }) => median);
+  return `${short(Math.min(...medians))}–${short(Math.max(...medians))} in ${figures.length} runs`;
+}
+
+/** A goal is met where every run met it. */
+function resultOf(runs: readonly Goal[]): string {
+  const why = runs.find(({ notJudged }) => notJudged !== undefined)?.notJudged;
+  if (why !== undefined) return `not judged: ${why}`;
+  const met = runs.filter(({ bound, figure }) => isMet(bound, figure)).length;
+  if (met === runs.length) return 'met';
+  const [only] = runs;
+  if (runs.length === 1 && only !== undefined && isWithinSpread(only)) {
+    return '**not met**, within the spread';
+  }
+  return met === 0 ? '**not met**' : `**not met** in ${runs.length - met} of ${runs.length} runs`;
+}
+
+/** Some rounds were on the other side of the goal, so the run alone does not settle it. */
+function isWithinSpread({ bound, figure: { low, high } }: Goal): boolean {
+  return bound.kind === 'at least' ? high >= bound.limit : low <= bound.limit;
 }

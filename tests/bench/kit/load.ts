@@ -1,18 +1,20 @@
 import type { Socket } from 'bun';
-import { createReader, type Reader } from './reader.ts';
+import type { NextRequest } from './requests.ts';
+import { createResponseParser, type ResponseParser } from './response-parser.ts';
 
 /*
- * The load generator: every connection sends a request, waits for the whole answer, and sends the
- * next. Bytes go straight to sockets, because a client library would cost more than the service;
- * benchmark S0 measures how much this generator can do.
+ * A closed-loop load generator: every connection sends a request, waits for the whole response, and
+ * sends the next. It writes bytes straight to sockets, because a client library would cost more
+ * than the service; benchmark S0 measures how much it can do.
  */
 
 export type Load = {
   url: string;
   connections: number;
   seconds: number;
-  /** The next request as it goes over the wire. */
-  next(): Uint8Array;
+  /** Ends the load earlier, once so many responses have arrived. */
+  maxResponses?: number;
+  next: NextRequest;
 };
 
 export type Measured = {
@@ -23,29 +25,44 @@ export type Measured = {
   maxMs: number;
 };
 
-type State = { sentAt: number; rest: Uint8Array | null; reader: Reader; done: boolean };
+type State = {
+  parser: ResponseParser;
+  /** What the socket has not yet accepted of a request. */
+  rest: Uint8Array | null;
+  sentAt: number;
+  latencies: number[];
+  done: boolean;
+};
 
-/** Puts the service under load for a while. Rejects at the first answer that is not a success. */
-export async function load({ url, connections, seconds, next }: Load): Promise<Measured> {
+/** Loads a server for a while. Rejects at the first response that is not a success. */
+export async function load({
+  url,
+  connections,
+  seconds,
+  maxResponses = Number.POSITIVE_INFINITY,
+  next,
+}: Load): Promise<Measured> {
   const { hostname, port } = new URL(url);
-  const latencies: number[] = [];
+  const sockets: Socket<State>[] = [];
   const done = Promise.withResolvers<void>();
   const begun = performance.now();
   const endAt = begun + seconds * 1_000;
   let open = connections;
+  let responses = 0;
 
   function send(socket: Socket<State>): void {
     const request = next();
     socket.data.sentAt = performance.now();
-    pour(socket, request);
+    writeAll(socket, request);
   }
-  function take(socket: Socket<State>, chunk: Buffer): void {
-    const answer = socket.data.reader.take(chunk);
-    if (answer === null) return;
-    if (answer.status >= 300) done.reject(new Error(`refused: ${answer.head}`));
+  function receive(socket: Socket<State>, chunk: Buffer): void {
+    const response = socket.data.parser.take(chunk);
+    if (response === null || socket.data.done) return;
+    if (response.status >= 300) fail(new Error(`the server rejected a request: ${response.head}`));
     const now = performance.now();
-    latencies.push(now - socket.data.sentAt);
-    if (now < endAt) {
+    responses += 1;
+    socket.data.latencies.push(now - socket.data.sentAt);
+    if (now < endAt && responses < maxResponses && !socket.data.done) {
       send(socket);
       return;
     }
@@ -54,39 +71,55 @@ export async function load({ url, connections, seconds, next }: Load): Promise<M
     open -= 1;
     if (open === 0) done.resolve();
   }
+  function fail(error: Error): void {
+    done.reject(error);
+    for (const socket of sockets) {
+      socket.data.done = true;
+      socket.end();
+    }
+  }
   const handlers = {
-    open: send,
-    data: take,
-    drain: (socket: Socket<State>) => pour(socket, socket.data.rest),
-    error: (_: Socket<State>, error: Error) => done.reject(error),
+    open(socket: Socket<State>) {
+      sockets.push(socket);
+      send(socket);
+    },
+    data: receive,
+    drain: (socket: Socket<State>) => writeAll(socket, socket.data.rest),
+    error: (_: Socket<State>, error: Error) => fail(error),
     close(socket: Socket<State>) {
-      if (!socket.data.done) done.reject(new Error('the service closed a connection'));
+      if (!socket.data.done) fail(new Error('the server closed a connection'));
     },
   };
   for (let count = 0; count < connections; count += 1) {
-    const data: State = { sentAt: 0, rest: null, reader: createReader(), done: false };
-    await Bun.connect({ hostname, port: Number(port), data, socket: handlers });
+    await Bun.connect({ hostname, port: Number(port), data: createState(), socket: handlers });
   }
   await done.promise;
-  return summary(latencies, performance.now() - begun);
+  return summary(sockets.map(({ data }) => data.latencies));
 }
 
-/** Writes what the socket takes and keeps the rest until it takes more. */
-function pour(socket: Socket<State>, bytes: Uint8Array | null): void {
+function createState(): State {
+  return { parser: createResponseParser(), rest: null, sentAt: 0, latencies: [], done: false };
+}
+
+/** Writes what the socket accepts and keeps the rest until it drains. */
+function writeAll(socket: Socket<State>, bytes: Uint8Array | null): void {
   if (bytes === null) return;
   const written = socket.write(bytes);
   socket.data.rest = written < bytes.length ? bytes.subarray(Math.max(0, written)) : null;
 }
 
-function summary(latencies: number[], ms: number): Measured {
-  const sorted = new Float64Array(latencies).sort();
+/**
+ * The rate is the sum over all connections of responses by time in flight. Requests by elapsed time
+ * would count the end of a measurement, when most connections are done and the server is no longer
+ * loaded.
+ */
+function summary(connections: number[][]): Measured {
+  const sorted = new Float64Array(connections.flat()).sort();
   const at = (share: number): number =>
     sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
-  return {
-    requests: sorted.length,
-    perSecond: sorted.length / (ms / 1_000),
-    p50Ms: at(0.5),
-    p99Ms: at(0.99),
-    maxMs: at(1),
-  };
+  const perSecond = connections.reduce((sum, latencies) => {
+    const inFlightMs = latencies.reduce((total, ms) => total + ms, 0);
+    return sum + (latencies.length / inFlightMs) * 1_000;
+  }, 0);
+  return { requests: sorted.length, perSecond, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
 }

@@ -21,12 +21,13 @@ const fileSystems: Record<number, string> = {
   2035054128: 'overlay',
 };
 
-/** What the figures depend on. */
+/** USER_HZ is 100 on every Linux. */
+const tickMicros = 10_000;
+
+/** What absolute figures depend on. */
 export async function describeMachine(folder: string): Promise<[string, string][]> {
   const [cpu] = cpus();
   const sqlite = new Database(':memory:').prepare('SELECT sqlite_version() AS version').get();
-  const commit = await output(['git', 'rev-parse', '--short', 'HEAD']);
-  const changed = (await output(['git', 'status', '--porcelain', 'server', 'sdk'])) !== '';
   const fileSystem = fileSystems[statfsSync(folder).type] ?? 'unknown';
   return [
     ['processor', `${cpus().length} cores, ${cpu?.model.trim() ?? 'unknown'}`],
@@ -35,27 +36,58 @@ export async function describeMachine(folder: string): Promise<[string, string][
     ['system', `${process.platform} ${release()}`],
     ['Bun', Bun.version],
     ['SQLite', (sqlite as { version: string }).version],
-    ['Node, for the rivals', await output(['node', '--version'])],
-    ['commit', `${commit}${changed ? ', with changes' : ''}`],
+    ['Node, for the peers', await output(['node', '--version'])],
+    ['commit', await commitOf()],
     ['date', new Date().toISOString().slice(0, 10)],
   ];
 }
 
+/** The commit that is measured, marked where server or SDK have uncommitted changes. */
+export async function commitOf(): Promise<string> {
+  const commit = await output(['git', 'rev-parse', '--short', 'HEAD']);
+  const changed = (await output(['git', 'status', '--porcelain', 'server', 'sdk'])) !== '';
+  return `${commit}${changed ? ', with changes' : ''}`;
+}
+
 /**
- * Of the time in which there was something to do, how much a host gave to other machines: asked at
- * the end, about all since the call. The more it is, the less the figures say.
+ * Returns a function that reports what else used the processor since this call: the host's other
+ * machines (steal time), and other processes of this one. The more, the less the figures mean.
  */
-export function watchHost(): () => [string, string] {
+export function watchMachine(): () => { rows: [string, string][]; otherCores: number } {
+  const begun = performance.now();
   const before = busyTime();
+  const ownBefore = ownTicks();
   return () => {
     const { stolen, busy } = busyTime();
     const share = (stolen - before.stolen) / (busy - before.busy);
-    const percent = Number.isFinite(share) ? `${short(share * 100)} %` : 'unknown';
-    return ['taken by the host', `${percent} of the busy time`];
+    const steal = Number.isFinite(share) ? `${short(share * 100)} % of the busy time` : 'unknown';
+    const otherTicks = busy - before.busy - (stolen - before.stolen) - (ownTicks() - ownBefore);
+    const others = (otherTicks * tickMicros) / 1_000 / (performance.now() - begun);
+    const otherCores = Math.max(0, others);
+    const rows: [string, string][] = [
+      ['steal time', steal],
+      ['other processes', `${short(otherCores)} cores on average`],
+    ];
+    return { rows, otherCores };
   };
 }
 
-/** In ticks since the machine started; 0 where the system does not say. */
+/** CPU time of this process and of its children that have ended. */
+function ownTicks(): number {
+  const path = '/proc/self/stat';
+  if (!existsSync(path)) return 0;
+  const text = readFileSync(path, 'utf8');
+  // The name of the command, in parentheses, may hold spaces.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
+}
+
+/** CPU time of all processes since the machine started, in µs. */
+export function busyMicros(): number {
+  return busyTime().busy * tickMicros;
+}
+
+/** In ticks since the machine started; 0 where the system does not report it. */
 function busyTime(): { stolen: number; busy: number } {
   const path = '/proc/stat';
   if (!existsSync(path)) return { stolen: 0, busy: 0 };
@@ -65,7 +97,7 @@ function busyTime(): { stolen: number; busy: number } {
   return { stolen, busy: user + nice + system + interrupt + soft + stolen };
 }
 
-/** What the disk itself takes to make a small write durable: no commit can be faster. */
+/** The time the disk takes to make a small write durable; no commit can be faster. */
 function syncMs(folder: string): number {
   const path = join(folder, 'sync');
   const file = openSync(path, 'w');

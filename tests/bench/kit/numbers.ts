@@ -3,7 +3,7 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** The value that a share of the others do not exceed. */
+/** The smallest value that is at least as large as this share of all values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
@@ -14,22 +14,26 @@ export type Ratio = { middle: number; low: number; high: number };
 
 /** Compares round by round, so that what slows down the whole machine for a while cancels out. */
 export function ratioOf(ones: readonly number[], others: readonly number[]): Ratio {
-  const ratios = ones.map((one, round) => one / (others[round] ?? Number.NaN));
-  return { middle: median(ratios), low: Math.min(...ratios), high: Math.max(...ratios) };
+  return spreadOf(ones.map((one, round) => one / (others[round] ?? Number.NaN)));
+}
+
+/** The median of the values, with the lowest and the highest. */
+export function spreadOf(values: readonly number[]): Ratio {
+  return { middle: median(values), low: Math.min(...values), high: Math.max(...values) };
 }
 
 export function showRatio({ middle, low, high }: Ratio): string {
   return `${short(middle)} (${short(low)}–${short(high)})`;
 }
 
-/** Three significant digits, thousands parted. */
+/** Three significant digits, with a separator for thousands. */
 export function short(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US');
   return String(Number(value.toPrecision(3)));
 }
 
-/** A size of a table as a power of ten where it is one. */
+/** A count, as a power of ten where it is one. */
 export function showCount(count: number): string {
   const power = Math.log10(count);
   const digits = '⁰¹²³⁴⁵⁶⁷⁸⁹';

@@ -1,49 +1,62 @@
-import { askPage, listPath } from './ask.ts';
-import { idOf, userOf, walker } from './rows.ts';
+import { fetchPage, listPath } from './client.ts';
+import { idOf, userOf, walker } from './dataset.ts';
 
-/* What is read in a table made by `fill`. */
+/* Paths of reads in a table of the dataset. */
 
 const questions = ['garage', 'pottery class', 'What did they cook for dinner?', 'summer trip'];
-const spread = 0.618_033_988_749_895;
+const goldenRatio = 0.618_033_988_749_895;
 
-/** Places all over the table, and always the same. */
-function places(count: number, size: number): number[] {
-  return Array.from({ length: count }, (_, index) => Math.floor(((index * spread) % 1) * size));
+/** Positions spread evenly over the table, the same in every run. */
+function positions(count: number, size: number): number[] {
+  return Array.from({ length: count }, (_, index) =>
+    Math.floor(((index * goldenRatio) % 1) * size),
+  );
 }
 
-/** First pages of 20 of as many users, likelier of those who own more, each with a full page. */
+/** First pages of 20 of so many users, likelier of those who own more, each page full. */
 export async function firstPages(url: string, size: number, count: number): Promise<string[]> {
-  const users = [...new Set(places(count * 4, size).map(userOf))];
+  const users = [...new Set(positions(count * 4, size).map(userOf))];
   const paths: string[] = [];
   for (const userId of users) {
-    const page = await askPage(url, { userId, limit: '20' });
-    if (page.nextCursor !== null) paths.push(listPath({ userId, limit: '20' }));
+    const page = await fetchPage(url, { userId, limit: '20' });
+    if (page.nextCursor !== null) paths.push(firstPage(userId));
     if (paths.length === count) break;
   }
   return paths;
 }
 
+export function firstPage(userId: string): string {
+  return listPath({ userId, limit: '20' });
+}
+
 export function memoryPaths(size: number, count: number): string[] {
-  return places(count, size).map((at) => `/v1/memories/${idOf(at)}`);
+  return positions(count, size).map((at) => `/v1/memories/${idOf(at)}`);
 }
 
 /** Page 1,000 of the user who has that many in a table of any size. */
 export async function lastPage(url: string): Promise<string> {
   const { userId, pages, pageItems } = walker;
   let cursor: string | null = null;
-  // A cursor is a place in the list, whatever the size of the pages that led there.
+  // A cursor is a position in the list, whatever the size of the pages before it.
   for (let left = (pages - 1) * pageItems; left > 0; ) {
     const limit = Math.min(100, left);
     const query = { userId, limit: String(limit), ...(cursor !== null && { cursor }) };
-    ({ nextCursor: cursor } = await askPage(url, query));
+    ({ nextCursor: cursor } = await fetchPage(url, query));
     left -= limit;
   }
   return listPath({ userId, limit: String(pageItems), cursor: cursor ?? '' });
 }
 
+/** Every question about one user. */
 export function searches(userId: string): string[] {
-  return questions.map((query) => {
-    const asked = new URLSearchParams({ userId, query });
-    return `/v1/memories/search?${asked}`;
-  });
+  return questions.map((query) => searchPath(userId, query));
+}
+
+/** One question about one user; which one depends on `at`. */
+export function searchOf(userId: string, at: number): string {
+  return searchPath(userId, questions[at % questions.length] ?? '');
+}
+
+function searchPath(userId: string, query: string): string {
+  return `/v1/memories/search?${new URLSearchParams({ userId, query })}`;
 }

@@ -1,61 +1,64 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Subprocess } from 'bun';
-import { benchKey } from './requests.ts';
 
-/** A process that is measured, or that makes load; its first line of output is JSON. */
-export type Subject = {
-  url: string;
-  pid: number;
-  /** Resolves when it has ended by itself, with all that it wrote after its first line. */
-  finished: Promise<string>;
-  stop(): Promise<void>;
-};
-
-/** What every service under test is given: the log as it is by default, and no rate limit. */
-export const serviceEnv = { MEMORY_RATE_LIMIT: 'off', MEMORY_API_KEY: benchKey };
-
-/** The same without a log. */
-export const silentEnv = { ...serviceEnv, LOG_LEVEL: 'silent' };
+/** A server that is measured, or a process that makes load. */
+export type Subject = { url: string; pid: number; stop(): Promise<void> };
 
 const subjects = join(import.meta.dir, '../subjects');
+const internals = join(import.meta.dir, '../internals');
 const running = new Set<Subprocess>();
+const pollMs = 2;
+const startWithinMs = 60_000;
+/** Both a JSON log line and a sentence on a terminal end the address before a quote or a space. */
+const address = /http:\/\/[\w.]+:\d+/;
 
-/** Starts one of the programs in `subjects`; `spec` is its one argument. */
-export function startSubject(
-  name: string,
-  folder: string,
-  spec: object,
-  env: Record<string, string> = {},
-): Promise<Subject> {
-  const command = [process.execPath, join(subjects, `${name}.ts`), JSON.stringify(spec)];
-  return start(command, folder, env);
+/** Starts one of the programs in `subjects`; it reads `spec` by `readSpec`. */
+export function startSubject(name: string, folder: string, spec: object): Promise<Subject> {
+  return startProgram(join(subjects, `${name}.ts`), folder, spec);
 }
 
-/** Starts a program; what it writes to standard error goes to a file, as a log would. */
-export async function start(
+/** Starts one of the programs in `internals`, which are written against the server's modules. */
+export function startInternal(name: string, folder: string, spec: object): Promise<Subject> {
+  return startProgram(join(internals, `${name}.ts`), folder, spec);
+}
+
+/** In a file, because a spec may be longer than an argument can be. */
+function startProgram(program: string, folder: string, spec: object): Promise<Subject> {
+  const file = join(folder, `${crypto.randomUUID()}.json`);
+  writeFileSync(file, JSON.stringify(spec));
+  return launch([process.execPath, program, file], folder);
+}
+
+/** Starts a program that prints its address; output and log go to a file, as in production. */
+export async function launch(
   command: string[],
   folder: string,
   env: Record<string, string> = {},
 ): Promise<Subject> {
   const log = join(folder, `${crypto.randomUUID()}.log`);
+  const output = Bun.file(log);
+  await Bun.write(output, '');
   const child = Bun.spawn(command, {
     env: { ...process.env, ...env },
     stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: Bun.file(log),
+    stdout: output,
+    stderr: output,
   });
   running.add(child);
-  void child.exited.then(() => running.delete(child));
-  const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  const first = await readLine(output);
-  if (first === null) throw new Error(`${command.join(' ')}: ${await Bun.file(log).text()}`);
-  const { url = '' } = JSON.parse(first) as { url?: string };
+  let isStopping = false;
+  void child.exited.then((code) => {
+    running.delete(child);
+    if (isStopping) return;
+    const why = child.signalCode ?? `code ${code}`;
+    console.error(`${command.join(' ')} ended early (${why}): ${lastLines(log)}`);
+  });
   return {
-    url,
+    url: await addressIn(log, child, command),
     pid: child.pid,
-    finished: readRest(output),
     async stop() {
+      // A process that has already ended did so early.
+      isStopping = child.exitCode === null && child.signalCode === null;
       child.kill('SIGTERM');
       await child.exited;
       rmSync(log, { force: true });
@@ -63,33 +66,31 @@ export async function start(
   };
 }
 
+function lastLines(log: string): string {
+  return existsSync(log) ? readFileSync(log, 'utf8').split('\n').slice(-5).join('\n') : '';
+}
+
+/** Waits until the program prints the address where it listens. */
+async function addressIn(log: string, child: Subprocess, command: string[]): Promise<string> {
+  const giveUpAt = performance.now() + startWithinMs;
+  for (;;) {
+    const text = readFileSync(log, 'utf8');
+    const [url] = address.exec(text) ?? [];
+    if (url !== undefined) return url;
+    if (child.exitCode !== null || performance.now() > giveUpAt) {
+      throw new Error(`${command.join(' ')} did not start: ${text}`);
+    }
+    await Bun.sleep(pollMs);
+  }
+}
+
 /** Ends what an interrupted run has left. */
 export function killAll(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-type Output = { read(): Promise<{ done: boolean; value?: string | undefined }> };
-
-async function readLine(output: Output): Promise<string | null> {
-  let text = '';
-  while (!text.includes('\n')) {
-    const { done, value = '' } = await output.read();
-    if (done) return null;
-    text += value;
-  }
-  return text.slice(0, text.indexOf('\n'));
-}
-
-async function readRest(output: Output): Promise<string> {
-  let text = '';
-  for (;;) {
-    const { done, value = '' } = await output.read();
-    if (done) return text;
-    text += value;
-  }
-}
-
-/** The resident memory of a process, in bytes; NaN where the system does not say. */
+/** The resident memory of a process with all its threads, in bytes; NaN where the system does not
+ * report it. */
 export function residentBytes(pid: number): number {
   const path = `/proc/${pid}/status`;
   if (!existsSync(path)) return Number.NaN;
@@ -97,14 +98,19 @@ export function residentBytes(pid: number): number {
   return Number(kilobytes) * 1_024;
 }
 
-/** The processor time that all threads of a process have used, in µs; NaN where nobody says. */
-export function processorMicros(pid: number): number {
+/** The CPU time of each thread of a process since its start, in µs, by thread id; empty where the
+ * system does not report it. */
+export function threadMicros(pid: number): Map<string, number> {
   const folder = `/proc/${pid}/task`;
-  if (!existsSync(folder)) return Number.NaN;
-  let nanoseconds = 0;
+  const used = new Map<string, number>();
+  if (!existsSync(folder)) return used;
   for (const thread of readdirSync(folder)) {
-    const [used = ''] = readFileSync(join(folder, thread, 'schedstat'), 'utf8').split(' ');
-    nanoseconds += Number(used);
+    try {
+      const [nanoseconds = ''] = readFileSync(join(folder, thread, 'schedstat'), 'utf8').split(' ');
+      used.set(thread, Number(nanoseconds) / 1_000);
+    } catch {
+      // The thread ended meanwhile.
+    }
   }
-  return nanoseconds / 1_000;
+  return used;
 }

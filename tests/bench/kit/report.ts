@@ -1,31 +1,34 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Goal, Section, Table } from './benchmark.ts';
+import { goalRow } from './goals.ts';
 
 export type Report = {
   machine: [string, string][];
-  /** How it was run, in a sentence. */
+  /** How it was measured, in a sentence. */
   how: string;
   sections: { title: string; section: Section }[];
+  /** Goals of every run that the report covers; the last is the run of `sections`. */
+  runs: Goal[][];
 };
 
-const begin = '<!-- figures: begin. Written by tests/bench/main.ts; what is outside is kept. -->';
+const begin = '<!-- figures: begin; written by tests/bench/main.ts, edits are overwritten -->';
 const end = '<!-- figures: end -->';
+const goalHead = ['', 'measure', 'goal', 'figure', 'first wave', ''];
 
-/** The figures as Markdown, with the list of goals first. */
-export function markdown({ machine, how, sections }: Report): string {
-  const goals = sections.flatMap(({ section }) => section.goals);
+/** The report as Markdown, goals first. */
+function markdown({ machine, how, sections, runs }: Report): string {
   const parts = [
     how,
     table(['', ''], machine),
     '## Goals and figures',
-    table(['', 'measure', 'goal', 'figure', ''], goals.map(goalRow)),
+    table(goalHead, goalRows(runs)),
     ...sections.flatMap(({ title, section }) => [`## ${title}`, ...sectionParts(section)]),
   ];
   return `${parts.join('\n\n')}\n`;
 }
 
-/** Puts figures and charts into a folder of documents; words around them are kept. */
+/** Writes figures and charts into a docs folder; the text around the figures stays. */
 export function write(report: Report, folder: string): void {
   const charts = report.sections.flatMap(({ section }) => section.charts ?? []);
   mkdirSync(join(folder, 'charts'), { recursive: true });
@@ -38,23 +41,47 @@ export function write(report: Report, folder: string): void {
 }
 
 /** The same for a terminal. */
-export function plain({ sections }: Report): string {
-  const goals = sections.flatMap(({ section }) => section.goals);
+export function plain({ machine, how, sections, runs }: Report): string {
   const tables = sections.flatMap(({ title, section }) => [
     `\n${title}`,
     ...section.tables.map(({ title, head, rows }) => `${title}\n${aligned([head, ...rows])}`),
     ...(section.notes ?? []),
   ]);
-  return [...tables, '\nGoals', aligned(goals.map(goalRow))].join('\n');
+  return [
+    ...tables,
+    `\n${how}`,
+    aligned(machine),
+    '\nGoals',
+    aligned([goalHead, ...goalRows(runs)]),
+  ].join('\n');
+}
+
+/** One row per goal of the last run, with the same goal of the earlier ones. */
+function goalRows(runs: Goal[][]): string[][] {
+  const last = runs.at(-1) ?? [];
+  return last.map((goal) =>
+    goalRow(
+      runs.flatMap((goals) =>
+        goals.filter(({ id, measure }) => id === goal.id && measure === goal.measure),
+      ),
+    ),
+  );
 }
 
 const introduction = `# Performance
 
-Absolute figures say little about another machine, so every goal is a ratio of two things that were
-measured in turn in one run: A B A B, after a warm-up. A figure is the median over the rounds, with
-the lowest and the highest in brackets. \`npm run bench\` measures all of it again and writes this
-page; \`npm run bench -- --quick\` takes less than a minute, leaves out what needs longer (10⁶ and
-more, a single client) and only prints.
+Absolute figures depend on the machine, so most goals are ratios of two things that were measured in
+turn in the same run: A B A B, after a warm-up. A figure is the median over the rounds of one run,
+with the lowest and the highest round in brackets. Where the page covers several runs, a figure is
+the range of their medians, and a goal is met only if every run met it. “First wave” is the last
+commit of the single-threaded service, measured in the same run.
+
+| command | what it does |
+| --- | --- |
+| \`npm run bench\` | measures everything and rewrites the figures on this page |
+| \`npm run bench -- --quick\` | smaller tables, less than five minutes, only prints |
+| \`npm run bench -- S1 S6\` | measures these goals, only prints |
+| \`npm run bench -- --history=runs.json\` | reports all runs of a commit that are in the file |
 
 `;
 
@@ -64,10 +91,6 @@ function sectionParts({ tables, charts = [], notes = [] }: Section): string[] {
     ...tables.flatMap(({ title, head, rows }: Table) => [`${title}:`, table(head, rows)]),
     ...notes,
   ];
-}
-
-function goalRow({ id, measure, goal, figure, met }: Goal): string[] {
-  return [id, measure, goal, figure, met === null ? '' : met ? 'met' : '**not met**'];
 }
 
 function table(head: string[], rows: string[][]): string {

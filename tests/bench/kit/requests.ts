@@ -1,64 +1,69 @@
-import { textOf, userOf } from './rows.ts';
+import { textOf, userOf } from './dataset.ts';
 
 /** The key of every server under test, for the project `default`. */
 export const benchKey = 'bench-key-0123456789abcdef';
+
+/** Returns the next request of a cycle, as the bytes that go over the wire. */
+export type NextRequest = () => Uint8Array;
 
 const pooled = 4_096;
 const contentBytes = 100;
 const keyDigits = 12;
 
+type Options = { body?: unknown; headers?: string[]; key?: string };
+
 /** A request as bytes; `headers` are further lines. */
 export function requestBytes(
   method: string,
   path: string,
-  body?: unknown,
-  headers: string[] = [],
+  { body, headers = [], key = benchKey }: Options = {},
 ): Uint8Array {
   const json = body === undefined ? '' : JSON.stringify(body);
   const ofBody =
     body === undefined
       ? []
       : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(json)}`];
-  const usual = ['Host: 127.0.0.1', `Authorization: Bearer ${benchKey}`];
+  const usual = ['Host: 127.0.0.1', `Authorization: Bearer ${key}`];
   const lines = [`${method} ${path} HTTP/1.1`, ...usual, ...ofBody, ...headers];
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${json}`);
 }
 
-/** Saves of about 100 bytes for users of whom a few own most; made beforehand and sent again. */
-export function saves(): () => Uint8Array {
-  return cycle((at) => requestBytes('POST', '/v1/memories', saveBody(at)));
+/** Saves of 100 bytes for users of whom a few own most memories; built beforehand and repeated. */
+export function saves(key = benchKey): NextRequest {
+  return cycleOf(pooled, (at) => requestBytes('POST', '/v1/memories', { body: saveBody(at), key }));
 }
 
 /** The same, each with an idempotency key that was never used. */
-export function keyedSaves(): () => Uint8Array {
-  const place = Buffer.from(`${crypto.randomUUID()}/${'0'.repeat(keyDigits)}`);
-  const line = [`Idempotency-Key: ${place.toString()}`];
-  const next = cycle((at) => requestBytes('POST', '/v1/memories', saveBody(at), line));
+export function keyedSaves(): NextRequest {
+  const placeholder = Buffer.from(`${crypto.randomUUID()}/${'0'.repeat(keyDigits)}`);
+  const headers = [`Idempotency-Key: ${placeholder.toString()}`];
+  const next = cycleOf(pooled, (at) =>
+    requestBytes('POST', '/v1/memories', { body: saveBody(at), headers }),
+  );
   let sent = 0;
   return () => {
-    // Only the number changes, so that a key costs the generator almost nothing.
+    // Only the number changes, so a key costs the generator almost nothing.
     const bytes = Buffer.from(next());
-    const end = bytes.indexOf(place.subarray(0, -keyDigits)) + place.length;
+    const end = bytes.indexOf(placeholder.subarray(0, -keyDigits)) + placeholder.length;
     sent += 1;
     bytes.write(String(sent).padStart(keyDigits, '0'), end - keyDigits, 'latin1');
     return bytes;
   };
 }
 
-export function gets(paths: readonly string[]): () => Uint8Array {
-  const requests = paths.map((path) => requestBytes('GET', path));
-  return cycle((at) => requests[at % requests.length] ?? new Uint8Array(), requests.length);
+export function gets(paths: readonly string[], key = benchKey): NextRequest {
+  return cycleOf(paths.length, (at) => requestBytes('GET', paths[at] ?? '', { key }));
 }
 
 /** The names in a query, each letter of which may be written as it is or percent-encoded. */
 const spellable = /(?<=[?&])(?:userId|limit)(?==)/g;
 
 /**
- * The same as `gets`, for lists that the service has to read: it answers a page that it is asked
- * for again from memory, and knows it by its query as it is written. No two of these in a few
- * thousand are written the same.
+ * The same as `gets`, for lists that the server has to read from its database. The first wave keeps
+ * pages in a cache, by the query as it is written; within a few thousand of these requests no two
+ * are written the same, so none is answered from that cache.
  */
-export function getsAnew(paths: readonly string[]): () => Uint8Array {
+export function uncachedGets(paths: readonly string[]): NextRequest {
   let sent = 0;
   return () => {
     const path = paths[sent % paths.length] ?? '';
@@ -68,9 +73,9 @@ export function getsAnew(paths: readonly string[]): () => Uint8Array {
   };
 }
 
-/** The bits of `way` say which letters of the names are percent-encoded. */
-function spelled(path: string, way: number): string {
-  let rest = way;
+/** The bits of `spelling` select the letters of the names that are percent-encoded. */
+function spelled(path: string, spelling: number): string {
+  let rest = spelling;
   return path.replace(spellable, (name) =>
     [...name]
       .map((letter) => {
@@ -92,15 +97,31 @@ export function batchBody(from: number, count: number) {
   return { items };
 }
 
+/** Batches of records, one after the other. */
+export function batches(count: number, perBatch: number, key = benchKey): NextRequest {
+  return cycleOf(count, (at) =>
+    requestBytes('POST', '/v1/ingest/batch', { body: batchBody(at * perBatch, perBatch), key }),
+  );
+}
+
 export function saveBody(at: number) {
   return { userId: userOf(at + 100_000), content: textOf(at, contentBytes) };
 }
 
-function cycle(make: (at: number) => Uint8Array, size = pooled): () => Uint8Array {
+export function cycleOf(size: number, make: (at: number) => Uint8Array): NextRequest {
   const made = Array.from({ length: size }, (_, at) => make(at));
   let at = 0;
   return () => {
     at = (at + 1) % size;
     return made[at] ?? new Uint8Array();
+  };
+}
+
+/** Merges several cycles into one that takes a request from each in turn. */
+export function alternate(cycles: readonly NextRequest[]): NextRequest {
+  let at = 0;
+  return () => {
+    at = (at + 1) % cycles.length;
+    return cycles[at]?.() ?? new Uint8Array();
   };
 }

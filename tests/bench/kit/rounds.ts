@@ -1,21 +1,21 @@
 /**
- * Runs all of them in turn, round after round: A B A B. The first `warmUps` rounds are thrown away;
- * each gets back what it measured in the others, in their order.
+ * Measures several subjects in turn, round after round: A B A B. The first `warmUps` rounds are
+ * discarded; each subject gets back what was measured in the others, in order.
  */
 export async function inTurn<Name extends string, T>(
   rounds: number,
-  turns: Record<Name, () => Promise<T>>,
+  measurements: Record<Name, () => Promise<T>>,
   warmUps = 1,
 ): Promise<Record<Name, T[]>> {
-  const names = Object.keys(turns) as Name[];
+  const names = Object.keys(measurements) as Name[];
   const measured = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<
     Name,
     T[]
   >;
   for (let round = -warmUps; round < rounds; round += 1) {
     for (const name of names) {
-      const turn = await turns[name]();
-      if (round >= 0) measured[name].push(turn);
+      const value = await measurements[name]();
+      if (round >= 0) measured[name].push(value);
     }
   }
   return measured;

@@ -1,63 +1,67 @@
 /*
- * The HTTP ceiling: one Elysia route for a save and one for a list, with the service's own schema
- * checks and answers, and nothing else. Its argument: { page, store }. `page` is the answer to
- * every list. With a `store` every save is stored before it is answered, in a commit of its own,
- * which is what a plain server does; without, nothing is.
+ * A bare Elysia server: the save route with the service's own schema, and nothing of the rest.
+ * Its spec: { store, canned }. Without a `store` nothing is stored, which is the HTTP ceiling;
+ * with one every save is a commit of its own, which is what a plain server does. `canned` has the
+ * bodies of all other routes, by method and path.
  */
 import { Elysia } from 'elysia';
 import { SaveRequest } from '../../../sdk/contract/memory.ts';
-import { ListQuery } from '../../../sdk/contract/page.ts';
 import { validator } from '../../../sdk/contract/validate.ts';
-import { newMemoryId } from '../../../server/ids.ts';
-import { savedMemoryJson } from '../../../server/memory/json.ts';
-import { indexPassages } from '../../../server/memory/passages.ts';
-import type { StoredMemory } from '../../../server/storage/storage.ts';
+import { openStore, type StoreOptions } from '../internals/store.ts';
 import { listenOn } from './listen.ts';
-import { openSingle, type SingleStore } from './single.ts';
+import { readSpec } from './spec.ts';
 
-type Spec = { page?: string; store?: SingleStore };
+type Spec = { store?: StoreOptions; canned?: Record<string, string> };
 
-const { page = '', store } = JSON.parse(process.argv[2] ?? '{}') as Spec;
+const { store: options, canned = {} } = readSpec<Spec>();
 const validateSave = validator(SaveRequest);
-const validateList = validator(ListQuery);
-const single = store === undefined ? null : openSingle(store);
-const json = { 'content-type': 'application/json' };
+const store = options === undefined ? null : openStore(options);
+const jsonType = 'application/json';
 
-const app = new Elysia()
-  .post(
-    '/v1/memories',
-    ({ body, set }) => {
-      const errors = validateSave(body);
-      if (errors.length > 0) throw new Error(JSON.stringify(errors));
-      const memory = complete(body as SaveRequest);
-      single?.save(memory, indexPassages(memory.content, memory.metadata));
-      set.status = 201;
-      set.headers['content-type'] = json['content-type'];
-      return savedMemoryJson(memory);
-    },
-    { parse: 'json' },
-  )
-  .get('/v1/memories', ({ query, set }) => {
-    const errors = validateList({ ...query, limit: Number(query.limit ?? 20) });
+const app = new Elysia().post(
+  '/v1/memories',
+  ({ body, set }) => {
+    const errors = validateSave(body);
     if (errors.length > 0) throw new Error(JSON.stringify(errors));
-    set.headers['content-type'] = json['content-type'];
-    return page;
-  });
+    set.status = 201;
+    set.headers['content-type'] = jsonType;
+    return save(body as SaveRequest);
+  },
+  { parse: 'json' },
+);
 
-function complete({ userId, content, metadata = {} }: SaveRequest): StoredMemory {
-  const at = Date.now();
-  return {
-    id: newMemoryId(),
+for (const [name, text] of Object.entries(canned)) {
+  const [method = '', path = ''] = name.split(' ');
+  app.route(method, path, ({ set }) => {
+    set.headers['content-type'] = jsonType;
+    return text;
+  });
+}
+
+/** Stores the memory and returns the body of the response. */
+function save({ userId, content, metadata = {} }: SaveRequest): string {
+  const createdAt = Date.now();
+  const id = `mem_${crypto.randomUUID()}`;
+  const origin = { source: null, externalId: null, occurredAt: null, expiresAt: null };
+  const row = { id, userId, content, metadata: JSON.stringify(metadata), type: 'memory' as const };
+  store?.save({ ...row, ...origin }, createdAt);
+  const time = new Date(createdAt).toISOString();
+  return JSON.stringify({
+    memoryId: id,
+    id,
     userId,
     content,
-    metadata: JSON.stringify(metadata),
+    metadata,
     type: 'memory',
     source: null,
     externalId: null,
     status: 'complete',
-    createdAt: at,
-    updatedAt: at,
-  };
+    version: 1,
+    occurredAt: null,
+    expiresAt: null,
+    createdAt: time,
+    updatedAt: time,
+  });
 }
 
-listenOn(app.fetch, () => single?.close());
+listenOn(app.fetch, () => store?.close());

@@ -1,41 +1,64 @@
 /*
- * Load from a process of its own, flat out until it is ended.
- * Its argument: { url, kind: 'saves' | 'ingest' | 'both' }.
+ * Load from a process of its own, without a pause until it is stopped: saves, batches, searches,
+ * exports and erasures of one project. Its spec: { url, key, users }.
  */
-import { type Load, load } from '../kit/load.ts';
-import { batchBody, requestBytes, saves } from '../kit/requests.ts';
+import { load } from '../kit/load.ts';
+import { searches } from '../kit/paths.ts';
+import {
+  alternate,
+  batches,
+  cycleOf,
+  gets,
+  type NextRequest,
+  requestBytes,
+  saveBody,
+  saves,
+} from '../kit/requests.ts';
+import { readSpec } from './spec.ts';
 
-const { url, kind } = JSON.parse(process.argv[2] ?? '') as { url: string; kind: string };
-const turnSeconds = 5;
-const perBatch = 100;
-const batches = 50;
+/** `users` are the users who are searched. */
+type Spec = { url: string; key: string; users: string[] };
 
-const loads: Omit<Load, 'seconds'>[] = [];
-if (kind !== 'ingest') loads.push({ url, connections: 64, next: saves() });
-if (kind !== 'saves') loads.push({ url, connections: 4, next: ingests() });
+const { url, key, users } = readSpec<Spec>();
+const seconds = 5;
+const retryMs = 100;
+const erased = 50;
 
-function ingests(): () => Uint8Array {
-  const made = Array.from({ length: batches }, (_, at) =>
-    requestBytes('POST', '/v1/ingest/batch', batchBody(at * perBatch, perBatch)),
-  );
-  let at = 0;
-  return () => {
-    at = (at + 1) % made.length;
-    return made[at] ?? new Uint8Array();
-  };
+const kinds: { connections: number; next: NextRequest }[] = [
+  { connections: 16, next: saves(key) },
+  { connections: 2, next: batches(50, 100, key) },
+  { connections: 2, next: gets(users.flatMap(searches), key) },
+  { connections: 1, next: gets(['/v1/export?limit=1000'], key) },
+  { connections: 1, next: alternate([ingestOfErased(), erasures()]) },
+];
+
+/** A batch for each user who is erased next. */
+function ingestOfErased(): NextRequest {
+  const { content: text } = saveBody(0);
+  return cycleOf(erased, (at) => {
+    const item = { type: 'document', userId: `erased-${at}`, data: { text } };
+    const items = new Array(100).fill(item);
+    return requestBytes('POST', '/v1/ingest/batch', { body: { items }, key });
+  });
 }
 
-async function run(one: Omit<Load, 'seconds'>): Promise<never> {
+function erasures(): NextRequest {
+  return cycleOf(erased, (at) =>
+    requestBytes('DELETE', `/v1/memories?userId=erased-${at}`, { key }),
+  );
+}
+
+/** A rejection for a full queue is part of the load: wait as a client would, then go on. */
+async function flood(kind: (typeof kinds)[number]): Promise<never> {
   for (;;) {
     try {
-      await load({ ...one, seconds: turnSeconds });
+      await load({ ...kind, url, seconds });
     } catch (error) {
-      // The queue takes so many and no more: wait until some are done.
-      if (!String(error).includes(' 429 ')) throw error;
-      await Bun.sleep(100);
+      if (!/ (?:429|503) /.test(String(error))) throw error;
+      await Bun.sleep(retryMs);
     }
   }
 }
 
-console.log('{}');
-await Promise.all(loads.map(run));
+console.log(JSON.stringify({ url }));
+await Promise.all(kinds.map(flood));

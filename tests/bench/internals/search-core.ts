@@ -1,14 +1,14 @@
 /*
  * What search costs without a database: building the index of one user, its memory, and queries.
- * Run: bun tests/bench/search-core.ts [file with text, a line each]
+ * Run: bun tests/bench/internals/search-core.ts [file with text, a line each]
  */
 import { readFileSync } from 'node:fs';
-import { indexedChunks, splitChunks } from '../../server/memory/chunks.ts';
-import { SearchIndex } from '../../server/search/index.ts';
-import { normalizeWords } from '../../server/search/normalize.ts';
-import { parseQuery } from '../../server/search/query.ts';
-import { snippet } from '../../server/search/snippet.ts';
-import { readConversations } from '../eval/data.ts';
+import { indexedChunks, splitChunks } from '../../../server/memory/chunks.ts';
+import { SearchIndex } from '../../../server/search/index.ts';
+import { normalizeWords } from '../../../server/search/normalize.ts';
+import { parseQuery } from '../../../server/search/query.ts';
+import { snippet } from '../../../server/search/snippet.ts';
+import { readConversations } from '../../eval/data.ts';
 
 const sizes = [
   { count: 1_000, length: 100 },

@@ -1,22 +1,22 @@
-/** Finds where an HTTP answer ends on a connection that carries one at a time. */
-export type Reader = {
-  /** The answer, once it is whole. */
-  take(chunk: Buffer): Answer | null;
+/** Finds where an HTTP response ends on a connection that carries one at a time. */
+export type ResponseParser = {
+  /** The response, once it is complete. */
+  take(chunk: Buffer): ParsedResponse | null;
 };
 
-/** `body` is there only where the reader was asked to keep it. */
-export type Answer = { status: number; head: string; body: string };
+/** `body` is empty unless the parser was told to keep it. */
+export type ParsedResponse = { status: number; head: string; body: string };
 
-export function createReader({ keepBody = false } = {}): Reader {
-  let held: Buffer | null = null;
+export function createResponseParser({ keepBody = false } = {}): ResponseParser {
+  let pending: Buffer | null = null;
   let head = '';
   let missing = 0;
   let kept: Buffer[] = [];
 
-  function begin(chunk: Buffer): Answer | null {
-    const bytes = held === null ? chunk : Buffer.concat([held, chunk]);
+  function begin(chunk: Buffer): ParsedResponse | null {
+    const bytes = pending === null ? chunk : Buffer.concat([pending, chunk]);
     const end = bytes.indexOf('\r\n\r\n');
-    held = end < 0 ? bytes : null;
+    pending = end < 0 ? bytes : null;
     if (end < 0) return null;
     head = bytes.toString('latin1', 0, end);
     const body = bytes.subarray(end + 4);
@@ -25,7 +25,7 @@ export function createReader({ keepBody = false } = {}): Reader {
     return missing > 0 ? null : finish();
   }
 
-  function finish(): Answer {
+  function finish(): ParsedResponse {
     const body = keepBody ? Buffer.concat(kept).toString() : '';
     return { status: Number(head.slice(9, 12)), head, body };
   }
@@ -42,6 +42,6 @@ export function createReader({ keepBody = false } = {}): Reader {
 
 function lengthIn(head: string): number {
   const [, digits] = /\r\ncontent-length: (\d+)/i.exec(head) ?? [];
-  if (digits === undefined) throw new Error(`an answer without Content-Length: ${head}`);
+  if (digits === undefined) throw new Error(`a response without Content-Length: ${head}`);
   return Number(digits);
 }

@@ -1,5 +1,5 @@
 import Fastify from 'fastify';
-import { isAllowed, list, save, tell } from './store.js';
+import { isAllowed, list, printAddress, save } from './store.js';
 
 const app = Fastify({ bodyLimit: 5 * 1024 * 1024 });
 
@@ -37,7 +37,7 @@ const page = {
   },
 };
 
-// With a schema for the answer, fastify writes JSON by compiled code.
+// With a response schema, fastify serializes JSON by compiled code.
 app.post('/v1/memories', { schema: { body, response: { 201: memory } } }, (request, reply) => {
   reply.code(201).send(save(request.body));
 });
@@ -47,4 +47,4 @@ app.get('/v1/memories', { schema: { response: { 200: page } } }, (request, reply
 });
 
 await app.listen({ port: 0, host: '127.0.0.1' });
-tell(app.server.address().port);
+printAddress(app.server.address().port);

@@ -1,5 +1,5 @@
 import express from 'express';
-import { isAllowed, isValid, list, save, tell } from './store.js';
+import { isAllowed, isValid, list, printAddress, save } from './store.js';
 
 const app = express();
 app.disable('x-powered-by');
@@ -19,4 +19,4 @@ app.get('/v1/memories', (request, response) => {
   response.json(list(request.query));
 });
 
-const server = app.listen(0, '127.0.0.1', () => tell(server.address().port));
+const server = app.listen(0, '127.0.0.1', () => printAddress(server.address().port));

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
-/* What the two plain servers share: the storage as a good developer would write it. */
+/* The storage that both plain servers share, as a good developer would write it. */
 
-/** `{ path, synchronous, key }`, as the benchmark gives it. */
+/** The argument of the process: { path, synchronous, key }. */
 export const spec = JSON.parse(process.argv[2] ?? '{}');
 
 const db = new Database(spec.path);
@@ -56,7 +56,7 @@ export function isAllowed(headers) {
   return headers.authorization === `Bearer ${spec.key}`;
 }
 
-export function tell(port) {
+export function printAddress(port) {
   console.log(JSON.stringify({ url: `http://127.0.0.1:${port}` }));
   process.on('SIGTERM', () => {
     db.close();

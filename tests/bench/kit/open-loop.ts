@@ -1,23 +1,24 @@
 import type { Socket } from 'bun';
-import { createReader, type Reader } from './reader.ts';
+import { createResponseParser, type ResponseParser } from './response-parser.ts';
 
-/** When a request was sent, in ms since the begin, and how long its answer took. */
+/** When a request was sent, in ms since the start, and how long its response took. */
 export type Sample = { at: number; ms: number };
 
-export type Pace = {
+export type OpenLoop = {
   url: string;
   perSecond: number;
   seconds: number;
   next(): Uint8Array;
 };
 
-type State = { sentAt: number; reader: Reader };
+type State = { sentAt: number; parser: ResponseParser };
 
 /**
- * Sends requests at a steady pace whether or not those before were answered, each on a connection
- * that is free: a service that stalls is seen by all who ask meanwhile, not by one.
+ * An open-loop load generator: it sends requests at a fixed rate whether or not earlier ones have
+ * completed, each on a free connection. A server that stalls therefore delays every request that
+ * arrives meanwhile, and all of them are counted.
  */
-export async function pace({ url, perSecond, seconds, next }: Pace): Promise<Sample[]> {
+export async function openLoop({ url, perSecond, seconds, next }: OpenLoop): Promise<Sample[]> {
   const { hostname, port } = new URL(url);
   const free: Socket<State>[] = [];
   const all: Socket<State>[] = [];
@@ -27,9 +28,10 @@ export async function pace({ url, perSecond, seconds, next }: Pace): Promise<Sam
   const begun = performance.now();
   const handlers = {
     data(socket: Socket<State>, chunk: Buffer) {
-      const answer = socket.data.reader.take(chunk);
-      if (answer === null) return;
-      if (answer.status >= 300) return failed.reject(new Error(`refused: ${answer.head}`));
+      const response = socket.data.parser.take(chunk);
+      if (response === null) return;
+      if (response.status >= 300)
+        return failed.reject(new Error(`the server rejected a request: ${response.head}`));
       const { sentAt } = socket.data;
       samples.push({ at: sentAt - begun, ms: performance.now() - sentAt });
       waiting -= 1;
@@ -38,7 +40,7 @@ export async function pace({ url, perSecond, seconds, next }: Pace): Promise<Sam
     error: (_: Socket<State>, error: Error) => failed.reject(error),
   };
   async function connect(): Promise<Socket<State>> {
-    const data: State = { sentAt: 0, reader: createReader() };
+    const data: State = { sentAt: 0, parser: createResponseParser() };
     const socket = await Bun.connect({ hostname, port: Number(port), data, socket: handlers });
     all.push(socket);
     return socket;

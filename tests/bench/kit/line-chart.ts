@@ -3,7 +3,7 @@ import { card, element, faint, label, palette } from './svg.ts';
 
 export type Line = { name: string; points: { x: number; y: number }[] };
 
-/** A stretch of the x axis with a name. */
+/** A named range of the x axis. */
 export type Band = { from: number; to: number; label: string };
 
 export type LineChart = {
@@ -78,7 +78,7 @@ function powers(least: number, most: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => 10 ** (from + index));
 }
 
-/** From 0 in steps that people count in. */
+/** From 0 in round steps. */
 function even(most: number): number[] {
   const rough = most / 4;
   const power = 10 ** Math.floor(Math.log10(rough));

@@ -1,0 +1,52 @@
+/*
+ * The whole service over a storage of its own: without `store` nothing is stored, which leaves the
+ * cost of auth, schema, request id and log; with a `store` every save is one commit.
+ * Its spec: { env, store }.
+ */
+import { createApp } from '../../../server/app.ts';
+import { readConfig } from '../../../server/config.ts';
+import { createAuthenticator } from '../../../server/http/authenticate.ts';
+import { newMemoryId } from '../../../server/ids.ts';
+import { createLogger, jsonLine, stderrSink } from '../../../server/log.ts';
+import { savedResponse } from '../../../server/memory/responses.ts';
+import { asStored } from '../../../server/storage/sqlite/row.ts';
+import type { Storage } from '../../../server/storage/storage.ts';
+import { listenOn } from '../subjects/listen.ts';
+import { readSpec } from '../subjects/spec.ts';
+import { openStore, type StoreOptions } from './store.ts';
+
+type Spec = { env: Record<string, string>; store?: StoreOptions };
+
+const { env, store: options } = readSpec<Spec>();
+const store = options === undefined ? null : openStore(options);
+const config = readConfig(env);
+const sink = stderrSink(jsonLine);
+const now = Date.now;
+const clock = () => performance.now();
+
+const onlySaves: Pick<Storage, 'saveMemory'> = {
+  async saveMemory({ memory, at }) {
+    store?.save(memory, at);
+    return { response: savedResponse(asStored(memory, at)), replayed: false };
+  },
+};
+const storage = onlySaves as Storage;
+const fixed = { key: config.apiKey ?? '', projectId: 1 };
+
+const app = createApp({
+  storage,
+  tasks: { wake() {}, restart() {}, async stop() {}, movedAt: now },
+  authenticator: createAuthenticator({ storage, now, clock, fixed }),
+  config,
+  log: createLogger(config.logLevel, sink.write),
+  version: '0',
+  now,
+  clock,
+  newId: newMemoryId,
+  addressOf: () => '127.0.0.1',
+  waitLonger() {},
+  closeSoon() {},
+  unavailableReason: () => null,
+});
+
+listenOn(app.fetch, () => store?.close());

@@ -1,0 +1,37 @@
+import { Database } from 'bun:sqlite';
+import { migrate } from '../../../server/storage/sqlite/migrate.ts';
+import { prepareInsert } from '../../../server/storage/sqlite/row.ts';
+import { openForWriting } from '../../../server/storage/sqlite/settings.ts';
+import { createUsers } from '../../../server/storage/sqlite/writer/users.ts';
+import type { NewMemory } from '../../../server/storage/storage.ts';
+
+export type StoreOptions = {
+  path: string;
+  synchronous: 'FULL' | 'NORMAL';
+  /** Every other setting is SQLite's default, not the service's. */
+  sqliteDefaults?: boolean;
+};
+
+export type SingleCommitStore = { save(memory: NewMemory, at: number): void; close(): void };
+
+/** Stores the same rows and indexes as the service, with one transaction per save. */
+export function openStore({
+  path,
+  synchronous,
+  sqliteDefaults = false,
+}: StoreOptions): SingleCommitStore {
+  const create = { create: true };
+  const db = sqliteDefaults ? new Database(path, create) : openForWriting(path, create);
+  db.run('PRAGMA journal_mode = WAL');
+  migrate(db, path);
+  db.run(`PRAGMA synchronous = ${synchronous}`);
+  db.run('INSERT INTO projects (name) VALUES (?) ON CONFLICT DO NOTHING', ['default']);
+  const projectId = 1;
+  const insert = prepareInsert(db);
+  const users = createUsers(db);
+  const save = db.transaction((memory: NewMemory, at: number) => {
+    const lastChange = users.recordChange(projectId, memory.userId, 1);
+    insert(projectId, memory, { version: 1, lastChange, createdAt: at, updatedAt: at });
+  });
+  return { save: save.immediate, close: () => db.close(true) };
+}

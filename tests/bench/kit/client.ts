@@ -1,0 +1,69 @@
+import { benchKey } from './requests.ts';
+
+/*
+ * Single requests that set a benchmark up or wait for its end. What is measured goes through the
+ * load generators.
+ */
+
+/** A poll costs the service a little, so it must not be too frequent. */
+const pollMs = 20;
+
+/** The body of a response to a GET. */
+export async function fetchText(url: string, path: string, key = benchKey): Promise<string> {
+  const response = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } });
+  return textOf(response, path);
+}
+
+/** The body of a response to a POST of JSON. */
+export async function postJson(
+  url: string,
+  path: string,
+  body: unknown,
+  key = benchKey,
+): Promise<string> {
+  const response = await fetch(url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return textOf(response, path);
+}
+
+async function textOf(response: Response, path: string): Promise<string> {
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`);
+  return text;
+}
+
+type Page = { items: { id: string }[]; nextCursor: string | null };
+
+export async function fetchPage(url: string, query: Record<string, string>): Promise<Page> {
+  return JSON.parse(await fetchText(url, listPath(query))) as Page;
+}
+
+export function listPath(query: Record<string, string>): string {
+  return `/v1/memories?${new URLSearchParams(query)}`;
+}
+
+/**
+ * Waits until the memory is processed. The queue takes the oldest first, so everything accepted
+ * long before it is processed, too; asking for the length of a long queue costs the service more.
+ */
+export async function waitForMemory(url: string, id: string): Promise<void> {
+  for (;;) {
+    const text = await fetchText(url, `/v1/memories/${id}/status`);
+    const { status } = JSON.parse(text) as { status: string };
+    if (status === 'complete') return;
+    if (status !== 'processing') throw new Error(`${id} became ${status}`);
+    await Bun.sleep(pollMs);
+  }
+}
+
+/** Waits until the queue is empty. */
+export async function waitForQueue(url: string): Promise<void> {
+  for (;;) {
+    const { pending } = JSON.parse(await fetchText(url, '/health')) as { pending: number };
+    if (pending === 0) return;
+    await Bun.sleep(pollMs);
+  }
+}

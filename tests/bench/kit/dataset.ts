@@ -1,0 +1,128 @@
+import type { Memory } from '../../../sdk/contract/memory.ts';
+import { readConversations } from '../../eval/data.ts';
+
+/*
+ * Synthetic memories. Each is a function of its number alone, so the same dataset can be made for
+ * several servers and a table can be extended later. Texts are cut from conversations; a few users
+ * own most memories.
+ */
+
+/** Memories in the order in which they are imported. */
+export type Dataset = { name: string; count: number; memoryAt(at: number): Imported };
+
+/** A table of many users, with `walker` and `searcher` among its first memories. */
+export function tableOf(count: number): Dataset {
+  return { name: `table-${count}`, count, memoryAt: (at) => memoryOf(at, ownerOf(at)) };
+}
+
+/** Owns every second of the first 10,000 memories: 1,000 pages of five, in a table of any size. */
+export const walker = { userId: 'walker', pageItems: 5, pages: 1_000 };
+/** Owns exactly 1,000 of the first 10,000 memories. */
+export const searcher = { userId: 'searcher' };
+
+/** So many users with so many memories each. */
+export type SearchGroup = { memories: number; users: number };
+
+/** Users to be searched, their memories shuffled as if all had saved at the same time. */
+export function searchDatasetOf(groups: readonly SearchGroup[]): Dataset {
+  const owners = groups.flatMap((group) =>
+    searchUsers(group).flatMap((userId) => new Array<string>(group.memories).fill(userId)),
+  );
+  shuffle(owners);
+  const name = `search-${groups.map(({ memories, users }) => `${users}x${memories}`).join('-')}`;
+  return { name, count: owners.length, memoryAt: (at) => memoryOf(at, owners[at] ?? '') };
+}
+
+export function searchUsers({ memories, users }: SearchGroup): string[] {
+  return Array.from({ length: users }, (_, at) => `search-${memories}-${at}`);
+}
+
+const smallTable = 10_000;
+const firstAt = Date.UTC(2025, 0, 1);
+const everyMs = 3_000;
+const memoriesPerUser = 50;
+const initialUsers = 20;
+
+let corpus: string | undefined;
+
+/** Text of exactly so many bytes, in ASCII, cut from the conversations at a random place. */
+export function textOf(at: number, bytes: number): string {
+  corpus ??= readConversations()
+    .turns.map(({ text }) => text)
+    .join(' ')
+    .replace(/[^\x20-\x7e]/g, '-');
+  const from = Math.floor(random(at, 1) * (corpus.length - bytes));
+  return corpus.slice(from, from + bytes);
+}
+
+/** The more memories, the more users; most memories belong to the first of them. */
+export function userOf(at: number): string {
+  const users = initialUsers + at / memoriesPerUser;
+  return `user-${Math.floor(users * random(at, 2) ** 4)}`;
+}
+
+/** Users of a table whose memories lie all over it and who have about so many of them. */
+export function usersWith(tableSize: number, { least = 0, most = 0, limit = 1 }): string[] {
+  const counts = new Map<string, number>();
+  for (let at = 0; at < tableSize; at += 1) {
+    const userId = ownerOf(at);
+    counts.set(userId, (counts.get(userId) ?? 0) + 1);
+  }
+  return [...counts]
+    .filter(([userId, count]) => userId !== searcher.userId && count >= least && count <= most)
+    .map(([userId]) => userId)
+    .slice(0, limit);
+}
+
+/** Ids begin with their time, like those that the service makes. */
+export function idOf(at: number): string {
+  const time = (firstAt + at * everyMs).toString(16).padStart(12, '0');
+  const rest = Bun.hash(String(at)).toString(16).padStart(16, '0');
+  return `mem_${time}7${rest}${rest.slice(0, 3)}`;
+}
+
+/** Without the fields that the first wave does not know. */
+export type Imported = Omit<Memory, 'version' | 'occurredAt' | 'expiresAt'>;
+
+function memoryOf(at: number, userId: string): Imported {
+  const createdAt = new Date(firstAt + at * everyMs).toISOString();
+  return {
+    id: idOf(at),
+    userId,
+    content: textOf(at, lengthOf(at)),
+    metadata: at % 4 === 0 ? { topic: `topic-${at % 100}` } : {},
+    type: 'memory',
+    source: null,
+    externalId: null,
+    status: 'complete',
+    createdAt,
+    updatedAt: createdAt,
+  };
+}
+
+function ownerOf(at: number): string {
+  if (at >= smallTable) return userOf(at);
+  if (at % 2 === 0) return walker.userId;
+  return at % 10 === 3 ? searcher.userId : userOf(at);
+}
+
+/** Mostly about a sentence, sometimes a paragraph. */
+function lengthOf(at: number): number {
+  return Math.floor(40 + 120 * random(at, 3) + 800 * random(at, 4) ** 16);
+}
+
+/** Fisher–Yates, the same for the same length. */
+function shuffle(values: string[]): void {
+  for (let at = values.length - 1; at > 0; at -= 1) {
+    const other = Math.floor(random(at, 5) * (at + 1));
+    [values[at], values[other]] = [values[other] ?? '', values[at] ?? ''];
+  }
+}
+
+/** In [0, 1), the same for the same arguments. */
+function random(at: number, stream: number): number {
+  let mixed = (Math.imul(at + 1, 0x9e3779b1) ^ Math.imul(stream, 0x85ebca6b)) >>> 0;
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x21f0aaad);
+  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
+  return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32;
+}

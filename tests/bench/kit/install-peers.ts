@@ -1,0 +1,18 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const peersFolder = join(import.meta.dir, '../peers');
+const lastWritten = join(peersFolder, 'node_modules/.package-lock.json');
+
+/**
+ * Installs the peers exactly as in their lockfile; they are no part of the product and not
+ * installed with it. Resolves with null, or with what npm printed where it failed.
+ */
+export async function install(say: (text: string) => void): Promise<string | null> {
+  if (existsSync(lastWritten)) return null;
+  say('  installing express, fastify and better-sqlite3; once, about a minute');
+  const command = ['npm', 'ci', '--no-audit', '--no-fund', '--prefix', peersFolder];
+  const child = Bun.spawn(command, { stdout: 'ignore', stderr: 'pipe' });
+  const errors = await new Response(child.stderr).text();
+  return (await child.exited) === 0 ? null : errors;
+}

@@ -1,0 +1,72 @@
+import { type Load, load, type Measured } from './load.ts';
+import { median, type Ratio, ratioOf, short, showRatio } from './numbers.ts';
+import { type Subject, threadMicros } from './process.ts';
+
+/** One measurement of load, with the CPU time that the server used for it. */
+export type MeasuredLoad = Measured & {
+  /** CPU time of all threads of the server for each request. */
+  cpuMicros: number;
+  /** The same of the thread that used most. */
+  busiestThreadMicros: number;
+};
+
+export const cpuNote =
+  'CPU µs is the CPU time of the measured process for each request, all threads included. Other ' +
+  'work on the machine affects it less than it affects the rates.';
+
+export async function loadOf(subject: Subject, options: Omit<Load, 'url'>): Promise<MeasuredLoad> {
+  const before = threadMicros(subject.pid);
+  const measured = await load({ ...options, url: subject.url });
+  const used = [...threadMicros(subject.pid)].map(
+    ([thread, micros]) => micros - (before.get(thread) ?? 0),
+  );
+  const total = used.reduce((sum, micros) => sum + micros, 0);
+  return {
+    ...measured,
+    cpuMicros: total / measured.requests,
+    busiestThreadMicros: Math.max(...used) / measured.requests,
+  };
+}
+
+export const loadColumns = ['a second', 'CPU µs', 'p50 ms', 'p99 ms', 'worst ms'];
+
+/** The medians of a subject's measurements, in the order of `loadColumns`. */
+export function loadCells(measured: readonly MeasuredLoad[] = []): string[] {
+  const middle = (pick: (one: MeasuredLoad) => number) => short(median(measured.map(pick)));
+  return [
+    middle(({ perSecond }) => perSecond),
+    middle(({ cpuMicros }) => cpuMicros),
+    middle(({ p50Ms }) => p50Ms),
+    middle(({ p99Ms }) => p99Ms),
+    middle(({ maxMs }) => maxMs),
+  ];
+}
+
+export type Figures<Name extends string> = Partial<Record<Name, MeasuredLoad[]>>;
+
+export function rates(measured: readonly MeasuredLoad[] = []): number[] {
+  return measured.map(({ perSecond }) => perSecond);
+}
+
+/** The rate of one subject as a multiple of another's. */
+export function rateRatio<Name extends string>(
+  figures: Figures<Name>,
+  one: Name,
+  other: Name,
+): Ratio {
+  return ratioOf(rates(figures[one]), rates(figures[other]));
+}
+
+/** One row for each subject that was measured, with its rate relative to a reference. */
+export function loadRows<Name extends string>(
+  figures: Figures<Name>,
+  names: Record<Name, string>,
+  reference: Name,
+): string[][] {
+  const measured = (Object.keys(names) as Name[]).filter((name) => name in figures);
+  return measured.map((name) => [
+    names[name],
+    ...loadCells(figures[name]),
+    showRatio(rateRatio(figures, name, reference)),
+  ]);
+}

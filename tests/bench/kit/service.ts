@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { $ } from 'bun';
+import { launch, type Subject } from './process.ts';
+import { benchKey } from './requests.ts';
+import type { Tree } from './trees.ts';
+
+/*
+ * The service as its users start it, by the command line of a source tree: nothing here knows how a
+ * tree is built inside.
+ */
+
+export type ServiceOptions = {
+  tree: Tree;
+  /** The path of the database file. */
+  database: string;
+  env?: Record<string, string>;
+  /** The cores that the process may use, as `taskset` takes them; all of them by default. */
+  cores?: string | undefined;
+};
+
+/** What every service under test is given: the default log, one fixed key, and no rate limit. */
+export const serviceEnv = { MEMORY_RATE_LIMIT: 'off', MEMORY_API_KEY: benchKey };
+
+export function serveCommand({ root }: Tree, database: string): string[] {
+  const serve = ['serve', '--port', '0', '--database', `sqlite:${database}`];
+  return [process.execPath, join(root, 'cli/main.ts'), ...serve];
+}
+
+export function startService(folder: string, options: ServiceOptions): Promise<Subject> {
+  const { tree, database, env = {}, cores } = options;
+  const pinned = cores === undefined ? [] : ['taskset', '-c', cores];
+  const command = [...pinned, ...serveCommand(tree, database)];
+  return launch(command, folder, { ...homeIn(folder), ...serviceEnv, ...env });
+}
+
+/** Creates a key of another project in a database that no service has open. */
+export async function createKey(
+  folder: string,
+  { root }: Tree,
+  database: string,
+  project: string,
+): Promise<string> {
+  const main = join(root, 'cli/main.ts');
+  const args = ['keys', 'create', '--project', project, '--database', `sqlite:${database}`];
+  const env = { PATH: process.env.PATH ?? '', ...homeIn(folder) };
+  const text = await $`${process.execPath} ${main} ${args} --json`.env(env).quiet().text();
+  return (JSON.parse(text) as { key: string }).key;
+}
+
+/** A home directory of its own, so that no profile of the user is read or written. */
+function homeIn(folder: string): Record<string, string> {
+  return { HOME: folder, XDG_CONFIG_HOME: folder };
+}

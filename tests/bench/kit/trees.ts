@@ -1,0 +1,65 @@
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { $ } from 'bun';
+
+/** A source tree of the service. */
+export type Tree = { name: string; slug: string; root: string };
+
+const root = join(import.meta.dir, '../../..');
+
+/** The slug changes with the storage, so that databases kept for a later run always fit it. */
+export const currentTree: Tree = {
+  name: 'the service',
+  slug: `current-${(await $`git rev-parse --short HEAD:server/storage`.cwd(root).text()).trim()}`,
+  root,
+};
+
+/** The last commit in which SQLite, search and HTTP shared one thread. */
+export const firstWaveCommit = 'c6dcaa0aa95254217d6388098278ff8a2a4bc664';
+
+/** The first wave's sources, ready to run. Throws where git does not have the commit. */
+export async function checkOutFirstWave(folder: string): Promise<Tree> {
+  const known = await $`git cat-file -e ${`${firstWaveCommit}^{commit}`}`
+    .cwd(root)
+    .quiet()
+    .nothrow();
+  if (known.exitCode !== 0) {
+    const advice = 'a shallow clone needs: git fetch --unshallow';
+    throw new Error(`git does not have the commit ${firstWaveCommit}; ${advice}`);
+  }
+  const target = join(folder, 'first-wave');
+  mkdirSync(target);
+  const archive = join(folder, 'first-wave.tar');
+  await $`git archive --output ${archive} ${firstWaveCommit}`.cwd(root).quiet();
+  await $`tar -xf ${archive} -C ${target}`.quiet();
+  await $`rm ${archive}`.quiet();
+  await installInto(target);
+  return { name: 'the first wave', slug: 'first-wave', root: target };
+}
+
+/** Both trees run on this process's Bun, so no install script is needed. */
+async function installInto(target: string): Promise<void> {
+  if (sameDependencies(target)) {
+    symlinkSync(join(root, 'node_modules'), join(target, 'node_modules'));
+    return;
+  }
+  await $`npm ci --ignore-scripts --omit=dev --no-audit --no-fund`.cwd(target).quiet();
+}
+
+/** Whether every package that the older tree runs with is installed here in the same version. */
+function sameDependencies(target: string): boolean {
+  const ours = lockedPackages(root);
+  return Object.entries(lockedPackages(target)).every(
+    ([path, { version, dev, link }]) =>
+      dev === true || link === true || ours[path]?.version === version,
+  );
+}
+
+type Locked = { version?: string; dev?: boolean; link?: boolean };
+
+function lockedPackages(folder: string): Record<string, Locked> {
+  const text = readFileSync(join(folder, 'package-lock.json'), 'utf8');
+  const { packages } = JSON.parse(text) as { packages: Record<string, Locked> };
+  const installed = Object.entries(packages).filter(([path]) => path.startsWith('node_modules/'));
+  return Object.fromEntries(installed);
+}

@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import { barChart } from './kit/bar-chart.ts';
+import type { Benchmark, Context, Section } from './kit/benchmark.ts';
+import { tableOf } from './kit/dataset.ts';
+import { install } from './kit/install-peers.ts';
+import { load } from './kit/load.ts';
+import { median, ratioOf, short, showCount, showRatio } from './kit/numbers.ts';
+import { firstPages } from './kit/paths.ts';
+import { fillPeer, listPathOn, type PeerName, peers, startPeer } from './kit/peers.ts';
+import type { Subject } from './kit/process.ts';
+import { type NextRequest, saves, uncachedGets } from './kit/requests.ts';
+import { inTurn } from './kit/rounds.ts';
+import { startService } from './kit/service.ts';
+
+const connections = 64;
+const users = 50;
+type Name = 'service' | PeerName;
+type Rates = Record<Name, number[]>;
+
+const service = {
+  name: 'memory-service',
+  durability: 'on disk before the response: requests that arrive together share a commit',
+};
+const all = { service, ...peers };
+
+/** Other servers with the same save and the same list, and how durable their saves are. */
+export const comparison: Benchmark = {
+  ids: ['peers'],
+  title: 'Other servers',
+  async run(context) {
+    const { quick, sizes, say } = context;
+    const why = quick ? 'a quick run has them in S1 and S3 only' : await install(say);
+    if (why !== null) return { goals: [], tables: [], notes: [`This was not measured: ${why}.`] };
+    const size = sizes[0] ?? 0;
+    const started = await startAll(context, size);
+    const paths = await firstPages(started.service.url, size, users);
+    const lists = await measure(context, started, (name) =>
+      uncachedGets(paths.map((path) => listPathOn(name, path))),
+    );
+    const saved = await measure(context, started, () => saves());
+    for (const subject of Object.values(started)) await subject.stop();
+    return section(saved, lists, size);
+  },
+};
+
+async function startAll(context: Context, size: number): Promise<Record<Name, Subject>> {
+  const { folder, copyOf, current } = context;
+  const table = tableOf(size);
+  const started: Partial<Record<Name, Subject>> = {};
+  for (const name of Object.keys(peers) as PeerName[]) {
+    const path = join(folder, `peer-${name}.${name === 'jsonServer' ? 'json' : 'db'}`);
+    fillPeer(name, table, path);
+    started[name] = await startPeer(name, folder, path);
+  }
+  const database = await copyOf(current, table);
+  started.service = await startService(folder, { tree: current, database });
+  return started as Record<Name, Subject>;
+}
+
+function measure(
+  { rounds, seconds }: Context,
+  started: Record<Name, Subject>,
+  requests: (name: Name) => NextRequest,
+): Promise<Rates> {
+  const measurements = (Object.keys(started) as Name[]).map((name) => {
+    const { url } = started[name];
+    const next = requests(name);
+    const run = async () => (await load({ url, connections, seconds, next })).perSecond;
+    return [name, run];
+  });
+  return inTurn(rounds, Object.fromEntries(measurements) as Record<Name, () => Promise<number>>);
+}
+
+function section(saved: Rates, lists: Rates, size: number): Section {
+  const names = (Object.keys(all) as Name[]).filter((name) => name in saved);
+  const rows = names.map((name) => [
+    all[name].name,
+    short(median(saved[name])),
+    showRatio(ratioOf(saved.service, saved[name])),
+    short(median(lists[name])),
+    showRatio(ratioOf(lists.service, lists[name])),
+    all[name].durability,
+  ]);
+  const bars = names.map((name) => ({
+    label: all[name].name,
+    value: median(saved[name]),
+    ours: name === 'service',
+  }));
+  const title = `Saves per second among ${showCount(size)}, ${connections} connections`;
+  return {
+    goals: [],
+    tables: [
+      {
+        title: `Saves of 100 bytes and lists of 20 among ${showCount(size)}, ${connections} connections`,
+        head: ['server', 'saves/s', 'ours is ×', 'lists/s', 'ours is ×', 'an acknowledged save is'],
+        rows,
+      },
+    ],
+    charts: [{ name: 'peers', alt: title, svg: barChart(title, bars) }],
+    notes: [
+      'The plain servers run on Node with one table and two indexes. They have no search, no ' +
+        'idempotency keys, no log, and one fixed API key.',
+    ],
+  };
+}

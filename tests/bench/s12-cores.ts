@@ -1,0 +1,252 @@
+import { availableParallelism } from 'node:os';
+import { $ } from 'bun';
+import type { Benchmark, Context, Goal, Section } from './kit/benchmark.ts';
+import { searchUsers } from './kit/dataset.ts';
+import { atLeast } from './kit/goals.ts';
+import { busyMicros } from './kit/machine.ts';
+import { loadOf, type MeasuredLoad } from './kit/measured-load.ts';
+import { median, type Ratio, short, showRatio, spreadOf } from './kit/numbers.ts';
+import { firstPage, searches } from './kit/paths.ts';
+import type { Subject } from './kit/process.ts';
+import { gets, type NextRequest, saves, uncachedGets } from './kit/requests.ts';
+import { inTurn } from './kit/rounds.ts';
+import { startService } from './kit/service.ts';
+import type { Tree } from './kit/trees.ts';
+import { searchDataset, searchGroups } from './s6-search.ts';
+
+/*
+ * What the second core gives. The server is pinned to one core or to two. On a machine with more
+ * cores the generator gets the rest. On two cores they share: while the server is pinned to one
+ * core, the generator runs on the other; while the server has two, the generator takes a part of
+ * the second. Its CPU time is measured, so the part left to the server is known, and the gain is
+ * scaled to a whole core:
+ *
+ *   gain per core = 1 + (rate on two / rate on one - 1) / (1 - cores that the generator used)
+ */
+
+/** A measurement during which other processes used more than this is repeated. */
+const othersAtMost = 0.25;
+const attempts = { quick: 1, full: 4 };
+
+const spareCores = availableParallelism() - 2;
+const oneCore = '0';
+const twoCores = '0,1';
+const generatorCores = {
+  one: spareCores > 0 ? `2-${spareCores + 1}` : '1',
+  two: spareCores > 0 ? `2-${spareCores + 1}` : twoCores,
+};
+
+const kinds = {
+  saves: { name: 'saves, 64 connections', connections: 64, goal: 1.15 },
+  lists: { name: 'lists, 64 connections', connections: 64, goal: null },
+  searches: { name: 'searches, 8 connections', connections: 8, goal: 1.5 },
+};
+type Kind = keyof typeof kinds;
+const allKinds = Object.keys(kinds) as Kind[];
+
+type Pinned = MeasuredLoad & {
+  /** Cores that the server used on average. */
+  serverCores: number;
+  generatorCores: number;
+  /** Cores that all other processes of the machine used. */
+  otherCores: number;
+};
+
+type Name = 'one' | 'two' | 'firstWaveOne' | 'firstWaveTwo';
+type Figures = Partial<Record<Name, Pinned[]>>;
+
+/** Saves, lists and searches of a process on one core and on two. */
+export const cores: Benchmark = {
+  ids: ['S12'],
+  title: 'The second core',
+  async run(context) {
+    const why = whyNot();
+    if (why !== null) {
+      context.say(`  SKIPPED: ${why}`);
+      return { goals: [], tables: [], notes: [`S12 was not measured: ${why}.`] };
+    }
+    const started = await startAll(context);
+    const measured = {} as Record<Kind, Figures>;
+    try {
+      for (const kind of allKinds) measured[kind] = await measure(context, started, kind);
+    } finally {
+      await pinGenerator(`0-${spareCores + 1}`);
+    }
+    for (const subject of Object.values(started)) await subject.stop();
+    return section(measured);
+  },
+};
+
+function whyNot(): string | null {
+  if (Bun.which('taskset') === null) return 'taskset is not installed';
+  return spareCores < 0 ? 'the machine has one core' : null;
+}
+
+async function startAll(context: Context): Promise<Partial<Record<Name, Subject>>> {
+  const { folder, copyOf, current, firstWave, quick } = context;
+  const start = async (tree: Tree, cores: string) => {
+    const database = await copyOf(tree, searchDataset(quick));
+    return startService(folder, { tree, database, cores });
+  };
+  return {
+    one: await start(current, oneCore),
+    two: await start(current, twoCores),
+    ...(firstWave !== null && {
+      firstWaveOne: await start(firstWave, oneCore),
+      firstWaveTwo: await start(firstWave, twoCores),
+    }),
+  };
+}
+
+async function measure(
+  context: Context,
+  started: Partial<Record<Name, Subject>>,
+  kind: Kind,
+): Promise<Figures> {
+  const { rounds, quick } = context;
+  const seconds = Math.max(0.3, context.seconds);
+  const { connections } = kinds[kind];
+  const users = searchUsers(searchGroups(quick)[0] ?? { memories: 0, users: 0 });
+  const requests: Record<Kind, () => NextRequest> = {
+    saves,
+    lists: () => uncachedGets(users.map(firstPage)),
+    searches: () => gets(users.flatMap(searches)),
+  };
+  const measurements = Object.entries(started).map(([name, subject]) => {
+    const next = requests[kind]();
+    const isOne = name === 'one' || name === 'firstWaveOne';
+    return [
+      name,
+      async () => {
+        await pinGenerator(isOne ? generatorCores.one : generatorCores.two);
+        return quietest(attempts[quick ? 'quick' : 'full'], () =>
+          pinnedLoad(subject, { connections, seconds, next }),
+        );
+      },
+    ];
+  });
+  return inTurn(rounds, Object.fromEntries(measurements) as Record<Name, () => Promise<Pinned>>);
+}
+
+/** The generator runs in this process, with all its threads. */
+async function pinGenerator(cores: string): Promise<void> {
+  await $`taskset -apc ${cores} ${process.pid}`.quiet();
+}
+
+/**
+ * A process that is pinned cannot move away from what else runs on its core, so other processes
+ * distort this more than any other measurement. Resolves with the attempt they disturbed least.
+ */
+async function quietest(most: number, attempt: () => Promise<Pinned>): Promise<Pinned> {
+  let best = await attempt();
+  for (let made = 1; made < most && best.otherCores > othersAtMost; made += 1) {
+    const next = await attempt();
+    if (next.otherCores < best.otherCores) best = next;
+  }
+  return best;
+}
+
+async function pinnedLoad(
+  subject: Subject,
+  options: { connections: number; seconds: number; next: NextRequest },
+): Promise<Pinned> {
+  const before = process.cpuUsage();
+  const busyBefore = busyMicros();
+  const begun = performance.now();
+  const measured = await loadOf(subject, options);
+  const elapsedMicros = (performance.now() - begun) * 1_000;
+  const { user, system } = process.cpuUsage(before);
+  const serverMicros = measured.cpuMicros * measured.requests;
+  const otherMicros = busyMicros() - busyBefore - serverMicros - user - system;
+  return {
+    ...measured,
+    serverCores: serverMicros / elapsedMicros,
+    generatorCores: (user + system) / elapsedMicros,
+    otherCores: Math.max(0, otherMicros) / elapsedMicros,
+  };
+}
+
+/** What a whole second core would give, and what the rates alone say. */
+function gains(one: Pinned[] = [], two: Pinned[] = []): { scaled: Ratio; measured: Ratio } {
+  const measured = two.map(({ perSecond }, at) => perSecond / (one[at]?.perSecond ?? Number.NaN));
+  const scaled = measured.map((gain, at) => {
+    const taken = spareCores > 0 ? 0 : (two[at]?.generatorCores ?? Number.NaN);
+    return gain <= 1 ? gain : Math.min(2, 1 + (gain - 1) / (1 - taken));
+  });
+  return { scaled: spreadOf(scaled), measured: spreadOf(measured) };
+}
+
+function section(measured: Record<Kind, Figures>): Section {
+  return {
+    goals: allKinds.flatMap((kind) => goalOf(kind, measured[kind])),
+    tables: [
+      {
+        title: 'The server pinned to one core and to two',
+        head: [
+          '',
+          'a second, one core',
+          'two cores',
+          'two / one',
+          'per whole core',
+          'cores used, of one',
+          'of two',
+          'generator, of two',
+          'other processes',
+          'CPU µs, one core',
+          'two cores',
+          'thread limit',
+        ],
+        rows: allKinds.flatMap((kind) => rowsOf(kind, measured[kind])),
+      },
+    ],
+    notes: [
+      spareCores > 0
+        ? 'The generator had cores of its own.'
+        : 'Generator and server share two cores. While the server is pinned to one core, the ' +
+          'generator runs on the other; while the server has two, the generator takes a part of ' +
+          'the second (“generator, of two”). “Per whole core” scales the gain to a core that the ' +
+          'server has for itself.',
+      'A server on one core is limited by its CPU only where it uses all of that core; saves also ' +
+        'wait for the disk. The thread limit is the CPU time of all threads by that of the busiest ' +
+        'one: no number of cores gives more.',
+      `In a full run a measurement during which other processes used more than ${othersAtMost} ` +
+        `cores is repeated, up to ${attempts.full - 1} times, and the least disturbed one counts.`,
+    ],
+  };
+}
+
+function goalOf(kind: Kind, { one, two, firstWaveOne, firstWaveTwo }: Figures): Goal[] {
+  const { name, goal } = kinds[kind];
+  if (goal === null) return [];
+  const measure = `${name}: rate on two cores of the rate on one, per whole second core`;
+  const firstWave = firstWaveTwo && gains(firstWaveOne, firstWaveTwo).scaled;
+  return [atLeast('S12', measure, gains(one, two).scaled, goal, { unit: ' ×', firstWave })];
+}
+
+function rowsOf(kind: Kind, figures: Figures): string[][] {
+  const { one, two, firstWaveOne, firstWaveTwo } = figures;
+  const rows = [rowOf(`${kinds[kind].name}, the service`, one, two)];
+  if (firstWaveTwo !== undefined) {
+    rows.push(rowOf(`${kinds[kind].name}, the first wave`, firstWaveOne, firstWaveTwo));
+  }
+  return rows;
+}
+
+function rowOf(name: string, one: Pinned[] = [], two: Pinned[] = []): string[] {
+  const { scaled, measured } = gains(one, two);
+  const middle = (all: Pinned[], pick: (pinned: Pinned) => number) => short(median(all.map(pick)));
+  return [
+    name,
+    middle(one, ({ perSecond }) => perSecond),
+    middle(two, ({ perSecond }) => perSecond),
+    showRatio(measured),
+    showRatio(scaled),
+    middle(one, ({ serverCores }) => serverCores),
+    middle(two, ({ serverCores }) => serverCores),
+    middle(two, ({ generatorCores }) => generatorCores),
+    middle([...one, ...two], ({ otherCores }) => otherCores),
+    middle(one, ({ cpuMicros }) => cpuMicros),
+    middle(two, ({ cpuMicros }) => cpuMicros),
+    middle(two, ({ cpuMicros, busiestThreadMicros }) => cpuMicros / busiestThreadMicros),
+  ];
+}

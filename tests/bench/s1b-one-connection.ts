@@ -1,0 +1,69 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Benchmark, Context } from './kit/benchmark.ts';
+import { atLeast } from './kit/goals.ts';
+import { type Figures, rateRatio } from './kit/measured-load.ts';
+import { measureSaves, type SaveSubject, savesTable } from './s1-save.ts';
+
+/**
+ * Short measurements, because other work on the machine affects a single client most and comes and
+ * goes within seconds.
+ */
+const full = { starts: 5, rounds: 20, warmUps: 3, seconds: 0.15 };
+const quick = { starts: 1, rounds: 15, warmUps: 2, seconds: 0.1 };
+
+/** Durable saves of a single client, who cannot share a commit with anyone. */
+export const saveAlone: Benchmark = {
+  ids: ['S1b'],
+  title: 'Durable saves of one client',
+  async run(context) {
+    const { starts, ...timing } = context.quick ? quick : full;
+    const names = subjectsOf(context);
+    const figures = await measureStarts(context, names, starts, timing);
+    const measure = 'saves, one connection: of a bare server with one commit per request';
+    const firstWave = figures.firstWave && rateRatio(figures, 'firstWave', 'bare');
+    const each = `${timing.rounds} rounds of ${timing.seconds} s`;
+    return {
+      goals: [atLeast('S1b', measure, rateRatio(figures, 'service', 'bare'), 0.65, { firstWave })],
+      tables: [savesTable(figures, `one connection, ${each} in each of ${starts} process starts`)],
+    };
+  },
+};
+
+function subjectsOf({ quick, firstWave }: Context): SaveSubject[] {
+  const names: SaveSubject[] = ['ceiling', 'service', 'bare'];
+  if (firstWave !== null) names.push('firstWave');
+  if (!quick) names.push('singleCommit');
+  return names;
+}
+
+/** With new processes for each start, because figures differ from start to start. */
+async function measureStarts(
+  context: Context,
+  names: SaveSubject[],
+  starts: number,
+  timing: Omit<typeof full, 'starts'>,
+): Promise<Figures<SaveSubject>> {
+  const figures: Figures<SaveSubject> = {};
+  for (let start = 0; start < starts; start += 1) {
+    const folder = join(context.folder, `start-${start}`);
+    mkdirSync(folder);
+    const order = rotated(names, start);
+    const measured = await measureSaves({ ...context, folder }, order, 1, timing);
+    rmSync(folder, { recursive: true });
+    for (const name of names) {
+      figures[name] = [...(figures[name] ?? []), ...(measured[name] ?? [])];
+    }
+  }
+  return figures;
+}
+
+/** A subject may leave the disk busy, so every start has another order: two steps apart, then
+ * three, and so on. */
+function rotated(names: SaveSubject[], start: number): SaveSubject[] {
+  const rest = [...names];
+  const order: SaveSubject[] = [];
+  for (let at = start; rest.length > 0; at += start)
+    order.push(...rest.splice(at % rest.length, 1));
+  return order;
+}

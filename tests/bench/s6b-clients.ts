@@ -1,0 +1,101 @@
+import type { Benchmark, Context } from './kit/benchmark.ts';
+import { searchUsers } from './kit/dataset.ts';
+import { atLeast } from './kit/goals.ts';
+import {
+  cpuNote,
+  type Figures,
+  loadColumns,
+  loadOf,
+  loadRows,
+  type MeasuredLoad,
+  rateRatio,
+} from './kit/measured-load.ts';
+import { searches } from './kit/paths.ts';
+import type { Subject } from './kit/process.ts';
+import { gets } from './kit/requests.ts';
+import { inTurn } from './kit/rounds.ts';
+import { startService } from './kit/service.ts';
+import type { Tree } from './kit/trees.ts';
+import { searchDataset, searchGroups } from './s6-search.ts';
+
+const clients = 8;
+const ofCores = 0.8;
+const ofFirstWave = 4;
+const leastSeconds = 0.4;
+
+const names = {
+  one: 'the service, one client',
+  many: `the service, ${clients} clients`,
+  firstWaveOne: 'the first wave, one client',
+  firstWaveMany: `the first wave, ${clients} clients`,
+};
+type Name = keyof typeof names;
+
+/** Searches of several clients at once, of users with 1,000 memories each. */
+export const searchClients: Benchmark = {
+  ids: ['S6b'],
+  title: 'Searches of several clients',
+  async run(context) {
+    const { rounds, current, firstWave } = context;
+    const service = await start(context, current);
+    const older = firstWave && (await start(context, firstWave));
+    const measurements: Partial<Record<Name, () => Promise<MeasuredLoad>>> = {
+      one: measurementOf(context, service, 1),
+      many: measurementOf(context, service, clients),
+    };
+    if (older !== null) {
+      measurements.firstWaveOne = measurementOf(context, older, 1);
+      measurements.firstWaveMany = measurementOf(context, older, clients);
+    }
+    const figures: Figures<Name> = await inTurn(
+      rounds,
+      measurements as Record<Name, () => Promise<MeasuredLoad>>,
+    );
+    await service.stop();
+    await older?.stop();
+    return section(figures);
+  },
+};
+
+async function start({ folder, database, quick }: Context, tree: Tree): Promise<Subject> {
+  return startService(folder, { tree, database: await database(tree, searchDataset(quick)) });
+}
+
+function measurementOf({ quick, seconds }: Context, subject: Subject, connections: number) {
+  const users = searchUsers(searchGroups(quick)[0] ?? { memories: 0, users: 0 }).slice(0, clients);
+  const next = gets(users.flatMap(searches));
+  const length = Math.max(leastSeconds, seconds);
+  return () => loadOf(subject, { connections, seconds: length, next });
+}
+
+function section(figures: Figures<Name>) {
+  const cores = navigator.hardwareConcurrency;
+  const measure = `searches a second, ${clients} clients, users with 1,000 memories`;
+  const firstWave = figures.firstWaveOne && rateRatio(figures, 'firstWaveMany', 'firstWaveOne');
+  const goals = [
+    atLeast(
+      'S6b',
+      `${measure}: of one client’s, on ${cores} cores`,
+      rateRatio(figures, 'many', 'one'),
+      ofCores * cores,
+      { unit: ' ×', firstWave },
+    ),
+  ];
+  if (figures.firstWaveMany !== undefined) {
+    const ratio = rateRatio(figures, 'many', 'firstWaveMany');
+    goals.push(
+      atLeast('S6b', `${measure}: of the first wave’s`, ratio, ofFirstWave, { unit: ' ×' }),
+    );
+  }
+  return {
+    goals,
+    tables: [
+      {
+        title: `Searches of ${clients} users with 1,000 memories each`,
+        head: ['searches', ...loadColumns, 'of one client'],
+        rows: loadRows(figures, names, 'one'),
+      },
+    ],
+    notes: [cpuNote],
+  };
+}

@@ -1,0 +1,93 @@
+import type { Benchmark, Context } from './kit/benchmark.ts';
+import { searcher, tableOf, usersWith } from './kit/dataset.ts';
+import { atMost } from './kit/goals.ts';
+import { load } from './kit/load.ts';
+import { median, ratioOf, short, showCount } from './kit/numbers.ts';
+import { searches } from './kit/paths.ts';
+import type { Subject } from './kit/process.ts';
+import { gets } from './kit/requests.ts';
+import { inTurn } from './kit/rounds.ts';
+import { startService } from './kit/service.ts';
+import type { Tree } from './kit/trees.ts';
+
+const most = 1.3;
+/** Users with about as many memories as `searcher` has. */
+const similar = { least: 900, most: 1_100, limit: 20 };
+const leastSeconds = 0.2;
+
+type Name = 'small' | 'large' | 'scattered' | 'firstWaveSmall' | 'firstWaveLarge';
+
+/** Searches of one user's 1,000 memories, with few memories of other users and with many. */
+export const searchGrowth: Benchmark = {
+  ids: ['S6c'],
+  title: 'Search as other users’ memories grow',
+  async run(context) {
+    const { rounds, sizes, size, current, firstWave } = context;
+    const [smallest = 0] = sizes;
+    const small = await start(context, current, smallest);
+    const large = await start(context, current, size);
+    const subjects = [small, large];
+    const measurements: Partial<Record<Name, () => Promise<number>>> = {
+      large: measurementOf(context, large, [searcher.userId]),
+      scattered: measurementOf(context, large, usersWith(size, similar)),
+      small: measurementOf(context, small, [searcher.userId]),
+    };
+    if (firstWave !== null) {
+      const olderSmall = await start(context, firstWave, smallest);
+      const olderLarge = await start(context, firstWave, size);
+      subjects.push(olderSmall, olderLarge);
+      measurements.firstWaveLarge = measurementOf(context, olderLarge, [searcher.userId]);
+      measurements.firstWaveSmall = measurementOf(context, olderSmall, [searcher.userId]);
+    }
+    const all = measurements as Record<Name, () => Promise<number>>;
+    const measured: Partial<Record<Name, number[]>> = await inTurn(rounds, all);
+    for (const subject of subjects) await subject.stop();
+    return section(measured, smallest, size);
+  },
+};
+
+async function start(context: Context, tree: Tree, size: number): Promise<Subject> {
+  const { folder, database } = context;
+  return startService(folder, { tree, database: await database(tree, tableOf(size)) });
+}
+
+function measurementOf(context: Context, { url }: Subject, users: string[]) {
+  const next = gets(users.flatMap(searches));
+  const seconds = Math.max(leastSeconds, context.seconds);
+  return async () => (await load({ url, connections: 1, seconds, next })).p50Ms;
+}
+
+function section(measured: Partial<Record<Name, number[]>>, smallest: number, size: number) {
+  const { small = [], large = [], scattered = [], firstWaveSmall = [], firstWaveLarge } = measured;
+  const among = `time among ${showCount(size)} / among ${showCount(smallest)}`;
+  const firstWave = firstWaveLarge && ratioOf(firstWaveLarge, firstWaveSmall);
+  const row = (name: string, ours: number[], older?: number[]) => [
+    name,
+    short(median(ours)),
+    older === undefined ? '–' : short(median(older)),
+  ];
+  return {
+    goals: [
+      atMost('S6c', `search of 1,000 memories: ${among}`, ratioOf(large, small), most, {
+        firstWave,
+      }),
+      atMost(
+        'S6c',
+        `the same, of users whose memories lie all over the table: ${among}`,
+        ratioOf(scattered, small),
+        most,
+      ),
+    ],
+    tables: [
+      {
+        title: 'Median time of one search of 1,000 memories in ms, one connection',
+        head: ['memories in the table', 'the service', 'the first wave'],
+        rows: [
+          row(showCount(smallest), small, firstWaveSmall),
+          row(showCount(size), large, firstWaveLarge),
+          row(`${showCount(size)}, the 1,000 all over the table`, scattered),
+        ],
+      },
+    ],
+  };
+}

@@ -1,0 +1,182 @@
+import type { Benchmark, Context, Section } from './kit/benchmark.ts';
+import { fetchText, waitForQueue } from './kit/client.ts';
+import { searchDatasetOf, searchUsers, tableOf } from './kit/dataset.ts';
+import { importDataset } from './kit/fill.ts';
+import { atMost } from './kit/goals.ts';
+import { type Band, type Line, lineChart } from './kit/line-chart.ts';
+import { median, quantile, ratioOf, short, showCount, showRatio } from './kit/numbers.ts';
+import { openLoop, type Sample } from './kit/open-loop.ts';
+import { firstPages, memoryPaths, searches } from './kit/paths.ts';
+import { type Subject, startSubject } from './kit/process.ts';
+import { benchKey, uncachedGets } from './kit/requests.ts';
+import { inTurn } from './kit/rounds.ts';
+import { createKey, startService } from './kit/service.ts';
+import type { Tree } from './kit/trees.ts';
+
+const readsPerSecond = 400;
+const most = 1.3;
+const leastSeconds = 1;
+const chartStepMs = 100;
+/** The users of the other project who are searched. */
+const neighbours = { memories: 1_000, users: 4 };
+const afterWarmUpMs = 300;
+
+const names = {
+  bare: 'the same load on a server that stores nothing',
+  service: 'the service',
+  firstWave: 'the first wave',
+  idle: 'the service without load',
+};
+type Name = keyof typeof names;
+
+/** A server with what the load of the other project needs. */
+type Target = { subject: Subject; key: string };
+
+/** Lists and gets of one project at a fixed rate, while another project loads the server. */
+export const neighbour: Benchmark = {
+  ids: ['S7'],
+  title: 'Reads while another project loads the server',
+  async run(context) {
+    const { rounds, folder, size, current, firstWave } = context;
+    const service = await startTarget(context, current);
+    const older = firstWave && (await startTarget(context, firstWave));
+    const paths = await readPaths(service.subject.url, size);
+    const bare = await startBare(context, service, paths);
+    const seconds = Math.max(leastSeconds, context.seconds);
+    const measure =
+      ({ subject, key }: Target, hasLoad = true) =>
+      async () => {
+        const { url } = subject;
+        const users = searchUsers(neighbours);
+        const load = hasLoad ? await startSubject('flood', folder, { url, key, users }) : null;
+        await Bun.sleep(afterWarmUpMs);
+        const next = uncachedGets(paths);
+        const samples = await openLoop({ url, perSecond: readsPerSecond, seconds, next });
+        await load?.stop();
+        // Records that are still queued must not be processed while the next subject is measured.
+        if (subject !== bare.subject) await waitForQueue(url);
+        return samples;
+      };
+    const measurements: Partial<Record<Name, () => Promise<Sample[]>>> = {
+      bare: measure(bare),
+      service: measure(service),
+    };
+    if (!context.quick) measurements.idle = measure(service, false);
+    if (older !== null) measurements.firstWave = measure(older);
+    const all = measurements as Record<Name, () => Promise<Sample[]>>;
+    const measured: Partial<Record<Name, Sample[][]>> = await inTurn(rounds, all);
+    for (const target of [service, bare, older]) await target?.subject.stop();
+    return section(measured, size);
+  },
+};
+
+/** The table belongs to the project that reads; the other one gets users to search. */
+async function startTarget({ folder, copyOf, size }: Context, tree: Tree): Promise<Target> {
+  const database = await copyOf(tree, tableOf(size));
+  const key = await createKey(folder, tree, database, 'neighbour');
+  const subject = await startService(folder, { tree, database });
+  const dataset = searchDatasetOf([neighbours]);
+  await importDataset(subject.url, dataset, { key });
+  return { subject, key };
+}
+
+/** Lists and gets, alternately. */
+async function readPaths(url: string, size: number): Promise<string[]> {
+  const lists = await firstPages(url, size, 50);
+  return memoryPaths(size, 50).flatMap((path, at) => [path, lists[at] ?? path]);
+}
+
+/** Answers every route with what the service once answered. */
+async function startBare(
+  { folder }: Context,
+  { subject: { url }, key }: Target,
+  [memoryPath = '', listPath = '']: string[],
+): Promise<Target> {
+  const [searchPath = ''] = searches(searchUsers(neighbours)[0] ?? '');
+  const canned = {
+    'GET /v1/memories': await fetchText(url, listPath),
+    'GET /v1/memories/search': await fetchText(url, searchPath, key),
+    'GET /v1/memories/:id': await fetchText(url, memoryPath),
+    'GET /v1/export': await fetchText(url, '/v1/export?limit=1000', key),
+    'DELETE /v1/memories': '{"deleted":100}',
+    'POST /v1/ingest/batch': '{"accepted":100,"failedCount":0,"items":[],"failed":[]}',
+  };
+  return { subject: await startSubject('bare', folder, { canned }), key: benchKey };
+}
+
+type Figures = Partial<Record<Name, Sample[][]>>;
+
+function section(measured: Figures, size: number): Section {
+  const at = (name: Name, share: number) =>
+    (measured[name] ?? []).map((samples) =>
+      quantile(
+        samples.map(({ ms }) => ms),
+        share,
+      ),
+    );
+  const ratio = (name: Name) => ratioOf(at(name, 0.99), at('bare', 0.99));
+  const rows = (Object.keys(names) as Name[])
+    .filter((name) => name in measured)
+    .map((name) => [
+      names[name],
+      ...[0.5, 0.99, 1].map((share) => short(median(at(name, share)))),
+      showRatio(ratio(name)),
+    ]);
+  const measure =
+    'reads of one project while another saves, ingests, searches, exports and erases: p99 / p99 ' +
+    'of the same load on a server that stores nothing';
+  const firstWave = measured.firstWave && ratio('firstWave');
+  const title =
+    `${readsPerSecond} reads a second, lists of 20 and gets alternately, among ${showCount(size)}; ` +
+    'reader, load and server share the machine';
+  return {
+    goals: [atMost('S7', measure, ratio('service'), most, { firstWave })],
+    tables: [
+      { title, head: ['reads', 'p50 ms', 'p99 ms', 'worst ms', 'p99 / p99 nothing stored'], rows },
+    ],
+    charts: [chartOf(measured)],
+    notes: [
+      'The other project sends without a pause: 16 connections save, 2 ingest batches of 100, 2 ' +
+        'search users with 1,000 memories, 1 exports pages of 1,000, 1 ingests 100 records of a ' +
+        'user and erases another user. The server that stores nothing answers each with the ' +
+        'same bytes at once, so it is sent many more requests than the service.',
+    ],
+  };
+}
+
+/** The last round of each subject, one after the other: p50 and p99 of each 100 ms. */
+function chartOf(measured: Figures) {
+  const bands: Band[] = [];
+  const all: Sample[] = [];
+  for (const name of Object.keys(measured) as Name[]) {
+    const samples = measured[name]?.at(-1) ?? [];
+    const from = bands.at(-1)?.to ?? 0;
+    const to = from + Math.max(0, ...samples.map(({ at }) => at)) / 1_000;
+    bands.push({ from, to, label: chartLabels[name] });
+    all.push(...samples.map(({ at, ms }) => ({ at: from * 1_000 + at, ms })));
+  }
+  const alt = 'Latency of reads while another project loads the server';
+  const marks = bands.map(({ to }) => ({ x: to, label: `${short(to)} s` }));
+  const lines = [lineOf(all, 'p50', 0.5), lineOf(all, 'p99', 0.99)];
+  const svg = lineChart({ title: alt, lines, marks, bands, yLabel: 'ms', logY: true });
+  return { name: 'neighbour', alt, svg };
+}
+
+const chartLabels: Record<Name, string> = {
+  idle: 'no load',
+  bare: 'nothing stored',
+  service: 'the service',
+  firstWave: 'the first wave',
+};
+
+function lineOf(samples: Sample[], name: string, share: number): Line {
+  const steps = Map.groupBy(samples, ({ at }) => Math.floor(at / chartStepMs));
+  const points = [...steps].map(([step, within]) => ({
+    x: (step * chartStepMs) / 1_000,
+    y: quantile(
+      within.map(({ ms }) => ms),
+      share,
+    ),
+  }));
+  return { name, points: points.toSorted((a, b) => a.x - b.x) };
+}
