@@ -7,7 +7,7 @@ import { CliError, usageError } from '../failure.ts';
 import { hint, type Io, note } from '../io.ts';
 import { given, parsePort } from '../options.ts';
 import { profileKeyOf, shownProfilePath, storeFirstRunKey } from '../profile.ts';
-import { paint } from '../text.ts';
+import { paint, quoted } from '../text.ts';
 
 const lastWordMs = 1_000;
 
@@ -25,7 +25,10 @@ export function addServe(program: Parent, io: Io): void {
     const server = await start(io, { databaseUrl, ...given({ port, host }) }, database);
     try {
       await note(io, banner(io, server.url, databaseUrl));
-      if (server.firstKey !== null) await tellFirstKey(io, server.url, server.firstKey);
+      const keysCreate = `memory keys create${database ? ` --database ${quoted(database)}` : ''}`;
+      if (server.firstKey !== null) {
+        await showFirstKey(io, server.url, server.firstKey, keysCreate);
+      }
       await untilInterrupted(io);
     } finally {
       await server.stop();
@@ -67,25 +70,23 @@ function banner(io: Io, url: string, database: string): string {
   ].join('\n');
 }
 
-async function tellFirstKey(io: Io, url: string, apiKey: string): Promise<void> {
+/** Prints the first key on a terminal only: what else reads stderr may be a log that is kept. */
+async function showFirstKey(io: Io, url: string, apiKey: string, keysCreate: string) {
   const baseUrl = profileKeyOf(url);
   const flag = (await isUsed(io, baseUrl)) ? '' : ` --base-url ${baseUrl}`;
-  const kept = await keep(io, baseUrl, apiKey);
-  await hint(
-    io,
-    [
-      '',
-      `A first API key was made, and is shown only this once:`,
-      `  ${paint(io.stderr, 'bold', apiKey)}`,
-      kept,
-      '',
-      'Try, in another terminal:',
-      `  memory save --user u-1 "Prefers dark mode"${flag}`,
-      `  memory list --user u-1${flag}`,
-      `  curl -H "Authorization: Bearer ${apiKey}" "${baseUrl}/v1/memories?userId=u-1"`,
-      '',
-    ].join('\n'),
-  );
+  const stored = await storeKey(io, baseUrl, apiKey);
+  const shown = io.stderr.isTerminal;
+  const lines = shown
+    ? ['A first API key was made, and is shown only this once:', `  ${apiKey}`, stored.message]
+    : ['A first API key was made. It is shown on a terminal only.', stored.message];
+  if (!shown && !stored.done) lines.push(`To make one that you can use: ${keysCreate}`);
+  if (shown || stored.done) {
+    lines.push('', 'Try, in another terminal:');
+    lines.push(`  memory save --user u-1 "Prefers dark mode"${flag}`, `  memory list --user u-1${flag}`);
+  }
+  const header = `Authorization: Bearer ${apiKey}`;
+  if (shown) lines.push(`  curl -H "${header}" "${baseUrl}/v1/memories?userId=u-1"`);
+  await hint(io, ['', ...lines, ''].join('\n'));
 }
 
 /** Whether commands reach this service without being told. */
@@ -94,16 +95,19 @@ async function isUsed(io: Io, baseUrl: string): Promise<boolean> {
   return used !== null && profileKeyOf(used.value) === baseUrl;
 }
 
-/** Whatever the profile is like, the key is shown: nobody would see it again. */
-async function keep(io: Io, baseUrl: string, apiKey: string): Promise<string> {
+/** Never throws: the server runs on, whatever the profile is like. */
+async function storeKey(io: Io, baseUrl: string, apiKey: string) {
+  const otherwise = io.stderr.isTerminal ? '; to use this one, set MEMORY_API_KEY.' : '.';
   try {
     if (await storeFirstRunKey(io, baseUrl, apiKey)) {
-      return `It is kept for this command line in ${shownProfilePath(io)}.`;
+      const path = shownProfilePath(io);
+      return { done: true, message: `It is kept for this command line in ${path}.` };
     }
-    return `Your profile holds another key for ${baseUrl}; to use this one, set MEMORY_API_KEY.`;
+    const message = `Your profile holds another key for ${baseUrl}${otherwise}`;
+    return { done: false, message };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return `It could not be kept (${why}); to use it, set MEMORY_API_KEY.`;
+    return { done: false, message: `It could not be kept (${why})${otherwise}` };
   }
 }
 
