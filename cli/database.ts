@@ -25,14 +25,15 @@ export function withAdmin<Result>(
   });
 }
 
-/** The same where a new database is as good, which `work` is told. */
-export function withAdminOfAny<Result>(
+/** The same, but a path given by the flag may be one of a new database; `work` learns which. */
+export function withAdminOrNew<Result>(
   io: Io,
   database: string | undefined,
   work: (admin: Admin, isNew: boolean) => Promise<Result>,
 ): Promise<Result> {
   return onDatabase(io, database, async ({ openAdmin }, url) => {
     const there = await openAdmin(url, { create: false }).catch((error) => {
+      if (isMissing(error) && database === undefined) throw missing(io, url, howToMakeOne);
       if (isMissing(error)) return null;
       return cannotOpen(url, database)(error);
     });
@@ -62,8 +63,8 @@ export async function onDatabase<Result>(
   try {
     return await act(admin, url);
   } catch (error) {
-    if (isMissing(error)) throw missing(io, url);
     if (error instanceof CliError) throw error;
+    if (isMissing(error)) throw missing(io, url);
     const message = error instanceof Error ? error.message : String(error);
     throw new CliError({ code: 'database_unavailable', message: asGiven(message, database) });
   }
@@ -73,13 +74,20 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('there is no database at ');
 }
 
-function missing({ cwd }: Io, url: string): CliError {
+const howToMakeOne =
+  'If it is elsewhere: --database <path>. A new one is made by: memory serve\n' +
+  'or by: memory keys create --database <path>';
+
+const howToFindIt =
+  'Name the one of the server by --database <path>, or run this where the server runs.';
+
+function missing({ cwd }: Io, url: string, hint = howToFindIt): CliError {
   const path = shownDatabase(url);
   const from = isAbsolute(path) ? '' : ` (relative to this folder, ${cwd})`;
   return new CliError({
     code: 'database_missing',
     message: `There is no database at ${path}${from}.`,
-    hint: 'Name the one of the server by --database <path>, or run this where the server runs.',
+    hint,
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Admin } from '../../server/admin.ts';
 import { type GlobalOptions, InvalidArgumentError, type Parent } from '../commander.ts';
 import { defaultBaseUrl, resolveBaseUrl } from '../connect.ts';
-import { databaseOption, databaseUrlOf, shownDatabase, withAdminOfAny } from '../database.ts';
+import { databaseOption, databaseUrlOf, shownDatabase, withAdminOrNew } from '../database.ts';
 import { addExamples } from '../examples.ts';
 import { usageError } from '../failure.ts';
 import { hint, type Io, note } from '../io.ts';
@@ -33,7 +33,7 @@ export function addCreate(group: Parent, io: Io): void {
     const { json, name, project, expires, database } = options;
     const keptFor = options.save ? await serviceOf(io, options) : null;
     const expiresAt = expires === undefined ? null : io.now() + expires;
-    const { made, isNew, isNewProject } = await withAdminOfAny(
+    const { made, isNew, isNewProject } = await withAdminOrNew(
       io,
       database,
       async (admin, isNew) => {

@@ -82,7 +82,10 @@ async function showFirstKey(io: Io, url: string, apiKey: string, keysCreate: str
   if (!shown && !stored.done) lines.push(`To make one that you can use: ${keysCreate}`);
   if (shown || stored.done) {
     lines.push('', 'Try, in another terminal:');
-    lines.push(`  memory save --user u-1 "Prefers dark mode"${flag}`, `  memory list --user u-1${flag}`);
+    lines.push(
+      `  memory save --user u-1 "Prefers dark mode"${flag}`,
+      `  memory list --user u-1${flag}`,
+    );
   }
   const header = `Authorization: Bearer ${apiKey}`;
   if (shown) lines.push(`  curl -H "${header}" "${baseUrl}/v1/memories?userId=u-1"`);
