@@ -9,8 +9,8 @@ export type Output = {
   readonly isTerminal: boolean;
   readonly columns: number;
   readonly color: boolean;
-  /** Settles when the text has left the process; rejects with OutputClosed when nobody reads. */
-  write(text: string): Promise<void>;
+  /** Settles when the data has left the process; rejects with OutputClosed when nobody reads. */
+  write(data: string | Uint8Array): Promise<void>;
 };
 
 export type Io = {
@@ -70,7 +70,7 @@ export function withoutColor(io: Io): Io {
     isTerminal: output.isTerminal,
     columns: output.columns,
     color: false,
-    write: (text) => output.write(text),
+    write: (data) => output.write(data),
   });
   return { ...io, stdout: plain(io.stdout), stderr: plain(io.stderr) };
 }

@@ -51,9 +51,9 @@ export async function printResult(io: Io, json: true | undefined, value: unknown
  */
 export function lastingOutput(io: Io) {
   let failure: { error: unknown } | undefined;
-  async function write(text: string): Promise<void> {
+  async function write(data: string | Uint8Array): Promise<void> {
     if (failure !== undefined) return;
-    await io.stdout.write(text).catch((error) => {
+    await io.stdout.write(data).catch((error) => {
       failure = { error };
     });
   }

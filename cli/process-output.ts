@@ -22,9 +22,11 @@ export function processOutput(fd: number, stream: TerminalStream): Output {
       return (terminal && stream().columns) || 80;
     },
     color: terminal && !process.env.NO_COLOR && process.env.TERM !== 'dumb',
-    write(text) {
+    write(data) {
       // One after the other: a write may be taken in pieces.
-      const written = last.then(() => writeAll(fd, Buffer.from(text)));
+      const written = last.then(() =>
+        writeAll(fd, typeof data === 'string' ? Buffer.from(data) : data),
+      );
       last = written.catch(() => {});
       return written;
     },

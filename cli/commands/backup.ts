@@ -1,25 +1,67 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, onDatabase, shownDatabase } from '../database.ts';
 import { addExamples } from '../examples.ts';
+import { CliError, usageError } from '../failure.ts';
 import { hint, type Io, note } from '../io.ts';
 import { printResult } from '../output.ts';
+import { OutputClosed } from '../process-output.ts';
 import { memoriesOf } from '../text.ts';
 
 export function addBackup(program: Parent, io: Io): void {
   const command = program
     .command('backup')
-    .argument('<file>', 'where the copy goes')
+    .argument('<file>', 'where the copy goes; - for stdout')
     .description('Copy the database to a file, checked, while the server may go on.')
     .addOption(databaseOption);
   command.action(async (file) => {
     const { json, database } = command.optsWithGlobals();
+    if (file === '-') return streamBackup(io, json, database);
     const { memories, bytes } = await onDatabase(io, database, (admin, url) =>
       admin.backup(url, file),
     );
     await printResult(io, json, { file, memories, bytes }, file);
     if (!json) await hint(io, `${memoriesOf(memories)}. To put it back: memory restore ${file}`);
   });
-  addExamples(command, ['memory backup memory-backup.db']);
+  addExamples(command, ['memory backup memory-backup.db', 'memory backup - | gzip > backup.db.gz']);
+}
+
+/** Writes the backup to stdout once it is finished and checked; until then it is a private file. */
+async function streamBackup(io: Io, json: true | undefined, database: string | undefined) {
+  if (io.stdout.isTerminal) {
+    throw usageError(
+      'A backup is binary: a terminal cannot show it.',
+      'Such as: memory backup - > memory-backup.db',
+    );
+  }
+  if (json) throw usageError('With - for the file, stdout is the backup: leave --json out.');
+  const folder = await mkdtemp(join(tmpdir(), 'memory-backup-'));
+  try {
+    const file = join(folder, 'backup.db');
+    const { memories, bytes } = await onDatabase(io, database, (admin, url) =>
+      admin.backup(url, file),
+    );
+    await copyToStdout(io, file);
+    await note(io, `${memoriesOf(memories)}, ${bytes} bytes.`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function copyToStdout(io: Io, file: string): Promise<void> {
+  try {
+    for await (const piece of Bun.file(file).stream()) {
+      io.interrupted.throwIfAborted();
+      await io.stdout.write(piece);
+    }
+  } catch (error) {
+    if (!(error instanceof OutputClosed)) throw error;
+    // Unlike a list that `head` cuts, half a backup is worth nothing.
+    const message = 'The reader of stdout ended early: the backup is not complete.';
+    throw new CliError({ code: 'output_closed', message });
+  }
 }
 
 export function addRestore(program: Parent, io: Io): void {

@@ -49,7 +49,8 @@ export function testIo(ran: Ran, around: Surroundings = {}): Io {
     isTerminal: terminal !== undefined,
     columns: terminal ?? 80,
     color: around.color ?? false,
-    async write(text) {
+    async write(data) {
+      const text = typeof data === 'string' ? data : Buffer.from(data).toString('latin1');
       ran[name] += text;
       around.onOutput?.(text);
     },
