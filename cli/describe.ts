@@ -1,6 +1,6 @@
 import { type AnyCommand, CommanderError } from './commander.ts';
 import { CliError, exitCodes, type Failure } from './failure.ts';
-import { asCalled, type Io, note } from './io.ts';
+import { asCalled, type Io, noteStyled } from './io.ts';
 import { printJson } from './output.ts';
 import { serviceFailure } from './service-failure.ts';
 import { paint, visible } from './text.ts';
@@ -21,8 +21,8 @@ export async function tellFailure(io: Io, json: true | undefined, failure: Failu
   if (json) return printJson(io, { error: { ...told, hint } });
   const lines = [`${paint(io.stderr, 'red', 'Error:')} ${visible(message)}`];
   if (hint !== null) lines.push(visible(hint));
-  if (requestId !== null) lines.push(paint(io.stderr, 'dim', `Request id: ${requestId}`));
-  return note(io, lines.join('\n'));
+  if (requestId !== null) lines.push(paint(io.stderr, 'dim', visible(`Request id: ${requestId}`)));
+  return noteStyled(io, lines.join('\n'));
 }
 
 export async function describeError(io: Io, error: unknown, context: Context): Promise<Failure> {

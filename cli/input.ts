@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { CliError } from './failure.ts';
 import { type Io, note } from './io.ts';
 import { holdsSoLarge, soLarge, whereJsonBreaks } from './json.ts';
-import { quoted, visible } from './text.ts';
+import { quoted } from './text.ts';
 
 /** The bytes of a file, or of stdin for `-`, as they come. */
 export async function* readBytes(io: Io, path: string): AsyncGenerator<Uint8Array> {
@@ -12,10 +12,7 @@ export async function* readBytes(io: Io, path: string): AsyncGenerator<Uint8Arra
   }
   const file = path === '-' ? undefined : fileAt(io, path);
   if (file !== undefined && mayLackWriter(path, file)) {
-    await note(
-      io,
-      visible(`${path} is a pipe: reading what is written to it, once somebody does.`),
-    );
+    await note(io, `${path} is a pipe: reading what is written to it, once somebody does.`);
   }
   yield* readPieces(io, path);
 }

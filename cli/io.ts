@@ -1,5 +1,6 @@
 import { commandNames } from './commands.ts';
 import { isTerminal, processOutput } from './process-output.ts';
+import { visible } from './text.ts';
 
 /*
  * Everything the commands know of the process they run in. Tests pass their own.
@@ -77,6 +78,11 @@ export function withoutColor(io: Io): Io {
 
 /** For people: hints, progress, warnings. Nobody reading them is no reason to stop. */
 export async function note(io: Io, text: string): Promise<void> {
+  await noteStyled(io, visible(text));
+}
+
+/** The same for a text that holds our own styles, and is visible() otherwise. */
+export async function noteStyled(io: Io, text: string): Promise<void> {
   await io.stderr.write(`${text}\n`).catch(() => {});
 }
 

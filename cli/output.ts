@@ -1,7 +1,7 @@
 import { ExitWith, exitCodes } from './failure.ts';
 import type { Io } from './io.ts';
 import { OutputClosed } from './process-output.ts';
-import { cut, escaped, padded, paint, visible } from './text.ts';
+import { cut, escaped, padded, paint, toJson, visible } from './text.ts';
 
 /*
  * The one way to stdout. On a terminal tables are for people; in a pipe each row is a line of
@@ -27,16 +27,16 @@ const narrowest = 10;
 
 /** One JSON value on a line; for a person at a terminal, indented. */
 export async function printJson(io: Io, value: unknown): Promise<void> {
-  await io.stdout.write(`${JSON.stringify(value, null, io.stdout.isTerminal ? 2 : 0)}\n`);
+  await io.stdout.write(`${toJson(value, io.stdout.isTerminal ? 2 : 0)}\n`);
 }
 
 /** One JSON value on exactly one line, as long commands print them. */
 export async function printJsonLine(io: Io, value: unknown): Promise<void> {
-  await io.stdout.write(`${JSON.stringify(value)}\n`);
+  await io.stdout.write(`${toJson(value)}\n`);
 }
 
 export async function printLine(io: Io, line: string): Promise<void> {
-  await io.stdout.write(`${line}\n`);
+  await io.stdout.write(`${io.stdout.isTerminal ? visible(line) : line}\n`);
 }
 
 /** One value on stdout: the object with --json, else the text that a script wants. */

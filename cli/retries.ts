@@ -1,5 +1,5 @@
 import type { MemoryServiceError } from '../sdk/index.ts';
-import { canRedraw, type Io, note } from './io.ts';
+import { canRedraw, type Io, noteStyled } from './io.ts';
 import { capitalized, visibleLine } from './text.ts';
 
 /** What an attempt of the client ended with, as far as it matters here. */
@@ -15,7 +15,7 @@ export function tellWaits(io: Io): (event: Wait) => void {
     // Of requests that wait side by side, one is told.
     if (retryInMs < worthTellingMs || io.now() < toldUntil) return;
     toldUntil = io.now() + retryInMs;
-    void note(io, waitLine(io, error, retryInMs));
+    void noteStyled(io, waitLine(io, error, retryInMs));
   };
 }
 

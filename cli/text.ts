@@ -12,14 +12,28 @@ export function paint(output: Output, style: keyof typeof styles, text: string):
   return output.color ? `\x1b[${begin}m${text}\x1b[${end}m` : text;
 }
 
-/** A stored text must not move the cursor or recolour the terminal that shows it. */
+/** C0, DEL, C1, and the characters that override or isolate the direction of a text. */
+const controls = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
+const marks: Record<string, string> = { '\t': '\\t', '\n': '\\n', '\r': '\\r' };
+const layout = new Set(['\t', '\n']);
+
+function toEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** A stored text must not move the cursor, recolour a terminal or reorder what stands on it. */
 export function visible(text: string): string {
-  return text.replace(/(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
+  return text.replace(controls, (one) => (layout.has(one) ? one : toEscape(one)));
 }
 
 /** The same on a line of its own: the name of a file may hold newlines. */
 export function visibleLine(text: string): string {
-  return visible(text).replace(/[\t\n]/g, '\ufffd');
+  return text.replace(controls, (one) => marks[one] ?? toEscape(one));
+}
+
+/** JSON with the control characters that JSON.stringify leaves as they are written as \uXXXX. */
+export function toJson(value: unknown, indent = 0): string {
+  return visible(JSON.stringify(value, null, indent));
 }
 
 /** One line of at most `width` columns. */
@@ -70,10 +84,9 @@ export function memoriesOf(count: number): string {
   return `${count} ${count === 1 ? 'memory' : 'memories'}`;
 }
 
-/** A value between tabs: what would break the line is written as \t, \n, \r and \\. */
+/** A value between tabs, on one line: control characters are written as \t, \n, \r or \u001b. */
 export function escaped(text: string): string {
-  const marks: Record<string, string> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' };
-  return text.replace(/[\\\t\n\r]/g, (mark) => marks[mark] ?? mark);
+  return visibleLine(text.replaceAll('\\', '\\\\'));
 }
 
 /** How long ago, in at most four columns. */

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { CliError, exitCodes } from '../failure.ts';
 import { type Io, note } from '../io.ts';
 import { lastingOutput, printFields, printJson } from '../output.ts';
-import { visible } from '../text.ts';
+import { toJson } from '../text.ts';
 import type { Progress } from './progress.ts';
 import type { BadLine } from './records.ts';
 
@@ -38,12 +38,12 @@ export function openReport(io: Io, { json, unit, errorsOut, progress }: ReportOp
     const { text: _, ...failure } = one;
     if (failures.length < listedFailures) failures.push(failure);
     if (file !== undefined) {
-      file.write(`${JSON.stringify(one)}\n`);
+      file.write(`${toJson(one)}\n`);
       await file.flush();
     }
     if (json || failed > shownFailures) return;
     await progress.clear();
-    await note(io, `${unit} ${one.line}: ${visible(one.message)}`);
+    await note(io, `${unit} ${one.line}: ${one.message}`);
   }
 
   async function close(): Promise<void> {

@@ -3,7 +3,7 @@ import { tooLarge, usualBodyBytes } from '../body-limit.ts';
 import { exitCodes } from '../failure.ts';
 import { type Io, note } from '../io.ts';
 import { given } from '../options.ts';
-import { memoriesOf, quoted, visible } from '../text.ts';
+import { memoriesOf, quoted } from '../text.ts';
 import { waitForAll } from '../wait-for-all.ts';
 import { acceptedAll, tellInterrupted, whyNot } from '../waiting.ts';
 import { type Chunk, chunkLines } from './chunks.ts';
@@ -94,7 +94,7 @@ async function conclude(
       const why = whyNot(outcome);
       if (why === null) return;
       unfinished += 1;
-      if (unfinished <= shownFailures) await note(io, visible(why));
+      if (unfinished <= shownFailures) await note(io, why);
     });
     const told = acceptedAll('record', sent, report.failed());
     exitCode = await tellInterrupted(io, waiting, told);

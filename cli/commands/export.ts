@@ -4,7 +4,7 @@ import { addExamples } from '../examples.ts';
 import { type Io, note } from '../io.ts';
 import { given, needUser, userOptionFor } from '../options.ts';
 import { OutputClosed } from '../process-output.ts';
-import { memoriesOf } from '../text.ts';
+import { memoriesOf, toJson } from '../text.ts';
 
 export function addExport(program: Parent, io: Io): void {
   const command = program
@@ -43,7 +43,7 @@ async function printLines(io: Io, values: AsyncIterable<unknown>) {
   };
   try {
     for await (const value of values) {
-      lines += `${JSON.stringify(value)}\n`;
+      lines += `${toJson(value)}\n`;
       count += 1;
       if (lines.length > writtenAtOnce) await write();
     }

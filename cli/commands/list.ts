@@ -33,7 +33,8 @@ export function addList(program: Parent, io: Io): void {
       '\n--json prints the page as one object, { items, nextCursor }; --all --json prints' +
         '\nthe memories alone, one object on each line.' +
         '\n\nIn a pipe: id, type, status, createdAt and content, tab-separated and whole;' +
-        '\ntab, newline and backslash in a text are written \\t, \\n and \\\\.',
+        '\ntab, newline and backslash in a text are written \\t, \\n and \\\\, other control' +
+        '\ncharacters as in JSON.',
     );
   command.action(async () => {
     const options = command.optsWithGlobals();

@@ -13,7 +13,7 @@ import {
 import { textArgument } from '../input.ts';
 import { type Io, note } from '../io.ts';
 import { given, needUser, parseLimit, userOption } from '../options.ts';
-import { type Column, printJson, printLine, printTable } from '../output.ts';
+import { type Column, printJson, printTable } from '../output.ts';
 import { age, highlighted, indented, paint, visible } from '../text.ts';
 
 export function addSearch(program: Parent, io: Io): void {
@@ -68,8 +68,8 @@ async function printFound(io: Io, found: FoundMemory[]): Promise<void> {
   if (!io.stdout.isTerminal) return printTable(io, columns, found);
   const now = io.now();
   for (const { id, type, createdAt, snippet } of found) {
-    const about = `${id}  ${type === 'memory' ? '' : `${type}  `}${age(createdAt, now)}`;
+    const about = `${visible(id)}  ${type === 'memory' ? '' : `${type}  `}${age(createdAt, now)}`;
     const text = highlighted(io.stdout, visible(snippet));
-    await printLine(io, `${paint(io.stdout, 'dim', about)}\n${indented(io.stdout, text)}`);
+    await io.stdout.write(`${paint(io.stdout, 'dim', about)}\n${indented(io.stdout, text)}\n`);
   }
 }

@@ -4,10 +4,10 @@ import { asGiven, databaseOption, databaseUrlOf, shownDatabase } from '../databa
 import { serverSettingsText } from '../environment.ts';
 import { addExamples } from '../examples.ts';
 import { CliError, usageError } from '../failure.ts';
-import { hint, type Io, note } from '../io.ts';
+import { hint, type Io, note, noteStyled } from '../io.ts';
 import { given, parsePort } from '../options.ts';
 import { profileKeyOf, shownProfilePath, storeFirstRunKey } from '../profile.ts';
-import { paint, quoted } from '../text.ts';
+import { paint, quoted, visible } from '../text.ts';
 
 const lastWordMs = 1_000;
 
@@ -24,7 +24,7 @@ export function addServe(program: Parent, io: Io): void {
     const databaseUrl = databaseUrlOf(io, database);
     const server = await start(io, { databaseUrl, ...given({ port, host }) }, database);
     try {
-      await note(io, banner(io, server.url, databaseUrl));
+      await noteStyled(io, banner(io, server.url, databaseUrl));
       const keysCreate = `memory keys create${database ? ` --database ${quoted(database)}` : ''}`;
       if (server.firstKey !== null) {
         await showFirstKey(io, server.url, server.firstKey, keysCreate);
@@ -66,7 +66,7 @@ function cannotStart(error: unknown, url: string, flag: string | undefined): Cli
 function banner(io: Io, url: string, database: string): string {
   return [
     `${paint(io.stderr, 'bold', 'The memory service is running')} at ${url}`,
-    `Data is kept in ${shownDatabase(database)}. Stop with Ctrl-C.`,
+    `Data is kept in ${visible(shownDatabase(database))}. Stop with Ctrl-C.`,
   ].join('\n');
 }
 

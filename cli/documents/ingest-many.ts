@@ -4,7 +4,6 @@ import { startProgress } from '../batch/progress.ts';
 import { refuseDeletedIngest } from '../deleted.ts';
 import { exitCodes } from '../failure.ts';
 import { type Io, note } from '../io.ts';
-import { visible } from '../text.ts';
 import { waitForAll } from '../wait-for-all.ts';
 import { acceptedAll, tellInterrupted, whyNot } from '../waiting.ts';
 import type { Found, Search } from './find.ts';
@@ -69,7 +68,7 @@ export async function ingestMany(
       else if (exitCode === exitCodes.notFound) ended['not found'] += 1;
       else if (exitCode === exitCodes.processing) ended['still processing'] += 1;
       else if (error === null) ended.complete += 1;
-      if (why !== null) await note(io, visible(why));
+      if (why !== null) await note(io, why);
     });
     const told = acceptedAll('document', count.ingested + count.unchanged, report.failed());
     waited = await tellInterrupted(io, waiting, told);

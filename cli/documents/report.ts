@@ -4,7 +4,7 @@ import { CliError, exitCodes } from '../failure.ts';
 import { type Io, note } from '../io.ts';
 import { lastingOutput, printLine } from '../output.ts';
 import { saidOf } from '../service-failure.ts';
-import { escaped, visibleLine } from '../text.ts';
+import { escaped, toJson, visibleLine } from '../text.ts';
 import type { Found, Search } from './find.ts';
 
 const redrawMs = 100;
@@ -44,7 +44,7 @@ export function openReport(
     async good(found: Found, value: unknown, cells: string[]): Promise<void> {
       told += 1;
       bytes += found.bytes;
-      await row(json ? JSON.stringify(value) : rowOf(io, cells));
+      await row(json ? toJson(value) : rowOf(io, cells));
       await progress.show(told, bytes);
     },
     async bad(found: Found, error: unknown): Promise<void> {
@@ -55,7 +55,7 @@ export function openReport(
       failed += 1;
       const { externalId = null } = found;
       const why = { code: codeOf(error), message: messageOf(error) };
-      if (json) return row(JSON.stringify({ externalId, error: why }));
+      if (json) return row(toJson({ externalId, error: why }));
       await flush();
       await note(io, visibleLine(lineOf(found, error)));
     },

@@ -23,7 +23,7 @@ describe('text for a terminal', () => {
 
   test('visible() lets nothing through that would steer the terminal', () => {
     expect(visible('a\u001b[2J\u0007\u009b\u202eb\tc\nd')).toBe(
-      'a\ufffd[2J\ufffd\ufffd\ufffdb\tc\nd',
+      'a\\u001b[2J\\u0007\\u009b\\u202eb\tc\nd',
     );
   });
 
@@ -49,11 +49,14 @@ describe('text for a terminal', () => {
 
 test('escaped() can be undone, and holds no tab and no line end', () => {
   const undo = (text: string) =>
-    text.replace(/\\(.)/g, (_, mark) => ({ t: '\t', n: '\n', r: '\r' })[mark as string] ?? mark);
-  const unit = fc.constantFrom('\\', '\t', '\n', '\r', 't', 'n', 'ä');
+    text.replace(/\\(?:u([\da-f]{4})|(.))/g, (_, code, mark) =>
+      code ? String.fromCharCode(Number.parseInt(code, 16)) : (signs[mark as string] ?? mark),
+    );
+  const signs: Record<string, string> = { t: '\t', n: '\n', r: '\r' };
+  const unit = fc.constantFrom('\\', '\t', '\n', '\r', 't', 'n', 'u', '0', 'ä', '\x1b', '\u202e');
   fc.assert(
     fc.property(fc.string({ unit }), (text) => {
-      expect(escaped(text)).not.toMatch(/[\t\r\n]/);
+      expect(escaped(text)).not.toMatch(/[\p{Cc}\u202e]/u);
       expect(undo(escaped(text))).toBe(text);
     }),
   );
