@@ -165,10 +165,7 @@ export function inputName(path: string): string {
 
 function inputError(io: Io, path: string, error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT' && isLink(io, path)) {
-    const message = `${path} is a link that leads nowhere.`;
-    return new CliError({ code: 'file_not_found', message });
-  }
+  if (code === 'ENOENT' && isLink(io, path)) return leadsNowhere(path);
   if (code === 'ENOENT') {
     return new CliError({
       code: 'file_not_found',
@@ -187,6 +184,11 @@ function inputError(io: Io, path: string, error: unknown): unknown {
     return new CliError({ code: 'file_not_readable', message });
   }
   return error;
+}
+
+export function leadsNowhere(path: string): CliError {
+  const message = `${path} is a link that leads nowhere.`;
+  return new CliError({ code: 'file_not_found', message });
 }
 
 function isLink(io: Io, path: string): boolean {

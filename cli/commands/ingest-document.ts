@@ -51,7 +51,8 @@ it is. To see what would be sent: --dry-run --json. A PDF, say, has to be
 turned into text first.
 
 A folder is searched for text, Markdown, HTML, CSV, JSON, YAML, XML and the
-like, with all folders in it, but for hidden ones and node_modules. A pattern
+like, with all folders in it, but for hidden ones and node_modules. A link that
+leads out of the folder is named and not followed. A pattern
 in quotes, as '**/*.md', finds files of any kind that are text. What is not
 one, or holds no text, is skipped and counted; a file that is named and cannot
 be read fails, and does not stop the rest. With - the text is read from stdin.

@@ -9,13 +9,15 @@ import { openReport } from './report.ts';
 /** Reads every file and checks it as the service would, and sends nothing. */
 export async function dryRun(
   io: Io,
-  { files, skipped }: Search,
+  search: Search,
   requestOf: (found: Found) => Promise<DocumentRequest>,
   json: true | undefined,
 ): Promise<void> {
   const { sentence, validateDocument } = await import('../../sdk/contract/validate.ts');
+  const { files } = search;
   const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
-  const report = openReport(io, json, startProgress(io, totalBytes), skipped);
+  const report = openReport(io, json, startProgress(io, totalBytes), search);
+  await report.outsideLinks();
   let valid = 0;
   for (const found of files) {
     io.interrupted.throwIfAborted();

@@ -15,6 +15,8 @@ export type Found = {
   bytes: number;
   /** Named itself, not found in a folder or by a pattern. */
   isNamed: boolean;
+  /** A link that leaves the folder it was found in. */
+  isOutside?: true;
   error?: CliError;
 };
 
@@ -22,20 +24,24 @@ export type Search = {
   files: Found[];
   /** How many were passed by, by what they are. */
   skipped: Map<string, number>;
+  /** Links that lead out of the folder they were found in; never followed. */
+  outside: Pick<Found, 'path' | 'externalId'>[];
 };
 
 /** The files that the arguments stand for, each one once: in their order, folders sorted. */
 export async function findFiles(io: Io, args: string[]): Promise<Search> {
   const files = new Map<string, Found>();
   const skipped = new Map<string, number>();
+  const outside = new Map<string, Found>();
   const skip = (kind: string) => skipped.set(kind, (skipped.get(kind) ?? 0) + 1);
   for (const arg of args) {
     for await (const found of filesOf(io, arg, skip)) {
       const name = found.externalId ?? found.path;
-      if (!files.has(name)) files.set(name, found);
+      const known = found.isOutside ? outside : files;
+      if (!known.has(name)) known.set(name, found);
     }
   }
-  return { files: [...files.values()], skipped };
+  return { files: [...files.values()], skipped, outside: [...outside.values()] };
 }
 
 /** A folder gives the same names as its files do when they are named one by one. */
@@ -98,19 +104,21 @@ async function* search(io: Io, walk: Walk): AsyncGenerator<Found> {
   const about = { isNamed: false, bytes: 0 };
   let count = 0;
   let passed = 0;
-  for await (const { path, isLinkedFolder, isPipe, error } of walkFolder(io, within, levels)) {
+  for await (const { path, kind, error } of walkFolder(io, within, levels)) {
     const externalId = externalIdOf(io, path);
     if (error !== undefined) {
       count += 1;
       yield { ...about, path, externalId, error };
-    } else if (isLinkedFolder) {
+    } else if (kind === 'linked folder') {
       skip('linked folders');
-    } else if (!isPipe && isMeant(path) && takes(path)) {
+    } else if (kind === 'link outside') {
+      yield { ...about, path, externalId, isOutside: true };
+    } else if (kind === undefined && isMeant(path) && takes(path)) {
       count += 1;
       yield { ...about, path, externalId, bytes: (await statOf(io, path))?.size ?? 0 };
     } else if (isMeant(path)) {
       passed += 1;
-      skip(isPipe ? 'pipes and devices' : extensionOf(path) || 'without extension');
+      skip(kind === 'pipe' ? 'pipes and devices' : extensionOf(path) || 'without extension');
     }
   }
   if (count > 0) return;

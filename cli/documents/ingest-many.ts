@@ -18,7 +18,7 @@ const goOn = 'Run the same command again to go on: what is done is not done twic
 export async function ingestMany(
   io: Io,
   client: MemoryClient,
-  { files, skipped }: Search,
+  search: Search,
   requestOf: (found: Found) => Promise<DocumentRequest>,
   call: CallOptions,
   { json, wait, timeout }: AfterIngest,
@@ -37,8 +37,10 @@ export async function ingestMany(
       return { found, error };
     }
   }
+  const { files } = search;
   const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
-  const report = openReport(io, json, startProgress(io, totalBytes), skipped);
+  const report = openReport(io, json, startProgress(io, totalBytes), search);
+  await report.outsideLinks();
   const memoryIds: string[] = [];
   const count = { ingested: 0, unchanged: 0 };
   try {

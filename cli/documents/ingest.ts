@@ -36,7 +36,8 @@ export async function ingestDocuments(
   const userId = needUser(options.user);
   const search = await findFiles(io, args);
   const [first] = search.files;
-  if (search.files.length === 1 && first?.error !== undefined) throw first.error;
+  const isAlone = search.files.length === 1 && search.outside.length === 0;
+  if (isAlone && first?.error !== undefined) throw first.error;
   const single = args.length === 1 && first?.isNamed ? first : undefined;
   if (single === undefined) refuseForSeveral(options);
   async function requestOf(found: Found): Promise<DocumentRequest> {

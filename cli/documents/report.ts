@@ -16,7 +16,7 @@ export function openReport(
   io: Io,
   json: true | undefined,
   progress: Progress,
-  skipped: Search['skipped'],
+  { skipped, outside }: Search,
 ) {
   const out = lastingOutput(io);
   let failed = 0;
@@ -40,7 +40,18 @@ export function openReport(
     if (!io.stdout.isTerminal || io.now() - drawnAt >= redrawMs) await flush();
   }
 
+  /** What a link leads to may be somebody else's, so each one is named. */
+  async function outsideLinks(): Promise<void> {
+    for (const { path, externalId } of outside) {
+      const message = `${path} is a link that leads out of its folder; it was not followed.`;
+      const skipped = { code: 'link_outside', message };
+      if (json) await row(toJson({ externalId, skipped }));
+      else await note(io, visibleLine(message));
+    }
+  }
+
   return {
+    outsideLinks,
     async good(found: Found, value: unknown, cells: string[]): Promise<void> {
       told += 1;
       bytes += found.bytes;
@@ -63,7 +74,7 @@ export function openReport(
     async summary(counts: Record<string, number>): Promise<void> {
       if (json && !out.hasFailed()) return;
       if (skipped.size > 0) await note(io, skippedLine(skipped));
-      const all = Object.entries({ ...counts, failed });
+      const all = Object.entries({ ...counts, 'links not followed': outside.length, failed });
       const said = all.filter(([name, count]) => alwaysSaid.includes(name) || count > 0);
       await note(io, `${said.map(([name, count]) => `${count} ${name}`).join(', ')}.`);
     },

@@ -1,20 +1,28 @@
 import type { Dirent, Stats } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
-import { posix, resolve } from 'node:path';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { isAbsolute, posix, relative, resolve } from 'node:path';
 import { CliError } from '../failure.ts';
+import { leadsNowhere } from '../input.ts';
 import type { Io } from '../io.ts';
 
-/**
- * A file, or a folder that is not entered: by a link, or with the reason why it does not open. Or a
- * pipe or device, which could be read forever.
- */
-export type Step = { path: string; isLinkedFolder?: true; isPipe?: true; error?: CliError };
+/** A file to read; or what is not read, by its kind, or with the reason. */
+export type Step = {
+  path: string;
+  kind?: 'linked folder' | 'link outside' | 'pipe';
+  error?: CliError;
+};
 
 /**
- * Every file at most so many levels below a folder, sorted, but for what is hidden or installed.
- * Links to folders are not followed: they may lead in a circle.
+ * Every file at most so many levels below a folder, sorted, but for what is hidden or installed. A
+ * link to a file in the folder is followed. One to a folder is not: it may lead in a circle. One
+ * that leaves the folder is not: what it leads to was not meant to be ingested.
  */
-export async function* walkFolder(io: Io, folder: string, levels: number): AsyncGenerator<Step> {
+export async function* walkFolder(
+  io: Io,
+  folder: string,
+  levels: number,
+  root = folder,
+): AsyncGenerator<Step> {
   io.interrupted.throwIfAborted();
   if (levels < 1) return;
   const entries = await entriesOf(io, folder);
@@ -24,19 +32,21 @@ export async function* walkFolder(io: Io, folder: string, levels: number): Async
     const joined = posix.join(folder, entry.name);
     // By that name alone it would be stdin.
     const path = joined === '-' ? './-' : joined;
-    if (entry.isDirectory()) yield* walkFolder(io, path, levels - 1);
+    if (entry.isDirectory()) yield* walkFolder(io, path, levels - 1, root);
     else if (entry.isFile()) yield { path };
-    else if (entry.isSymbolicLink()) yield* followLink(io, path);
-    else yield { path, isPipe: true };
+    else if (entry.isSymbolicLink()) yield await followLink(io, path, root);
+    else yield { path, kind: 'pipe' };
   }
 }
 
-/** A link that leads nowhere counts as a file: reading it says so. */
-async function* followLink(io: Io, path: string): AsyncGenerator<Step> {
-  const target = await statOf(io, path);
-  if (target === undefined || target.isFile()) yield { path };
-  else if (target.isDirectory()) yield { path, isLinkedFolder: true };
-  else yield { path, isPipe: true };
+async function followLink(io: Io, path: string, root: string): Promise<Step> {
+  const target = await realpath(resolve(io.cwd, path)).catch(() => undefined);
+  if (target === undefined) return { path, error: leadsNowhere(path) };
+  const way = relative(await realpath(resolve(io.cwd, root)), target);
+  if (isAbsolute(way) || /^\.\.(?:$|[\\/])/.test(way)) return { path, kind: 'link outside' };
+  const found = await statOf(io, target);
+  if (found?.isDirectory()) return { path, kind: 'linked folder' };
+  return found?.isFile() ? { path } : { path, kind: 'pipe' };
 }
 
 /** Undefined where there is none. */
