@@ -2,7 +2,7 @@ import type { MemoryClient } from '../sdk/index.ts';
 import type { GlobalOptions } from './commander.ts';
 import { CliError, exitCodes, usageError } from './failure.ts';
 import type { Io } from './io.ts';
-import { profileKeyOf, readProfile } from './profile.ts';
+import { entriesOf, profileKeyOf, projectOf, readProfile } from './profile.ts';
 import { tellWaits } from './retries.ts';
 
 export const defaultBaseUrl = 'http://127.0.0.1:7070';
@@ -11,7 +11,7 @@ export const defaultBaseUrl = 'http://127.0.0.1:7070';
 export async function connect(io: Io, options: GlobalOptions): Promise<MemoryClient> {
   const { value: baseUrl } = await resolveBaseUrl(io, options);
   const apiKey = await resolveApiKey(io, options, baseUrl);
-  if (apiKey === undefined) throw await noKey(io, baseUrl);
+  if (apiKey === undefined) throw await noKey(io, baseUrl, options.project);
   return client(io, baseUrl, apiKey.value);
 }
 
@@ -56,17 +56,26 @@ export function checkedUrl(
 /** The key and where it came from. Spaces around it come from copying it. */
 export async function resolveApiKey(
   io: Io,
-  { apiKey }: { apiKey?: string },
+  { apiKey, project }: { apiKey?: string; project?: string },
   baseUrl: string,
-): Promise<{ value: string; from: Origin } | undefined> {
+): Promise<{ value: string; from: Origin; project?: string } | undefined> {
   const flag = apiKey?.trim();
   if (flag === '') throw usageError('--api-key is empty.', 'Leave it out, or give the key.');
+  if (flag && project !== undefined) {
+    throw usageError('A key belongs to one project: give --api-key or --project, not both.');
+  }
   if (flag) return { value: flag, from: 'flag' };
   const environment = io.env.MEMORY_API_KEY?.trim();
-  if (environment) return { value: environment, from: 'environment' };
-  const { keys } = await readProfile(io);
-  const kept = keys[profileKeyOf(baseUrl)]?.apiKey.trim();
-  return kept ? { value: kept, from: 'profile' } : undefined;
+  // A flag wins over the environment, and --project names a key of the profile.
+  if (environment && project === undefined) return { value: environment, from: 'environment' };
+  const profile = await readProfile(io);
+  const service = profileKeyOf(baseUrl);
+  const wanted = project ?? projectOf(profile, service);
+  const kept = entriesOf(profile).find(
+    (entry) => entry.service === service && entry.project === wanted,
+  );
+  const value = kept?.apiKey.trim();
+  return value ? { value, from: 'profile', project: wanted } : undefined;
 }
 
 async function client(io: Io, baseUrl: string, apiKey: string): Promise<MemoryClient> {
@@ -75,16 +84,24 @@ async function client(io: Io, baseUrl: string, apiKey: string): Promise<MemoryCl
   return new MemoryClient({ baseUrl, apiKey, onAttempt: tellWaits(io) });
 }
 
-async function noKey(io: Io, baseUrl: string): Promise<CliError> {
-  const known = Object.keys((await readProfile(io)).keys).filter(
-    (url) => url !== profileKeyOf(baseUrl),
+async function noKey(io: Io, baseUrl: string, project: string | undefined): Promise<CliError> {
+  const entries = entriesOf(await readProfile(io));
+  const service = profileKeyOf(baseUrl);
+  const projects = entries.filter((one) => one.service === service).map((one) => one.project);
+  const services = [...new Set(entries.map((one) => one.service))].filter((url) => url !== service);
+  const of = project === undefined ? '' : ` of project ${project}`;
+  const hint = projects.length > 0 ? otherProjects(service, projects) : otherServices(services);
+  const message = `No API key${of} for ${baseUrl}.`;
+  return new CliError({ code: 'unauthorized', message, hint, exitCode: exitCodes.refused });
+}
+
+function otherProjects(service: string, projects: string[]): string {
+  const [first = ''] = projects;
+  const which = projects.length === 1 ? first : '<name>';
+  return (
+    `The profile has keys of ${listed(projects)} there: add --project ${which},\n` +
+    `or for good: memory profile use ${service} --project ${which}`
   );
-  return new CliError({
-    code: 'unauthorized',
-    message: `No API key for ${baseUrl}.`,
-    hint: known.length > 0 ? otherServices(known) : firstKey,
-    exitCode: exitCodes.refused,
-  });
 }
 
 const firstKey =
@@ -92,6 +109,7 @@ const firstKey =
   'beside one that has keys, make another: memory keys create --save';
 
 function otherServices(known: string[]): string {
+  if (known.length === 0) return firstKey;
   const [url = ''] = known;
   const which = known.length === 1 ? url : '<url>';
   return (

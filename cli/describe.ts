@@ -11,7 +11,7 @@ import { exampleHint, usageFailure } from './usage-failure.ts';
  * what to run next, and the exit code.
  */
 
-type Context = { called: AnyCommand; baseUrl?: string; apiKey?: string };
+type Context = { called: AnyCommand; baseUrl?: string; apiKey?: string; project?: string };
 
 /** On stderr for people; with --json on stdout, where a program reads. */
 export async function tellFailure(io: Io, json: true | undefined, failure: Failure) {

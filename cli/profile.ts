@@ -3,8 +3,38 @@ import { dirname, join } from 'node:path';
 import { CliError } from './failure.ts';
 import type { Io } from './io.ts';
 
-/** What the command line keeps for its user: which service to use, and a key for each it knows. */
-export type Profile = { baseUrl?: string; keys: Record<string, ProfileKey> };
+/**
+ * What the command line keeps for its user: which service to use, which project of each service,
+ * and the keys: under the address of the service for the project `default`, with `#` and its name
+ * behind that for another.
+ */
+export type Profile = {
+  baseUrl?: string;
+  projects?: Record<string, string>;
+  keys: Record<string, ProfileKey>;
+};
+
+export type Entry = { service: string; project: string; apiKey: string };
+
+export const defaultProject = 'default';
+
+export function entriesOf({ keys }: Profile): Entry[] {
+  return Object.entries(keys).map(([name, { apiKey }]) => {
+    const [service = '', project = defaultProject] = name.split('#');
+    return { service, project, apiKey };
+  });
+}
+
+function entryName(service: string, project: string): string {
+  return project === defaultProject ? service : `${service}#${project}`;
+}
+
+/** The project of a service that commands use: the chosen one, the only one, or `default`. */
+export function projectOf(profile: Profile, service: string): string {
+  const [only, ...others] = entriesOf(profile).filter((entry) => entry.service === service);
+  const chosen = profile.projects?.[service];
+  return chosen ?? (others.length === 0 ? only?.project : undefined) ?? defaultProject;
+}
 
 /** `firstRun` marks a key that a server made for itself; the next server may replace it. */
 export type ProfileKey = { apiKey: string; firstRun?: true };
@@ -64,17 +94,18 @@ export async function storeFirstRunKey(io: Io, baseUrl: string, apiKey: string):
 }
 
 /**
- * Keeps a key that the user wants there, in the place of any other for that service. Gives the
- * words for both: the one before cannot be shown again.
+ * Keeps a key that the user wants there, in the place of any other for that project of the service.
+ * Gives the words for both: the one before cannot be shown again.
  */
-export async function storeOwnKey(io: Io, baseUrl: string, apiKey: string): Promise<Stored> {
-  const name = profileKeyOf(baseUrl);
+export async function storeOwnKey(io: Io, { service, project, apiKey }: Entry): Promise<Stored> {
+  const name = entryName(service, project);
   let before: string | undefined;
   await changeProfile(io, (profile) => {
     before = profile.keys[name]?.apiKey;
     return withKey(profile, name, { apiKey });
   });
-  const kept = `Kept for ${name} in ${shownProfilePath(io)}.`;
+  const of = project === defaultProject ? '' : `, project ${project},`;
+  const kept = `Kept for ${service}${of} in ${shownProfilePath(io)}.`;
   if (before === undefined || before === apiKey) return { kept };
   return { kept, replaced: `It replaces the key kept before: ${endsOfKey(before)}` };
 }
@@ -86,19 +117,47 @@ function withKey(profile: Profile, name: string, key: ProfileKey): Profile {
 }
 
 /** The service that commands use when nothing else names one. */
-export async function useService(io: Io, baseUrl: string): Promise<void> {
-  await changeProfile(io, (profile) => ({ ...profile, baseUrl: profileKeyOf(baseUrl) }));
+export async function useService(io: Io, service: string): Promise<void> {
+  await changeProfile(io, (profile) => ({ ...profile, baseUrl: service }));
 }
 
-/** Forgets a service and its key. Says whether it was known. */
-export async function removeService(io: Io, baseUrl: string): Promise<boolean> {
-  const name = profileKeyOf(baseUrl);
-  return changeProfile(io, ({ baseUrl: used, keys, ...rest }) => {
-    const { [name]: key, ...others } = keys;
-    if (key === undefined && used !== name) return null;
-    const kept = used === undefined || used === name ? {} : { baseUrl: used };
-    return { ...rest, ...kept, keys: others };
+/** The project of a service whose key commands use when nothing else names one. */
+export async function useProject(io: Io, service: string, project: string): Promise<void> {
+  await changeProfile(io, (profile) => {
+    if (projectOf(profile, service) === project) return null;
+    return { ...profile, projects: { ...profile.projects, [service]: project } };
   });
+}
+
+/** Forgets the key of a project, or the whole service. Says whether it was known. */
+export async function removeService(io: Io, service: string, project?: string): Promise<boolean> {
+  const isMeant = (entry: Entry) =>
+    entry.service === service && (project === undefined || entry.project === project);
+  return changeProfile(io, (profile) => {
+    const { baseUrl, projects = {}, keys, ...rest } = profile;
+    const meant = entriesOf(profile).filter(isMeant);
+    const isUsed = project === undefined && baseUrl === service;
+    if (meant.length === 0 && !isUsed) return null;
+    const left = without(
+      keys,
+      meant.map((entry) => entryName(service, entry.project)),
+    );
+    const chosen = without(projects, meant.some(isChosenIn(projects)) ? [service] : []);
+    return {
+      ...rest,
+      ...(baseUrl !== undefined && !isUsed && { baseUrl }),
+      ...(Object.keys(chosen).length > 0 && { projects: chosen }),
+      keys: left,
+    };
+  });
+}
+
+function isChosenIn(projects: Record<string, string>): (entry: Entry) => boolean {
+  return ({ service, project }) => projects[service] === project;
+}
+
+function without<Value>(all: Record<string, Value>, names: string[]): Record<string, Value> {
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !names.includes(name)));
 }
 
 const lockTries = 200;
@@ -152,9 +211,10 @@ async function writeProfile(path: string, profile: Profile): Promise<void> {
 function parseProfile(text: string, path: string): Partial<Profile> {
   try {
     const profile = JSON.parse(text);
-    const { baseUrl, keys = {} } = profile;
+    const { baseUrl, projects = {}, keys = {} } = profile;
     const right =
       (baseUrl === undefined || /^https?:$/.test(new URL(baseUrl).protocol)) &&
+      Object.values(asRecord(projects)).every((project) => typeof project === 'string') &&
       Object.values(keys).every((key) => typeof asRecord(key).apiKey === 'string');
     if (right && isObject(profile) && isObject(keys)) return profile;
   } catch {

@@ -1,5 +1,5 @@
 import { version } from '../package.json';
-import { type AnyCommand, Command } from './commander.ts';
+import { type AnyCommand, Command, InvalidArgumentError } from './commander.ts';
 import { defaultBaseUrl } from './connect.ts';
 import { usageError } from './failure.ts';
 import { asCalled, type Io, ownName } from './io.ts';
@@ -32,6 +32,7 @@ export function createRoot(io: Io) {
     .option('--json', 'print JSON, errors too')
     .option('--base-url <url>', `the service (env: MEMORY_BASE_URL, default: ${defaultBaseUrl})`)
     .option('--api-key <key>', 'the API key (better by env: MEMORY_API_KEY)')
+    .option('--project <name>', 'the project: whose key in the profile is used', parseProject)
     .option('--no-color', 'no colours (env: NO_COLOR)');
   return root.addHelpText('beforeAll', ({ command, error }) => {
     if (!root.opts().json) return '';
@@ -40,8 +41,13 @@ export function createRoot(io: Io) {
   });
 }
 
+function parseProject(name: string): string {
+  if (/^[\w.-]{1,64}$/.test(name)) return name;
+  throw new InvalidArgumentError('It must be 1 to 64 letters, digits, - _ or dots.');
+}
+
 /** The options above that are followed by a value. */
-const withValue = ['--base-url', '--api-key'];
+const withValue = ['--base-url', '--api-key', '--project'];
 
 /** The word that names the command, read as the program will read it. */
 export function commandWord(argv: string[]): string | undefined {

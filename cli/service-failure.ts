@@ -4,7 +4,7 @@ import { exitCodes, type Failure } from './failure.ts';
 import type { Io } from './io.ts';
 import { shownProfilePath } from './profile.ts';
 
-type Context = { baseUrl?: string; apiKey?: string };
+type Context = { baseUrl?: string; apiKey?: string; project?: string };
 
 /** An error of the SDK in the words of the command line. */
 export async function serviceFailure(

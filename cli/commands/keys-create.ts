@@ -1,5 +1,5 @@
 import type { Admin } from '../../server/admin.ts';
-import { type GlobalOptions, InvalidArgumentError, type Parent } from '../commander.ts';
+import type { GlobalOptions, Parent } from '../commander.ts';
 import { defaultBaseUrl, resolveBaseUrl } from '../connect.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withAdminOrNew } from '../database.ts';
 import { addExamples } from '../examples.ts';
@@ -7,7 +7,15 @@ import { usageError } from '../failure.ts';
 import { hint, type Io, note } from '../io.ts';
 import { expiresOption } from '../options.ts';
 import { lastingOutput, printResult } from '../output.ts';
-import { storeOwnKey } from '../profile.ts';
+import {
+  defaultProject,
+  type Entry,
+  profileKeyOf,
+  projectOf,
+  readProfile,
+  storeOwnKey,
+  useProject,
+} from '../profile.ts';
 import { quoted } from '../text.ts';
 
 export function addCreate(group: Parent, io: Io): void {
@@ -15,22 +23,17 @@ export function addCreate(group: Parent, io: Io): void {
     .command('create')
     .description('Make an API key. It is printed once; only --save keeps it.')
     .option('--name <name>', 'what it is for', 'unnamed')
-    .option(
-      '--project <project>',
-      'keys of a project see the same memories',
-      parseProject,
-      'default',
-    )
     .addOption(expiresOption)
     .option('--save', 'keep it in the profile: this command line uses it from now on')
     .addOption(databaseOption)
     .addHelpText(
       'after',
-      '\nTo replace a key: memory keys create --save; memory keys revoke <old>',
+      '\nKeys of one --project see the same memories, those of another see none of them.' +
+        '\nTo replace a key: memory keys create --save; memory keys revoke <old>',
     );
   command.action(async () => {
     const options = command.optsWithGlobals();
-    const { json, name, project, expires, database } = options;
+    const { json, name, project = defaultProject, expires, database } = options;
     const keptFor = options.save ? await serviceOf(io, options) : null;
     const expiresAt = expires === undefined ? null : io.now() + expires;
     const { made, isNew, isNewProject } = await withAdminOrNew(
@@ -50,7 +53,7 @@ export function addCreate(group: Parent, io: Io): void {
     const of = `${isNewProject ? 'a new project' : 'project'} ${project}`;
     const until = expiry === null ? 'It does not expire.' : `It expires on ${expiry}.`;
     if (!json || out.hasFailed()) await note(io, `Key ${made.id} of ${of}. ${until}`);
-    if (keptFor !== null) await save(io, keptFor, made.key);
+    if (keptFor !== null) await save(io, { service: keptFor, project, apiKey: made.key });
     else if (out.hasFailed()) await hint(io, howToRevoke(made.id, database));
     else if (!json) await hint(io, howToUse);
     out.end();
@@ -78,21 +81,23 @@ async function projectsOf(admin: Admin): Promise<Set<string>> {
 /** The profile may be about a service elsewhere, whose key must not be lost to one made here. */
 async function serviceOf(io: Io, options: GlobalOptions): Promise<string> {
   const { value, from } = await resolveBaseUrl(io, options);
-  if (from !== 'profile') return value;
+  if (from !== 'profile') return profileKeyOf(value);
   throw usageError(
     `Which service is the key for? The profile is about ${value}.`,
     `Say it: memory keys create --save --base-url ${value}, or ${defaultBaseUrl}`,
   );
 }
 
-async function save(io: Io, baseUrl: string, apiKey: string): Promise<void> {
-  const { kept, replaced } = await storeOwnKey(io, baseUrl, apiKey);
+async function save(io: Io, entry: Entry): Promise<void> {
+  const { service, project } = entry;
+  const before = projectOf(await readProfile(io), service);
+  const { kept, replaced } = await storeOwnKey(io, entry);
+  await useProject(io, service, project);
   await note(io, kept);
+  if (before !== project) {
+    const back = `memory profile use ${service} --project ${before}`;
+    await hint(io, `Commands use project ${project} there from now on; to go back: ${back}`);
+  }
   if (replaced !== undefined) await note(io, replaced);
   if (io.env.MEMORY_API_KEY) await note(io, 'But MEMORY_API_KEY is set and wins over it.');
-}
-
-function parseProject(name: string): string {
-  if (/^[\w.-]{1,64}$/.test(name)) return name;
-  throw new InvalidArgumentError('It must be 1 to 64 letters, digits, - _ or dots.');
 }

@@ -1,16 +1,21 @@
-import type { Parent } from '../commander.ts';
+import type { GlobalOptions, Parent } from '../commander.ts';
 import { checkedUrl, defaultBaseUrl, listed, resolveApiKey, resolveBaseUrl } from '../connect.ts';
 import { addExamples } from '../examples.ts';
 import { CliError, exitCodes, usageError } from '../failure.ts';
 import { readSecret } from '../input.ts';
 import { hint, type Io, note } from '../io.ts';
+import { given } from '../options.ts';
 import { type Column, printJson, printTable } from '../output.ts';
 import {
+  defaultProject,
   endsOfKey,
+  entriesOf,
   profileKeyOf,
+  projectOf,
   readProfile,
   removeService,
   storeOwnKey,
+  useProject,
   useService,
 } from '../profile.ts';
 
@@ -29,20 +34,23 @@ export function addSet(group: Parent, io: Io): void {
       "\nBetter by stdin or MEMORY_API_KEY: what is typed stays in the shell's history.",
     );
   command.action(async (service, stdin) => {
-    const { json, apiKey: flag } = command.optsWithGlobals();
+    const { json, apiKey: flag, project = defaultProject } = command.optsWithGlobals();
     const baseUrl = profileKeyOf(checkedUrl(service, '<base-url>'));
     const apiKey = await givenKey(io, stdin, flag);
-    const { kept, replaced } = await storeOwnKey(io, baseUrl, apiKey);
+    const { kept, replaced } = await storeOwnKey(io, { service: baseUrl, project, apiKey });
     if (!json) await note(io, kept);
     if (replaced !== undefined) await note(io, replaced);
-    if (json) return printJson(io, { baseUrl, apiKey: endsOfKey(apiKey) });
+    if (json) return printJson(io, { baseUrl, project, apiKey: endsOfKey(apiKey) });
+    const isOther = projectOf(await readProfile(io), baseUrl) !== project;
     const { value: used } = await resolveBaseUrl(io, {});
-    if (profileKeyOf(used) !== baseUrl) {
-      await hint(io, `To have commands use it: memory profile use ${baseUrl}`);
+    if (isOther || profileKeyOf(used) !== baseUrl) {
+      const more = isOther ? ` --project ${project}` : '';
+      await hint(io, `To have commands use it: memory profile use ${baseUrl}${more}`);
     }
   });
   addExamples(command, [
     'memory profile set https://memory.example - < key.txt',
+    'memory profile set https://memory.example - --project shop < key.txt',
     'MEMORY_API_KEY=mk_0199c2a4f1e87c3d memory profile set https://m.example',
   ]);
 }
@@ -53,14 +61,18 @@ export function addUse(group: Parent, io: Io): void {
     .argument('<base-url>', url)
     .description('Have commands use this service where neither flag nor environment names one.');
   command.action(async (service) => {
-    const { json } = command.optsWithGlobals();
+    const { json, project: flag } = command.optsWithGlobals();
     const baseUrl = await addressOf(io, service);
     await useService(io, baseUrl);
-    if (json) return printJson(io, { baseUrl });
-    await note(io, `Commands use ${baseUrl} from now on.`);
+    if (flag !== undefined) await useProject(io, baseUrl, flag);
+    const project = projectOf(await readProfile(io), baseUrl);
+    if (json) return printJson(io, { baseUrl, project });
+    const of = project === defaultProject ? '' : `, project ${project},`;
+    await note(io, `Commands use ${baseUrl}${of} from now on.`);
     if (io.env.MEMORY_BASE_URL) await note(io, 'But MEMORY_BASE_URL is set and wins over it.');
     if ((await resolveApiKey(io, {}, baseUrl)) === undefined) {
-      await hint(io, `No key is kept for it. To keep one: memory profile set ${baseUrl} -`);
+      const more = of === '' ? '' : ` --project ${project}`;
+      await hint(io, `No key is kept for it. To keep one: memory profile set ${baseUrl} -${more}`);
     }
   });
   addExamples(command, ['memory profile use https://memory.example']);
@@ -70,13 +82,14 @@ export function addRemove(group: Parent, io: Io): void {
   const command = group
     .command('remove')
     .argument('<base-url>', url)
-    .description('Forget a service and its key. The key itself stays valid.');
+    .description('Forget a service and its keys, or that of one --project. They stay valid.');
   command.action(async (service) => {
-    const { json } = command.optsWithGlobals();
+    const { json, project } = command.optsWithGlobals();
     const baseUrl = await addressOf(io, service);
-    if (!(await removeService(io, baseUrl))) throw unknown(baseUrl);
-    if (json) await printJson(io, { baseUrl, removed: true });
-    else await note(io, `Removed ${baseUrl}.`);
+    const named = project === undefined ? baseUrl : `${baseUrl}, project ${project}`;
+    if (!(await removeService(io, baseUrl, project))) throw unknown(named);
+    if (json) await printJson(io, { baseUrl, ...given({ project }), removed: true });
+    else await note(io, `Removed ${named}.`);
   });
   addExamples(command, ['memory profile remove https://memory.example']);
 }
@@ -87,14 +100,7 @@ export function addProfileList(group: Parent, io: Io): void {
     .description('List the services that the profile knows, and which one is used.');
   command.action(async () => {
     const options = command.optsWithGlobals();
-    const { baseUrl, keys } = await readProfile(io);
-    const used = profileKeyOf((await resolveBaseUrl(io, options)).value);
-    const known = new Set([...(baseUrl === undefined ? [] : [baseUrl]), ...Object.keys(keys)]);
-    const items = [...known].sort().map((service): Service => {
-      const key = keys[service]?.apiKey;
-      const apiKey = key === undefined ? null : endsOfKey(key);
-      return { baseUrl: service, apiKey, used: service === used };
-    });
+    const items = await servicesOf(io, options);
     if (options.json) return printJson(io, { items });
     await printTable(io, columns, items);
     if (items.length === 0)
@@ -103,17 +109,39 @@ export function addProfileList(group: Parent, io: Io): void {
   addExamples(command, ['memory profile list']);
 }
 
-type Service = { baseUrl: string; apiKey: string | null; used: boolean };
+type Service = { baseUrl: string; project: string; apiKey: string | null; used: boolean };
+
+async function servicesOf(io: Io, options: GlobalOptions): Promise<Service[]> {
+  const profile = await readProfile(io);
+  const used = profileKeyOf((await resolveBaseUrl(io, options)).value);
+  const usedProject = options.project ?? projectOf(profile, used);
+  const entries = entriesOf(profile).map(({ service, project, apiKey }) => {
+    const isUsed = service === used && project === usedProject;
+    return { baseUrl: service, project, apiKey: endsOfKey(apiKey), used: isUsed };
+  });
+  const { baseUrl } = profile;
+  const hasKey = baseUrl === undefined || entries.some((one) => one.baseUrl === baseUrl);
+  const keyless = hasKey
+    ? []
+    : [{ baseUrl, project: defaultProject, apiKey: null, used: baseUrl === used }];
+  const order = (one: Service) => `${one.baseUrl}#${one.project}`;
+  return [...keyless, ...entries].sort((a, b) => (order(a) < order(b) ? -1 : 1));
+}
 
 const columns: Column<Service>[] = [
   { title: 'BASE URL', value: ({ baseUrl }) => baseUrl },
+  {
+    title: 'PROJECT',
+    value: ({ project }) => project,
+    hiddenWhen: ({ project }) => project === defaultProject,
+  },
   { title: 'KEY', value: ({ apiKey }) => apiKey ?? '', shown: ({ apiKey }) => apiKey ?? 'none' },
   { title: 'USED', value: ({ used }) => (used ? 'used' : '') },
 ];
 
 /** Of a service that is known, most likely: those are named where the text is no address. */
 async function addressOf(io: Io, text: string): Promise<string> {
-  const known = Object.keys((await readProfile(io)).keys);
+  const known = [...new Set(entriesOf(await readProfile(io)).map((one) => one.service))];
   const hint =
     known.length === 0
       ? `Such as ${defaultBaseUrl}; the profile knows no service yet.`

@@ -55,8 +55,13 @@ async function settingsOf(io: Io, options: GlobalOptions): Promise<Record<string
   return {
     baseUrl,
     apiKey: { value: key ? endsOfKey(key.value) : null, from: key?.from ?? null },
+    project: { value: key?.project ?? null, from: key?.project ? projectFrom(options) : null },
     profile: { value: profilePath(io), from: place ? 'environment' : 'default' },
   };
+}
+
+function projectFrom({ project }: GlobalOptions): Origin {
+  return project === undefined ? 'profile' : 'flag';
 }
 
 const columns: Column<Setting & { name: string }>[] = [

@@ -50,8 +50,8 @@ test('keys of two services are kept, from stdin or the environment, and one is u
   const known = await run(['profile', 'list', '--json']);
   const ends = (key: string) => `${key.slice(0, 7)}…${key.slice(-4)}`;
   const items = [
-    { baseUrl: staging.url, apiKey: ends(staging.key), used: false },
-    { baseUrl: production.url, apiKey: ends(production.key), used: true },
+    { baseUrl: staging.url, project: 'default', apiKey: ends(staging.key), used: false },
+    { baseUrl: production.url, project: 'default', apiKey: ends(production.key), used: true },
   ];
   expect(JSON.parse(known.stdout)).toEqual({
     items: items.sort((a, b) => (a.baseUrl < b.baseUrl ? -1 : 1)),
@@ -120,7 +120,11 @@ test('another key for a service that has one: told which it replaces, by its end
   expect(told).toContain('\nIt replaces the key kept before: mk_0199…7c3d\n');
   expect(told).not.toContain(first);
   const inJson = await run(['profile', 'set', 'http://x', '-', '--json'], { stdin: first });
-  expect(JSON.parse(inJson.stdout)).toEqual({ baseUrl: 'http://x', apiKey: 'mk_0199…7c3d' });
+  expect(JSON.parse(inJson.stdout)).toEqual({
+    baseUrl: 'http://x',
+    project: 'default',
+    apiKey: 'mk_0199…7c3d',
+  });
   expect(inJson.stderr).toBe('It replaces the key kept before: mk_f1e8…c2a4\n');
 });
 

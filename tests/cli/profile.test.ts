@@ -101,7 +101,8 @@ describe('memory profile', () => {
     const { code, stdout } = await memory(['profile', 'show'], { home: folder.path });
     const path = `${folder.path}/.config/memory-service/profile.json`;
     expect(stdout).toBe(
-      `baseUrl\t${url}\tdefault\napiKey\tmk_abcd…ABCD\tprofile\nprofile\t${path}\tdefault\n`,
+      `baseUrl\t${url}\tdefault\napiKey\tmk_abcd…ABCD\tprofile\n` +
+        `project\tdefault\tprofile\nprofile\t${path}\tdefault\n`,
     );
     expect(code).toBe(0);
     const env = { MEMORY_BASE_URL: 'http://x:1', MEMORY_API_KEY: ` ${'z'.repeat(30)} ` };
@@ -110,6 +111,7 @@ describe('memory profile', () => {
     expect(JSON.parse(json.stdout)).toEqual({
       baseUrl: { value: 'http://y:2', from: 'flag' },
       apiKey: { value: '…zzzz', from: 'environment' },
+      project: { value: null, from: null },
       profile: { value: path, from: 'default' },
     });
   });
