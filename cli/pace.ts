@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { headers } from '../sdk/contract/headers.ts';
+import type { ApiPromise, CallOptions } from '../sdk/index.ts';
 import { type Io, note } from './io.ts';
 
 /* Of the contract, which the type checker holds them to. */
@@ -10,9 +11,52 @@ const limitName: (typeof headers)['rateLimit'] = 'RateLimit';
 const shareOfOthers = 0.25;
 /** A shorter pause is over before one has read of it. */
 const worthTellingMs = 1_900;
+/** Where a 429 names no time, and where the service is away, as when it is started anew. */
+const busyMs = 5_000;
+const awayMs = 1_000;
+/** What is done when the time is over may still be asked for that long. */
+const graceMs = 2_000;
 
-/** Holds many small questions back while the rate limit is short, at most until the deadline. */
-export function openPace(io: Io, until: number) {
+/** Sends a read. Undefined where it got no answer, or the deadline comes before it may be sent. */
+export type Ask = <Data>(
+  request: (options: CallOptions) => ApiPromise<Data>,
+) => Promise<Data | undefined>;
+
+/**
+ * Sends many reads within the rate limit and a deadline. A 429, and a service that is away for a
+ * while, only hold the next ones back; one that was never there is an error.
+ */
+export async function openAsking(io: Io, until: number): Promise<Ask> {
+  const { AbortError, ConnectionError, RateLimitError, ServerError, TimeoutError } = await import(
+    '../sdk/index.ts'
+  );
+  const passing = [ConnectionError, ServerError, TimeoutError];
+  const pace = openPace(io, until);
+  const signal = AbortSignal.any([
+    io.interrupted,
+    AbortSignal.timeout(Math.max(0, until + graceMs - io.now())),
+  ]);
+  let wasThere = false;
+  function onError(error: unknown): undefined {
+    if (io.interrupted.aborted) throw error;
+    if (error instanceof AbortError) return;
+    if (error instanceof RateLimitError) return pace.pause(error.retryAfterMs ?? busyMs);
+    const isPassing = passing.some((one) => error instanceof one);
+    if (!isPassing || (!wasThere && error instanceof ConnectionError)) throw error;
+    pace.pause(awayMs);
+  }
+  return async (request) => {
+    if (!(await pace.ready())) return undefined;
+    const answer = await request({ signal }).withResponse().catch(onError);
+    if (answer === undefined) return undefined;
+    wasThere = true;
+    pace.read(answer.response.headers);
+    return answer.data;
+  };
+}
+
+/** Holds requests back while the rate limit is short, at most until the deadline. */
+function openPace(io: Io, until: number) {
   let pausedUntil = 0;
   let toldUntil = 0;
   const leftMs = () => Math.min(pausedUntil, until) - io.now();
@@ -24,11 +68,12 @@ export function openPace(io: Io, until: number) {
     await note(io, `The rest of the rate limit is left to others; going on in ${seconds} s.`);
   }
 
-  function pause(ms: number): void {
+  function pause(ms: number): undefined {
     pausedUntil = Math.max(pausedUntil, io.now() + ms);
   }
 
   return {
+    pause,
     /** Of an answer. A service without a limit names none. */
     read(headers: Headers): void {
       const [, quota] = /;q=(\d+)/.exec(headers.get(policyName) ?? '') ?? [];
@@ -39,7 +84,7 @@ export function openPace(io: Io, until: number) {
     async ready(): Promise<boolean> {
       await tell();
       while (leftMs() > 0) await setTimeout(leftMs(), undefined, { signal: io.interrupted });
-      return pausedUntil <= until;
+      return pausedUntil <= until && io.now() < until + graceMs;
     },
   };
 }

@@ -1,87 +1,105 @@
 import { setTimeout } from 'node:timers/promises';
-import type { MemoryClient } from '../sdk/index.ts';
+import type { IngestStatus, MemoryClient } from '../sdk/index.ts';
 import { exitCodes } from './failure.ts';
 import { hint, type Io } from './io.ts';
-import { openPace } from './pace.ts';
-import { look, type Outcome } from './waiting.ts';
+import { openAsking } from './pace.ts';
+import { type Awaited, readStatuses, type Seen } from './statuses.ts';
+import type { Outcome } from './waiting.ts';
 
-const atOnce = 8;
-/** What is done when the time is over still answers so: each that soon, and all within a little. */
-const lateLookMs = 300;
-const graceMs = 2_000;
-/** Between two tries while the service is away, as when it is started anew. */
-const awayMs = 1_000;
+const firstPauseMs = 100;
+const longestPauseMs = 2_000;
+/** Of more than these only the last is asked for, for that long, before all are looked up. */
+const few = 20;
+const firstGateMs = 15_000;
+const longestGateMs = 60_000;
 
-/**
- * Waits for many within one deadline, a few at a time, and tells of each as it ends. The last one
- * comes first: the queue is in order, so once that is done the others answer at the first look.
- */
+/** Waits for many within one deadline and tells of each as it ends. Gives the exit code. */
 export async function waitForAll(
   io: Io,
   client: MemoryClient,
-  memoryIds: Iterable<string>,
+  awaited: Iterable<Awaited>,
   timeoutMs: number,
   onOutcome: (outcome: Outcome) => Promise<void>,
 ): Promise<number> {
-  const { ConnectionError } = await import('../sdk/index.ts');
   const until = io.now() + timeoutMs;
-  const left = [...new Set(memoryIds)];
-  const count = left.length;
-  const silent: string[] = [];
-  const seen = new Set<number>();
-  const pace = openPace(io, until);
+  const pending = new Map([...awaited].map((one) => [one.memoryId, one]));
+  const count = pending.size;
+  const codes = new Set<number>();
+  const unfinished = new Map<string, IngestStatus | null>();
+  const ask = await openAsking(io, until);
   async function tell(outcome: Outcome): Promise<void> {
-    seen.add(outcome.exitCode);
+    pending.delete(outcome.memoryId);
+    codes.add(outcome.exitCode);
     await onOutcome(outcome);
   }
-  async function lookAt(memoryId: string): Promise<void> {
+  async function onSeen(seen: Seen): Promise<void> {
+    if (seen.state === 'processing') unfinished.set(seen.memoryId, seen.status);
+    else await tell(await ended(seen));
+  }
+  let gateMs = firstGateMs;
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 1.5, longestPauseMs)) {
+    if (pending.size > few)
+      await untilLast(io, client, pending, Math.min(gateMs, until - io.now()));
+    gateMs = Math.min(gateMs * 2, longestGateMs);
+    unfinished.clear();
+    await readStatuses(client, [...pending.values()], ask, onSeen);
     const leftMs = until - io.now();
-    if (leftMs < -graceMs || !(await pace.ready())) return void silent.push(memoryId);
-    const lookMs = Math.max(lateLookMs, until - io.now());
-    const outcome = await look(io, client, memoryId, { timeoutMs, lookMs, onHeaders: pace.read });
-    const isSilent = outcome.exitCode === exitCodes.processing && outcome.status === null;
-    if (isSilent) silent.push(memoryId);
-    else await tell(outcome);
+    if (pending.size === 0 || leftMs <= 0) break;
+    await setTimeout(Math.min(pauseMs, leftMs), undefined, { signal: io.interrupted });
   }
-  async function work(): Promise<void> {
-    for (let id = left.pop(); id !== undefined; id = left.pop()) {
-      try {
-        await lookAt(id);
-      } catch (error) {
-        // Only a service that was never there is told at once.
-        if (seen.size === 0 || !(error instanceof ConnectionError)) throw error;
-        left.push(id);
-        await setTimeout(awayMs, undefined, { signal: io.interrupted });
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: atOnce }, work));
-  if (silent.length > 0) {
-    const outcomeOf = await silence(io, client, timeoutMs, seen.size > 0);
-    for (const id of silent) await tell(outcomeOf(id));
-  }
-  if (seen.has(exitCodes.notAsked)) await tellNotAsked(io, silent.length, count, timeoutMs);
+  const late = await lateOutcomes(io, client, timeoutMs, codes.size > 0 || unfinished.size > 0);
+  const silent = [...pending.keys()].filter((id) => !unfinished.has(id));
+  for (const id of [...pending.keys()]) await tell(await late(id, unfinished.get(id)));
+  if (codes.has(exitCodes.notAsked)) await tellNotAsked(io, silent.length, count, timeoutMs);
   const worst = [exitCodes.failed, exitCodes.notFound, exitCodes.processing, exitCodes.notAsked];
-  return worst.find((code) => seen.has(code)) ?? exitCodes.done;
+  return worst.find((code) => codes.has(code)) ?? exitCodes.done;
 }
 
-/** What is told of those that did not answer in time: where the queue is empty, they are done. */
-async function silence(io: Io, client: MemoryClient, timeoutMs: number, wasThere: boolean) {
+/** The queue is in order: before the last one has ended, looking all of them up shows little. */
+async function untilLast(io: Io, client: MemoryClient, pending: Map<string, unknown>, ms: number) {
+  const last = [...pending.keys()].at(-1);
+  if (last === undefined || ms <= 0) return;
+  const wait = { timeoutMs: ms, signal: io.interrupted };
+  await client.waitUntilComplete(last, wait).catch(() => {
+    // However it ended, the look at all of them says so.
+    io.interrupted.throwIfAborted();
+  });
+}
+
+async function ended({ memoryId, state, status }: Seen): Promise<Outcome> {
+  const { IngestFailedError, NotFoundError } = await import('../sdk/index.ts');
+  if (state === 'complete') return { memoryId, status, error: null, exitCode: exitCodes.done };
+  if (status !== null) {
+    const error = new IngestFailedError(status, {});
+    return { memoryId, status, error, exitCode: exitCodes.failed };
+  }
+  const error = new NotFoundError('no memory has this id', { code: 'not_found' });
+  return { memoryId, status, error, exitCode: exitCodes.notFound };
+}
+
+/** What is told of those that have not ended in time, or did not answer: where the queue is empty,
+ * they are done. */
+async function lateOutcomes(io: Io, client: MemoryClient, timeoutMs: number, wasThere: boolean) {
   const { WaitTimeoutError } = await import('../sdk/index.ts');
-  const { pending } = await client.health({ signal: io.interrupted }).catch((error) => {
+  let pending: number | undefined;
+  return async (memoryId: string, status: IngestStatus | null | undefined): Promise<Outcome> => {
+    if (status === undefined) pending ??= await pendingIn(io, client, wasThere);
+    if (status === undefined && pending === 0) {
+      return { memoryId, status: null, exitCode: exitCodes.notAsked, error: null };
+    }
+    const error = new WaitTimeoutError(memoryId, timeoutMs, status ?? undefined);
+    return { memoryId, status: status ?? null, exitCode: exitCodes.processing, error };
+  };
+}
+
+async function pendingIn(io: Io, client: MemoryClient, wasThere: boolean): Promise<number> {
+  try {
+    return (await client.health({ signal: io.interrupted })).pending;
+  } catch (error) {
     if (!wasThere || io.interrupted.aborted) throw error;
     // It is away by now, which says nothing of its queue: not that it is empty.
-    return { pending: Number.POSITIVE_INFINITY };
-  });
-  return (memoryId: string): Outcome =>
-    pending > 0
-      ? {
-          memoryId,
-          status: null,
-          exitCode: exitCodes.processing,
-          error: new WaitTimeoutError(memoryId, timeoutMs, undefined),
-        }
-      : { memoryId, status: null, exitCode: exitCodes.notAsked, error: null };
+    return Number.POSITIVE_INFINITY;
+  }
 }
 
 /** Some of them may have failed, which is not to be taken for success. */

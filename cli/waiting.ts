@@ -17,13 +17,30 @@ export function whyNot({ memoryId, exitCode, error }: Outcome): string | null {
 }
 
 /** Waits for one memory. Only what is no answer to the question, as a lost connection, throws. */
-export function waitForOne(
+export async function waitForOne(
   io: Io,
   client: MemoryClient,
   memoryId: string,
   timeoutMs: number,
 ): Promise<Outcome> {
-  return look(io, client, memoryId, { timeoutMs, lookMs: timeoutMs, onHeaders: () => {} });
+  const { IngestFailedError, NotFoundError, WaitTimeoutError } = await import('../sdk/index.ts');
+  try {
+    const wait = { timeoutMs, signal: io.interrupted };
+    const status = await client.waitUntilComplete(memoryId, wait);
+    return { memoryId, status, error: null, exitCode: exitCodes.done };
+  } catch (error) {
+    if (error instanceof IngestFailedError) {
+      return { memoryId, status: error.ingestStatus, error, exitCode: exitCodes.failed };
+    }
+    if (error instanceof WaitTimeoutError) {
+      const status = error.ingestStatus ?? null;
+      return { memoryId, status, error, exitCode: exitCodes.processing };
+    }
+    if (error instanceof NotFoundError && error.code === 'not_found') {
+      return { memoryId, status: null, error, exitCode: exitCodes.notFound };
+    }
+    throw error;
+  }
 }
 
 /** Where a person or the system ends the wait, what was accepted is accepted all the same. */
@@ -45,37 +62,4 @@ export function acceptedAll(what: 'record' | 'document', count: number, failed: 
   const those = count === 1 ? `1 ${what} is` : `${count} ${what}s are`;
   const all = failed === 0 && count > 1 ? `All ${those}` : those;
   return `${all} accepted and will be processed; only the waiting was ended.`;
-}
-
-/** `lookMs` is what is left of the time that the user gave. */
-type Look = { timeoutMs: number; lookMs: number; onHeaders: (headers: Headers) => void };
-
-/** One look of a wait for many: until it is done, or until the time is over. */
-export async function look(
-  io: Io,
-  client: MemoryClient,
-  memoryId: string,
-  { timeoutMs, lookMs, onHeaders }: Look,
-): Promise<Outcome> {
-  const { IngestFailedError, NotFoundError, WaitTimeoutError } = await import('../sdk/index.ts');
-  try {
-    const wait = { timeoutMs: lookMs, signal: io.interrupted };
-    const { data, response } = await client.waitUntilComplete(memoryId, wait).withResponse();
-    onHeaders(response.headers);
-    return { memoryId, status: data, error: null, exitCode: exitCodes.done };
-  } catch (error) {
-    if (error instanceof IngestFailedError) {
-      return { memoryId, status: error.ingestStatus, error, exitCode: exitCodes.failed };
-    }
-    if (error instanceof WaitTimeoutError) {
-      const { ingestStatus, attempts } = error;
-      const late = new WaitTimeoutError(memoryId, timeoutMs, ingestStatus, attempts, error.cause);
-      const status = ingestStatus ?? null;
-      return { memoryId, status, error: late, exitCode: exitCodes.processing };
-    }
-    if (error instanceof NotFoundError && error.code === 'not_found') {
-      return { memoryId, status: null, error, exitCode: exitCodes.notFound };
-    }
-    throw error;
-  }
 }

@@ -3,13 +3,14 @@ import { tooLarge, usualBodyBytes } from '../body-limit.ts';
 import { exitCodes } from '../failure.ts';
 import { type Io, note } from '../io.ts';
 import { given } from '../options.ts';
+import type { Awaited } from '../statuses.ts';
 import { memoriesOf, quoted } from '../text.ts';
 import { waitForAll } from '../wait-for-all.ts';
 import { acceptedAll, tellInterrupted, whyNot } from '../waiting.ts';
 import { type Chunk, chunkLines } from './chunks.ts';
 import type { BatchInput } from './open.ts';
 import { startProgress } from './progress.ts';
-import { type BadLine, type Entry, pairOf } from './records.ts';
+import { type BadLine, type Entry, pairOf, userIdOf } from './records.ts';
 import { openReport, type Report, shownFailures } from './report.ts';
 import { sendLines } from './send-lines.ts';
 
@@ -22,8 +23,8 @@ export type BatchOptions = {
   timeout: number;
 };
 
-/** What was accepted: now, or by an earlier run. The ids are only kept to be waited for. */
-type Tally = { accepted: number; replayed: number; memoryIds: Set<string> };
+/** What was accepted: now, or by an earlier run. The memories are only kept to be waited for. */
+type Tally = { accepted: number; replayed: number; awaited: Map<string, Awaited> };
 
 /** A record, without what stands around it in a body. */
 const usualItemBytes = usualBodyBytes - '{"items":[]}'.length;
@@ -36,16 +37,18 @@ export async function runBatch(
   options: BatchOptions,
 ): Promise<void> {
   const { type } = options;
-  const tally: Tally = { accepted: 0, replayed: 0, memoryIds: new Set() };
+  const tally: Tally = { accepted: 0, replayed: 0, awaited: new Map() };
   const keyOf = (place: string, entries: Entry[]) => keyOfChunk(place, entries, options);
   const report = await sendLines(io, input, options, {
     chunks: { type, keyOf },
     namesIn: pairsIn,
     partsOf: (chunk) => (options.idempotencyKey === undefined ? apart(chunk) : [chunk]),
     post: (items, call) => client.ingest.batch({ items: items as IngestRecord[] }, call),
-    count({ accepted, items }, replayed) {
+    count({ accepted, items }, replayed, entries) {
       tally[replayed ? 'replayed' : 'accepted'] += accepted;
-      if (options.wait) for (const { memoryId } of items) tally.memoryIds.add(memoryId);
+      for (const { index, memoryId } of options.wait ? items : []) {
+        tally.awaited.set(memoryId, { memoryId, userId: userIdOf(entries[index]) });
+      }
       return accepted;
     },
   });
@@ -81,7 +84,7 @@ async function conclude(
   io: Io,
   client: MemoryClient,
   report: Report,
-  { accepted, replayed, memoryIds }: Tally,
+  { accepted, replayed, awaited }: Tally,
   { wait, timeout, json, errorsOut }: BatchOptions,
 ): Promise<void> {
   const ended: Record<number, number> = {};
@@ -89,7 +92,7 @@ async function conclude(
   let unfinished = 0;
   const sent = accepted + replayed;
   if (wait) {
-    const waiting = waitForAll(io, client, memoryIds, timeout, async (outcome) => {
+    const waiting = waitForAll(io, client, awaited.values(), timeout, async (outcome) => {
       ended[outcome.exitCode] = (ended[outcome.exitCode] ?? 0) + 1;
       const why = whyNot(outcome);
       if (why === null) return;
@@ -108,8 +111,8 @@ async function conclude(
     ...given({ notFound, notAsked }),
   };
   await report.summary({ accepted, replayed, ...(wait ? waited : {}) });
-  if (wait && !json && memoryIds.size < sent) {
-    const memories = memoriesOf(memoryIds.size);
+  if (wait && !json && awaited.size < sent) {
+    const memories = memoriesOf(awaited.size);
     await note(
       io,
       `${sent} records are ${memories}: the last of one externalId replaces the others.`,

@@ -3,6 +3,7 @@ import { type Chunk, type ChunkOptions, chunkLines } from './chunks.ts';
 import type { BatchInput } from './open.ts';
 import { inParallel } from './parallel.ts';
 import { startProgress } from './progress.ts';
+import type { Entry } from './records.ts';
 import { openReport, type Report } from './report.ts';
 import { type Answered, type Post, sender } from './send.ts';
 
@@ -16,7 +17,7 @@ export type Sending<Answer extends Answered> = {
   partsOf?(chunk: Chunk): Chunk[];
   post: Post<Answer>;
   /** Notes an answer; says how many records are done by it. */
-  count(answer: Answer, replayed: boolean): number;
+  count(answer: Answer, replayed: boolean, entries: Entry[]): number;
 };
 
 const requestsAtOnce = 4;
@@ -34,8 +35,8 @@ export async function sendLines<Answer extends Answered>(
   const chunks = chunkLines(input.lines, options);
   let done = 0;
   try {
-    const send = await sender(io, report, partsOf, post, (answer: Answer, replayed) => {
-      done += count(answer, replayed);
+    const send = await sender(io, report, partsOf, post, (answer: Answer, replayed, entries) => {
+      done += count(answer, replayed, entries);
     });
     await inParallel(chunks, requestsAtOnce, namesIn, async (chunk) => {
       await send(chunk);

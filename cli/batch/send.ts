@@ -29,7 +29,7 @@ export async function sender<Answer extends Answered>(
   report: Report,
   partsOf: (chunk: Chunk) => Chunk[],
   send: Post<Answer>,
-  count: (answer: Answer, replayed: boolean) => void,
+  count: (answer: Answer, replayed: boolean, entries: Entry[]) => void,
 ) {
   const { InvalidRequestError, PayloadTooLargeError, RateLimitError } = await import(
     '../../sdk/index.ts'
@@ -49,7 +49,7 @@ export async function sender<Answer extends Answered>(
     const call = { idempotencyKey: key, signal: io.interrupted, timeoutMs: chunkTimeoutMs };
     try {
       const { data, response } = await send(items, call).withResponse();
-      count(data, response.idempotencyStatus === 'replayed');
+      count(data, response.idempotencyStatus === 'replayed', entries);
       return data.failed.map(({ index, ...why }) => badLine(entries[index], why));
     } catch (error) {
       if (error instanceof PayloadTooLargeError && items.length > 1) {

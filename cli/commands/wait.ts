@@ -25,8 +25,8 @@ export function addWait(program: Parent, io: Io): void {
     const client = await connect(io, options);
     const out = lastingOutput(io);
     const pending: string[] = [];
-    const lastFirst = ids.toReversed();
-    const exitCode = await waitForAll(io, client, lastFirst, options.timeout, async (outcome) => {
+    const awaited = ids.map((memoryId) => ({ memoryId }));
+    const exitCode = await waitForAll(io, client, awaited, options.timeout, async (outcome) => {
       const { exitCode: code, memoryId } = outcome;
       if (code === exitCodes.processing || code === exitCodes.notAsked) pending.push(memoryId);
       await printOutcome(out.io, options.json, outcome);

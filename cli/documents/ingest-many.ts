@@ -4,6 +4,7 @@ import { startProgress } from '../batch/progress.ts';
 import { refuseDeletedIngest } from '../deleted.ts';
 import { exitCodes } from '../failure.ts';
 import { type Io, note } from '../io.ts';
+import type { Awaited } from '../statuses.ts';
 import { waitForAll } from '../wait-for-all.ts';
 import { acceptedAll, tellInterrupted, whyNot } from '../waiting.ts';
 import type { Found, Search } from './find.ts';
@@ -12,6 +13,7 @@ import { isAboutTheFile, openReport } from './report.ts';
 import { patient, type Sent, sendDocument } from './send.ts';
 
 const requestsAtOnce = 4;
+const shortBytes = 32 * 1024;
 const goOn = 'Run the same command again to go on: what is done is not done twice.';
 
 /** Ingests one file after the other. One that cannot be taken does not stop the rest. */
@@ -21,7 +23,7 @@ export async function ingestMany(
   search: Search,
   requestOf: (found: Found) => Promise<DocumentRequest>,
   call: CallOptions,
-  { json, wait, timeout }: AfterIngest,
+  { user: userId, json, wait, timeout }: AfterIngest & { user?: string | undefined },
 ): Promise<void> {
   const send = patient(io);
   /** A few at a time are read and sent, so that no more than those are held. */
@@ -31,7 +33,9 @@ export async function ingestMany(
       const request = await requestOf(found);
       const sent = await send(() => sendDocument(client, request, keyAt(call, found)));
       const { memoryId } = sent.accepted;
-      if (call.idempotencyKey !== undefined) await refuseDeletedIngest(io, client, memoryId);
+      if (call.idempotencyKey !== undefined) {
+        await send(() => refuseDeletedIngest(io, client, memoryId));
+      }
       return { found, sent };
     } catch (error) {
       return { found, error };
@@ -41,14 +45,17 @@ export async function ingestMany(
   const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
   const report = openReport(io, json, startProgress(io, totalBytes), search);
   await report.outsideLinks();
-  const memoryIds: string[] = [];
+  const awaited: Awaited[] = [];
+  // A list of long documents would be longer than asking for the status of each.
+  const areShort = totalBytes < files.length * shortBytes;
   const count = { ingested: 0, unchanged: 0 };
   try {
     for await (const { found, sent, error } of inOrder(files, requestsAtOnce, attempt)) {
       if (sent !== undefined) {
         const { accepted, unchanged } = sent;
         count[unchanged ? 'unchanged' : 'ingested'] += 1;
-        if (wait) memoryIds.push(accepted.memoryId);
+        const { memoryId } = accepted;
+        if (wait) awaited.push({ memoryId, userId: areShort ? userId : undefined });
         await report.good(found, accepted, [accepted.memoryId, found.externalId ?? found.path]);
       } else if (await isAboutTheFile(error)) await report.bad(found, error);
       else throw error;
@@ -63,7 +70,7 @@ export async function ingestMany(
   const ended = { complete: 0, 'still processing': 0, 'not found': 0, 'not asked': 0 };
   let waited: number = exitCodes.done;
   if (wait) {
-    const waiting = waitForAll(io, client, memoryIds, timeout, async (outcome) => {
+    const waiting = waitForAll(io, client, awaited, timeout, async (outcome) => {
       const { error, exitCode } = outcome;
       const why = whyNot(outcome);
       if (exitCode === exitCodes.notAsked) ended['not asked'] += 1;

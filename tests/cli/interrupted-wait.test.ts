@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Nothing is ever complete behind this door, and the first look at a status brings the signal. */
+/** Nothing is ever complete behind this proxy; the first look at a status or list interrupts. */
 function interruptedAt(signal: 'SIGINT' | 'SIGTERM') {
   const interruption = new AbortController();
   const door = Bun.serve({
@@ -19,11 +19,13 @@ function interruptedAt(signal: 'SIGINT' | 'SIGTERM') {
     hostname: '127.0.0.1',
     async fetch(request) {
       const { method, headers } = request;
-      const { pathname } = new URL(request.url);
+      const { pathname, search } = new URL(request.url);
       const body = method === 'GET' ? null : await request.arrayBuffer();
-      const answer = await fetch(server.url + pathname, { method, headers, body });
-      if (!pathname.endsWith('/status')) return answer;
+      const answer = await fetch(server.url + pathname + search, { method, headers, body });
+      const isList = method === 'GET' && pathname === '/v1/memories';
+      if (!pathname.endsWith('/status') && !isList) return answer;
       interruption.abort(signal);
+      if (isList) return answer;
       return Response.json({ ...((await answer.json()) as object), status: 'processing' });
     },
   });
