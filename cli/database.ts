@@ -1,8 +1,8 @@
 import { isAbsolute } from 'node:path';
 import type { Admin } from '../server/admin.ts';
+import { CliError } from './client/errors.ts';
 import { Option } from './commander.ts';
-import { CliError } from './failure.ts';
-import type { Io } from './io.ts';
+import type { Terminal } from './terminal/terminal.ts';
 
 export const defaultDatabaseUrl = 'sqlite:./data/memory.db';
 
@@ -15,11 +15,11 @@ type AdminModule = typeof import('../server/admin.ts');
 
 /** Works on the database itself, beside a running server or without one. There has to be one. */
 export function withAdmin<Result>(
-  io: Io,
+  term: Terminal,
   database: string | undefined,
   work: (admin: Admin) => Promise<Result>,
 ): Promise<Result> {
-  return onDatabase(io, database, async ({ openAdmin }, url) => {
+  return onDatabase(term, database, async ({ openAdmin }, url) => {
     const admin = await openAdmin(url, { create: false }).catch(cannotOpen(url, database));
     return closing(admin, work);
   });
@@ -27,13 +27,14 @@ export function withAdmin<Result>(
 
 /** The same, but a path given by the flag may be one of a new database; `work` learns which. */
 export function withAdminOrNew<Result>(
-  io: Io,
+  term: Terminal,
   database: string | undefined,
   work: (admin: Admin, isNew: boolean) => Promise<Result>,
 ): Promise<Result> {
-  return onDatabase(io, database, async ({ openAdmin }, url) => {
+  return onDatabase(term, database, async ({ openAdmin }, url) => {
     const there = await openAdmin(url, { create: false }).catch((error) => {
-      if (isMissing(error) && database === undefined) throw missing(io, url, howToMakeOne);
+      if (isMissing(error) && database === undefined)
+        throw databaseMissing(term, url, howToMakeOne);
       if (isMissing(error)) return null;
       return cannotOpen(url, database)(error);
     });
@@ -53,18 +54,18 @@ async function closing<Result>(admin: Admin, work: (admin: Admin) => Promise<Res
 
 /** Runs one of the administrator's acts on the whole database, named by flag or environment. */
 export async function onDatabase<Result>(
-  io: Io,
+  term: Terminal,
   database: string | undefined,
   act: (admin: AdminModule, url: string) => Promise<Result>,
 ): Promise<Result> {
   // Loaded here so that no other command pays for it.
   const admin = await import('../server/admin.ts');
-  const url = databaseUrlOf(io, database);
+  const url = databaseUrlOf(term, database);
   try {
     return await act(admin, url);
   } catch (error) {
     if (error instanceof CliError) throw error;
-    if (isMissing(error)) throw missing(io, url);
+    if (isMissing(error)) throw databaseMissing(term, url);
     const message = error instanceof Error ? error.message : String(error);
     throw new CliError({ code: 'database_unavailable', message: asGiven(message, database) });
   }
@@ -81,7 +82,7 @@ const howToMakeOne =
 const howToFindIt =
   'Name the one of the server by --database <path>, or run this where the server runs.';
 
-function missing({ cwd }: Io, url: string, hint = howToFindIt): CliError {
+function databaseMissing({ cwd }: Terminal, url: string, hint = howToFindIt): CliError {
   const path = shownDatabase(url);
   const from = isAbsolute(path) ? '' : ` (relative to this folder, ${cwd})`;
   return new CliError({
@@ -103,8 +104,8 @@ function cannotOpen(url: string, flag: string | undefined): (error: unknown) => 
   };
 }
 
-export function databaseUrlOf(io: Io, database: string | undefined): string {
-  return toUrl(database ?? (io.env.MEMORY_DATABASE_URL || defaultDatabaseUrl));
+export function databaseUrlOf(term: Terminal, database: string | undefined): string {
+  return toUrl(database ?? (term.env.MEMORY_DATABASE_URL || defaultDatabaseUrl));
 }
 
 /** What the server says of its settings, under the name by which they were given. */

@@ -1,7 +1,6 @@
+import { connect } from '../client/connect.ts';
+import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
-import { connect } from '../connect.ts';
-import { addExamples } from '../examples.ts';
-import type { Io } from '../io.ts';
 import {
   errorsOutOption,
   idempotencyKeysOption,
@@ -9,8 +8,9 @@ import {
   timeoutOption,
   waitOption,
 } from '../options.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
-export function addIngestBatch(group: Parent, io: Io): void {
+export function addIngestBatch(group: Parent, term: Terminal): void {
   const command = group
     .command('batch')
     .argument('<file>', 'JSON lines; - for stdin')
@@ -24,11 +24,11 @@ export function addIngestBatch(group: Parent, io: Io): void {
   command.action(async (file) => {
     const options = command.optsWithGlobals();
     refuseToOverwrite(file, options.errorsOut);
-    const { openInput } = await import('../batch/open.ts');
-    const { dryRun, runBatch } = await import('../batch/run.ts');
-    if (options.dryRun) return dryRun(io, await openInput(io, file, 'records'), options);
-    const client = await connect(io, options);
-    return runBatch(io, client, await openInput(io, file, 'records'), options);
+    const { openInput } = await import('../bulk/input.ts');
+    const { dryRun, runBatch } = await import('../bulk/batch.ts');
+    if (options.dryRun) return dryRun(term, await openInput(term, file, 'records'), options);
+    const client = await connect(term, options);
+    return runBatch(term, client, await openInput(term, file, 'records'), options);
   });
   addExamples(command, [
     'memory ingest batch records.jsonl --dry-run',

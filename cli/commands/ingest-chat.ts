@@ -1,16 +1,16 @@
 import type { ChatRequest } from '../../sdk/index.ts';
-import { tellAccepted } from '../accepted.ts';
+import { splitAuthor } from '../author-prefix.ts';
+import type { Endpoint } from '../bulk/ingest-file.ts';
+import { reportIngest } from '../bulk/ingest-report.ts';
+import { connect } from '../client/connect.ts';
+import { usageError } from '../client/errors.ts';
+import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
-import { connect } from '../connect.ts';
-import { addExamples } from '../examples.ts';
-import { usageError } from '../failure.ts';
-import type { Door } from '../ingest-file.ts';
-import type { Io } from '../io.ts';
 import {
   collect,
+  definedOnly,
   errorsOutOption,
   externalIdOption,
-  given,
   idempotencyKeysOption,
   metadataOption,
   needUser,
@@ -21,9 +21,9 @@ import {
   waitOption,
   writeOptions,
 } from '../options.ts';
-import { splitSpeaker } from '../speaker.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
-export function addIngestChat(group: Parent, io: Io): void {
+export function addIngestChat(group: Parent, term: Terminal): void {
   const command = group
     .command('chat')
     .argument('[file]', 'one record as JSON, or many as JSON lines; - for stdin')
@@ -51,22 +51,25 @@ export function addIngestChat(group: Parent, io: Io): void {
     const options = command.optsWithGlobals();
     const { user, message, title, summary, participant, tag } = options;
     const { source, externalId, metadata } = options;
-    const about = given({ source, externalId, metadata });
+    const about = definedOnly({ source, externalId, metadata });
     if (file !== undefined) {
       refuseBoth({ user, message, title, summary, participant, tag, ...about });
-      const { ingestFile } = await import('../ingest-file.ts');
-      return ingestFile(io, file, options, door);
+      const { ingestFile } = await import('../bulk/ingest-file.ts');
+      return ingestFile(term, file, options, endpoint);
     }
     if (user === undefined || message === undefined) {
       throw usageError('Give a file, or --user and --message.');
     }
     const userId = needUser(user);
-    const messages = message.map((text) => splitSpeaker(text, '--message', 'role'));
-    const data = { messages, ...given({ title, summary, participants: participant, tags: tag }) };
-    const client = await connect(io, options);
+    const messages = message.map((text) => splitAuthor(text, '--message', 'role'));
+    const data = {
+      messages,
+      ...definedOnly({ title, summary, participants: participant, tags: tag }),
+    };
+    const client = await connect(term, options);
     const request = { userId, ...about, data };
-    const accepted = await client.ingest.chat(request, writeOptions(io, options));
-    await tellAccepted(io, client, accepted, options);
+    const accepted = await client.ingest.chat(request, writeOptions(term, options));
+    await reportIngest(term, client, accepted, options);
   });
   addExamples(command, [
     'memory ingest chat --user u-1 --message "user: Hi" --message "agent: Hi"',
@@ -74,7 +77,7 @@ export function addIngestChat(group: Parent, io: Io): void {
   ]);
 }
 
-const door: Door = {
+const endpoint: Endpoint = {
   type: 'conversation',
   // A file holds any JSON; the service says what is wrong with it.
   send: (client, record, options) => client.ingest.chat(record as ChatRequest, options),

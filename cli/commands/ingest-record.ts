@@ -1,11 +1,11 @@
 import type { IngestRecord } from '../../sdk/index.ts';
+import type { Endpoint } from '../bulk/ingest-file.ts';
+import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
-import { addExamples } from '../examples.ts';
-import type { Door } from '../ingest-file.ts';
-import type { Io } from '../io.ts';
 import { errorsOutOption, idempotencyKeysOption, timeoutOption, waitOption } from '../options.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
-export function addIngestRecord(group: Parent, io: Io): void {
+export function addIngestRecord(group: Parent, term: Terminal): void {
   const command = group
     .command('record')
     .argument('<file>', 'one record as JSON, or many as JSON lines; - for stdin')
@@ -21,13 +21,13 @@ export function addIngestRecord(group: Parent, io: Io): void {
         '\nRecord: { type, userId, source?, externalId?, metadata?, data }',
     );
   command.action(async (file) => {
-    const { ingestFile } = await import('../ingest-file.ts');
-    await ingestFile(io, file, command.optsWithGlobals(), door);
+    const { ingestFile } = await import('../bulk/ingest-file.ts');
+    await ingestFile(term, file, command.optsWithGlobals(), endpoint);
   });
   addExamples(command, ['memory ingest record event.json']);
 }
 
-const door: Door = {
+const endpoint: Endpoint = {
   // A file holds any JSON; the service says what is wrong with it.
   send: (client, record, options) => client.ingest.record(record as IngestRecord, options),
 };

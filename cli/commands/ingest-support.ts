@@ -1,16 +1,16 @@
 import type { SupportRequest } from '../../sdk/index.ts';
-import { tellAccepted } from '../accepted.ts';
+import { splitAuthor } from '../author-prefix.ts';
+import type { Endpoint } from '../bulk/ingest-file.ts';
+import { reportIngest } from '../bulk/ingest-report.ts';
+import { connect } from '../client/connect.ts';
+import { usageError } from '../client/errors.ts';
+import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
-import { connect } from '../connect.ts';
-import { addExamples } from '../examples.ts';
-import { usageError } from '../failure.ts';
-import type { Door } from '../ingest-file.ts';
-import type { Io } from '../io.ts';
 import {
   collect,
+  definedOnly,
   errorsOutOption,
   externalIdOption,
-  given,
   idempotencyKeysOption,
   metadataOption,
   needUser,
@@ -21,9 +21,9 @@ import {
   waitOption,
   writeOptions,
 } from '../options.ts';
-import { splitSpeaker } from '../speaker.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
-export function addIngestSupport(group: Parent, io: Io): void {
+export function addIngestSupport(group: Parent, term: Terminal): void {
   const command = group
     .command('support')
     .argument('[file]', 'one record as JSON, or many as JSON lines; - for stdin')
@@ -52,22 +52,22 @@ export function addIngestSupport(group: Parent, io: Io): void {
     const { user, subject, comment, description, status, priority } = options;
     const { source, externalId, metadata } = options;
     const fields = { user, subject, comment, description, status, priority };
-    const about = given({ source, externalId, metadata });
+    const about = definedOnly({ source, externalId, metadata });
     if (file !== undefined) {
       refuseBoth({ ...fields, ...about });
-      const { ingestFile } = await import('../ingest-file.ts');
-      return ingestFile(io, file, options, door);
+      const { ingestFile } = await import('../bulk/ingest-file.ts');
+      return ingestFile(term, file, options, endpoint);
     }
     if (user === undefined || subject === undefined) {
       throw usageError('Give a file, or --user, --subject and --comment.');
     }
     const userId = needUser(user);
-    const comments = (comment ?? []).map((text) => splitSpeaker(text, '--comment', 'author'));
-    const data = { subject, comments, ...given({ description, status, priority }) };
-    const client = await connect(io, options);
+    const comments = (comment ?? []).map((text) => splitAuthor(text, '--comment', 'author'));
+    const data = { subject, comments, ...definedOnly({ description, status, priority }) };
+    const client = await connect(term, options);
     const request = { userId, ...about, data };
-    const accepted = await client.ingest.support(request, writeOptions(io, options));
-    await tellAccepted(io, client, accepted, options);
+    const accepted = await client.ingest.support(request, writeOptions(term, options));
+    await reportIngest(term, client, accepted, options);
   });
   addExamples(command, [
     'memory ingest support --user u-1 --subject Refund --comment "user: Where?"',
@@ -76,7 +76,7 @@ export function addIngestSupport(group: Parent, io: Io): void {
   ]);
 }
 
-const door: Door = {
+const endpoint: Endpoint = {
   type: 'ticket',
   // A file holds any JSON; the service says what is wrong with it.
   send: (client, record, options) => client.ingest.support(record as SupportRequest, options),

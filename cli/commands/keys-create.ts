@@ -1,24 +1,24 @@
 import type { Admin } from '../../server/admin.ts';
-import type { GlobalOptions, Parent } from '../commander.ts';
-import { defaultBaseUrl, resolveBaseUrl } from '../connect.ts';
-import { databaseOption, databaseUrlOf, shownDatabase, withAdminOrNew } from '../database.ts';
-import { addExamples } from '../examples.ts';
-import { usageError } from '../failure.ts';
-import { hint, type Io, note } from '../io.ts';
-import { expiresOption } from '../options.ts';
-import { lastingOutput, printResult } from '../output.ts';
+import { defaultBaseUrl, resolveBaseUrl } from '../client/connect.ts';
+import { usageError } from '../client/errors.ts';
 import {
   defaultProject,
   type Entry,
-  profileKeyOf,
   projectOf,
   readProfile,
+  serviceName,
   storeOwnKey,
   useProject,
-} from '../profile.ts';
-import { quoted } from '../text.ts';
+} from '../client/profile.ts';
+import { addExamples } from '../command-metadata.ts';
+import type { GlobalOptions, Parent } from '../commander.ts';
+import { databaseOption, databaseUrlOf, shownDatabase, withAdminOrNew } from '../database.ts';
+import { expiresOption } from '../options.ts';
+import { printResult, resilientOutput } from '../terminal/output.ts';
+import { hint, note, type Terminal } from '../terminal/terminal.ts';
+import { quoted } from '../terminal/text.ts';
 
-export function addCreate(group: Parent, io: Io): void {
+export function addCreate(group: Parent, term: Terminal): void {
   const command = group
     .command('create')
     .description('Make an API key. It is printed once; only --save keeps it.')
@@ -34,10 +34,10 @@ export function addCreate(group: Parent, io: Io): void {
   command.action(async () => {
     const options = command.optsWithGlobals();
     const { json, name, project = defaultProject, expires, database } = options;
-    const keptFor = options.save ? await serviceOf(io, options) : null;
-    const expiresAt = expires === undefined ? null : io.now() + expires;
+    const keptFor = options.save ? await serviceOf(term, options) : null;
+    const expiresAt = expires === undefined ? null : term.now() + expires;
     const { made, isNew, isNewProject } = await withAdminOrNew(
-      io,
+      term,
       database,
       async (admin, isNew) => {
         const isNewProject = !(await projectsOf(admin)).has(project);
@@ -46,16 +46,16 @@ export function addCreate(group: Parent, io: Io): void {
     );
     const expiry = expiresAt === null ? null : new Date(expiresAt).toISOString();
     if (isNew) {
-      await note(io, `Made a new database at ${shownDatabase(databaseUrlOf(io, database))}.`);
+      await note(term, `Made a new database at ${shownDatabase(databaseUrlOf(term, database))}.`);
     }
-    const out = lastingOutput(io);
-    await printResult(out.io, json, { ...made, expiresAt: expiry }, made.key);
+    const out = resilientOutput(term);
+    await printResult(out.term, json, { ...made, expiresAt: expiry }, made.key);
     const of = `${isNewProject ? 'a new project' : 'project'} ${project}`;
     const until = expiry === null ? 'It does not expire.' : `It expires on ${expiry}.`;
-    if (!json || out.hasFailed()) await note(io, `Key ${made.id} of ${of}. ${until}`);
-    if (keptFor !== null) await save(io, { service: keptFor, project, apiKey: made.key });
-    else if (out.hasFailed()) await hint(io, howToRevoke(made.id, database));
-    else if (!json) await hint(io, howToUse);
+    if (!json || out.hasFailed()) await note(term, `Key ${made.id} of ${of}. ${until}`);
+    if (keptFor !== null) await save(term, { service: keptFor, project, apiKey: made.key });
+    else if (out.hasFailed()) await hint(term, howToRevoke(made.id, database));
+    else if (!json) await hint(term, howToUse);
     out.end();
   });
   addExamples(command, [
@@ -79,25 +79,25 @@ async function projectsOf(admin: Admin): Promise<Set<string>> {
 }
 
 /** The profile may be about a service elsewhere, whose key must not be lost to one made here. */
-async function serviceOf(io: Io, options: GlobalOptions): Promise<string> {
-  const { value, from } = await resolveBaseUrl(io, options);
-  if (from !== 'profile') return profileKeyOf(value);
+async function serviceOf(term: Terminal, options: GlobalOptions): Promise<string> {
+  const { value, from } = await resolveBaseUrl(term, options);
+  if (from !== 'profile') return serviceName(value);
   throw usageError(
     `Which service is the key for? The profile is about ${value}.`,
     `Say it: memory keys create --save --base-url ${value}, or ${defaultBaseUrl}`,
   );
 }
 
-async function save(io: Io, entry: Entry): Promise<void> {
+async function save(term: Terminal, entry: Entry): Promise<void> {
   const { service, project } = entry;
-  const before = projectOf(await readProfile(io), service);
-  const { kept, replaced } = await storeOwnKey(io, entry);
-  await useProject(io, service, project);
-  await note(io, kept);
+  const before = projectOf(await readProfile(term), service);
+  const { kept, replaced } = await storeOwnKey(term, entry);
+  await useProject(term, service, project);
+  await note(term, kept);
   if (before !== project) {
     const back = `memory profile use ${service} --project ${before}`;
-    await hint(io, `Commands use project ${project} there from now on; to go back: ${back}`);
+    await hint(term, `Commands use project ${project} there from now on; to go back: ${back}`);
   }
-  if (replaced !== undefined) await note(io, replaced);
-  if (io.env.MEMORY_API_KEY) await note(io, 'But MEMORY_API_KEY is set and wins over it.');
+  if (replaced !== undefined) await note(term, replaced);
+  if (term.env.MEMORY_API_KEY) await note(term, 'But MEMORY_API_KEY is set and wins over it.');
 }

@@ -1,29 +1,35 @@
-import type { GlobalOptions, Parent } from '../commander.ts';
-import { checkedUrl, defaultBaseUrl, listed, resolveApiKey, resolveBaseUrl } from '../connect.ts';
-import { addExamples } from '../examples.ts';
-import { CliError, exitCodes, usageError } from '../failure.ts';
-import { readSecret } from '../input.ts';
-import { hint, type Io, note } from '../io.ts';
-import { given } from '../options.ts';
-import { type Column, printJson, printTable } from '../output.ts';
+import {
+  checkedUrl,
+  defaultBaseUrl,
+  listed,
+  resolveApiKey,
+  resolveBaseUrl,
+} from '../client/connect.ts';
+import { CliError, exitCodes, usageError } from '../client/errors.ts';
 import {
   defaultProject,
   endsOfKey,
   entriesOf,
-  profileKeyOf,
   projectOf,
   readProfile,
   removeService,
+  serviceName,
   storeOwnKey,
   useProject,
   useService,
-} from '../profile.ts';
+} from '../client/profile.ts';
+import { addExamples } from '../command-metadata.ts';
+import type { GlobalOptions, Parent } from '../commander.ts';
+import { definedOnly } from '../options.ts';
+import { readSecret } from '../terminal/input.ts';
+import { type Column, printJson, printTable } from '../terminal/output.ts';
+import { hint, note, type Terminal } from '../terminal/terminal.ts';
 
 /* The services that the profile knows. Each has its address for a name: no other is needed. */
 
 const url = 'the address of the service';
 
-export function addSet(group: Parent, io: Io): void {
+export function addSet(group: Parent, term: Terminal): void {
   const command = group
     .command('set')
     .argument('<base-url>', url)
@@ -35,17 +41,17 @@ export function addSet(group: Parent, io: Io): void {
     );
   command.action(async (service, stdin) => {
     const { json, apiKey: flag, project = defaultProject } = command.optsWithGlobals();
-    const baseUrl = profileKeyOf(checkedUrl(service, '<base-url>'));
-    const apiKey = await givenKey(io, stdin, flag);
-    const { kept, replaced } = await storeOwnKey(io, { service: baseUrl, project, apiKey });
-    if (!json) await note(io, kept);
-    if (replaced !== undefined) await note(io, replaced);
-    if (json) return printJson(io, { baseUrl, project, apiKey: endsOfKey(apiKey) });
-    const isOther = projectOf(await readProfile(io), baseUrl) !== project;
-    const { value: used } = await resolveBaseUrl(io, {});
-    if (isOther || profileKeyOf(used) !== baseUrl) {
+    const baseUrl = serviceName(checkedUrl(service, '<base-url>'));
+    const apiKey = await givenKey(term, stdin, flag);
+    const { kept, replaced } = await storeOwnKey(term, { service: baseUrl, project, apiKey });
+    if (!json) await note(term, kept);
+    if (replaced !== undefined) await note(term, replaced);
+    if (json) return printJson(term, { baseUrl, project, apiKey: endsOfKey(apiKey) });
+    const isOther = projectOf(await readProfile(term), baseUrl) !== project;
+    const { value: used } = await resolveBaseUrl(term, {});
+    if (isOther || serviceName(used) !== baseUrl) {
       const more = isOther ? ` --project ${project}` : '';
-      await hint(io, `To have commands use it: memory profile use ${baseUrl}${more}`);
+      await hint(term, `To have commands use it: memory profile use ${baseUrl}${more}`);
     }
   });
   addExamples(command, [
@@ -55,65 +61,68 @@ export function addSet(group: Parent, io: Io): void {
   ]);
 }
 
-export function addUse(group: Parent, io: Io): void {
+export function addUse(group: Parent, term: Terminal): void {
   const command = group
     .command('use')
     .argument('<base-url>', url)
     .description('Have commands use this service where neither flag nor environment names one.');
   command.action(async (service) => {
     const { json, project: flag } = command.optsWithGlobals();
-    const baseUrl = await addressOf(io, service);
-    await useService(io, baseUrl);
-    if (flag !== undefined) await useProject(io, baseUrl, flag);
-    const project = projectOf(await readProfile(io), baseUrl);
-    if (json) return printJson(io, { baseUrl, project });
+    const baseUrl = await addressOf(term, service);
+    await useService(term, baseUrl);
+    if (flag !== undefined) await useProject(term, baseUrl, flag);
+    const project = projectOf(await readProfile(term), baseUrl);
+    if (json) return printJson(term, { baseUrl, project });
     const of = project === defaultProject ? '' : `, project ${project},`;
-    await note(io, `Commands use ${baseUrl}${of} from now on.`);
-    if (io.env.MEMORY_BASE_URL) await note(io, 'But MEMORY_BASE_URL is set and wins over it.');
-    if ((await resolveApiKey(io, {}, baseUrl)) === undefined) {
+    await note(term, `Commands use ${baseUrl}${of} from now on.`);
+    if (term.env.MEMORY_BASE_URL) await note(term, 'But MEMORY_BASE_URL is set and wins over it.');
+    if ((await resolveApiKey(term, {}, baseUrl)) === undefined) {
       const more = of === '' ? '' : ` --project ${project}`;
-      await hint(io, `No key is kept for it. To keep one: memory profile set ${baseUrl} -${more}`);
+      await hint(
+        term,
+        `No key is kept for it. To keep one: memory profile set ${baseUrl} -${more}`,
+      );
     }
   });
   addExamples(command, ['memory profile use https://memory.example']);
 }
 
-export function addRemove(group: Parent, io: Io): void {
+export function addRemove(group: Parent, term: Terminal): void {
   const command = group
     .command('remove')
     .argument('<base-url>', url)
     .description('Forget a service and its keys, or that of one --project. They stay valid.');
   command.action(async (service) => {
     const { json, project } = command.optsWithGlobals();
-    const baseUrl = await addressOf(io, service);
+    const baseUrl = await addressOf(term, service);
     const named = project === undefined ? baseUrl : `${baseUrl}, project ${project}`;
-    if (!(await removeService(io, baseUrl, project))) throw unknown(named);
-    if (json) await printJson(io, { baseUrl, ...given({ project }), removed: true });
-    else await note(io, `Removed ${named}.`);
+    if (!(await removeService(term, baseUrl, project))) throw unknown(named);
+    if (json) await printJson(term, { baseUrl, ...definedOnly({ project }), removed: true });
+    else await note(term, `Removed ${named}.`);
   });
   addExamples(command, ['memory profile remove https://memory.example']);
 }
 
-export function addProfileList(group: Parent, io: Io): void {
+export function addProfileList(group: Parent, term: Terminal): void {
   const command = group
     .command('list')
     .description('List the services that the profile knows, and which one is used.');
   command.action(async () => {
     const options = command.optsWithGlobals();
-    const items = await servicesOf(io, options);
-    if (options.json) return printJson(io, { items });
-    await printTable(io, columns, items);
+    const items = await servicesOf(term, options);
+    if (options.json) return printJson(term, { items });
+    await printTable(term, columns, items);
     if (items.length === 0)
-      await hint(io, 'None yet. To keep one: memory profile set <base-url> -');
+      await hint(term, 'None yet. To keep one: memory profile set <base-url> -');
   });
   addExamples(command, ['memory profile list']);
 }
 
 type Service = { baseUrl: string; project: string; apiKey: string | null; used: boolean };
 
-async function servicesOf(io: Io, options: GlobalOptions): Promise<Service[]> {
-  const profile = await readProfile(io);
-  const used = profileKeyOf((await resolveBaseUrl(io, options)).value);
+async function servicesOf(term: Terminal, options: GlobalOptions): Promise<Service[]> {
+  const profile = await readProfile(term);
+  const used = serviceName((await resolveBaseUrl(term, options)).value);
   const usedProject = options.project ?? projectOf(profile, used);
   const entries = entriesOf(profile).map(({ service, project, apiKey }) => {
     const isUsed = service === used && project === usedProject;
@@ -140,19 +149,19 @@ const columns: Column<Service>[] = [
 ];
 
 /** Of a service that is known, most likely: those are named where the text is no address. */
-async function addressOf(io: Io, text: string): Promise<string> {
-  const known = [...new Set(entriesOf(await readProfile(io)).map((one) => one.service))];
+async function addressOf(term: Terminal, text: string): Promise<string> {
+  const known = [...new Set(entriesOf(await readProfile(term)).map((one) => one.service))];
   const hint =
     known.length === 0
       ? `Such as ${defaultBaseUrl}; the profile knows no service yet.`
       : `A service has its address for a name. The profile knows ${listed(known)}`;
-  return profileKeyOf(checkedUrl(text, '<base-url>', hint));
+  return serviceName(checkedUrl(text, '<base-url>', hint));
 }
 
 /** What a service takes for a key, whoever made it. */
 const keyPattern = /^[\x21-\x7e]{16,256}$/;
 
-async function givenKey(io: Io, stdin: string | undefined, flag: string | undefined) {
+async function givenKey(term: Terminal, stdin: string | undefined, flag: string | undefined) {
   // Not repeated: what is on the screen ends up in logs.
   if (stdin !== undefined && stdin !== '-') {
     throw usageError('A key is not an argument: give - to read it from stdin.');
@@ -162,8 +171,8 @@ async function givenKey(io: Io, stdin: string | undefined, flag: string | undefi
   }
   const text =
     stdin === '-'
-      ? await readSecret(io, 'The key, which is not shown: ')
-      : (flag ?? io.env.MEMORY_API_KEY ?? '');
+      ? await readSecret(term, 'The key, which is not shown: ')
+      : (flag ?? term.env.MEMORY_API_KEY ?? '');
   const apiKey = text.trim();
   if (apiKey === '') throw usageError('There is no key: set MEMORY_API_KEY, or give - for stdin.');
   if (keyPattern.test(apiKey)) return apiKey;

@@ -1,4 +1,3 @@
-import type { AnyCommand } from '../commander.ts';
 import {
   type Argument,
   allOptions,
@@ -8,7 +7,8 @@ import {
   type Option,
   takesValue,
   valueName,
-} from '../grammar.ts';
+} from '../command-metadata.ts';
+import type { AnyCommand } from '../commander.ts';
 import { readLine } from './line.ts';
 
 /** What may come next: these words, or the name of a file, which the shell knows best. */

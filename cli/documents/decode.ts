@@ -1,6 +1,6 @@
-import { CliError } from '../failure.ts';
-import { inputName } from '../input.ts';
-import { quoted } from '../text.ts';
+import { CliError } from '../client/errors.ts';
+import { inputName } from '../terminal/input.ts';
+import { quoted } from '../terminal/text.ts';
 
 /** Where HTML and XML name their character set. Later than this nobody looks. */
 const headBytes = 4096;

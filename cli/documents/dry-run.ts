@@ -1,14 +1,14 @@
 import type { DocumentRequest } from '../../sdk/index.ts';
-import { startProgress } from '../batch/progress.ts';
-import { tooLarge, usualBodyBytes } from '../body-limit.ts';
-import { CliError } from '../failure.ts';
-import type { Io } from '../io.ts';
+import { tooLarge, usualBodyBytes } from '../bulk/body-limit.ts';
+import { CliError } from '../client/errors.ts';
+import { startProgress } from '../terminal/progress.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import type { Found, Search } from './find.ts';
 import { openReport } from './report.ts';
 
 /** Reads every file and checks it as the service would, and sends nothing. */
 export async function dryRun(
-  io: Io,
+  term: Terminal,
   search: Search,
   requestOf: (found: Found) => Promise<DocumentRequest>,
   json: true | undefined,
@@ -16,11 +16,11 @@ export async function dryRun(
   const { sentence, validateDocument } = await import('../../sdk/contract/validate.ts');
   const { files } = search;
   const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
-  const report = openReport(io, json, startProgress(io, totalBytes), search);
+  const report = openReport(term, json, startProgress(term, totalBytes), search);
   await report.outsideLinks();
   let valid = 0;
   for (const found of files) {
-    io.interrupted.throwIfAborted();
+    term.interrupted.throwIfAborted();
     try {
       const request = await requestOf(found);
       const [problem] = validateDocument(request);

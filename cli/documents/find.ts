@@ -1,9 +1,9 @@
 import type { Stats } from 'node:fs';
 import { posix } from 'node:path';
-import { CliError, usageError } from '../failure.ts';
-import { mayLackWriter } from '../input.ts';
-import type { Io } from '../io.ts';
-import { quoted } from '../text.ts';
+import { CliError, usageError } from '../client/errors.ts';
+import { mayLackWriter } from '../terminal/input.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { quoted } from '../terminal/text.ts';
 import { extensionOf, kindOf } from './kind.ts';
 import { statOf, walkFolder } from './walk.ts';
 
@@ -29,13 +29,13 @@ export type Search = {
 };
 
 /** The files that the arguments stand for, each one once: in their order, folders sorted. */
-export async function findFiles(io: Io, args: string[]): Promise<Search> {
+export async function findFiles(term: Terminal, args: string[]): Promise<Search> {
   const files = new Map<string, Found>();
   const skipped = new Map<string, number>();
   const outside = new Map<string, Found>();
   const skip = (kind: string) => skipped.set(kind, (skipped.get(kind) ?? 0) + 1);
   for (const arg of args) {
-    for await (const found of filesOf(io, arg, skip)) {
+    for await (const found of filesOf(term, arg, skip)) {
       const name = found.externalId ?? found.path;
       const known = found.isOutside ? outside : files;
       if (!known.has(name)) known.set(name, found);
@@ -45,7 +45,7 @@ export async function findFiles(io: Io, args: string[]): Promise<Search> {
 }
 
 /** A folder gives the same names as its files do when they are named one by one. */
-export function externalIdOf({ platform }: Pick<Io, 'platform'>, path: string): string {
+export function externalIdOf({ platform }: Pick<Terminal, 'platform'>, path: string): string {
   return posix.normalize(withSlashes(platform, path));
 }
 
@@ -53,19 +53,23 @@ function withSlashes(platform: string, path: string): string {
   return platform === 'win32' ? path.replaceAll('\\', '/') : path;
 }
 
-async function* filesOf(io: Io, arg: string, skip: (kind: string) => void): AsyncGenerator<Found> {
+async function* filesOf(
+  term: Terminal,
+  arg: string,
+  skip: (kind: string) => void,
+): AsyncGenerator<Found> {
   if (arg === '') throw usageError('The name of a file is empty.');
-  const named = { path: arg, externalId: externalIdOf(io, arg), bytes: 0, isNamed: true };
+  const named = { path: arg, externalId: externalIdOf(term, arg), bytes: 0, isNamed: true };
   if (arg === '-') return yield { ...named, externalId: undefined };
-  const found = await statOf(io, arg);
-  const pattern = withSlashes(io.platform, arg);
+  const found = await statOf(term, arg);
+  const pattern = withSlashes(term.platform, arg);
   if (found?.isDirectory()) {
-    yield* search(io, { within: pattern, skip, takes: (path) => kindOf(path).isDocument });
+    yield* search(term, { within: pattern, skip, takes: (path) => kindOf(path).isDocument });
   } else if (found === undefined && /[*?[{]/.test(pattern)) {
     const glob = new Bun.Glob(posix.normalize(pattern));
-    const isMeant = (path: string) => glob.match(externalIdOf(io, path));
+    const isMeant = (path: string) => glob.match(externalIdOf(term, path));
     const takes = (path: string) => !kindOf(path).isNeverText;
-    yield* search(io, { ...beginOf(pattern), pattern, skip, takes, isMeant });
+    yield* search(term, { ...beginOf(pattern), pattern, skip, takes, isMeant });
   } else {
     // Where there is none, reading it says so.
     const isPipe = found !== undefined && !found.isFile();
@@ -99,13 +103,13 @@ type Walk = {
   skip: (kind: string) => void;
 };
 
-async function* search(io: Io, walk: Walk): AsyncGenerator<Found> {
+async function* search(term: Terminal, walk: Walk): AsyncGenerator<Found> {
   const { within, isMeant = () => true, takes, skip, levels = Number.POSITIVE_INFINITY } = walk;
   const about = { isNamed: false, bytes: 0 };
   let count = 0;
   let passed = 0;
-  for await (const { path, kind, error } of walkFolder(io, within, levels)) {
-    const externalId = externalIdOf(io, path);
+  for await (const { path, kind, error } of walkFolder(term, within, levels)) {
+    const externalId = externalIdOf(term, path);
     if (error !== undefined) {
       count += 1;
       yield { ...about, path, externalId, error };
@@ -115,7 +119,7 @@ async function* search(io: Io, walk: Walk): AsyncGenerator<Found> {
       yield { ...about, path, externalId, isOutside: true };
     } else if (kind === undefined && isMeant(path) && takes(path)) {
       count += 1;
-      yield { ...about, path, externalId, bytes: (await statOf(io, path))?.size ?? 0 };
+      yield { ...about, path, externalId, bytes: (await statOf(term, path))?.size ?? 0 };
     } else if (isMeant(path)) {
       passed += 1;
       skip(kind === 'pipe' ? 'pipes and devices' : extensionOf(path) || 'without extension');
@@ -123,7 +127,7 @@ async function* search(io: Io, walk: Walk): AsyncGenerator<Found> {
   }
   if (count > 0) return;
   const error = nothingIn(walk, passed);
-  yield { ...about, path: within, externalId: externalIdOf(io, within), error };
+  yield { ...about, path: within, externalId: externalIdOf(term, within), error };
 }
 
 function nothingIn({ within, pattern }: Walk, passed: number): CliError {

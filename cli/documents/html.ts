@@ -16,7 +16,7 @@ const lines = new Set(
 );
 const tooLongForTitle = 1_000;
 /** The end of an element costs by how many are open: without a bound a page could take hours. */
-const mostOpen = 10_000;
+const maxOpen = 10_000;
 
 /** Has work done where an element ends. Says whether it will be. */
 type AtEnd = (element: HTMLRewriterTypes.Element, work: () => void) => boolean;
@@ -81,7 +81,7 @@ export function readHtml(html: string): { text: string; title: string | undefine
 function boundedAtEnd(): AtEnd {
   let open = 0;
   return (element, work) => {
-    if (!element.canHaveContent || open >= mostOpen) return false;
+    if (!element.canHaveContent || open >= maxOpen) return false;
     open += 1;
     element.onEndTag(() => {
       open -= 1;

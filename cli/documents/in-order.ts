@@ -1,10 +1,10 @@
 /**
- * Runs `work` on up to `atOnce` items side by side and gives the results in the order of the
+ * Runs `work` on up to `concurrency` items side by side and gives the results in the order of the
  * items. `work` must not fail: nobody listens to a later item while an earlier one runs.
  */
 export async function* inOrder<Item, Result>(
   items: Iterable<Item>,
-  atOnce: number,
+  concurrency: number,
   work: (item: Item) => Promise<Result>,
 ): AsyncGenerator<Result> {
   const running: Promise<Result>[] = [];
@@ -12,7 +12,7 @@ export async function* inOrder<Item, Result>(
     for (const item of items) {
       running.push(work(item));
       const [first] = running;
-      if (running.length < atOnce || first === undefined) continue;
+      if (running.length < concurrency || first === undefined) continue;
       yield await first;
       running.shift();
     }

@@ -1,40 +1,40 @@
 import type { CallOptions, DocumentRequest, MemoryClient } from '../../sdk/index.ts';
-import type { AfterIngest } from '../accepted.ts';
-import { startProgress } from '../batch/progress.ts';
-import { refuseDeletedIngest } from '../deleted.ts';
-import { exitCodes } from '../failure.ts';
-import { type Io, note } from '../io.ts';
-import type { Awaited } from '../statuses.ts';
-import { waitForAll } from '../wait-for-all.ts';
-import { acceptedAll, tellInterrupted, whyNot } from '../waiting.ts';
+import type { AfterIngest } from '../bulk/ingest-report.ts';
+import type { Awaited } from '../bulk/statuses.ts';
+import { waitForAll } from '../bulk/wait.ts';
+import { acceptedAll, reportInterrupted, whyIncomplete } from '../bulk/waiting.ts';
+import { rejectDeletedIngest } from '../client/deleted-replay.ts';
+import { exitCodes } from '../client/errors.ts';
+import { startProgress } from '../terminal/progress.ts';
+import { note, type Terminal } from '../terminal/terminal.ts';
 import type { Found, Search } from './find.ts';
 import { inOrder } from './in-order.ts';
 import { isAboutTheFile, openReport } from './report.ts';
 import { patient, type Sent, sendDocument } from './send.ts';
 
-const requestsAtOnce = 4;
+const concurrency = 4;
 const shortBytes = 32 * 1024;
-const goOn = 'Run the same command again to go on: what is done is not done twice.';
+const resumeHint = 'Run the same command again to go on: what is done is not done twice.';
 
 /** Ingests one file after the other. One that cannot be taken does not stop the rest. */
 export async function ingestMany(
-  io: Io,
+  term: Terminal,
   client: MemoryClient,
   search: Search,
   requestOf: (found: Found) => Promise<DocumentRequest>,
   call: CallOptions,
   { user: userId, json, wait, timeout }: AfterIngest & { user?: string | undefined },
 ): Promise<void> {
-  const send = patient(io);
+  const send = patient(term);
   /** A few at a time are read and sent, so that no more than those are held. */
   async function attempt(found: Found): Promise<{ found: Found; sent?: Sent; error?: unknown }> {
     try {
-      io.interrupted.throwIfAborted();
+      term.interrupted.throwIfAborted();
       const request = await requestOf(found);
       const sent = await send(() => sendDocument(client, request, keyAt(call, found)));
       const { memoryId } = sent.accepted;
       if (call.idempotencyKey !== undefined) {
-        await send(() => refuseDeletedIngest(io, client, memoryId));
+        await send(() => rejectDeletedIngest(term, client, memoryId));
       }
       return { found, sent };
     } catch (error) {
@@ -43,14 +43,14 @@ export async function ingestMany(
   }
   const { files } = search;
   const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0);
-  const report = openReport(io, json, startProgress(io, totalBytes), search);
+  const report = openReport(term, json, startProgress(term, totalBytes), search);
   await report.outsideLinks();
   const awaited: Awaited[] = [];
   // A list of long documents would be longer than asking for the status of each.
   const areShort = totalBytes < files.length * shortBytes;
   const count = { ingested: 0, unchanged: 0 };
   try {
-    for await (const { found, sent, error } of inOrder(files, requestsAtOnce, attempt)) {
+    for await (const { found, sent, error } of inOrder(files, concurrency, attempt)) {
       if (sent !== undefined) {
         const { accepted, unchanged } = sent;
         count[unchanged ? 'unchanged' : 'ingested'] += 1;
@@ -63,24 +63,24 @@ export async function ingestMany(
   } catch (error) {
     await report.close();
     const done = `${count.ingested + count.unchanged} of ${files.length}`;
-    await note(io, `Stopped after ${done} documents. ${goOn}`);
+    await note(term, `Stopped after ${done} documents. ${resumeHint}`);
     throw error;
   }
   await report.close();
   const ended = { complete: 0, 'still processing': 0, 'not found': 0, 'not asked': 0 };
   let waited: number = exitCodes.done;
   if (wait) {
-    const waiting = waitForAll(io, client, awaited, timeout, async (outcome) => {
+    const waiting = waitForAll(term, client, awaited, timeout, async (outcome) => {
       const { error, exitCode } = outcome;
-      const why = whyNot(outcome);
+      const why = whyIncomplete(outcome);
       if (exitCode === exitCodes.notAsked) ended['not asked'] += 1;
       else if (exitCode === exitCodes.notFound) ended['not found'] += 1;
       else if (exitCode === exitCodes.processing) ended['still processing'] += 1;
       else if (error === null) ended.complete += 1;
-      if (why !== null) await note(io, why);
+      if (why !== null) await note(term, why);
     });
     const told = acceptedAll('document', count.ingested + count.unchanged, report.failed());
-    waited = await tellInterrupted(io, waiting, told);
+    waited = await reportInterrupted(term, waiting, told);
   }
   await report.summary({ ...count, ...(wait && ended) });
   report.end(waited);

@@ -1,10 +1,10 @@
 import type { MemoryServiceError } from '../../sdk/index.ts';
-import type { Progress } from '../batch/progress.ts';
-import { CliError, exitCodes } from '../failure.ts';
-import { type Io, note } from '../io.ts';
-import { lastingOutput, printLine } from '../output.ts';
-import { saidOf } from '../service-failure.ts';
-import { escaped, toJson, visibleLine } from '../text.ts';
+import { CliError, exitCodes } from '../client/errors.ts';
+import { saidOf } from '../client/service-errors.ts';
+import { printLine, resilientOutput } from '../terminal/output.ts';
+import type { Progress } from '../terminal/progress.ts';
+import { note, type Terminal } from '../terminal/terminal.ts';
+import { escapeField, escapeLine, toJson } from '../terminal/text.ts';
 import type { Found, Search } from './find.ts';
 
 const redrawMs = 100;
@@ -13,23 +13,23 @@ const alwaysSaid = ['ingested', 'complete', 'failed'];
 
 /** Tells what became of each file, above a line of progress. */
 export function openReport(
-  io: Io,
+  term: Terminal,
   json: true | undefined,
   progress: Progress,
   { skipped, outside }: Search,
 ) {
-  const out = lastingOutput(io);
+  const out = resilientOutput(term);
   let failed = 0;
   let told = 0;
   let bytes = 0;
   let rows: string[] = [];
-  let drawnAt = io.now();
+  let drawnAt = term.now();
 
   async function flush(): Promise<void> {
     await progress.clear();
-    if (rows.length > 0) await printLine(out.io, rows.join('\n'));
+    if (rows.length > 0) await printLine(out.term, rows.join('\n'));
     rows = [];
-    drawnAt = io.now();
+    drawnAt = term.now();
   }
 
   const skip = (kind: string) => void skipped.set(kind, (skipped.get(kind) ?? 0) + 1);
@@ -37,7 +37,7 @@ export function openReport(
   async function row(line: string): Promise<void> {
     rows.push(line);
     // On a terminal rows wait for the next redraw: the line of progress would flicker otherwise.
-    if (!io.stdout.isTerminal || io.now() - drawnAt >= redrawMs) await flush();
+    if (!term.stdout.isTerminal || term.now() - drawnAt >= redrawMs) await flush();
   }
 
   /** What a link leads to may be somebody else's, so each one is named. */
@@ -46,7 +46,7 @@ export function openReport(
       const message = `${path} is a link that leads out of its folder; it was not followed.`;
       const skipped = { code: 'link_outside', message };
       if (json) await row(toJson({ externalId, skipped }));
-      else await note(io, visibleLine(message));
+      else await note(term, escapeLine(message));
     }
   }
 
@@ -55,7 +55,7 @@ export function openReport(
     async good(found: Found, value: unknown, cells: string[]): Promise<void> {
       told += 1;
       bytes += found.bytes;
-      await row(json ? toJson(value) : rowOf(io, cells));
+      await row(json ? toJson(value) : rowOf(term, cells));
       await progress.show(told, bytes);
     },
     async bad(found: Found, error: unknown): Promise<void> {
@@ -68,15 +68,15 @@ export function openReport(
       const why = { code: codeOf(error), message: messageOf(error) };
       if (json) return row(toJson({ externalId, error: why }));
       await flush();
-      await note(io, visibleLine(lineOf(found, error)));
+      await note(term, escapeLine(lineOf(found, error)));
     },
     close: flush,
     async summary(counts: Record<string, number>): Promise<void> {
       if (json && !out.hasFailed()) return;
-      if (skipped.size > 0) await note(io, skippedLine(skipped));
+      if (skipped.size > 0) await note(term, skippedLine(skipped));
       const all = Object.entries({ ...counts, 'links not followed': outside.length, failed });
       const said = all.filter(([name, count]) => alwaysSaid.includes(name) || count > 0);
-      await note(io, `${said.map(([name, count]) => `${count} ${name}`).join(', ')}.`);
+      await note(term, `${said.map(([name, count]) => `${count} ${name}`).join(', ')}.`);
     },
     failed: () => failed,
     end: (exitCode?: number) => out.end(failed > 0 ? exitCodes.failed : exitCode),
@@ -105,9 +105,9 @@ function lineOf({ path }: Found, error: unknown): string {
   return hint === null ? told : `${told} ${hint}`;
 }
 
-function rowOf(io: Io, cells: string[]): string {
-  const { isTerminal } = io.stdout;
-  return cells.map(isTerminal ? visibleLine : escaped).join(isTerminal ? '  ' : '\t');
+function rowOf(term: Terminal, cells: string[]): string {
+  const { isTerminal } = term.stdout;
+  return cells.map(isTerminal ? escapeLine : escapeField).join(isTerminal ? '  ' : '\t');
 }
 
 /** `Skipped 4 that are no documents: .png (3), without extension (1).` */
@@ -117,7 +117,7 @@ function skippedLine(skipped: Search['skipped']): string {
   const shown = kinds.slice(0, shownKinds).map(([kind, count]) => `${kind} (${count})`);
   const more = kinds.length > shownKinds ? ', …' : '';
   const what = sum === 1 ? 'one that is no document' : `${sum} that are no documents`;
-  return visibleLine(
+  return escapeLine(
     `Skipped ${what}: ${shown.join(', ')}${more}. Name one that is text to take it.`,
   );
 }

@@ -6,9 +6,9 @@ import type {
   Memory,
   MemoryClient,
 } from '../../sdk/index.ts';
-import type { Io } from '../io.ts';
-import { given } from '../options.ts';
-import { tellWaits } from '../retries.ts';
+import { reportRetries } from '../client/retries.ts';
+import { definedOnly } from '../options.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 /** What the service answered. `unchanged`: it holds this very document already. */
 export type Sent = { accepted: Accepted; unchanged: boolean };
@@ -64,7 +64,7 @@ async function readBack(
 ): Promise<Memory | undefined> {
   const { NotFoundError } = await import('../../sdk/index.ts');
   try {
-    return await client.get(memoryId, given({ signal }));
+    return await client.get(memoryId, definedOnly({ signal }));
   } catch (error) {
     if (error instanceof NotFoundError) return undefined;
     throw error;
@@ -82,8 +82,8 @@ function isSame(stored: Memory, { data, metadata }: DocumentRequest): boolean {
 const busyMs = 5_000;
 
 /** Sends again and again while the service has enough for now; a folder is in no hurry. */
-export function patient(io: Io) {
-  const tell = tellWaits(io);
+export function patient(term: Terminal) {
+  const tell = reportRetries(term);
   return async function send<Result>(attempt: () => Promise<Result>): Promise<Result> {
     const { RateLimitError } = await import('../../sdk/index.ts');
     try {
@@ -92,7 +92,7 @@ export function patient(io: Io) {
       if (!(error instanceof RateLimitError)) throw error;
       const retryInMs = error.retryAfterMs ?? busyMs;
       tell({ error, retryInMs });
-      await setTimeout(retryInMs, undefined, { signal: io.interrupted });
+      await setTimeout(retryInMs, undefined, { signal: term.interrupted });
       return send(attempt);
     }
   };

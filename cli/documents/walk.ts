@@ -1,9 +1,9 @@
 import type { Dirent, Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, posix, relative, resolve } from 'node:path';
-import { CliError } from '../failure.ts';
-import { leadsNowhere } from '../input.ts';
-import type { Io } from '../io.ts';
+import { CliError } from '../client/errors.ts';
+import { leadsNowhere } from '../terminal/input.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 /** A file to read; or what is not read, by its kind, or with the reason. */
 export type Step = {
@@ -18,45 +18,45 @@ export type Step = {
  * that leaves the folder is not: what it leads to was not meant to be ingested.
  */
 export async function* walkFolder(
-  io: Io,
+  term: Terminal,
   folder: string,
   levels: number,
   root = folder,
 ): AsyncGenerator<Step> {
-  io.interrupted.throwIfAborted();
+  term.interrupted.throwIfAborted();
   if (levels < 1) return;
-  const entries = await entriesOf(io, folder);
+  const entries = await entriesOf(term, folder);
   if (entries instanceof CliError) return yield { path: folder, error: entries };
   for (const entry of entries) {
     if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
     const joined = posix.join(folder, entry.name);
     // By that name alone it would be stdin.
     const path = joined === '-' ? './-' : joined;
-    if (entry.isDirectory()) yield* walkFolder(io, path, levels - 1, root);
+    if (entry.isDirectory()) yield* walkFolder(term, path, levels - 1, root);
     else if (entry.isFile()) yield { path };
-    else if (entry.isSymbolicLink()) yield await followLink(io, path, root);
+    else if (entry.isSymbolicLink()) yield await followLink(term, path, root);
     else yield { path, kind: 'pipe' };
   }
 }
 
-async function followLink(io: Io, path: string, root: string): Promise<Step> {
-  const target = await realpath(resolve(io.cwd, path)).catch(() => undefined);
+async function followLink(term: Terminal, path: string, root: string): Promise<Step> {
+  const target = await realpath(resolve(term.cwd, path)).catch(() => undefined);
   if (target === undefined) return { path, error: leadsNowhere(path) };
-  const way = relative(await realpath(resolve(io.cwd, root)), target);
+  const way = relative(await realpath(resolve(term.cwd, root)), target);
   if (isAbsolute(way) || /^\.\.(?:$|[\\/])/.test(way)) return { path, kind: 'link outside' };
-  const found = await statOf(io, target);
+  const found = await statOf(term, target);
   if (found?.isDirectory()) return { path, kind: 'linked folder' };
   return found?.isFile() ? { path } : { path, kind: 'pipe' };
 }
 
 /** Undefined where there is none. */
-export function statOf(io: Io, path: string): Promise<Stats | undefined> {
-  return stat(resolve(io.cwd, path)).catch(() => undefined);
+export function statOf(term: Terminal, path: string): Promise<Stats | undefined> {
+  return stat(resolve(term.cwd, path)).catch(() => undefined);
 }
 
-async function entriesOf(io: Io, folder: string): Promise<Dirent[] | CliError> {
+async function entriesOf(term: Terminal, folder: string): Promise<Dirent[] | CliError> {
   try {
-    const entries = await readdir(resolve(io.cwd, folder), { withFileTypes: true });
+    const entries = await readdir(resolve(term.cwd, folder), { withFileTypes: true });
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;

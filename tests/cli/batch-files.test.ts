@@ -31,14 +31,14 @@ describe('--errors-out', () => {
 
   test.each([['batch'], ['record']])(
     'of ingest %s never is the file that is read',
-    async (door) => {
+    async (endpoint) => {
       using folder = temporaryFolder();
       const file = folder.file('in.jsonl');
       const text = `${event('kept', 'a')}\n{`;
       writeFileSync(file, text);
       symlinkSync(file, folder.file('link'));
       for (const out of [file, `${folder.path}/./in.jsonl`, folder.file('link')]) {
-        const { code, stderr } = await memory(['ingest', door, file, '--errors-out', out]);
+        const { code, stderr } = await memory(['ingest', endpoint, file, '--errors-out', out]);
         expect(stderr).toContain('--errors-out would overwrite the file that is read');
         expect(code).toBe(2);
       }

@@ -23,11 +23,11 @@ async function countOf(userId: string): Promise<number> {
   return count;
 }
 
-/** A door before the server that counts how many requests are under way at once. */
+/** A endpoint before the server that counts how many requests are under way at once. */
 function watchRequests({ url }: TestServer) {
   let running = 0;
   let most = 0;
-  const door = Bun.serve({
+  const endpoint = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     async fetch(request) {
@@ -42,9 +42,9 @@ function watchRequests({ url }: TestServer) {
     },
   });
   return {
-    url: `http://127.0.0.1:${door.port}`,
+    url: `http://127.0.0.1:${endpoint.port}`,
     mostAtOnce: () => most,
-    [Symbol.asyncDispose]: () => door.stop(true),
+    [Symbol.asyncDispose]: () => endpoint.stop(true),
   };
 }
 

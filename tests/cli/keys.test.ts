@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { profilePath, readProfile } from '../../cli/profile.ts';
+import { profilePath, readProfile } from '../../cli/client/profile.ts';
 import { startTestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
-import { lines, memory, memoryAt, temporaryFolder, testIo } from './command.ts';
+import { lines, memory, memoryAt, temporaryFolder, testTerminal } from './command.ts';
 import { program } from './shell.ts';
 
 test('a key is made, listed without itself, used, revoked', async () => {
@@ -156,12 +156,12 @@ describe('keys create', () => {
     const database = ['--database', folder.file('new.db')];
     const argv = ['keys', 'create', '--save', ...database, '--base-url', 'http://localhost:7171/'];
     const { stdout, stderr } = await memory(argv, around);
-    const io = testIo({ code: 0, stdout: '', stderr: '' }, around);
-    expect(await readProfile(io)).toEqual({
+    const term = testTerminal({ code: 0, stdout: '', stderr: '' }, around);
+    expect(await readProfile(term)).toEqual({
       keys: { 'http://127.0.0.1:7171': { apiKey: stdout.trim() } },
     });
     expect(stderr).toContain('~/.config/memory-service/profile.json');
-    expect(profilePath(io)).toStartWith(folder.path);
+    expect(profilePath(term)).toStartWith(folder.path);
     expect(stderr).not.toContain('MEMORY_API_KEY');
     const env = { ...around.env, MEMORY_API_KEY: 'another-key-of-somebody' };
     const hidden = await memory(argv, { ...around, env });

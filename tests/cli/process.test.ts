@@ -107,8 +107,8 @@ print(process_count)`;
     const told = `${fifo} is a pipe: reading what is written to it, once somebody does.\n`;
     const record = JSON.stringify({ userId: 'fifo', data: { subject: 'x', comments: [] } });
     const env = { MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key };
-    for (const door of ['batch', 'support']) {
-      const child = startChild([...program, 'ingest', door, fifo], env);
+    for (const endpoint of ['batch', 'support']) {
+      const child = startChild([...program, 'ingest', endpoint, fifo], env);
       await until(() => child.log() === told, { what: 'the word that it waits' });
       expect(await child.end('SIGINT')).toBe(130);
     }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { readLines } from '../../cli/batch/lines.ts';
-import { inParallel } from '../../cli/batch/parallel.ts';
-import { progressLine } from '../../cli/batch/progress.ts';
-import { whereJsonBreaks } from '../../cli/json.ts';
-import { age, cut, escaped, visible } from '../../cli/text.ts';
+import { readLines } from '../../cli/bulk/lines.ts';
+import { inParallel } from '../../cli/bulk/parallel.ts';
+import { whereJsonBreaks } from '../../cli/terminal/json.ts';
+import { progressLine } from '../../cli/terminal/progress.ts';
+import { age, cut, escapeControls, escapeField } from '../../cli/terminal/text.ts';
 
 describe('text for a terminal', () => {
   test('cut() gives one line of at most the width, whatever is in it', () => {
@@ -21,8 +21,8 @@ describe('text for a terminal', () => {
     expect(cut(`${'x'.repeat(9)} y`, 10)).toBe('xxxxxxxxx…');
   });
 
-  test('visible() lets nothing through that would steer the terminal', () => {
-    expect(visible('a\u001b[2J\u0007\u009b\u202eb\tc\nd')).toBe(
+  test('escapeControls() lets nothing through that would steer the terminal', () => {
+    expect(escapeControls('a\u001b[2J\u0007\u009b\u202eb\tc\nd')).toBe(
       'a\\u001b[2J\\u0007\\u009b\\u202eb\tc\nd',
     );
   });
@@ -47,7 +47,7 @@ describe('text for a terminal', () => {
   });
 });
 
-test('escaped() can be undone, and holds no tab and no line end', () => {
+test('escapeField() can be undone, and holds no tab and no line end', () => {
   const undo = (text: string) =>
     text.replace(/\\(?:u([\da-f]{4})|(.))/g, (_, code, mark) =>
       code ? String.fromCharCode(Number.parseInt(code, 16)) : (signs[mark as string] ?? mark),
@@ -56,8 +56,8 @@ test('escaped() can be undone, and holds no tab and no line end', () => {
   const unit = fc.constantFrom('\\', '\t', '\n', '\r', 't', 'n', 'u', '0', 'ä', '\x1b', '\u202e');
   fc.assert(
     fc.property(fc.string({ unit }), (text) => {
-      expect(escaped(text)).not.toMatch(/[\p{Cc}\u202e]/u);
-      expect(undo(escaped(text))).toBe(text);
+      expect(escapeField(text)).not.toMatch(/[\p{Cc}\u202e]/u);
+      expect(undo(escapeField(text))).toBe(text);
     }),
   );
 });

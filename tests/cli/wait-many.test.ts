@@ -19,10 +19,10 @@ const events = (userId: string, count: number) =>
   ).join('\n');
 const batch = ['ingest', 'batch', '-', '--wait', '--json'];
 
-/** The server behind a door that says of these memories that they are processed without an end. */
+/** The server behind a proxy that reports these memories as processing for ever. */
 function busyServer(isStuck: (memoryId: string) => boolean | Promise<boolean>) {
   const looks: string[] = [];
-  const door = Bun.serve({
+  const proxy = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     async fetch(request) {
@@ -41,9 +41,9 @@ function busyServer(isStuck: (memoryId: string) => boolean | Promise<boolean>) {
     },
   });
   return {
-    env: { MEMORY_BASE_URL: `http://127.0.0.1:${door.port}` },
+    env: { MEMORY_BASE_URL: `http://127.0.0.1:${proxy.port}` },
     looks,
-    [Symbol.asyncDispose]: () => door.stop(true),
+    [Symbol.asyncDispose]: () => proxy.stop(true),
   };
 }
 
