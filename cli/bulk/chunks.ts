@@ -1,6 +1,6 @@
 import type { RecordType } from '../../sdk/index.ts';
 import type { Line } from './lines.ts';
-import { type BadLine, type Entry, isBad, parseRecord } from './records.ts';
+import { type BadLine, type Entry, isBad, pairOf, parseRecord } from './records.ts';
 
 /**
  * Records that go in one request, and the lines between them that are none. `end` is how far into
@@ -74,4 +74,34 @@ export function halves(chunk: Chunk): Chunk[] {
     entries: half,
     key: key === undefined ? undefined : `${key}/${index}`,
   }));
+}
+
+/**
+ * What has an externalId is not doubled by being sent again, and may have been changed or deleted
+ * since: a replay would leave it so. Its part of a chunk goes under a new key.
+ */
+export function apart(chunk: Chunk): Chunk[] {
+  const { bare = [], named = [] } = Object.groupBy(chunk.entries, (entry) =>
+    isBare(entry) ? 'bare' : 'named',
+  );
+  return [
+    { ...chunk, entries: bare },
+    { ...chunk, entries: named, key: undefined },
+  ];
+}
+
+function isBare(entry: Entry): boolean {
+  return pairOf(entry) === undefined;
+}
+
+/** The same lines at the same place give the same key, so sending them again is a replay. */
+export function keyOfChunk(
+  place: string,
+  entries: Entry[],
+  { type, idempotencyKey }: { type?: RecordType | undefined; idempotencyKey?: string | undefined },
+): string {
+  if (idempotencyKey !== undefined) return `${idempotencyKey}:${place}`;
+  const hash = new Bun.CryptoHasher('sha256').update(`${place}\n${type ?? ''}\n`);
+  for (const { text } of entries.filter(isBare)) hash.update(`${text}\n`);
+  return `batch-${hash.digest('hex')}`;
 }

@@ -1,9 +1,10 @@
 import type { Accepted, MemoryClient } from '../../sdk/index.ts';
 import { rejectDeletedIngest } from '../client/deleted-replay.ts';
-import { printOutcome } from '../commands/wait.ts';
+import { exitCodes } from '../client/errors.ts';
 import { printJson, printLine, resilientOutput } from '../terminal/output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
-import { reportInterrupted, waitForOne } from './waiting.ts';
+import { type Outcome, printOutcome } from './outcome.ts';
+import { hintIfInterrupted, waitForAll } from './wait.ts';
 
 export type AfterIngest = {
   json?: true | undefined;
@@ -12,7 +13,7 @@ export type AfterIngest = {
   timeout: number;
 };
 
-/** Tells of a record that is queued: its id and how to go on; with --wait, how it ended. */
+/** Prints the id of a queued record and the next command; with --wait, how it ended. */
 export async function reportIngest(
   term: Terminal,
   client: MemoryClient,
@@ -27,10 +28,11 @@ export async function reportIngest(
   else if (!wait) await printJson(out.term, accepted);
   if (out.hasFailed() || !(json || wait)) await hint(term, queued);
   if (!wait) return out.end();
-  const waiting = waitForOne(term, client, memoryId, timeout);
-  const outcome = await reportInterrupted(term, waiting, queued);
-  if (json) await printOutcome(out.term, json, outcome);
-  else if (outcome.error !== null) throw outcome.error;
-  else await note(term, 'Complete.');
-  out.end(outcome.exitCode);
+  const report = async (outcome: Outcome) => {
+    if (json) return printOutcome(out.term, json, outcome);
+    if (outcome.error !== null) throw outcome.error;
+    if (outcome.exitCode === exitCodes.done) await note(term, 'Complete.');
+  };
+  const waiting = waitForAll(term, client, [{ memoryId }], timeout, report);
+  out.end(await hintIfInterrupted(term, waiting, queued));
 }

@@ -3,8 +3,7 @@ import { inputName, readUtf8 } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
 import { chain, type Line, readLines } from './lines.ts';
-import { isBad, parseRecord } from './records.ts';
-import type { Unit } from './report.ts';
+import { isBad, parseRecord, type Unit } from './records.ts';
 
 export type BatchInput = { lines: AsyncIterable<Line>; totalBytes?: number; unit: Unit };
 

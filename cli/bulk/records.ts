@@ -2,12 +2,20 @@ import { isUtf8 } from 'node:buffer';
 import type { RecordType } from '../../sdk/index.ts';
 import { holdsSoLarge, soLarge } from '../terminal/json.ts';
 import type { Line } from './lines.ts';
+import type { Problem } from './report.ts';
 
 /** A line that holds JSON. What the record is worth, the service says. */
 export type Entry = { line: number; text: string; item: unknown };
 
 /** A line that was not accepted, and why. */
 export type BadLine = { line: number; error: string; message: string; text: string };
+
+/** What the lines of the input are called: JSON given as one array has items. */
+export type Unit = 'line' | 'item';
+
+export function problemOf(unit: Unit, { line, error, message, text }: BadLine): Problem {
+  return { shown: `${unit} ${line}: ${message}`, json: { line, error, message }, text };
+}
 
 /** Reads one line as a record; of the given type, where the command names one. */
 export function parseRecord(line: Line, type: RecordType | undefined): Entry | BadLine {

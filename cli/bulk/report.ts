@@ -1,112 +1,133 @@
 import { openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CliError, exitCodes } from '../client/errors.ts';
-import { printFields, printJson, resilientOutput } from '../terminal/output.ts';
-import type { Progress } from '../terminal/progress.ts';
+import { printFields, printJson, printLine, resilientOutput } from '../terminal/output.ts';
+import { startProgress } from '../terminal/progress.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
-import { toJson } from '../terminal/text.ts';
-import type { BadLine } from './records.ts';
+import { escapeField, escapeLine, toJson } from '../terminal/text.ts';
 
 export type Counts = Record<string, number>;
 
-/** What a line of the input is called: JSON given as one array has items. */
-export type Unit = 'line' | 'item';
+/** A record that was not accepted: as a line for people, as JSON, and its text to be corrected. */
+export type Problem = { shown: string; json: object; text?: string };
+
+/** A row of stdout: JSON with --json, else cells. */
+export type Row = { json: object; cells: string[] };
+
+/** What came of a job: how many records are done, and what there is to say of them. */
+export type Result = { done: number; rows?: Row[]; problems: Problem[] };
 
 export type Report = ReturnType<typeof openReport>;
 
 type ReportOptions = {
   json: true | undefined;
-  unit: Unit;
-  /** Where bad lines go, one JSON object each. */
-  errorsOut: string | undefined;
-  progress: Progress;
+  /** Where a bulk command prints a row for each record, its summary goes to stderr. */
+  style: 'rows' | 'summary';
+  totalBytes: number | undefined;
+  /** Where problems go with their text, one JSON object each. */
+  errorsOut?: string | undefined;
 };
 
-/** Bad lines beyond these are counted, and all of them are in --errors-out. */
-export const shownFailures = 20;
-const listedFailures = 100;
+/** Of a summary, problems beyond these are counted, and all of them are in --errors-out. */
+export const maxShown = 20;
+const maxListed = 100;
+const redrawMs = 100;
+const alwaysCounted = ['ingested', 'complete', 'failed'];
 
-/** Collects what became of the records, in bounded memory, and tells it at the end. */
-export function openReport(term: Terminal, { json, unit, errorsOut, progress }: ReportOptions) {
+/** Collects what became of the records, in bounded memory, and reports it. */
+export function openReport(term: Terminal, options: ReportOptions) {
+  const { json, style, errorsOut } = options;
   const out = resilientOutput(term);
-  const failures: Array<Omit<BadLine, 'text'>> = [];
+  const progress = startProgress(term, options.totalBytes);
   const file = errorsOut === undefined ? undefined : openErrorsOut(errorsOut);
-  let failed = 0;
+  const listed: object[] = [];
+  let [done, failed] = [0, 0];
+  let rows: string[] = [];
+  let drawnAt = term.now();
 
-  async function bad(one: BadLine): Promise<void> {
+  async function flush(): Promise<void> {
+    await progress.clear();
+    if (rows.length > 0) await printLine(out.term, rows.join('\n'));
+    rows = [];
+    drawnAt = term.now();
+  }
+
+  async function row({ json: value, cells }: Row): Promise<void> {
+    rows.push(json ? toJson(value) : rowOf(term, cells));
+    // On a terminal rows wait for the next redraw: the line of progress would flicker otherwise.
+    if (!term.stdout.isTerminal || term.now() - drawnAt >= redrawMs) await flush();
+  }
+
+  async function problem({ shown, json: value, text }: Problem): Promise<void> {
     failed += 1;
-    const { text: _, ...failure } = one;
-    if (failures.length < listedFailures) failures.push(failure);
     if (file !== undefined) {
-      file.write(`${toJson(one)}\n`);
+      file.write(`${toJson({ ...value, text })}\n`);
       await file.flush();
     }
-    if (json || failed > shownFailures) return;
-    await progress.clear();
-    await note(term, `${unit} ${one.line}: ${one.message}`);
+    if (json && style === 'rows') return row({ json: value, cells: [] });
+    if (listed.length < maxListed) listed.push(value);
+    if (json || (style === 'summary' && failed > maxShown)) return;
+    await flush();
+    await note(term, escapeLine(shown));
   }
 
-  async function close(): Promise<void> {
-    await progress.clear();
-    await file?.end();
-    if (!json && failed > shownFailures) await note(term, moreFailures(failed, errorsOut));
-  }
-
-  async function summary(counts: Counts): Promise<void> {
-    const whole = { ...counts, failed };
-    await (json
-      ? printJson(out.term, { ...whole, failures: inOrder(failures) })
-      : printFields(out.term, whole));
-    if (!json) await reportNothingNew(term, unit, whole);
-  }
-
-  function end(exitCode?: number): void {
-    out.end(failed > 0 ? exitCodes.failed : exitCode);
-  }
-
-  return { bad, close, summary, end, failed: () => failed };
+  return {
+    row,
+    async add(result: Result, end: number): Promise<void> {
+      done += result.done;
+      for (const one of result.rows ?? []) await row(one);
+      for (const one of result.problems) await problem(one);
+      await progress.show(done + failed, end);
+    },
+    async close(): Promise<void> {
+      await flush();
+      await file?.end();
+      if (json || style === 'rows' || failed <= maxShown) return;
+      const more = `and ${failed - maxShown} more`;
+      const where =
+        errorsOut === undefined ? '; to see all: --errors-out <file>' : ` in ${errorsOut}`;
+      await note(term, more + where);
+    },
+    async summary(counts: Counts): Promise<void> {
+      const all = { ...counts, failed };
+      if (style === 'rows') await note(term, sentenceOf(all));
+      else if (json) await printJson(out.term, { ...all, failures: listed });
+      else await printFields(out.term, all);
+    },
+    /** With --json the rows say it all, as long as stdout takes them. */
+    isQuiet: () => json === true && style === 'rows' && !out.hasFailed(),
+    done: () => done,
+    failed: () => failed,
+    end: (exitCode?: number) => out.end(failed > 0 ? exitCodes.failed : exitCode),
+  };
 }
 
-/** Begins anew: bad lines of an earlier run must not stand among those of this one. */
+function rowOf({ stdout }: Terminal, cells: string[]): string {
+  return stdout.isTerminal ? cells.map(escapeLine).join('  ') : cells.map(escapeField).join('\t');
+}
+
+/** `2 ingested, 1 still processing, 0 failed.` */
+function sentenceOf(counts: Counts): string {
+  const said = Object.entries(counts)
+    .filter(([name, count]) => alwaysCounted.includes(name) || count > 0)
+    .map(([name, count]) => `${count} ${name.replace(/[A-Z]/g, (c) => ` ${c.toLowerCase()}`)}`);
+  return `${said.join(', ')}.`;
+}
+
+/** Empties the file: bad lines of an earlier run must not stand among those of this one. */
 function openErrorsOut(path: string) {
   try {
     return Bun.file(openSync(path, 'w')).writer();
   } catch (error) {
-    const message = `--errors-out cannot be written: ${whyIncomplete(path, error)}.`;
+    const message = `--errors-out cannot be written: ${whyNotWritable(path, error)}.`;
     throw new CliError({ code: 'file_not_writable', message });
   }
 }
 
-function whyIncomplete(path: string, error: unknown): string {
+function whyNotWritable(path: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EISDIR') return `${path} is a folder, not a file`;
   if (code === 'ENOENT') return `there is no folder ${dirname(path)}`;
   if (code === 'EACCES' || code === 'EPERM') return `${path} may not be written`;
   return error instanceof Error ? error.message : String(error);
-}
-
-/** As of a run that is repeated; why nothing happened is not to be seen from a figure. */
-async function reportNothingNew(
-  term: Terminal,
-  unit: Unit,
-  { accepted, replayed = 0, failed }: Counts,
-) {
-  if (replayed === 0 || accepted !== 0 || failed !== 0) return;
-  const all = replayed === 1 ? `the one ${unit}` : `all ${replayed} ${unit}s`;
-  await note(term, `Nothing new: an earlier run has ingested ${all}.`);
-  await note(term, 'They are known for three days by their text and place, or by the key given,');
-  await note(term, 'even where what they became was changed or deleted since.');
-  await note(term, 'To ingest the same once more: --idempotency-key <any new text>');
-}
-
-/** Requests run side by side and end in any order. */
-function inOrder<One extends { line: number }>(failures: One[]): One[] {
-  return failures.toSorted((a, b) => a.line - b.line);
-}
-
-function moreFailures(failed: number, errorsOut: string | undefined): string {
-  const more = `and ${failed - shownFailures} more`;
-  return errorsOut === undefined
-    ? `${more}; to see all: --errors-out <file>`
-    : `${more} in ${errorsOut}`;
 }

@@ -2,9 +2,11 @@ import { setTimeout } from 'node:timers/promises';
 import type { IngestStatus, MemoryClient } from '../../sdk/index.ts';
 import { exitCodes } from '../client/errors.ts';
 import { openAsking } from '../client/rate-limiter.ts';
-import { hint, type Terminal } from '../terminal/terminal.ts';
+import { definedOnly } from '../options.ts';
+import { hint, note, type Terminal } from '../terminal/terminal.ts';
+import { type Outcome, outcomeOf, whyIncomplete } from './outcome.ts';
+import { type Counts, maxShown } from './report.ts';
 import { type Awaited, readStatuses, type Seen } from './statuses.ts';
-import type { Outcome } from './waiting.ts';
 
 const firstPauseMs = 100;
 const longestPauseMs = 2_000;
@@ -13,7 +15,63 @@ const few = 20;
 const firstGateMs = 15_000;
 const longestGateMs = 60_000;
 
-/** Waits for many within one deadline and tells of each as it ends. Gives the exit code. */
+type WaitOptions = {
+  wait?: true | undefined;
+  timeout: number;
+  /** How many were accepted, for a person who ends the wait. */
+  accepted: { what: 'record' | 'document'; count: number; failed: number };
+};
+
+/** With --wait, waits for all of a bulk command and says why some are not complete. */
+export async function waitAndCount(
+  term: Terminal,
+  client: MemoryClient,
+  awaited: Awaited[],
+  { wait, timeout, accepted }: WaitOptions,
+): Promise<{ waited: Counts; exitCode: number }> {
+  if (!wait) return { waited: {}, exitCode: exitCodes.done };
+  const counts = new Map<number, number>();
+  let incomplete = 0;
+  const waiting = waitForAll(term, client, awaited, timeout, async (outcome) => {
+    counts.set(outcome.exitCode, (counts.get(outcome.exitCode) ?? 0) + 1);
+    const why = whyIncomplete(outcome);
+    if (why === null) return;
+    incomplete += 1;
+    if (incomplete <= maxShown) await note(term, why);
+  });
+  const exitCode = await hintIfInterrupted(term, waiting, acceptedAll(accepted));
+  if (incomplete > maxShown) await note(term, `and ${incomplete - maxShown} more`);
+  const { done, processing, failed, notFound, notAsked } = exitCodes;
+  const waited = {
+    complete: counts.get(done) ?? 0,
+    stillProcessing: counts.get(processing) ?? 0,
+    processingFailed: counts.get(failed) ?? 0,
+    ...definedOnly({ notFound: counts.get(notFound), notAsked: counts.get(notAsked) }),
+  };
+  return { waited, exitCode };
+}
+
+function acceptedAll({ what, count, failed }: WaitOptions['accepted']): string {
+  const those = count === 1 ? `1 ${what} is` : `${count} ${what}s are`;
+  const all = failed === 0 && count > 1 ? `All ${those}` : those;
+  return `${all} accepted and will be processed; only the waiting was ended.`;
+}
+
+/** Whoever ends the wait is told what happens without it. */
+export async function hintIfInterrupted<Result>(
+  term: Terminal,
+  wait: Promise<Result>,
+  text: string,
+): Promise<Result> {
+  try {
+    return await wait;
+  } catch (error) {
+    if (term.interrupted.aborted) await hint(term, text);
+    throw error;
+  }
+}
+
+/** Waits for many within one deadline and reports each as it ends. Gives the exit code. */
 export async function waitForAll(
   term: Terminal,
   client: MemoryClient,
@@ -27,14 +85,14 @@ export async function waitForAll(
   const codes = new Set<number>();
   const unfinished = new Map<string, IngestStatus | null>();
   const ask = await openAsking(term, until);
-  async function tell(outcome: Outcome): Promise<void> {
+  async function finish(outcome: Outcome): Promise<void> {
     pending.delete(outcome.memoryId);
     codes.add(outcome.exitCode);
     await onOutcome(outcome);
   }
   async function onSeen(seen: Seen): Promise<void> {
     if (seen.state === 'processing') unfinished.set(seen.memoryId, seen.status);
-    else await tell(await ended(seen));
+    else await finish(await outcomeOf(seen));
   }
   let gateMs = firstGateMs;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 1.5, longestPauseMs)) {
@@ -49,7 +107,7 @@ export async function waitForAll(
   }
   const late = await lateOutcomes(term, client, timeoutMs, codes.size > 0 || unfinished.size > 0);
   const silent = [...pending.keys()].filter((id) => !unfinished.has(id));
-  for (const id of [...pending.keys()]) await tell(await late(id, unfinished.get(id)));
+  for (const id of [...pending.keys()]) await finish(await late(id, unfinished.get(id)));
   if (codes.has(exitCodes.notAsked)) await reportNotAsked(term, silent.length, count, timeoutMs);
   const worst = [exitCodes.failed, exitCodes.notFound, exitCodes.processing, exitCodes.notAsked];
   return worst.find((code) => codes.has(code)) ?? exitCodes.done;
@@ -71,19 +129,8 @@ async function untilLast(
   });
 }
 
-async function ended({ memoryId, state, status }: Seen): Promise<Outcome> {
-  const { IngestFailedError, NotFoundError } = await import('../../sdk/index.ts');
-  if (state === 'complete') return { memoryId, status, error: null, exitCode: exitCodes.done };
-  if (status !== null) {
-    const error = new IngestFailedError(status, {});
-    return { memoryId, status, error, exitCode: exitCodes.failed };
-  }
-  const error = new NotFoundError('no memory has this id', { code: 'not_found' });
-  return { memoryId, status, error, exitCode: exitCodes.notFound };
-}
-
-/** What is told of those that have not ended in time, or did not answer: where the queue is empty,
- * they are done. */
+/** The outcome of those that have not ended in time. Where the queue is empty, those that did not
+ * answer are processed. */
 async function lateOutcomes(
   term: Terminal,
   client: MemoryClient,

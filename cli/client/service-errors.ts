@@ -117,7 +117,7 @@ function withoutV1(baseUrl: string): string | undefined {
 }
 
 /** What is refused before the service itself has seen it, is refused without words. */
-export function saidOf({ status, code, message }: MemoryServiceError): string {
+export function messageOf({ status, code, message }: MemoryServiceError): string {
   if (code !== 'unexpected_answer') return message;
   if (status === 413) return 'the request is larger than the service reads';
   const isAddress = status === 414 || status === 431;
@@ -127,7 +127,7 @@ export function saidOf({ status, code, message }: MemoryServiceError): string {
 /** Several invalid fields are easier to read one a line than in one sentence. */
 function problemOf(error: MemoryServiceError): string {
   const { details } = error;
-  if (details.length < 2) return saidOf(error);
+  if (details.length < 2) return messageOf(error);
   return [
     'The request is invalid:',
     ...details.map((one) => `  ${one.field}: ${one.message}`),

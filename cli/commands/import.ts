@@ -16,7 +16,7 @@ export function addImport(program: Parent, term: Terminal): void {
     const options = command.optsWithGlobals();
     refuseToOverwrite(file, options.errorsOut);
     const { openInput } = await import('../bulk/input.ts');
-    const { runImport } = await import('../bulk/import.ts');
+    const { runImport } = await import('../bulk/batch.ts');
     const client = await connect(term, options);
     await runImport(term, client, await openInput(term, file, 'memories'), options);
   });

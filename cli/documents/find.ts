@@ -21,9 +21,12 @@ export type Found = {
 };
 
 export type Search = {
-  files: Found[];
+  /** With how far into all of them each one reaches, in bytes. */
+  files: (Found & { end: number })[];
+  totalBytes: number;
   /** How many were passed by, by what they are. */
   skipped: Map<string, number>;
+  skip(kind: string): void;
   /** Links that lead out of the folder they were found in; never followed. */
   outside: Pick<Found, 'path' | 'externalId'>[];
 };
@@ -33,7 +36,7 @@ export async function findFiles(term: Terminal, args: string[]): Promise<Search>
   const files = new Map<string, Found>();
   const skipped = new Map<string, number>();
   const outside = new Map<string, Found>();
-  const skip = (kind: string) => skipped.set(kind, (skipped.get(kind) ?? 0) + 1);
+  const skip = (kind: string) => void skipped.set(kind, (skipped.get(kind) ?? 0) + 1);
   for (const arg of args) {
     for await (const found of filesOf(term, arg, skip)) {
       const name = found.externalId ?? found.path;
@@ -41,7 +44,12 @@ export async function findFiles(term: Terminal, args: string[]): Promise<Search>
       if (!known.has(name)) known.set(name, found);
     }
   }
-  return { files: [...files.values()], skipped, outside: [...outside.values()] };
+  let totalBytes = 0;
+  const withEnds = [...files.values()].map((found) => {
+    totalBytes += found.bytes;
+    return { ...found, end: totalBytes };
+  });
+  return { files: withEnds, totalBytes, skipped, skip, outside: [...outside.values()] };
 }
 
 /** A folder gives the same names as its files do when they are named one by one. */

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import type {
   Accepted,
   CallOptions,
@@ -6,9 +5,7 @@ import type {
   Memory,
   MemoryClient,
 } from '../../sdk/index.ts';
-import { reportRetries } from '../client/retries.ts';
 import { definedOnly } from '../options.ts';
-import type { Terminal } from '../terminal/terminal.ts';
 
 /** What the service answered. `unchanged`: it holds this very document already. */
 export type Sent = { accepted: Accepted; unchanged: boolean };
@@ -77,23 +74,4 @@ function isSame(stored: Memory, { data, metadata }: DocumentRequest): boolean {
   // As it was sent: JSON has no -0, say.
   const sent: unknown = JSON.parse(JSON.stringify({ ...described, ...metadata }));
   return Bun.deepEquals(stored.metadata, sent);
-}
-
-const busyMs = 5_000;
-
-/** Sends again and again while the service has enough for now; a folder is in no hurry. */
-export function patient(term: Terminal) {
-  const tell = reportRetries(term);
-  return async function send<Result>(attempt: () => Promise<Result>): Promise<Result> {
-    const { RateLimitError } = await import('../../sdk/index.ts');
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!(error instanceof RateLimitError)) throw error;
-      const retryInMs = error.retryAfterMs ?? busyMs;
-      tell({ error, retryInMs });
-      await setTimeout(retryInMs, undefined, { signal: term.interrupted });
-      return send(attempt);
-    }
-  };
 }
