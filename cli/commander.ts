@@ -23,3 +23,5 @@ export type GlobalOptions = {
 export type Parent = Typed.Command<[], Record<never, never>, GlobalOptions>;
 
 export type AnyCommand = Typed.CommandUnknownOpts;
+
+export type AnyOption = Typed.Option<string, undefined, false, undefined, boolean, unknown>;

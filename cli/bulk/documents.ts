@@ -152,7 +152,8 @@ function refuseForSeveral({ title, sourceUrl, pageCount, externalId }: DocumentO
   const one = [title, sourceUrl, pageCount, externalId];
   if (one.every((value) => value === undefined)) return;
   throw usageError(
-    'With several files or a folder, leave out --title, --source-url, --page-count and --external-id.',
+    'With several files or a folder, leave out --title, --source-url, --page-count and' +
+      ' --external-id.',
     'They are about one document: ingest the files one by one to give each its own.',
   );
 }

@@ -6,6 +6,8 @@ import { shownProfilePath } from './profile.ts';
 
 type Context = { baseUrl?: string; apiKey?: string; project?: string };
 
+type Words = { message: string; hint?: string; exitCode?: number };
+
 /** An error of the SDK in the words of the command line. */
 export async function serviceFailure(
   term: Terminal,
@@ -13,107 +15,12 @@ export async function serviceFailure(
   context: Context,
 ): Promise<Failure> {
   const { code, requestId = null, details } = error;
-  const words = await inOurWords(term, error, context);
+  const { value: baseUrl } = await resolveBaseUrl(term, context);
+  const words = isKeyRefused(error)
+    ? await keyRefused(term, error, baseUrl, context)
+    : wordsOf(error, baseUrl);
   const { message, hint = null, exitCode = exitCodes.failed } = words;
   return { code, message, hint, requestId, exitCode, ...(details.length > 0 && { details }) };
-}
-
-type Words = { message: string; hint?: string; exitCode?: number };
-
-async function inOurWords(
-  term: Terminal,
-  error: MemoryServiceError,
-  context: Context,
-): Promise<Words> {
-  if (isBefore(error)) return answeredBefore(error);
-  if (isStranger(error)) return stranger((await resolveBaseUrl(term, context)).value, error);
-  switch (error.name) {
-    case 'ConnectionError':
-    case 'TimeoutError':
-      return unreachable((await resolveBaseUrl(term, context)).value, error);
-    case 'AuthenticationError':
-      return refused(term, error, context);
-    case 'NotFoundError':
-      return notFound((await resolveBaseUrl(term, context)).value, error);
-    case 'WaitTimeoutError':
-      return stillProcessing(error);
-    default:
-      return { message: problemOf(error), ...hintFor(error) };
-  }
-}
-
-/** The 404 of another program may have a code of its own. */
-function isStranger({ status = 0, code }: MemoryServiceError): boolean {
-  if (status === 404) return code !== 'not_found';
-  return code === 'unexpected_answer' && (status < 400 || status >= 500);
-}
-
-/** What only something between us and the service says in these words, or without any. */
-function isBefore({ status = 0, code }: MemoryServiceError): boolean {
-  return code === 'unexpected_answer' && [429, 502, 503, 504].includes(status);
-}
-
-function answeredBefore(error: MemoryServiceError): Words {
-  const { retryAfterMs } = error;
-  const when = retryAfterMs === undefined ? 'a while' : `${Math.ceil(retryAfterMs / 1000)} s`;
-  return {
-    message: `Something before the service answered for it: ${foundIn(error)}.`,
-    hint: `Try again in ${when}.`,
-  };
-}
-
-function stranger(baseUrl: string, error: MemoryServiceError): Words {
-  return {
-    message: `What answered is not the memory service: ${foundIn(error)}.`,
-    hint: withoutV1(baseUrl) ?? `Is the base URL right? ${baseUrl}`,
-  };
-}
-
-function foundIn({ message, status }: MemoryServiceError): string {
-  const [, found = `${status}, ${message}`] = /^not an answer of [^:]*: (.*)$/.exec(message) ?? [];
-  return found;
-}
-
-/** What the service says of headers helps nobody here; which key it was does. */
-async function refused(
-  term: Terminal,
-  error: MemoryServiceError,
-  context: Context,
-): Promise<Words> {
-  const { value: baseUrl } = await resolveBaseUrl(term, context);
-  const key = await resolveApiKey(term, context, baseUrl);
-  const place = {
-    flag: '--api-key',
-    environment: 'MEMORY_API_KEY',
-    profile: shownProfilePath(term),
-    default: 'use',
-  }[key?.from ?? 'default'];
-  const exitCode = exitCodes.refused;
-  const hint =
-    withoutV1(baseUrl) ??
-    'Where the server runs: memory keys list, or a new one: memory keys create --save';
-  if (error.status === undefined) {
-    const message = `The API key in ${place} cannot be sent: it must be visible ASCII.`;
-    return { message, hint, exitCode };
-  }
-  const which = `the key in ${place}`;
-  const why =
-    error.status === 401 ? `${which} is unknown, expired or revoked` : `${which}: ${error.message}`;
-  return { message: `The API key was refused: ${why}.`, hint, exitCode };
-}
-
-function notFound(baseUrl: string, { message }: MemoryServiceError): Words {
-  const exitCode = exitCodes.notFound;
-  const told = { message: `Not found: ${message}.`, exitCode };
-  const isRoute = message.startsWith('there is no such route');
-  if (!isRoute) return { ...told, hint: 'Ids are listed by: memory list --user <id>' };
-  return { ...told, hint: withoutV1(baseUrl) ?? `Is the base URL right? ${baseUrl}` };
-}
-
-/** Below /v1 every path asks for a key, also those that have none, as /v1/health. */
-function withoutV1(baseUrl: string): string | undefined {
-  if (!baseUrl.endsWith('/v1')) return undefined;
-  return `Leave /v1 out of the base URL: ${baseUrl.slice(0, -'/v1'.length)}`;
 }
 
 /** What is refused before the service itself has seen it, is refused without words. */
@@ -124,62 +31,125 @@ export function messageOf({ status, code, message }: MemoryServiceError): string
   return isAddress ? 'the id or query is longer than the service reads' : message;
 }
 
-/** Several invalid fields are easier to read one a line than in one sentence. */
-function problemOf(error: MemoryServiceError): string {
-  const { details } = error;
-  if (details.length < 2) return messageOf(error);
-  return [
-    'The request is invalid:',
-    ...details.map((one) => `  ${one.field}: ${one.message}`),
-  ].join('\n');
+function isKeyRefused({ name, code, status = 0 }: MemoryServiceError): boolean {
+  return name === 'AuthenticationError' && !(code === 'unexpected_answer' && isProxy(status));
 }
 
-function hintFor(error: MemoryServiceError): { hint?: string } {
-  const { name, code, retryAfterMs, details } = error;
+function wordsOf(error: MemoryServiceError, baseUrl: string): Words {
+  const { name, status = 0, code, details } = error;
+  const isForeign = code === 'unexpected_answer';
+  if (isForeign && isProxy(status)) return fromProxy(error);
+  // The 404 of another program may have a code of its own.
+  const isOther =
+    status === 404 ? code !== 'not_found' : isForeign && (status < 400 || status >= 500);
+  if (isOther) return fromStranger(error, baseUrl);
+  if (name === 'ConnectionError' || name === 'TimeoutError') return unreachable(error, baseUrl);
+  if (name === 'NotFoundError') return notFound(error, baseUrl);
+  if (name === 'WaitTimeoutError') return stillProcessing(error);
+  const lines = details.map(({ field, message }) => `  ${field}: ${message}`);
+  // Several invalid fields are easier to read one a line than in one sentence.
+  const message =
+    lines.length < 2 ? messageOf(error) : ['The request is invalid:', ...lines].join('\n');
+  const hint = hintFor(error);
+  return hint === undefined ? { message } : { message, hint };
+}
+
+/** What only something between us and the service answers without the service's words. */
+function isProxy(status: number): boolean {
+  return [429, 502, 503, 504].includes(status);
+}
+
+function fromProxy(error: MemoryServiceError): Words {
+  const message = `Something before the service answered for it: ${foundIn(error)}.`;
+  return { message, hint: `Try again in ${retryTime(error) ?? 'a while'}.` };
+}
+
+function fromStranger(error: MemoryServiceError, baseUrl: string): Words {
+  const message = `What answered is not the memory service: ${foundIn(error)}.`;
+  return { message, hint: hintAbout(baseUrl) };
+}
+
+function foundIn({ message, status }: MemoryServiceError): string {
+  const [, found = `${status}, ${message}`] = /^not an answer of [^:]*: (.*)$/.exec(message) ?? [];
+  return found;
+}
+
+function retryTime({ retryAfterMs }: MemoryServiceError): string | undefined {
+  return retryAfterMs === undefined ? undefined : `${Math.ceil(retryAfterMs / 1000)} s`;
+}
+
+/** What the service says of headers helps nobody here; which key it was does. */
+async function keyRefused(
+  term: Terminal,
+  { status, message }: MemoryServiceError,
+  baseUrl: string,
+  context: Context,
+): Promise<Words> {
+  const key = await resolveApiKey(term, context, baseUrl);
+  const profile = shownProfilePath(term);
+  const places = { flag: '--api-key', environment: 'MEMORY_API_KEY', profile, default: 'use' };
+  const place = places[key?.from ?? 'default'];
+  const exitCode = exitCodes.refused;
+  const hint =
+    withoutV1(baseUrl) ??
+    'Where the server runs: memory keys list, or a new one: memory keys create --save';
+  if (status === undefined) {
+    const words = `The API key in ${place} cannot be sent: it must be visible ASCII.`;
+    return { message: words, hint, exitCode };
+  }
+  const why = status === 401 ? ' is unknown, expired or revoked' : `: ${message}`;
+  return { message: `The API key was refused: the key in ${place}${why}.`, hint, exitCode };
+}
+
+function notFound({ message }: MemoryServiceError, baseUrl: string): Words {
+  const isRoute = message.startsWith('there is no such route');
+  const hint = isRoute ? hintAbout(baseUrl) : 'Ids are listed by: memory list --user <id>';
+  return { message: `Not found: ${message}.`, hint, exitCode: exitCodes.notFound };
+}
+
+function hintAbout(baseUrl: string): string {
+  return withoutV1(baseUrl) ?? `Is the base URL right? ${baseUrl}`;
+}
+
+/** Below /v1 every path asks for a key, also those that have none, as /v1/health. */
+function withoutV1(baseUrl: string): string | undefined {
+  if (!baseUrl.endsWith('/v1')) return undefined;
+  return `Leave /v1 out of the base URL: ${baseUrl.slice(0, -'/v1'.length)}`;
+}
+
+function hintFor(error: MemoryServiceError): string | undefined {
+  const { name, code, details } = error;
   if (details.some(({ field, message }) => field === 'data' && message === 'is required')) {
-    return { hint: 'What the record says goes into data: { "userId": …, "data": { … } }' };
+    return 'What the record says goes into data: { "userId": …, "data": { … } }';
   }
-  if (code === 'idempotency_key_reused') {
-    return { hint: 'Leave --idempotency-key out, or give a new one.' };
-  }
+  if (code === 'idempotency_key_reused') return 'Leave --idempotency-key out, or give a new one.';
   if (name === 'PayloadTooLargeError') {
-    return { hint: 'Split it, or raise MEMORY_MAX_BODY_BYTES of the server.' };
+    return 'Split it, or raise MEMORY_MAX_BODY_BYTES of the server.';
   }
-  if (name === 'RateLimitError' && retryAfterMs !== undefined) {
-    return { hint: `Try again in ${Math.ceil(retryAfterMs / 1000)} s.` };
-  }
-  return name === 'ServerError' ? { hint: 'Try again in a while; see the log of the server.' } : {};
+  const time = retryTime(error);
+  if (name === 'RateLimitError' && time !== undefined) return `Try again in ${time}.`;
+  return name === 'ServerError' ? 'Try again in a while; see the log of the server.' : undefined;
 }
 
 function stillProcessing(error: MemoryServiceError): Words {
   const id = 'memoryId' in error ? String(error.memoryId) : '<id>';
-  return {
-    message: `${id} is still processing. Nothing is lost, the service goes on with it.`,
-    hint: `Wait on: memory wait ${id}`,
-    exitCode: exitCodes.processing,
-  };
+  const message = `${id} is still processing. Nothing is lost, the service goes on with it.`;
+  return { message, hint: `Wait on: memory wait ${id}`, exitCode: exitCodes.processing };
 }
 
-function unreachable(baseUrl: string, error: MemoryServiceError): Words {
-  if (isPlain(baseUrl, error)) {
-    return {
-      message: `Cannot reach ${baseUrl} (no TLS on that port).`,
-      hint: `If it is a plain one, use http:// instead: ${baseUrl.replace('https:', 'http:')}`,
-      exitCode: exitCodes.unreachable,
-    };
+function unreachable(error: MemoryServiceError, baseUrl: string): Words {
+  const exitCode = exitCodes.unreachable;
+  if (baseUrl.startsWith('https:') && /EPROTO|WRONG_VERSION/.test(causeCode(error))) {
+    const message = `Cannot reach ${baseUrl} (no TLS on that port).`;
+    const plain = baseUrl.replace('https:', 'http:');
+    return { message, hint: `If it is a plain one, use http:// instead: ${plain}`, exitCode };
   }
-  const local = /^https?:\/\/(127\.|localhost\b|\[::1\])/.test(baseUrl);
-  return {
-    message: `Cannot reach ${baseUrl} (${whyUnreachable(error)}).`,
-    hint: local
-      ? 'Is the server running? Try: memory serve'
-      : 'Check the address: memory profile show',
-    exitCode: exitCodes.unreachable,
-  };
-}
-
-function isPlain(baseUrl: string, error: MemoryServiceError): boolean {
-  return baseUrl.startsWith('https:') && /EPROTO|WRONG_VERSION/.test(causeCode(error));
+  const isLocal = /^https?:\/\/(127\.|localhost\b|\[::1\])/.test(baseUrl);
+  const message = `Cannot reach ${baseUrl} (${whyUnreachable(error)}).`;
+  const hint = isLocal
+    ? 'Is the server running? Try: memory serve'
+    : 'Check the address: memory profile show';
+  return { message, hint, exitCode };
 }
 
 function causeCode({ cause }: MemoryServiceError): string {
@@ -190,6 +160,5 @@ function whyUnreachable(error: MemoryServiceError): string {
   if (error.name === 'TimeoutError') return 'no answer in time';
   const code = causeCode(error);
   if (/refused/i.test(code)) return 'connection refused';
-  if (/notfound|dns/i.test(code)) return 'no such host';
-  return error.message;
+  return /notfound|dns/i.test(code) ? 'no such host' : error.message;
 }

@@ -2,10 +2,8 @@ import { usageError } from '../client/errors.ts';
 import type { AnyCommand, Parent } from '../commander.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { addIngestBatch } from './ingest-batch.ts';
-import { addIngestChat } from './ingest-chat.ts';
 import { addIngestDocument } from './ingest-document.ts';
-import { addIngestRecord } from './ingest-record.ts';
-import { addIngestSupport } from './ingest-support.ts';
+import { addIngestChat, addIngestRecord, addIngestSupport } from './ingest-records.ts';
 
 export function addIngest(program: Parent, term: Terminal): void {
   const group = program
