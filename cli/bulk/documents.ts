@@ -141,7 +141,7 @@ function invalid(code: string, why: string, { path }: Found): CliError {
   return new CliError({ code, message: path + why });
 }
 
-/** One key cannot stand for several requests; each file has its own, whatever its neighbours are. */
+/** One key cannot stand for several requests; each file has its own, whatever stands beside it. */
 function keyAt(call: CallOptions, { externalId, path }: Found): CallOptions {
   if (call.idempotencyKey === undefined) return call;
   const hash = new Bun.CryptoHasher('sha256').update(externalId ?? path).digest('hex');

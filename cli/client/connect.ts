@@ -2,7 +2,8 @@ import type { MemoryClient } from '../../sdk/index.ts';
 import type { GlobalOptions } from '../commander.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { CliError, exitCodes, usageError } from './errors.ts';
-import { entriesOf, projectOf, readProfile, serviceName } from './profile.ts';
+import { readEntries, readProject, serviceName } from './profile.ts';
+import { readProfile } from './profile-file.ts';
 import { reportRetries } from './retries.ts';
 
 export const defaultBaseUrl = 'http://127.0.0.1:7070';
@@ -31,10 +32,10 @@ export async function resolveBaseUrl(
   term: Terminal,
   { baseUrl }: { baseUrl?: string },
 ): Promise<{ value: string; from: Origin }> {
-  if (baseUrl !== undefined) return { value: checkedUrl(baseUrl, '--base-url'), from: 'flag' };
+  if (baseUrl !== undefined) return { value: parseBaseUrl(baseUrl, '--base-url'), from: 'flag' };
   const environment = term.env.MEMORY_BASE_URL;
   if (environment)
-    return { value: checkedUrl(environment, 'MEMORY_BASE_URL'), from: 'environment' };
+    return { value: parseBaseUrl(environment, 'MEMORY_BASE_URL'), from: 'environment' };
   const { baseUrl: used } = await readProfile(term);
   return used === undefined
     ? { value: defaultBaseUrl, from: 'default' }
@@ -42,7 +43,7 @@ export async function resolveBaseUrl(
 }
 
 /** An address without the slash at its end; `where` is what named it. */
-export function checkedUrl(
+export function parseBaseUrl(
   baseUrl: string,
   where: string,
   hint = `Such as ${defaultBaseUrl}`,
@@ -71,10 +72,9 @@ export async function resolveApiKey(
   const environment = term.env.MEMORY_API_KEY?.trim();
   // A flag wins over the environment, and --project names a key of the profile.
   if (environment && project === undefined) return { value: environment, from: 'environment' };
-  const profile = await readProfile(term);
   const service = serviceName(baseUrl);
-  const wanted = project ?? projectOf(profile, service);
-  const kept = entriesOf(profile).find(
+  const wanted = project ?? (await readProject(term, service));
+  const kept = (await readEntries(term)).find(
     (entry) => entry.service === service && entry.project === wanted,
   );
   const value = kept?.apiKey.trim();
@@ -92,7 +92,7 @@ async function noKey(
   baseUrl: string,
   project: string | undefined,
 ): Promise<CliError> {
-  const entries = entriesOf(await readProfile(term));
+  const entries = await readEntries(term);
   const service = serviceName(baseUrl);
   const projects = entries.filter((one) => one.service === service).map((one) => one.project);
   const services = [...new Set(entries.map((one) => one.service))].filter((url) => url !== service);

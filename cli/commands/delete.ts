@@ -10,8 +10,8 @@ import {
   userOptionFor,
   writeOptions,
 } from '../options.ts';
-import { confirm } from '../terminal/input.ts';
 import { printJson } from '../terminal/output.ts';
+import { confirm } from '../terminal/prompt.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import { escapeControls, memoriesOf, quoted } from '../terminal/text.ts';
 

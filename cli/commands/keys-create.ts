@@ -1,18 +1,16 @@
-import type { Admin } from '../../server/admin.ts';
 import { defaultBaseUrl, resolveBaseUrl } from '../client/connect.ts';
 import { usageError } from '../client/errors.ts';
 import {
   defaultProject,
   type Entry,
-  projectOf,
-  readProfile,
+  readProject,
   serviceName,
   storeOwnKey,
   useProject,
 } from '../client/profile.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { GlobalOptions, Parent } from '../commander.ts';
-import { databaseOption, databaseUrlOf, shownDatabase, withAdminOrNew } from '../database.ts';
+import { databaseOption, databaseUrlOf, shownDatabase, withAdmin } from '../database.ts';
 import { expiresOption } from '../options.ts';
 import { printResult, resilientOutput } from '../terminal/output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
@@ -33,28 +31,11 @@ export function addCreate(group: Parent, term: Terminal): void {
     );
   command.action(async () => {
     const options = command.optsWithGlobals();
-    const { json, name, project = defaultProject, expires, database } = options;
-    const keptFor = options.save ? await serviceOf(term, options) : null;
-    const expiresAt = expires === undefined ? null : term.now() + expires;
-    const { made, isNew, isNewProject } = await withAdminOrNew(
-      term,
-      database,
-      async (admin, isNew) => {
-        const isNewProject = !(await projectsOf(admin)).has(project);
-        return { made: await admin.createKey({ name, project, expiresAt }), isNew, isNewProject };
-      },
-    );
-    const expiry = expiresAt === null ? null : new Date(expiresAt).toISOString();
-    if (isNew) {
-      await note(term, `Made a new database at ${shownDatabase(databaseUrlOf(term, database))}.`);
-    }
-    const out = resilientOutput(term);
-    await printResult(out.term, json, { ...made, expiresAt: expiry }, made.key);
-    const of = `${isNewProject ? 'a new project' : 'project'} ${project}`;
-    const until = expiry === null ? 'It does not expire.' : `It expires on ${expiry}.`;
-    if (!json || out.hasFailed()) await note(term, `Key ${made.id} of ${of}. ${until}`);
-    if (keptFor !== null) await save(term, { service: keptFor, project, apiKey: made.key });
-    else if (out.hasFailed()) await hint(term, howToRevoke(made.id, database));
+    const service = options.save ? await serviceOf(term, options) : null;
+    const { key, out, revoke } = await createKey(term, options);
+    const { project = defaultProject, json } = options;
+    if (service !== null) await save(term, { service, project, apiKey: key });
+    else if (out.hasFailed()) await hint(term, revoke);
     else if (!json) await hint(term, howToUse);
     out.end();
   });
@@ -64,18 +45,42 @@ export function addCreate(group: Parent, term: Terminal): void {
   ]);
 }
 
+type Options = GlobalOptions & {
+  name: string;
+  expires?: number | undefined;
+  database?: string | undefined;
+};
+
 const howToUse =
   'It is shown only this once. To use it: export MEMORY_API_KEY=<key>; to have it kept: --save';
 
-/** Nobody has seen the key, and nobody will. */
-function howToRevoke(id: string, database: string | undefined): string {
-  const where = database === undefined ? '' : ` --database ${quoted(database)}`;
-  return `It could not be printed. As it is shown only once: memory keys revoke ${id}${where}`;
-}
-
-/** A server makes the project `default`, with a key or without. */
-async function projectsOf(admin: Admin): Promise<Set<string>> {
-  return new Set(['default', ...(await admin.listKeys()).map(({ project }) => project)]);
+/** Makes and prints the key; what comes after depends on whether that could be printed. */
+async function createKey(term: Terminal, options: Options) {
+  const { json, name, project = defaultProject, expires, database } = options;
+  const expiresAt = expires === undefined ? null : term.now() + expires;
+  const create = { name, project, expiresAt };
+  const { made, projects } = await withAdmin(
+    term,
+    database,
+    async (admin, isNew) => {
+      if (isNew) {
+        await note(term, `Made a new database at ${shownDatabase(databaseUrlOf(term, database))}.`);
+      }
+      // A server makes the project `default`, with a key or without.
+      const known = (await admin.listKeys()).map((one) => one.project);
+      return { projects: [defaultProject, ...known], made: await admin.createKey(create) };
+    },
+    { make: true },
+  );
+  const expiry = expiresAt === null ? null : new Date(expiresAt).toISOString();
+  const out = resilientOutput(term);
+  await printResult(out.term, json, { ...made, expiresAt: expiry }, made.key);
+  const of = `${projects.includes(project) ? 'project' : 'a new project'} ${project}`;
+  const until = expiry === null ? 'It does not expire.' : `It expires on ${expiry}.`;
+  if (!json || out.hasFailed()) await note(term, `Key ${made.id} of ${of}. ${until}`);
+  const flag = database === undefined ? '' : ` --database ${quoted(database)}`;
+  const revoke = `It could not be printed. As it is shown only once: memory keys revoke ${made.id}${flag}`;
+  return { key: made.key, out, revoke };
 }
 
 /** The profile may be about a service elsewhere, whose key must not be lost to one made here. */
@@ -90,14 +95,13 @@ async function serviceOf(term: Terminal, options: GlobalOptions): Promise<string
 
 async function save(term: Terminal, entry: Entry): Promise<void> {
   const { service, project } = entry;
-  const before = projectOf(await readProfile(term), service);
-  const { kept, replaced } = await storeOwnKey(term, entry);
+  const before = await readProject(term, service);
+  const stored = await storeOwnKey(term, entry);
   await useProject(term, service, project);
-  await note(term, kept);
+  for (const line of stored) await note(term, line);
   if (before !== project) {
     const back = `memory profile use ${service} --project ${before}`;
     await hint(term, `Commands use project ${project} there from now on; to go back: ${back}`);
   }
-  if (replaced !== undefined) await note(term, replaced);
   if (term.env.MEMORY_API_KEY) await note(term, 'But MEMORY_API_KEY is set and wins over it.');
 }

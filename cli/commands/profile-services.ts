@@ -1,32 +1,23 @@
 import {
-  checkedUrl,
   defaultBaseUrl,
   listed,
+  parseBaseUrl,
   resolveApiKey,
   resolveBaseUrl,
 } from '../client/connect.ts';
 import { CliError, exitCodes, usageError } from '../client/errors.ts';
-import {
-  defaultProject,
-  endsOfKey,
-  entriesOf,
-  projectOf,
-  readProfile,
-  removeService,
-  serviceName,
-  storeOwnKey,
-  useProject,
-  useService,
-} from '../client/profile.ts';
+import * as profile from '../client/profile.ts';
+import { readProfile } from '../client/profile-file.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { GlobalOptions, Parent } from '../commander.ts';
 import { definedOnly } from '../options.ts';
-import { readSecret } from '../terminal/input.ts';
 import { type Column, printJson, printTable } from '../terminal/output.ts';
+import { readSecret } from '../terminal/prompt.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
 
 /* The services that the profile knows. Each has its address for a name: no other is needed. */
 
+const { defaultProject, endsOfKey } = profile;
 const url = 'the address of the service';
 
 export function addSet(group: Parent, term: Terminal): void {
@@ -39,20 +30,24 @@ export function addSet(group: Parent, term: Terminal): void {
       'after',
       "\nBetter by stdin or MEMORY_API_KEY: what is typed stays in the shell's history.",
     );
-  command.action(async (service, stdin) => {
+  command.action(async (address, stdin) => {
     const { json, apiKey: flag, project = defaultProject } = command.optsWithGlobals();
-    const baseUrl = serviceName(checkedUrl(service, '<base-url>'));
-    const apiKey = await givenKey(term, stdin, flag);
-    const { kept, replaced } = await storeOwnKey(term, { service: baseUrl, project, apiKey });
-    if (!json) await note(term, kept);
-    if (replaced !== undefined) await note(term, replaced);
-    if (json) return printJson(term, { baseUrl, project, apiKey: endsOfKey(apiKey) });
-    const isOther = projectOf(await readProfile(term), baseUrl) !== project;
-    const { value: used } = await resolveBaseUrl(term, {});
-    if (isOther || serviceName(used) !== baseUrl) {
-      const more = isOther ? ` --project ${project}` : '';
-      await hint(term, `To have commands use it: memory profile use ${baseUrl}${more}`);
+    const service = profile.serviceName(parseBaseUrl(address, '<base-url>'));
+    const apiKey = await readKey(term, stdin, flag);
+    const [stored = '', ...replaced] = await profile.storeOwnKey(term, {
+      service,
+      project,
+      apiKey,
+    });
+    for (const line of json ? replaced : [stored, ...replaced]) await note(term, line);
+    if (json) {
+      return printJson(term, { baseUrl: service, project, apiKey: endsOfKey(apiKey) });
     }
+    const isOther = (await profile.readProject(term, service)) !== project;
+    const { value: used } = await resolveBaseUrl(term, {});
+    if (!isOther && profile.serviceName(used) === service) return;
+    const more = isOther ? ` --project ${project}` : '';
+    await hint(term, `To have commands use it: memory profile use ${service}${more}`);
   });
   addExamples(command, [
     'memory profile set https://memory.example - < key.txt',
@@ -66,23 +61,22 @@ export function addUse(group: Parent, term: Terminal): void {
     .command('use')
     .argument('<base-url>', url)
     .description('Have commands use this service where neither flag nor environment names one.');
-  command.action(async (service) => {
+  command.action(async (address) => {
     const { json, project: flag } = command.optsWithGlobals();
-    const baseUrl = await addressOf(term, service);
-    await useService(term, baseUrl);
-    if (flag !== undefined) await useProject(term, baseUrl, flag);
-    const project = projectOf(await readProfile(term), baseUrl);
-    if (json) return printJson(term, { baseUrl, project });
-    const of = project === defaultProject ? '' : `, project ${project},`;
-    await note(term, `Commands use ${baseUrl}${of} from now on.`);
+    const service = await knownService(term, address);
+    await profile.useService(term, service);
+    if (flag !== undefined) await profile.useProject(term, service, flag);
+    const project = await profile.readProject(term, service);
+    if (json) return printJson(term, { baseUrl: service, project });
+    const isNamed = project !== defaultProject;
+    await note(
+      term,
+      `Commands use ${service}${isNamed ? `, project ${project},` : ''} from now on.`,
+    );
     if (term.env.MEMORY_BASE_URL) await note(term, 'But MEMORY_BASE_URL is set and wins over it.');
-    if ((await resolveApiKey(term, {}, baseUrl)) === undefined) {
-      const more = of === '' ? '' : ` --project ${project}`;
-      await hint(
-        term,
-        `No key is kept for it. To keep one: memory profile set ${baseUrl} -${more}`,
-      );
-    }
+    if ((await resolveApiKey(term, {}, service)) !== undefined) return;
+    const set = `memory profile set ${service} -${isNamed ? ` --project ${project}` : ''}`;
+    await hint(term, `No key is kept for it. To keep one: ${set}`);
   });
   addExamples(command, ['memory profile use https://memory.example']);
 }
@@ -92,13 +86,13 @@ export function addRemove(group: Parent, term: Terminal): void {
     .command('remove')
     .argument('<base-url>', url)
     .description('Forget a service and its keys, or that of one --project. They stay valid.');
-  command.action(async (service) => {
+  command.action(async (address) => {
     const { json, project } = command.optsWithGlobals();
-    const baseUrl = await addressOf(term, service);
-    const named = project === undefined ? baseUrl : `${baseUrl}, project ${project}`;
-    if (!(await removeService(term, baseUrl, project))) throw unknown(named);
-    if (json) await printJson(term, { baseUrl, ...definedOnly({ project }), removed: true });
-    else await note(term, `Removed ${named}.`);
+    const service = await knownService(term, address);
+    const named = project === undefined ? service : `${service}, project ${project}`;
+    if (!(await profile.removeService(term, service, project))) throw unknown(named);
+    if (!json) return note(term, `Removed ${named}.`);
+    await printJson(term, { baseUrl: service, ...definedOnly({ project }), removed: true });
   });
   addExamples(command, ['memory profile remove https://memory.example']);
 }
@@ -112,8 +106,8 @@ export function addProfileList(group: Parent, term: Terminal): void {
     const items = await servicesOf(term, options);
     if (options.json) return printJson(term, { items });
     await printTable(term, columns, items);
-    if (items.length === 0)
-      await hint(term, 'None yet. To keep one: memory profile set <base-url> -');
+    if (items.length > 0) return;
+    await hint(term, 'None yet. To keep one: memory profile set <base-url> -');
   });
   addExamples(command, ['memory profile list']);
 }
@@ -121,20 +115,21 @@ export function addProfileList(group: Parent, term: Terminal): void {
 type Service = { baseUrl: string; project: string; apiKey: string | null; used: boolean };
 
 async function servicesOf(term: Terminal, options: GlobalOptions): Promise<Service[]> {
-  const profile = await readProfile(term);
-  const used = serviceName((await resolveBaseUrl(term, options)).value);
-  const usedProject = options.project ?? projectOf(profile, used);
-  const entries = entriesOf(profile).map(({ service, project, apiKey }) => {
-    const isUsed = service === used && project === usedProject;
-    return { baseUrl: service, project, apiKey: endsOfKey(apiKey), used: isUsed };
-  });
-  const { baseUrl } = profile;
-  const hasKey = baseUrl === undefined || entries.some((one) => one.baseUrl === baseUrl);
-  const keyless = hasKey
-    ? []
-    : [{ baseUrl, project: defaultProject, apiKey: null, used: baseUrl === used }];
-  const order = (one: Service) => `${one.baseUrl}#${one.project}`;
-  return [...keyless, ...entries].sort((a, b) => (order(a) < order(b) ? -1 : 1));
+  const used = profile.serviceName((await resolveBaseUrl(term, options)).value);
+  const usedProject = options.project ?? (await profile.readProject(term, used));
+  const entries: { service: string; project: string; apiKey?: string }[] =
+    await profile.readEntries(term);
+  const { baseUrl: chosen } = await readProfile(term);
+  const isKeyless = chosen !== undefined && !entries.some(({ service }) => service === chosen);
+  if (isKeyless) entries.push({ service: chosen, project: defaultProject });
+  return entries
+    .map(({ service, project, apiKey }) => ({
+      baseUrl: service,
+      project,
+      apiKey: apiKey === undefined ? null : endsOfKey(apiKey),
+      used: service === used && project === usedProject,
+    }))
+    .sort((a, b) => (`${a.baseUrl}#${a.project}` < `${b.baseUrl}#${b.project}` ? -1 : 1));
 }
 
 const columns: Column<Service>[] = [
@@ -149,19 +144,19 @@ const columns: Column<Service>[] = [
 ];
 
 /** Of a service that is known, most likely: those are named where the text is no address. */
-async function addressOf(term: Terminal, text: string): Promise<string> {
-  const known = [...new Set(entriesOf(await readProfile(term)).map((one) => one.service))];
+async function knownService(term: Terminal, text: string): Promise<string> {
+  const known = new Set((await profile.readEntries(term)).map(({ service }) => service));
   const hint =
-    known.length === 0
+    known.size === 0
       ? `Such as ${defaultBaseUrl}; the profile knows no service yet.`
-      : `A service has its address for a name. The profile knows ${listed(known)}`;
-  return serviceName(checkedUrl(text, '<base-url>', hint));
+      : `A service has its address for a name. The profile knows ${listed([...known])}`;
+  return profile.serviceName(parseBaseUrl(text, '<base-url>', hint));
 }
 
 /** What a service takes for a key, whoever made it. */
 const keyPattern = /^[\x21-\x7e]{16,256}$/;
 
-async function givenKey(term: Terminal, stdin: string | undefined, flag: string | undefined) {
+async function readKey(term: Terminal, stdin: string | undefined, flag: string | undefined) {
   // Not repeated: what is on the screen ends up in logs.
   if (stdin !== undefined && stdin !== '-') {
     throw usageError('A key is not an argument: give - to read it from stdin.');
@@ -169,20 +164,18 @@ async function givenKey(term: Terminal, stdin: string | undefined, flag: string 
   if (stdin === '-' && flag !== undefined) {
     throw usageError('Give the key by - or by --api-key, not by both.');
   }
-  const text =
-    stdin === '-'
-      ? await readSecret(term, 'The key, which is not shown: ')
-      : (flag ?? term.env.MEMORY_API_KEY ?? '');
-  const apiKey = text.trim();
+  const question = 'The key, which is not shown: ';
+  const text = stdin === '-' ? await readSecret(term, question) : (flag ?? term.env.MEMORY_API_KEY);
+  const apiKey = text?.trim() ?? '';
   if (apiKey === '') throw usageError('There is no key: set MEMORY_API_KEY, or give - for stdin.');
   if (keyPattern.test(apiKey)) return apiKey;
   throw usageError('That is not a key: it must be 16 to 256 visible ASCII characters.');
 }
 
-function unknown(baseUrl: string): CliError {
+function unknown(service: string): CliError {
   return new CliError({
     code: 'not_found',
-    message: `The profile does not know ${baseUrl}.`,
+    message: `The profile does not know ${service}.`,
     hint: 'Those it knows: memory profile list',
     exitCode: exitCodes.notFound,
   });

@@ -1,5 +1,6 @@
 import { type Origin, resolveApiKey, resolveBaseUrl } from '../client/connect.ts';
-import { endsOfKey, profilePath } from '../client/profile.ts';
+import { endsOfKey } from '../client/profile.ts';
+import { profilePath } from '../client/profile-file.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { GlobalOptions, Parent } from '../commander.ts';
 import { type Column, printJson, printResult, printTable } from '../terminal/output.ts';
@@ -54,17 +55,15 @@ async function settingsOf(
 ): Promise<Record<string, Setting>> {
   const baseUrl = await resolveBaseUrl(term, options);
   const key = await resolveApiKey(term, options, baseUrl.value);
+  const { project = null } = key ?? {};
+  const projectFrom = options.project === undefined ? 'profile' : 'flag';
   const place = term.platform === 'win32' ? term.env.APPDATA : term.env.XDG_CONFIG_HOME;
   return {
     baseUrl,
     apiKey: { value: key ? endsOfKey(key.value) : null, from: key?.from ?? null },
-    project: { value: key?.project ?? null, from: key?.project ? projectFrom(options) : null },
+    project: { value: project, from: project === null ? null : projectFrom },
     profile: { value: profilePath(term), from: place ? 'environment' : 'default' },
   };
-}
-
-function projectFrom({ project }: GlobalOptions): Origin {
-  return project === undefined ? 'profile' : 'flag';
 }
 
 const columns: Column<Setting & { name: string }>[] = [

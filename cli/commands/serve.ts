@@ -1,9 +1,10 @@
 import { resolveBaseUrl } from '../client/connect.ts';
 import { CliError, usageError } from '../client/errors.ts';
-import { serviceName, shownProfilePath, storeFirstRunKey } from '../client/profile.ts';
+import { serviceName, storeFirstRunKey } from '../client/profile.ts';
+import { shownProfilePath } from '../client/profile-file.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
-import { asGiven, databaseOption, databaseUrlOf, shownDatabase } from '../database.ts';
+import { databaseOption, databaseUrlOf, shownDatabase, withFlag } from '../database.ts';
 import { definedOnly, parsePort } from '../options.ts';
 import { serverSettingsText } from '../server-settings.ts';
 import { hint, note, noteStyled, type Terminal } from '../terminal/terminal.ts';
@@ -55,10 +56,10 @@ async function start(term: Terminal, options: Given, flag: string | undefined) {
 
 function cannotStart(error: unknown, url: string, flag: string | undefined): CliError {
   const told = error instanceof Error ? error.message : String(error);
-  if (told.startsWith('The settings cannot be used')) return usageError(asGiven(told, flag));
+  if (told.startsWith('The settings cannot be used')) return usageError(withFlag(told, flag));
   // Of what can go wrong only files have a code of the system; those errors name no setting.
   const isFile = error instanceof Error && 'code' in error;
-  const name = asGiven('MEMORY_DATABASE_URL', flag);
+  const name = withFlag('MEMORY_DATABASE_URL', flag);
   const message = isFile ? `${name} sqlite:${shownDatabase(url)} cannot be opened: ${told}` : told;
   return new CliError({ code: 'cannot_start', message });
 }

@@ -12,73 +12,58 @@ export function holdsSoLarge(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsSoLarge);
 }
 
+const text = /"(?:[^"\\\p{Cc}]|[\u007f-\u009f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/uy;
+const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)\b/y;
 const space = /[ \t\r\n]*/y;
-const scalar =
-  /"(?:[^"\\\p{Cc}]|[\u007f-\u009f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)\b/uy;
-
-type Expected = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or ]' | ', or }' | 'end';
 
 /** Where a text stops being JSON: line and column from 1, and what stands there. */
-export function whereJsonBreaks(text: string): { line: number; column: number; found: string } {
-  const open: Array<'[' | '{'> = [];
-  let expected: Expected = 'value';
+export function whereJsonBreaks(json: string): { line: number; column: number; found: string } {
+  /** What closes each value that is open, the innermost last. */
+  const open: string[] = [];
   let at = 0;
+  let expected = 'a value';
+  const eat = (pattern: RegExp) => {
+    pattern.lastIndex = at;
+    const isThere = pattern.test(json);
+    if (isThere) at = pattern.lastIndex;
+    return isThere;
+  };
+  const sign = (one: string) => json[at] === one && eat(/./y);
   for (;;) {
-    at = end(space, text, at) ?? at;
-    const token = text[at] ?? '';
-    const next = step(expected, token, open);
-    const after = next === undefined ? undefined : isMark(token) ? at + 1 : end(scalar, text, at);
-    if (next === undefined || after === undefined) return place(text, at, expected);
-    expected = next;
-    at = after;
+    eat(space);
+    const close = open.at(-1);
+    if (expected.endsWith(` or ${close}`) && sign(close ?? '')) {
+      open.pop();
+      expected = afterValue(open);
+    } else if (expected.startsWith('a name') && eat(text)) expected = ':';
+    else if (expected.startsWith(', or') && sign(',')) expected = close === ']' ? value : name;
+    else if (expected === ':' && sign(':')) expected = value;
+    else if (expected.startsWith(value) && sign('[')) expected = `${value} or ${push(open, ']')}`;
+    else if (expected.startsWith(value) && sign('{')) expected = `${name} or ${push(open, '}')}`;
+    else if (expected.startsWith(value) && (eat(text) || eat(scalar))) expected = afterValue(open);
+    else return placeOf(json, at, expected);
   }
 }
 
-/** What may follow a token, or undefined where the token itself may not stand. */
-function step(expected: Expected, token: string, open: Array<'[' | '{'>): Expected | undefined {
-  const afterValue = () =>
-    open.at(-1) === '[' ? ', or ]' : open.at(-1) === '{' ? ', or }' : 'end';
-  if (expected.includes(token) && (token === ']' || token === '}')) {
-    open.pop();
-    return afterValue();
-  }
-  if (expected.startsWith('name')) return token === '"' ? ':' : undefined;
-  if (expected === ':') return token === ':' ? 'value' : undefined;
-  if (expected.startsWith(',')) {
-    if (token !== ',') return undefined;
-    return expected === ', or ]' ? 'value' : 'name';
-  }
-  if (expected === 'end' || token === '') return undefined;
-  if (token === '[' || token === '{') {
-    open.push(token);
-    return token === '[' ? 'value or ]' : 'name or }';
-  }
-  return isMark(token) ? undefined : afterValue();
+const value = 'a value';
+const name = 'a name in double quotes';
+
+function push(open: string[], close: string): string {
+  open.push(close);
+  return close;
 }
 
-function isMark(token: string): boolean {
-  return token !== '' && '[]{},:'.includes(token);
+function afterValue(open: string[]): string {
+  return open.length === 0 ? 'the end' : `, or ${open.at(-1)}`;
 }
 
-function end(pattern: RegExp, text: string, at: number): number | undefined {
-  pattern.lastIndex = at;
-  return pattern.test(text) ? pattern.lastIndex : undefined;
-}
-
-const wantedIn: Partial<Record<Expected, string>> = {
-  value: 'a value',
-  'value or ]': 'a value or ]',
-  name: 'a name in double quotes',
-  'name or }': 'a name in double quotes or }',
-  end: 'the end',
-};
-
-function place(text: string, at: number, expected: Expected) {
-  const before = text.slice(0, at);
-  const line = before.split('\n').length;
-  const column = at - before.lastIndexOf('\n');
-  const rest = JSON.stringify(text.slice(at, at + 20).split('\n', 1)[0]);
-  const wanted = wantedIn[expected] ?? expected;
-  const found = at >= text.length ? 'the text ends here' : `found ${rest}`;
-  return { line, column, found: `${found} where ${wanted} should be` };
+function placeOf(json: string, at: number, expected: string) {
+  const before = json.slice(0, at);
+  const rest = JSON.stringify(json.slice(at, at + 20).split('\n', 1)[0]);
+  const found = at >= json.length ? 'the text ends here' : `found ${rest}`;
+  return {
+    line: before.split('\n').length,
+    column: at - before.lastIndexOf('\n'),
+    found: `${found} where ${expected} should be`,
+  };
 }

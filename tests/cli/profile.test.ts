@@ -2,12 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import {
-  profilePath,
-  readProfile,
-  serviceName,
-  storeFirstRunKey,
-} from '../../cli/client/profile.ts';
+import { serviceName, storeFirstRunKey } from '../../cli/client/profile.ts';
+import { profilePath, readProfile } from '../../cli/client/profile-file.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memory, temporaryFolder, testTerminal } from './command.ts';
 
