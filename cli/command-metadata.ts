@@ -2,7 +2,7 @@ import { usageError } from './client/errors.ts';
 import type { AnyCommand } from './commander.ts';
 
 /*
- * What a command can be given, as it was told to commander: for completion and for programs.
+ * The options, arguments and examples of a command, for completion and for the help as JSON.
  */
 
 export type Option = AnyCommand['options'][number];

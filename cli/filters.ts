@@ -16,7 +16,7 @@ export const externalIdFilter = new Option(
 ).argParser(parseName);
 export const metadataFilter = new Option(
   '-m, --metadata <key=value>',
-  'only with this value; may be repeated, then all must fit',
+  'only with this value; may be repeated, then all must match',
 ).argParser(addFilter);
 
 type Wanted = NonNullable<FilterFields['metadata']>;

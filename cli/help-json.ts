@@ -43,7 +43,7 @@ function helpAsJson(term: Terminal, command: AnyCommand) {
 const exitCodeMeanings: Record<keyof typeof exitCodes | 'interrupted', string> = {
   done: 'done',
   failed: 'failed, or some of several failed',
-  usage: 'the command line cannot be',
+  usage: 'the command line is wrong',
   notFound: 'not found',
   refused: 'the API key is missing or was refused',
   unreachable: 'the service cannot be reached',
@@ -79,12 +79,12 @@ const inBrackets = / \((?:better by )?(?:env: (\w+))?(?:, )?(?:default: (.+))?\)
 
 function optionOf(option: Option, command?: AnyCommand) {
   const { long = '', short = null, argChoices, defaultValue, defaultValueDescription } = option;
-  const [told = '', env, byDescription] = inBrackets.exec(option.description) ?? [];
+  const [brackets = '', env, byDescription] = inBrackets.exec(option.description) ?? [];
   const preset = defaultValueDescription ?? (option.negate ? undefined : defaultValue);
   return {
     name: long,
     short,
-    description: option.description.slice(0, option.description.length - told.length),
+    description: option.description.slice(0, option.description.length - brackets.length),
     takesValue: takesValue(option),
     value: valueName(option) ?? null,
     choices: argChoices ?? null,

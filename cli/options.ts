@@ -23,7 +23,7 @@ export function userOptionFor(description: string) {
 
 /**
  * Of two, the last alone would be taken. A parameter with a default does not count in `length`, by
- * which isRepeatable tells what collects its values.
+ * which isRepeatable() recognizes options that collect their values.
  */
 function onlyUser(user: string, previous: string | undefined = undefined): string {
   if (previous === undefined) return user;

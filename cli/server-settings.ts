@@ -26,8 +26,8 @@ export const serverSettings: Setting[] = [
 export function serverSettingsText(): string {
   const width = Math.max(...serverSettings.map(({ name }) => name.length));
   const lines = serverSettings.map(({ name, description, default: preset }) => {
-    const told = preset === undefined ? '' : ` (default: ${preset})`;
-    return `  ${name.padEnd(width)}  ${description}${told}`;
+    const suffix = preset === undefined ? '' : ` (default: ${preset})`;
+    return `  ${name.padEnd(width)}  ${description}${suffix}`;
   });
   return `\nBy the environment alone:\n${lines.join('\n')}`;
 }

@@ -19,7 +19,7 @@ export type BatchOptions = {
   timeout: number;
 };
 
-/** The largest body of a service that was not set otherwise. It may take more; nobody asks it. */
+/** The default body limit of a service, which a dry run assumes. */
 export const usualBodyBytes = 5 * 1024 * 1024;
 export const tooLarge = 'is larger than the 5 MiB that a service takes unless it was set otherwise';
 

@@ -16,12 +16,12 @@ export type ChunkOptions = {
 
 /** More is faster, and the rate limit counts requests; a change in the file sends so many again. */
 const linesInChunk = 500;
-/** Well below the body limit of 5 MiB: JSON written anew may be a little longer than it was. */
+/** Well below the body limit of 5 MiB: serializing a record again may make it a little longer. */
 const bytesInChunk = 4 * 1024 * 1024;
 
 /**
- * Groups lines by their place: every `linesInChunk` lines begin anew, so that a change in the file
- * leaves the chunks of the others, and so their keys, as they were.
+ * Groups lines by their position: a chunk starts every `linesInChunk` lines, so that a change in
+ * one part of the file leaves the other chunks, and so their keys, as they were.
  */
 export async function* chunkLines(
   lines: AsyncIterable<Line>,

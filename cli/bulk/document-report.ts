@@ -15,7 +15,7 @@ import {
 
 const maxKinds = 5;
 
-/** The report on files. What a link leads to may be of somebody else, so each one is named. */
+/** The report on files. It begins with every link that was not followed. */
 export async function openDocumentReport(
   term: Terminal,
   { json }: { json?: true | undefined },
@@ -44,7 +44,7 @@ export function orProblem(
       if (found.isNamed || codeOf(error) !== 'empty') {
         return { done: 0, problems: [problemOf(found, error)] };
       }
-      // A folder may hold such files for good reasons; who names one means it.
+      // A folder may hold empty files for a reason; a file that was named should have text.
       skip('without text');
       return { done: 0, problems: [] };
     }
@@ -86,7 +86,8 @@ function skippedLine(skipped: Search['skipped']): string {
   const sum = kinds.reduce((before, [, count]) => before + count, 0);
   const shown = kinds.slice(0, maxKinds).map(([kind, count]) => `${kind} (${count})`);
   const more = kinds.length > maxKinds ? ', …' : '';
-  const what = sum === 1 ? 'one that is no document' : `${sum} that are no documents`;
-  const line = `Skipped ${what}: ${shown.join(', ')}${more}. Name one that is text to take it.`;
+  const what =
+    sum === 1 ? 'one file that is not a document' : `${sum} files that are not documents`;
+  const line = `Skipped ${what}: ${shown.join(', ')}${more}. To ingest one that is text, name it.`;
   return escapeLine(line);
 }

@@ -35,7 +35,7 @@ export async function ingestFile(
   await reportIngest(term, client, accepted, options);
 }
 
-/** Two lines that each begin a value tell lines of records from one record over several lines. */
+/** If the first line is a whole JSON value and a second line follows, the file is JSON lines. */
 async function readInput(term: Terminal, path: string): Promise<BatchInput | { record: unknown }> {
   const lines = readLines(readUtf8(term, path));
   const first = await lines.next();

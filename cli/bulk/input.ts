@@ -41,7 +41,7 @@ function textOf(line: Line | undefined): string {
   return new TextDecoder().decode(line?.bytes.subarray(0, 1_000)).trim();
 }
 
-/** Records have data, memories have an id and content: told by the first line. */
+/** Records have data, memories have an id and content; the first line decides. */
 function isHeldBy(line: Line, held: Held): boolean {
   const parsed = parseRecord(line, undefined);
   if (isBad(parsed) || typeof parsed.item !== 'object' || parsed.item === null) return false;
@@ -56,7 +56,7 @@ function other(path: string, held: Held): CliError {
     ...(held === 'records'
       ? {
           message: `${inputName(path)} holds memories, as export prints them, not records.`,
-          hint: `To take them in: memory import ${file}`,
+          hint: `To import them: memory import ${file}`,
         }
       : {
           message: `${inputName(path)} holds records to ingest, not memories as export prints them.`,

@@ -44,7 +44,7 @@ export function parseRecord(line: Line, type: RecordType | undefined): Entry | B
   }
 }
 
-/** Of this line alone: the others, in a file turned as a whole, would be new ones. */
+/** Converts this line alone: converting the whole file would change the keys of the other lines. */
 function notUtf8(number: number): string {
   const inUtf8 = `sed -n ${number}p <file> | iconv -f WINDOWS-1252 -t UTF-8`;
   return `is not UTF-8 text; if it is in another character set: ${inUtf8}`;

@@ -24,9 +24,9 @@ function nothingNew(replayed: number, unit: Unit): string[] {
   const all = replayed === 1 ? `the one ${unit}` : `all ${replayed} ${unit}s`;
   return [
     `Nothing new: an earlier run has ingested ${all}.`,
-    'They are known for three days by their text and place, or by the key given,',
-    'even where what they became was changed or deleted since.',
-    'To ingest the same once more: --idempotency-key <any new text>',
+    'They are recognized for three days by their text and position, or by the given',
+    'key, even if their memories were changed or deleted since.',
+    'To ingest them again: --idempotency-key <any new text>',
   ];
 }
 

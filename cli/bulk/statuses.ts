@@ -4,7 +4,7 @@ import type { Ask } from '../client/rate-limiter.ts';
 /** A memory that is waited for. Many of one user are looked up in few requests. */
 export type Awaited = { memoryId: string; userId?: string | undefined };
 
-/** What the service says of it. A list tells its state alone. */
+/** What the service says of it. `status` is null where only a list was read. */
 export type Seen = {
   memoryId: string;
   state: Memory['status'] | 'gone';

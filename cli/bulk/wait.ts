@@ -54,10 +54,10 @@ export async function waitAndCount(
 function acceptedAll({ what, count, failed }: WaitOptions['accepted']): string {
   const those = count === 1 ? `1 ${what} is` : `${count} ${what}s are`;
   const all = failed === 0 && count > 1 ? `All ${those}` : those;
-  return `${all} accepted and will be processed; only the waiting was ended.`;
+  return `${all} accepted and will be processed; only the waiting has ended.`;
 }
 
-/** Whoever ends the wait is told what happens without it. */
+/** After an interruption, says what happens to what was accepted. */
 export async function hintIfInterrupted<Result>(
   term: Terminal,
   wait: Promise<Result>,

@@ -107,13 +107,13 @@ function otherProjects(service: string, projects: string[]): string {
   const which = projects.length === 1 ? first : '<name>';
   return (
     `The profile has keys of ${listed(projects)} there: add --project ${which},\n` +
-    `or for good: memory profile use ${service} --project ${which}`
+    `or permanently: memory profile use ${service} --project ${which}`
   );
 }
 
 const firstKey =
   'Set MEMORY_API_KEY. Where the server is to run: memory serve makes a first key;\n' +
-  'beside one that has keys, make another: memory keys create --save';
+  'where a server has keys already: memory keys create --save';
 
 function otherServices(known: string[]): string {
   if (known.length === 0) return firstKey;
@@ -121,7 +121,7 @@ function otherServices(known: string[]): string {
   const which = known.length === 1 ? url : '<url>';
   return (
     `Set MEMORY_API_KEY. The profile has a key for ${listed(known)}:\n` +
-    `add --base-url ${which}, or for good: memory profile use ${which}`
+    `add --base-url ${which}, or permanently: memory profile use ${which}`
   );
 }
 

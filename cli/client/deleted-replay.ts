@@ -4,7 +4,7 @@ import { CliError } from './errors.ts';
 
 /*
  * A repeated key is answered as it was the first time, also when the memory has been deleted since.
- * What was asked for is not there then, and nobody may be told that it is.
+ * The command must not report a memory that is no longer there.
  */
 
 export function rejectDeletedReplay(answer: { id: string }, did: 'saved' | 'updated'): void {
@@ -26,7 +26,7 @@ export async function rejectDeletedIngest(
 function deletedSince(id: string, did: 'saved' | 'updated' | 'ingested'): CliError {
   return new CliError({
     code: 'deleted_since',
-    message: `Nothing was ${did} now: this key ${did} ${id} before, which has been deleted since.`,
-    hint: 'For something new, give another --idempotency-key, or none.',
+    message: `Nothing was ${did}: this idempotency key ${did} ${id} before, which has been deleted since.`,
+    hint: 'For a new memory, use another --idempotency-key, or none.',
   });
 }

@@ -1,6 +1,6 @@
 import type { FieldError } from '../../sdk/index.ts';
 
-/** What the process ends with. */
+/** Exit codes of the process. */
 export const exitCodes = {
   done: 0,
   failed: 1,
@@ -12,7 +12,7 @@ export const exitCodes = {
   notAsked: 9,
 } as const;
 
-/** A failure as it is told: what happened and why, and what to run next. */
+/** A failure as it is reported: what happened and why, and what to run next. */
 export type Failure = {
   code: string;
   message: string;
@@ -23,7 +23,7 @@ export type Failure = {
   exitCode: number;
 };
 
-/** Thrown by our own code; the SDK's errors are put into these words in describe.ts. */
+/** Thrown by our own code; report-error.ts turns errors of the SDK into the same shape. */
 export class CliError extends Error implements Failure {
   override name = 'CliError';
   readonly code: string;
@@ -39,13 +39,13 @@ export class CliError extends Error implements Failure {
   }
 }
 
-/** The command was called in a way it cannot be. */
+/** The command line is wrong. */
 export function usageError(message: string, hint?: string): CliError {
   const why = { code: 'usage', message, exitCode: exitCodes.usage };
   return new CliError(hint === undefined ? why : { ...why, hint });
 }
 
-/** Everything that was to be said has been said; only the exit code is left. */
+/** Ends the command with an exit code; everything has been reported. */
 export class ExitWith extends Error {
   override name = 'ExitWith';
   readonly exitCode: number;

@@ -68,9 +68,9 @@ export async function storeOwnKey(term: Terminal, entry: Entry): Promise<string[
     return { ...profile, keys: { ...profile.keys, [entryName(entry)]: { apiKey } } };
   });
   const of = project === defaultProject ? '' : `, project ${project},`;
-  const stored = `Kept for ${service}${of} in ${shownProfilePath(term)}.`;
+  const stored = `Stored for ${service}${of} in ${shownProfilePath(term)}.`;
   if (before === undefined || before === apiKey) return [stored];
-  return [stored, `It replaces the key kept before: ${endsOfKey(before)}`];
+  return [stored, `It replaces the key stored before: ${endsOfKey(before)}`];
 }
 
 /** The service that commands use when nothing else names one. */

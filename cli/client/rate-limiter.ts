@@ -7,11 +7,11 @@ import { note, type Terminal } from '../terminal/terminal.ts';
 const policyName: (typeof headers)['rateLimitPolicy'] = 'RateLimit-Policy';
 const limitName: (typeof headers)['rateLimit'] = 'RateLimit';
 
-/** Of the rate limit, left to the others who share it. */
-const shareOfOthers = 0.25;
+/** The share of the rate limit that is left to other clients of the project. */
+const reservedShare = 0.25;
 /** A shorter pause is over before one has read of it. */
 const minReportedMs = 1_900;
-/** Where a 429 names no time, and where the service is away, as when it is started anew. */
+/** The pause after a 429 without Retry-After, and while the service cannot be reached. */
 const busyMs = 5_000;
 const awayMs = 1_000;
 /** What is done when the time is over may still be asked for that long. */
@@ -61,11 +61,11 @@ function openRateLimiter(term: Terminal, until: number) {
   let reportedUntil = 0;
   const leftMs = () => Math.min(pausedUntil, until) - term.now();
 
-  async function tell(): Promise<void> {
+  async function reportPause(): Promise<void> {
     if (reportedUntil >= pausedUntil || leftMs() < minReportedMs) return;
     reportedUntil = pausedUntil;
     const seconds = Math.ceil(leftMs() / 1_000);
-    await note(term, `The rest of the rate limit is left to others; going on in ${seconds} s.`);
+    await note(term, `Pausing for ${seconds} s to leave some of the rate limit to other clients.`);
   }
 
   function pause(ms: number): undefined {
@@ -78,11 +78,11 @@ function openRateLimiter(term: Terminal, until: number) {
     read(headers: Headers): void {
       const [, quota] = /;q=(\d+)/.exec(headers.get(policyName) ?? '') ?? [];
       const [, left, seconds] = /;r=(\d+);t=(\d+)/.exec(headers.get(limitName) ?? '') ?? [];
-      if (Number(left) < Number(quota) * shareOfOthers) pause(Number(seconds) * 1_000);
+      if (Number(left) < Number(quota) * reservedShare) pause(Number(seconds) * 1_000);
     },
     /** False where the deadline comes first. */
     async ready(): Promise<boolean> {
-      await tell();
+      await reportPause();
       while (leftMs() > 0) await setTimeout(leftMs(), undefined, { signal: term.interrupted });
       return pausedUntil <= until && term.now() < until + graceMs;
     },

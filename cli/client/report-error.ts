@@ -15,10 +15,10 @@ type Context = { called: AnyCommand; baseUrl?: string; apiKey?: string; project?
 
 /** On stderr for people; with --json on stdout, where a program reads. */
 export async function reportFailure(term: Terminal, json: true | undefined, failure: Failure) {
-  const { exitCode: _, ...told } = failure;
+  const { exitCode: _, ...shown } = failure;
   const { message, requestId } = failure;
   const hint = failure.hint === null ? null : asCalled(term, failure.hint);
-  if (json) return printJson(term, { error: { ...told, hint } });
+  if (json) return printJson(term, { error: { ...shown, hint } });
   const lines = [`${paint(term.stderr, 'red', 'Error:')} ${escapeControls(message)}`];
   if (hint !== null) lines.push(escapeControls(hint));
   if (requestId !== null)

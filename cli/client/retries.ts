@@ -12,7 +12,7 @@ const minReportedMs = 1_900;
 export function reportRetries(term: Terminal): (event: Wait) => void {
   let reportedUntil = 0;
   return ({ error, retryInMs = 0 }) => {
-    // Of requests that wait side by side, one is told.
+    // Of concurrent requests that wait, one is reported.
     if (retryInMs < minReportedMs || term.now() < reportedUntil) return;
     reportedUntil = term.now() + retryInMs;
     void noteStyled(term, waitLine(term, error, retryInMs));

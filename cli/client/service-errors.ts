@@ -60,12 +60,12 @@ function isProxy(status: number): boolean {
 }
 
 function fromProxy(error: MemoryServiceError): Words {
-  const message = `Something before the service answered for it: ${foundIn(error)}.`;
+  const message = `A proxy in front of the service answered: ${foundIn(error)}.`;
   return { message, hint: `Try again in ${retryTime(error) ?? 'a while'}.` };
 }
 
 function fromStranger(error: MemoryServiceError, baseUrl: string): Words {
-  const message = `What answered is not the memory service: ${foundIn(error)}.`;
+  const message = `The server at this address is not the memory service: ${foundIn(error)}.`;
   return { message, hint: hintAbout(baseUrl) };
 }
 
@@ -78,7 +78,7 @@ function retryTime({ retryAfterMs }: MemoryServiceError): string | undefined {
   return retryAfterMs === undefined ? undefined : `${Math.ceil(retryAfterMs / 1000)} s`;
 }
 
-/** What the service says of headers helps nobody here; which key it was does. */
+/** Names the key that was refused; the service only speaks of headers. */
 async function keyRefused(
   term: Terminal,
   { status, message }: MemoryServiceError,
@@ -133,8 +133,8 @@ function hintFor(error: MemoryServiceError): string | undefined {
 
 function stillProcessing(error: MemoryServiceError): Words {
   const id = 'memoryId' in error ? String(error.memoryId) : '<id>';
-  const message = `${id} is still processing. Nothing is lost, the service goes on with it.`;
-  return { message, hint: `Wait on: memory wait ${id}`, exitCode: exitCodes.processing };
+  const message = `${id} is still processing. Nothing is lost; the service continues.`;
+  return { message, hint: `Continue waiting: memory wait ${id}`, exitCode: exitCodes.processing };
 }
 
 function unreachable(error: MemoryServiceError, baseUrl: string): Words {
@@ -142,7 +142,7 @@ function unreachable(error: MemoryServiceError, baseUrl: string): Words {
   if (baseUrl.startsWith('https:') && /EPROTO|WRONG_VERSION/.test(causeCode(error))) {
     const message = `Cannot reach ${baseUrl} (no TLS on that port).`;
     const plain = baseUrl.replace('https:', 'http:');
-    return { message, hint: `If it is a plain one, use http:// instead: ${plain}`, exitCode };
+    return { message, hint: `If the port has no TLS, use http:// instead: ${plain}`, exitCode };
   }
   const isLocal = /^https?:\/\/(127\.|localhost\b|\[::1\])/.test(baseUrl);
   const message = `Cannot reach ${baseUrl} (${whyUnreachable(error)}).`;

@@ -6,7 +6,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { capitalized, quoted } from '../terminal/text.ts';
 import { exitCodes, type Failure } from './errors.ts';
 
-/** What commands are called elsewhere: those of the program itself, and those of its groups. */
+/** Names of commands in other tools: of the program itself, and of its groups. */
 const elsewhere: Record<string, string> = {
   add: 'save',
   create: 'save',
@@ -31,7 +31,7 @@ const elsewhere: Record<string, string> = {
   'profile delete': 'remove',
 };
 
-/** What options are called elsewhere; told where the command has the one that is meant. */
+/** Names of options in other tools; suggested where the command has the option that is meant. */
 const optionsElsewhere: Record<string, string> = {
   '--page': '--cursor',
   '--offset': '--cursor',
@@ -55,11 +55,11 @@ export function usageFailure(term: Terminal, error: CommanderError, called: AnyC
   };
 }
 
-/** A name from elsewhere tells more than one that is spelt alike. */
+/** A known name of another tool is a better suggestion than a similar spelling. */
 function withMeant(message: string, called: AnyCommand): string {
-  const [, told, kind, word = ''] = /^(unknown (command|option) '([^']*)')/.exec(message) ?? [];
+  const [, problem, kind, word = ''] = /^(unknown (command|option) '([^']*)')/.exec(message) ?? [];
   const meant = kind === 'command' ? meantCommand(word, called) : meantOption(word, called);
-  return meant === undefined ? message : `${told}\n(Did you mean ${meant}?)`;
+  return meant === undefined ? message : `${problem}\n(Did you mean ${meant}?)`;
 }
 
 function meantCommand(word: string, called: AnyCommand): string | undefined {

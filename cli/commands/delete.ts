@@ -20,9 +20,9 @@ export function addDelete(program: Parent, term: Terminal): void {
     .command('delete')
     .argument('[id]', 'of the memory', parseId)
     .usage('<id> | --user <id> [options]')
-    .description('Delete a memory for good, or everything of a user.')
+    .description('Delete a memory permanently, or everything of a user.')
     .addOption(userOptionFor('everything of this user'))
-    .option('-y, --yes', 'do not ask; needed where there is nobody to ask')
+    .option('-y, --yes', 'do not ask; needed where stdin is not a terminal')
     .addOption(idempotencyKeyOption);
   command.action(async (id) => {
     const options = command.optsWithGlobals();
@@ -60,15 +60,15 @@ async function deleteAll(term: Terminal, options: Options): Promise<void> {
   await note(term, `Deleted ${memoriesOf(deleted)} of ${userId}.`);
 }
 
-/** In a script nobody can be asked, so it says beforehand that it means it. */
+/** A script cannot be asked, so it has to confirm in advance with --yes. */
 async function askFirst(term: Terminal, userId: string): Promise<void> {
   if (!term.stdin.isTerminal || !term.stderr.isTerminal) {
     throw usageError(
-      'Deleting everything of a user needs --yes where nobody can be asked.',
+      'Deleting everything of a user needs --yes where stdin is not a terminal.',
       `Such as: memory delete --user ${quoted(userId)} --yes`,
     );
   }
-  if (await confirm(term, `Delete every memory of ${escapeControls(userId)} for good?`)) return;
+  if (await confirm(term, `Delete every memory of ${escapeControls(userId)} permanently?`)) return;
   await note(term, 'Nothing was deleted.');
   throw new ExitWith(exitCodes.failed);
 }

@@ -20,7 +20,7 @@ const columnsAt = (term: Terminal): Column<Finding>[] => [
 export function addDoctor(program: Parent, term: Terminal): void {
   const command = program
     .command('doctor')
-    .description('Look the database over and say what to do. Exits with 1 on a failure.')
+    .description('Check the database and say what to do. Exits with 1 on a failure.')
     .addOption(databaseOption);
   command.action(async () => {
     const { json, database } = command.optsWithGlobals();

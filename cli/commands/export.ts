@@ -11,7 +11,10 @@ export function addExport(program: Parent, term: Terminal): void {
     .command('export')
     .description('Print every memory of the project as JSON, one on each line.')
     .addOption(userOptionFor('only those of this user'))
-    .addHelpText('after', '\nThese lines are what memory import takes, here or elsewhere.');
+    .addHelpText(
+      'after',
+      '\nThese lines are what memory import reads, here or on another service.',
+    );
   command.action(async () => {
     const options = command.optsWithGlobals();
     const userId = options.user === undefined ? undefined : needUser(options.user);
@@ -19,10 +22,11 @@ export function addExport(program: Parent, term: Terminal): void {
     const memories = client.export(definedOnly({ userId }), { signal: term.interrupted });
     const { count, error } = await printLines(term, memories);
     if (error instanceof OutputClosed) throw error;
-    const told = memoriesOf(count);
-    if (error !== undefined) await note(term, `Stopped after ${told}: the export is not whole.`);
+    const exported = memoriesOf(count);
+    if (error !== undefined)
+      await note(term, `Stopped after ${exported}: the export is not whole.`);
     if (error !== undefined) throw error;
-    if (!options.json) await note(term, `Exported ${told}.`);
+    if (!options.json) await note(term, `Exported ${exported}.`);
   });
   addExamples(command, [
     'memory export > memories.jsonl',

@@ -8,7 +8,7 @@ export function addImport(program: Parent, term: Terminal): void {
   const command = program
     .command('import')
     .argument('<file>', 'JSON lines; - for stdin')
-    .description('Take in what export printed: memories as JSON, one on each line.')
+    .description('Import what export printed: memories as JSON, one on each line.')
     .addOption(errorsOutOption)
     .addOption(idempotencyKeysOption)
     .addHelpText('after', help);

@@ -42,13 +42,13 @@ A line: {"type":"event","userId":"u-1","data":{"name":"signed up","plan":"pro"}}
 Types: event, profile, ticket, document, conversation.
 
 Bad lines are reported and do not stop the rest. Lines with the same externalId
-are done in their order, others in any, 500 in a request.
+are sent in order, all others in any order, 500 in a request.
 
 Running the same command again doubles nothing. Lines with an externalId are
-sent again and update the same memory, so that it ends up as the file says. The
-others are known for three days by their text and place: they are skipped, and
-counted as replayed, even if what they became was changed or deleted since.
+sent again and update the same memory. All other lines are recognized for three
+days by their text and position: they are skipped and counted as replayed, even
+if the memory was changed or deleted since.
 
-To mend bad lines, correct those of --errors-out in a file of their own and
+To correct bad lines, edit those of --errors-out in a file of their own and
 ingest that: jq -r .text bad.jsonl > corrected.jsonl. A file that was edited or
 added to is a new one, and would save again what has no externalId.`;

@@ -178,12 +178,12 @@ function repeated(flags: string, description: string): AnyOption {
   return new Option(flags, description).argParser(shared.collect);
 }
 
-/** `user: Where is it?` → who spoke, and what. */
+/** Splits `user: Where is it?` into author and content. */
 function splitAuthor(text: string, option: string, name: 'author' | 'role') {
   const [, author, content] = /^\s*([^:]*[^:\s])\s*:\s*(.+)$/s.exec(text) ?? [];
   if (author !== undefined && content !== undefined) return { [name]: author, content };
   throw usageError(
-    `${option} "${text}" does not say who spoke.`,
+    `${option} "${text}" names no author.`,
     `Write it as: ${option} "user: Where is it?"`,
   );
 }

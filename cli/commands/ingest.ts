@@ -23,7 +23,7 @@ export function addIngest(program: Parent, term: Terminal): void {
   addIngestBatch(group, term);
 }
 
-/** Whoever says how long to wait means to. */
+/** --timeout without --wait would be ignored. */
 function refuseIdleTimeout(command: AnyCommand): void {
   if (command.opts().wait || command.getOptionValueSource('timeout') !== 'cli') return;
   throw usageError('--timeout is how long --wait waits: add --wait, or leave it out.');

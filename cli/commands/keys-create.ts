@@ -19,10 +19,10 @@ import { quoted } from '../terminal/text.ts';
 export function addCreate(group: Parent, term: Terminal): void {
   const command = group
     .command('create')
-    .description('Make an API key. It is printed once; only --save keeps it.')
+    .description('Make an API key. It is printed once; only --save stores it.')
     .option('--name <name>', 'what it is for', 'unnamed')
     .addOption(expiresOption)
-    .option('--save', 'keep it in the profile: this command line uses it from now on')
+    .option('--save', 'store it in the profile: this command line uses it from now on')
     .addOption(databaseOption)
     .addHelpText(
       'after',
@@ -52,7 +52,7 @@ type Options = GlobalOptions & {
 };
 
 const howToUse =
-  'It is shown only this once. To use it: export MEMORY_API_KEY=<key>; to have it kept: --save';
+  'It is shown only this once. To use it: export MEMORY_API_KEY=<key>; to store it: --save';
 
 /** Makes and prints the key; what comes after depends on whether that could be printed. */
 async function createKey(term: Terminal, options: Options) {
@@ -88,8 +88,8 @@ async function serviceOf(term: Terminal, options: GlobalOptions): Promise<string
   const { value, from } = await resolveBaseUrl(term, options);
   if (from !== 'profile') return serviceName(value);
   throw usageError(
-    `Which service is the key for? The profile is about ${value}.`,
-    `Say it: memory keys create --save --base-url ${value}, or ${defaultBaseUrl}`,
+    `Which service is the key for? The profile uses ${value}.`,
+    `Name it: memory keys create --save --base-url ${value}, or ${defaultBaseUrl}`,
   );
 }
 

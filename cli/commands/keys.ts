@@ -10,7 +10,9 @@ import { addRevoke } from './keys-revoke.ts';
 export function addKeys(program: Parent, term: Terminal): void {
   const group = program
     .command('keys')
-    .description('Make and revoke API keys. Works on the database itself, beside the server.')
+    .description(
+      'Make and revoke API keys. Works on the database itself; the server may be running.',
+    )
     .helpCommand('help [command]', 'Show the help of a command.');
   addCreate(group, term);
   addList(group, term);

@@ -47,7 +47,7 @@ export function addList(program: Parent, term: Terminal): void {
     const page = await client.list(query, { signal: term.interrupted });
     if (options.json) return printJson(term, page);
     const narrowed = Object.keys(filters).length > 0;
-    await printPage(term, page, `No memories of ${userId}${narrowed ? ' fit' : ''}.`);
+    await printPage(term, page, `No memories of ${userId}${narrowed ? ' match' : ''}.`);
   });
   addExamples(command, [
     'memory list --user u-1',

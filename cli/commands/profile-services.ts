@@ -25,7 +25,7 @@ export function addSet(group: Parent, term: Terminal): void {
     .command('set')
     .argument('<base-url>', url)
     .argument('[-]', 'read the key from stdin; else it is that of --api-key or MEMORY_API_KEY')
-    .description('Keep the key of a service, for this user of this machine alone.')
+    .description('Store the key of a service, readable by this user only.')
     .addHelpText(
       'after',
       "\nBetter by stdin or MEMORY_API_KEY: what is typed stays in the shell's history.",
@@ -76,7 +76,7 @@ export function addUse(group: Parent, term: Terminal): void {
     if (term.env.MEMORY_BASE_URL) await note(term, 'But MEMORY_BASE_URL is set and wins over it.');
     if ((await resolveApiKey(term, {}, service)) !== undefined) return;
     const set = `memory profile set ${service} -${isNamed ? ` --project ${project}` : ''}`;
-    await hint(term, `No key is kept for it. To keep one: ${set}`);
+    await hint(term, `No key is stored for it. To store one: ${set}`);
   });
   addExamples(command, ['memory profile use https://memory.example']);
 }
@@ -85,7 +85,7 @@ export function addRemove(group: Parent, term: Terminal): void {
   const command = group
     .command('remove')
     .argument('<base-url>', url)
-    .description('Forget a service and its keys, or that of one --project. They stay valid.');
+    .description('Remove a service and its keys, or the key of one --project. Keys stay valid.');
   command.action(async (address) => {
     const { json, project } = command.optsWithGlobals();
     const service = await knownService(term, address);
@@ -107,7 +107,7 @@ export function addProfileList(group: Parent, term: Terminal): void {
     if (options.json) return printJson(term, { items });
     await printTable(term, columns, items);
     if (items.length > 0) return;
-    await hint(term, 'None yet. To keep one: memory profile set <base-url> -');
+    await hint(term, 'None yet. To store one: memory profile set <base-url> -');
   });
   addExamples(command, ['memory profile list']);
 }
@@ -153,7 +153,7 @@ async function knownService(term: Terminal, text: string): Promise<string> {
   return profile.serviceName(parseBaseUrl(text, '<base-url>', hint));
 }
 
-/** What a service takes for a key, whoever made it. */
+/** What a service accepts as a key. */
 const keyPattern = /^[\x21-\x7e]{16,256}$/;
 
 async function readKey(term: Terminal, stdin: string | undefined, flag: string | undefined) {

@@ -34,7 +34,7 @@ export function addServe(program: Parent, term: Terminal): void {
     } finally {
       await server.stop();
     }
-    // A pipe that nobody reads would keep the process for ever.
+    // A pipe without a reader would keep the process alive.
     const unread = setTimeout(() => process.exit(), lastWordMs);
     await note(term, 'Stopped.');
     clearTimeout(unread);
@@ -55,12 +55,14 @@ async function start(term: Terminal, options: Given, flag: string | undefined) {
 }
 
 function cannotStart(error: unknown, url: string, flag: string | undefined): CliError {
-  const told = error instanceof Error ? error.message : String(error);
-  if (told.startsWith('The settings cannot be used')) return usageError(withFlag(told, flag));
+  const reason = error instanceof Error ? error.message : String(error);
+  if (reason.startsWith('The settings cannot be used')) return usageError(withFlag(reason, flag));
   // Of what can go wrong only files have a code of the system; those errors name no setting.
   const isFile = error instanceof Error && 'code' in error;
   const name = withFlag('MEMORY_DATABASE_URL', flag);
-  const message = isFile ? `${name} sqlite:${shownDatabase(url)} cannot be opened: ${told}` : told;
+  const message = isFile
+    ? `${name} sqlite:${shownDatabase(url)} cannot be opened: ${reason}`
+    : reason;
   return new CliError({ code: 'cannot_start', message });
 }
 
@@ -93,7 +95,7 @@ async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCre
   await hint(term, ['', ...lines, ''].join('\n'));
 }
 
-/** Whether commands reach this service without being told. */
+/** Whether commands use this service without --base-url. */
 async function isUsed(term: Terminal, baseUrl: string): Promise<boolean> {
   const used = await resolveBaseUrl(term, {}).catch(() => null);
   return used !== null && serviceName(used.value) === baseUrl;
@@ -105,13 +107,13 @@ async function storeKey(term: Terminal, baseUrl: string, apiKey: string) {
   try {
     if (await storeFirstRunKey(term, baseUrl, apiKey)) {
       const path = shownProfilePath(term);
-      return { done: true, message: `It is kept for this command line in ${path}.` };
+      return { done: true, message: `It is stored for this command line in ${path}.` };
     }
     const message = `Your profile holds another key for ${baseUrl}${otherwise}`;
     return { done: false, message };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return { done: false, message: `It could not be kept (${why})${otherwise}` };
+    return { done: false, message: `It could not be stored (${why})${otherwise}` };
   }
 }
 

@@ -31,7 +31,7 @@ export function addWait(program: Parent, term: Terminal): void {
       await printOutcome(out.term, options.json, outcome);
     });
     if (pending.length > 0) {
-      await hint(term, `Nothing is lost. Wait on: memory wait ${pending.join(' ')}`);
+      await hint(term, `Nothing is lost. Continue waiting: memory wait ${pending.join(' ')}`);
     }
     out.end(exitCode);
   });

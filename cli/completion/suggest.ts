@@ -42,7 +42,7 @@ export function suggest(program: AnyCommand, line: string): Suggestions {
   if (argument !== undefined) return valuesOf(argument, current);
   const commands = commandsOf(command);
   if (commands.length > 0) return given === 0 ? fitting(commands, current) : [];
-  // Where nothing else can come, what the command can still be told.
+  // Where nothing else can follow, suggest the options that are left.
   return current === '' && !onlyArguments ? optionsAt(place, '--') : [];
 }
 

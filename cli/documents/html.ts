@@ -1,7 +1,7 @@
 import { decodeEntities } from './entities.ts';
 import { type Layout, openLayout } from './layout.ts';
 
-/** What nobody reads on the page, or what is no text. */
+/** Elements whose content is not visible text. */
 const unread = new Set(
   'script style template noscript iframe object svg canvas audio video noembed noframes'.split(' '),
 );

@@ -84,6 +84,6 @@ function tooLarge(path: string): CliError {
 
 function empty(path: string, source: string): CliError {
   const name = inputName(path);
-  const message = source.trim() === '' ? `${name} is empty.` : `${name} holds no text to read.`;
+  const message = source.trim() === '' ? `${name} is empty.` : `${name} contains no readable text.`;
   return new CliError({ code: 'empty', message });
 }

@@ -12,12 +12,12 @@ export async function* readBytes(term: Terminal, path: string): AsyncGenerator<U
   }
   const file = path === '-' ? undefined : fileAt(term, path);
   if (file !== undefined && mayLackWriter(path, file)) {
-    await note(term, `${path} is a pipe: reading what is written to it, once somebody does.`);
+    await note(term, `${path} is a pipe; waiting for something to be written to it.`);
   }
   yield* readPieces(term, path);
 }
 
-/** The same of what is to be text. What it begins with is told once, not for every line. */
+/** The bytes of a UTF-8 text. UTF-16 and gzip are reported once, not for every line. */
 export async function* readUtf8(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
   let head = '';
   for await (const piece of readBytes(term, path)) {

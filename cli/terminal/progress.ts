@@ -41,11 +41,11 @@ export function progressLine(
   seconds: number,
 ): string {
   const rate = Math.round(records / seconds);
-  const told = `${records.toLocaleString('en')} records  ${rate.toLocaleString('en')}/s`;
-  if (!totalBytes || bytes === 0) return told;
+  const line = `${records.toLocaleString('en')} records  ${rate.toLocaleString('en')}/s`;
+  if (!totalBytes || bytes === 0) return line;
   const share = Math.min(1, bytes / totalBytes);
   const bar = '█'.repeat(Math.round(share * 20)).padEnd(20, '░');
   const left = Math.ceil((seconds / share) * (1 - share));
   const time = left < 120 ? `${left} s` : `${Math.ceil(left / 60)} min`;
-  return `${bar} ${Math.floor(share * 100)}%  ${told}  ${time} left`;
+  return `${bar} ${Math.floor(share * 100)}%  ${line}  ${time} left`;
 }

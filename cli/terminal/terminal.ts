@@ -10,7 +10,7 @@ export type Output = {
   readonly isTerminal: boolean;
   readonly columns: number;
   readonly color: boolean;
-  /** Settles when the data has left the process; rejects with OutputClosed when nobody reads. */
+  /** Settles when the data has left the process; OutputClosed if the pipe is closed. */
   write(data: string | Uint8Array): Promise<void>;
 };
 

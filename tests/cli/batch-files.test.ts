@@ -91,7 +91,7 @@ describe('a file for another command names that', () => {
     const { id } = await server.client.save({ userId: 'other', content: 'a' });
     const exported = await memory(['export', '--user', 'other']);
     const ingested = await memory([...batch, '-'], { stdin: exported.stdout });
-    expect(ingested.stderr).toContain('\nTo take them in: memory import -\n');
+    expect(ingested.stderr).toContain('\nTo import them: memory import -\n');
     const imported = await memory(['import', '-'], { stdin: event('other', 'a') });
     expect(imported.stderr).toContain('\nTo ingest them: memory ingest batch -\n');
     expect([ingested.code, imported.code]).toEqual([1, 1]);

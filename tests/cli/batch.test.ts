@@ -58,9 +58,9 @@ describe('memory ingest batch', () => {
     expect(again).toMatchObject({ code: 0, stdout: summary(0, 1_600, 0) });
     expect(again.stderr).toBe(
       'Nothing new: an earlier run has ingested all 1600 lines.\n' +
-        'They are known for three days by their text and place, or by the key given,\n' +
-        'even where what they became was changed or deleted since.\n' +
-        'To ingest the same once more: --idempotency-key <any new text>\n',
+        'They are recognized for three days by their text and position, or by the given\n' +
+        'key, even if their memories were changed or deleted since.\n' +
+        'To ingest them again: --idempotency-key <any new text>\n',
     );
     expect(await countOf('equal')).toBe(1_600);
   });

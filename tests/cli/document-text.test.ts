@@ -37,7 +37,7 @@ describe('what cannot be read', () => {
       'r.pdf is application/pdf, not text. Turn it into text first: pdftotext r.pdf',
       'page.html is in the character set x-none, which is not known here. ' +
         'Turn it into UTF-8 first: iconv -f x-none -t UTF-8 page.html',
-      'script.html holds no text to read.',
+      'script.html contains no readable text.',
       'There is no file none.md.',
       '2 ingested, 7 failed.',
     ]);
@@ -107,7 +107,7 @@ describe('a folder with odd files', () => {
     using folder = inFolder('odd', odd);
     const { code, stdout, stderr } = await folder.ingest(['d']);
     expect(names(stdout)).toEqual(['d/a.md']);
-    expect(stderr).toStartWith('Skipped 2 that are no documents: without text (2).');
+    expect(stderr).toStartWith('Skipped 2 files that are not documents: without text (2).');
     expect(code).toBe(0);
     expect(await folder.ingest(['d', 'd/b.md'])).toMatchObject({ code: 0 });
     expect(await folder.ingest(['d/b.md', 'd/a.md'])).toMatchObject({ code: 1 });

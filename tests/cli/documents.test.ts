@@ -41,7 +41,7 @@ describe('a folder', () => {
     const { code, stdout, stderr } = await folder.ingest(['docs']);
     expect(names(stdout)).toEqual(all);
     expect(lines(stderr)).toEqual([
-      'Skipped 2 that are no documents: without extension (1), .png (1). Name one that is text to take it.',
+      'Skipped 2 files that are not documents: without extension (1), .png (1). To ingest one that is text, name it.',
       '3 ingested, 0 failed.',
     ]);
     expect(code).toBe(0);
@@ -199,7 +199,7 @@ test('--dry-run reads and checks every file, and sends nothing', async () => {
   expect(stdout).toBe(
     'docs/a/c.html\ttext/html\tThird\ndocs/a/d.TXT\ttext/plain\t\ndocs/b.md\ttext/markdown\tSecond\n',
   );
-  expect(stderr).toContain('U+0000.\nSkipped 3 that are no documents: ');
+  expect(stderr).toContain('U+0000.\nSkipped 3 files that are not documents: ');
   expect(stderr).toContain('without text (1)');
   expect(stderr).toEndWith('3 valid, 1 failed.\n');
   expect(code).toBe(1);
@@ -286,7 +286,9 @@ test('a pipe that has a name is no document: exit 1, and no wait for its writer'
     'Error: fifo is a pipe, not a file.\nTo read from it: memory ingest document - < fifo\n',
   );
   const inside = await folder.ingest(['.']);
-  expect(inside.stderr).toStartWith('Skipped one that is no document: pipes and devices (1).');
+  expect(inside.stderr).toStartWith(
+    'Skipped one file that is not a document: pipes and devices (1).',
+  );
   expect({ code: inside.code, found: names(inside.stdout) }).toEqual({ code: 0, found: ['a.md'] });
   symlinkSync('fifo', folder.file('to-fifo.md'));
   expect((await folder.ingest(['*.md'])).stderr).toContain(': pipes and devices (1).');

@@ -232,7 +232,7 @@ describe('a wait that does not end well', () => {
     const argv = ['wait', 'mem_a', 'mem_b', '--timeout', '1s'];
     const { code, stdout, stderr } = await memory(argv, endpoint);
     expect(lines(stdout)).toEqual(['mem_a\tprocessing', 'mem_b\tprocessing']);
-    expect(stderr).toBe('Nothing is lost. Wait on: memory wait mem_a mem_b\n');
+    expect(stderr).toBe('Nothing is lost. Continue waiting: memory wait mem_a mem_b\n');
     expect(code).toBe(8);
   });
 

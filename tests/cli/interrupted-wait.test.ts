@@ -41,7 +41,7 @@ const events = (count: number) =>
     JSON.stringify({ type: 'event', userId: 'many', data: { name: `e${at}` } }),
   ).join('\n');
 const interrupted = { error: { code: 'interrupted' } };
-const onlyWaiting = 'accepted and will be processed; only the waiting was ended.\n';
+const onlyWaiting = 'accepted and will be processed; only the waiting has ended.\n';
 
 test('many records', async () => {
   await using proxy = interruptedAt('SIGINT');

@@ -204,7 +204,7 @@ describe('memory list, narrowed', () => {
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'No memories of narrowed fit.\n',
+      stderr: 'No memories of narrowed match.\n',
     });
   });
 });

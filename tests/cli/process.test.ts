@@ -104,7 +104,7 @@ print(process_count)`;
     using folder = temporaryFolder();
     const fifo = folder.file('fifo');
     expect(Bun.spawnSync(['mkfifo', fifo]).exitCode).toBe(0);
-    const told = `${fifo} is a pipe: reading what is written to it, once somebody does.\n`;
+    const told = `${fifo} is a pipe; waiting for something to be written to it.\n`;
     const record = JSON.stringify({ userId: 'fifo', data: { subject: 'x', comments: [] } });
     const env = { MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key };
     for (const endpoint of ['batch', 'support']) {
@@ -206,7 +206,7 @@ describe('memory serve', () => {
     const child = startChild([...program, 'serve', '--port', '0', '--database', database], env);
     await until(() => child.log().includes('memory list'), { what: 'the banner' });
     expect(child.log()).toContain(
-      'It is kept for this command line in ~/.config/memory-service/profile.json.\n',
+      'It is stored for this command line in ~/.config/memory-service/profile.json.\n',
     );
     await child.end('SIGTERM');
   });

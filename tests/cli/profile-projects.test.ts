@@ -26,7 +26,7 @@ const list = ['list', '--user', 'u'];
 
 test('a key of another project is kept beside the first, and used; both can be chosen', async () => {
   using she = await somebody();
-  expect(she.made.stderr).toContain(`Kept for ${server.url}, project shop, in ~/.config`);
+  expect(she.made.stderr).toContain(`Stored for ${server.url}, project shop, in ~/.config`);
   expect(she.made.stderr).not.toContain('replaces');
   const back = `memory profile use ${server.url} --project default\n`;
   expect(she.made.stderr).toContain(

@@ -28,7 +28,7 @@ test('a first key that cannot be stored is not logged either; the server says ho
     for await (const chunk of child.stderr) told += new TextDecoder().decode(chunk);
   })();
   await until(() => told.includes(`memory keys create --database ${database}\n`));
-  expect(told).toContain('could not be kept');
+  expect(told).toContain('could not be stored');
   expect(told).not.toContain('mk_');
   expect(child.exitCode).toBeNull();
   child.kill('SIGTERM');
@@ -38,7 +38,7 @@ test('a first key that cannot be stored is not logged either; the server says ho
 
 test.each([
   ['a key of its user', { keys: { KEY: { apiKey: 'a-key-of-its-user-1' } } }, 'holds another key'],
-  ['nothing', { keys: {} }, 'It is kept for this command line in'],
+  ['nothing', { keys: {} }, 'It is stored for this command line in'],
 ])('on a terminal the first key is shown where the profile holds %s', async (_, profile, words) => {
   using home = temporaryFolder();
   const port = await freePort();

@@ -42,7 +42,7 @@ const wrong: Array<[string[], string]> = [
   [['delete'], 'Missing <id>, or --user <id> for everything of a user.'],
   [['delete', '--user', ''], '--user is empty'],
   [['delete', 'mem_1', '--user', 'u', '--yes'], 'not both'],
-  [['delete', '--user', 'u'], 'needs --yes where nobody can be asked'],
+  [['delete', '--user', 'u'], 'needs --yes where stdin is not a terminal'],
   [['delete', '--user', 'a b'], "Such as: memory delete --user 'a b' --yes"],
   [['ingest', 'ticket', 't.json'], 'Did you mean support?'],
   [['ingest', 'docs/'], 'Did you mean document?'],

@@ -154,7 +154,9 @@ test('memory wait says of which memories it could not ask in time', async () => 
   const notAsked = rows.slice(late);
   expect(notAsked.every(([, word]) => word === 'not asked')).toBe(true);
   // In which order eight at once get their answers is the machine's affair.
-  expect(stderr).toContain(`Wait on: memory wait ${notAsked.map(([id]) => id).join(' ')}\n`);
+  expect(stderr).toContain(
+    `Continue waiting: memory wait ${notAsked.map(([id]) => id).join(' ')}\n`,
+  );
   expect(code).toBe(9);
   await limited.stop();
 });
