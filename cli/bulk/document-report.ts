@@ -1,7 +1,7 @@
 import type { MemoryServiceError } from '../../sdk/index.ts';
 import { CliError } from '../client/errors.ts';
 import { messageOf } from '../client/service-errors.ts';
-import type { Found, Search } from '../documents/find.ts';
+import { type Found, type Search, skip } from '../documents/find.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import { escapeLine } from '../terminal/text.ts';
 import {
@@ -22,8 +22,8 @@ export async function openDocumentReport(
   { outside, totalBytes }: Search,
 ): Promise<Report> {
   const report = openReport(term, { json, style: 'rows', totalBytes });
-  for (const { path, externalId } of outside) {
-    const message = `${path} is a link that leads out of its folder; it was not followed.`;
+  for (const externalId of outside) {
+    const message = `${externalId} is a link that leads out of its folder; it was not followed.`;
     const skipped = { code: 'link_outside', message };
     if (json) await report.row({ json: { externalId, skipped }, cells: [] });
     else await note(term, escapeLine(message));
@@ -33,7 +33,7 @@ export async function openDocumentReport(
 
 /** What becomes of a file: its row, or the reason why it is not taken. Other errors end the run. */
 export function orProblem(
-  { skip }: Search,
+  search: Search,
   work: (found: Found) => Promise<Row>,
 ): (found: Found) => Promise<Result> {
   return async (found) => {
@@ -45,7 +45,7 @@ export function orProblem(
         return { done: 0, problems: [problemOf(found, error)] };
       }
       // A folder may hold empty files for a reason; a file that was named should have text.
-      skip('without text');
+      skip(search, 'without text');
       return { done: 0, problems: [] };
     }
   };
@@ -77,7 +77,7 @@ function problemOf({ path, externalId }: Found, error: unknown): Problem {
 export async function summarize(term: Terminal, report: Report, search: Search, counts: Counts) {
   if (report.isQuiet()) return;
   if (search.skipped.size > 0) await note(term, skippedLine(search.skipped));
-  await report.summary({ ...counts, linksNotFollowed: search.outside.length });
+  await report.summary({ ...counts, linksNotFollowed: search.outside.size });
 }
 
 /** `Skipped 4 that are no documents: .png (3), without extension (1).` */

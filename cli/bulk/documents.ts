@@ -41,7 +41,7 @@ export async function ingestDocuments(term: Terminal, args: string[], options: D
   const userId = needUser(options.user);
   const search = await findFiles(term, args);
   const [first] = search.files;
-  const isAlone = search.files.length === 1 && search.outside.length === 0;
+  const isAlone = search.files.length === 1 && search.outside.size === 0;
   if (isAlone && first?.error !== undefined) throw first.error;
   const single = args.length === 1 && first?.isNamed ? first : undefined;
   if (single === undefined) refuseForSeveral(options);

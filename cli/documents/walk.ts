@@ -8,7 +8,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 /** A file to read; or what is not read, by its kind, or with the reason. */
 export type Step = {
   path: string;
-  kind?: 'linked folder' | 'link outside' | 'pipe';
+  kind: 'file' | 'linked folder' | 'link outside' | 'pipe';
   error?: CliError;
 };
 
@@ -26,27 +26,26 @@ export async function* walkFolder(
   term.interrupted.throwIfAborted();
   if (levels < 1) return;
   const entries = await entriesOf(term, folder);
-  if (entries instanceof CliError) return yield { path: folder, error: entries };
+  if (entries instanceof CliError) return yield { path: folder, kind: 'file', error: entries };
   for (const entry of entries) {
     if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
     const joined = posix.join(folder, entry.name);
     // By that name alone it would be stdin.
     const path = joined === '-' ? './-' : joined;
     if (entry.isDirectory()) yield* walkFolder(term, path, levels - 1, root);
-    else if (entry.isFile()) yield { path };
     else if (entry.isSymbolicLink()) yield await followLink(term, path, root);
-    else yield { path, kind: 'pipe' };
+    else yield { path, kind: entry.isFile() ? 'file' : 'pipe' };
   }
 }
 
 async function followLink(term: Terminal, path: string, root: string): Promise<Step> {
   const target = await realpath(resolve(term.cwd, path)).catch(() => undefined);
-  if (target === undefined) return { path, error: leadsNowhere(path) };
+  if (target === undefined) return { path, kind: 'file', error: leadsNowhere(path) };
   const way = relative(await realpath(resolve(term.cwd, root)), target);
   if (isAbsolute(way) || /^\.\.(?:$|[\\/])/.test(way)) return { path, kind: 'link outside' };
   const found = await statOf(term, target);
   if (found?.isDirectory()) return { path, kind: 'linked folder' };
-  return found?.isFile() ? { path } : { path, kind: 'pipe' };
+  return { path, kind: found?.isFile() ? 'file' : 'pipe' };
 }
 
 /** Undefined where there is none. */
