@@ -3,15 +3,13 @@ import { connect } from '../client/connect.ts';
 import { CliError } from '../client/errors.ts';
 import type { GlobalOptions } from '../commander.ts';
 import { refuseToOverwrite, writeOptions } from '../options.ts';
-import { decodeText, inputName, parseJson, readUtf8 } from '../terminal/input.ts';
+import { inputName } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { runBatch } from './batch.ts';
 import { type AfterIngest, reportIngest } from './ingest-report.ts';
-import type { BatchInput } from './input.ts';
-import { chain, type Line, readLines } from './lines.ts';
+import { openRecords } from './input.ts';
 
-export type FileOptions = GlobalOptions &
-  AfterIngest & { idempotencyKey?: string | undefined; errorsOut?: string | undefined };
+export type FileOptions = GlobalOptions & AfterIngest & { errorsOut?: string | undefined };
 
 /** The endpoint a single record goes through. With a type, records need not name it. */
 export type Endpoint = {
@@ -19,54 +17,21 @@ export type Endpoint = {
   send(client: MemoryClient, record: unknown, options: CallOptions): Promise<Accepted>;
 };
 
-/** Ingests a file of one record, or of many: one on each line, or a JSON array. */
+/** Ingests a file of one record, or of many. */
 export async function ingestFile(
   term: Terminal,
   path: string,
   options: FileOptions,
   endpoint: Endpoint,
-) {
+): Promise<void> {
   refuseToOverwrite(path, options.errorsOut);
   const client = await connect(term, options);
-  const input = await readInput(term, path);
-  if ('lines' in input) return runBatch(term, client, input, { ...options, type: endpoint.type });
-  const record = withoutType(input.record, path, endpoint.type);
+  const input = await openRecords(term, path);
+  const { type } = endpoint;
+  if ('lines' in input) return runBatch(term, client, input, { ...options, type });
+  const record = withoutType(input.record, path, type);
   const accepted = await endpoint.send(client, record, writeOptions(term, options));
   await reportIngest(term, client, accepted, options);
-}
-
-/** If the first line is a whole JSON value and a second line follows, the file is JSON lines. */
-async function readInput(term: Terminal, path: string): Promise<BatchInput | { record: unknown }> {
-  const lines = readLines(readUtf8(term, path));
-  const first = await lines.next();
-  if (first.done) throw new CliError({ code: 'empty', message: `${inputName(path)} is empty.` });
-  const second = await lines.next();
-  const head = second.done ? [first.value] : [first.value, second.value];
-  const manyLines = !second.done && isWhole(first.value);
-  if (/\.(jsonl|ndjson)$/i.test(path) || manyLines) {
-    return { lines: chain(head, lines), unit: 'line' };
-  }
-  const pieces: Uint8Array[] = [];
-  for await (const { bytes } of chain(head, lines)) pieces.push(bytes, newline);
-  const record = parseJson(decodeText(Buffer.concat(pieces), path), path);
-  return Array.isArray(record) ? { lines: items(record), unit: 'item' } : { record };
-}
-
-const newline = new Uint8Array([10]);
-
-function isWhole({ bytes }: Line): boolean {
-  try {
-    return typeof JSON.parse(new TextDecoder().decode(bytes)) === 'object';
-  } catch {
-    return false;
-  }
-}
-
-async function* items(records: unknown[]): AsyncGenerator<Line> {
-  for (const [index, record] of records.entries()) {
-    const bytes = Buffer.from(JSON.stringify(record));
-    yield { number: index + 1, end: 0, bytes, tooLong: false };
-  }
 }
 
 function withoutType(record: unknown, path: string, type: RecordType | undefined): unknown {

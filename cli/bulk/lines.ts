@@ -43,9 +43,3 @@ export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenera
 function isBlank({ bytes, tooLong }: Line): boolean {
   return !tooLong && bytes.every((byte) => byte === 32 || byte === 9 || byte === 13);
 }
-
-/** Puts back what was read to see what it is. */
-export async function* chain(head: Line[], rest: AsyncIterable<Line>): AsyncGenerator<Line> {
-  yield* head;
-  yield* rest;
-}
