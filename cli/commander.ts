@@ -11,9 +11,17 @@ export const { Argument, Command, InvalidArgumentError, Option } =
 export { CommanderError } from 'commander';
 
 /** Options that every command takes, before or after its name. */
-export type GlobalOptions = { json?: true; baseUrl?: string; apiKey?: string; color: boolean };
+export type GlobalOptions = {
+  json?: true;
+  baseUrl?: string;
+  apiKey?: string;
+  project?: string;
+  color: boolean;
+};
 
 /** The root, or a group such as `ingest`, to which commands are added. */
 export type Parent = Typed.Command<[], Record<never, never>, GlobalOptions>;
 
 export type AnyCommand = Typed.CommandUnknownOpts;
+
+export type AnyOption = Typed.Option<string, undefined, false, undefined, boolean, unknown>;

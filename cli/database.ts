@@ -1,8 +1,8 @@
 import { isAbsolute } from 'node:path';
 import type { Admin } from '../server/admin.ts';
+import { CliError } from './client/errors.ts';
 import { Option } from './commander.ts';
-import { CliError } from './failure.ts';
-import type { Io } from './io.ts';
+import type { Terminal } from './terminal/terminal.ts';
 
 export const defaultDatabaseUrl = 'sqlite:./data/memory.db';
 
@@ -13,59 +13,50 @@ export const databaseOption = new Option(
 
 type AdminModule = typeof import('../server/admin.ts');
 
-/** Works on the database itself, beside a running server or without one. There has to be one. */
+/**
+ * Works on the keys of a database, beside a running server or without one. With `make`, a path that
+ * the flag names may be one of a new database; `work` learns which.
+ */
 export function withAdmin<Result>(
-  io: Io,
-  database: string | undefined,
-  work: (admin: Admin) => Promise<Result>,
-): Promise<Result> {
-  return onDatabase(io, database, async ({ openAdmin }, url) => {
-    const admin = await openAdmin(url, { create: false }).catch(cannotOpen(url, database));
-    return closing(admin, work);
-  });
-}
-
-/** The same where a new database is as good, which `work` is told. */
-export function withAdminOfAny<Result>(
-  io: Io,
+  term: Terminal,
   database: string | undefined,
   work: (admin: Admin, isNew: boolean) => Promise<Result>,
+  { make = false } = {},
 ): Promise<Result> {
-  return onDatabase(io, database, async ({ openAdmin }, url) => {
-    const there = await openAdmin(url, { create: false }).catch((error) => {
-      if (isMissing(error)) return null;
-      return cannotOpen(url, database)(error);
-    });
-    const admin =
-      there ?? (await openAdmin(url, { create: true }).catch(cannotOpen(url, database)));
-    return closing(admin, (opened) => work(opened, there === null));
+  return onDatabase(term, database, async ({ openAdmin }, url) => {
+    const open = (create: boolean) =>
+      openAdmin(url, { create }).catch((error) => {
+        if (!isMissing(error)) throw cannotOpen(url, database, error);
+        if (!make) throw error;
+        if (database === undefined) throw databaseMissing(term, url, howToMakeOne);
+        return null;
+      });
+    const found = await open(false);
+    const admin = found ?? (await openAdmin(url, { create: true }));
+    try {
+      return await work(admin, found === null);
+    } finally {
+      await admin.close();
+    }
   });
 }
 
-async function closing<Result>(admin: Admin, work: (admin: Admin) => Promise<Result>) {
-  try {
-    return await work(admin);
-  } finally {
-    await admin.close();
-  }
-}
-
-/** Runs one of the administrator's acts on the whole database, named by flag or environment. */
+/** Runs one of the administrator's operations on the database named by flag or environment. */
 export async function onDatabase<Result>(
-  io: Io,
+  term: Terminal,
   database: string | undefined,
-  act: (admin: AdminModule, url: string) => Promise<Result>,
+  run: (admin: AdminModule, url: string) => Promise<Result>,
 ): Promise<Result> {
   // Loaded here so that no other command pays for it.
   const admin = await import('../server/admin.ts');
-  const url = databaseUrlOf(io, database);
+  const url = databaseUrlOf(term, database);
   try {
-    return await act(admin, url);
+    return await run(admin, url);
   } catch (error) {
-    if (isMissing(error)) throw missing(io, url);
     if (error instanceof CliError) throw error;
-    const message = error instanceof Error ? error.message : String(error);
-    throw new CliError({ code: 'database_unavailable', message: asGiven(message, database) });
+    if (isMissing(error)) throw databaseMissing(term, url, howToFindIt);
+    const message = withFlag(error instanceof Error ? error.message : String(error), database);
+    throw new CliError({ code: 'database_unavailable', message });
   }
 }
 
@@ -73,40 +64,37 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('there is no database at ');
 }
 
-function missing({ cwd }: Io, url: string): CliError {
+const howToMakeOne =
+  'If it is elsewhere: --database <path>. A new one is made by: memory serve\n' +
+  'or by: memory keys create --database <path>';
+const howToFindIt =
+  'Name the one of the server by --database <path>, or run this where the server runs.';
+
+function databaseMissing({ cwd }: Terminal, url: string, hint: string): CliError {
   const path = shownDatabase(url);
   const from = isAbsolute(path) ? '' : ` (relative to this folder, ${cwd})`;
+  const message = `There is no database at ${path}${from}.`;
+  return new CliError({ code: 'database_missing', message, hint });
+}
+
+function cannotOpen(url: string, flag: string | undefined, error: unknown): CliError {
+  const why = withFlag(error instanceof Error ? error.message : String(error), flag);
   return new CliError({
-    code: 'database_missing',
-    message: `There is no database at ${path}${from}.`,
-    hint: 'Name the one of the server by --database <path>, or run this where the server runs.',
+    code: 'database_unavailable',
+    message: `Cannot open the database ${shownDatabase(url)}: ${why}`,
+    hint: 'Keys are made where the server runs: same folder, or the same --database.',
   });
 }
 
-function cannotOpen(url: string, flag: string | undefined): (error: unknown) => never {
-  return (error) => {
-    if (isMissing(error)) throw error;
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CliError({
-      code: 'database_unavailable',
-      message: `Cannot open the database ${shownDatabase(url)}: ${asGiven(why, flag)}`,
-      hint: 'Keys are made where the server runs: same folder, or the same --database.',
-    });
-  };
-}
-
-export function databaseUrlOf(io: Io, database: string | undefined): string {
-  return toUrl(database ?? (io.env.MEMORY_DATABASE_URL || defaultDatabaseUrl));
+/** A path alone is one of an SQLite file. A single letter before a colon is a drive. */
+export function databaseUrlOf({ env }: Terminal, flag: string | undefined): string {
+  const database = flag ?? (env.MEMORY_DATABASE_URL || defaultDatabaseUrl);
+  return /^[a-z][a-z0-9+.-]+:/i.test(database) ? database : `sqlite:${database}`;
 }
 
 /** What the server says of its settings, under the name by which they were given. */
-export function asGiven(message: string, flag: string | undefined): string {
+export function withFlag(message: string, flag: string | undefined): string {
   return flag === undefined ? message : message.replace(/\bMEMORY_DATABASE_URL\b/, '--database');
-}
-
-/** A path alone is one of an SQLite file. A single letter before a colon is a drive. */
-function toUrl(database: string): string {
-  return /^[a-z][a-z0-9+.-]+:/i.test(database) ? database : `sqlite:${database}`;
 }
 
 /** Without the password that a database URL may hold. */

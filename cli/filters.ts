@@ -1,6 +1,6 @@
 import type { FilterFields } from '../sdk/index.ts';
 import { InvalidArgumentError, Option } from './commander.ts';
-import { addMetadata, given, parseName } from './options.ts';
+import { addMetadata, definedOnly, parseName } from './options.ts';
 
 /* What a list or a search can be narrowed to. */
 
@@ -16,7 +16,7 @@ export const externalIdFilter = new Option(
 ).argParser(parseName);
 export const metadataFilter = new Option(
   '-m, --metadata <key=value>',
-  'only with this value; may be repeated, then all must fit',
+  'only with this value; may be repeated, then all must match',
 ).argParser(addFilter);
 
 type Wanted = NonNullable<FilterFields['metadata']>;
@@ -26,7 +26,7 @@ export function filtersOf(
   options: { [Name in keyof FilterFields]?: FilterFields[Name] | undefined },
 ) {
   const { type, source, externalId, metadata } = options;
-  return given({ type, source, externalId, metadata });
+  return definedOnly({ type, source, externalId, metadata });
 }
 
 function addFilter(pair: string, previous: Wanted | undefined): Wanted {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bun
-import { processIo } from './io.ts';
 import { run } from './run.ts';
+import { processTerminal } from './terminal/terminal.ts';
 
 /** npm passes on the Ctrl-C that we got from the terminal too: these two are one, also where the
  * processor is busy with others. */
@@ -32,7 +32,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 // Without a top-level await, which bytecode cannot hold.
-void run(process.argv.slice(2), processIo(interruption.signal)).then((exitCode) => {
+void run(process.argv.slice(2), processTerminal(interruption.signal)).then((exitCode) => {
   // Never process.exit() here: what a slow pipe has not taken yet would be lost.
   process.exitCode = exitCode;
 });

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import type { limits } from '../sdk/contract/limits.ts';
 import type { Metadata } from '../sdk/index.ts';
+import { usageError } from './client/errors.ts';
 import { Argument, InvalidArgumentError, Option } from './commander.ts';
-import { usageError } from './failure.ts';
-import type { Io } from './io.ts';
-import { holdsSoLarge, soLarge } from './json.ts';
+import { holdsSoLarge, soLarge } from './terminal/json.ts';
+import type { Terminal } from './terminal/terminal.ts';
 
 /*
  * Options that several commands share, and how their values are read.
@@ -23,7 +23,7 @@ export function userOptionFor(description: string) {
 
 /**
  * Of two, the last alone would be taken. A parameter with a default does not count in `length`, by
- * which isRepeatable tells what collects its values.
+ * which isRepeatable() recognizes options that collect their values.
  */
 function onlyUser(user: string, previous: string | undefined = undefined): string {
   if (previous === undefined) return user;
@@ -139,14 +139,14 @@ export function parsePort(text: string): number {
 }
 
 /** What every write passes on. */
-export function writeOptions(io: Io, options: { idempotencyKey?: string | undefined }) {
+export function writeOptions(term: Terminal, options: { idempotencyKey?: string | undefined }) {
   const { idempotencyKey } = options;
-  const common = { signal: io.interrupted };
+  const common = { signal: term.interrupted };
   return idempotencyKey === undefined ? common : { ...common, idempotencyKey };
 }
 
 /** The options that were given, under the names the API uses. */
-export function given<Fields extends Record<string, unknown>>(fields: Fields) {
+export function definedOnly<Fields extends Record<string, unknown>>(fields: Fields) {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
 }

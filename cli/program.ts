@@ -1,10 +1,102 @@
-import { loadEveryCommand } from './commands.ts';
-import type { Io } from './io.ts';
-import { createRoot } from './root.ts';
+import { version } from '../package.json';
+import { defaultBaseUrl } from './client/connect.ts';
+import { usageError } from './client/errors.ts';
+import { type CommandName, commandNames } from './command-names.ts';
+import { type AnyCommand, Command, InvalidArgumentError, type Parent } from './commander.ts';
+import { asCalled, ownName, type Terminal } from './terminal/terminal.ts';
 
-/** The program with all of its commands. To run one of them, run.ts loads no other. */
-export async function createProgram(io: Io) {
-  const program = createRoot(io);
-  for (const add of await loadEveryCommand()) add(program, io);
+/** Adds a command. Only help and completion need the whole program, and load it then. */
+type Add = (program: Parent, term: Terminal, load: () => Promise<AnyCommand>) => void;
+
+/** Each is imported by its name: to load them all takes longer than most of them run. */
+const commands: Record<CommandName, () => Promise<Add>> = {
+  serve: async () => (await import('./commands/serve.ts')).addServe,
+  save: async () => (await import('./commands/save.ts')).addSave,
+  list: async () => (await import('./commands/list.ts')).addList,
+  search: async () => (await import('./commands/search.ts')).addSearch,
+  get: async () => (await import('./commands/get.ts')).addGet,
+  update: async () => (await import('./commands/update.ts')).addUpdate,
+  delete: async () => (await import('./commands/delete.ts')).addDelete,
+  ingest: async () => (await import('./commands/ingest.ts')).addIngest,
+  status: async () => (await import('./commands/status.ts')).addStatus,
+  wait: async () => (await import('./commands/wait.ts')).addWait,
+  export: async () => (await import('./commands/export.ts')).addExport,
+  import: async () => (await import('./commands/import.ts')).addImport,
+  health: async () => (await import('./commands/health.ts')).addHealth,
+  keys: async () => (await import('./commands/keys.ts')).addKeys,
+  profile: async () => (await import('./commands/profile.ts')).addProfile,
+  backup: async () => (await import('./commands/backup.ts')).addBackup,
+  restore: async () => (await import('./commands/backup.ts')).addRestore,
+  doctor: async () => (await import('./commands/doctor.ts')).addDoctor,
+  help: async () => (await import('./commands/help.ts')).addHelp,
+  completion: async () => (await import('./commands/completion.ts')).addCompletion,
+};
+
+/** The program with some of its commands, with all of them by default. */
+export async function createProgram(term: Terminal, names: readonly CommandName[] = commandNames) {
+  const program = createRoot(term);
+  const added = await Promise.all(names.map((name) => commands[name]()));
+  for (const add of added) add(program, term, () => createProgram(term));
   return program;
+}
+
+/** Thrown where help is asked for with --json; run.ts answers it. */
+export class HelpAsJson extends Error {
+  override name = 'HelpAsJson';
+  /** Those that name the command. */
+  readonly words: string[];
+
+  constructor(command: AnyCommand) {
+    super('help');
+    this.words = wordsOf(command);
+  }
+}
+
+function wordsOf(command: AnyCommand): string[] {
+  return command.parent === null ? [] : [...wordsOf(command.parent), command.name()];
+}
+
+function createRoot(term: Terminal) {
+  const root = new Command(ownName(term))
+    .exitOverride()
+    .configureOutput(commanderOutput(term))
+    .configureHelp({ showGlobalOptions: true, styleTitle: (title) => title })
+    .description('Save, find and ingest memories of your users, on a service of your own.')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'show help')
+    .option('--json', 'print JSON, errors too')
+    .option('--base-url <url>', `the service (env: MEMORY_BASE_URL, default: ${defaultBaseUrl})`)
+    .option('--api-key <key>', 'the API key (better by env: MEMORY_API_KEY)')
+    .option('--project <name>', 'the project: whose key in the profile is used', parseProject)
+    .option('--no-color', 'no colours (env: NO_COLOR)');
+  return root.addHelpText('beforeAll', ({ command, error }) => {
+    if (!root.opts().json) return '';
+    if (!error) throw new HelpAsJson(command);
+    throw usageError('No command is named.', 'All of them, as JSON: memory help --json');
+  });
+}
+
+function parseProject(name: string): string {
+  if (/^[\w.-]{1,64}$/.test(name)) return name;
+  throw new InvalidArgumentError('It must be 1 to 64 letters, digits, - _ or dots.');
+}
+
+/** The options above that are followed by a value. */
+const withValue = ['--base-url', '--api-key', '--project'];
+
+/** The word that names the command, read as the program will read it. */
+export function commandWord(argv: string[]): string | undefined {
+  return argv.find((word, at) => !word.startsWith('-') && !withValue.includes(argv[at - 1] ?? ''));
+}
+
+function commanderOutput(term: Terminal) {
+  const { stdout, stderr } = term;
+  return {
+    writeOut: (text: string) => void stdout.write(asCalled(term, text)).catch(() => {}),
+    writeErr: (text: string) => void stderr.write(asCalled(term, text)).catch(() => {}),
+    getOutHelpWidth: () => stdout.columns,
+    getErrHelpWidth: () => stderr.columns,
+    // Errors are thrown, and reported in one place.
+    outputError: () => {},
+  };
 }

@@ -1,15 +1,17 @@
+import { ExitWith, exitCodes } from './client/errors.ts';
+import { describeError, reportFailure } from './client/report-error.ts';
+import { isCommand } from './command-names.ts';
 import { type AnyCommand, CommanderError } from './commander.ts';
-import { isCommand, loadCommand } from './commands.ts';
-import { describeError, tellFailure } from './describe.ts';
-import { ExitWith, exitCodes } from './failure.ts';
-import { type Io, withoutColor } from './io.ts';
-import { OutputClosed } from './process-output.ts';
-import { commandWord, createRoot, HelpAsJson } from './root.ts';
+import { commandWord, createProgram, HelpAsJson } from './program.ts';
+import { OutputClosed } from './terminal/process-output.ts';
+import { type Terminal, withoutColor } from './terminal/terminal.ts';
 
-/** Runs one command line and says what the process should end with. */
-export async function run(argv: string[], processIo: Io): Promise<number> {
-  const io = argv.includes('--no-color') ? withoutColor(processIo) : processIo;
-  const program = await programFor(argv, io);
+/** Runs one command line and gives the exit code of the process. */
+export async function run(argv: string[], processTerminal: Terminal): Promise<number> {
+  const term = argv.includes('--no-color') ? withoutColor(processTerminal) : processTerminal;
+  const word = commandWord(argv);
+  // Without a known one, all of them: for the help, or to find the one that was meant.
+  const program = await createProgram(term, isCommand(word) ? [word] : undefined);
   let called: AnyCommand = program;
   for (const parent of [program, ...program.commands]) {
     parent.hook('preSubcommand', (_, command) => {
@@ -18,7 +20,7 @@ export async function run(argv: string[], processIo: Io): Promise<number> {
   }
   try {
     await program.parseAsync(argv, { from: 'user' }).catch((error) => {
-      if (error instanceof HelpAsJson) return printHelpAsJson(io, error.words);
+      if (error instanceof HelpAsJson) return printHelpAsJson(term, error.words);
       throw error;
     });
     return exitCodes.done;
@@ -27,26 +29,16 @@ export async function run(argv: string[], processIo: Io): Promise<number> {
     if (error instanceof OutputClosed) return exitCodes.done;
     if (error instanceof CommanderError && error.code === 'commander.help') return exitCodes.usage;
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
-    const failure = await describeError(io, error, { called, ...program.opts() });
+    const failure = await describeError(term, error, { called, ...program.opts() });
     // Where stdout is full or closed, stderr may still be read.
-    await tellFailure(io, program.opts().json, failure).catch(() =>
-      tellFailure(io, undefined, failure),
+    await reportFailure(term, program.opts().json, failure).catch(() =>
+      reportFailure(term, undefined, failure),
     );
     return failure.exitCode;
   }
 }
 
-async function printHelpAsJson(io: Io, words: string[]): Promise<void> {
-  const { printReference } = await import('./commands/help.ts');
-  await printReference(io, words);
-}
-
-/** With the one command that is called; with all of them for the help, or to find the meant one. */
-async function programFor(argv: string[], io: Io) {
-  const word = commandWord(argv);
-  if (!isCommand(word)) return (await import('./program.ts')).createProgram(io);
-  const program = createRoot(io);
-  const add = await loadCommand(word);
-  add(program, io);
-  return program;
+async function printHelpAsJson(term: Terminal, words: string[]): Promise<void> {
+  const help = await import('./help-json.ts');
+  await help.printHelpAsJson(term, await createProgram(term), words);
 }

@@ -8,7 +8,7 @@ import { createApp, type Services } from '../server/app.ts';
 import { readConfig } from '../server/config.ts';
 import { operationDocuments } from '../server/http/openapi/operations.ts';
 import { type RouteName, routes } from '../server/http/routes.ts';
-import { testIo } from './cli/command.ts';
+import { testTerminal } from './cli/command.ts';
 import { documented } from './support/document.ts';
 
 /*
@@ -65,7 +65,7 @@ test('every operation is a method of the client, and every method an operation',
 });
 
 test('every operation is a command, and every command an operation', async () => {
-  const io = testIo({ code: 0, stdout: '', stderr: '' });
+  const io = testTerminal({ code: 0, stdout: '', stderr: '' });
   const commands = leavesOf(await createProgram(io)).filter((words) => {
     const [group = ''] = words;
     return !onlyGroups.includes(group) && !onlyCommands.includes(words.join(' '));

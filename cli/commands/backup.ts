@@ -1,28 +1,70 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CliError, usageError } from '../client/errors.ts';
+import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, onDatabase, shownDatabase } from '../database.ts';
-import { addExamples } from '../examples.ts';
-import { hint, type Io, note } from '../io.ts';
-import { printResult } from '../output.ts';
-import { memoriesOf } from '../text.ts';
+import { printResult } from '../terminal/output.ts';
+import { OutputClosed } from '../terminal/process-output.ts';
+import { hint, note, type Terminal } from '../terminal/terminal.ts';
+import { memoriesOf } from '../terminal/text.ts';
 
-export function addBackup(program: Parent, io: Io): void {
+export function addBackup(program: Parent, term: Terminal): void {
   const command = program
     .command('backup')
-    .argument('<file>', 'where the copy goes')
+    .argument('<file>', 'where the copy goes; - for stdout')
     .description('Copy the database to a file, checked, while the server may go on.')
     .addOption(databaseOption);
   command.action(async (file) => {
     const { json, database } = command.optsWithGlobals();
-    const { memories, bytes } = await onDatabase(io, database, (admin, url) =>
+    if (file === '-') return streamBackup(term, json, database);
+    const { memories, bytes } = await onDatabase(term, database, (admin, url) =>
       admin.backup(url, file),
     );
-    await printResult(io, json, { file, memories, bytes }, file);
-    if (!json) await hint(io, `${memoriesOf(memories)}. To put it back: memory restore ${file}`);
+    await printResult(term, json, { file, memories, bytes }, file);
+    if (!json) await hint(term, `${memoriesOf(memories)}. To put it back: memory restore ${file}`);
   });
-  addExamples(command, ['memory backup memory-backup.db']);
+  addExamples(command, ['memory backup memory-backup.db', 'memory backup - | gzip > backup.db.gz']);
 }
 
-export function addRestore(program: Parent, io: Io): void {
+/** Writes the backup to stdout once it is finished and checked; until then it is a private file. */
+async function streamBackup(term: Terminal, json: true | undefined, database: string | undefined) {
+  if (term.stdout.isTerminal) {
+    throw usageError(
+      'A backup is binary: a terminal cannot show it.',
+      'Such as: memory backup - > memory-backup.db',
+    );
+  }
+  if (json) throw usageError('With - for the file, stdout is the backup: leave --json out.');
+  const folder = await mkdtemp(join(tmpdir(), 'memory-backup-'));
+  try {
+    const file = join(folder, 'backup.db');
+    const { memories, bytes } = await onDatabase(term, database, (admin, url) =>
+      admin.backup(url, file),
+    );
+    await copyToStdout(term, file);
+    await note(term, `${memoriesOf(memories)}, ${bytes} bytes.`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function copyToStdout(term: Terminal, file: string): Promise<void> {
+  try {
+    for await (const piece of Bun.file(file).stream()) {
+      term.interrupted.throwIfAborted();
+      await term.stdout.write(piece);
+    }
+  } catch (error) {
+    if (!(error instanceof OutputClosed)) throw error;
+    // Unlike a list that `head` cuts, half a backup is worth nothing.
+    const message = 'The reader of stdout ended early: the backup is not complete.';
+    throw new CliError({ code: 'output_closed', message });
+  }
+}
+
+export function addRestore(program: Parent, term: Terminal): void {
   const command = program
     .command('restore')
     .argument('<file>', 'a backup')
@@ -30,14 +72,14 @@ export function addRestore(program: Parent, io: Io): void {
     .addOption(databaseOption);
   command.action(async (file) => {
     const { json, database } = command.optsWithGlobals();
-    const { memories, bytes, kept } = await onDatabase(io, database, (admin, url) =>
+    const { memories, bytes, kept } = await onDatabase(term, database, (admin, url) =>
       admin.restore(url, file),
     );
-    const path = shownDatabase(databaseUrlOf(io, database));
-    await printResult(io, json, { file, database: path, memories, bytes, kept }, path);
+    const path = shownDatabase(databaseUrlOf(term, database));
+    await printResult(term, json, { file, database: path, memories, bytes, kept }, path);
     if (json) return;
-    await note(io, `Restored ${memoriesOf(memories)} to ${path}.`);
-    if (kept !== null) await note(io, `What was there before is kept: ${kept}`);
+    await note(term, `Restored ${memoriesOf(memories)} to ${path}.`);
+    if (kept !== null) await note(term, `What was there before is kept: ${kept}`);
   });
   addExamples(command, ['memory restore memory-backup.db']);
 }

@@ -1,11 +1,15 @@
-import { Argument, Option, type Parent } from '../commander.ts';
+import { usageError } from '../client/errors.ts';
+import { addExamples } from '../command-metadata.ts';
+import { type AnyCommand, Argument, Option, type Parent } from '../commander.ts';
 import { scriptFor, shells } from '../completion/scripts.ts';
-import { addExamples } from '../examples.ts';
-import { usageError } from '../failure.ts';
-import { type Io, ownName } from '../io.ts';
-import { printResult } from '../output.ts';
+import { printResult } from '../terminal/output.ts';
+import { ownName, type Terminal } from '../terminal/terminal.ts';
 
-export function addCompletion(program: Parent, io: Io): void {
+export function addCompletion(
+  program: Parent,
+  term: Terminal,
+  load: () => Promise<AnyCommand>,
+): void {
   const command = program
     .command('completion')
     .usage('<shell>')
@@ -15,26 +19,25 @@ export function addCompletion(program: Parent, io: Io): void {
     .addHelpText('after', help);
   command.action(async (shell) => {
     const { json, line } = command.optsWithGlobals();
-    if (line !== undefined) return printSuggestions(io, line);
+    if (line !== undefined) return printSuggestions(term, await load(), line);
     if (shell === undefined) throw usageError(`Missing <shell>: ${shells.join(', ')}.`);
-    const script = scriptFor(shell, ownName(io));
-    await printResult(io, json, { shell, script }, script);
+    const script = scriptFor(shell, ownName(term));
+    await printResult(term, json, { shell, script }, script);
   });
   addExamples(command, ['memory completion bash', 'memory completion zsh > _memory']);
 }
 
 /** Each with what it means; a shell that shows no such thing leaves it out. */
-async function printSuggestions(io: Io, line: string): Promise<void> {
+async function printSuggestions(term: Terminal, program: AnyCommand, line: string): Promise<void> {
   const { suggest } = await import('../completion/suggest.ts');
-  const { createProgram } = await import('../program.ts');
-  const suggestions = suggest(await createProgram(io), line);
+  const suggestions = suggest(program, line);
   const lines =
     suggestions === 'files'
       ? [':files']
       : suggestions.map(({ value, description }) =>
           description ? `${value}\t${description}` : value,
         );
-  await io.stdout.write(lines.map((one) => `${one}\n`).join(''));
+  await term.stdout.write(lines.map((one) => `${one}\n`).join(''));
 }
 
 const help = `

@@ -1,10 +1,8 @@
 import type { MemoryClient } from '../../sdk/index.ts';
+import { connect } from '../client/connect.ts';
+import { ExitWith, exitCodes, usageError } from '../client/errors.ts';
+import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
-import { connect } from '../connect.ts';
-import { addExamples } from '../examples.ts';
-import { ExitWith, exitCodes, usageError } from '../failure.ts';
-import { confirm } from '../input.ts';
-import { type Io, note } from '../io.ts';
 import {
   idempotencyKeyOption,
   needUser,
@@ -12,28 +10,30 @@ import {
   userOptionFor,
   writeOptions,
 } from '../options.ts';
-import { printJson } from '../output.ts';
-import { memoriesOf, quoted, visible } from '../text.ts';
+import { printJson } from '../terminal/output.ts';
+import { confirm } from '../terminal/prompt.ts';
+import { note, type Terminal } from '../terminal/terminal.ts';
+import { escapeControls, memoriesOf, quoted } from '../terminal/text.ts';
 
-export function addDelete(program: Parent, io: Io): void {
+export function addDelete(program: Parent, term: Terminal): void {
   const command = program
     .command('delete')
     .argument('[id]', 'of the memory', parseId)
     .usage('<id> | --user <id> [options]')
-    .description('Delete a memory for good, or everything of a user.')
+    .description('Delete a memory permanently, or everything of a user.')
     .addOption(userOptionFor('everything of this user'))
-    .option('-y, --yes', 'do not ask; needed where there is nobody to ask')
+    .option('-y, --yes', 'do not ask; needed where stdin is not a terminal')
     .addOption(idempotencyKeyOption);
   command.action(async (id) => {
     const options = command.optsWithGlobals();
-    if (id === undefined) return deleteAll(io, options);
+    if (id === undefined) return deleteAll(term, options);
     if (options.user !== undefined) {
       throw usageError('Give an id, or --user for everything of a user, not both.');
     }
-    const client = await connect(io, options);
-    await client.delete(id, writeOptions(io, options));
-    if (options.json) await printJson(io, { memoryId: id, deleted: true });
-    else await note(io, `Deleted ${id}.`);
+    const client = await connect(term, options);
+    await client.delete(id, writeOptions(term, options));
+    if (options.json) await printJson(term, { memoryId: id, deleted: true });
+    else await note(term, `Deleted ${id}.`);
   });
   addExamples(command, [
     'memory delete mem_0199c2a4f1e87c3d9b5e6a7f80912b3c',
@@ -47,28 +47,28 @@ type Options = Parameters<typeof connect>[1] & {
   idempotencyKey?: string | undefined;
 };
 
-async function deleteAll(io: Io, options: Options): Promise<void> {
+async function deleteAll(term: Terminal, options: Options): Promise<void> {
   if (options.user === undefined) {
     throw usageError('Missing <id>, or --user <id> for everything of a user.');
   }
   const userId = needUser(options.user);
-  const client: MemoryClient = await connect(io, options);
-  if (!options.yes) await askFirst(io, userId);
-  const answer = await client.deleteAll({ userId }, writeOptions(io, options));
-  if (options.json) return printJson(io, answer);
+  const client: MemoryClient = await connect(term, options);
+  if (!options.yes) await askFirst(term, userId);
+  const answer = await client.deleteAll({ userId }, writeOptions(term, options));
+  if (options.json) return printJson(term, answer);
   const { deleted } = answer;
-  await note(io, `Deleted ${memoriesOf(deleted)} of ${userId}.`);
+  await note(term, `Deleted ${memoriesOf(deleted)} of ${userId}.`);
 }
 
-/** In a script nobody can be asked, so it says beforehand that it means it. */
-async function askFirst(io: Io, userId: string): Promise<void> {
-  if (!io.stdin.isTerminal || !io.stderr.isTerminal) {
+/** A script cannot be asked, so it has to confirm in advance with --yes. */
+async function askFirst(term: Terminal, userId: string): Promise<void> {
+  if (!term.stdin.isTerminal || !term.stderr.isTerminal) {
     throw usageError(
-      'Deleting everything of a user needs --yes where nobody can be asked.',
+      'Deleting everything of a user needs --yes where stdin is not a terminal.',
       `Such as: memory delete --user ${quoted(userId)} --yes`,
     );
   }
-  if (await confirm(io, `Delete every memory of ${visible(userId)} for good?`)) return;
-  await note(io, 'Nothing was deleted.');
+  if (await confirm(term, `Delete every memory of ${escapeControls(userId)} permanently?`)) return;
+  await note(term, 'Nothing was deleted.');
   throw new ExitWith(exitCodes.failed);
 }

@@ -1,33 +1,33 @@
 import type { Finding } from '../../server/admin.ts';
+import { exitCodes } from '../client/errors.ts';
+import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
 import { databaseOption, onDatabase } from '../database.ts';
-import { addExamples } from '../examples.ts';
-import { exitCodes } from '../failure.ts';
-import { asCalled, type Io } from '../io.ts';
-import { type Column, lastingOutput, printJson, printTable } from '../output.ts';
+import { type Column, printJson, printTable, resilientOutput } from '../terminal/output.ts';
+import { asCalled, type Terminal } from '../terminal/terminal.ts';
 
-const columnsAt = (io: Io): Column<Finding>[] => [
+const columnsAt = (term: Terminal): Column<Finding>[] => [
   { title: 'CHECK', value: ({ name }) => name },
   { title: 'STATE', value: ({ level }) => level },
   { title: 'FOUND', value: ({ found }) => found },
   {
     title: 'WHAT TO DO',
-    value: ({ advice }) => asCalled(io, advice ?? ''),
+    value: ({ advice }) => asCalled(term, advice ?? ''),
     hiddenWhen: ({ advice }) => advice === undefined,
   },
 ];
 
-export function addDoctor(program: Parent, io: Io): void {
+export function addDoctor(program: Parent, term: Terminal): void {
   const command = program
     .command('doctor')
-    .description('Look the database over and say what to do. Exits with 1 on a failure.')
+    .description('Check the database and say what to do. Exits with 1 on a failure.')
     .addOption(databaseOption);
   command.action(async () => {
     const { json, database } = command.optsWithGlobals();
-    const findings = await onDatabase(io, database, (admin, url) => admin.doctor(url));
-    const out = lastingOutput(io);
-    if (json) await printJson(out.io, { items: findings });
-    else await printTable(out.io, columnsAt(io), findings);
+    const findings = await onDatabase(term, database, (admin, url) => admin.doctor(url));
+    const out = resilientOutput(term);
+    if (json) await printJson(out.term, { items: findings });
+    else await printTable(out.term, columnsAt(term), findings);
     const failed = findings.some(({ level }) => level === 'failure');
     out.end(failed ? exitCodes.failed : exitCodes.done);
   });

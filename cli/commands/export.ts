@@ -1,28 +1,32 @@
+import { connect } from '../client/connect.ts';
+import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
-import { connect } from '../connect.ts';
-import { addExamples } from '../examples.ts';
-import { type Io, note } from '../io.ts';
-import { given, needUser, userOptionFor } from '../options.ts';
-import { OutputClosed } from '../process-output.ts';
-import { memoriesOf } from '../text.ts';
+import { definedOnly, needUser, userOptionFor } from '../options.ts';
+import { OutputClosed } from '../terminal/process-output.ts';
+import { note, type Terminal } from '../terminal/terminal.ts';
+import { memoriesOf, toJson } from '../terminal/text.ts';
 
-export function addExport(program: Parent, io: Io): void {
+export function addExport(program: Parent, term: Terminal): void {
   const command = program
     .command('export')
     .description('Print every memory of the project as JSON, one on each line.')
     .addOption(userOptionFor('only those of this user'))
-    .addHelpText('after', '\nThese lines are what memory import takes, here or elsewhere.');
+    .addHelpText(
+      'after',
+      '\nThese lines are what memory import reads, here or on another service.',
+    );
   command.action(async () => {
     const options = command.optsWithGlobals();
     const userId = options.user === undefined ? undefined : needUser(options.user);
-    const client = await connect(io, options);
-    const memories = client.export(given({ userId }), { signal: io.interrupted });
-    const { count, error } = await printLines(io, memories);
+    const client = await connect(term, options);
+    const memories = client.export(definedOnly({ userId }), { signal: term.interrupted });
+    const { count, error } = await printLines(term, memories);
     if (error instanceof OutputClosed) throw error;
-    const told = memoriesOf(count);
-    if (error !== undefined) await note(io, `Stopped after ${told}: the export is not whole.`);
+    const exported = memoriesOf(count);
+    if (error !== undefined)
+      await note(term, `Stopped after ${exported}: the export is not whole.`);
     if (error !== undefined) throw error;
-    if (!options.json) await note(io, `Exported ${told}.`);
+    if (!options.json) await note(term, `Exported ${exported}.`);
   });
   addExamples(command, [
     'memory export > memories.jsonl',
@@ -34,16 +38,16 @@ export function addExport(program: Parent, io: Io): void {
 const writtenAtOnce = 64 * 1024;
 
 /** What came before an error is printed, too. */
-async function printLines(io: Io, values: AsyncIterable<unknown>) {
+async function printLines(term: Terminal, values: AsyncIterable<unknown>) {
   let [count, lines] = [0, ''];
   const write = async () => {
     const text = lines;
     lines = '';
-    await io.stdout.write(text);
+    await term.stdout.write(text);
   };
   try {
     for await (const value of values) {
-      lines += `${JSON.stringify(value)}\n`;
+      lines += `${toJson(value)}\n`;
       count += 1;
       if (lines.length > writtenAtOnce) await write();
     }

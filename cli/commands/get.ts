@@ -1,31 +1,31 @@
 import type { Memory } from '../../sdk/index.ts';
+import { connect } from '../client/connect.ts';
+import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
-import { connect } from '../connect.ts';
-import { addExamples } from '../examples.ts';
-import type { Io } from '../io.ts';
 import { memoryId } from '../options.ts';
-import { printFields, printJson, printLine } from '../output.ts';
-import { visible } from '../text.ts';
+import { printFields, printJson, printLine } from '../terminal/output.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { escapeControls } from '../terminal/text.ts';
 
-export function addGet(program: Parent, io: Io): void {
+export function addGet(program: Parent, term: Terminal): void {
   const command = program
     .command('get')
     .addArgument(memoryId)
     .description('Show one memory, whole.');
   command.action(async (id) => {
     const options = command.optsWithGlobals();
-    const client = await connect(io, options);
-    const memory = await client.get(id, { signal: io.interrupted });
-    await (options.json ? printJson(io, memory) : printMemory(io, memory));
+    const client = await connect(term, options);
+    const memory = await client.get(id, { signal: term.interrupted });
+    await (options.json ? printJson(term, memory) : printMemory(term, memory));
   });
   addExamples(command, ['memory get mem_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
 }
 
-async function printMemory(io: Io, memory: Memory): Promise<void> {
+async function printMemory(term: Terminal, memory: Memory): Promise<void> {
   const { content, metadata, ...rest } = memory;
   const entries = Object.keys(metadata).length;
   const fields = { ...rest, metadata: entries === 0 ? null : JSON.stringify(metadata) };
-  if (!io.stdout.isTerminal) return printFields(io, { ...fields, content });
-  await printFields(io, fields);
-  await printLine(io, `\n${visible(content)}`);
+  if (!term.stdout.isTerminal) return printFields(term, { ...fields, content });
+  await printFields(term, fields);
+  await printLine(term, `\n${escapeControls(content)}`);
 }

@@ -1,20 +1,20 @@
+import { connectWithoutKey } from '../client/connect.ts';
+import { exitCodes } from '../client/errors.ts';
+import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
-import { connectWithoutKey } from '../connect.ts';
-import { addExamples } from '../examples.ts';
-import { exitCodes } from '../failure.ts';
-import type { Io } from '../io.ts';
-import { lastingOutput, printFields, printJson } from '../output.ts';
+import { printFields, printJson, resilientOutput } from '../terminal/output.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
-export function addHealth(program: Parent, io: Io): void {
+export function addHealth(program: Parent, term: Terminal): void {
   const command = program
     .command('health')
-    .description('Ask the service how it is. Needs no key; exits with 1 when it is failing.');
+    .description('Show the health of the service. Needs no key; exits with 1 when it is failing.');
   command.action(async () => {
     const options = command.optsWithGlobals();
-    const client = await connectWithoutKey(io, options);
-    const health = await client.health({ signal: io.interrupted });
-    const out = lastingOutput(io);
-    await (options.json ? printJson(out.io, health) : printFields(out.io, health));
+    const client = await connectWithoutKey(term, options);
+    const health = await client.health({ signal: term.interrupted });
+    const out = resilientOutput(term);
+    await (options.json ? printJson(out.term, health) : printFields(out.term, health));
     out.end(health.status === 'ok' ? exitCodes.done : exitCodes.failed);
   });
   addExamples(command, ['memory health']);

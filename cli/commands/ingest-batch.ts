@@ -1,7 +1,6 @@
+import { connect } from '../client/connect.ts';
+import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
-import { connect } from '../connect.ts';
-import { addExamples } from '../examples.ts';
-import type { Io } from '../io.ts';
 import {
   errorsOutOption,
   idempotencyKeysOption,
@@ -9,8 +8,9 @@ import {
   timeoutOption,
   waitOption,
 } from '../options.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
-export function addIngestBatch(group: Parent, io: Io): void {
+export function addIngestBatch(group: Parent, term: Terminal): void {
   const command = group
     .command('batch')
     .argument('<file>', 'JSON lines; - for stdin')
@@ -24,11 +24,11 @@ export function addIngestBatch(group: Parent, io: Io): void {
   command.action(async (file) => {
     const options = command.optsWithGlobals();
     refuseToOverwrite(file, options.errorsOut);
-    const { openInput } = await import('../batch/open.ts');
-    const { dryRun, runBatch } = await import('../batch/run.ts');
-    if (options.dryRun) return dryRun(io, await openInput(io, file, 'records'), options);
-    const client = await connect(io, options);
-    return runBatch(io, client, await openInput(io, file, 'records'), options);
+    const { openInput } = await import('../bulk/input.ts');
+    const { dryRun, runBatch } = await import('../bulk/batch.ts');
+    if (options.dryRun) return dryRun(term, await openInput(term, file, 'records'), options);
+    const client = await connect(term, options);
+    return runBatch(term, client, await openInput(term, file, 'records'), options);
   });
   addExamples(command, [
     'memory ingest batch records.jsonl --dry-run',
@@ -42,13 +42,13 @@ A line: {"type":"event","userId":"u-1","data":{"name":"signed up","plan":"pro"}}
 Types: event, profile, ticket, document, conversation.
 
 Bad lines are reported and do not stop the rest. Lines with the same externalId
-are done in their order, others in any, 500 in a request.
+are sent in order, all others in any order, 500 in a request.
 
 Running the same command again doubles nothing. Lines with an externalId are
-sent again and update the same memory, so that it ends up as the file says. The
-others are known for three days by their text and place: they are skipped, and
-counted as replayed, even if what they became was changed or deleted since.
+sent again and update the same memory. All other lines are recognized for three
+days by their text and position: they are skipped and counted as replayed, even
+if the memory was changed or deleted since.
 
-To mend bad lines, correct those of --errors-out in a file of their own and
+To correct bad lines, edit those of --errors-out in a file of their own and
 ingest that: jq -r .text bad.jsonl > corrected.jsonl. A file that was edited or
 added to is a new one, and would save again what has no externalId.`;

@@ -1,6 +1,5 @@
+import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
-import { addExamples } from '../examples.ts';
-import type { Io } from '../io.ts';
 import {
   externalIdOption,
   idempotencyKeysOption,
@@ -11,8 +10,9 @@ import {
   userOption,
   waitOption,
 } from '../options.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
-export function addIngestDocument(group: Parent, io: Io): void {
+export function addIngestDocument(group: Parent, term: Terminal): void {
   const command = group
     .command('document')
     .argument('<file...>', 'files, folders and patterns; - for stdin')
@@ -32,8 +32,8 @@ export function addIngestDocument(group: Parent, io: Io): void {
     .addOption(timeoutOption)
     .addHelpText('after', help);
   command.action(async (files) => {
-    const { ingestDocuments } = await import('../documents/ingest.ts');
-    return ingestDocuments(io, files, command.optsWithGlobals());
+    const { ingestDocuments } = await import('../bulk/documents.ts');
+    return ingestDocuments(term, files, command.optsWithGlobals());
   });
   addExamples(command, [
     'memory ingest document --user u-1 handbook.md --title "Handbook" --wait',
@@ -51,7 +51,8 @@ it is. To see what would be sent: --dry-run --json. A PDF, say, has to be
 turned into text first.
 
 A folder is searched for text, Markdown, HTML, CSV, JSON, YAML, XML and the
-like, with all folders in it, but for hidden ones and node_modules. A pattern
+like, with all folders in it, but for hidden ones and node_modules. A link that
+leads out of the folder is named and not followed. A pattern
 in quotes, as '**/*.md', finds files of any kind that are text. What is not
 one, or holds no text, is skipped and counted; a file that is named and cannot
 be read fails, and does not stop the rest. With - the text is read from stdin.

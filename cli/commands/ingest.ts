@@ -1,13 +1,11 @@
+import { usageError } from '../client/errors.ts';
 import type { AnyCommand, Parent } from '../commander.ts';
-import { usageError } from '../failure.ts';
-import type { Io } from '../io.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { addIngestBatch } from './ingest-batch.ts';
-import { addIngestChat } from './ingest-chat.ts';
 import { addIngestDocument } from './ingest-document.ts';
-import { addIngestRecord } from './ingest-record.ts';
-import { addIngestSupport } from './ingest-support.ts';
+import { addIngestChat, addIngestRecord, addIngestSupport } from './ingest-records.ts';
 
-export function addIngest(program: Parent, io: Io): void {
+export function addIngest(program: Parent, term: Terminal): void {
   const group = program
     .command('ingest')
     .description('Turn tickets, documents and conversations into memories.')
@@ -18,14 +16,14 @@ export function addIngest(program: Parent, io: Io): void {
         '\nafter that: add --wait, or use memory wait <id>.',
     );
   group.hook('preAction', (_, command) => refuseIdleTimeout(command));
-  addIngestSupport(group, io);
-  addIngestDocument(group, io);
-  addIngestChat(group, io);
-  addIngestRecord(group, io);
-  addIngestBatch(group, io);
+  addIngestSupport(group, term);
+  addIngestDocument(group, term);
+  addIngestChat(group, term);
+  addIngestRecord(group, term);
+  addIngestBatch(group, term);
 }
 
-/** Whoever says how long to wait means to. */
+/** --timeout without --wait would be ignored. */
 function refuseIdleTimeout(command: AnyCommand): void {
   if (command.opts().wait || command.getOptionValueSource('timeout') !== 'cli') return;
   throw usageError('--timeout is how long --wait waits: add --wait, or leave it out.');

@@ -1,58 +1,42 @@
-import type { Admin } from '../../server/admin.ts';
-import { type GlobalOptions, InvalidArgumentError, type Parent } from '../commander.ts';
-import { defaultBaseUrl, resolveBaseUrl } from '../connect.ts';
-import { databaseOption, databaseUrlOf, shownDatabase, withAdminOfAny } from '../database.ts';
-import { addExamples } from '../examples.ts';
-import { usageError } from '../failure.ts';
-import { hint, type Io, note } from '../io.ts';
+import { defaultBaseUrl, resolveBaseUrl } from '../client/connect.ts';
+import { usageError } from '../client/errors.ts';
+import {
+  defaultProject,
+  type Entry,
+  readProject,
+  serviceName,
+  storeOwnKey,
+  useProject,
+} from '../client/profile.ts';
+import { addExamples } from '../command-metadata.ts';
+import type { GlobalOptions, Parent } from '../commander.ts';
+import { databaseOption, databaseUrlOf, shownDatabase, withAdmin } from '../database.ts';
 import { expiresOption } from '../options.ts';
-import { lastingOutput, printResult } from '../output.ts';
-import { storeOwnKey } from '../profile.ts';
-import { quoted } from '../text.ts';
+import { printResult, resilientOutput } from '../terminal/output.ts';
+import { hint, note, type Terminal } from '../terminal/terminal.ts';
+import { quoted } from '../terminal/text.ts';
 
-export function addCreate(group: Parent, io: Io): void {
+export function addCreate(group: Parent, term: Terminal): void {
   const command = group
     .command('create')
-    .description('Make an API key. It is printed once; only --save keeps it.')
+    .description('Make an API key. It is printed once; only --save stores it.')
     .option('--name <name>', 'what it is for', 'unnamed')
-    .option(
-      '--project <project>',
-      'keys of a project see the same memories',
-      parseProject,
-      'default',
-    )
     .addOption(expiresOption)
-    .option('--save', 'keep it in the profile: this command line uses it from now on')
+    .option('--save', 'store it in the profile: this command line uses it from now on')
     .addOption(databaseOption)
     .addHelpText(
       'after',
-      '\nTo replace a key: memory keys create --save; memory keys revoke <old>',
+      '\nKeys of one --project see the same memories, those of another see none of them.' +
+        '\nTo replace a key: memory keys create --save; memory keys revoke <old>',
     );
   command.action(async () => {
     const options = command.optsWithGlobals();
-    const { json, name, project, expires, database } = options;
-    const keptFor = options.save ? await serviceOf(io, options) : null;
-    const expiresAt = expires === undefined ? null : io.now() + expires;
-    const { made, isNew, isNewProject } = await withAdminOfAny(
-      io,
-      database,
-      async (admin, isNew) => {
-        const isNewProject = !(await projectsOf(admin)).has(project);
-        return { made: await admin.createKey({ name, project, expiresAt }), isNew, isNewProject };
-      },
-    );
-    const expiry = expiresAt === null ? null : new Date(expiresAt).toISOString();
-    if (isNew) {
-      await note(io, `Made a new database at ${shownDatabase(databaseUrlOf(io, database))}.`);
-    }
-    const out = lastingOutput(io);
-    await printResult(out.io, json, { ...made, expiresAt: expiry }, made.key);
-    const of = `${isNewProject ? 'a new project' : 'project'} ${project}`;
-    const until = expiry === null ? 'It does not expire.' : `It expires on ${expiry}.`;
-    if (!json || out.hasFailed()) await note(io, `Key ${made.id} of ${of}. ${until}`);
-    if (keptFor !== null) await save(io, keptFor, made.key);
-    else if (out.hasFailed()) await hint(io, howToRevoke(made.id, database));
-    else if (!json) await hint(io, howToUse);
+    const service = options.save ? await serviceOf(term, options) : null;
+    const { key, out, revoke } = await createKey(term, options);
+    const { project = defaultProject, json } = options;
+    if (service !== null) await save(term, { service, project, apiKey: key });
+    else if (out.hasFailed()) await hint(term, revoke);
+    else if (!json) await hint(term, howToUse);
     out.end();
   });
   addExamples(command, [
@@ -61,38 +45,63 @@ export function addCreate(group: Parent, io: Io): void {
   ]);
 }
 
+type Options = GlobalOptions & {
+  name: string;
+  expires?: number | undefined;
+  database?: string | undefined;
+};
+
 const howToUse =
-  'It is shown only this once. To use it: export MEMORY_API_KEY=<key>; to have it kept: --save';
+  'It is shown only this once. To use it: export MEMORY_API_KEY=<key>; to store it: --save';
 
-/** Nobody has seen the key, and nobody will. */
-function howToRevoke(id: string, database: string | undefined): string {
-  const where = database === undefined ? '' : ` --database ${quoted(database)}`;
-  return `It could not be printed. As it is shown only once: memory keys revoke ${id}${where}`;
-}
-
-/** A server makes the project `default`, with a key or without. */
-async function projectsOf(admin: Admin): Promise<Set<string>> {
-  return new Set(['default', ...(await admin.listKeys()).map(({ project }) => project)]);
+/** Makes and prints the key; what comes after depends on whether that could be printed. */
+async function createKey(term: Terminal, options: Options) {
+  const { json, name, project = defaultProject, expires, database } = options;
+  const expiresAt = expires === undefined ? null : term.now() + expires;
+  const create = { name, project, expiresAt };
+  const { made, projects } = await withAdmin(
+    term,
+    database,
+    async (admin, isNew) => {
+      if (isNew) {
+        await note(term, `Made a new database at ${shownDatabase(databaseUrlOf(term, database))}.`);
+      }
+      // A server makes the project `default`, with a key or without.
+      const known = (await admin.listKeys()).map((one) => one.project);
+      return { projects: [defaultProject, ...known], made: await admin.createKey(create) };
+    },
+    { make: true },
+  );
+  const expiry = expiresAt === null ? null : new Date(expiresAt).toISOString();
+  const out = resilientOutput(term);
+  await printResult(out.term, json, { ...made, expiresAt: expiry }, made.key);
+  const of = `${projects.includes(project) ? 'project' : 'a new project'} ${project}`;
+  const until = expiry === null ? 'It does not expire.' : `It expires on ${expiry}.`;
+  if (!json || out.hasFailed()) await note(term, `Key ${made.id} of ${of}. ${until}`);
+  const flag = database === undefined ? '' : ` --database ${quoted(database)}`;
+  const revoke = `It could not be printed. As it is shown only once: memory keys revoke ${made.id}${flag}`;
+  return { key: made.key, out, revoke };
 }
 
 /** The profile may be about a service elsewhere, whose key must not be lost to one made here. */
-async function serviceOf(io: Io, options: GlobalOptions): Promise<string> {
-  const { value, from } = await resolveBaseUrl(io, options);
-  if (from !== 'profile') return value;
+async function serviceOf(term: Terminal, options: GlobalOptions): Promise<string> {
+  const { value, from } = await resolveBaseUrl(term, options);
+  if (from !== 'profile') return serviceName(value);
   throw usageError(
-    `Which service is the key for? The profile is about ${value}.`,
-    `Say it: memory keys create --save --base-url ${value}, or ${defaultBaseUrl}`,
+    `Which service is the key for? The profile uses ${value}.`,
+    `Name it: memory keys create --save --base-url ${value}, or ${defaultBaseUrl}`,
   );
 }
 
-async function save(io: Io, baseUrl: string, apiKey: string): Promise<void> {
-  const { kept, replaced } = await storeOwnKey(io, baseUrl, apiKey);
-  await note(io, kept);
-  if (replaced !== undefined) await note(io, replaced);
-  if (io.env.MEMORY_API_KEY) await note(io, 'But MEMORY_API_KEY is set and wins over it.');
-}
-
-function parseProject(name: string): string {
-  if (/^[\w.-]{1,64}$/.test(name)) return name;
-  throw new InvalidArgumentError('It must be 1 to 64 letters, digits, - _ or dots.');
+async function save(term: Terminal, entry: Entry): Promise<void> {
+  const { service, project } = entry;
+  const before = await readProject(term, service);
+  const stored = await storeOwnKey(term, entry);
+  await useProject(term, service, project);
+  for (const line of stored) await note(term, line);
+  if (before !== project) {
+    const back = `memory profile use ${service} --project ${before}`;
+    await hint(term, `Commands use project ${project} there from now on; to go back: ${back}`);
+  }
+  if (term.env.MEMORY_API_KEY) await note(term, 'But MEMORY_API_KEY is set and wins over it.');
 }

@@ -1,12 +1,12 @@
+import { CliError, exitCodes, usageError } from '../client/errors.ts';
+import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
 import { databaseOption, withAdmin } from '../database.ts';
-import { addExamples } from '../examples.ts';
-import { CliError, exitCodes, usageError } from '../failure.ts';
-import { type Io, note } from '../io.ts';
 import { parseId } from '../options.ts';
-import { printJson } from '../output.ts';
+import { printJson } from '../terminal/output.ts';
+import { note, type Terminal } from '../terminal/terminal.ts';
 
-export function addRevoke(group: Parent, io: Io): void {
+export function addRevoke(group: Parent, term: Terminal): void {
   const command = group
     .command('revoke')
     .argument('<id>', 'of the key, not the key itself', parseId)
@@ -18,14 +18,14 @@ export function addRevoke(group: Parent, io: Io): void {
     if (id.startsWith('mk_')) {
       throw usageError('That is a key, not its id (key_…).', 'Ids are listed by: memory keys list');
     }
-    const before = await withAdmin(io, database, async (admin) => {
+    const before = await withAdmin(term, database, async (admin) => {
       const key = (await admin.listKeys()).find((key) => key.id === id);
       await admin.revokeKey(id);
       return key;
     });
     if (before === undefined) throw noKey(id);
-    if (json) await printJson(io, { id, revoked: true });
-    else await note(io, before.revokedAt === null ? `Revoked ${id}.` : revokedBefore(before));
+    if (json) await printJson(term, { id, revoked: true });
+    else await note(term, before.revokedAt === null ? `Revoked ${id}.` : revokedBefore(before));
   });
   addExamples(command, ['memory keys revoke key_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
 }

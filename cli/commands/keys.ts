@@ -1,30 +1,32 @@
+import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
 import { databaseOption, withAdmin } from '../database.ts';
-import { addExamples } from '../examples.ts';
-import { hint, type Io } from '../io.ts';
-import { type Column, printJson, printTable } from '../output.ts';
-import { age, cut } from '../text.ts';
+import { type Column, printJson, printTable } from '../terminal/output.ts';
+import { hint, type Terminal } from '../terminal/terminal.ts';
+import { age, cut } from '../terminal/text.ts';
 import { addCreate } from './keys-create.ts';
 import { addRevoke } from './keys-revoke.ts';
 
-export function addKeys(program: Parent, io: Io): void {
+export function addKeys(program: Parent, term: Terminal): void {
   const group = program
     .command('keys')
-    .description('Make and revoke API keys. Works on the database itself, beside the server.')
+    .description(
+      'Make and revoke API keys. Works on the database itself; the server may be running.',
+    )
     .helpCommand('help [command]', 'Show the help of a command.');
-  addCreate(group, io);
-  addList(group, io);
-  addRevoke(group, io);
+  addCreate(group, term);
+  addList(group, term);
+  addRevoke(group, term);
 }
 
-function addList(group: Parent, io: Io): void {
+function addList(group: Parent, term: Terminal): void {
   const command = group
     .command('list')
     .description('List the keys by id; the keys themselves are never shown.')
     .addOption(databaseOption);
   command.action(async () => {
     const { json, database } = command.optsWithGlobals();
-    const keys = await withAdmin(io, database, (admin) => admin.listKeys());
+    const keys = await withAdmin(term, database, (admin) => admin.listKeys());
     const rows = keys.map((key) => ({
       ...key,
       createdAt: new Date(key.createdAt).toISOString(),
@@ -32,9 +34,9 @@ function addList(group: Parent, io: Io): void {
       lastUsedAt: iso(key.lastUsedAt),
       revokedAt: iso(key.revokedAt),
     }));
-    if (json) return printJson(io, { items: rows });
-    await printTable(io, columnsAt(io), rows);
-    if (rows.length === 0) await hint(io, 'No keys yet. Make one: memory keys create');
+    if (json) return printJson(term, { items: rows });
+    await printTable(term, columnsAt(term), rows);
+    if (rows.length === 0) await hint(term, 'No keys yet. Make one: memory keys create');
   });
   addExamples(command, ['memory keys list']);
 }
@@ -53,8 +55,8 @@ type KeyRow = {
 
 const projectWidth = 16;
 
-function columnsAt(io: Io): Column<KeyRow>[] {
-  const now = io.now();
+function columnsAt(term: Terminal): Column<KeyRow>[] {
+  const now = term.now();
   const ago = (time: string | null) => (time === null ? '' : age(time, now));
   return [
     { title: 'ID', value: ({ id }) => id },

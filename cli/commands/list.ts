@@ -1,7 +1,7 @@
 import type { Memory, MemoryClient, Page } from '../../sdk/index.ts';
+import { connect } from '../client/connect.ts';
+import { addExamples } from '../command-metadata.ts';
 import { Option, type Parent } from '../commander.ts';
-import { connect } from '../connect.ts';
-import { addExamples } from '../examples.ts';
 import {
   externalIdFilter,
   filtersOf,
@@ -9,12 +9,12 @@ import {
   sourceFilter,
   typeFilter,
 } from '../filters.ts';
-import { type Io, note } from '../io.ts';
-import { given, needUser, parseLimit, userOption } from '../options.ts';
-import { type Column, printJson, printJsonLine, printTable } from '../output.ts';
-import { age } from '../text.ts';
+import { definedOnly, needUser, parseLimit, userOption } from '../options.ts';
+import { type Column, printJson, printJsonLine, printTable } from '../terminal/output.ts';
+import { note, type Terminal } from '../terminal/terminal.ts';
+import { age } from '../terminal/text.ts';
 
-export function addList(program: Parent, io: Io): void {
+export function addList(program: Parent, term: Terminal): void {
   const command = program
     .command('list')
     .usage('--user <id> [options]')
@@ -33,20 +33,21 @@ export function addList(program: Parent, io: Io): void {
       '\n--json prints the page as one object, { items, nextCursor }; --all --json prints' +
         '\nthe memories alone, one object on each line.' +
         '\n\nIn a pipe: id, type, status, createdAt and content, tab-separated and whole;' +
-        '\ntab, newline and backslash in a text are written \\t, \\n and \\\\.',
+        '\ntab, newline and backslash in a text are written \\t, \\n and \\\\, other control' +
+        '\ncharacters as in JSON.',
     );
   command.action(async () => {
     const options = command.optsWithGlobals();
     const userId = needUser(options.user);
-    const client = await connect(io, options);
+    const client = await connect(term, options);
     const { limit, order, cursor } = options;
     const filters = filtersOf(options);
-    const query = { userId, ...given({ limit, order, cursor }), ...filters };
-    if (options.all) return printEvery(io, options.json, client, query);
-    const page = await client.list(query, { signal: io.interrupted });
-    if (options.json) return printJson(io, page);
+    const query = { userId, ...definedOnly({ limit, order, cursor }), ...filters };
+    if (options.all) return printEvery(term, options.json, client, query);
+    const page = await client.list(query, { signal: term.interrupted });
+    if (options.json) return printJson(term, page);
     const narrowed = Object.keys(filters).length > 0;
-    await printPage(io, page, `No memories of ${userId}${narrowed ? ' fit' : ''}.`);
+    await printPage(term, page, `No memories of ${userId}${narrowed ? ' match' : ''}.`);
   });
   addExamples(command, [
     'memory list --user u-1',
@@ -56,41 +57,45 @@ export function addList(program: Parent, io: Io): void {
   ]);
 }
 
-async function printPage(io: Io, page: Page, none: string) {
-  await printTable(io, columnsAt(io), page.items);
-  if (page.items.length === 0) await note(io, none);
+async function printPage(term: Terminal, page: Page, none: string) {
+  await printTable(term, columnsAt(term), page.items);
+  if (page.items.length === 0) await note(term, none);
   if (page.nextCursor !== null) {
-    await note(io, `There are more: add --all, or --cursor ${page.nextCursor}`);
+    await note(term, `There are more: add --all, or --cursor ${page.nextCursor}`);
   }
 }
 
 /** Page by page, so that the first ones show while the rest is fetched. */
 async function printEvery(
-  io: Io,
+  term: Terminal,
   json: true | undefined,
   client: MemoryClient,
   query: Parameters<MemoryClient['list']>[0],
 ) {
   let rows: Memory[] = [];
-  const columns = columnsAt(io);
+  const columns = columnsAt(term);
   const pageSize = query.limit ?? 100;
   for await (const memory of client.list(
     { ...query, limit: pageSize },
-    { signal: io.interrupted },
+    { signal: term.interrupted },
   )) {
-    if (json) await printJsonLine(io, memory);
-    else if (rows.push(memory) === pageSize) rows = await printRows(io, columns, rows);
+    if (json) await printJsonLine(term, memory);
+    else if (rows.push(memory) === pageSize) rows = await printRows(term, columns, rows);
   }
-  await printRows(io, columns, rows);
+  await printRows(term, columns, rows);
 }
 
-async function printRows(io: Io, columns: Column<Memory>[], rows: Memory[]): Promise<Memory[]> {
-  await printTable(io, columns, rows);
+async function printRows(
+  term: Terminal,
+  columns: Column<Memory>[],
+  rows: Memory[],
+): Promise<Memory[]> {
+  await printTable(term, columns, rows);
   return [];
 }
 
-function columnsAt(io: Io): Column<Memory>[] {
-  const now = io.now();
+function columnsAt(term: Terminal): Column<Memory>[] {
+  const now = term.now();
   return [
     { title: 'ID', value: ({ id }) => id },
     {

@@ -1,130 +1,162 @@
-import type { Parent } from '../commander.ts';
-import { checkedUrl, defaultBaseUrl, listed, resolveApiKey, resolveBaseUrl } from '../connect.ts';
-import { addExamples } from '../examples.ts';
-import { CliError, exitCodes, usageError } from '../failure.ts';
-import { readSecret } from '../input.ts';
-import { hint, type Io, note } from '../io.ts';
-import { type Column, printJson, printTable } from '../output.ts';
 import {
-  endsOfKey,
-  profileKeyOf,
-  readProfile,
-  removeService,
-  storeOwnKey,
-  useService,
-} from '../profile.ts';
+  defaultBaseUrl,
+  listed,
+  parseBaseUrl,
+  resolveApiKey,
+  resolveBaseUrl,
+} from '../client/connect.ts';
+import { CliError, exitCodes, usageError } from '../client/errors.ts';
+import * as profile from '../client/profile.ts';
+import { readProfile } from '../client/profile-file.ts';
+import { addExamples } from '../command-metadata.ts';
+import type { GlobalOptions, Parent } from '../commander.ts';
+import { definedOnly } from '../options.ts';
+import { type Column, printJson, printTable } from '../terminal/output.ts';
+import { readSecret } from '../terminal/prompt.ts';
+import { hint, note, type Terminal } from '../terminal/terminal.ts';
 
 /* The services that the profile knows. Each has its address for a name: no other is needed. */
 
+const { defaultProject, endsOfKey } = profile;
 const url = 'the address of the service';
 
-export function addSet(group: Parent, io: Io): void {
+export function addSet(group: Parent, term: Terminal): void {
   const command = group
     .command('set')
     .argument('<base-url>', url)
     .argument('[-]', 'read the key from stdin; else it is that of --api-key or MEMORY_API_KEY')
-    .description('Keep the key of a service, for this user of this machine alone.')
+    .description('Store the key of a service, readable by this user only.')
     .addHelpText(
       'after',
       "\nBetter by stdin or MEMORY_API_KEY: what is typed stays in the shell's history.",
     );
-  command.action(async (service, stdin) => {
-    const { json, apiKey: flag } = command.optsWithGlobals();
-    const baseUrl = profileKeyOf(checkedUrl(service, '<base-url>'));
-    const apiKey = await givenKey(io, stdin, flag);
-    const { kept, replaced } = await storeOwnKey(io, baseUrl, apiKey);
-    if (!json) await note(io, kept);
-    if (replaced !== undefined) await note(io, replaced);
-    if (json) return printJson(io, { baseUrl, apiKey: endsOfKey(apiKey) });
-    const { value: used } = await resolveBaseUrl(io, {});
-    if (profileKeyOf(used) !== baseUrl) {
-      await hint(io, `To have commands use it: memory profile use ${baseUrl}`);
+  command.action(async (address, stdin) => {
+    const { json, apiKey: flag, project = defaultProject } = command.optsWithGlobals();
+    const service = profile.serviceName(parseBaseUrl(address, '<base-url>'));
+    const apiKey = await readKey(term, stdin, flag);
+    const [stored = '', ...replaced] = await profile.storeOwnKey(term, {
+      service,
+      project,
+      apiKey,
+    });
+    for (const line of json ? replaced : [stored, ...replaced]) await note(term, line);
+    if (json) {
+      return printJson(term, { baseUrl: service, project, apiKey: endsOfKey(apiKey) });
     }
+    const isOther = (await profile.readProject(term, service)) !== project;
+    const { value: used } = await resolveBaseUrl(term, {});
+    if (!isOther && profile.serviceName(used) === service) return;
+    const more = isOther ? ` --project ${project}` : '';
+    await hint(term, `To have commands use it: memory profile use ${service}${more}`);
   });
   addExamples(command, [
     'memory profile set https://memory.example - < key.txt',
+    'memory profile set https://memory.example - --project shop < key.txt',
     'MEMORY_API_KEY=mk_0199c2a4f1e87c3d memory profile set https://m.example',
   ]);
 }
 
-export function addUse(group: Parent, io: Io): void {
+export function addUse(group: Parent, term: Terminal): void {
   const command = group
     .command('use')
     .argument('<base-url>', url)
     .description('Have commands use this service where neither flag nor environment names one.');
-  command.action(async (service) => {
-    const { json } = command.optsWithGlobals();
-    const baseUrl = await addressOf(io, service);
-    await useService(io, baseUrl);
-    if (json) return printJson(io, { baseUrl });
-    await note(io, `Commands use ${baseUrl} from now on.`);
-    if (io.env.MEMORY_BASE_URL) await note(io, 'But MEMORY_BASE_URL is set and wins over it.');
-    if ((await resolveApiKey(io, {}, baseUrl)) === undefined) {
-      await hint(io, `No key is kept for it. To keep one: memory profile set ${baseUrl} -`);
-    }
+  command.action(async (address) => {
+    const { json, project: flag } = command.optsWithGlobals();
+    const service = await knownService(term, address);
+    await profile.useService(term, service);
+    if (flag !== undefined) await profile.useProject(term, service, flag);
+    const project = await profile.readProject(term, service);
+    if (json) return printJson(term, { baseUrl: service, project });
+    const isNamed = project !== defaultProject;
+    await note(
+      term,
+      `Commands use ${service}${isNamed ? `, project ${project},` : ''} from now on.`,
+    );
+    if (term.env.MEMORY_BASE_URL) await note(term, 'But MEMORY_BASE_URL is set and wins over it.');
+    if ((await resolveApiKey(term, {}, service)) !== undefined) return;
+    const set = `memory profile set ${service} -${isNamed ? ` --project ${project}` : ''}`;
+    await hint(term, `No key is stored for it. To store one: ${set}`);
   });
   addExamples(command, ['memory profile use https://memory.example']);
 }
 
-export function addRemove(group: Parent, io: Io): void {
+export function addRemove(group: Parent, term: Terminal): void {
   const command = group
     .command('remove')
     .argument('<base-url>', url)
-    .description('Forget a service and its key. The key itself stays valid.');
-  command.action(async (service) => {
-    const { json } = command.optsWithGlobals();
-    const baseUrl = await addressOf(io, service);
-    if (!(await removeService(io, baseUrl))) throw unknown(baseUrl);
-    if (json) await printJson(io, { baseUrl, removed: true });
-    else await note(io, `Removed ${baseUrl}.`);
+    .description('Remove a service and its keys, or the key of one --project. Keys stay valid.');
+  command.action(async (address) => {
+    const { json, project } = command.optsWithGlobals();
+    const service = await knownService(term, address);
+    const named = project === undefined ? service : `${service}, project ${project}`;
+    if (!(await profile.removeService(term, service, project))) throw unknown(named);
+    if (!json) return note(term, `Removed ${named}.`);
+    await printJson(term, { baseUrl: service, ...definedOnly({ project }), removed: true });
   });
   addExamples(command, ['memory profile remove https://memory.example']);
 }
 
-export function addProfileList(group: Parent, io: Io): void {
+export function addProfileList(group: Parent, term: Terminal): void {
   const command = group
     .command('list')
     .description('List the services that the profile knows, and which one is used.');
   command.action(async () => {
     const options = command.optsWithGlobals();
-    const { baseUrl, keys } = await readProfile(io);
-    const used = profileKeyOf((await resolveBaseUrl(io, options)).value);
-    const known = new Set([...(baseUrl === undefined ? [] : [baseUrl]), ...Object.keys(keys)]);
-    const items = [...known].sort().map((service): Service => {
-      const key = keys[service]?.apiKey;
-      const apiKey = key === undefined ? null : endsOfKey(key);
-      return { baseUrl: service, apiKey, used: service === used };
-    });
-    if (options.json) return printJson(io, { items });
-    await printTable(io, columns, items);
-    if (items.length === 0)
-      await hint(io, 'None yet. To keep one: memory profile set <base-url> -');
+    const items = await servicesOf(term, options);
+    if (options.json) return printJson(term, { items });
+    await printTable(term, columns, items);
+    if (items.length > 0) return;
+    await hint(term, 'None yet. To store one: memory profile set <base-url> -');
   });
   addExamples(command, ['memory profile list']);
 }
 
-type Service = { baseUrl: string; apiKey: string | null; used: boolean };
+type Service = { baseUrl: string; project: string; apiKey: string | null; used: boolean };
+
+async function servicesOf(term: Terminal, options: GlobalOptions): Promise<Service[]> {
+  const used = profile.serviceName((await resolveBaseUrl(term, options)).value);
+  const usedProject = options.project ?? (await profile.readProject(term, used));
+  const entries: { service: string; project: string; apiKey?: string }[] =
+    await profile.readEntries(term);
+  const { baseUrl: chosen } = await readProfile(term);
+  const isKeyless = chosen !== undefined && !entries.some(({ service }) => service === chosen);
+  if (isKeyless) entries.push({ service: chosen, project: defaultProject });
+  return entries
+    .map(({ service, project, apiKey }) => ({
+      baseUrl: service,
+      project,
+      apiKey: apiKey === undefined ? null : endsOfKey(apiKey),
+      used: service === used && project === usedProject,
+    }))
+    .sort((a, b) => (`${a.baseUrl}#${a.project}` < `${b.baseUrl}#${b.project}` ? -1 : 1));
+}
 
 const columns: Column<Service>[] = [
   { title: 'BASE URL', value: ({ baseUrl }) => baseUrl },
+  {
+    title: 'PROJECT',
+    value: ({ project }) => project,
+    hiddenWhen: ({ project }) => project === defaultProject,
+  },
   { title: 'KEY', value: ({ apiKey }) => apiKey ?? '', shown: ({ apiKey }) => apiKey ?? 'none' },
   { title: 'USED', value: ({ used }) => (used ? 'used' : '') },
 ];
 
 /** Of a service that is known, most likely: those are named where the text is no address. */
-async function addressOf(io: Io, text: string): Promise<string> {
-  const known = Object.keys((await readProfile(io)).keys);
+async function knownService(term: Terminal, text: string): Promise<string> {
+  const known = new Set((await profile.readEntries(term)).map(({ service }) => service));
   const hint =
-    known.length === 0
+    known.size === 0
       ? `Such as ${defaultBaseUrl}; the profile knows no service yet.`
-      : `A service has its address for a name. The profile knows ${listed(known)}`;
-  return profileKeyOf(checkedUrl(text, '<base-url>', hint));
+      : `A service has its address for a name. The profile knows ${listed([...known])}`;
+  return profile.serviceName(parseBaseUrl(text, '<base-url>', hint));
 }
 
-/** What a service takes for a key, whoever made it. */
+/** What a service accepts as a key. */
 const keyPattern = /^[\x21-\x7e]{16,256}$/;
 
-async function givenKey(io: Io, stdin: string | undefined, flag: string | undefined) {
+async function readKey(term: Terminal, stdin: string | undefined, flag: string | undefined) {
   // Not repeated: what is on the screen ends up in logs.
   if (stdin !== undefined && stdin !== '-') {
     throw usageError('A key is not an argument: give - to read it from stdin.');
@@ -132,20 +164,18 @@ async function givenKey(io: Io, stdin: string | undefined, flag: string | undefi
   if (stdin === '-' && flag !== undefined) {
     throw usageError('Give the key by - or by --api-key, not by both.');
   }
-  const text =
-    stdin === '-'
-      ? await readSecret(io, 'The key, which is not shown: ')
-      : (flag ?? io.env.MEMORY_API_KEY ?? '');
-  const apiKey = text.trim();
+  const question = 'The key, which is not shown: ';
+  const text = stdin === '-' ? await readSecret(term, question) : (flag ?? term.env.MEMORY_API_KEY);
+  const apiKey = text?.trim() ?? '';
   if (apiKey === '') throw usageError('There is no key: set MEMORY_API_KEY, or give - for stdin.');
   if (keyPattern.test(apiKey)) return apiKey;
   throw usageError('That is not a key: it must be 16 to 256 visible ASCII characters.');
 }
 
-function unknown(baseUrl: string): CliError {
+function unknown(service: string): CliError {
   return new CliError({
     code: 'not_found',
-    message: `The profile does not know ${baseUrl}.`,
+    message: `The profile does not know ${service}.`,
     hint: 'Those it knows: memory profile list',
     exitCode: exitCodes.notFound,
   });

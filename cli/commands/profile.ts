@@ -1,25 +1,26 @@
+import { type Origin, resolveApiKey, resolveBaseUrl } from '../client/connect.ts';
+import { endsOfKey } from '../client/profile.ts';
+import { profilePath } from '../client/profile-file.ts';
+import { addExamples } from '../command-metadata.ts';
 import type { GlobalOptions, Parent } from '../commander.ts';
-import { type Origin, resolveApiKey, resolveBaseUrl } from '../connect.ts';
-import { addExamples } from '../examples.ts';
-import type { Io } from '../io.ts';
-import { type Column, printJson, printResult, printTable } from '../output.ts';
-import { endsOfKey, profilePath } from '../profile.ts';
+import { type Column, printJson, printResult, printTable } from '../terminal/output.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { addProfileList, addRemove, addSet, addUse } from './profile-services.ts';
 
-export function addProfile(program: Parent, io: Io): void {
+export function addProfile(program: Parent, term: Terminal): void {
   const group = program
     .command('profile')
     .description('Show and choose which service and key the commands use.')
     .helpCommand('help [command]', 'Show the help of a command.');
-  addShow(group, io);
-  addProfileList(group, io);
-  addSet(group, io);
-  addUse(group, io);
-  addRemove(group, io);
-  addPath(group, io);
+  addShow(group, term);
+  addProfileList(group, term);
+  addSet(group, term);
+  addUse(group, term);
+  addRemove(group, term);
+  addPath(group, term);
 }
 
-function addShow(group: Parent, io: Io): void {
+function addShow(group: Parent, term: Terminal): void {
   const command = group
     .command('show')
     .description('Show each setting and where it came from; of the key only its ends.')
@@ -29,33 +30,39 @@ function addShow(group: Parent, io: Io): void {
     );
   command.action(async () => {
     const options = command.optsWithGlobals();
-    const settings = await settingsOf(io, options);
-    if (options.json) return printJson(io, settings);
+    const settings = await settingsOf(term, options);
+    if (options.json) return printJson(term, settings);
     const rows = Object.entries(settings).map(([name, setting]) => ({ name, ...setting }));
-    await printTable(io, columns, rows);
+    await printTable(term, columns, rows);
   });
   addExamples(command, ['memory profile show']);
 }
 
-function addPath(group: Parent, io: Io): void {
+function addPath(group: Parent, term: Terminal): void {
   const command = group.command('path').description('Print where the profile is.');
   command.action(async () => {
-    const path = profilePath(io);
-    await printResult(io, command.optsWithGlobals().json, { path }, path);
+    const path = profilePath(term);
+    await printResult(term, command.optsWithGlobals().json, { path }, path);
   });
   addExamples(command, ['memory profile path']);
 }
 
 type Setting = { value: string | null; from: Origin | null };
 
-async function settingsOf(io: Io, options: GlobalOptions): Promise<Record<string, Setting>> {
-  const baseUrl = await resolveBaseUrl(io, options);
-  const key = await resolveApiKey(io, options, baseUrl.value);
-  const place = io.platform === 'win32' ? io.env.APPDATA : io.env.XDG_CONFIG_HOME;
+async function settingsOf(
+  term: Terminal,
+  options: GlobalOptions,
+): Promise<Record<string, Setting>> {
+  const baseUrl = await resolveBaseUrl(term, options);
+  const key = await resolveApiKey(term, options, baseUrl.value);
+  const { project = null } = key ?? {};
+  const projectFrom = options.project === undefined ? 'profile' : 'flag';
+  const place = term.platform === 'win32' ? term.env.APPDATA : term.env.XDG_CONFIG_HOME;
   return {
     baseUrl,
     apiKey: { value: key ? endsOfKey(key.value) : null, from: key?.from ?? null },
-    profile: { value: profilePath(io), from: place ? 'environment' : 'default' },
+    project: { value: project, from: project === null ? null : projectFrom },
+    profile: { value: profilePath(term), from: place ? 'environment' : 'default' },
   };
 }
 

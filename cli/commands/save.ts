@@ -1,21 +1,21 @@
+import { connect } from '../client/connect.ts';
+import { rejectDeletedReplay } from '../client/deleted-replay.ts';
+import { usageError } from '../client/errors.ts';
+import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
-import { connect } from '../connect.ts';
-import { refuseDeleted } from '../deleted.ts';
-import { addExamples } from '../examples.ts';
-import { usageError } from '../failure.ts';
-import { textArgument } from '../input.ts';
-import { hint, type Io } from '../io.ts';
 import {
-  given,
+  definedOnly,
   idempotencyKeyOption,
   metadataOption,
   needUser,
   userOption,
   writeOptions,
 } from '../options.ts';
-import { lastingOutput, printResult } from '../output.ts';
+import { textArgument } from '../terminal/input.ts';
+import { printResult, resilientOutput } from '../terminal/output.ts';
+import { hint, type Terminal } from '../terminal/terminal.ts';
 
-export function addSave(program: Parent, io: Io): void {
+export function addSave(program: Parent, term: Terminal): void {
   const command = program
     .command('save')
     .argument('<text>', 'what to remember, or - for stdin')
@@ -27,16 +27,16 @@ export function addSave(program: Parent, io: Io): void {
   command.action(async (text) => {
     const options = command.optsWithGlobals();
     const userId = needUser(options.user);
-    const client = await connect(io, options);
-    const content = await textArgument(io, text);
+    const client = await connect(term, options);
+    const content = await textArgument(term, text);
     if (content === '') throw usageError('The text is empty: there is nothing to save.');
-    const fields = given({ metadata: options.metadata });
+    const fields = definedOnly({ metadata: options.metadata });
     const request = { userId, content, ...fields };
-    const saved = await client.save(request, writeOptions(io, options));
-    refuseDeleted(saved, 'saved');
-    const out = lastingOutput(io);
-    await printResult(out.io, options.json, saved, saved.id);
-    if (!options.json || out.hasFailed()) await hint(io, `Saved. See it: memory get ${saved.id}`);
+    const saved = await client.save(request, writeOptions(term, options));
+    rejectDeletedReplay(saved, 'saved');
+    const out = resilientOutput(term);
+    await printResult(out.term, options.json, saved, saved.id);
+    if (!options.json || out.hasFailed()) await hint(term, `Saved. See it: memory get ${saved.id}`);
     out.end();
   });
   addExamples(command, [

@@ -1,8 +1,8 @@
 import type { FoundMemory } from '../../sdk/index.ts';
+import { connect } from '../client/connect.ts';
+import { usageError } from '../client/errors.ts';
+import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
-import { connect } from '../connect.ts';
-import { addExamples } from '../examples.ts';
-import { usageError } from '../failure.ts';
 import {
   externalIdFilter,
   filtersOf,
@@ -10,13 +10,13 @@ import {
   sourceFilter,
   typeFilter,
 } from '../filters.ts';
-import { textArgument } from '../input.ts';
-import { type Io, note } from '../io.ts';
-import { given, needUser, parseLimit, userOption } from '../options.ts';
-import { type Column, printJson, printLine, printTable } from '../output.ts';
-import { age, highlighted, indented, paint, visible } from '../text.ts';
+import { definedOnly, needUser, parseLimit, userOption } from '../options.ts';
+import { textArgument } from '../terminal/input.ts';
+import { type Column, printJson, printTable } from '../terminal/output.ts';
+import { note, type Terminal } from '../terminal/terminal.ts';
+import { age, escapeControls, highlighted, indented, paint } from '../terminal/text.ts';
 
-export function addSearch(program: Parent, io: Io): void {
+export function addSearch(program: Parent, term: Terminal): void {
   const command = program
     .command('search')
     .argument('<query>', 'words or a question, or - for stdin')
@@ -32,14 +32,19 @@ export function addSearch(program: Parent, io: Io): void {
   command.action(async (text) => {
     const options = command.optsWithGlobals();
     const userId = needUser(options.user);
-    const client = await connect(io, options);
-    const query = await textArgument(io, text);
+    const client = await connect(term, options);
+    const query = await textArgument(term, text);
     if (query === '') throw usageError('The query is empty: there is nothing to find.');
-    const request = { userId, query, ...given({ limit: options.limit }), ...filtersOf(options) };
-    const answer = await client.search(request, { signal: io.interrupted });
-    if (options.json) return printJson(io, answer);
-    await printFound(io, answer.items);
-    if (answer.items.length === 0) await note(io, 'Nothing was found.');
+    const request = {
+      userId,
+      query,
+      ...definedOnly({ limit: options.limit }),
+      ...filtersOf(options),
+    };
+    const answer = await client.search(request, { signal: term.interrupted });
+    if (options.json) return printJson(term, answer);
+    await printFound(term, answer.items);
+    if (answer.items.length === 0) await note(term, 'Nothing was found.');
   });
   addExamples(command, [
     'memory search --user u-1 "where is my refund"',
@@ -64,12 +69,14 @@ const columns: Column<FoundMemory>[] = [
 ];
 
 /** A snippet has two lines or so: on a terminal it stands below its memory, not in a table. */
-async function printFound(io: Io, found: FoundMemory[]): Promise<void> {
-  if (!io.stdout.isTerminal) return printTable(io, columns, found);
-  const now = io.now();
+async function printFound(term: Terminal, found: FoundMemory[]): Promise<void> {
+  if (!term.stdout.isTerminal) return printTable(term, columns, found);
+  const now = term.now();
   for (const { id, type, createdAt, snippet } of found) {
-    const about = `${id}  ${type === 'memory' ? '' : `${type}  `}${age(createdAt, now)}`;
-    const text = highlighted(io.stdout, visible(snippet));
-    await printLine(io, `${paint(io.stdout, 'dim', about)}\n${indented(io.stdout, text)}`);
+    const about = `${escapeControls(id)}  ${type === 'memory' ? '' : `${type}  `}${age(createdAt, now)}`;
+    const text = highlighted(term.stdout, escapeControls(snippet));
+    await term.stdout.write(
+      `${paint(term.stdout, 'dim', about)}\n${indented(term.stdout, text)}\n`,
+    );
   }
 }

@@ -1,17 +1,18 @@
+import { resolveBaseUrl } from '../client/connect.ts';
+import { CliError, usageError } from '../client/errors.ts';
+import { serviceName, storeFirstRunKey } from '../client/profile.ts';
+import { shownProfilePath } from '../client/profile-file.ts';
+import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
-import { resolveBaseUrl } from '../connect.ts';
-import { asGiven, databaseOption, databaseUrlOf, shownDatabase } from '../database.ts';
-import { serverSettingsText } from '../environment.ts';
-import { addExamples } from '../examples.ts';
-import { CliError, usageError } from '../failure.ts';
-import { hint, type Io, note } from '../io.ts';
-import { given, parsePort } from '../options.ts';
-import { profileKeyOf, shownProfilePath, storeFirstRunKey } from '../profile.ts';
-import { paint } from '../text.ts';
+import { databaseOption, databaseUrlOf, shownDatabase, withFlag } from '../database.ts';
+import { definedOnly, parsePort } from '../options.ts';
+import { serverSettingsText } from '../server-settings.ts';
+import { hint, note, noteStyled, type Terminal } from '../terminal/terminal.ts';
+import { escapeControls, paint, quoted } from '../terminal/text.ts';
 
 const lastWordMs = 1_000;
 
-export function addServe(program: Parent, io: Io): void {
+export function addServe(program: Parent, term: Terminal): void {
   const command = program
     .command('serve')
     .description('Run the service until Ctrl-C.')
@@ -21,18 +22,21 @@ export function addServe(program: Parent, io: Io): void {
     .addHelpText('after', serverSettingsText);
   command.action(async () => {
     const { port, host, database } = command.opts();
-    const databaseUrl = databaseUrlOf(io, database);
-    const server = await start(io, { databaseUrl, ...given({ port, host }) }, database);
+    const databaseUrl = databaseUrlOf(term, database);
+    const server = await start(term, { databaseUrl, ...definedOnly({ port, host }) }, database);
     try {
-      await note(io, banner(io, server.url, databaseUrl));
-      if (server.firstKey !== null) await tellFirstKey(io, server.url, server.firstKey);
-      await untilInterrupted(io);
+      await noteStyled(term, banner(term, server.url, databaseUrl));
+      const keysCreate = `memory keys create${database ? ` --database ${quoted(database)}` : ''}`;
+      if (server.firstKey !== null) {
+        await showFirstKey(term, server.url, server.firstKey, keysCreate);
+      }
+      await untilInterrupted(term);
     } finally {
       await server.stop();
     }
-    // A pipe that nobody reads would keep the process for ever.
+    // A pipe without a reader would keep the process alive.
     const unread = setTimeout(() => process.exit(), lastWordMs);
-    await note(io, 'Stopped.');
+    await note(term, 'Stopped.');
     clearTimeout(unread);
   });
   addExamples(command, ['memory serve', 'memory serve --port 8080 --database sqlite:./demo.db']);
@@ -40,74 +44,80 @@ export function addServe(program: Parent, io: Io): void {
 
 type Given = { port?: number; host?: string; databaseUrl: string };
 
-async function start(io: Io, options: Given, flag: string | undefined) {
+async function start(term: Terminal, options: Given, flag: string | undefined) {
   // Loaded here so that no other command pays for it.
   const { startServer } = await import('../../server/main.ts');
   try {
-    return await startServer({ env: io.env, ...options });
+    return await startServer({ env: term.env, ...options });
   } catch (error) {
     throw cannotStart(error, options.databaseUrl, flag);
   }
 }
 
 function cannotStart(error: unknown, url: string, flag: string | undefined): CliError {
-  const told = error instanceof Error ? error.message : String(error);
-  if (told.startsWith('The settings cannot be used')) return usageError(asGiven(told, flag));
+  const reason = error instanceof Error ? error.message : String(error);
+  if (reason.startsWith('The settings cannot be used')) return usageError(withFlag(reason, flag));
   // Of what can go wrong only files have a code of the system; those errors name no setting.
   const isFile = error instanceof Error && 'code' in error;
-  const name = asGiven('MEMORY_DATABASE_URL', flag);
-  const message = isFile ? `${name} sqlite:${shownDatabase(url)} cannot be opened: ${told}` : told;
+  const name = withFlag('MEMORY_DATABASE_URL', flag);
+  const message = isFile
+    ? `${name} sqlite:${shownDatabase(url)} cannot be opened: ${reason}`
+    : reason;
   return new CliError({ code: 'cannot_start', message });
 }
 
-function banner(io: Io, url: string, database: string): string {
+function banner(term: Terminal, url: string, database: string): string {
   return [
-    `${paint(io.stderr, 'bold', 'The memory service is running')} at ${url}`,
-    `Data is kept in ${shownDatabase(database)}. Stop with Ctrl-C.`,
+    `${paint(term.stderr, 'bold', 'The memory service is running')} at ${url}`,
+    `Data is kept in ${escapeControls(shownDatabase(database))}. Stop with Ctrl-C.`,
   ].join('\n');
 }
 
-async function tellFirstKey(io: Io, url: string, apiKey: string): Promise<void> {
-  const baseUrl = profileKeyOf(url);
-  const flag = (await isUsed(io, baseUrl)) ? '' : ` --base-url ${baseUrl}`;
-  const kept = await keep(io, baseUrl, apiKey);
-  await hint(
-    io,
-    [
-      '',
-      `A first API key was made, and is shown only this once:`,
-      `  ${paint(io.stderr, 'bold', apiKey)}`,
-      kept,
-      '',
-      'Try, in another terminal:',
+/** Prints the first key on a terminal only: what else reads stderr may be a log that is kept. */
+async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCreate: string) {
+  const baseUrl = serviceName(url);
+  const flag = (await isUsed(term, baseUrl)) ? '' : ` --base-url ${baseUrl}`;
+  const stored = await storeKey(term, baseUrl, apiKey);
+  const shown = term.stderr.isTerminal;
+  const lines = shown
+    ? ['A first API key was made, and is shown only this once:', `  ${apiKey}`, stored.message]
+    : ['A first API key was made. It is shown on a terminal only.', stored.message];
+  if (!shown && !stored.done) lines.push(`To make one that you can use: ${keysCreate}`);
+  if (shown || stored.done) {
+    lines.push('', 'Try, in another terminal:');
+    lines.push(
       `  memory save --user u-1 "Prefers dark mode"${flag}`,
       `  memory list --user u-1${flag}`,
-      `  curl -H "Authorization: Bearer ${apiKey}" "${baseUrl}/v1/memories?userId=u-1"`,
-      '',
-    ].join('\n'),
-  );
+    );
+  }
+  const header = `Authorization: Bearer ${apiKey}`;
+  if (shown) lines.push(`  curl -H "${header}" "${baseUrl}/v1/memories?userId=u-1"`);
+  await hint(term, ['', ...lines, ''].join('\n'));
 }
 
-/** Whether commands reach this service without being told. */
-async function isUsed(io: Io, baseUrl: string): Promise<boolean> {
-  const used = await resolveBaseUrl(io, {}).catch(() => null);
-  return used !== null && profileKeyOf(used.value) === baseUrl;
+/** Whether commands use this service without --base-url. */
+async function isUsed(term: Terminal, baseUrl: string): Promise<boolean> {
+  const used = await resolveBaseUrl(term, {}).catch(() => null);
+  return used !== null && serviceName(used.value) === baseUrl;
 }
 
-/** Whatever the profile is like, the key is shown: nobody would see it again. */
-async function keep(io: Io, baseUrl: string, apiKey: string): Promise<string> {
+/** Never throws: the server runs on, whatever the profile is like. */
+async function storeKey(term: Terminal, baseUrl: string, apiKey: string) {
+  const otherwise = term.stderr.isTerminal ? '; to use this one, set MEMORY_API_KEY.' : '.';
   try {
-    if (await storeFirstRunKey(io, baseUrl, apiKey)) {
-      return `It is kept for this command line in ${shownProfilePath(io)}.`;
+    if (await storeFirstRunKey(term, baseUrl, apiKey)) {
+      const path = shownProfilePath(term);
+      return { done: true, message: `It is stored for this command line in ${path}.` };
     }
-    return `Your profile holds another key for ${baseUrl}; to use this one, set MEMORY_API_KEY.`;
+    const message = `Your profile holds another key for ${baseUrl}${otherwise}`;
+    return { done: false, message };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return `It could not be kept (${why}); to use it, set MEMORY_API_KEY.`;
+    return { done: false, message: `It could not be stored (${why})${otherwise}` };
   }
 }
 
-async function untilInterrupted({ interrupted }: Io): Promise<void> {
+async function untilInterrupted({ interrupted }: Terminal): Promise<void> {
   if (interrupted.aborted) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   interrupted.addEventListener('abort', () => resolve(), { once: true });

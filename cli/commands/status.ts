@@ -1,20 +1,20 @@
+import { connect } from '../client/connect.ts';
+import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
-import { connect } from '../connect.ts';
-import { addExamples } from '../examples.ts';
-import type { Io } from '../io.ts';
 import { memoryId } from '../options.ts';
-import { printFields, printJson } from '../output.ts';
+import { printFields, printJson } from '../terminal/output.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
-export function addStatus(program: Parent, io: Io): void {
+export function addStatus(program: Parent, term: Terminal): void {
   const command = program
     .command('status')
     .addArgument(memoryId)
     .description('Show how far the processing of a memory is.');
   command.action(async (id) => {
     const options = command.optsWithGlobals();
-    const client = await connect(io, options);
-    const status = await client.status(id, { signal: io.interrupted });
-    await (options.json ? printJson(io, status) : printFields(io, status));
+    const client = await connect(term, options);
+    const status = await client.status(id, { signal: term.interrupted });
+    await (options.json ? printJson(term, status) : printFields(term, status));
   });
   addExamples(command, ['memory status mem_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
 }

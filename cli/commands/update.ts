@@ -1,14 +1,20 @@
+import { connect } from '../client/connect.ts';
+import { rejectDeletedReplay } from '../client/deleted-replay.ts';
+import { usageError } from '../client/errors.ts';
+import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
-import { connect } from '../connect.ts';
-import { refuseDeleted } from '../deleted.ts';
-import { addExamples } from '../examples.ts';
-import { usageError } from '../failure.ts';
-import { textArgument } from '../input.ts';
-import { type Io, note } from '../io.ts';
-import { given, idempotencyKeyOption, memoryId, metadataOption, writeOptions } from '../options.ts';
-import { printResult } from '../output.ts';
+import {
+  definedOnly,
+  idempotencyKeyOption,
+  memoryId,
+  metadataOption,
+  writeOptions,
+} from '../options.ts';
+import { textArgument } from '../terminal/input.ts';
+import { printResult } from '../terminal/output.ts';
+import { note, type Terminal } from '../terminal/terminal.ts';
 
-export function addUpdate(program: Parent, io: Io): void {
+export function addUpdate(program: Parent, term: Terminal): void {
   const command = program
     .command('update')
     .addArgument(memoryId)
@@ -18,16 +24,16 @@ export function addUpdate(program: Parent, io: Io): void {
     .addOption(idempotencyKeyOption);
   command.action(async (id, text) => {
     const options = command.optsWithGlobals();
-    const client = await connect(io, options);
-    const content = await textArgument(io, text);
+    const client = await connect(term, options);
+    const content = await textArgument(term, text);
     if (content === '') {
       throw usageError('The text is empty.', `To remove the memory: memory delete ${id}`);
     }
-    const request = { content, ...given({ metadata: options.metadata }) };
-    const updated = await client.update(id, request, writeOptions(io, options));
-    refuseDeleted(updated, 'updated');
-    await printResult(io, options.json, updated, updated.id);
-    if (!options.json) await note(io, 'Updated.');
+    const request = { content, ...definedOnly({ metadata: options.metadata }) };
+    const updated = await client.update(id, request, writeOptions(term, options));
+    rejectDeletedReplay(updated, 'updated');
+    await printResult(term, options.json, updated, updated.id);
+    if (!options.json) await note(term, 'Updated.');
   });
   addExamples(command, ['memory update mem_0199c2a4f1e87c3d9b5e6a7f80912b3c "Prefers light mode"']);
 }

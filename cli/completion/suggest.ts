@@ -1,4 +1,3 @@
-import type { AnyCommand } from '../commander.ts';
 import {
   type Argument,
   allOptions,
@@ -8,7 +7,8 @@ import {
   type Option,
   takesValue,
   valueName,
-} from '../grammar.ts';
+} from '../command-metadata.ts';
+import type { AnyCommand } from '../commander.ts';
 import { readLine } from './line.ts';
 
 /** What may come next: these words, or the name of a file, which the shell knows best. */
@@ -42,7 +42,7 @@ export function suggest(program: AnyCommand, line: string): Suggestions {
   if (argument !== undefined) return valuesOf(argument, current);
   const commands = commandsOf(command);
   if (commands.length > 0) return given === 0 ? fitting(commands, current) : [];
-  // Where nothing else can come, what the command can still be told.
+  // Where nothing else can follow, suggest the options that are left.
   return current === '' && !onlyArguments ? optionsAt(place, '--') : [];
 }
 

@@ -1,8 +1,8 @@
-import { CliError } from '../failure.ts';
-import { inputName } from '../input.ts';
-import { quoted } from '../text.ts';
+import { CliError } from '../client/errors.ts';
+import { inputName } from '../terminal/input.ts';
+import { quoted } from '../terminal/text.ts';
 
-/** Where HTML and XML name their character set. Later than this nobody looks. */
+/** HTML and XML name their character set within the first bytes. */
 const headBytes = 4096;
 const named =
   /<meta[^>]{1,200}?charset\s*=\s*["']?\s*([\w:.-]+)|^<\?xml[^>]{1,200}?encoding\s*=\s*["']([\w.-]+)/i;

@@ -1,9 +1,8 @@
-import type { Stats } from 'node:fs';
 import { posix } from 'node:path';
-import { CliError, usageError } from '../failure.ts';
-import { mayLackWriter } from '../input.ts';
-import type { Io } from '../io.ts';
-import { quoted } from '../text.ts';
+import { CliError, usageError } from '../client/errors.ts';
+import { mayLackWriter } from '../terminal/input.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { quoted } from '../terminal/text.ts';
 import { extensionOf, kindOf } from './kind.ts';
 import { statOf, walkFolder } from './walk.ts';
 
@@ -19,110 +18,112 @@ export type Found = {
 };
 
 export type Search = {
-  files: Found[];
+  /** With how far into all of them each one reaches, in bytes. */
+  files: (Found & { end: number })[];
+  totalBytes: number;
   /** How many were passed by, by what they are. */
   skipped: Map<string, number>;
+  /** Links that lead out of the folder they were found in; never followed. */
+  outside: Set<string>;
 };
 
 /** The files that the arguments stand for, each one once: in their order, folders sorted. */
-export async function findFiles(io: Io, args: string[]): Promise<Search> {
-  const files = new Map<string, Found>();
-  const skipped = new Map<string, number>();
-  const skip = (kind: string) => skipped.set(kind, (skipped.get(kind) ?? 0) + 1);
+export async function findFiles(term: Terminal, args: string[]): Promise<Search> {
+  const search: Search = { files: [], totalBytes: 0, skipped: new Map(), outside: new Set() };
+  const names = new Set<string>();
   for (const arg of args) {
-    for await (const found of filesOf(io, arg, skip)) {
+    for await (const found of filesOf(term, arg, search)) {
       const name = found.externalId ?? found.path;
-      if (!files.has(name)) files.set(name, found);
+      if (names.has(name)) continue;
+      names.add(name);
+      search.totalBytes += found.bytes;
+      search.files.push({ ...found, end: search.totalBytes });
     }
   }
-  return { files: [...files.values()], skipped };
+  return search;
+}
+
+export function skip({ skipped }: Search, kind: string): void {
+  skipped.set(kind, (skipped.get(kind) ?? 0) + 1);
 }
 
 /** A folder gives the same names as its files do when they are named one by one. */
-export function externalIdOf({ platform }: Pick<Io, 'platform'>, path: string): string {
-  return posix.normalize(withSlashes(platform, path));
+export function externalIdOf({ platform }: Pick<Terminal, 'platform'>, path: string): string {
+  return posix.normalize(platform === 'win32' ? path.replaceAll('\\', '/') : path);
 }
 
-function withSlashes(platform: string, path: string): string {
-  return platform === 'win32' ? path.replaceAll('\\', '/') : path;
-}
-
-async function* filesOf(io: Io, arg: string, skip: (kind: string) => void): AsyncGenerator<Found> {
+async function* filesOf(term: Terminal, arg: string, search: Search): AsyncGenerator<Found> {
   if (arg === '') throw usageError('The name of a file is empty.');
-  const named = { path: arg, externalId: externalIdOf(io, arg), bytes: 0, isNamed: true };
+  const externalId = externalIdOf(term, arg);
+  const named = { path: arg, externalId, bytes: 0, isNamed: true };
   if (arg === '-') return yield { ...named, externalId: undefined };
-  const found = await statOf(io, arg);
-  const pattern = withSlashes(io.platform, arg);
+  const found = await statOf(term, arg);
   if (found?.isDirectory()) {
-    yield* search(io, { within: pattern, skip, takes: (path) => kindOf(path).isDocument });
-  } else if (found === undefined && /[*?[{]/.test(pattern)) {
-    const glob = new Bun.Glob(posix.normalize(pattern));
-    const isMeant = (path: string) => glob.match(externalIdOf(io, path));
+    const isMeant = () => true;
+    const takes = (path: string) => kindOf(path).isDocument;
+    const none = `There is no document in the folder ${arg}`;
+    yield* filesIn(term, search, { folder: externalId, levels: all, isMeant, takes, none });
+  } else if (found === undefined && /[*?[{]/.test(arg)) {
+    const glob = new Bun.Glob(externalId);
+    const isMeant = (path: string) => glob.match(externalIdOf(term, path));
     const takes = (path: string) => !kindOf(path).isNeverText;
-    yield* search(io, { ...beginOf(pattern), pattern, skip, takes, isMeant });
+    const none = `No document matches ${arg}`;
+    yield* filesIn(term, search, { ...beginOf(externalId), isMeant, takes, none });
+  } else if (found !== undefined && mayLackWriter(arg, found)) {
+    const message = `${arg} is a pipe, not a file.`;
+    const hint = `To read from it: memory ingest document - < ${quoted(arg)}`;
+    const error = new CliError({ code: 'not_a_file', message, hint });
+    yield { ...named, externalId: undefined, error };
   } else {
     // Where there is none, reading it says so.
-    const isPipe = found !== undefined && !found.isFile();
-    const bytes = found?.size ?? 0;
-    yield { ...named, bytes, ...(isPipe && { externalId: undefined }), ...unread(arg, found) };
+    const isFile = found === undefined || found.isFile();
+    yield { ...named, bytes: found?.size ?? 0, externalId: isFile ? externalId : undefined };
   }
 }
 
-function unread(path: string, found: Stats | undefined): { error?: CliError } {
-  if (found === undefined || !mayLackWriter(path, found)) return {};
-  const message = `${path} is a pipe, not a file.`;
-  const hint = `To read from it: memory ingest document - < ${quoted(path)}`;
-  return { error: new CliError({ code: 'not_a_file', message, hint }) };
-}
+const all = Number.POSITIVE_INFINITY;
 
 /** The folder before the first sign of a pattern, and how far below it a match can be. */
-function beginOf(pattern: string): { within: string; levels: number } {
+function beginOf(pattern: string): { folder: string; levels: number } {
   const parts = pattern.split('/');
   const fixed = parts.findIndex((part) => /[*?[{]/.test(part));
-  const within = parts.slice(0, fixed).join('/');
-  const levels = pattern.includes('**') ? Number.POSITIVE_INFINITY : parts.length - fixed;
-  return { within: within || (pattern.startsWith('/') ? '/' : '.'), levels };
+  const folder = parts.slice(0, fixed).join('/') || (pattern.startsWith('/') ? '/' : '.');
+  return { folder, levels: pattern.includes('**') ? all : parts.length - fixed };
 }
 
 type Walk = {
-  within: string;
-  levels?: number;
-  pattern?: string;
-  isMeant?: (path: string) => boolean;
+  folder: string;
+  levels: number;
+  isMeant: (path: string) => boolean;
   takes: (path: string) => boolean;
-  skip: (kind: string) => void;
+  /** What is said where nothing is found. */
+  none: string;
 };
 
-async function* search(io: Io, walk: Walk): AsyncGenerator<Found> {
-  const { within, isMeant = () => true, takes, skip, levels = Number.POSITIVE_INFINITY } = walk;
+async function* filesIn(term: Terminal, search: Search, walk: Walk): AsyncGenerator<Found> {
+  const { folder, levels, isMeant, takes, none } = walk;
   const about = { isNamed: false, bytes: 0 };
-  let count = 0;
-  let passed = 0;
-  for await (const { path, isLinkedFolder, isPipe, error } of walkFolder(io, within, levels)) {
-    const externalId = externalIdOf(io, path);
-    if (error !== undefined) {
-      count += 1;
+  let [found, skipped] = [0, 0];
+  for await (const { path, kind, error } of walkFolder(term, folder, levels)) {
+    const externalId = externalIdOf(term, path);
+    if (kind === 'link outside') search.outside.add(externalId);
+    else if (kind === 'linked folder') skip(search, 'linked folders');
+    else if (error !== undefined) {
+      found += 1;
       yield { ...about, path, externalId, error };
-    } else if (isLinkedFolder) {
-      skip('linked folders');
-    } else if (!isPipe && isMeant(path) && takes(path)) {
-      count += 1;
-      yield { ...about, path, externalId, bytes: (await statOf(io, path))?.size ?? 0 };
+    } else if (kind === 'file' && isMeant(path) && takes(path)) {
+      found += 1;
+      yield { ...about, path, externalId, bytes: (await statOf(term, path))?.size ?? 0 };
     } else if (isMeant(path)) {
-      passed += 1;
-      skip(isPipe ? 'pipes and devices' : extensionOf(path) || 'without extension');
+      skipped += 1;
+      skip(
+        search,
+        kind === 'pipe' ? 'pipes and devices' : extensionOf(path) || 'without extension',
+      );
     }
   }
-  if (count > 0) return;
-  const error = nothingIn(walk, passed);
-  yield { ...about, path: within, externalId: externalIdOf(io, within), error };
-}
-
-function nothingIn({ within, pattern }: Walk, passed: number): CliError {
-  const others = passed === 0 ? '' : ` (${passed} of kinds that are not read)`;
-  const message =
-    pattern === undefined
-      ? `There is no document in the folder ${within}${others}.`
-      : `No document matches ${pattern}${others}.`;
-  return new CliError({ code: 'file_not_found', message });
+  if (found > 0) return;
+  const others = skipped === 0 ? '' : ` (${skipped} of kinds that are not read)`;
+  const error = new CliError({ code: 'file_not_found', message: `${none}${others}.` });
+  yield { ...about, path: folder, externalId: folder, error };
 }

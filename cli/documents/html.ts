@@ -1,7 +1,7 @@
 import { decodeEntities } from './entities.ts';
 import { type Layout, openLayout } from './layout.ts';
 
-/** What nobody reads on the page, or what is no text. */
+/** Elements whose content is not visible text. */
 const unread = new Set(
   'script style template noscript iframe object svg canvas audio video noembed noframes'.split(' '),
 );
@@ -16,7 +16,7 @@ const lines = new Set(
 );
 const tooLongForTitle = 1_000;
 /** The end of an element costs by how many are open: without a bound a page could take hours. */
-const mostOpen = 10_000;
+const maxOpen = 10_000;
 
 /** Has work done where an element ends. Says whether it will be. */
 type AtEnd = (element: HTMLRewriterTypes.Element, work: () => void) => boolean;
@@ -81,7 +81,7 @@ export function readHtml(html: string): { text: string; title: string | undefine
 function boundedAtEnd(): AtEnd {
   let open = 0;
   return (element, work) => {
-    if (!element.canHaveContent || open >= mostOpen) return false;
+    if (!element.canHaveContent || open >= maxOpen) return false;
     open += 1;
     element.onEndTag(() => {
       open -= 1;

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 
-/** What a folder is searched for, with the type that the service is told. */
+/** The files that a folder is searched for, with their MIME types. */
 const documents: Record<string, string> = {
   '.txt': 'text/plain',
   '.text': 'text/plain',
@@ -33,9 +33,9 @@ const neverText =
 export type Kind = {
   /** The type of the file, as its name has it. */
   mimeType: string;
-  /** Taken where a folder is searched; other files only where somebody names them. */
+  /** Read when a folder is searched; other files only when they are named. */
   isDocument: boolean;
-  /** No text, whoever names it. */
+  /** Never text, even when it is named. */
   isNeverText: boolean;
 };
 

@@ -1,7 +1,7 @@
 type List = { items: number; from: number | null };
 type Table = { cells: number; rowBegan: number | undefined };
 
-/** Further in nobody reads; and a page may open a list in each list without an end. */
+/** Deeper lists are not indented further. */
 const deepest = 10;
 
 export type Layout = ReturnType<typeof openLayout>;
@@ -44,7 +44,7 @@ export function openLayout() {
       write(words);
       if (flowing.endsWith(' ')) gap = ' ';
     },
-    /** Text as it stands. Newlines at its end are kept back: nothing may follow. */
+    /** Preformatted text. Trailing newlines are only written if more text follows. */
     verbatim(text: string): void {
       const lines = text.replace(/\r\n?/g, '\n');
       // Not by a pattern: one for the end of a text takes the square of many newlines.

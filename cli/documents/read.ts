@@ -1,8 +1,8 @@
 import type { DocumentRequest } from '../../sdk/index.ts';
-import { CliError } from '../failure.ts';
-import { inputName, readBytes } from '../input.ts';
-import type { Io } from '../io.ts';
-import { quoted } from '../text.ts';
+import { CliError } from '../client/errors.ts';
+import { inputName, readBytes } from '../terminal/input.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { quoted } from '../terminal/text.ts';
 import { decodeDocument } from './decode.ts';
 import { isHtml, isMarkdown, kindOf } from './kind.ts';
 import { asHtml, isXml } from './xhtml.ts';
@@ -15,12 +15,12 @@ const tooLongForTitle = 1_000;
 
 /** The text of one file, with its type and the title it gives itself. */
 export async function readDocument(
-  io: Io,
+  term: Terminal,
   path: string,
   givenType: string | undefined,
 ): Promise<ReadDocument> {
   const mimeType = givenType ?? (path === '-' ? undefined : typeOf(path));
-  const bytes = await readWhole(io, path);
+  const bytes = await readWhole(term, path);
   const html = mimeType !== undefined && isHtml(mimeType);
   const source = decodeDocument(bytes, path, html);
   const { text, title } = html
@@ -47,10 +47,10 @@ function typeOf(path: string): string {
   });
 }
 
-async function readWhole(io: Io, path: string): Promise<Uint8Array> {
+async function readWhole(term: Terminal, path: string): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let size = 0;
-  for await (const piece of readBytes(io, path)) {
+  for await (const piece of readBytes(term, path)) {
     size += piece.length;
     if (size > maxBytes) throw tooLarge(path);
     pieces.push(piece);
@@ -84,6 +84,6 @@ function tooLarge(path: string): CliError {
 
 function empty(path: string, source: string): CliError {
   const name = inputName(path);
-  const message = source.trim() === '' ? `${name} is empty.` : `${name} holds no text to read.`;
+  const message = source.trim() === '' ? `${name} is empty.` : `${name} contains no readable text.`;
   return new CliError({ code: 'empty', message });
 }

@@ -1,52 +1,61 @@
 import type { Dirent, Stats } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
-import { posix, resolve } from 'node:path';
-import { CliError } from '../failure.ts';
-import type { Io } from '../io.ts';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { isAbsolute, posix, relative, resolve } from 'node:path';
+import { CliError } from '../client/errors.ts';
+import { leadsNowhere } from '../terminal/input.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+/** A file to read; or what is not read, by its kind, or with the reason. */
+export type Step = {
+  path: string;
+  kind: 'file' | 'linked folder' | 'link outside' | 'pipe';
+  error?: CliError;
+};
 
 /**
- * A file, or a folder that is not entered: by a link, or with the reason why it does not open. Or a
- * pipe or device, which could be read forever.
+ * Every file at most so many levels below a folder, sorted, but for what is hidden or installed. A
+ * link to a file in the folder is followed. One to a folder is not: it may lead in a circle. One
+ * that leaves the folder is not: what it leads to was not meant to be ingested.
  */
-export type Step = { path: string; isLinkedFolder?: true; isPipe?: true; error?: CliError };
-
-/**
- * Every file at most so many levels below a folder, sorted, but for what is hidden or installed.
- * Links to folders are not followed: they may lead in a circle.
- */
-export async function* walkFolder(io: Io, folder: string, levels: number): AsyncGenerator<Step> {
-  io.interrupted.throwIfAborted();
+export async function* walkFolder(
+  term: Terminal,
+  folder: string,
+  levels: number,
+  root = folder,
+): AsyncGenerator<Step> {
+  term.interrupted.throwIfAborted();
   if (levels < 1) return;
-  const entries = await entriesOf(io, folder);
-  if (entries instanceof CliError) return yield { path: folder, error: entries };
+  const entries = await entriesOf(term, folder);
+  if (entries instanceof CliError) return yield { path: folder, kind: 'file', error: entries };
   for (const entry of entries) {
     if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
     const joined = posix.join(folder, entry.name);
     // By that name alone it would be stdin.
     const path = joined === '-' ? './-' : joined;
-    if (entry.isDirectory()) yield* walkFolder(io, path, levels - 1);
-    else if (entry.isFile()) yield { path };
-    else if (entry.isSymbolicLink()) yield* followLink(io, path);
-    else yield { path, isPipe: true };
+    if (entry.isDirectory()) yield* walkFolder(term, path, levels - 1, root);
+    else if (entry.isSymbolicLink()) yield await followLink(term, path, root);
+    else yield { path, kind: entry.isFile() ? 'file' : 'pipe' };
   }
 }
 
-/** A link that leads nowhere counts as a file: reading it says so. */
-async function* followLink(io: Io, path: string): AsyncGenerator<Step> {
-  const target = await statOf(io, path);
-  if (target === undefined || target.isFile()) yield { path };
-  else if (target.isDirectory()) yield { path, isLinkedFolder: true };
-  else yield { path, isPipe: true };
+async function followLink(term: Terminal, path: string, root: string): Promise<Step> {
+  const target = await realpath(resolve(term.cwd, path)).catch(() => undefined);
+  if (target === undefined) return { path, kind: 'file', error: leadsNowhere(path) };
+  const way = relative(await realpath(resolve(term.cwd, root)), target);
+  if (isAbsolute(way) || /^\.\.(?:$|[\\/])/.test(way)) return { path, kind: 'link outside' };
+  const found = await statOf(term, target);
+  if (found?.isDirectory()) return { path, kind: 'linked folder' };
+  return { path, kind: found?.isFile() ? 'file' : 'pipe' };
 }
 
 /** Undefined where there is none. */
-export function statOf(io: Io, path: string): Promise<Stats | undefined> {
-  return stat(resolve(io.cwd, path)).catch(() => undefined);
+export function statOf(term: Terminal, path: string): Promise<Stats | undefined> {
+  return stat(resolve(term.cwd, path)).catch(() => undefined);
 }
 
-async function entriesOf(io: Io, folder: string): Promise<Dirent[] | CliError> {
+async function entriesOf(term: Terminal, folder: string): Promise<Dirent[] | CliError> {
   try {
-    const entries = await readdir(resolve(io.cwd, folder), { withFileTypes: true });
+    const entries = await readdir(resolve(term.cwd, folder), { withFileTypes: true });
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;

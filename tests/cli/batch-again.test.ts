@@ -112,7 +112,7 @@ test('a key of the caller has no second effect, whatever the lines hold', async 
   expect((await subjects('key')).toSorted()).toEqual(['bare', 'two']);
 });
 
-test('lines without an externalId that were deleted since: told by what they are known', async () => {
+test('lines without an externalId that were deleted since: the reason is reported', async () => {
   const batch = ['ingest', 'batch', '-'];
   const stdin = JSON.stringify({ type: 'event', userId: 'gone', data: { name: 'one' } });
   await memory(batch, { stdin });
@@ -120,9 +120,9 @@ test('lines without an externalId that were deleted since: told by what they are
   const { code, stdout, stderr } = await memory(batch, { stdin });
   expect({ code, stdout }).toEqual({ code: 0, stdout: counts(0, 1) });
   expect(stderr).toContain('Nothing new: an earlier run has ingested the one line.\n');
-  expect(stderr).toContain('known for three days by their text and place');
+  expect(stderr).toContain('recognized for three days by their text and position');
   expect(stderr).toContain('changed or deleted since');
   const { stdout: help } = await memory(['ingest', 'batch', '--help']);
-  expect(help).toMatch(/for\s+three\s+days\s+by\s+their\s+text\s+and\s+place/);
+  expect(help).toMatch(/for\s+three\s+days\s+by\s+their\s+text\s+and\s+position/);
   expect(help).toMatch(/changed\s+or\s+deleted\s+since/);
 });

@@ -31,14 +31,14 @@ describe('--errors-out', () => {
 
   test.each([['batch'], ['record']])(
     'of ingest %s never is the file that is read',
-    async (door) => {
+    async (endpoint) => {
       using folder = temporaryFolder();
       const file = folder.file('in.jsonl');
       const text = `${event('kept', 'a')}\n{`;
       writeFileSync(file, text);
       symlinkSync(file, folder.file('link'));
       for (const out of [file, `${folder.path}/./in.jsonl`, folder.file('link')]) {
-        const { code, stderr } = await memory(['ingest', door, file, '--errors-out', out]);
+        const { code, stderr } = await memory(['ingest', endpoint, file, '--errors-out', out]);
         expect(stderr).toContain('--errors-out would overwrite the file that is read');
         expect(code).toBe(2);
       }
@@ -91,7 +91,7 @@ describe('a file for another command names that', () => {
     const { id } = await server.client.save({ userId: 'other', content: 'a' });
     const exported = await memory(['export', '--user', 'other']);
     const ingested = await memory([...batch, '-'], { stdin: exported.stdout });
-    expect(ingested.stderr).toContain('\nTo take them in: memory import -\n');
+    expect(ingested.stderr).toContain('\nTo import them: memory import -\n');
     const imported = await memory(['import', '-'], { stdin: event('other', 'a') });
     expect(imported.stderr).toContain('\nTo ingest them: memory ingest batch -\n');
     expect([ingested.code, imported.code]).toEqual([1, 1]);

@@ -23,11 +23,11 @@ async function countOf(userId: string): Promise<number> {
   return count;
 }
 
-/** A door before the server that counts how many requests are under way at once. */
+/** A endpoint before the server that counts how many requests are under way at once. */
 function watchRequests({ url }: TestServer) {
   let running = 0;
   let most = 0;
-  const door = Bun.serve({
+  const endpoint = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     async fetch(request) {
@@ -42,9 +42,9 @@ function watchRequests({ url }: TestServer) {
     },
   });
   return {
-    url: `http://127.0.0.1:${door.port}`,
+    url: `http://127.0.0.1:${endpoint.port}`,
     mostAtOnce: () => most,
-    [Symbol.asyncDispose]: () => door.stop(true),
+    [Symbol.asyncDispose]: () => endpoint.stop(true),
   };
 }
 
@@ -58,9 +58,9 @@ describe('memory ingest batch', () => {
     expect(again).toMatchObject({ code: 0, stdout: summary(0, 1_600, 0) });
     expect(again.stderr).toBe(
       'Nothing new: an earlier run has ingested all 1600 lines.\n' +
-        'They are known for three days by their text and place, or by the key given,\n' +
-        'even where what they became was changed or deleted since.\n' +
-        'To ingest the same once more: --idempotency-key <any new text>\n',
+        'They are recognized for three days by their text and position, or by the given\n' +
+        'key, even if their memories were changed or deleted since.\n' +
+        'To ingest them again: --idempotency-key <any new text>\n',
     );
     expect(await countOf('equal')).toBe(1_600);
   });

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Io, Output } from '../../cli/io.ts';
 import { run } from '../../cli/run.ts';
+import type { Output, Terminal } from '../../cli/terminal/terminal.ts';
 import type { TestServer } from '../support/server.ts';
 
 export type Ran = { code: number; stdout: string; stderr: string };
@@ -30,7 +30,7 @@ export type Surroundings = {
 /** Runs a command line in this process, as a pipe sees it unless a terminal is asked for. */
 export async function memory(argv: string[], around: Surroundings = {}): Promise<Ran> {
   const ran: Ran = { code: -1, stdout: '', stderr: '' };
-  ran.code = await run(argv, testIo(ran, around));
+  ran.code = await run(argv, testTerminal(ran, around));
   return ran;
 }
 
@@ -42,14 +42,15 @@ export function memoryAt(server: TestServer) {
   };
 }
 
-export function testIo(ran: Ran, around: Surroundings = {}): Io {
+export function testTerminal(ran: Ran, around: Surroundings = {}): Terminal {
   const { env = {}, terminal, home = '/nowhere', cwd = process.cwd(), interrupted } = around;
   const stdin = around.stdin ?? around.typed ?? '';
   const output = (name: 'stdout' | 'stderr'): Output => ({
     isTerminal: terminal !== undefined,
     columns: terminal ?? 80,
     color: around.color ?? false,
-    async write(text) {
+    async write(data) {
+      const text = typeof data === 'string' ? data : Buffer.from(data).toString('latin1');
       ran[name] += text;
       around.onOutput?.(text);
     },

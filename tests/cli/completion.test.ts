@@ -49,7 +49,7 @@ describe('what may follow', () => {
   test('is told with what it means', async () => {
     const { stdout } = await memory(['completion', '--line', 'memory he']);
     expect(lines(stdout)).toContain(
-      'health\tAsk the service how it is. Needs no key; exits with 1 when it is failing.',
+      'health\tShow the health of the service. Needs no key; exits with 1 when it is failing.',
     );
   });
 

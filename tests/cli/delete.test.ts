@@ -15,7 +15,7 @@ async function fill(userId: string, count: number): Promise<void> {
 }
 
 const left = async (userId: string) => (await server.client.list({ userId })).items.length;
-const question = 'Delete every memory of u for good? [y/N] ';
+const question = 'Delete every memory of u permanently? [y/N] ';
 
 describe('memory delete --user', () => {
   test('with --yes deletes everything of the user, and says how much that was', async () => {

@@ -37,7 +37,7 @@ describe('what cannot be read', () => {
       'r.pdf is application/pdf, not text. Turn it into text first: pdftotext r.pdf',
       'page.html is in the character set x-none, which is not known here. ' +
         'Turn it into UTF-8 first: iconv -f x-none -t UTF-8 page.html',
-      'script.html holds no text to read.',
+      'script.html contains no readable text.',
       'There is no file none.md.',
       '2 ingested, 7 failed.',
     ]);
@@ -107,7 +107,7 @@ describe('a folder with odd files', () => {
     using folder = inFolder('odd', odd);
     const { code, stdout, stderr } = await folder.ingest(['d']);
     expect(names(stdout)).toEqual(['d/a.md']);
-    expect(stderr).toStartWith('Skipped 2 that are no documents: without text (2).');
+    expect(stderr).toStartWith('Skipped 2 files that are not documents: without text (2).');
     expect(code).toBe(0);
     expect(await folder.ingest(['d', 'd/b.md'])).toMatchObject({ code: 0 });
     expect(await folder.ingest(['d/b.md', 'd/a.md'])).toMatchObject({ code: 1 });
@@ -123,9 +123,9 @@ describe('a folder with odd files', () => {
     const name = 'a\nError: b\x1b[31m.md';
     using folder = inFolder('names', { [`d/${name}`]: 'a\0b', 'd/z\ny.md': 'z' });
     const { stdout, stderr } = await folder.ingest(['d'], { terminal: 80 });
-    expect(lines(stdout)).toEqual([expect.stringMatching(/^mem_\w+ {2}d\/z\ufffdy\.md$/)]);
+    expect(lines(stdout)).toEqual([expect.stringMatching(/^mem_\w+ {2}d\/z\\ny\.md$/)]);
     expect(lines(stderr)).toEqual([
-      'd/a\ufffdError: b\ufffd[31m.md is not text: it holds the character U+0000.',
+      'd/a\\nError: b\\u001b[31m.md is not text: it holds the character U+0000.',
       '1 ingested, 1 failed.',
     ]);
   });

@@ -41,7 +41,7 @@ describe('a folder', () => {
     const { code, stdout, stderr } = await folder.ingest(['docs']);
     expect(names(stdout)).toEqual(all);
     expect(lines(stderr)).toEqual([
-      'Skipped 2 that are no documents: without extension (1), .png (1). Name one that is text to take it.',
+      'Skipped 2 files that are not documents: without extension (1), .png (1). To ingest one that is text, name it.',
       '3 ingested, 0 failed.',
     ]);
     expect(code).toBe(0);
@@ -80,18 +80,19 @@ describe('a folder', () => {
   });
 
   test('with links: a circle has an end, a link that leads nowhere is told', async () => {
-    using folder = inFolder('links', { 'docs/a.md': 'a', 'b.md': 'b' });
-    symlinkSync('..', folder.file('docs/circle'));
-    symlinkSync('../b.md', folder.file('docs/b.md'));
+    using folder = inFolder('links', { 'docs/a.md': 'a', 'docs/deep/b.md': 'b', 'b.md': 'b' });
+    symlinkSync('..', folder.file('docs/deep/circle'));
+    symlinkSync('deep/b.md', folder.file('docs/b.md'));
     symlinkSync('nowhere', folder.file('docs/c.md'));
     const nowhere = 'docs/c.md is a link that leads nowhere.';
     const { code, stdout, stderr } = await folder.ingest(['docs']);
-    expect(names(stdout)).toEqual(['docs/a.md', 'docs/b.md']);
+    expect(names(stdout)).toEqual(['docs/a.md', 'docs/b.md', 'docs/deep/b.md']);
     expect(stderr).toContain(nowhere);
     expect((await folder.ingest(['docs/c.md'])).stderr).toBe(`Error: ${nowhere}\n`);
     expect(stderr).toContain('linked folders (1)');
     expect(code).toBe(1);
-    expect(names((await folder.ingest(['docs/circle/docs/a.md', 'b.md'])).stdout)).toHaveLength(2);
+    const named = await folder.ingest(['docs/deep/circle/a.md', 'b.md']);
+    expect(names(named.stdout)).toHaveLength(2);
   });
 
   test('without a document in it says so', async () => {
@@ -198,7 +199,7 @@ test('--dry-run reads and checks every file, and sends nothing', async () => {
   expect(stdout).toBe(
     'docs/a/c.html\ttext/html\tThird\ndocs/a/d.TXT\ttext/plain\t\ndocs/b.md\ttext/markdown\tSecond\n',
   );
-  expect(stderr).toContain('U+0000.\nSkipped 3 that are no documents: ');
+  expect(stderr).toContain('U+0000.\nSkipped 3 files that are not documents: ');
   expect(stderr).toContain('without text (1)');
   expect(stderr).toEndWith('3 valid, 1 failed.\n');
   expect(code).toBe(1);
@@ -285,7 +286,9 @@ test('a pipe that has a name is no document: exit 1, and no wait for its writer'
     'Error: fifo is a pipe, not a file.\nTo read from it: memory ingest document - < fifo\n',
   );
   const inside = await folder.ingest(['.']);
-  expect(inside.stderr).toStartWith('Skipped one that is no document: pipes and devices (1).');
+  expect(inside.stderr).toStartWith(
+    'Skipped one file that is not a document: pipes and devices (1).',
+  );
   expect({ code: inside.code, found: names(inside.stdout) }).toEqual({ code: 0, found: ['a.md'] });
   symlinkSync('fifo', folder.file('to-fifo.md'));
   expect((await folder.ingest(['*.md'])).stderr).toContain(': pipes and devices (1).');

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { examplesBelow } from '../../cli/examples.ts';
+import { examplesBelow } from '../../cli/command-metadata.ts';
 import { createProgram } from '../../cli/program.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
-import { temporaryFolder, testIo } from './command.ts';
+import { temporaryFolder, testTerminal } from './command.ts';
 
 /* Every example in the help is run by a shell, as a reader would. */
 
@@ -66,7 +66,7 @@ async function shell(line: string) {
   return { code: await child.exited, stdout, stderr };
 }
 
-const all = examplesBelow(await createProgram(testIo({ code: 0, stdout: '', stderr: '' })));
+const all = examplesBelow(await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' })));
 // Those of serve run until they are stopped, and restore wants no server; they have tests of
 // their own.
 for (const example of all.filter((line) => !/^memory (serve|restore)/.test(line))) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { AnyCommand } from '../../cli/commander.ts';
 import { createProgram } from '../../cli/program.ts';
-import { memory, testIo } from './command.ts';
+import { memory, testTerminal } from './command.ts';
 
 /* `memory help --json`: the help for programs. */
 
@@ -41,7 +41,7 @@ function leaves(command: AnyCommand, path: string[] = []): string[] {
 
 describe('memory help --json', () => {
   test('has every command and every option', async () => {
-    const program = await createProgram(testIo({ code: 0, stdout: '', stderr: '' }));
+    const program = await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' }));
     const all = leaves(program);
     expect((await commands).map(({ path }) => path).sort()).toEqual(all.sort());
     for (const { path, options } of await commands) {

@@ -67,7 +67,7 @@ test('the title is that of the page', async () => {
 test('a page without text is told as such', async () => {
   const argv = ['ingest', 'document', '--user', 'u', '-', '--mime-type', 'text/html', '--dry-run'];
   const { code, stderr } = await memory(argv, { stdin: '<script>a</script>' });
-  expect(stderr).toContain('The input holds no text to read.');
+  expect(stderr).toContain('The input contains no readable text.');
   expect(code).toBe(1);
 });
 

@@ -211,7 +211,7 @@ describe('memory ingest document', () => {
   });
 });
 
-/** A door that answers every question for a status with the same one. */
+/** A endpoint that answers every question for a status with the same one. */
 function answerStatus(status: 'processing' | 'failed') {
   const at = '2026-11-20T10:00:00.000Z';
   const errorMessage = status === 'failed' ? 'it cannot be read' : null;
@@ -219,29 +219,29 @@ function answerStatus(status: 'processing' | 'failed') {
   const answer = { status, ...chunks, errorMessage, createdAt: at, updatedAt: at };
   const fetch = (request: Request) =>
     Response.json({ memoryId: request.url.split('/').at(-2), ...answer });
-  const door = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch });
+  const endpoint = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch });
   return {
-    env: { MEMORY_BASE_URL: `http://127.0.0.1:${door.port}` },
-    [Symbol.asyncDispose]: () => door.stop(true),
+    env: { MEMORY_BASE_URL: `http://127.0.0.1:${endpoint.port}` },
+    [Symbol.asyncDispose]: () => endpoint.stop(true),
   };
 }
 
 describe('a wait that does not end well', () => {
   test('time ran out: exit 8, nothing is lost, and how to wait on', async () => {
-    await using door = answerStatus('processing');
+    await using endpoint = answerStatus('processing');
     const argv = ['wait', 'mem_a', 'mem_b', '--timeout', '1s'];
-    const { code, stdout, stderr } = await memory(argv, door);
+    const { code, stdout, stderr } = await memory(argv, endpoint);
     expect(lines(stdout)).toEqual(['mem_a\tprocessing', 'mem_b\tprocessing']);
-    expect(stderr).toBe('Nothing is lost. Wait on: memory wait mem_a mem_b\n');
+    expect(stderr).toBe('Nothing is lost. Continue waiting: memory wait mem_a mem_b\n');
     expect(code).toBe(8);
   });
 
   test('the work failed: exit 1 and the reason', async () => {
-    await using door = answerStatus('failed');
-    const { code, stdout } = await memory(['wait', 'mem_a'], door);
+    await using endpoint = answerStatus('failed');
+    const { code, stdout } = await memory(['wait', 'mem_a'], endpoint);
     expect(stdout).toBe('mem_a\tfailed\tit cannot be read\n');
     expect(code).toBe(1);
-    const json = await memory(['wait', 'mem_a', '--json'], door);
+    const json = await memory(['wait', 'mem_a', '--json'], endpoint);
     expect(JSON.parse(json.stdout)).toMatchObject({ memoryId: 'mem_a', status: 'failed' });
   });
 });

@@ -11,27 +11,29 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Nothing is ever complete behind this door, and the first look at a status brings the signal. */
+/** Nothing is ever complete behind this proxy; the first look at a status or list interrupts. */
 function interruptedAt(signal: 'SIGINT' | 'SIGTERM') {
   const interruption = new AbortController();
-  const door = Bun.serve({
+  const proxy = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     async fetch(request) {
       const { method, headers } = request;
-      const { pathname } = new URL(request.url);
+      const { pathname, search } = new URL(request.url);
       const body = method === 'GET' ? null : await request.arrayBuffer();
-      const answer = await fetch(server.url + pathname, { method, headers, body });
-      if (!pathname.endsWith('/status')) return answer;
+      const answer = await fetch(server.url + pathname + search, { method, headers, body });
+      const isList = method === 'GET' && pathname === '/v1/memories';
+      if (!pathname.endsWith('/status') && !isList) return answer;
       interruption.abort(signal);
+      if (isList) return answer;
       return Response.json({ ...((await answer.json()) as object), status: 'processing' });
     },
   });
   const around: Surroundings = {
-    env: { MEMORY_BASE_URL: `http://127.0.0.1:${door.port}` },
+    env: { MEMORY_BASE_URL: `http://127.0.0.1:${proxy.port}` },
     interrupted: interruption.signal,
   };
-  return { around, [Symbol.asyncDispose]: () => door.stop(true) };
+  return { around, [Symbol.asyncDispose]: () => proxy.stop(true) };
 }
 
 const events = (count: number) =>
@@ -39,37 +41,37 @@ const events = (count: number) =>
     JSON.stringify({ type: 'event', userId: 'many', data: { name: `e${at}` } }),
   ).join('\n');
 const interrupted = { error: { code: 'interrupted' } };
-const onlyWaiting = 'accepted and will be processed; only the waiting was ended.\n';
+const onlyWaiting = 'accepted and will be processed; only the waiting has ended.\n';
 
 test('many records', async () => {
-  await using door = interruptedAt('SIGINT');
+  await using proxy = interruptedAt('SIGINT');
   const argv = ['ingest', 'batch', '-', '--wait', '--json'];
-  const ran = await memoryAt(server)(argv, { ...door.around, stdin: events(20) });
+  const ran = await memoryAt(server)(argv, { ...proxy.around, stdin: events(20) });
   expect(ran.stderr).toBe(`All 20 records are ${onlyWaiting}`);
   expect(JSON.parse(ran.stdout)).toMatchObject(interrupted);
   expect(ran.code).toBe(130);
 });
 
 test('many records, of which one is bad', async () => {
-  await using door = interruptedAt('SIGTERM');
+  await using proxy = interruptedAt('SIGTERM');
   const argv = ['ingest', 'record', '-', '--wait'];
-  const ran = await memoryAt(server)(argv, { ...door.around, stdin: `${events(2)}\n{` });
+  const ran = await memoryAt(server)(argv, { ...proxy.around, stdin: `${events(2)}\n{` });
   expect(ran.stderr).toContain(`\n2 records are ${onlyWaiting}`);
   expect({ code: ran.code, stdout: ran.stdout }).toEqual({ code: 143, stdout: '' });
 });
 
 test('several documents', async () => {
-  await using door = interruptedAt('SIGINT');
+  await using proxy = interruptedAt('SIGINT');
   using folder = foldersFor(() => memoryAt(server))('docs', { 'a.md': 'a', 'b.md': 'b' });
-  const { code, stderr } = await folder.ingest(['.', '--wait'], door.around);
+  const { code, stderr } = await folder.ingest(['.', '--wait'], proxy.around);
   expect(stderr).toBe(`All 2 documents are ${onlyWaiting}Error: Interrupted.\n`);
   expect(code).toBe(130);
 });
 
 test('one record: its id is on stderr, as stdout has but the error', async () => {
-  await using door = interruptedAt('SIGTERM');
+  await using proxy = interruptedAt('SIGTERM');
   const argv = ['ingest', 'chat', '--user', 'one', '--message', 'user: Hi', '--wait'];
-  const ran = await memoryAt(server)([...argv, '--json'], door.around);
+  const ran = await memoryAt(server)([...argv, '--json'], proxy.around);
   const [one] = (await server.client.list({ userId: 'one' })).items;
   expect(ran.stderr).toBe(`Queued. See how it ends: memory wait ${one?.id}\n`);
   expect(JSON.parse(ran.stdout)).toMatchObject(interrupted);
@@ -77,9 +79,9 @@ test('one record: its id is on stderr, as stdout has but the error', async () =>
 });
 
 test('one record, without --json', async () => {
-  await using door = interruptedAt('SIGINT');
+  await using proxy = interruptedAt('SIGINT');
   const argv = ['ingest', 'chat', '--user', 'plain', '--message', 'user: Hi', '--wait'];
-  const { code, stdout, stderr } = await memoryAt(server)(argv, door.around);
+  const { code, stdout, stderr } = await memoryAt(server)(argv, proxy.around);
   expect(stdout).toMatch(/^mem_\w+\n$/);
   expect(stderr).toBe(`Queued. See how it ends: memory wait ${stdout}Error: Interrupted.\n`);
   expect(code).toBe(130);

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
-import { profilePath, readProfile } from '../../cli/profile.ts';
+import { dirname } from 'node:path';
+import { profilePath, readProfile } from '../../cli/client/profile-file.ts';
 import { startTestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
-import { lines, memory, memoryAt, temporaryFolder, testIo } from './command.ts';
+import { lines, memory, memoryAt, temporaryFolder, testTerminal } from './command.ts';
+import { program } from './shell.ts';
 
 test('a key is made, listed without itself, used, revoked', async () => {
   const server = await startTestServer();
@@ -94,7 +96,28 @@ describe('a database that is not there', () => {
     expect(existsSync(folder.file('none'))).toBe(false);
   });
 
-  test('is made by create, which says so; a bare path will do', async () => {
+  test.each([
+    ['./data/memory.db', {}],
+    ['no/such.db', { MEMORY_DATABASE_URL: 'sqlite:no/such.db' }],
+  ])('is not made by create either, unless --database names it: %s', async (path, env) => {
+    using folder = temporaryFolder();
+    const child = Bun.spawn([...program, 'keys', 'create'], {
+      cwd: folder.path,
+      env: { HOME: folder.path, ...env },
+      stderr: 'pipe',
+    });
+    const stderr = await child.stderr.text();
+    const [code, stdout] = [await child.exited, await child.stdout.text()];
+    expect(stderr).toContain(
+      `There is no database at ${path} (relative to this folder, ${folder.path})`,
+    );
+    expect(stderr).toContain('memory serve\n');
+    expect(stderr).toContain('memory keys create --database <path>\n');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(existsSync(folder.file(dirname(path)))).toBe(false);
+  });
+
+  test('is made by create --database, which says so; a bare path will do', async () => {
     using folder = temporaryFolder();
     const file = folder.file('new.db');
     const made = await memory(['keys', 'create', '--database', file]);
@@ -129,15 +152,16 @@ describe('keys create', () => {
 
   test('--save keeps it for this command line as a key of its user', async () => {
     using folder = temporaryFolder();
-    const around = { home: folder.path, env: { MEMORY_DATABASE_URL: folder.file('new.db') } };
-    const argv = ['keys', 'create', '--save', '--base-url', 'http://localhost:7171/'];
+    const around = { home: folder.path, env: {} };
+    const database = ['--database', folder.file('new.db')];
+    const argv = ['keys', 'create', '--save', ...database, '--base-url', 'http://localhost:7171/'];
     const { stdout, stderr } = await memory(argv, around);
-    const io = testIo({ code: 0, stdout: '', stderr: '' }, around);
-    expect(await readProfile(io)).toEqual({
+    const term = testTerminal({ code: 0, stdout: '', stderr: '' }, around);
+    expect(await readProfile(term)).toEqual({
       keys: { 'http://127.0.0.1:7171': { apiKey: stdout.trim() } },
     });
     expect(stderr).toContain('~/.config/memory-service/profile.json');
-    expect(profilePath(io)).toStartWith(folder.path);
+    expect(profilePath(term)).toStartWith(folder.path);
     expect(stderr).not.toContain('MEMORY_API_KEY');
     const env = { ...around.env, MEMORY_API_KEY: 'another-key-of-somebody' };
     const hidden = await memory(argv, { ...around, env });

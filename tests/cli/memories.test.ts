@@ -102,7 +102,7 @@ describe('memory list', () => {
     const [header, first, second] = lines(stdout);
     expect(header).toMatch(/^ID +AGE +CONTENT$/);
     expect(first).toStartWith(id);
-    expect(first).toEndWith('short\ufffd[31m');
+    expect(first).toEndWith('short\\u001b[31m');
     expect(second).toEndWith('…');
     expect(lines(stdout).filter((line) => Bun.stringWidth(line) > 80)).toEqual([]);
   });
@@ -204,7 +204,7 @@ describe('memory list, narrowed', () => {
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'No memories of narrowed fit.\n',
+      stderr: 'No memories of narrowed match.\n',
     });
   });
 });

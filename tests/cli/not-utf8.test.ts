@@ -45,8 +45,8 @@ for (const [kind, bytes, what, how] of kinds) {
     for (const name of ['in.jsonl', 'in.json']) {
       const file = folder.file(name);
       writeFileSync(file, bytes);
-      for (const door of doors) {
-        const { code, stdout, stderr } = await memory([...door, file]);
+      for (const endpoint of doors) {
+        const { code, stdout, stderr } = await memory([...endpoint, file]);
         expect(stderr).toStartWith(`Error: ${file} ${what}.\n`);
         expect(stderr).toEndWith(`: ${how(file)}\n`);
         expect(stderr.split('\n')).toHaveLength(3);

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memory, temporaryFolder } from './command.ts';
+import { shellAt } from './shell.ts';
 
 /* backup, restore and doctor: on the database itself, beside a running server. */
 
@@ -37,6 +38,42 @@ test('a backup of a running server can be restored and served', async () => {
   expect(findings.code).toBe(0);
   const levels = JSON.parse(findings.stdout).items.map(({ level }: { level: string }) => level);
   expect(new Set(levels)).toEqual(new Set(['ok']));
+});
+
+describe('a backup to stdout', () => {
+  const shell = shellAt(() => server);
+  const backup = () => `TMPDIR=${folder.path} $MEMORY backup - --database ${server.databaseUrl}`;
+  const leftOver = () => readdirSync(folder.path).filter((name) => name.startsWith('memory-'));
+
+  test('is byte for byte a backup that can be restored, with its messages on stderr', async () => {
+    const file = folder.file('streamed.db');
+    const { code, stdout, stderr } = await shell(`${backup()} > ${file}`).ended;
+    expect(stderr).toBe(`1 memory, ${statSync(file).size} bytes.\n`);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    const copy = `sqlite:${folder.file('streamed-copy.db')}`;
+    expect(await memory(['restore', file, ...on(copy)])).toMatchObject({ code: 0 });
+    expect((await memory(['doctor', ...on(copy)])).code).toBe(0);
+    expect(leftOver()).toEqual([]);
+  });
+
+  test('whose reader leaves, or that stdout cannot take, fails: half of it is no backup', async () => {
+    const left = await shell(`exec 3> >(true); wait $!; ${backup()} >&3`).ended;
+    expect(left).toMatchObject({ code: 1, stderr: expect.stringContaining('is not complete') });
+    const full = await shell(`${backup()} > /dev/full`).ended;
+    expect(full).toMatchObject({ code: 1, stderr: expect.stringContaining('ENOSPC') });
+    expect(leftOver()).toEqual([]);
+  });
+
+  test.each([
+    ['a terminal', [], { terminal: 80 }, 'a terminal cannot show it'],
+    ['--json', ['--json'], {}, 'leave --json out'],
+  ])('is refused for %s: exit 2', async (_, more, around, words) => {
+    const argv = ['backup', '-', ...more, ...on(server.databaseUrl)];
+    const { code, stdout, stderr } = await memory(argv, around);
+    expect(stdout + stderr).toContain(words);
+    expect(stdout).not.toContain('SQLite format');
+    expect(code).toBe(2);
+  });
 });
 
 test('a backup never overwrites, and what is no database is not backed up', async () => {

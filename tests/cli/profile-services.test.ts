@@ -50,8 +50,8 @@ test('keys of two services are kept, from stdin or the environment, and one is u
   const known = await run(['profile', 'list', '--json']);
   const ends = (key: string) => `${key.slice(0, 7)}…${key.slice(-4)}`;
   const items = [
-    { baseUrl: staging.url, apiKey: ends(staging.key), used: false },
-    { baseUrl: production.url, apiKey: ends(production.key), used: true },
+    { baseUrl: staging.url, project: 'default', apiKey: ends(staging.key), used: false },
+    { baseUrl: production.url, project: 'default', apiKey: ends(production.key), used: true },
   ];
   expect(JSON.parse(known.stdout)).toEqual({
     items: items.sort((a, b) => (a.baseUrl < b.baseUrl ? -1 : 1)),
@@ -87,7 +87,7 @@ test.each([
   for (const from of [{ stdin: key }, { env: { MEMORY_API_KEY: key } }]) {
     const argv = ['profile', 'set', 'http://x', ...('stdin' in from ? ['-'] : [])];
     const { code, stderr } = await run(argv, from);
-    expect(stderr).toContain(taken ? 'Kept for http://x' : '16 to 256 visible ASCII characters');
+    expect(stderr).toContain(taken ? 'Stored for http://x' : '16 to 256 visible ASCII characters');
     expect(stderr).not.toContain(key);
     expect(code).toBe(taken ? 0 : 2);
   }
@@ -101,7 +101,7 @@ test('a key typed at a terminal is not shown, may be corrected, and ends with En
   const raw: boolean[] = [];
   const around = { terminal: 80, onRaw: (on: boolean) => void raw.push(on) };
   const kept = await run(argv, { ...around, typed: `${staging.key}x\u007f\rnot this` });
-  expect(kept.stderr).toStartWith('The key, which is not shown: \nKept for ');
+  expect(kept.stderr).toStartWith('The key, which is not shown: \nStored for ');
   expect((await run([...list, '--base-url', staging.url])).code).toBe(0);
   expect((await run(argv, { ...around, typed: `${staging.key}\u0003` })).code).toBe(130);
   expect((await run(argv, { ...around, typed: '\u0004' })).code).toBe(2);
@@ -117,11 +117,15 @@ test('another key for a service that has one: told which it replaces, by its end
   expect(await set(first)).not.toContain('replaces');
   expect(await set(first)).not.toContain('replaces');
   const told = await set('mk_f1e87c3d0199c2a4');
-  expect(told).toContain('\nIt replaces the key kept before: mk_0199…7c3d\n');
+  expect(told).toContain('\nIt replaces the key stored before: mk_0199…7c3d\n');
   expect(told).not.toContain(first);
   const inJson = await run(['profile', 'set', 'http://x', '-', '--json'], { stdin: first });
-  expect(JSON.parse(inJson.stdout)).toEqual({ baseUrl: 'http://x', apiKey: 'mk_0199…7c3d' });
-  expect(inJson.stderr).toBe('It replaces the key kept before: mk_f1e8…c2a4\n');
+  expect(JSON.parse(inJson.stdout)).toEqual({
+    baseUrl: 'http://x',
+    project: 'default',
+    apiKey: 'mk_0199…7c3d',
+  });
+  expect(inJson.stderr).toBe('It replaces the key stored before: mk_f1e8…c2a4\n');
 });
 
 test('a key given as --api-key wins over the environment, and not over - in silence', async () => {
@@ -167,7 +171,7 @@ test('without a key for this service, those of others are named', async () => {
   await run(['profile', 'set', staging.url, '-'], { stdin: staging.key });
   const { code, stderr } = await run(list);
   expect(stderr).toEndWith(
-    `add --base-url ${staging.url}, or for good: memory profile use ${staging.url}\n`,
+    `add --base-url ${staging.url}, or permanently: memory profile use ${staging.url}\n`,
   );
   expect([first.code, code]).toEqual([4, 4]);
 });
@@ -197,7 +201,7 @@ test('a key made here never takes the place of that of the service the profile i
   await run(['profile', 'use', 'https://m.example']);
   const { code, stdout, stderr } = await run(['keys', 'create', '--save'], { env });
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toContain('The profile is about https://m.example.');
+  expect(stderr).toContain('The profile uses https://m.example.');
   const named = ['keys', 'create', '--save', '--base-url', staging.url];
   expect((await run(named, { env })).code).toBe(0);
   expect((await run([...list, '--base-url', staging.url])).code).toBe(0);

@@ -2,14 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { profileKeyOf, profilePath, readProfile, storeFirstRunKey } from '../../cli/profile.ts';
+import { serviceName, storeFirstRunKey } from '../../cli/client/profile.ts';
+import { profilePath, readProfile } from '../../cli/client/profile-file.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { memory, temporaryFolder, testIo } from './command.ts';
+import { memory, temporaryFolder, testTerminal } from './command.ts';
 
 const url = 'http://127.0.0.1:7070';
 
 function ioAt(home: string) {
-  return testIo({ code: 0, stdout: '', stderr: '' }, { home });
+  return testTerminal({ code: 0, stdout: '', stderr: '' }, { home });
 }
 
 describe('the profile', () => {
@@ -23,23 +24,25 @@ describe('the profile', () => {
 
   test('keeps a first-run key, readable by its user alone, and replaces it by the next', async () => {
     using folder = temporaryFolder();
-    const io = ioAt(folder.path);
-    expect(await storeFirstRunKey(io, url, 'mk_1')).toBe(true);
-    expect(await storeFirstRunKey(io, `${url}/`, 'mk_2')).toBe(true);
-    expect(await readProfile(io)).toEqual({ keys: { [url]: { apiKey: 'mk_2', firstRun: true } } });
-    expect(statSync(profilePath(io)).mode & 0o777).toBe(0o600);
-    expect(await readdir(dirname(profilePath(io)))).toEqual(['profile.json']);
+    const term = ioAt(folder.path);
+    expect(await storeFirstRunKey(term, url, 'mk_1')).toBe(true);
+    expect(await storeFirstRunKey(term, `${url}/`, 'mk_2')).toBe(true);
+    expect(await readProfile(term)).toEqual({
+      keys: { [url]: { apiKey: 'mk_2', firstRun: true } },
+    });
+    expect(statSync(profilePath(term)).mode & 0o777).toBe(0o600);
+    expect(await readdir(dirname(profilePath(term)))).toEqual(['profile.json']);
   });
 
   test('never gives up a key that the user put there', async () => {
     using folder = temporaryFolder();
-    const io = ioAt(folder.path);
+    const term = ioAt(folder.path);
     const own = { keys: { [url]: { apiKey: 'mine' } }, later: true };
-    mkdirSync(dirname(profilePath(io)), { recursive: true });
-    writeFileSync(profilePath(io), JSON.stringify(own));
-    expect(await storeFirstRunKey(io, url, 'mk_1')).toBe(false);
-    expect(await storeFirstRunKey(io, 'http://127.0.0.1:8080', 'mk_2')).toBe(true);
-    expect<unknown>(await readProfile(io)).toEqual({
+    mkdirSync(dirname(profilePath(term)), { recursive: true });
+    writeFileSync(profilePath(term), JSON.stringify(own));
+    expect(await storeFirstRunKey(term, url, 'mk_1')).toBe(false);
+    expect(await storeFirstRunKey(term, 'http://127.0.0.1:8080', 'mk_2')).toBe(true);
+    expect<unknown>(await readProfile(term)).toEqual({
       keys: { ...own.keys, 'http://127.0.0.1:8080': { apiKey: 'mk_2', firstRun: true } },
       later: true,
     });
@@ -47,37 +50,37 @@ describe('the profile', () => {
 
   test('loses nothing to others who write at the same time', async () => {
     using folder = temporaryFolder();
-    const io = ioAt(folder.path);
+    const term = ioAt(folder.path);
     const urls = Array.from({ length: 30 }, (_, port) => `http://127.0.0.1:${8000 + port}`);
-    await Promise.all(urls.map((one) => storeFirstRunKey(io, one, 'mk_1')));
-    expect(Object.keys((await readProfile(io)).keys).sort()).toEqual(urls);
-    expect(await readdir(dirname(profilePath(io)))).toEqual(['profile.json']);
+    await Promise.all(urls.map((one) => storeFirstRunKey(term, one, 'mk_1')));
+    expect(Object.keys((await readProfile(term)).keys).sort()).toEqual(urls);
+    expect(await readdir(dirname(profilePath(term)))).toEqual(['profile.json']);
   });
 
   test('is written all the same where somebody was killed while writing', async () => {
     using folder = temporaryFolder();
-    const io = ioAt(folder.path);
-    mkdirSync(dirname(profilePath(io)), { recursive: true });
-    writeFileSync(`${profilePath(io)}.lock`, '');
-    expect(await storeFirstRunKey(io, url, 'mk_1')).toBe(true);
-    expect(await readdir(dirname(profilePath(io)))).toEqual(['profile.json']);
+    const term = ioAt(folder.path);
+    mkdirSync(dirname(profilePath(term)), { recursive: true });
+    writeFileSync(`${profilePath(term)}.lock`, '');
+    expect(await storeFirstRunKey(term, url, 'mk_1')).toBe(true);
+    expect(await readdir(dirname(profilePath(term)))).toEqual(['profile.json']);
   });
 
   test('knows one machine under its names', () => {
     for (const host of ['localhost', '0.0.0.0', '[::1]', '[::]', '127.0.0.1']) {
-      expect(profileKeyOf(`http://${host}:7070/`)).toBe(url);
+      expect(serviceName(`http://${host}:7070/`)).toBe(url);
     }
-    expect(profileKeyOf('https://Memory.example/api/')).toBe('https://memory.example/api');
+    expect(serviceName('https://Memory.example/api/')).toBe('https://memory.example/api');
   });
 
   test('that is not one is an error that names the file', async () => {
     for (const text of ['{', '[1', '{"keys":{"x":1}}', 'null', '[]', '"text"', '7']) {
       using folder = temporaryFolder();
-      const io = ioAt(folder.path);
-      mkdirSync(dirname(profilePath(io)), { recursive: true });
-      writeFileSync(profilePath(io), text);
+      const term = ioAt(folder.path);
+      mkdirSync(dirname(profilePath(term)), { recursive: true });
+      writeFileSync(profilePath(term), text);
       const { code, stderr } = await memory(['get', 'mem_1'], { home: folder.path });
-      expect(stderr).toContain(profilePath(io));
+      expect(stderr).toContain(profilePath(term));
       expect(code).toBe(1);
     }
   });
@@ -101,7 +104,8 @@ describe('memory profile', () => {
     const { code, stdout } = await memory(['profile', 'show'], { home: folder.path });
     const path = `${folder.path}/.config/memory-service/profile.json`;
     expect(stdout).toBe(
-      `baseUrl\t${url}\tdefault\napiKey\tmk_abcd…ABCD\tprofile\nprofile\t${path}\tdefault\n`,
+      `baseUrl\t${url}\tdefault\napiKey\tmk_abcd…ABCD\tprofile\n` +
+        `project\tdefault\tprofile\nprofile\t${path}\tdefault\n`,
     );
     expect(code).toBe(0);
     const env = { MEMORY_BASE_URL: 'http://x:1', MEMORY_API_KEY: ` ${'z'.repeat(30)} ` };
@@ -110,6 +114,7 @@ describe('memory profile', () => {
     expect(JSON.parse(json.stdout)).toEqual({
       baseUrl: { value: 'http://y:2', from: 'flag' },
       apiKey: { value: '…zzzz', from: 'environment' },
+      project: { value: null, from: null },
       profile: { value: path, from: 'default' },
     });
   });

@@ -28,9 +28,9 @@ test.each([
   const { code, stdout, stderr } = await memory(argv);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toStartWith(
-    `Error: Nothing was ${did} now: this key ${did} ${id} before, which has been deleted since.\n`,
+    `Error: Nothing was ${did}: this idempotency key ${did} ${id} before, which has been deleted since.\n`,
   );
-  expect(stderr).toContain('give another --idempotency-key, or none');
+  expect(stderr).toContain('use another --idempotency-key, or none');
   const json = await memory([...argv, '--json']);
   expect(JSON.parse(json.stdout).error).toMatchObject({ code: 'deleted_since' });
   expect({ code: json.code, stderr: json.stderr }).toEqual({ code: 1, stderr: '' });
@@ -43,7 +43,7 @@ test('updated before: exit 1', async () => {
   await server.client.delete(id);
   const { code, stdout, stderr } = await memory(argv);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toContain(`Nothing was updated now: this key updated ${id} before`);
+  expect(stderr).toContain(`Nothing was updated: this idempotency key updated ${id} before`);
 });
 
 test('the SDK has a type for it, where the caller gives the key', async () => {

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { until } from '../support/until.ts';
-import { temporaryFolder } from './command.ts';
+import { memory as inProcess, temporaryFolder } from './command.ts';
 
 /* What a first start must not fail on, and whom the command line must not tell its key. */
 
@@ -18,7 +18,7 @@ function memory(args: string[], env: Record<string, string>) {
   });
 }
 
-test('the first key is shown whatever the profile is like, and the server stays', async () => {
+test('a first key that cannot be stored is not logged either; the server says how to make one', async () => {
   writeFileSync(folder.file('a-file'), 'not a folder');
   const database = `sqlite:${folder.file('first.db')}`;
   const args = ['serve', '--port', '0', '--database', database];
@@ -27,12 +27,43 @@ test('the first key is shown whatever the profile is like, and the server stays'
   const reading = (async () => {
     for await (const chunk of child.stderr) told += new TextDecoder().decode(chunk);
   })();
-  await until(() => /mk_\w{38}/.test(told) && told.includes('could not be kept'));
+  await until(() => told.includes(`memory keys create --database ${database}\n`));
+  expect(told).toContain('could not be stored');
+  expect(told).not.toContain('mk_');
   expect(child.exitCode).toBeNull();
   child.kill('SIGTERM');
   expect(await child.exited).toBe(0);
   await reading;
 });
+
+test.each([
+  ['a key of its user', { keys: { KEY: { apiKey: 'a-key-of-its-user-1' } } }, 'holds another key'],
+  ['nothing', { keys: {} }, 'It is stored for this command line in'],
+])('on a terminal the first key is shown where the profile holds %s', async (_, profile, words) => {
+  using home = temporaryFolder();
+  const port = await freePort();
+  const text = JSON.stringify(profile).replace('KEY', `http://127.0.0.1:${port}`);
+  await Bun.write(home.file('.config/memory-service/profile.json'), text);
+  const interruption = new AbortController();
+  const seen = { told: '' };
+  const onOutput = (text: string) => {
+    seen.told += text;
+    if (seen.told.includes('curl')) interruption.abort('SIGTERM');
+  };
+  const argv = ['serve', '-p', `${port}`, '--database', home.file('first.db')];
+  const interrupted = interruption.signal;
+  const env = { LOG_LEVEL: 'silent' };
+  await inProcess(argv, { terminal: 100, home: home.path, env, interrupted, onOutput });
+  expect(seen.told).toMatch(/shown only this once:\n {2}mk_\w{38}\n/);
+  expect(seen.told).toContain(words);
+});
+
+async function freePort(): Promise<number> {
+  const listener = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+  const { port = 0 } = listener;
+  await listener.stop(true);
+  return port;
+}
 
 test('a proxy is not given what is meant for this machine', async () => {
   const heard: string[] = [];

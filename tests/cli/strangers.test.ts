@@ -26,7 +26,7 @@ test.each([
 ])('%s: not the service, exit 1, and where it was looked for', async (_, reply) => {
   const { code, stdout, stderr, url } = await get(reply);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toStartWith('Error: What answered is not the memory service: ');
+  expect(stderr).toStartWith('Error: The server at this address is not the memory service: ');
   expect(stderr).toContain(`\nIs the base URL right? ${url}\n`);
   expect(stderr).not.toMatch(/baseUrl|\?\.|log of the server/);
 });
@@ -36,7 +36,7 @@ test.each([502, 503, 504, 429])(
   async (status) => {
     const { code, stderr } = await get(text(status, 'busy', { 'Retry-After': '90' }));
     expect(code).toBe(1);
-    expect(stderr).toStartWith(`Error: Something before the service answered for it: ${status}`);
+    expect(stderr).toStartWith(`Error: A proxy in front of the service answered: ${status}`);
     expect(stderr).toContain('\nTry again in ');
     expect(stderr).not.toMatch(/baseUrl|base URL/);
   },
@@ -47,12 +47,16 @@ test('memory wait does not take the page of another web server for a memory that
   const env = { MEMORY_API_KEY: 'k', MEMORY_BASE_URL: server.url };
   const { code, stdout, stderr } = await memory(['wait', 'mem_1'], { env });
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toStartWith('Error: What answered is not the memory service: 404, text/html.\n');
+  expect(stderr).toStartWith(
+    'Error: The server at this address is not the memory service: 404, text/html.\n',
+  );
 });
 
 test('501 is not looked for in the log of the server', async () => {
   const { code, stderr } = await get(html(501));
-  expect(stderr).toStartWith('Error: What answered is not the memory service: 501, text/html.\n');
+  expect(stderr).toStartWith(
+    'Error: The server at this address is not the memory service: 501, text/html.\n',
+  );
   expect(code).toBe(1);
 });
 

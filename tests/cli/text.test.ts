@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { readLines } from '../../cli/batch/lines.ts';
-import { inParallel } from '../../cli/batch/parallel.ts';
-import { progressLine } from '../../cli/batch/progress.ts';
-import { whereJsonBreaks } from '../../cli/json.ts';
-import { age, cut, escaped, visible } from '../../cli/text.ts';
+import { readLines } from '../../cli/bulk/lines.ts';
+import { inOrder } from '../../cli/bulk/pipeline.ts';
+import { whereJsonBreaks } from '../../cli/terminal/json.ts';
+import { progressLine } from '../../cli/terminal/progress.ts';
+import { age, cut, escapeControls, escapeField } from '../../cli/terminal/text.ts';
 
 describe('text for a terminal', () => {
   test('cut() gives one line of at most the width, whatever is in it', () => {
@@ -21,9 +21,9 @@ describe('text for a terminal', () => {
     expect(cut(`${'x'.repeat(9)} y`, 10)).toBe('xxxxxxxxx…');
   });
 
-  test('visible() lets nothing through that would steer the terminal', () => {
-    expect(visible('a\u001b[2J\u0007\u009b\u202eb\tc\nd')).toBe(
-      'a\ufffd[2J\ufffd\ufffd\ufffdb\tc\nd',
+  test('escapeControls() lets nothing through that would steer the terminal', () => {
+    expect(escapeControls('a\u001b[2J\u0007\u009b\u202eb\tc\nd')).toBe(
+      'a\\u001b[2J\\u0007\\u009b\\u202eb\tc\nd',
     );
   });
 
@@ -47,14 +47,17 @@ describe('text for a terminal', () => {
   });
 });
 
-test('escaped() can be undone, and holds no tab and no line end', () => {
+test('escapeField() can be undone, and holds no tab and no line end', () => {
   const undo = (text: string) =>
-    text.replace(/\\(.)/g, (_, mark) => ({ t: '\t', n: '\n', r: '\r' })[mark as string] ?? mark);
-  const unit = fc.constantFrom('\\', '\t', '\n', '\r', 't', 'n', 'ä');
+    text.replace(/\\(?:u([\da-f]{4})|(.))/g, (_, code, mark) =>
+      code ? String.fromCharCode(Number.parseInt(code, 16)) : (signs[mark as string] ?? mark),
+    );
+  const signs: Record<string, string> = { t: '\t', n: '\n', r: '\r' };
+  const unit = fc.constantFrom('\\', '\t', '\n', '\r', 't', 'n', 'u', '0', 'ä', '\x1b', '\u202e');
   fc.assert(
     fc.property(fc.string({ unit }), (text) => {
-      expect(escaped(text)).not.toMatch(/[\t\r\n]/);
-      expect(undo(escaped(text))).toBe(text);
+      expect(escapeField(text)).not.toMatch(/[\p{Cc}\u202e]/u);
+      expect(undo(escapeField(text))).toBe(text);
     }),
   );
 });
@@ -145,38 +148,75 @@ describe('readLines()', () => {
   });
 });
 
-describe('inParallel()', () => {
+describe('inOrder()', () => {
   async function* numbers(count: number) {
     for (let index = 0; index < count; index += 1) yield index;
   }
+  const someTicks = async (count: number) => {
+    for (let tick = 0; tick < count; tick += 1) await Promise.resolve();
+  };
 
-  test('at most so many at a time, and those of one key in their order', async () => {
-    let running = 0;
-    let most = 0;
-    const order: number[] = [];
-    const keysOf = (index: number) => new Set(index % 5 === 0 ? ['five'] : []);
-    await inParallel(numbers(40), 4, keysOf, async (index) => {
+  test('four at a time, those of one name one after the other, delivered in order', async () => {
+    let [running, most] = [0, 0];
+    const named: number[] = [];
+    const delivered: number[] = [];
+    const namesIn = (index: number) => new Set(index % 5 === 0 ? ['five'] : []);
+    const work = async (index: number) => {
       running += 1;
       most = Math.max(most, running);
       // The first ones take longest, so that order has to be kept, not happen.
-      for (let turn = 0; turn < 80 - index * 2; turn += 1) await Promise.resolve();
-      if (index % 5 === 0) order.push(index);
+      await someTicks(80 - index * 2);
+      if (index % 5 === 0) named.push(index);
       running -= 1;
-    });
+      return index;
+    };
+    await inOrder(numbers(40), namesIn, work, async (result) => void delivered.push(result));
     expect(most).toBe(4);
-    expect(order).toEqual([0, 5, 10, 15, 20, 25, 30, 35]);
+    expect(named).toEqual([0, 5, 10, 15, 20, 25, 30, 35]);
+    expect(delivered).toEqual(Array.from({ length: 40 }, (_, index) => index));
   });
 
-  test('the first error ends the reading, after what runs', async () => {
+  test('a result is delivered while the input has no more for now', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    async function* waiting() {
+      yield 1;
+      await promise;
+    }
+    const deliver = async () => resolve();
+    await inOrder(
+      waiting(),
+      () => new Set(),
+      async (index) => index,
+      deliver,
+    );
+  });
+
+  test('the first error ends the reading, after what runs; nothing behind it is delivered', async () => {
     const done: number[] = [];
+    const delivered: number[] = [];
     const work = async (index: number) => {
       if (index === 2) throw new Error('two');
-      for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
+      await someTicks(50);
       done.push(index);
+      return index;
     };
-    const all = inParallel(numbers(1000), 3, () => new Set(), work);
+    const deliver = async (result: number) => void delivered.push(result);
+    const all = inOrder(numbers(1000), () => new Set(), work, deliver);
     await expect(all).rejects.toThrow('two');
-    expect(done.slice(0, 2)).toEqual([0, 1]);
-    expect(done.length).toBeLessThan(6);
+    expect(delivered).toEqual([0, 1]);
+    expect(done).toEqual([0, 1]);
+  });
+
+  test('an error of the delivery ends it too', async () => {
+    const deliver = async () => {
+      throw new Error('full');
+    };
+    const all = inOrder(
+      numbers(1000),
+      () => new Set(),
+      async (index) => index,
+      deliver,
+    );
+    await expect(all).rejects.toThrow('full');
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { isRepeatable, leavesOf, pathBelowRoot } from '../../cli/grammar.ts';
+import { isRepeatable, leavesOf, pathBelowRoot } from '../../cli/command-metadata.ts';
 import { createProgram } from '../../cli/program.ts';
-import { memory, testIo } from './command.ts';
+import { memory, testTerminal } from './command.ts';
 
 /* More on the command line than a command takes. */
 
@@ -32,7 +32,7 @@ test.each(cases)('too many arguments of %s', async (path, more, hint) => {
 });
 
 describe('--user twice', async () => {
-  const program = await createProgram(testIo({ code: 0, stdout: '', stderr: '' }));
+  const program = await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' }));
   const withUser = leavesOf(program).filter((command) =>
     command.options.some(({ long }) => long === '--user'),
   );

@@ -133,7 +133,7 @@ describe('what was made is told on stderr', () => {
     const line = `$MEMORY keys create --save --database sqlite:${folder.file('new.db')}`;
     const env = { HOME: folder.path, MEMORY_API_KEY: '' };
     const { code, stderr } = await toFullDisk(line, env);
-    expect(stderr).toContain(`Kept for ${server.url} in `);
+    expect(stderr).toContain(`Stored for ${server.url} in `);
     expect(stderr).not.toContain('revoke');
     expect(code).toBe(1);
   });

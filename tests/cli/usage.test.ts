@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import { leavesOf, pathBelowRoot } from '../../cli/grammar.ts';
+import { leavesOf, pathBelowRoot } from '../../cli/command-metadata.ts';
 import { createProgram } from '../../cli/program.ts';
 import { startTestServer } from '../support/server.ts';
-import { memory, memoryAt, testIo } from './command.ts';
+import { memory, memoryAt, testTerminal } from './command.ts';
 
 const wrong: Array<[string[], string]> = [
   [['sav'], 'Did you mean save?'],
@@ -42,7 +42,7 @@ const wrong: Array<[string[], string]> = [
   [['delete'], 'Missing <id>, or --user <id> for everything of a user.'],
   [['delete', '--user', ''], '--user is empty'],
   [['delete', 'mem_1', '--user', 'u', '--yes'], 'not both'],
-  [['delete', '--user', 'u'], 'needs --yes where nobody can be asked'],
+  [['delete', '--user', 'u'], 'needs --yes where stdin is not a terminal'],
   [['delete', '--user', 'a b'], "Such as: memory delete --user 'a b' --yes"],
   [['ingest', 'ticket', 't.json'], 'Did you mean support?'],
   [['ingest', 'docs/'], 'Did you mean document?'],
@@ -195,7 +195,7 @@ describe('started by npm, every command is written with npx', () => {
   });
 
   test('no help is wider than a terminal of 80 columns', async () => {
-    const paths = leavesOf(await createProgram(testIo({ code: 0, stdout: '', stderr: '' })));
+    const paths = leavesOf(await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' })));
     const groups = ['', 'ingest', 'keys', 'profile'];
     for (const path of [...groups, ...paths.map(pathBelowRoot)]) {
       const argv = [...path.split(' ').filter(Boolean), '--help'];
@@ -242,7 +242,7 @@ describe('help', () => {
 
   test('of one command is the same whether the others were loaded or not', async () => {
     const ran = { code: 0, stdout: '', stderr: '' };
-    const program = await createProgram(testIo(ran));
+    const program = await createProgram(testTerminal(ran));
     await program.parseAsync(['list', '--help'], { from: 'user' }).catch(() => {});
     expect((await memory(['list', '--help'])).stdout).toBe(ran.stdout);
     const before = ['--base-url', 'http://127.0.0.1:1', '--no-color', 'list', '--help'];
@@ -251,7 +251,7 @@ describe('help', () => {
 });
 
 describe('help of every command', async () => {
-  const program = await createProgram(testIo({ code: 0, stdout: '', stderr: '' }));
+  const program = await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' }));
   const leaves = program.commands.flatMap((command) =>
     command.commands.length > 0
       ? command.commands.map((inner) => [command.name(), inner.name()])

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { Memory } from '../../sdk/index.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { lines, memoryAt } from './command.ts';
@@ -18,29 +19,31 @@ const events = (userId: string, count: number) =>
   ).join('\n');
 const batch = ['ingest', 'batch', '-', '--wait', '--json'];
 
-/** The server behind a door that says of these memories that they are processed without an end. */
+/** The server behind a proxy that reports these memories as processing for ever. */
 function busyServer(isStuck: (memoryId: string) => boolean | Promise<boolean>) {
   const looks: string[] = [];
-  const door = Bun.serve({
+  const proxy = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     async fetch(request) {
       const { method, headers } = request;
-      const { pathname } = new URL(request.url);
+      const { pathname, search } = new URL(request.url);
       const [, memoryId = ''] = /memories\/(\w+)\/status$/.exec(pathname) ?? [];
       if (memoryId !== '') looks.push(memoryId);
       const body = method === 'GET' ? null : await request.arrayBuffer();
-      const answer = await fetch(server.url + pathname, { method, headers, body });
+      const answer = await fetch(server.url + pathname + search, { method, headers, body });
       const said = (await answer.json()) as Record<string, unknown>;
       if (await isStuck(memoryId)) said.status = 'processing';
+      const listed = pathname === '/v1/memories' ? (said.items as Memory[]) : [];
+      for (const one of listed) if (await isStuck(one.id)) one.status = 'processing';
       if (pathname === '/health') said.pending = 1;
       return Response.json(said, { status: answer.status });
     },
   });
   return {
-    env: { MEMORY_BASE_URL: `http://127.0.0.1:${door.port}` },
+    env: { MEMORY_BASE_URL: `http://127.0.0.1:${proxy.port}` },
     looks,
-    [Symbol.asyncDispose]: () => door.stop(true),
+    [Symbol.asyncDispose]: () => proxy.stop(true),
   };
 }
 
@@ -83,10 +86,33 @@ test('what is done says so, also behind some that are not', async () => {
   expect(code).toBe(8);
 });
 
+const ofManyUsers = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_, at) => events(`${prefix}-${at}`, 1)).join('\n');
+
+test('a batch far over the rate limit is waited for in few requests', async () => {
+  const limited = await startTestServer({ MEMORY_RATE_LIMIT: '200/60' });
+  const stdin = [events('one', 5_000), events('two', 3_000), ofManyUsers('some', 20)].join('\n');
+  const { code, stdout, stderr } = await memoryAt(limited)(batch, { stdin });
+  expect(JSON.parse(stdout)).toMatchObject({ accepted: 8_020, complete: 8_020, failed: 0 });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  await limited.stop();
+}, 60_000);
+
+test('a 429 in the middle of the wait only delays it', async () => {
+  const limited = await startTestServer({ MEMORY_RATE_LIMIT: '20/2' });
+  const stdin = ofManyUsers('flood', 60);
+  const { code, stdout } = await memoryAt(limited)(batch, { stdin });
+  expect(JSON.parse(stdout)).toMatchObject({ complete: 60 });
+  expect(code).toBe(0);
+  await limited.stop();
+}, 30_000);
+
 test('asking leaves a share of the rate limit to others, and no record is taken for unfinished', async () => {
   const limited = await startTestServer({ MEMORY_RATE_LIMIT: '200/60' });
   const argv = [...batch, '--timeout', '2s'];
-  const { code, stdout, stderr } = await memoryAt(limited)(argv, { stdin: events('limit', 400) });
+  const { code, stdout, stderr } = await memoryAt(limited)(argv, {
+    stdin: ofManyUsers('limit', 400),
+  });
   const { complete, notAsked, ...rest } = JSON.parse(stdout);
   expect(rest).toMatchObject({ stillProcessing: 0, processingFailed: 0, failed: 0 });
   expect(complete + notAsked).toBe(400);
@@ -128,7 +154,9 @@ test('memory wait says of which memories it could not ask in time', async () => 
   const notAsked = rows.slice(late);
   expect(notAsked.every(([, word]) => word === 'not asked')).toBe(true);
   // In which order eight at once get their answers is the machine's affair.
-  expect(stderr).toContain(`Wait on: memory wait ${notAsked.map(([id]) => id).join(' ')}\n`);
+  expect(stderr).toContain(
+    `Continue waiting: memory wait ${notAsked.map(([id]) => id).join(' ')}\n`,
+  );
   expect(code).toBe(9);
   await limited.stop();
 });

@@ -54,18 +54,23 @@ test.each([1, 3])(
 function passingService(port: number, answers: number) {
   let answered = 0;
   const gone = Promise.withResolvers<void>();
-  const door = Bun.serve({
+  const proxy = Bun.serve({
     port,
     hostname: '127.0.0.1',
     fetch(request) {
       answered += 1;
-      if (answered === answers) setImmediate(() => door.stop(true).then(() => gone.resolve()));
+      if (answered === answers) setImmediate(() => proxy.stop(true).then(() => gone.resolve()));
       const memoryId = new URL(request.url).pathname.split('/').at(-2);
       const done = { memoryId, status: 'complete', errorMessage: null };
       return Response.json(done, { headers: { connection: 'close' } });
     },
   });
-  return { url: `http://127.0.0.1:${door.port}`, port: door.port ?? 0, gone: gone.promise, door };
+  return {
+    url: `http://127.0.0.1:${proxy.port}`,
+    port: proxy.port ?? 0,
+    gone: gone.promise,
+    proxy,
+  };
 }
 
 test('a wait for many goes on where a look begins while the service is away', async () => {
@@ -79,12 +84,12 @@ test('a wait for many goes on where a look begins while the service is away', as
   const { code, stdout } = await waiting;
   expect(new Set(lines(stdout).map((line) => line.split('\t')[0]))).toEqual(new Set(ids));
   expect(code).toBe(0);
-  await again.door.stop(true);
+  await again.proxy.stop(true);
 }, 40_000);
 
 test('a wait for many says at once that the service was never there', async () => {
-  const { url, door } = passingService(0, Number.POSITIVE_INFINITY);
-  await door.stop(true);
+  const { url, proxy } = passingService(0, Number.POSITIVE_INFINITY);
+  await proxy.stop(true);
   const env = { MEMORY_BASE_URL: url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
   const { code, stderr } = await memory(['wait', 'mem_1', 'mem_2', '--timeout', '30s'], { env });
   expect(stderr).toContain('Cannot reach');

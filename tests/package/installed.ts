@@ -86,7 +86,7 @@ type Serving = AsyncDisposable & {
 };
 
 /** The last that a server says which made its first key, and stored it. */
-const firstRun = /curl -H/;
+const firstRun = /memory list --user/;
 
 async function serve(
   project: Project,

@@ -1,9 +1,12 @@
 import { linesThatMatch, type Rule } from './source.ts';
 
 /** The files that may read the environment: where server, SDK and CLI meet their process. */
-const readersOfEnv = ['server/config.ts', 'sdk/options.ts', 'cli/io.ts', 'cli/main.ts'].concat(
-  'cli/process-output.ts',
-);
+const readersOfEnv = [
+  'server/config.ts',
+  'sdk/options.ts',
+  'cli/terminal/terminal.ts',
+  'cli/main.ts',
+].concat('cli/terminal/process-output.ts');
 const homes = ['work', 'root', 'home', 'Users'];
 const machinePath = new RegExp(`(?<![\\w./-])/(?:${homes.join('|')})/`);
 const sql =

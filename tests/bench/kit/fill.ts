@@ -1,6 +1,5 @@
-import type { Memory } from '../../../sdk/contract/memory.ts';
 import { postJson } from './client.ts';
-import type { Dataset } from './dataset.ts';
+import type { Dataset, Imported } from './dataset.ts';
 import { startService } from './service.ts';
 import type { Tree } from './trees.ts';
 
@@ -42,7 +41,7 @@ export async function importDataset(
     while (next < count) {
       const from = next;
       next = Math.min(count, from + perRequest);
-      const items: Memory[] = [];
+      const items: Imported[] = [];
       for (let at = from; at < next; at += 1) items.push(memoryAt(at));
       const text = await postJson(url, '/v1/import', { items }, key);
       const { failedCount } = JSON.parse(text) as { failedCount: number };

@@ -1,0 +1,140 @@
+import type { IngestRecord, Memory, MemoryClient, RecordType } from '../../sdk/index.ts';
+import { note, type Terminal } from '../terminal/terminal.ts';
+import { apart, chunkLines, keyOfChunk } from './chunks.ts';
+import type { BatchInput } from './input.ts';
+import { runPipeline } from './pipeline.ts';
+import { type BadLine, type Entry, idOf, pairOf, problemOf, userIdOf } from './records.ts';
+import { remarksOn } from './remarks.ts';
+import { openReport } from './report.ts';
+import { chunkSender } from './send.ts';
+import type { Awaited } from './statuses.ts';
+import { waitAndCount } from './wait.ts';
+
+export type BatchOptions = {
+  type?: RecordType | undefined;
+  json?: true | undefined;
+  idempotencyKey?: string | undefined;
+  errorsOut?: string | undefined;
+  wait?: true | undefined;
+  timeout: number;
+};
+
+/** The default body limit of a service, which a dry run assumes. */
+export const usualBodyBytes = 5 * 1024 * 1024;
+export const tooLarge = 'is larger than the 5 MiB that a service takes unless it was set otherwise';
+
+/** Ingests every line of the input. Bad ones are reported and do not stop the rest. */
+export async function runBatch(
+  term: Terminal,
+  client: MemoryClient,
+  input: BatchInput,
+  options: BatchOptions,
+): Promise<void> {
+  const { type, idempotencyKey } = options;
+  const { unit } = input;
+  const report = reportFor(term, input, options);
+  const counts = { accepted: 0, replayed: 0 };
+  // Only kept to be waited for.
+  const awaited = new Map<string, Awaited>();
+  const send = await chunkSender(term, {
+    unit,
+    post: (items, call) => client.ingest.batch({ items: items as IngestRecord[] }, call),
+    count({ accepted, items }, isReplay, entries) {
+      counts[isReplay ? 'replayed' : 'accepted'] += accepted;
+      for (const { index, memoryId } of options.wait ? items : []) {
+        awaited.set(memoryId, { memoryId, userId: userIdOf(entries[index]) });
+      }
+      return accepted;
+    },
+  });
+  const keyOf = (place: string, entries: Entry[]) => keyOfChunk(place, entries, options);
+  await runPipeline(term, report, {
+    jobs: chunkLines(input.lines, { type, keyOf }),
+    namesIn: ({ entries }) => new Set(namesOf(entries, [pairOf])),
+    work: (chunk) => send(chunk, idempotencyKey === undefined ? apart(chunk) : [chunk]),
+    unit: 'records',
+  });
+  const sent = counts.accepted + counts.replayed;
+  const { waited, exitCode } = await waitAndCount(term, client, [...awaited.values()], {
+    ...options,
+    accepted: { what: 'record', count: sent, failed: report.failed() },
+  });
+  await report.summary({ ...counts, ...waited });
+  const all = { ...counts, failed: report.failed(), memories: awaited.size };
+  const remarks = options.json ? [] : remarksOn(all, unit, options);
+  for (const remark of remarks) await note(term, remark);
+  report.end(exitCode);
+}
+
+/** Checks every line as a service with the usual limits would, and sends nothing. */
+export async function dryRun(
+  term: Terminal,
+  input: BatchInput,
+  options: BatchOptions,
+): Promise<void> {
+  const { sentence, validateRecord } = await import('../../sdk/contract/validate.ts');
+  const report = reportFor(term, input, options);
+  const check = ({ line, text, item }: Entry): BadLine[] => {
+    if (Buffer.byteLength(`{"items":[${text}]}`) > usualBodyBytes) {
+      return [{ line, error: 'payload_too_large', message: tooLarge, text }];
+    }
+    const [problem] = validateRecord(item);
+    return problem ? [{ line, error: 'invalid_request', message: sentence(problem), text }] : [];
+  };
+  await runPipeline(term, report, {
+    jobs: chunkLines(input.lines, { type: options.type, keyOf: () => undefined }),
+    work: async ({ entries, bad }) => {
+      const invalid = entries.flatMap(check);
+      const all = [...bad, ...invalid].sort((a, b) => a.line - b.line);
+      const problems = all.map((one) => problemOf(input.unit, one));
+      return { done: entries.length - invalid.length, problems };
+    },
+  });
+  await report.summary({ valid: report.done() });
+  report.end();
+}
+
+/**
+ * Imports every line of the input. A memory has its id, so a second run skips what is there by
+ * itself; keys made from the content would also skip what was deleted since, and is wanted back.
+ */
+export async function runImport(
+  term: Terminal,
+  client: MemoryClient,
+  input: BatchInput,
+  options: Omit<BatchOptions, 'timeout'>,
+): Promise<void> {
+  const { idempotencyKey } = options;
+  const counts = { imported: 0, skipped: 0 };
+  const report = reportFor(term, input, options);
+  const send = await chunkSender(term, {
+    unit: input.unit,
+    post: (items, call) => client.import({ items: items as Memory[] }, call),
+    count({ imported, skipped }) {
+      counts.imported += imported;
+      counts.skipped += skipped;
+      return imported + skipped;
+    },
+  });
+  const keyOf = (place: string) =>
+    idempotencyKey === undefined ? undefined : `${idempotencyKey}:${place}`;
+  await runPipeline(term, report, {
+    jobs: chunkLines(input.lines, { keyOf }),
+    // Of two memories with one id, or of one thing in another system, the first is to win.
+    namesIn: ({ entries }) => new Set(namesOf(entries, [idOf, pairOf])),
+    work: (chunk) => send(chunk, [chunk]),
+    unit: 'records',
+  });
+  await report.summary(counts);
+  report.end();
+}
+
+function reportFor(term: Terminal, input: BatchInput, options: Omit<BatchOptions, 'timeout'>) {
+  const { json, errorsOut } = options;
+  return openReport(term, { json, errorsOut, totalBytes: input.totalBytes, style: 'summary' });
+}
+
+function namesOf(entries: Entry[], nameOf: ((entry: Entry) => string | undefined)[]): string[] {
+  const names = entries.flatMap((entry) => nameOf.map((name) => name(entry)));
+  return names.filter((name) => name !== undefined);
+}

@@ -1,0 +1,107 @@
+import type { RecordType } from '../../sdk/index.ts';
+import type { Line } from './lines.ts';
+import { type BadLine, type Entry, isBad, pairOf, parseRecord } from './records.ts';
+
+/**
+ * Records that go in one request, and the lines between them that are none. `end` is how far into
+ * the file it reaches, in bytes; without a key the client makes one.
+ */
+export type Chunk = { key: string | undefined; entries: Entry[]; bad: BadLine[]; end: number };
+
+export type ChunkOptions = {
+  type?: RecordType | undefined;
+  /** The idempotency key of what stands at this place. */
+  keyOf(place: string, entries: Entry[]): string | undefined;
+};
+
+/** More is faster, and the rate limit counts requests; a change in the file sends so many again. */
+const linesInChunk = 500;
+/** Well below the body limit of 5 MiB: serializing a record again may make it a little longer. */
+const bytesInChunk = 4 * 1024 * 1024;
+
+/**
+ * Groups lines by their position: a chunk starts every `linesInChunk` lines, so that a change in
+ * one part of the file leaves the other chunks, and so their keys, as they were.
+ */
+export async function* chunkLines(
+  lines: AsyncIterable<Line>,
+  options: ChunkOptions,
+): AsyncGenerator<Chunk> {
+  const { type, keyOf } = options;
+  let seen = 0;
+  let part = 0;
+  let size = 0;
+  let end = 0;
+  let entries: Entry[] = [];
+  let bad: BadLine[] = [];
+  const take = (): Chunk => {
+    const group = Math.floor((seen - 1) / linesInChunk);
+    const chunk = { key: keyOf(`${group}.${part}`, entries), entries, bad, end };
+    part += 1;
+    size = 0;
+    entries = [];
+    bad = [];
+    return chunk;
+  };
+  for await (const line of lines) {
+    if (seen > 0 && seen % linesInChunk === 0) {
+      if (entries.length + bad.length > 0) yield take();
+      part = 0;
+    }
+    const parsed = parseRecord(line, type);
+    if (!isBad(parsed) && entries.length > 0 && size + line.bytes.length > bytesInChunk) {
+      yield take();
+    }
+    seen += 1;
+    end = line.end;
+    if (isBad(parsed)) {
+      bad.push(parsed);
+    } else {
+      entries.push(parsed);
+      size += line.bytes.length;
+    }
+  }
+  if (entries.length + bad.length > 0) yield take();
+}
+
+/** Half a chunk, for a service that takes less than we thought. */
+export function halves(chunk: Chunk): Chunk[] {
+  const { key, entries } = chunk;
+  const middle = Math.ceil(entries.length / 2);
+  return [entries.slice(0, middle), entries.slice(middle)].map((half, index) => ({
+    ...chunk,
+    bad: [],
+    entries: half,
+    key: key === undefined ? undefined : `${key}/${index}`,
+  }));
+}
+
+/**
+ * What has an externalId is not doubled by being sent again, and may have been changed or deleted
+ * since: a replay would leave it so. Its part of a chunk goes under a new key.
+ */
+export function apart(chunk: Chunk): Chunk[] {
+  const { bare = [], named = [] } = Object.groupBy(chunk.entries, (entry) =>
+    isBare(entry) ? 'bare' : 'named',
+  );
+  return [
+    { ...chunk, entries: bare },
+    { ...chunk, entries: named, key: undefined },
+  ];
+}
+
+function isBare(entry: Entry): boolean {
+  return pairOf(entry) === undefined;
+}
+
+/** The same lines at the same place give the same key, so sending them again is a replay. */
+export function keyOfChunk(
+  place: string,
+  entries: Entry[],
+  { type, idempotencyKey }: { type?: RecordType | undefined; idempotencyKey?: string | undefined },
+): string {
+  if (idempotencyKey !== undefined) return `${idempotencyKey}:${place}`;
+  const hash = new Bun.CryptoHasher('sha256').update(`${place}\n${type ?? ''}\n`);
+  for (const { text } of entries.filter(isBare)) hash.update(`${text}\n`);
+  return `batch-${hash.digest('hex')}`;
+}

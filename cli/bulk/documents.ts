@@ -1,0 +1,159 @@
+import type { CallOptions, DocumentRequest, MemoryClient, Metadata } from '../../sdk/index.ts';
+import { connect } from '../client/connect.ts';
+import { rejectDeletedIngest } from '../client/deleted-replay.ts';
+import { CliError, usageError } from '../client/errors.ts';
+import type { GlobalOptions } from '../commander.ts';
+import { type Found, findFiles, type Search } from '../documents/find.ts';
+import { readDocument } from '../documents/read.ts';
+import { definedOnly, needUser, writeOptions } from '../options.ts';
+import { printResult } from '../terminal/output.ts';
+import { hint, type Terminal } from '../terminal/terminal.ts';
+import { tooLarge, usualBodyBytes } from './batch.ts';
+import { openDocumentReport, orProblem, summarize } from './document-report.ts';
+import { type AfterIngest, reportIngest } from './ingest-report.ts';
+import { runPipeline } from './pipeline.ts';
+import { retryWhileBusy } from './send.ts';
+import { sendDocument } from './send-document.ts';
+import type { Awaited } from './statuses.ts';
+import { waitAndCount } from './wait.ts';
+
+export type DocumentOptions = GlobalOptions &
+  AfterIngest & {
+    user?: string | undefined;
+    title?: string | undefined;
+    mimeType?: string | undefined;
+    sourceUrl?: string | undefined;
+    pageCount?: number | undefined;
+    source?: string | undefined;
+    externalId?: string | undefined;
+    metadata?: Metadata | undefined;
+    dryRun?: true | undefined;
+  };
+
+type RequestOf = (found: Found) => Promise<DocumentRequest>;
+
+/** A list of longer documents would be longer than asking for the status of each. */
+const shortBytes = 32 * 1024;
+
+/** Ingests what the arguments stand for: files, folders, patterns, stdin for `-`. */
+export async function ingestDocuments(term: Terminal, args: string[], options: DocumentOptions) {
+  const { title, mimeType, sourceUrl, pageCount, source, metadata } = options;
+  const userId = needUser(options.user);
+  const search = await findFiles(term, args);
+  const [first] = search.files;
+  const isAlone = search.files.length === 1 && search.outside.size === 0;
+  if (isAlone && first?.error !== undefined) throw first.error;
+  const single = args.length === 1 && first?.isNamed ? first : undefined;
+  if (single === undefined) refuseForSeveral(options);
+  async function requestOf(found: Found): Promise<DocumentRequest> {
+    if (found.error !== undefined) throw found.error;
+    const document = await readDocument(term, found.path, mimeType);
+    const data = { ...document, ...definedOnly({ title, sourceUrl, pageCount }) };
+    const externalId = options.externalId ?? found.externalId;
+    return { userId, ...definedOnly({ source, externalId, metadata }), data };
+  }
+  if (options.dryRun) return dryRun(term, search, requestOf, options);
+  const client = await connect(term, options);
+  if (single === undefined) return ingestMany(term, client, search, requestOf, options);
+  return ingestOne(term, client, await requestOf(single), options);
+}
+
+async function ingestOne(
+  term: Terminal,
+  client: MemoryClient,
+  request: DocumentRequest,
+  options: DocumentOptions,
+): Promise<void> {
+  const sent = await sendDocument(client, request, writeOptions(term, options));
+  const { accepted, unchanged } = sent;
+  if (!unchanged || options.wait) return reportIngest(term, client, accepted, options);
+  await printResult(term, options.json, accepted, accepted.memoryId);
+  if (!options.json) await hint(term, `Unchanged. See it: memory get ${accepted.memoryId}`);
+}
+
+/** A file that cannot be taken does not stop the rest. */
+async function ingestMany(
+  term: Terminal,
+  client: MemoryClient,
+  search: Search,
+  requestOf: RequestOf,
+  options: DocumentOptions,
+): Promise<void> {
+  const { files, totalBytes } = search;
+  const call: CallOptions = writeOptions(term, options);
+  const send = await retryWhileBusy(term);
+  const userId = totalBytes < files.length * shortBytes ? options.user : undefined;
+  const counts = { ingested: 0, unchanged: 0 };
+  const awaited: Awaited[] = [];
+  const report = await openDocumentReport(term, options, search);
+  await runPipeline<Search['files'][number]>(term, report, {
+    jobs: files,
+    work: orProblem(search, async (found) => {
+      term.interrupted.throwIfAborted();
+      const request = await requestOf(found);
+      const sent = await send(() => sendDocument(client, request, keyAt(call, found)));
+      const { memoryId } = sent.accepted;
+      if (call.idempotencyKey !== undefined) {
+        await send(() => rejectDeletedIngest(term, client, memoryId));
+      }
+      counts[sent.unchanged ? 'unchanged' : 'ingested'] += 1;
+      awaited.push({ memoryId, userId });
+      return { json: sent.accepted, cells: [memoryId, found.externalId ?? found.path] };
+    }),
+    unit: `of ${files.length} documents`,
+  });
+  const { waited, exitCode } = await waitAndCount(term, client, awaited, {
+    ...options,
+    accepted: { what: 'document', count: report.done(), failed: report.failed() },
+  });
+  await summarize(term, report, search, { ...counts, ...waited });
+  report.end(exitCode);
+}
+
+/** Reads every file and checks it as the service would, and sends nothing. */
+async function dryRun(
+  term: Terminal,
+  search: Search,
+  requestOf: RequestOf,
+  options: DocumentOptions,
+): Promise<void> {
+  const { sentence, validateDocument } = await import('../../sdk/contract/validate.ts');
+  const report = await openDocumentReport(term, options, search);
+  await runPipeline<Search['files'][number]>(term, report, {
+    jobs: search.files,
+    work: orProblem(search, async (found) => {
+      term.interrupted.throwIfAborted();
+      const request = await requestOf(found);
+      const [problem] = validateDocument(request);
+      if (problem !== undefined) throw invalid('invalid_request', `: ${sentence(problem)}`, found);
+      if (Buffer.byteLength(JSON.stringify(request)) > usualBodyBytes) {
+        throw invalid('payload_too_large', ` ${tooLarge}`, found);
+      }
+      const { mimeType = '', title = '' } = request.data;
+      return { json: request, cells: [request.externalId ?? found.path, mimeType, title] };
+    }),
+  });
+  await summarize(term, report, search, { valid: report.done() });
+  report.end();
+}
+
+function invalid(code: string, why: string, { path }: Found): CliError {
+  return new CliError({ code, message: path + why });
+}
+
+/** One key cannot stand for several requests; each file has its own, whatever stands beside it. */
+function keyAt(call: CallOptions, { externalId, path }: Found): CallOptions {
+  if (call.idempotencyKey === undefined) return call;
+  const hash = new Bun.CryptoHasher('sha256').update(externalId ?? path).digest('hex');
+  return { ...call, idempotencyKey: `${call.idempotencyKey}:${hash.slice(0, 16)}` };
+}
+
+function refuseForSeveral({ title, sourceUrl, pageCount, externalId }: DocumentOptions): void {
+  const one = [title, sourceUrl, pageCount, externalId];
+  if (one.every((value) => value === undefined)) return;
+  throw usageError(
+    'With several files or a folder, leave out --title, --source-url, --page-count and' +
+      ' --external-id.',
+    'They are about one document: ingest the files one by one to give each its own.',
+  );
+}

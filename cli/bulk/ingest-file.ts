@@ -1,0 +1,47 @@
+import type { Accepted, CallOptions, MemoryClient, RecordType } from '../../sdk/index.ts';
+import { connect } from '../client/connect.ts';
+import { CliError } from '../client/errors.ts';
+import type { GlobalOptions } from '../commander.ts';
+import { refuseToOverwrite, writeOptions } from '../options.ts';
+import { inputName } from '../terminal/input.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { runBatch } from './batch.ts';
+import { type AfterIngest, reportIngest } from './ingest-report.ts';
+import { openRecords } from './input.ts';
+
+export type FileOptions = GlobalOptions & AfterIngest & { errorsOut?: string | undefined };
+
+/** The endpoint a single record goes through. With a type, records need not name it. */
+export type Endpoint = {
+  type?: RecordType;
+  send(client: MemoryClient, record: unknown, options: CallOptions): Promise<Accepted>;
+};
+
+/** Ingests a file of one record, or of many. */
+export async function ingestFile(
+  term: Terminal,
+  path: string,
+  options: FileOptions,
+  endpoint: Endpoint,
+): Promise<void> {
+  refuseToOverwrite(path, options.errorsOut);
+  const client = await connect(term, options);
+  const input = await openRecords(term, path);
+  const { type } = endpoint;
+  if ('lines' in input) return runBatch(term, client, input, { ...options, type });
+  const record = withoutType(input.record, path, type);
+  const accepted = await endpoint.send(client, record, writeOptions(term, options));
+  await reportIngest(term, client, accepted, options);
+}
+
+function withoutType(record: unknown, path: string, type: RecordType | undefined): unknown {
+  const named = typeof record === 'object' && record !== null && 'type' in record;
+  if (type === undefined || !named) return record;
+  const { type: own, ...rest } = record;
+  if (own === type) return rest;
+  throw new CliError({
+    code: 'invalid_request',
+    message: `${inputName(path)} holds a record of type ${JSON.stringify(own)}, not ${type}.`,
+    hint: `Any record: memory ingest record ${path}`,
+  });
+}

@@ -1,0 +1,71 @@
+import { note, type Terminal } from '../terminal/terminal.ts';
+import type { Report, Result } from './report.ts';
+
+const concurrency = 4;
+const resumeHint = 'Run the same command again to go on: what is done is not done twice.';
+
+export type Pipeline<Job extends { end: number }> = {
+  /** `end` is how far into the input a job reaches, in bytes. */
+  jobs: AsyncIterable<Job> | Iterable<Job>;
+  /** Jobs that share one of these names run one after the other, in their order. */
+  namesIn?(job: Job): Set<string>;
+  /** A record that fails is part of the result; an error ends the run. */
+  work(job: Job): Promise<Result>;
+  /** What was done before an error, as `records`; left out where nothing was sent. */
+  unit?: string;
+};
+
+/** Runs every job, a few at a time, and reports their results in the order of the jobs. */
+export async function runPipeline<Job extends { end: number }>(
+  term: Terminal,
+  report: Report,
+  { jobs, namesIn = () => new Set(), work, unit }: Pipeline<Job>,
+): Promise<void> {
+  try {
+    await inOrder(jobs, namesIn, work, (result, { end }) => report.add(result, end));
+    await report.close();
+  } catch (error) {
+    await report.close();
+    if (unit !== undefined) {
+      await note(term, `Stopped after ${report.done()} ${unit}. ${resumeHint}`);
+    }
+    throw error;
+  }
+}
+
+/** The first error ends the reading; what runs then may finish, but is not delivered any more. */
+export async function inOrder<Job, Result>(
+  jobs: AsyncIterable<Job> | Iterable<Job>,
+  namesIn: (job: Job) => Set<string>,
+  work: (job: Job) => Promise<Result>,
+  deliver: (result: Result, job: Job) => Promise<void>,
+): Promise<void> {
+  const running = new Map<Promise<unknown>, Set<string>>();
+  let delivered = Promise.resolve();
+  let failure: { error: unknown } | undefined;
+  const fail = (error: unknown) => {
+    failure ??= { error };
+  };
+  function start(job: Job, names: Set<string>): void {
+    const result = work(job);
+    const ended = result.catch(fail).finally(() => running.delete(ended));
+    running.set(ended, names);
+    delivered = Promise.all([result, delivered]).then(([one]) => deliver(one, job));
+    delivered.catch(fail);
+  }
+  const mustWait = (names: Set<string>) =>
+    running.size >= concurrency ||
+    [...running.values()].some((others) => !others.isDisjointFrom(names));
+  try {
+    for await (const job of jobs) {
+      const names = namesIn(job);
+      while (failure === undefined && mustWait(names)) await Promise.race(running.keys());
+      if (failure !== undefined) break;
+      start(job, names);
+    }
+  } finally {
+    await Promise.all(running.keys());
+    await delivered.catch(fail);
+  }
+  if (failure !== undefined) throw failure.error;
+}

@@ -1,0 +1,76 @@
+import { isUtf8 } from 'node:buffer';
+import type { RecordType } from '../../sdk/index.ts';
+import { holdsSoLarge, soLarge } from '../terminal/json.ts';
+import type { Line } from './lines.ts';
+import type { Problem } from './report.ts';
+
+/** A line that holds JSON. What the record is worth, the service says. */
+export type Entry = { line: number; text: string; item: unknown };
+
+/** A line that was not accepted, and why. */
+export type BadLine = { line: number; error: string; message: string; text: string };
+
+/** What the lines of the input are called: JSON given as one array has items. */
+export type Unit = 'line' | 'item';
+
+export function problemOf(unit: Unit, { line, error, message, text }: BadLine): Problem {
+  return { shown: `${unit} ${line}: ${message}`, json: { line, error, message }, text };
+}
+
+/** Reads one line as a record; of the given type, where the command names one. */
+export function parseRecord(line: Line, type: RecordType | undefined): Entry | BadLine {
+  const { number, bytes, tooLong } = line;
+  const bad = (error: string, message: string, text = ''): BadLine => ({
+    line: number,
+    error,
+    message,
+    text,
+  });
+  if (tooLong) return bad('payload_too_large', 'the line is longer than any body may be');
+  // With a sign in the place of what is not UTF-8, so that the rest is kept to be corrected.
+  const text = new TextDecoder().decode(bytes).trim();
+  if (!isUtf8(bytes)) return bad('invalid_text', notUtf8(number), text);
+  try {
+    const item: unknown = JSON.parse(text);
+    if (holdsSoLarge(item)) return bad('invalid_request', soLarge, text);
+    if (type === undefined) return { line: number, text, item };
+    if (!isObject(item)) return bad('invalid_request', 'must be an object', text);
+    const own = item.type ?? type;
+    if (own !== type) return bad('invalid_request', `type: must be ${type}`, text);
+    return { line: number, text, item: { ...item, type } };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/^JSON Parse error: /, '') : '';
+    return bad('invalid_json', `is not valid JSON: ${reason}`, text);
+  }
+}
+
+/** Converts this line alone: converting the whole file would change the keys of the other lines. */
+function notUtf8(number: number): string {
+  const inUtf8 = `sed -n ${number}p <file> | iconv -f WINDOWS-1252 -t UTF-8`;
+  return `is not UTF-8 text; if it is in another character set: ${inUtf8}`;
+}
+
+export function isBad(parsed: Entry | BadLine): parsed is BadLine {
+  return 'error' in parsed;
+}
+
+/** What names the thing a record is about, where two records of one must keep their order. */
+export function pairOf({ item }: Entry): string | undefined {
+  if (!isObject(item) || (item.externalId ?? null) === null) return undefined;
+  return JSON.stringify([item.userId, item.source ?? null, item.externalId]);
+}
+
+/** The id of a memory. */
+export function idOf({ item }: Entry): string | undefined {
+  return isObject(item) && typeof item.id === 'string' ? item.id : undefined;
+}
+
+/** Whose memory it becomes. */
+export function userIdOf(entry: Entry | undefined): string | undefined {
+  const userId = isObject(entry?.item) ? entry.item.userId : undefined;
+  return typeof userId === 'string' ? userId : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,133 @@
+import { openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { CliError, exitCodes } from '../client/errors.ts';
+import { printFields, printJson, printLine, resilientOutput } from '../terminal/output.ts';
+import { startProgress } from '../terminal/progress.ts';
+import { note, type Terminal } from '../terminal/terminal.ts';
+import { escapeField, escapeLine, toJson } from '../terminal/text.ts';
+
+export type Counts = Record<string, number>;
+
+/** A record that was not accepted: as a line for people, as JSON, and its text to be corrected. */
+export type Problem = { shown: string; json: object; text?: string };
+
+/** A row of stdout: JSON with --json, else cells. */
+export type Row = { json: object; cells: string[] };
+
+/** What came of a job: how many records are done, and what there is to say of them. */
+export type Result = { done: number; rows?: Row[]; problems: Problem[] };
+
+export type Report = ReturnType<typeof openReport>;
+
+type ReportOptions = {
+  json: true | undefined;
+  /** Where a bulk command prints a row for each record, its summary goes to stderr. */
+  style: 'rows' | 'summary';
+  totalBytes: number | undefined;
+  /** Where problems go with their text, one JSON object each. */
+  errorsOut?: string | undefined;
+};
+
+/** Of a summary, problems beyond these are counted, and all of them are in --errors-out. */
+export const maxShown = 20;
+const maxListed = 100;
+const redrawMs = 100;
+const alwaysCounted = ['ingested', 'complete', 'failed'];
+
+/** Collects what became of the records, in bounded memory, and reports it. */
+export function openReport(term: Terminal, options: ReportOptions) {
+  const { json, style, errorsOut } = options;
+  const out = resilientOutput(term);
+  const progress = startProgress(term, options.totalBytes);
+  const file = errorsOut === undefined ? undefined : openErrorsOut(errorsOut);
+  const listed: object[] = [];
+  let [done, failed] = [0, 0];
+  let rows: string[] = [];
+  let drawnAt = term.now();
+
+  async function flush(): Promise<void> {
+    await progress.clear();
+    if (rows.length > 0) await printLine(out.term, rows.join('\n'));
+    rows = [];
+    drawnAt = term.now();
+  }
+
+  async function row({ json: value, cells }: Row): Promise<void> {
+    rows.push(json ? toJson(value) : rowOf(term, cells));
+    // On a terminal rows wait for the next redraw: the line of progress would flicker otherwise.
+    if (!term.stdout.isTerminal || term.now() - drawnAt >= redrawMs) await flush();
+  }
+
+  async function problem({ shown, json: value, text }: Problem): Promise<void> {
+    failed += 1;
+    if (file !== undefined) {
+      file.write(`${toJson({ ...value, text })}\n`);
+      await file.flush();
+    }
+    if (json && style === 'rows') return row({ json: value, cells: [] });
+    if (listed.length < maxListed) listed.push(value);
+    if (json || (style === 'summary' && failed > maxShown)) return;
+    await flush();
+    await note(term, escapeLine(shown));
+  }
+
+  return {
+    row,
+    async add(result: Result, end: number): Promise<void> {
+      done += result.done;
+      for (const one of result.rows ?? []) await row(one);
+      for (const one of result.problems) await problem(one);
+      await progress.show(done + failed, end);
+    },
+    async close(): Promise<void> {
+      await flush();
+      await file?.end();
+      if (json || style === 'rows' || failed <= maxShown) return;
+      const more = `and ${failed - maxShown} more`;
+      const where =
+        errorsOut === undefined ? '; to see all: --errors-out <file>' : ` in ${errorsOut}`;
+      await note(term, more + where);
+    },
+    async summary(counts: Counts): Promise<void> {
+      const all = { ...counts, failed };
+      if (style === 'rows') await note(term, sentenceOf(all));
+      else if (json) await printJson(out.term, { ...all, failures: listed });
+      else await printFields(out.term, all);
+    },
+    /** With --json the rows say it all, as long as stdout takes them. */
+    isQuiet: () => json === true && style === 'rows' && !out.hasFailed(),
+    done: () => done,
+    failed: () => failed,
+    end: (exitCode?: number) => out.end(failed > 0 ? exitCodes.failed : exitCode),
+  };
+}
+
+function rowOf({ stdout }: Terminal, cells: string[]): string {
+  return stdout.isTerminal ? cells.map(escapeLine).join('  ') : cells.map(escapeField).join('\t');
+}
+
+/** `2 ingested, 1 still processing, 0 failed.` */
+function sentenceOf(counts: Counts): string {
+  const said = Object.entries(counts)
+    .filter(([name, count]) => alwaysCounted.includes(name) || count > 0)
+    .map(([name, count]) => `${count} ${name.replace(/[A-Z]/g, (c) => ` ${c.toLowerCase()}`)}`);
+  return `${said.join(', ')}.`;
+}
+
+/** Empties the file: bad lines of an earlier run must not stand among those of this one. */
+function openErrorsOut(path: string) {
+  try {
+    return Bun.file(openSync(path, 'w')).writer();
+  } catch (error) {
+    const message = `--errors-out cannot be written: ${whyNotWritable(path, error)}.`;
+    throw new CliError({ code: 'file_not_writable', message });
+  }
+}
+
+function whyNotWritable(path: string, error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EISDIR') return `${path} is a folder, not a file`;
+  if (code === 'ENOENT') return `there is no folder ${dirname(path)}`;
+  if (code === 'EACCES' || code === 'EPERM') return `${path} may not be written`;
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,83 @@
+import { setTimeout } from 'node:timers/promises';
+import type { ApiPromise, CallOptions } from '../../sdk/index.ts';
+import { reportRetries } from '../client/retries.ts';
+import { messageOf } from '../client/service-errors.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { type Chunk, halves } from './chunks.ts';
+import { type BadLine, type Entry, problemOf, type Unit } from './records.ts';
+import type { Result } from './report.ts';
+
+/** What operations on many answer with: bad items fail alone. */
+export type BulkAnswer = { failed: { index: number; error: string; message: string }[] };
+
+export type ChunkSender<Answer extends BulkAnswer> = {
+  unit: Unit;
+  /** The operation that takes the items of a chunk: any JSON, which the service validates. */
+  post(items: unknown[], options: CallOptions): ApiPromise<Answer>;
+  /** Takes note of an answer; gives how many records are done by it. */
+  count(answer: Answer, isReplay: boolean, entries: Entry[]): number;
+};
+
+const busyMs = 5_000;
+/** A slow disk on the other side must not fail a chunk that is about to be accepted. */
+const chunkTimeoutMs = 120_000;
+
+/** Repeats a request while the service answers 429; bulk commands are in no hurry. */
+export async function retryWhileBusy(term: Terminal) {
+  const { RateLimitError } = await import('../../sdk/index.ts');
+  const report = reportRetries(term);
+  return async function send<Answer>(request: () => Promise<Answer>): Promise<Answer> {
+    for (;;) {
+      try {
+        return await request();
+      } catch (error) {
+        if (!(error instanceof RateLimitError)) throw error;
+        const retryInMs = error.retryAfterMs ?? busyMs;
+        report({ error, retryInMs });
+        await setTimeout(retryInMs, undefined, { signal: term.interrupted });
+      }
+    }
+  };
+}
+
+/**
+ * Sends the parts of a chunk one after the other. What says nothing about the records themselves
+ * (no connection, a refused key) throws, and ends the run.
+ */
+export async function chunkSender<Answer extends BulkAnswer>(
+  term: Terminal,
+  { unit, post, count }: ChunkSender<Answer>,
+): Promise<(chunk: Chunk, parts: Chunk[]) => Promise<Result>> {
+  const { InvalidRequestError, PayloadTooLargeError } = await import('../../sdk/index.ts');
+  const send = await retryWhileBusy(term);
+  async function sendPart({ entries, key }: Chunk): Promise<{ done: number; bad: BadLine[] }> {
+    const items = entries.map(({ item }) => item);
+    const call = { idempotencyKey: key, signal: term.interrupted, timeoutMs: chunkTimeoutMs };
+    const { data, response } = await send(() => post(items, call).withResponse());
+    const bad = data.failed.flatMap(({ index, error, message }) =>
+      entries.slice(index, index + 1).map(({ line, text }) => ({ line, error, message, text })),
+    );
+    return { done: count(data, response.idempotencyStatus === 'replayed', entries), bad };
+  }
+  async function sendParts(parts: Chunk[]): Promise<{ done: number; bad: BadLine[] }> {
+    const sum = { done: 0, bad: [] as BadLine[] };
+    for (const part of parts.filter(({ entries }) => entries.length > 0)) {
+      const { done, bad } = await sendPart(part).catch((error) => onError(part, error));
+      sum.done += done;
+      sum.bad.push(...bad);
+    }
+    return sum;
+  }
+  function onError(part: Chunk, error: unknown) {
+    const isTooLarge = error instanceof PayloadTooLargeError;
+    if (!isTooLarge && !(error instanceof InvalidRequestError)) throw error;
+    if (isTooLarge && part.entries.length > 1) return sendParts(halves(part));
+    const why = { error: isTooLarge ? 'payload_too_large' : error.code, message: messageOf(error) };
+    return { done: 0, bad: part.entries.map(({ line, text }) => ({ line, ...why, text })) };
+  }
+  return async (chunk, parts) => {
+    const { done, bad } = await sendParts(parts);
+    const problems = [...chunk.bad, ...bad].sort((a, b) => a.line - b.line);
+    return { done, problems: problems.map((one) => problemOf(unit, one)) };
+  };
+}

@@ -1,0 +1,170 @@
+import { setTimeout } from 'node:timers/promises';
+import type { IngestStatus, MemoryClient } from '../../sdk/index.ts';
+import { exitCodes } from '../client/errors.ts';
+import { openAsking } from '../client/rate-limiter.ts';
+import { definedOnly } from '../options.ts';
+import { hint, note, type Terminal } from '../terminal/terminal.ts';
+import { type Outcome, outcomeOf, whyIncomplete } from './outcome.ts';
+import { type Counts, maxShown } from './report.ts';
+import { type Awaited, readStatuses, type Seen } from './statuses.ts';
+
+const firstPauseMs = 100;
+const longestPauseMs = 2_000;
+/** Of more than these only the last is asked for, for that long, before all are looked up. */
+const few = 20;
+const firstGateMs = 15_000;
+const longestGateMs = 60_000;
+
+type WaitOptions = {
+  wait?: true | undefined;
+  timeout: number;
+  /** How many were accepted, for a person who ends the wait. */
+  accepted: { what: 'record' | 'document'; count: number; failed: number };
+};
+
+/** With --wait, waits for all of a bulk command and says why some are not complete. */
+export async function waitAndCount(
+  term: Terminal,
+  client: MemoryClient,
+  awaited: Awaited[],
+  { wait, timeout, accepted }: WaitOptions,
+): Promise<{ waited: Counts; exitCode: number }> {
+  if (!wait) return { waited: {}, exitCode: exitCodes.done };
+  const counts = new Map<number, number>();
+  let incomplete = 0;
+  const waiting = waitForAll(term, client, awaited, timeout, async (outcome) => {
+    counts.set(outcome.exitCode, (counts.get(outcome.exitCode) ?? 0) + 1);
+    const why = whyIncomplete(outcome);
+    if (why === null) return;
+    incomplete += 1;
+    if (incomplete <= maxShown) await note(term, why);
+  });
+  const exitCode = await hintIfInterrupted(term, waiting, acceptedAll(accepted));
+  if (incomplete > maxShown) await note(term, `and ${incomplete - maxShown} more`);
+  const { done, processing, failed, notFound, notAsked } = exitCodes;
+  const waited = {
+    complete: counts.get(done) ?? 0,
+    stillProcessing: counts.get(processing) ?? 0,
+    processingFailed: counts.get(failed) ?? 0,
+    ...definedOnly({ notFound: counts.get(notFound), notAsked: counts.get(notAsked) }),
+  };
+  return { waited, exitCode };
+}
+
+function acceptedAll({ what, count, failed }: WaitOptions['accepted']): string {
+  const those = count === 1 ? `1 ${what} is` : `${count} ${what}s are`;
+  const all = failed === 0 && count > 1 ? `All ${those}` : those;
+  return `${all} accepted and will be processed; only the waiting has ended.`;
+}
+
+/** After an interruption, says what happens to what was accepted. */
+export async function hintIfInterrupted<Result>(
+  term: Terminal,
+  wait: Promise<Result>,
+  text: string,
+): Promise<Result> {
+  try {
+    return await wait;
+  } catch (error) {
+    if (term.interrupted.aborted) await hint(term, text);
+    throw error;
+  }
+}
+
+/** Waits for many within one deadline and reports each as it ends. Gives the exit code. */
+export async function waitForAll(
+  term: Terminal,
+  client: MemoryClient,
+  awaited: Iterable<Awaited>,
+  timeoutMs: number,
+  onOutcome: (outcome: Outcome) => Promise<void>,
+): Promise<number> {
+  const until = term.now() + timeoutMs;
+  const pending = new Map([...awaited].map((one) => [one.memoryId, one]));
+  const count = pending.size;
+  const codes = new Set<number>();
+  const unfinished = new Map<string, IngestStatus | null>();
+  const ask = await openAsking(term, until);
+  async function finish(outcome: Outcome): Promise<void> {
+    pending.delete(outcome.memoryId);
+    codes.add(outcome.exitCode);
+    await onOutcome(outcome);
+  }
+  async function onSeen(seen: Seen): Promise<void> {
+    if (seen.state === 'processing') unfinished.set(seen.memoryId, seen.status);
+    else await finish(await outcomeOf(seen));
+  }
+  let gateMs = firstGateMs;
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 1.5, longestPauseMs)) {
+    if (pending.size > few)
+      await untilLast(term, client, pending, Math.min(gateMs, until - term.now()));
+    gateMs = Math.min(gateMs * 2, longestGateMs);
+    unfinished.clear();
+    await readStatuses(client, [...pending.values()], ask, onSeen);
+    const leftMs = until - term.now();
+    if (pending.size === 0 || leftMs <= 0) break;
+    await setTimeout(Math.min(pauseMs, leftMs), undefined, { signal: term.interrupted });
+  }
+  const late = await lateOutcomes(term, client, timeoutMs, codes.size > 0 || unfinished.size > 0);
+  const silent = [...pending.keys()].filter((id) => !unfinished.has(id));
+  for (const id of [...pending.keys()]) await finish(await late(id, unfinished.get(id)));
+  if (codes.has(exitCodes.notAsked)) await reportNotAsked(term, silent.length, count, timeoutMs);
+  const worst = [exitCodes.failed, exitCodes.notFound, exitCodes.processing, exitCodes.notAsked];
+  return worst.find((code) => codes.has(code)) ?? exitCodes.done;
+}
+
+/** The queue is in order: before the last one has ended, looking all of them up shows little. */
+async function untilLast(
+  term: Terminal,
+  client: MemoryClient,
+  pending: Map<string, unknown>,
+  ms: number,
+) {
+  const last = [...pending.keys()].at(-1);
+  if (last === undefined || ms <= 0) return;
+  const wait = { timeoutMs: ms, signal: term.interrupted };
+  await client.waitUntilComplete(last, wait).catch(() => {
+    // However it ended, the look at all of them says so.
+    term.interrupted.throwIfAborted();
+  });
+}
+
+/** The outcome of those that have not ended in time. Where the queue is empty, those that did not
+ * answer are processed. */
+async function lateOutcomes(
+  term: Terminal,
+  client: MemoryClient,
+  timeoutMs: number,
+  wasThere: boolean,
+) {
+  const { WaitTimeoutError } = await import('../../sdk/index.ts');
+  let pending: number | undefined;
+  return async (memoryId: string, status: IngestStatus | null | undefined): Promise<Outcome> => {
+    if (status === undefined) pending ??= await pendingIn(term, client, wasThere);
+    if (status === undefined && pending === 0) {
+      return { memoryId, status: null, exitCode: exitCodes.notAsked, error: null };
+    }
+    const error = new WaitTimeoutError(memoryId, timeoutMs, status ?? undefined);
+    return { memoryId, status: status ?? null, exitCode: exitCodes.processing, error };
+  };
+}
+
+async function pendingIn(term: Terminal, client: MemoryClient, wasThere: boolean): Promise<number> {
+  try {
+    return (await client.health({ signal: term.interrupted })).pending;
+  } catch (error) {
+    if (!wasThere || term.interrupted.aborted) throw error;
+    // It is away by now, which says nothing of its queue: not that it is empty.
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+/** Some of them may have failed, which is not to be taken for success. */
+async function reportNotAsked(term: Terminal, notAsked: number, count: number, timeoutMs: number) {
+  await hint(
+    term,
+    `Nothing is waiting any more: all ${count} are processed. How ${notAsked} of them
+ended was not asked within ${timeoutMs} ms: give a longer --timeout, or see which
+failed: memory list --user <id> --all --json | jq -c 'select(.status=="failed")'`,
+  );
+}

@@ -1,0 +1,134 @@
+import type { MemoryClient } from '../../sdk/index.ts';
+import type { GlobalOptions } from '../commander.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { CliError, exitCodes, usageError } from './errors.ts';
+import { readEntries, readProject, serviceName } from './profile.ts';
+import { readProfile } from './profile-file.ts';
+import { reportRetries } from './retries.ts';
+
+export const defaultBaseUrl = 'http://127.0.0.1:7070';
+
+/** The client for this command: flag, then environment, then profile, then default. */
+export async function connect(term: Terminal, options: GlobalOptions): Promise<MemoryClient> {
+  const { value: baseUrl } = await resolveBaseUrl(term, options);
+  const apiKey = await resolveApiKey(term, options, baseUrl);
+  if (apiKey === undefined) throw await noKey(term, baseUrl, options.project);
+  return client(term, baseUrl, apiKey.value);
+}
+
+/** For what needs no key. */
+export async function connectWithoutKey(
+  term: Terminal,
+  options: GlobalOptions,
+): Promise<MemoryClient> {
+  return client(term, (await resolveBaseUrl(term, options)).value, 'none');
+}
+
+/** Where a setting came from. */
+export type Origin = 'flag' | 'environment' | 'profile' | 'default';
+
+/** The service and where it was named. */
+export async function resolveBaseUrl(
+  term: Terminal,
+  { baseUrl }: { baseUrl?: string },
+): Promise<{ value: string; from: Origin }> {
+  if (baseUrl !== undefined) return { value: parseBaseUrl(baseUrl, '--base-url'), from: 'flag' };
+  const environment = term.env.MEMORY_BASE_URL;
+  if (environment)
+    return { value: parseBaseUrl(environment, 'MEMORY_BASE_URL'), from: 'environment' };
+  const { baseUrl: used } = await readProfile(term);
+  return used === undefined
+    ? { value: defaultBaseUrl, from: 'default' }
+    : { value: used, from: 'profile' };
+}
+
+/** An address without the slash at its end; `where` is what named it. */
+export function parseBaseUrl(
+  baseUrl: string,
+  where: string,
+  hint = `Such as ${defaultBaseUrl}`,
+): string {
+  const { protocol = '', username, password, search, hash } = URL.parse(baseUrl) ?? {};
+  // Not repeated where a password may stand before the @.
+  const shown = baseUrl.includes('@') ? '' : `: ${baseUrl}`;
+  if (!/^https?:$/.test(protocol))
+    throw usageError(`${where} is not an http address${shown}`, hint);
+  if (!username && !password && !search && !hash) return baseUrl.trim().replace(/\/+$/, '');
+  throw usageError(`${where} may hold no user, query or fragment${shown}`, hint);
+}
+
+/** The key and where it came from. Spaces around it come from copying it. */
+export async function resolveApiKey(
+  term: Terminal,
+  { apiKey, project }: { apiKey?: string; project?: string },
+  baseUrl: string,
+): Promise<{ value: string; from: Origin; project?: string } | undefined> {
+  const flag = apiKey?.trim();
+  if (flag === '') throw usageError('--api-key is empty.', 'Leave it out, or give the key.');
+  if (flag && project !== undefined) {
+    throw usageError('A key belongs to one project: give --api-key or --project, not both.');
+  }
+  if (flag) return { value: flag, from: 'flag' };
+  const environment = term.env.MEMORY_API_KEY?.trim();
+  // A flag wins over the environment, and --project names a key of the profile.
+  if (environment && project === undefined) return { value: environment, from: 'environment' };
+  const service = serviceName(baseUrl);
+  const wanted = project ?? (await readProject(term, service));
+  const kept = (await readEntries(term)).find(
+    (entry) => entry.service === service && entry.project === wanted,
+  );
+  const value = kept?.apiKey.trim();
+  return value ? { value, from: 'profile', project: wanted } : undefined;
+}
+
+async function client(term: Terminal, baseUrl: string, apiKey: string): Promise<MemoryClient> {
+  // Loaded here so that help and usage errors answer at once.
+  const { MemoryClient } = await import('../../sdk/index.ts');
+  return new MemoryClient({ baseUrl, apiKey, onAttempt: reportRetries(term) });
+}
+
+async function noKey(
+  term: Terminal,
+  baseUrl: string,
+  project: string | undefined,
+): Promise<CliError> {
+  const entries = await readEntries(term);
+  const service = serviceName(baseUrl);
+  const projects = entries.filter((one) => one.service === service).map((one) => one.project);
+  const services = [...new Set(entries.map((one) => one.service))].filter((url) => url !== service);
+  const of = project === undefined ? '' : ` of project ${project}`;
+  const hint = projects.length > 0 ? otherProjects(service, projects) : otherServices(services);
+  const message = `No API key${of} for ${baseUrl}.`;
+  return new CliError({ code: 'unauthorized', message, hint, exitCode: exitCodes.refused });
+}
+
+function otherProjects(service: string, projects: string[]): string {
+  const [first = ''] = projects;
+  const which = projects.length === 1 ? first : '<name>';
+  return (
+    `The profile has keys of ${listed(projects)} there: add --project ${which},\n` +
+    `or permanently: memory profile use ${service} --project ${which}`
+  );
+}
+
+const firstKey =
+  'Set MEMORY_API_KEY. Where the server is to run: memory serve makes a first key;\n' +
+  'where a server has keys already: memory keys create --save';
+
+function otherServices(known: string[]): string {
+  if (known.length === 0) return firstKey;
+  const [url = ''] = known;
+  const which = known.length === 1 ? url : '<url>';
+  return (
+    `Set MEMORY_API_KEY. The profile has a key for ${listed(known)}:\n` +
+    `add --base-url ${which}, or permanently: memory profile use ${which}`
+  );
+}
+
+const maxListed = 3;
+
+/** The first few of them. */
+export function listed(urls: string[]): string {
+  const more = urls.length > maxListed ? `, … (memory profile list)` : '';
+  return `${urls.slice(0, maxListed).join(', ')}${more}`;
+}

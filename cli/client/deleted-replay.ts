@@ -1,0 +1,32 @@
+import type { MemoryClient } from '../../sdk/index.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { CliError } from './errors.ts';
+
+/*
+ * A repeated key is answered as it was the first time, also when the memory has been deleted since.
+ * The command must not report a memory that is no longer there.
+ */
+
+export function rejectDeletedReplay(answer: { id: string }, did: 'saved' | 'updated'): void {
+  if ('deleted' in answer) throw deletedSince(answer.id, did);
+}
+
+/** The answer to an ingest is the same either way: what has a key of the caller's is looked up. */
+export async function rejectDeletedIngest(
+  term: Terminal,
+  client: MemoryClient,
+  memoryId: string,
+): Promise<void> {
+  const { NotFoundError } = await import('../../sdk/index.ts');
+  await client.status(memoryId, { signal: term.interrupted }).catch((error) => {
+    throw error instanceof NotFoundError ? deletedSince(memoryId, 'ingested') : error;
+  });
+}
+
+function deletedSince(id: string, did: 'saved' | 'updated' | 'ingested'): CliError {
+  return new CliError({
+    code: 'deleted_since',
+    message: `Nothing was ${did}: this idempotency key ${did} ${id} before, which has been deleted since.`,
+    hint: 'For a new memory, use another --idempotency-key, or none.',
+  });
+}

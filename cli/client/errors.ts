@@ -1,0 +1,57 @@
+import type { FieldError } from '../../sdk/index.ts';
+
+/** Exit codes of the process. */
+export const exitCodes = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  notFound: 3,
+  refused: 4,
+  unreachable: 5,
+  processing: 8,
+  notAsked: 9,
+} as const;
+
+/** A failure as it is reported: what happened and why, and what to run next. */
+export type Failure = {
+  code: string;
+  message: string;
+  hint: string | null;
+  requestId: string | null;
+  /** The invalid fields, where the service named some. */
+  details?: FieldError[];
+  exitCode: number;
+};
+
+/** Thrown by our own code; report-error.ts turns errors of the SDK into the same shape. */
+export class CliError extends Error implements Failure {
+  override name = 'CliError';
+  readonly code: string;
+  readonly hint: string | null;
+  readonly requestId = null;
+  readonly exitCode: number;
+
+  constructor(failure: { code: string; message: string; hint?: string; exitCode?: number }) {
+    super(failure.message);
+    this.code = failure.code;
+    this.hint = failure.hint ?? null;
+    this.exitCode = failure.exitCode ?? exitCodes.failed;
+  }
+}
+
+/** The command line is wrong. */
+export function usageError(message: string, hint?: string): CliError {
+  const why = { code: 'usage', message, exitCode: exitCodes.usage };
+  return new CliError(hint === undefined ? why : { ...why, hint });
+}
+
+/** Ends the command with an exit code; everything has been reported. */
+export class ExitWith extends Error {
+  override name = 'ExitWith';
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super(`exit ${exitCode}`);
+    this.exitCode = exitCode;
+  }
+}

@@ -1,0 +1,111 @@
+import type { Terminal } from '../terminal/terminal.ts';
+import { changeProfile, type Profile, readProfile, shownProfilePath } from './profile-file.ts';
+
+export type Entry = { service: string; project: string; apiKey: string };
+
+export const defaultProject = 'default';
+
+/** One name for a service: a server listening everywhere is reached as this machine. */
+export function serviceName(baseUrl: string): string {
+  const url = new URL(baseUrl);
+  if (/^(localhost|0\.0\.0\.0|\[::1?\])$/.test(url.hostname)) url.hostname = '127.0.0.1';
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
+}
+
+/** As `keys list` shows it; of a key that is not one of ours too little is known to show more. */
+export function endsOfKey(key: string): string {
+  return `${key.startsWith('mk_') ? key.slice(0, 7) : ''}…${key.length < 16 ? '' : key.slice(-4)}`;
+}
+
+export async function readEntries(term: Terminal): Promise<Entry[]> {
+  return entriesOf(await readProfile(term));
+}
+
+function entriesOf({ keys }: Profile): Entry[] {
+  return Object.entries(keys).map(([name, { apiKey }]) => {
+    const [service = '', project = defaultProject] = name.split('#');
+    return { service, project, apiKey };
+  });
+}
+
+function entryName({ service, project }: Omit<Entry, 'apiKey'>): string {
+  return project === defaultProject ? service : `${service}#${project}`;
+}
+
+/** The project of a service that commands use: the chosen one, the only one, or `default`. */
+export async function readProject(term: Terminal, service: string): Promise<string> {
+  return projectOf(await readProfile(term), service);
+}
+
+function projectOf(profile: Profile, service: string): string {
+  const [only, ...others] = entriesOf(profile).filter((entry) => entry.service === service);
+  const chosen = profile.projects?.[service];
+  return chosen ?? (others.length === 0 ? only?.project : undefined) ?? defaultProject;
+}
+
+/**
+ * Stores the key that a server made when it first started. A key that the user put there stays.
+ * Gives whether it was stored.
+ */
+export async function storeFirstRunKey(term: Terminal, baseUrl: string, apiKey: string) {
+  const name = serviceName(baseUrl);
+  return changeProfile(term, (profile) => {
+    const known = profile.keys[name];
+    if (known !== undefined && known.firstRun !== true) return null;
+    return { ...profile, keys: { ...profile.keys, [name]: { apiKey, firstRun: true } } };
+  });
+}
+
+/**
+ * Stores a key of the user in the place of any other for that project of the service. Gives the
+ * words for both: the one before cannot be shown again.
+ */
+export async function storeOwnKey(term: Terminal, entry: Entry): Promise<string[]> {
+  const { service, project, apiKey } = entry;
+  let before: string | undefined;
+  await changeProfile(term, (profile) => {
+    before = profile.keys[entryName(entry)]?.apiKey;
+    return { ...profile, keys: { ...profile.keys, [entryName(entry)]: { apiKey } } };
+  });
+  const of = project === defaultProject ? '' : `, project ${project},`;
+  const stored = `Stored for ${service}${of} in ${shownProfilePath(term)}.`;
+  if (before === undefined || before === apiKey) return [stored];
+  return [stored, `It replaces the key stored before: ${endsOfKey(before)}`];
+}
+
+/** The service that commands use when nothing else names one. */
+export async function useService(term: Terminal, service: string): Promise<void> {
+  await changeProfile(term, (profile) => ({ ...profile, baseUrl: service }));
+}
+
+/** The project of a service whose key commands use when nothing else names one. */
+export async function useProject(term: Terminal, service: string, project: string): Promise<void> {
+  await changeProfile(term, (profile) => {
+    if (projectOf(profile, service) === project) return null;
+    return { ...profile, projects: { ...profile.projects, [service]: project } };
+  });
+}
+
+/** Removes the key of a project, or the whole service. Gives whether it was known. */
+export async function removeService(term: Terminal, service: string, project?: string) {
+  return changeProfile(term, (profile) => {
+    const { baseUrl, projects = {}, keys, ...rest } = profile;
+    const isMeant = (name?: string) => project === undefined || name === project;
+    const meant = entriesOf(profile).filter(
+      (entry) => entry.service === service && isMeant(entry.project),
+    );
+    const isUsed = project === undefined && baseUrl === service;
+    if (meant.length === 0 && !isUsed) return null;
+    const chosen = without(projects, isMeant(projects[service]) ? [service] : []);
+    return {
+      ...rest,
+      ...(baseUrl !== undefined && !isUsed && { baseUrl }),
+      ...(Object.keys(chosen).length > 0 && { projects: chosen }),
+      keys: without(keys, meant.map(entryName)),
+    };
+  });
+}
+
+function without<Value>(all: Record<string, Value>, names: string[]): Record<string, Value> {
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !names.includes(name)));
+}

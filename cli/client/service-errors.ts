@@ -1,0 +1,164 @@
+import type { MemoryServiceError } from '../../sdk/index.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { resolveApiKey, resolveBaseUrl } from './connect.ts';
+import { exitCodes, type Failure } from './errors.ts';
+import { shownProfilePath } from './profile-file.ts';
+
+type Context = { baseUrl?: string; apiKey?: string; project?: string };
+
+type Words = { message: string; hint?: string; exitCode?: number };
+
+/** An error of the SDK in the words of the command line. */
+export async function serviceFailure(
+  term: Terminal,
+  error: MemoryServiceError,
+  context: Context,
+): Promise<Failure> {
+  const { code, requestId = null, details } = error;
+  const { value: baseUrl } = await resolveBaseUrl(term, context);
+  const words = isKeyRefused(error)
+    ? await keyRefused(term, error, baseUrl, context)
+    : wordsOf(error, baseUrl);
+  const { message, hint = null, exitCode = exitCodes.failed } = words;
+  return { code, message, hint, requestId, exitCode, ...(details.length > 0 && { details }) };
+}
+
+/** What is refused before the service itself has seen it, is refused without words. */
+export function messageOf({ status, code, message }: MemoryServiceError): string {
+  if (code !== 'unexpected_answer') return message;
+  if (status === 413) return 'the request is larger than the service reads';
+  const isAddress = status === 414 || status === 431;
+  return isAddress ? 'the id or query is longer than the service reads' : message;
+}
+
+function isKeyRefused({ name, code, status = 0 }: MemoryServiceError): boolean {
+  return name === 'AuthenticationError' && !(code === 'unexpected_answer' && isProxy(status));
+}
+
+function wordsOf(error: MemoryServiceError, baseUrl: string): Words {
+  const { name, status = 0, code, details } = error;
+  const isForeign = code === 'unexpected_answer';
+  if (isForeign && isProxy(status)) return fromProxy(error);
+  // The 404 of another program may have a code of its own.
+  const isOther =
+    status === 404 ? code !== 'not_found' : isForeign && (status < 400 || status >= 500);
+  if (isOther) return fromStranger(error, baseUrl);
+  if (name === 'ConnectionError' || name === 'TimeoutError') return unreachable(error, baseUrl);
+  if (name === 'NotFoundError') return notFound(error, baseUrl);
+  if (name === 'WaitTimeoutError') return stillProcessing(error);
+  const lines = details.map(({ field, message }) => `  ${field}: ${message}`);
+  // Several invalid fields are easier to read one a line than in one sentence.
+  const message =
+    lines.length < 2 ? messageOf(error) : ['The request is invalid:', ...lines].join('\n');
+  const hint = hintFor(error);
+  return hint === undefined ? { message } : { message, hint };
+}
+
+/** What only something between us and the service answers without the service's words. */
+function isProxy(status: number): boolean {
+  return [429, 502, 503, 504].includes(status);
+}
+
+function fromProxy(error: MemoryServiceError): Words {
+  const message = `A proxy in front of the service answered: ${foundIn(error)}.`;
+  return { message, hint: `Try again in ${retryTime(error) ?? 'a while'}.` };
+}
+
+function fromStranger(error: MemoryServiceError, baseUrl: string): Words {
+  const message = `The server at this address is not the memory service: ${foundIn(error)}.`;
+  return { message, hint: hintAbout(baseUrl) };
+}
+
+function foundIn({ message, status }: MemoryServiceError): string {
+  const [, found = `${status}, ${message}`] = /^not an answer of [^:]*: (.*)$/.exec(message) ?? [];
+  return found;
+}
+
+function retryTime({ retryAfterMs }: MemoryServiceError): string | undefined {
+  return retryAfterMs === undefined ? undefined : `${Math.ceil(retryAfterMs / 1000)} s`;
+}
+
+/** Names the key that was refused; the service only speaks of headers. */
+async function keyRefused(
+  term: Terminal,
+  { status, message }: MemoryServiceError,
+  baseUrl: string,
+  context: Context,
+): Promise<Words> {
+  const key = await resolveApiKey(term, context, baseUrl);
+  const profile = shownProfilePath(term);
+  const places = { flag: '--api-key', environment: 'MEMORY_API_KEY', profile, default: 'use' };
+  const place = places[key?.from ?? 'default'];
+  const exitCode = exitCodes.refused;
+  const hint =
+    withoutV1(baseUrl) ??
+    'Where the server runs: memory keys list, or a new one: memory keys create --save';
+  if (status === undefined) {
+    const words = `The API key in ${place} cannot be sent: it must be visible ASCII.`;
+    return { message: words, hint, exitCode };
+  }
+  const why = status === 401 ? ' is unknown, expired or revoked' : `: ${message}`;
+  return { message: `The API key was refused: the key in ${place}${why}.`, hint, exitCode };
+}
+
+function notFound({ message }: MemoryServiceError, baseUrl: string): Words {
+  const isRoute = message.startsWith('there is no such route');
+  const hint = isRoute ? hintAbout(baseUrl) : 'Ids are listed by: memory list --user <id>';
+  return { message: `Not found: ${message}.`, hint, exitCode: exitCodes.notFound };
+}
+
+function hintAbout(baseUrl: string): string {
+  return withoutV1(baseUrl) ?? `Is the base URL right? ${baseUrl}`;
+}
+
+/** Below /v1 every path asks for a key, also those that have none, as /v1/health. */
+function withoutV1(baseUrl: string): string | undefined {
+  if (!baseUrl.endsWith('/v1')) return undefined;
+  return `Leave /v1 out of the base URL: ${baseUrl.slice(0, -'/v1'.length)}`;
+}
+
+function hintFor(error: MemoryServiceError): string | undefined {
+  const { name, code, details } = error;
+  if (details.some(({ field, message }) => field === 'data' && message === 'is required')) {
+    return 'What the record says goes into data: { "userId": …, "data": { … } }';
+  }
+  if (code === 'idempotency_key_reused') return 'Leave --idempotency-key out, or give a new one.';
+  if (name === 'PayloadTooLargeError') {
+    return 'Split it, or raise MEMORY_MAX_BODY_BYTES of the server.';
+  }
+  const time = retryTime(error);
+  if (name === 'RateLimitError' && time !== undefined) return `Try again in ${time}.`;
+  return name === 'ServerError' ? 'Try again in a while; see the log of the server.' : undefined;
+}
+
+function stillProcessing(error: MemoryServiceError): Words {
+  const id = 'memoryId' in error ? String(error.memoryId) : '<id>';
+  const message = `${id} is still processing. Nothing is lost; the service continues.`;
+  return { message, hint: `Continue waiting: memory wait ${id}`, exitCode: exitCodes.processing };
+}
+
+function unreachable(error: MemoryServiceError, baseUrl: string): Words {
+  const exitCode = exitCodes.unreachable;
+  if (baseUrl.startsWith('https:') && /EPROTO|WRONG_VERSION/.test(causeCode(error))) {
+    const message = `Cannot reach ${baseUrl} (no TLS on that port).`;
+    const plain = baseUrl.replace('https:', 'http:');
+    return { message, hint: `If the port has no TLS, use http:// instead: ${plain}`, exitCode };
+  }
+  const isLocal = /^https?:\/\/(127\.|localhost\b|\[::1\])/.test(baseUrl);
+  const message = `Cannot reach ${baseUrl} (${whyUnreachable(error)}).`;
+  const hint = isLocal
+    ? 'Is the server running? Try: memory serve'
+    : 'Check the address: memory profile show';
+  return { message, hint, exitCode };
+}
+
+function causeCode({ cause }: MemoryServiceError): string {
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+}
+
+function whyUnreachable(error: MemoryServiceError): string {
+  if (error.name === 'TimeoutError') return 'no answer in time';
+  const code = causeCode(error);
+  if (/refused/i.test(code)) return 'connection refused';
+  return /notfound|dns/i.test(code) ? 'no such host' : error.message;
+}

@@ -1,0 +1,29 @@
+/** Every command, in the order of the help. */
+export const commandNames = [
+  'serve',
+  'save',
+  'list',
+  'search',
+  'get',
+  'update',
+  'delete',
+  'ingest',
+  'status',
+  'wait',
+  'export',
+  'import',
+  'health',
+  'keys',
+  'profile',
+  'backup',
+  'restore',
+  'doctor',
+  'help',
+  'completion',
+] as const;
+
+export type CommandName = (typeof commandNames)[number];
+
+export function isCommand(word: string | undefined): word is CommandName {
+  return commandNames.some((name) => name === word);
+}

@@ -1,0 +1,159 @@
+import { lstatSync, type Stats, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { CliError } from '../client/errors.ts';
+import { holdsSoLarge, soLarge, whereJsonBreaks } from './json.ts';
+import { note, type Terminal } from './terminal.ts';
+import { quoted } from './text.ts';
+
+/** The bytes of a file, or of stdin for `-`, as they come. */
+export async function* readBytes(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
+  if (path === '-' && term.stdin.isTerminal) {
+    await note(term, 'Reading from the terminal; end with Ctrl-D on a line of its own.');
+  }
+  const file = path === '-' ? undefined : fileAt(term, path);
+  if (file !== undefined && mayLackWriter(path, file)) {
+    await note(term, `${path} is a pipe; waiting for something to be written to it.`);
+  }
+  yield* readPieces(term, path);
+}
+
+/** The bytes of a UTF-8 text. UTF-16 and gzip are reported once, not for every line. */
+export async function* readUtf8(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
+  let head = '';
+  for await (const piece of readBytes(term, path)) {
+    // A pipe may give the two bytes of a mark one by one.
+    if (head.length < 4) {
+      head += Buffer.from(piece.subarray(0, 2)).toString('hex');
+      refuseMarkOf(head, path);
+    }
+    yield piece;
+  }
+}
+
+function refuseMarkOf(head: string, path: string): void {
+  const name = inputName(path);
+  const file = path === '-' ? '<file>' : quoted(path);
+  if (/^(fffe|feff)/.test(head)) {
+    const hint = `Turn it into UTF-8 first: iconv -f UTF-16 -t UTF-8 ${file}`;
+    throw new CliError({ code: 'not_text', message: `${name} is UTF-16, not UTF-8 text.`, hint });
+  }
+  if (head.startsWith('1f8b')) {
+    const hint = `Unpack it on the way: gunzip -c ${file} | memory … -`;
+    throw new CliError({ code: 'not_text', message: `${name} is compressed with gzip.`, hint });
+  }
+}
+
+/** Where there is no such file, or none that may be looked at, reading it says so. */
+function fileAt(term: Terminal, path: string): Stats | undefined {
+  try {
+    return statSync(resolve(term.cwd, path));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A pipe in a folder may never get a writer; those of the shell, as <(command), have one. */
+export function mayLackWriter(path: string, file: Stats): boolean {
+  return file.isFIFO() && !/^\/(dev|proc)\//.test(path);
+}
+
+export async function* readPieces(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
+  const reader = openReader(term, path);
+  // A read that waits for input would keep the process alive after Ctrl-C.
+  const stop = () => void reader.cancel().catch(() => {});
+  term.interrupted.addEventListener('abort', stop);
+  try {
+    term.interrupted.throwIfAborted();
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+    term.interrupted.throwIfAborted();
+  } catch (error) {
+    throw inputError(term, path, error);
+  } finally {
+    term.interrupted.removeEventListener('abort', stop);
+    stop();
+  }
+}
+
+function openReader(term: Terminal, path: string) {
+  try {
+    return (path === '-' ? term.stdin : Bun.file(resolve(term.cwd, path))).stream().getReader();
+  } catch (error) {
+    throw inputError(term, path, error);
+  }
+}
+
+/** The whole text of a file or of stdin. */
+export async function readText(term: Terminal, path: string): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of readUtf8(term, path)) pieces.push(piece);
+  return decodeText(Buffer.concat(pieces), path);
+}
+
+/** The text argument of a command: as typed, or stdin for `-`, without the newline echo adds. */
+export async function textArgument(term: Terminal, text: string): Promise<string> {
+  return text === '-' ? (await readText(term, '-')).replace(/\r?\n$/, '') : text;
+}
+
+export function decodeText(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new CliError({
+      code: 'not_text',
+      message: `${inputName(path)} is not UTF-8 text.`,
+      hint: 'Turn it into text first (for a PDF: pdftotext file.pdf).',
+    });
+  }
+}
+
+export function parseJson(text: string, path: string): unknown {
+  const value = parsedJson(text, path);
+  if (!holdsSoLarge(value)) return value;
+  throw new CliError({ code: 'invalid_request', message: `${inputName(path)} ${soLarge}.` });
+}
+
+function parsedJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    const { line, column, found } = whereJsonBreaks(text);
+    const message = `${inputName(path)} is not valid JSON: line ${line}, column ${column}: ${found}.`;
+    throw new CliError({ code: 'invalid_json', message });
+  }
+}
+
+export function inputName(path: string): string {
+  return path === '-' ? 'The input' : path;
+}
+
+function inputError(term: Terminal, path: string, error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT' && isLink(term, path)) return leadsNowhere(path);
+  if (code === 'ENOENT') {
+    return new CliError({
+      code: 'file_not_found',
+      message: `There is no file ${path}.`,
+      hint: 'Use - to read from stdin.',
+    });
+  }
+  if (code === 'EISDIR') {
+    return new CliError({ code: 'not_a_file', message: `${path} is a folder, not a file.` });
+  }
+  if (code === 'EACCES' || code === 'EPERM') {
+    return new CliError({ code: 'file_not_readable', message: `${path} may not be read.` });
+  }
+  if (error instanceof Error && 'syscall' in error) {
+    const message = `${path} cannot be read (${code}).`;
+    return new CliError({ code: 'file_not_readable', message });
+  }
+  return error;
+}
+
+export function leadsNowhere(path: string): CliError {
+  const message = `${path} is a link that leads nowhere.`;
+  return new CliError({ code: 'file_not_found', message });
+}
+
+function isLink(term: Terminal, path: string): boolean {
+  return lstatSync(resolve(term.cwd, path), { throwIfNoEntry: false })?.isSymbolicLink() === true;
+}

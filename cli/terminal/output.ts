@@ -1,0 +1,151 @@
+import { ExitWith, exitCodes } from '../client/errors.ts';
+import { OutputClosed } from './process-output.ts';
+import type { Terminal } from './terminal.ts';
+import { cut, escapeControls, escapeField, padded, paint, toJson } from './text.ts';
+
+/*
+ * The one way to stdout. On a terminal tables are for people; in a pipe each row is a line of
+ * tab-separated values, whole and without a header; with --json it is the API's own JSON.
+ */
+
+export type Column<Row> = {
+  title: string;
+  /** The value itself, for a pipe. */
+  value(row: Row): string;
+  /** How a terminal shows it, where that differs. */
+  shown?(row: Row): string;
+  /** Left out on a terminal where this holds for every row. */
+  hiddenWhen?(row: Row): boolean;
+  /** Takes the width that is left and is cut to it. */
+  cut?: true;
+  /** Its turn to be left out where a terminal is too narrow for all; without one it stays. */
+  dropped?: number;
+};
+
+const gap = '  ';
+const narrowest = 10;
+
+/** One JSON value on a line; for a person at a terminal, indented. */
+export async function printJson(term: Terminal, value: unknown): Promise<void> {
+  await term.stdout.write(`${toJson(value, term.stdout.isTerminal ? 2 : 0)}\n`);
+}
+
+/** One JSON value on exactly one line, as long commands print them. */
+export async function printJsonLine(term: Terminal, value: unknown): Promise<void> {
+  await term.stdout.write(`${toJson(value)}\n`);
+}
+
+export async function printLine(term: Terminal, line: string): Promise<void> {
+  await term.stdout.write(`${term.stdout.isTerminal ? escapeControls(line) : line}\n`);
+}
+
+/** One value on stdout: the object with --json, else the text that a script wants. */
+export async function printResult(
+  term: Terminal,
+  json: true | undefined,
+  value: unknown,
+  text: string,
+) {
+  if (json) await printJson(term, value);
+  else await printLine(term, text);
+}
+
+/**
+ * For a command that does more than print: where stdout takes nothing any more, it goes on without,
+ * and `end` says what came of it.
+ */
+export function resilientOutput(term: Terminal) {
+  let failure: { error: unknown } | undefined;
+  async function write(data: string | Uint8Array): Promise<void> {
+    if (failure !== undefined) return;
+    await term.stdout.write(data).catch((error) => {
+      failure = { error };
+    });
+  }
+  return {
+    term: { ...term, stdout: { ...term.stdout, write } },
+    hasFailed: () => failure !== undefined,
+    /** A reader that left changes nothing about how the command ended. */
+    end(exitCode: number = exitCodes.done): void {
+      if (failure !== undefined && !(failure.error instanceof OutputClosed)) throw failure.error;
+      if (exitCode !== exitCodes.done) throw new ExitWith(exitCode);
+    },
+  };
+}
+
+export async function printTable<Row>(
+  term: Terminal,
+  columns: Column<Row>[],
+  rows: Row[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const lines = term.stdout.isTerminal
+    ? tableLines(term, columns, rows)
+    : rows.map(toLine(columns));
+  await term.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** Names and values, one a line. What has no value is left out on a terminal. */
+export async function printFields(term: Terminal, fields: Record<string, string | number | null>) {
+  const { isTerminal } = term.stdout;
+  const all = Object.entries(fields);
+  const entries = isTerminal ? all.filter(([, value]) => value !== null) : all;
+  const width = Math.max(...entries.map(([name]) => name.length));
+  const lines = isTerminal
+    ? entries.map(
+        ([name, value]) =>
+          `${paint(term.stdout, 'dim', padded(name, width))}${gap}${escapeControls(`${value}`)}`,
+      )
+    : entries.map(([name, value]) => `${name}\t${escapeField(`${value ?? ''}`)}`);
+  await term.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function toLine<Row>(columns: Column<Row>[]): (row: Row) => string {
+  return (row) => columns.map((column) => escapeField(column.value(row))).join('\t');
+}
+
+function tableLines<Row>(term: Terminal, all: Column<Row>[], rows: Row[]): string[] {
+  const columns = fitting(term, all, rows);
+  const widths = columns.map((column) => columnWidth(column, rows));
+  const left = Math.max(narrowest, term.stdout.columns - taken(columns, rows));
+  const line = (cells: string[]) =>
+    cells
+      .map((cell, index) => padded(cell, widths[index] ?? 0))
+      .join(gap)
+      .trimEnd();
+  const header = paint(term.stdout, 'bold', line(columns.map(({ title }) => title)));
+  const cells = (row: Row) =>
+    columns.map((column) => (column.cut ? cut(shown(column, row), left) : shown(column, row)));
+  return [header, ...rows.map((row) => line(cells(row)))];
+}
+
+function fitting<Row>(term: Terminal, all: Column<Row>[], rows: Row[]): Column<Row>[] {
+  let columns = all.filter(({ hiddenWhen }) => hiddenWhen === undefined || !rows.every(hiddenWhen));
+  while (taken(columns, rows) + narrowest > term.stdout.columns) {
+    const [next] = columns
+      .filter(({ dropped }) => dropped !== undefined)
+      .sort((a, b) => (a.dropped ?? 0) - (b.dropped ?? 0));
+    if (next === undefined) break;
+    columns = columns.filter((column) => column !== next);
+  }
+  return columns;
+}
+
+/** The width of the columns that are not cut, and of all gaps. */
+function taken<Row>(columns: Column<Row>[], rows: Row[]): number {
+  return columns.reduce((sum, column) => sum + columnWidth(column, rows) + gap.length, 0);
+}
+
+function columnWidth<Row>(column: Column<Row>, rows: Row[]): number {
+  if (column.cut) return 0;
+  return Math.max(
+    ...[column.title, ...rows.map((row) => shown(column, row))].map((text) =>
+      Bun.stringWidth(text),
+    ),
+  );
+}
+
+function shown<Row>(column: Column<Row>, row: Row): string {
+  const text = (column.shown ?? column.value)(row);
+  return column.cut ? text : escapeControls(text);
+}

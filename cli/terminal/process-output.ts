@@ -1,0 +1,69 @@
+import { fstatSync, statSync, write } from 'node:fs';
+import type { Output } from './terminal.ts';
+
+/*
+ * Output through the file descriptor itself. process.stdout costs as much to load as the rest of a
+ * short command, so it is only asked where a terminal is.
+ */
+
+/** The reader of our output went away, as `head` does. Not a failure. */
+export class OutputClosed extends Error {
+  override name = 'OutputClosed';
+}
+
+type TerminalStream = () => { isTTY?: boolean; columns?: number };
+
+export function processOutput(fd: number, stream: TerminalStream): Output {
+  const terminal = isTerminal(fd, stream);
+  let last: Promise<void> = Promise.resolve();
+  return {
+    isTerminal: terminal,
+    get columns() {
+      return (terminal && stream().columns) || 80;
+    },
+    color: terminal && !process.env.NO_COLOR && process.env.TERM !== 'dumb',
+    write(data) {
+      // One after the other: a write may be taken in pieces.
+      const written = last.then(() =>
+        writeAll(fd, typeof data === 'string' ? Buffer.from(data) : data),
+      );
+      last = written.catch(() => {});
+      return written;
+    },
+  };
+}
+
+export function isTerminal(fd: number, stream: TerminalStream): boolean {
+  try {
+    const file = fstatSync(fd);
+    return file.isCharacterDevice() && file.rdev !== nullDevice() && stream().isTTY === true;
+  } catch {
+    return false;
+  }
+}
+
+function nullDevice(): number | undefined {
+  return statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
+}
+
+const fullPipeMs = 10;
+
+async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
+  let rest = bytes;
+  while (rest.length > 0) {
+    const count = await writeSome(fd, rest);
+    rest = rest.subarray(count);
+    if (count === 0) await Bun.sleep(fullPipeMs);
+  }
+}
+
+/** How many bytes were taken; none where a pipe that does not block is full. */
+function writeSome(fd: number, bytes: Uint8Array): Promise<number> {
+  return new Promise((resolve, reject) => {
+    write(fd, bytes, 0, bytes.length, null, (error, count) => {
+      if (!error) resolve(count);
+      else if (error.code === 'EAGAIN') resolve(0);
+      else reject(error.code === 'EPIPE' ? new OutputClosed() : error);
+    });
+  });
+}

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { memoryAt, type Surroundings, temporaryFolder } from './command.ts';
+
+/* Text that would steer a terminal is shown as \\u escapes, whoever brought it. */
+
+const hostile = 'a\x1b[2J\x07\x9b31m\x7f\u202eb\u2066c';
+const shown = '\\u001b[2J\\u0007';
+const steering = /(?![\t\n])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u;
+
+let server: TestServer;
+let id: string;
+const folder = temporaryFolder();
+beforeAll(async () => {
+  server = await startTestServer();
+  const saved = { userId: hostile, content: hostile, metadata: { [hostile]: hostile } };
+  id = (await server.client.save(saved)).id;
+  await Bun.write(folder.file(`docs/${hostile}.md`), 'text');
+  await Bun.write(folder.file(`bad/${hostile}.md`), 'a\0b');
+});
+afterAll(() => {
+  folder[Symbol.dispose]();
+  return server.stop();
+});
+
+const terminal = { terminal: 200 };
+const user = ['--user', hostile];
+const commands: [string, string[], Surroundings][] = [
+  ['get', ['get', 'ID'], terminal],
+  ['get --json', ['get', 'ID', '--json'], terminal],
+  ['get --json in a pipe', ['get', 'ID', '--json'], {}],
+  ['get in a pipe', ['get', 'ID'], {}],
+  ['list', ['list', ...user], terminal],
+  ['list in a pipe', ['list', ...user], {}],
+  ['list --json', ['list', ...user, '--json'], {}],
+  ['list --all --json', ['list', ...user, '--all', '--json'], terminal],
+  ['search', ['search', ...user, 'a'], terminal],
+  ['search --json', ['search', ...user, 'a', '--json'], terminal],
+  ['export', ['export'], terminal],
+  ['list of nobody', ['list', '--user', `${hostile}!`], terminal],
+  ['delete of nobody', ['delete', '--user', `${hostile}!`, '--yes'], terminal],
+  ['wait for a strange id', ['wait', hostile], terminal],
+  ['wait for a strange id --json', ['wait', hostile, '--json'], terminal],
+  ['a file that is not there', ['ingest', 'record', hostile], terminal],
+  ['an unknown command', [hostile], terminal],
+  ['an unknown option', ['list', `--${hostile}`], terminal],
+  ['a bad value', ['list', '--limit', hostile], terminal],
+  ['a bad address', ['list', ...user, '--base-url', hostile], terminal],
+  ['a database that is not there', ['keys', 'list', '--database', hostile], terminal],
+  ['a key that is not there', ['keys', 'revoke', `key_${hostile}`, '--database', 'DB'], terminal],
+  ['a document', ['ingest', 'document', ...user, 'docs'], terminal],
+  ['a document --json', ['ingest', 'document', ...user, 'bad', '--json'], terminal],
+  ['a document that is no text', ['ingest', 'document', ...user, 'bad'], terminal],
+];
+
+test.each(commands)('%s', async (_, argv, around) => {
+  const real = argv.map((word) => ({ ID: id, DB: server.databaseUrl })[word] ?? word);
+  const options = { ...around, cwd: folder.path };
+  const { stdout, stderr } = await memoryAt(server)(real, options);
+  expect(stdout + stderr).not.toMatch(steering);
+  expect((stdout + stderr).replaceAll('\\\\', '\\')).toContain(shown);
+});
+
+test('JSON with escapes is the same value', async () => {
+  const { stdout } = await memoryAt(server)(['get', id, '--json'], terminal);
+  expect(JSON.parse(stdout)).toMatchObject({
+    userId: hostile,
+    content: hostile,
+    metadata: { [hostile]: hostile },
+  });
+});

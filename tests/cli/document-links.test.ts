@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { symlinkSync } from 'node:fs';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { lines, memoryAt } from './command.ts';
+import { foldersFor, names } from './folder.ts';
+
+/* What a folder links to outside of itself is not ingested. */
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+const inFolder = foldersFor(() => memoryAt(server));
+
+describe('a folder with links that lead out of it', () => {
+  const secrets = { 'docs/a.md': 'a', 'docs-2/secret.md': 'secret', 'secret.md': 'secret' };
+  function withLinks(userId: string) {
+    const folder = inFolder(userId, secrets);
+    symlinkSync('../secret.md', folder.file('docs/file.md'));
+    symlinkSync('../docs-2', folder.file('docs/folder'));
+    symlinkSync(folder.file('docs-2/secret.md'), folder.file('docs/absolute.md'));
+    symlinkSync('file.md', folder.file('docs/twice.md'));
+    return folder;
+  }
+  const links = ['absolute.md', 'file.md', 'folder', 'twice.md'].map((name) => `docs/${name}`);
+
+  test.each([[['docs']], [['docs/**']], [['docs/*.md']], [['docs', '--dry-run']]])(
+    'names and counts them and follows none: %p',
+    async (argv) => {
+      using folder = withLinks('outside');
+      const { code, stdout, stderr } = await folder.ingest(argv);
+      expect(stdout).toContain('docs/a.md');
+      expect(lines(stdout)).toHaveLength(1);
+      for (const link of links) {
+        expect(stderr).toContain(`${link} is a link that leads out of its folder`);
+      }
+      expect(stderr).toContain(', 4 links not followed, 0 failed.\n');
+      expect(code).toBe(0);
+      const { items } = await server.client.list({ userId: 'outside' });
+      expect(items.map(({ content }) => content)).not.toContain('secret');
+    },
+  );
+
+  test('reports them in JSON too', async () => {
+    using folder = withLinks('outside-json');
+    const { stdout } = await folder.ingest(['docs', '--json']);
+    const rows = lines(stdout).map((line) => JSON.parse(line));
+    const skipped = rows.filter((row) => row.skipped?.code === 'link_outside');
+    expect(skipped.map(({ externalId }) => externalId)).toEqual(links);
+    expect(rows).toHaveLength(5);
+  });
+
+  test('and nothing else: says both, exit 1', async () => {
+    using folder = inFolder('only-links', { 'docs/.keep': '', 'secret.md': 'secret' });
+    symlinkSync('../secret.md', folder.file('docs/file.md'));
+    const { code, stdout, stderr } = await folder.ingest(['docs']);
+    expect(stderr).toContain('docs/file.md is a link that leads out of its folder');
+    expect(stderr).toContain('There is no document in the folder docs');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  });
+
+  test('but a folder that is a link itself is meant, and so is a file that is named', async () => {
+    using folder = withLinks('meant');
+    symlinkSync('docs-2', folder.file('linked'));
+    expect(names((await folder.ingest(['linked'])).stdout)).toEqual(['linked/secret.md']);
+    expect((await folder.ingest(['docs/file.md'])).code).toBe(0);
+  });
+});

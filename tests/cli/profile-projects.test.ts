@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { lines, memory, type Surroundings, temporaryFolder } from './command.ts';
+
+/* One service, two projects, and a profile that keeps a key of each. */
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+/** Somebody with a home of their own, whose profile knows a key of `default` and one of `shop`. */
+async function somebody() {
+  const folder = temporaryFolder();
+  const run = (argv: string[], { env, ...around }: Surroundings = {}) =>
+    memory(argv, { ...around, home: folder.path, env: { MEMORY_BASE_URL: server.url, ...env } });
+  await run(['profile', 'set', server.url, '-'], { stdin: server.key });
+  const create = ['keys', 'create', '--save', '--project', 'shop'];
+  const made = await run(create, { env: { MEMORY_DATABASE_URL: server.databaseUrl } });
+  const profile = folder.file('.config/memory-service/profile.json');
+  return { ...folder, run, made, profile };
+}
+
+const list = ['list', '--user', 'u'];
+
+test('a key of another project is kept beside the first, and used; both can be chosen', async () => {
+  using she = await somebody();
+  expect(she.made.stderr).toContain(`Stored for ${server.url}, project shop, in ~/.config`);
+  expect(she.made.stderr).not.toContain('replaces');
+  const back = `memory profile use ${server.url} --project default\n`;
+  expect(she.made.stderr).toContain(
+    `Commands use project shop there from now on; to go back: ${back}`,
+  );
+
+  await she.run(['save', '--user', 'u', 'in shop']);
+  await she.run(['save', '--user', 'u', 'in default', '--project', 'default']);
+  expect((await she.run(list)).stdout).toContain('in shop');
+  expect((await she.run(['--project', 'default', ...list])).stdout).toContain('in default');
+
+  await she.run(['profile', 'use', server.url, '--project', 'default']);
+  const [row = '', ...more] = lines((await she.run(list)).stdout);
+  expect(row).toEndWith('in default');
+  expect(more).toEqual([]);
+});
+
+test('profile shows both, and which one is used', async () => {
+  using she = await somebody();
+  const { items } = JSON.parse((await she.run(['profile', 'list', '--json'])).stdout);
+  const ends = (key: string) => `${key.slice(0, 7)}…${key.slice(-4)}`;
+  expect(items).toEqual([
+    { baseUrl: server.url, project: 'default', apiKey: ends(server.key), used: false },
+    { baseUrl: server.url, project: 'shop', apiKey: ends(she.made.stdout.trim()), used: true },
+  ]);
+  const show = async (...argv: string[]) =>
+    JSON.parse((await she.run(['profile', 'show', '--json', ...argv])).stdout);
+  expect((await show()).project).toEqual({ value: 'shop', from: 'profile' });
+  expect(await show('--project', 'default')).toMatchObject({
+    apiKey: { value: ends(server.key), from: 'profile' },
+    project: { value: 'default', from: 'flag' },
+  });
+  const { stdout } = await she.run(['profile', 'list'], { terminal: 120 });
+  expect(lines(stdout)[0]).toMatch(/^BASE URL +PROJECT +KEY +USED$/);
+});
+
+test('the key of one project is removed alone, with the service both', async () => {
+  using she = await somebody();
+  const remove = ['profile', 'remove', server.url];
+  expect(await she.run([...remove, '--project', 'shop'])).toMatchObject({
+    code: 0,
+    stderr: `Removed ${server.url}, project shop.\n`,
+  });
+  expect(await Bun.file(she.profile).json()).toEqual({
+    keys: { [server.url]: { apiKey: server.key } },
+  });
+  expect((await she.run(list)).code).toBe(0);
+  expect((await she.run([...remove, '--project', 'shop'])).code).toBe(3);
+  await she.run(['profile', 'set', server.url, '--project', 'shop', '-'], { stdin: server.key });
+  await she.run(remove);
+  expect(await Bun.file(she.profile).json()).toEqual({ keys: {} });
+});
+
+test('a project that the profile has no key of: exit 4, with those it has', async () => {
+  using she = await somebody();
+  const { code, stderr } = await she.run([...list, '--project', 'other']);
+  expect(stderr).toStartWith(`Error: No API key of project other for ${server.url}.\n`);
+  expect(stderr).toContain('The profile has keys of default, shop there: add --project <name>');
+  expect(code).toBe(4);
+});
+
+test('--project wins over the key in the environment, and is not given with --api-key', async () => {
+  using she = await somebody();
+  const env = { MEMORY_API_KEY: 'a-key-that-no-server-knows' };
+  expect((await she.run(list, { env })).code).toBe(4);
+  expect((await she.run([...list, '--project', 'shop'], { env })).code).toBe(0);
+  const both = await she.run([...list, '--project', 'shop', '--api-key', server.key]);
+  expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('not both') });
+});
+
+test('the only key of a service is used, whatever its project', async () => {
+  using folder = temporaryFolder();
+  const env = { MEMORY_BASE_URL: server.url };
+  const run = (argv: string[], stdin = '') => memory(argv, { home: folder.path, env, stdin });
+  const set = ['profile', 'set', server.url, '-', '--project', 'shop'];
+  expect((await run(set, server.key)).stderr).not.toContain('--project');
+  expect((await run(list)).code).toBe(0);
+});
+
+test('a profile written before there were projects works as it did', async () => {
+  using folder = temporaryFolder();
+  const path = folder.file('.config/memory-service/profile.json');
+  const before = { baseUrl: server.url, keys: { [server.url]: { apiKey: server.key } } };
+  await Bun.write(path, JSON.stringify(before));
+  expect((await memory(list, { home: folder.path })).code).toBe(0);
+  await memory(['profile', 'use', server.url], { home: folder.path });
+  expect(await Bun.file(path).json()).toEqual(before);
+});
