@@ -90,6 +90,7 @@ function printSimple(schema: TSchema): string {
     case 'Literal':
       return JSON.stringify(schema.const);
     case 'String':
+      return openEnum(schema) ?? 'string';
     case 'Text':
     case 'Instant':
       return 'string';
@@ -105,6 +106,12 @@ function printSimple(schema: TSchema): string {
     default:
       throw new Error(`no type is known for the kind ${schema[Kind]}: teach it here`);
   }
+}
+
+/** The values of an enum that may grow, as a type; undefined for any other string. */
+function openEnum(schema: TSchema): string | undefined {
+  const values: string[] | undefined = schema['x-extensible-enum'];
+  return values?.map((value) => JSON.stringify(value)).join(' | ');
 }
 
 function printObject(schema: TSchema, indent: string, inner: (one: TSchema) => string): string {

@@ -25,10 +25,9 @@ const classes: Record<number, ErrorClass | undefined> = {
   403: AuthenticationError,
   404: NotFoundError,
   408: TimeoutError,
-  412: InvalidRequestError,
   413: PayloadTooLargeError,
   429: RateLimitError,
-} satisfies Record<Exclude<Status, 400 | 405 | 415 | 500 | 503> | 408, ErrorClass>;
+} satisfies Record<Exclude<Status, 400 | 405 | 412 | 415 | 500 | 503> | 408, ErrorClass>;
 
 /**
  * Turns an answer that is not the wanted one into the error that it means. The status decides the

@@ -46,7 +46,7 @@ describe('an import', () => {
     ['cli/commands/a.ts', "import { startServer } from '../../server/main.ts';"],
     ['cli/a.ts', "await import('../server/app.ts');"],
     ['server/memory/a.ts', "import 'elysia';"],
-    ['server/queue/a.ts', "import type { Database } from 'bun:sqlite';"],
+    ['server/tasks/a.ts', "import type { Database } from 'bun:sqlite';"],
     ['server/storage/storage.ts', "import { limits } from '../../sdk/contract/limits.ts';"],
     ['server/storage/sqlite/a.ts', "import { app } from '../../app.ts';"],
     ['server/config.ts', "import type { Database } from './storage/sqlite/open.ts';"],

@@ -87,6 +87,9 @@ export const exampleMemory = {
   source: null,
   externalId: null,
   status: 'complete',
+  version: 1,
+  occurredAt: null,
+  expiresAt: null,
   createdAt,
   updatedAt: createdAt,
 };

@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { OpenOptions } from './sqlite/open.ts';
-import type { Storage, TaskStorage } from './storage.ts';
+import type { Storage } from './storage.ts';
+import type { TaskStorage } from './task-storage.ts';
 
 /* The only file, beside main.ts and admin.ts, that knows which backends there are. */
 

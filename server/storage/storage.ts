@@ -1,5 +1,6 @@
 import type { MemoryStatus, MemoryType } from '../../sdk/contract/memory.ts';
 import type { Order } from '../../sdk/contract/page.ts';
+import type { TaskQueue } from './task-storage.ts';
 
 /*
  * What the service needs of a database: a flat list of named, atomic operations. Each takes all
@@ -11,13 +12,13 @@ import type { Order } from '../../sdk/contract/page.ts';
  * was stored), `internal` where the outcome of a write is unknown. Times are milliseconds since
  * 1970 and are passed in. Memories past their `expiresAt` do not exist for any operation.
  */
-export interface Storage {
+export interface Storage extends TaskQueue {
   /** Which backend this is, as /health names it. */
   readonly name: string;
 
   /**
    * Stores a new, complete memory. One whose user, source and external id exist already is replaced
-   * under its id; its pending task is dropped. Returns 201 for a new memory, 200 for a replaced one.
+   * under its id; its pending task is dropped. Status 201 for a new memory, 200 for a replaced one.
    */
   saveMemory(write: Write & { memory: NewMemory }): Promise<WriteResult>;
 
@@ -68,14 +69,14 @@ export interface Storage {
   getStatuses(read: Read & { ids: string[] }): Promise<StoredStatus[]>;
 
   /**
-   * At most `limit` memories of the user that match the filter, after `after`, in order of creation,
-   * ties by id; fewer where their texts are large.
+   * At most `limit` memories of the user that match the filter, after `after`, in order of
+   * creation, ties by id; fewer where their texts are large.
    */
   listMemories(
     read: Read & { userId: string; filter: Filter; order: Order } & PageRange,
   ): Promise<Page>;
 
-  /** A page of all memories of the project, or of the user, each once, in an order of the backend. */
+  /** A page of all memories of the project or the user, each once, in an order of the backend. */
   exportMemories(read: Read & PageRange): Promise<Page>;
 
   /**
@@ -91,44 +92,6 @@ export interface Storage {
 
   /** The users of the project that have memories, by their ids. */
   listUsers(read: Read & PageRange): Promise<Page>;
-
-  /**
-   * Claims up to `limit` waiting tasks for `leaseMs`, the longest due first, and counts the attempt.
-   * Due is what was never tried, what waits until `now` or earlier, what waits until after `horizon`
-   * (the clock was set back), and what is running under a lease that has ended. A task that was
-   * tried before is claimed alone, so that one that ends the process cannot use up the attempts of
-   * its neighbours.
-   */
-  claimTasks(claim: {
-    owner: string;
-    now: number;
-    leaseMs: number;
-    horizon: number;
-    limit: number;
-  }): Promise<Task[]>;
-
-  /** Stores the results. False for each whose lease is no longer held: nothing of it is stored. */
-  completeTasks(results: TaskResult[]): Promise<boolean[]>;
-
-  /** Lets the task wait until `retryAt`, or ends it as failed for null. False without the lease. */
-  failTask(
-    failure: Lease & { now: number; retryAt: number | null; errorMessage: string },
-  ): Promise<boolean>;
-
-  /** Puts a claimed task that was not begun back as it was before the claim. */
-  releaseTask(lease: Lease): Promise<boolean>;
-
-  /**
-   * Lets tasks that run without an owner wait again: those of owners that are gone and of leases
-   * that have ended. Returns how many. The attempt stays counted.
-   */
-  recoverTasks(recovery: { owner: string; now: number }): Promise<number>;
-
-  /** When the next waiting task is due, or null. */
-  nextTaskAt(): Promise<number | null>;
-
-  /** How many tasks wait or run, and when the oldest of them was accepted. */
-  taskQueueState(): Promise<{ pending: number; oldestAcceptedAt: number | null }>;
 
   /** Stores a key by its hash, creating the project where it is new. */
   createKey(key: NewKey): Promise<StoredKey>;
@@ -167,19 +130,6 @@ export interface Storage {
   /** Commits what is waiting, then closes. No operation may follow. */
   close(): Promise<void>;
 }
-
-/** What the worker of the queue needs; see tasks/worker.ts. */
-export type TaskStorage = Pick<
-  Storage,
-  | 'claimTasks'
-  | 'completeTasks'
-  | 'failTask'
-  | 'releaseTask'
-  | 'recoverTasks'
-  | 'nextTaskAt'
-  | 'getMemory'
-  | 'close'
->;
 
 /** What every client's write carries. */
 export type Write = {
@@ -280,24 +230,6 @@ export type StoredStatus = {
   createdAt: number;
   updatedAt: number;
 };
-
-/** The right to finish a task, until it is claimed again or the memory's text changes. */
-export type Lease = { projectId: number; taskId: number; leaseToken: number };
-
-/** What a task does. The first kind splits a memory's text and makes it searchable. */
-export type TaskKind = 'index';
-
-/** `attempt` counts from 1; `payload` is JSON text, as the kind wants it. */
-export type Task = Lease & {
-  kind: TaskKind;
-  payload: string;
-  attempt: number;
-  /** The memory that it concerns, if any. */
-  memoryId: string | null;
-};
-
-/** `chunks` is how many chunks the memory's text was split into. */
-export type TaskResult = Lease & { now: number; chunks: number };
 
 export type MaintenanceReport = {
   expiredMemories: number;

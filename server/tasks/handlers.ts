@@ -1,4 +1,4 @@
-import type { Task, TaskKind, TaskResult, TaskStorage } from '../storage/storage.ts';
+import type { Task, TaskKind, TaskResult, TaskStorage } from '../storage/task-storage.ts';
 import { indexMemory } from './index-memory.ts';
 
 /** What a task of a kind does. What it throws fails the attempt. */

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
-import type { Task, TaskResult, TaskStorage } from '../storage/storage.ts';
+import type { Task, TaskResult, TaskStorage } from '../storage/task-storage.ts';
 import { backoffMs, maxAttempts, maxBackoffMs } from './backoff.ts';
 import type { Handlers } from './handlers.ts';
 import { createNotifier } from './notifier.ts';
@@ -13,8 +13,8 @@ import { createNotifier } from './notifier.ts';
  *   idle -> claim -> work -> [complete, claim] -> work … -> idle
  *                       \-> the task fails, and is tried again later, at most `maxAttempts` times
  *
- * No exception ends it: one in a task fails the task, one in the queue itself is logged and the loop
- * goes on after a pause.
+ * No exception ends it: one in a task fails the task, one in the queue itself is logged and the
+ * loop goes on after a pause.
  */
 export type Worker = {
   /** Says that there may be work. */

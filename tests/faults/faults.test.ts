@@ -24,7 +24,7 @@ test('every replaced module is imported by the service', () => {
   const swaps = Object.values(variants).flatMap(({ swaps }) =>
     swaps === undefined ? [] : [swaps],
   );
-  expect(swaps.filter((any) => !any.some(isImported))).toEqual([]);
+  expect(swaps.filter((swap) => !swap.some(isImported))).toEqual([]);
 });
 
 test('every control names variants that exist', () => {

@@ -12,9 +12,9 @@ import type {
   PageRange,
   Storage,
   StoredStatus,
-  Task,
   WriteResult,
 } from '../../server/storage/storage.ts';
+import type { Task } from '../../server/storage/task-storage.ts';
 
 /*
  * The shortest way to each operation of the storage, for the conformance suite: what a test does

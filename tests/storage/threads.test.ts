@@ -6,7 +6,7 @@ import { keyed, memory, newProject } from './fixtures.ts';
 import { endsThread, hangsThread } from './kill-threads.ts';
 import { openInFolder } from './sqlite.ts';
 
-/* What a thread of the storage that dies or hangs means for the calls in its hands and later ones. */
+/* What becomes of calls when a thread of the storage dies or hangs, and of the calls after them. */
 
 /** A storage of its own for each test: they run at once, since a thread is silent for seconds. */
 async function open() {

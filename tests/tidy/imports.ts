@@ -21,18 +21,20 @@ const backends = ['server/storage/sqlite/', 'server/storage/postgres/'];
 const plainContract = ['errors', 'headers', 'limits', 'operations'].map(
   (name) => `sdk/contract/${name}.ts`,
 );
-/** What is pure is shared by the backends: how a filter matches, how a text is analysed. */
+/** What is pure is shared by the backends: how a filter matches, how a text is read. */
+const interfaces = ['server/storage/storage.ts', 'server/storage/task-storage.ts'];
 const anyBackend = [
-  'server/storage/storage.ts',
+  ...interfaces,
   'server/errors.ts',
-  'server/turns.ts',
+  'server/fair-queue.ts',
   'server/memory/',
   'server/search/',
+  'server/threads/',
   'node:',
   'bun',
 ].concat(plainContract);
 /** Neither HTTP nor a database is known here. */
-const pure = ['server/memory/', 'server/queue/', 'server/search/'];
+const pure = ['server/memory/', 'server/search/'];
 const typebox = ['@sinclair/typebox', '@sinclair/typebox/'];
 
 const table: Row[] = [
@@ -49,10 +51,16 @@ const table: Row[] = [
     types: ['@commander-js/extra-typings', 'sdk/contract/'],
     late: ['server/main.ts', 'server/admin.ts', 'sdk/contract/validate.ts'],
   },
-  { from: ['server/storage/storage.ts'], may: [], types: ['sdk/contract/'] },
+  { from: interfaces, may: [], types: ['sdk/contract/', ...interfaces] },
+  {
+    from: ['server/storage/open.ts'],
+    may: ['node:', ...interfaces],
+    late: backends,
+    types: backends,
+  },
   {
     from: ['server/storage/sqlite/'],
-    may: ['bun:sqlite', 'bun:ffi', 'server/storage/sqlite/', ...anyBackend],
+    may: ['bun:sqlite', 'server/storage/sqlite/', ...anyBackend],
     types: ['sdk/contract/'],
   },
   {
@@ -62,14 +70,25 @@ const table: Row[] = [
   },
   {
     from: pure,
+    may: [...pure, ...interfaces, 'server/errors.ts', 'sdk/contract/'],
+  },
+  {
+    from: ['server/tasks/'],
     may: [
-      ...pure,
-      'server/storage/storage.ts',
+      'server/tasks/',
+      'server/threads/',
+      'server/memory/',
+      'server/storage/open.ts',
+      ...interfaces,
       'server/errors.ts',
-      'server/turns.ts',
-      'sdk/contract/',
+      'server/log.ts',
+      'node:',
     ],
-    types: ['server/log.ts'],
+    types: ['server/config.ts'],
+  },
+  {
+    from: ['server/threads/'],
+    may: ['server/threads/', 'server/errors.ts', 'sdk/contract/', 'node:'],
   },
   {
     from: ['server/http/', 'server/app.ts'],

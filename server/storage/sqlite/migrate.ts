@@ -4,7 +4,7 @@ import threads from './sql/002-threads.sql' with { type: 'text' };
 /** Version 1 was never released: its files are refused below. */
 const firstVersion = 2;
 
-/** Numbered from `firstVersion`, append-only: a migration that has been released is never changed. */
+/** Numbered from `firstVersion`, append-only: a released migration is never changed. */
 const migrations: string[] = [threads];
 
 /** Says that a file is ours, in SQLite's own header: "memo" in ASCII. */

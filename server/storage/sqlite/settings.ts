@@ -31,7 +31,7 @@ const writing: Settings = {
   // A log that has become long is cut back where we choose, not inside a commit.
   journal_size_limit: -1,
   // Like any cache_size below 0 in KiB. COMMIT walks through all of the cache whenever a page was
-  // split: twice as much makes a single client slower, half as much a busy server with a large file.
+  // split: twice as much slows down a single client, half as much a busy server with a large file.
   cache_size: -32_768,
 };
 

@@ -25,7 +25,7 @@ test('a preload module changes SQL and source in the thread that loads it', asyn
   const full = { row: { synchronous: 2 }, pendingRecords: 100_000 };
   expect(await runThread('')).toEqual(full);
   const changed = { row: { synchronous: 1 }, pendingRecords: 1_000 };
-  expect(await runThread('no-sync-alone,small-queue')).toEqual(changed);
+  expect(await runThread('no-sync,small-queue')).toEqual(changed);
 });
 
 test('a thread with an unknown variant does not start', async () => {

@@ -112,7 +112,7 @@ export const variants: Record<string, Variant> = {
   'no-structure-check': { hooks: soundStructure },
   /** Of the command line. */
   'keys-at-random': {
-    patches: [['cli/batch/run.ts', "hash.digest('hex')", 'crypto.randomUUID()']],
+    patches: [['cli/bulk/chunks.ts', "hash.digest('hex')", 'crypto.randomUUID()']],
   },
   'throwing-route': {
     patches: [

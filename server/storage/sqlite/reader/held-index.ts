@@ -20,9 +20,10 @@ export type IndexReads = {
    * Makes the index equal to the database. False where `deadline` came first: what was done stays,
    * and the next call goes on from there.
    */
-  catchUp(held: HeldIndex, user: { projectId: number; userId: string }, deadline: number): boolean;
+  catchUp(held: HeldIndex, user: User, deadline: number): boolean;
 };
 
+type User = { projectId: number; userId: string };
 type UserRow = { memories: number; lastChange: number };
 type Changed = {
   id: string;
@@ -33,7 +34,9 @@ type Changed = {
   change: number;
 };
 
-const rowsPerStep = 1_000;
+/** Text between two signs of life: a few milliseconds. A row costs as much as a short text. */
+const progressUnits = 200_000;
+const rowUnits = 100;
 
 /** Secret, so that a client cannot choose words that collide. */
 const seed = crypto.getRandomValues(new Uint32Array(1))[0];
@@ -51,55 +54,60 @@ export function createIndexReads(db: Database): IndexReads {
   const user = db.prepare<UserRow, [number, string]>(
     `SELECT memories, last_change AS lastChange FROM users WHERE project_id = ? AND user_id = ?`,
   );
-  // A step ends between two changes: the rows of one change have one number.
-  const changedMemories = db.prepare<Changed, [number, string, number, number]>(
-    `SELECT ${columns}, m.last_change AS change FROM memories AS m LEFT JOIN tasks AS t ON ${indexTask}
-     WHERE m.project_id = +?1 AND m.user_id = +?2 AND m.last_change > +?3 AND m.last_change <= +?4`,
-  );
-  const changedTasks = db.prepare<Changed, [number, string, number, number]>(
-    `SELECT ${columns}, t.last_change AS change FROM tasks AS t JOIN memories AS m
-       ON m.project_id = t.project_id AND m.row_id = t.memory_row_id
-     WHERE t.project_id = +?1 AND t.user_id = +?2 AND t.last_change > +?3 AND t.last_change <= +?4
-       AND t.kind = 'index'`,
-  );
-  const stepEnd = db.prepare<{ change: number }, [number, string, number]>(
-    `SELECT last_change AS change FROM memories
-     WHERE project_id = +? AND user_id = +? AND last_change > +?
-     ORDER BY last_change LIMIT 1 OFFSET ${rowsPerStep}`,
+  const changed = db.prepare<Changed, [number, string, number]>(
+    `SELECT ${columns}, m.last_change AS change
+       FROM memories AS m LEFT JOIN tasks AS t ON ${indexTask}
+       WHERE m.project_id = +?1 AND m.user_id = +?2 AND m.last_change > +?3
+     UNION ALL
+     SELECT ${columns}, t.last_change AS change
+       FROM tasks AS t JOIN memories AS m ON ${indexTask}
+       WHERE t.project_id = +?1 AND t.user_id = +?2 AND t.last_change > +?3
+     ORDER BY change`,
   );
   const ids = db.prepare<{ id: string }, [number, string]>(
     'SELECT id FROM memories WHERE project_id = ? AND user_id = ?',
   );
 
-  function apply(index: SearchIndex, row: Changed): void {
-    const { id, createdAt, content, metadata, isSearchable } = row;
-    const chunks = isSearchable ? indexedChunks(content, metadata, splitChunks(content)) : [];
-    index.put({ id, createdAt, chunks });
+  /** Where the deadline comes first, the index holds every change before the one it stopped at. */
+  function applyChanges(held: HeldIndex, { projectId, userId }: User, deadline: number): boolean {
+    let applied = held.lastChange;
+    let units = 0;
+    for (const row of changed.iterate(projectId, userId, held.lastChange)) {
+      if (row.change > applied) {
+        held.lastChange = applied;
+        if (performance.now() > deadline) return false;
+        applied = row.change;
+      }
+      apply(held.index, row);
+      units += row.content.length + rowUnits;
+      if (units < progressUnits) continue;
+      reportProgress();
+      units = 0;
+    }
+    return true;
   }
 
   /** What was deleted left no row that could say so; only the number of memories does. */
-  function removeDeleted(index: SearchIndex, projectId: number, userId: string): void {
+  function removeDeleted(index: SearchIndex, { projectId, userId }: User): void {
     const existing = new Set(ids.all(projectId, userId).map(({ id }) => id));
     for (const id of [...index.ids()]) if (!existing.has(id)) index.remove(id);
   }
 
   return {
-    catchUp(held, { projectId, userId }, deadline) {
-      const row = user.get(projectId, userId) ?? { memories: 0, lastChange: 0 };
+    catchUp(held, of, deadline) {
+      const row = user.get(of.projectId, of.userId) ?? { memories: 0, lastChange: 0 };
       // Another user of the same name: the former was erased.
       if (row.lastChange < held.lastChange) Object.assign(held, newHeldIndex());
-      while (held.lastChange < row.lastChange) {
-        const from = held.lastChange;
-        const to = stepEnd.get(projectId, userId, from)?.change ?? row.lastChange;
-        const range = [projectId, userId, from, to] as const;
-        for (const changed of changedMemories.iterate(...range)) apply(held.index, changed);
-        for (const changed of changedTasks.iterate(...range)) apply(held.index, changed);
-        held.lastChange = to;
-        reportProgress();
-        if (performance.now() > deadline && to < row.lastChange) return false;
-      }
-      if (held.index.size !== row.memories) removeDeleted(held.index, projectId, userId);
+      if (held.lastChange < row.lastChange && !applyChanges(held, of, deadline)) return false;
+      held.lastChange = row.lastChange;
+      if (held.index.size !== row.memories) removeDeleted(held.index, of);
       return true;
     },
   };
+}
+
+function apply(index: SearchIndex, row: Changed): void {
+  const { id, createdAt, content, metadata, isSearchable } = row;
+  const chunks = isSearchable ? indexedChunks(content, metadata, splitChunks(content)) : [];
+  index.put({ id, createdAt, chunks });
 }

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite';
-import type { Lease, Storage, Task, TaskResult } from '../../storage.ts';
+import type { Storage } from '../../storage.ts';
+import type { Lease, Task, TaskResult } from '../../task-storage.ts';
 import type { Users } from './users.ts';
 
 type Claim = Parameters<Storage['claimTasks']>[0];
