@@ -21,7 +21,7 @@ export function startChores(options: {
 
   async function doChores(): Promise<void> {
     try {
-      await authenticator.noteUse();
+      await authenticator.flushKeyUsage();
       const at = now();
       const sweep = { now: at, before: at - limits.idempotencyKeptMs, limit: answersPerSweep };
       while (!stopped && (await storage.sweepAnswers(sweep)) > 0);

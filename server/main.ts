@@ -89,7 +89,7 @@ async function serve(config: Config, storage: Storage, log: Logger): Promise<Run
     addressOf: (request) => listener.addressOf(request),
     waitLonger: (request) => listener.waitLonger(request),
     closeSoon: (request) => listener.closeSoon(request),
-    refusal: () => closing ?? watch.damage(),
+    unavailableReason: () => closing ?? watch.damage(),
   };
   const listener = await stoppingOnError(worker, () =>
     listen(config, createApp(services).fetch, log),
@@ -108,7 +108,7 @@ async function serve(config: Config, storage: Storage, log: Logger): Promise<Run
       await worker.stop();
       await choresStopped;
       // When keys were last used is not worth a database that stays open.
-      await authenticator.noteUse().catch((error) => log.warn('a chore was left', { error }));
+      await authenticator.flushKeyUsage().catch((error) => log.warn('a chore was left', { error }));
       await storage.close();
     },
   };

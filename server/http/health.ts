@@ -2,15 +2,15 @@ import { Elysia } from 'elysia';
 import type { Health } from '../../sdk/contract/status.ts';
 import type { Services } from '../app.ts';
 import type { Logger } from '../log.ts';
-import { sendJson } from './answer.ts';
+import { sendJson } from './response.ts';
 
-/** The worker looks at the queue every few seconds; one that has not for this long is stuck. */
+/** The worker polls the queue every few seconds; one that has not for this long is stuck. */
 const stuckMs = 60_000;
 
 /** /health, readiness, and /health/live: outside /v1, without a key. */
 export function health(services: Services) {
-  const tell = onceEach(services.log);
-  const observed = remembered(() => observe(services, tell));
+  const report = onChange(services.log);
+  const observed = cached(() => observe(services, report));
   return new Elysia()
     .get('/health', async ({ set }) => {
       const state = await observed();
@@ -19,35 +19,35 @@ export function health(services: Services) {
     .get('/health/live', ({ set }) => sendJson(set, 200, JSON.stringify({ status: 'ok' })));
 }
 
-/** Without a key anybody may ask as often as they like: counting a long queue takes at most this
- * share of the time. */
+/** Any client may ask as often as it likes: counting a long queue takes at most this share of the
+ * time. */
 const costShare = 0.05;
 
-/** Asks again only once the last question has paid for itself. */
-function remembered<T>(ask: () => Promise<T>): () => Promise<T> {
-  let last: { answer: T; until: number } | null = null;
+/** Calls `ask` at most so often that it takes `costShare` of the time. */
+function cached<T>(ask: () => Promise<T>): () => Promise<T> {
+  let last: { value: T; until: number } | null = null;
   return async () => {
     const begun = performance.now();
-    if (last !== null && begun < last.until) return last.answer;
-    const answer = await ask();
+    if (last !== null && begun < last.until) return last.value;
+    const value = await ask();
     const ended = performance.now();
-    last = { answer, until: ended + (ended - begun) / costShare };
-    return answer;
+    last = { value, until: ended + (ended - begun) / costShare };
+    return value;
   };
 }
 
-type Tell = (fault: string | null, error?: unknown) => void;
+type Report = (fault: string | null, error?: unknown) => void;
 
-/** Without a key anybody may ask: the log gets a line where the answer has changed. */
-function onceEach(log: Logger): Tell {
-  let told: string | null = null;
+/** Any client may ask: a fault is logged once, until it changes. */
+function onChange(log: Logger): Report {
+  let last: string | null = null;
   return (fault, error) => {
-    if (fault !== null && fault !== told) log.error(fault, { error });
-    told = fault;
+    if (fault !== null && fault !== last) log.error(fault, { error });
+    last = fault;
   };
 }
 
-async function observe(services: Services, tell: Tell): Promise<Health> {
+async function observe(services: Services, report: Report): Promise<Health> {
   const { storage, now, version } = services;
   const about = { version, storage: storage.name };
   try {
@@ -56,14 +56,14 @@ async function observe(services: Services, tell: Tell): Promise<Health> {
     const waitsMs = oldestAcceptedAt === null ? null : Math.max(0, now() - oldestAcceptedAt);
     const oldestPendingSeconds = waitsMs === null ? null : waitsMs / 1_000;
     const fault = await storage.fault();
-    tell(fault);
-    const message = services.refusal() ?? fault ?? stuckQueue(services, pending);
+    report(fault);
+    const message = services.unavailableReason() ?? fault ?? stuckQueue(services, pending);
     const queue = { pending, oldestPendingSeconds };
     if (message === null) return { status: 'ok', ...about, ...queue };
     return { status: 'failing', ...about, ...queue, message };
   } catch (error) {
     const message = 'the database does not answer';
-    tell(message, error);
+    report(message, error);
     return { status: 'failing', ...about, pending: 0, oldestPendingSeconds: null, message };
   }
 }

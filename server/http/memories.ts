@@ -11,40 +11,36 @@ import { createFinder } from '../memory/find.ts';
 import { foundJson, memoryJson, pageJson, savedMemoryJson, statusJson } from '../memory/json.ts';
 import { indexPassages } from '../memory/passages.ts';
 import type { NewMemory } from '../storage/storage.ts';
-import { sendJson, sendResult } from './answer.ts';
+import type { Auth } from './auth.ts';
 import type { Caller } from './authenticate.ts';
 import { bodyUnread } from './body.ts';
-import { checked } from './check.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { readIdempotency } from './idempotency.ts';
 import { type ReadPage, readPage } from './page.ts';
 import { createPageCache } from './page-cache.ts';
+import { parse } from './parse.ts';
 import { readNoQuery, readQuery, searchOf, withLimit, withMetadata } from './query.ts';
-import type { Secured } from './secured.ts';
+import { sendJson, sendResult } from './response.ts';
 
 const validateSave = validator(SaveRequest);
 const validateUpdate = validator(UpdateRequest);
 const validateSearch = validator(SearchQuery);
 const validateList = validator(ListQuery);
 
-/** /v1/memories: what is saved, and what became of it. */
-export function memories(guard: Secured, services: RouteServices) {
+/** /v1/memories: saving, reading, searching, changing and deleting memories. */
+export function memories(auth: Auth, services: RouteServices) {
   const { storage, now, newId, config, waitLonger, bodies } = services;
   const maxBodyBytes = Math.min(config.maxBodyBytes, limits.saveBodyBytes);
   const pages = createPageCache(() => storage.version());
   const find = createFinder(storage);
 
   /**
-   * An unknown id is judged before the body. Only a refusal pays for the look-up: where nothing is
-   * wrong with the request, the write finds out by itself.
+   * An unknown id is a 404 even where the body is invalid. Only an invalid request costs the
+   * lookup: otherwise the write itself finds out.
    */
-  async function ofKnown<T>(
-    { projectId }: Caller,
-    id: string,
-    judge: () => Promise<T>,
-  ): Promise<T> {
+  async function ofKnown<T>({ projectId }: Caller, id: string, read: () => Promise<T>): Promise<T> {
     try {
-      return await judge();
+      return await read();
     } catch (error) {
       const memory = await storage.getMemory(projectId, id);
       throw memory === null ? noSuchMemory() : error;
@@ -54,7 +50,7 @@ export function memories(guard: Secured, services: RouteServices) {
   async function readUpdate(request: Request, caller: Caller) {
     const body = await bodies.readJson(request, caller.projectId, maxBodyBytes);
     readNoQuery(request);
-    const { content, metadata } = checked<UpdateRequest>(validateUpdate, body);
+    const { content, metadata } = parse<UpdateRequest>(validateUpdate, body);
     return {
       content,
       metadata: metadata === undefined ? null : JSON.stringify(metadata),
@@ -75,7 +71,7 @@ export function memories(guard: Secured, services: RouteServices) {
   }
 
   return new Elysia({ prefix: '/v1/memories' })
-    .use(guard)
+    .use(auth)
 
     .post(
       '',
@@ -85,7 +81,7 @@ export function memories(guard: Secured, services: RouteServices) {
         const result = await storage.saveMemory({
           projectId: caller.projectId,
           at: now(),
-          memory: newMemory(checked<SaveRequest>(validateSave, body), newId()),
+          memory: newMemory(parse<SaveRequest>(validateSave, body), newId()),
           idempotency: await readIdempotency(request, body),
           answer: (memory) => ({ status: 201, body: savedMemoryJson(memory) }),
         });
@@ -162,11 +158,11 @@ export function memories(guard: Secured, services: RouteServices) {
 }
 
 function readListQuery(request: Request): ListQuery {
-  return checked<ListQuery>(validateList, withMetadata(withLimit(readQuery(request.url))));
+  return parse<ListQuery>(validateList, withMetadata(withLimit(readQuery(request.url))));
 }
 
 function readSearchQuery(request: Request): SearchQuery {
-  return checked<SearchQuery>(validateSearch, withMetadata(withLimit(readQuery(request.url))));
+  return parse<SearchQuery>(validateSearch, withMetadata(withLimit(readQuery(request.url))));
 }
 
 function newMemory({ userId, content, metadata }: SaveRequest, id: string): NewMemory {

@@ -13,30 +13,30 @@ import { noFilter } from '../memory/filter.ts';
 import { pageJson } from '../memory/json.ts';
 import { indexPassages } from '../memory/passages.ts';
 import type * as stored from '../storage/storage.ts';
-import { sendJson, sendResult } from './answer.ts';
+import type { Auth } from './auth.ts';
+import { type Failure, validateItems } from './batch.ts';
 import { bodyUnread } from './body.ts';
-import { checked } from './check.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { readIdempotency } from './idempotency.ts';
-import { type Failure, judgeItems } from './items.ts';
 import { type ReadPage, readPage } from './page.ts';
+import { parse } from './parse.ts';
 import { readNoQuery, readQuery, withLimit } from './query.ts';
-import type { Secured } from './secured.ts';
+import { sendJson, sendResult } from './response.ts';
 
 const validateDeleteAll = validator(DeleteAllQuery);
 const validateExport = validator(ExportQuery);
 const validateItem = validator(ImportedMemory);
 
-/** Whole users at a time: erasing one, and taking memories out and in as they are. */
-export function transfer(guard: Secured, { storage, worker, now, config, bodies }: RouteServices) {
+/** Erasing a user, and exporting and importing memories unchanged. */
+export function transfer(auth: Auth, { storage, worker, now, config, bodies }: RouteServices) {
   return new Elysia({ prefix: '/v1' })
-    .use(guard)
+    .use(auth)
 
     .delete(
       '/memories',
       async ({ request, caller, set }) => {
         const query = readQuery(request.url);
-        const { userId } = checked<DeleteAllQuery>(validateDeleteAll, query);
+        const { userId } = parse<DeleteAllQuery>(validateDeleteAll, query);
         const result = await storage.deleteAllMemories({
           projectId: caller.projectId,
           at: now(),
@@ -50,7 +50,7 @@ export function transfer(guard: Secured, { storage, worker, now, config, bodies 
     )
 
     .get('/export', async ({ request, caller, set }) => {
-      const query = checked<ExportQuery>(validateExport, withLimit(readQuery(request.url)));
+      const query = parse<ExportQuery>(validateExport, withLimit(readQuery(request.url)));
       const { userId, cursor, limit = limits.exportItems } = query;
       const list = ['export', userId ?? ''];
       const after = cursor === undefined ? null : readCursor(cursor, list);
@@ -65,12 +65,12 @@ export function transfer(guard: Secured, { storage, worker, now, config, bodies 
       async ({ request, caller, set }) => {
         const body = await bodies.readJson(request, caller.projectId, config.maxBodyBytes);
         readNoQuery(request);
-        const { good, indexes, failed } = await judgeItems(body, validateItem, importedMemory);
+        const { valid, indexes, failed } = await validateItems(body, validateItem, importedMemory);
         const idempotency = await readIdempotency(request, body);
         const result = await storage.importMemories({
           projectId: caller.projectId,
           at: now(),
-          memories: good,
+          memories: valid,
           idempotency,
           answer: (outcomes) => ({
             status: 200,
@@ -84,7 +84,7 @@ export function transfer(guard: Secured, { storage, worker, now, config, bodies 
     );
 }
 
-/** All of a project by id; one user's own, which no other's slow down, by creation. */
+/** Of a project by id; of one user by creation, whatever else the project holds. */
 function reader(storage: stored.Storage, projectId: number, userId?: string): ReadPage {
   if (userId === undefined) {
     return (after, limit) => storage.exportMemories({ projectId, after: after?.id ?? null, limit });
@@ -100,7 +100,7 @@ function importedMemory(item: Memory): stored.ImportedMemory {
     metadata,
     createdAt: Date.parse(item.createdAt),
     updatedAt: Date.parse(item.updatedAt),
-    // What is not complete is split by the queue.
+    // The queue splits what is not complete.
     passages: item.status === 'complete' ? indexPassages(item.content, metadata) : [],
   };
 }

@@ -47,7 +47,7 @@ const app = createApp({
   addressOf: () => '127.0.0.1',
   waitLonger() {},
   closeSoon() {},
-  refusal: () => null,
+  unavailableReason: () => null,
 });
 
 listenOn(app.fetch, () => single?.close());
