@@ -1,4 +1,4 @@
-import { type Answer, type ApiPromise, apiPromise } from './answer.ts';
+import { type ApiPromise, type ApiResponse, apiPromise } from './api-promise.ts';
 import { headers as names } from './contract/headers.ts';
 import type { Accepted, BatchAccepted } from './contract/ingest.ts';
 import type { Memory, SavedMemory } from './contract/memory.ts';
@@ -10,10 +10,10 @@ import type { Deleted, Imported } from './contract/transfer.ts';
 import { AuthenticationError, MemoryServiceError } from './errors.ts';
 import { atLeast, type CallOptions, invalid, type Settings } from './options.ts';
 import { withRetries } from './retry.ts';
-import { attempt, isObject, type Outgoing, openTransport } from './transport.ts';
+import { type ApiRequest, attempt, isObject, openTransport } from './transport.ts';
 
-/** What each operation answers with. */
-export type Answers = {
+/** The response body of each operation. */
+export type ResponseBodies = {
   save: SavedMemory;
   list: Page;
   get: Memory;
@@ -32,8 +32,8 @@ export type Answers = {
   health: Health;
 };
 
-/** The field without which JSON is not the service's answer, where that is not `memoryId`. */
-const telltales: { [Name in keyof Answers]?: string } = {
+/** The field that a response of the service must have, where that is not `memoryId`. */
+const requiredFields: { [Name in keyof ResponseBodies]?: string } = {
   save: 'id',
   list: 'nextCursor',
   get: 'id',
@@ -55,23 +55,23 @@ type Input = {
 /** What is undefined is not sent; the map `metadata` is sent as `metadata[key]=value`. */
 type Query = { [name: string]: unknown };
 
-/** What the SDK itself can ask for besides. */
-type InnerOptions = CallOptions & { onFault?: Outgoing['onFault'] };
+/** Options that only the SDK itself uses. */
+type InnerOptions = CallOptions & { onRetry?: ApiRequest['onRetry'] };
 
 /** Calls an operation of the contract by its name. */
-export type Call = <Name extends keyof Answers>(
+export type Call = <Name extends keyof ResponseBodies>(
   name: Name,
   input: Input,
   options: InnerOptions | undefined,
-) => ApiPromise<Answers[Name]>;
+) => ApiPromise<ResponseBodies[Name]>;
 
 const unsendable = 'the request cannot be made of these arguments';
 
 export function openCall(settings: Settings): Call {
   const transport = openTransport(settings.fetch);
 
-  /** All that the attempts share, the idempotency key above all, is made here, once. */
-  function requestOf(name: keyof Answers, input: Input, options: InnerOptions): Outgoing {
+  /** Made once, because all attempts must share it: the idempotency key above all. */
+  function requestOf(name: keyof ResponseBodies, input: Input, options: InnerOptions): ApiRequest {
     const operation: Operation = operations[name];
     const headers = headersOf(settings, operation, input, options);
     const body = JSON.stringify(input.body);
@@ -84,36 +84,35 @@ export function openCall(settings: Settings): Call {
       idempotencyKey: headers.get(names.idempotencyKey) || undefined,
       body,
       success: operation.success,
-      telltale: telltales[name] ?? 'memoryId',
+      requiredField: requiredFields[name] ?? 'memoryId',
       timeoutMs: atLeast(1, 'timeoutMs', options.timeoutMs ?? settings.timeoutMs),
       signal: options.signal,
-      onFault: options.onFault,
+      onRetry: options.onRetry,
     };
   }
 
-  async function run(name: keyof Answers, input: Input, options: InnerOptions) {
-    let request: Outgoing;
+  async function run(name: keyof ResponseBodies, input: Input, options: InnerOptions) {
+    let request: ApiRequest;
     try {
       request = requestOf(name, input, options);
     } catch (error) {
-      // The engine's own errors: no object, no JSON, no text for a header.
+      // Errors of the runtime: not an object, not JSON, or not valid in a header.
       throw error instanceof MemoryServiceError ? error : invalid(unsendable, error);
     }
     return withRetries((number) => attempt(transport, request, number), request, settings);
   }
 
   return (name, input, options = {}) =>
-    // The one place where parsed JSON takes its type: its telltale fields have been checked.
-    apiPromise(run(name, input, options) as Promise<Answer<Answers[typeof name]>>);
+    // The one place where parsed JSON is cast to its type: the required field has been checked.
+    apiPromise(run(name, input, options) as Promise<ApiResponse<ResponseBodies[typeof name]>>);
 }
 
 function pathOf(operation: Operation, { id, query = {} }: Input): string {
   const path = operation.path.replace(':id', () => encodeURIComponent(checkedId(id)));
-  // Not sent, a user that a caller lost on the way, or put into a Map, would make it a call about
-  // everybody.
-  const isLost = !isObject(query) || ('userId' in query && typeof query.userId !== 'string');
-  if (isLost) throw invalid('userId must be a string');
-  // Unlike URLSearchParams it refuses half a character, and does not ask about another user.
+  // If a missing userId were left out, the call would be about all users.
+  const isInvalid = !isObject(query) || ('userId' in query && typeof query.userId !== 'string');
+  if (isInvalid) throw invalid('userId must be a string');
+  // Unlike URLSearchParams this throws on a lone surrogate instead of replacing it.
   const search = pairsOf(query)
     .map((pair) => pair.map(encodeURIComponent).join('='))
     .join('&');
@@ -130,19 +129,19 @@ function pairsOf(query: Query): Pair[] {
   });
 }
 
-/** Left out, a filter that a caller lost on the way would widen the call to all of the user. */
+/** If a missing filter were left out, the call would match more than was meant. */
 function pairOf(name: string, value: unknown): Pair {
   if (typeof (value ?? {}) === 'object') throw invalid(`${unsendable}: ${name}`);
   return [name, String(value)];
 }
 
-/** Empty or dots, an id would make the path of another operation. */
+/** An empty id, or dots, would make the path of another operation. */
 function checkedId(id: unknown): string {
   if (typeof id === 'string' && !/^\.{0,2}$/.test(id)) return id;
   throw invalid('the id of a memory must be a non-empty string');
 }
 
-/** Ours, and the caller's over them. */
+/** The SDK's headers; those of the caller win. */
 function headersOf(settings: Settings, operation: Operation, input: Input, options: CallOptions) {
   const all = new Headers({ Accept: 'application/json' });
   const { idempotencyKey = randomKey() } = options;
@@ -159,12 +158,12 @@ function headersOf(settings: Settings, operation: Operation, input: Input, optio
   return all;
 }
 
-/** Not crypto.randomUUID(): browsers have that only on https and localhost. */
+/** Not crypto.randomUUID(), which browsers offer only on https and localhost. */
 function randomKey(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }
 
-/** Checked here because the engine's own error would quote the key. */
+/** Checked here because the runtime's own error would quote the key. */
 function bearer({ apiKey }: Settings): string {
   if (apiKey && /^[\x21-\x7e]+$/.test(apiKey)) return `Bearer ${apiKey}`;
   throw new AuthenticationError(

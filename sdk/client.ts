@@ -1,4 +1,4 @@
-import type { ApiPromise } from './answer.ts';
+import type { ApiPromise } from './api-promise.ts';
 import { type Call, openCall } from './call.ts';
 import type { Health } from './contract/status.ts';
 import { Ingest } from './ingest.ts';
@@ -6,8 +6,8 @@ import { Memories } from './memories.ts';
 import { type CallOptions, type ClientOptions, readSettings } from './options.ts';
 
 /**
- * The client of a memory service. It keeps no connection and may be shared; making one does no
- * I/O. Failed reads and keyed writes are retried, and every write gets a key by itself.
+ * The client of a memory service. It keeps no connection and may be shared; creating one does no
+ * I/O. Failed reads and writes are retried; every write gets an idempotency key for that.
  *
  * ```ts
  * const memory = new MemoryClient(); // MEMORY_API_KEY and MEMORY_BASE_URL, or { apiKey, baseUrl }
@@ -32,8 +32,8 @@ export class MemoryClient extends Memories {
   }
 
   /**
-   * How the service is; needs no API key. A service that answers that it fails (503) is an answer
-   * too: look at `status`. Retried only when there is no connection.
+   * Returns the service's health; no API key is required. A failing service (503) is a result, not
+   * an error: check `status`. Retried only where there is no connection.
    *
    * ```ts
    * const { status, version, pending } = await memory.health();

@@ -1,7 +1,7 @@
 import type { ErrorCode, FieldError } from './contract/errors.ts';
 import type { IngestStatus } from './contract/status.ts';
 
-/** What is known about a failed call. Any field may be missing: not every failure has an answer. */
+/** What is known about a failed call. Not every failure has a response. */
 export type ErrorFacts = {
   status?: number | undefined;
   code?: string | undefined;
@@ -27,19 +27,19 @@ export type ErrorFacts = {
  */
 export class MemoryServiceError extends Error {
   // Only declared, here and below: the constructors set them, and the bundle stays small.
-  /** The HTTP status, or undefined where no answer came. */
+  /** The HTTP status, or undefined without a response. */
   declare readonly status: number | undefined;
   /** For programs: a code of the contract, or one of this SDK (`connection`, `timeout`, …). */
   declare readonly code: ErrorCode | (string & {});
-  /** The invalid fields, each with what is wrong; empty unless the request was invalid. */
+  /** The invalid fields, each with a message; empty unless the request was invalid. */
   declare readonly details: FieldError[];
-  /** Names this request in the server's log. */
+  /** Identifies the request in the server's log. */
   declare readonly requestId: string | undefined;
-  /** How many requests were sent; 0 when the call failed before the first. */
+  /** The number of requests that were sent; 0 when the call failed before the first. */
   declare readonly attempts: number;
-  /** The key the write was sent with: pass it to the same call to try again without a double. */
+  /** The key of the write: pass it to the same call to retry without a duplicate. */
   declare readonly idempotencyKey: string | undefined;
-  /** How long the server asks to wait, in milliseconds. */
+  /** How long the server asks the client to wait, in milliseconds. */
   declare readonly retryAfterMs: number | undefined;
 
   constructor(message: string, facts: ErrorFacts = {}) {
@@ -69,10 +69,10 @@ export class PayloadTooLargeError extends MemoryServiceError {}
 /** Too many requests, or too many records waiting (429), after all retries. See `retryAfterMs`. */
 export class RateLimitError extends MemoryServiceError {}
 
-/** The service failed (5xx), or what answered does not speak its contract (`unexpected_answer`). */
+/** The service failed (5xx), or the response is not one of it (`unexpected_answer`). */
 export class ServerError extends MemoryServiceError {}
 
-/** No answer: the server cannot be reached, or the connection broke. `cause` says why. */
+/** No response: the server is unreachable, or the connection broke. `cause` says why. */
 export class ConnectionError extends MemoryServiceError {}
 
 /** An attempt took longer than `timeoutMs`, body included, or the server said so (408). */
@@ -98,11 +98,11 @@ export class IngestFailedError extends MemoryServiceError {
 
 /**
  * The wait ended before the work did. Nothing is lost: wait again with the same id. `cause` is the
- * last failure of a request on the way, if any.
+ * last failed request, if any.
  */
 export class WaitTimeoutError extends MemoryServiceError {
   declare readonly memoryId: string;
-  /** The last status that was seen, if any. */
+  /** The last known status, if any. */
   declare readonly ingestStatus: IngestStatus | undefined;
 
   constructor(
@@ -122,7 +122,7 @@ export class WaitTimeoutError extends MemoryServiceError {
   }
 }
 
-// Names that outlive a minifier.
+// Set as text, because a minifier renames the classes.
 for (const [name, { prototype }] of Object.entries({
   MemoryServiceError,
   InvalidRequestError,

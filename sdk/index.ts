@@ -1,4 +1,4 @@
-export type { Answer, ApiPromise } from './answer.ts';
+export type { ApiPromise, ApiResponse } from './api-promise.ts';
 export { MemoryClient } from './client.ts';
 export type { ErrorCode, FieldError } from './contract/errors.ts';
 export type { FilterFields } from './contract/filter.ts';

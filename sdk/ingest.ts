@@ -1,4 +1,4 @@
-import type { ApiPromise } from './answer.ts';
+import type { ApiPromise } from './api-promise.ts';
 import type { Call } from './call.ts';
 import type {
   Accepted,
@@ -12,7 +12,7 @@ import type {
 import type { CallOptions } from './options.ts';
 
 /**
- * Five doors for records. Each answers once the record is durably queued, as `processing`; the
+ * The endpoints for records. Each resolves once the record is durably queued, as `processing`; the
  * work happens afterwards, see `client.waitUntilComplete`. The same `source` and `externalId` of
  * a user replace the earlier memory, under the same id.
  */

@@ -1,4 +1,4 @@
-import { type ApiPromise, apiPromise } from './answer.ts';
+import { type ApiPromise, apiPromise } from './api-promise.ts';
 import type { Call } from './call.ts';
 import type {
   DeletedSince,
@@ -21,10 +21,10 @@ import type { CallOptions } from './options.ts';
 import { type PagePromise, pagePromise } from './pages.ts';
 import { type WaitOptions, waitUntilComplete } from './poll.ts';
 
-/** With the key that every call makes for itself nothing can be older than the call. */
+/** Without a key of the caller, no stored response can be that of a memory deleted since. */
 type UnkeyedOptions = CallOptions & { idempotencyKey?: null | undefined };
 
-/** What can be done with the memories of a project. `MemoryClient` is one of these. */
+/** The operations on the memories of a project; `MemoryClient` extends it. */
 export class Memories {
   readonly #call: Call;
 
@@ -33,9 +33,9 @@ export class Memories {
   }
 
   /**
-   * Saves a text for a user; it is `complete` at once. `content` holds up to 65,536 characters,
+   * Saves a text for a user; it is `complete` at once. `content` has up to 65,536 characters,
    * `metadata` up to 16 KiB as JSON. Safe to repeat with the same `idempotencyKey`; when the memory
-   * has been deleted since, the answer is `{ id, memoryId, deleted: true }`.
+   * has been deleted since, the result is `{ id, memoryId, deleted: true }`.
    *
    * Errors: `InvalidRequestError`, `PayloadTooLargeError`, and those of every call:
    * `AuthenticationError`, `RateLimitError`, `ServerError`, `ConnectionError`, `TimeoutError`,
@@ -53,7 +53,7 @@ export class Memories {
 
   /**
    * Lists a user's memories, newest first. `limit` is the size of a page, 1–100, default 20.
-   * `type`, `source`, `externalId` and `metadata` narrow it down; several are AND.
+   * `type`, `source`, `externalId` and `metadata` are filters, combined with AND.
    * Errors: `InvalidRequestError` and those of every call.
    *
    * ```ts
@@ -67,8 +67,8 @@ export class Memories {
   }
 
   /**
-   * Finds memories of a user by what they say, best first. `query` is words or a question, none of
-   * it syntax; words in double quotes that stand together rank higher. `limit` is 1–100, default
+   * Searches the memories of a user, best first. `query` is words or a question, without operators;
+   * words in double quotes that stand together rank higher. `limit` is 1–100, default
    * 10; the filters are those of `list`. Errors: as for `list`.
    *
    * ```ts
@@ -81,7 +81,7 @@ export class Memories {
   }
 
   /**
-   * One memory. Errors: `NotFoundError` and those of every call.
+   * Returns a memory. Errors: `NotFoundError` and those of every call.
    *
    * ```ts
    * const { content, metadata } = await memory.get('mem_…');
@@ -92,8 +92,8 @@ export class Memories {
   }
 
   /**
-   * Replaces the content, and the metadata too where it is given, each as a whole. Work that is
-   * pending on the memory is dropped: it is `complete`. Errors: `NotFoundError` and as for `save`.
+   * Replaces the content, and the metadata where it is given, each as a whole. Pending work on the
+   * memory is dropped: it is `complete`. Errors: `NotFoundError` and as for `save`.
    *
    * ```ts
    * await memory.update('mem_…', { content: 'Prefers light mode' });
@@ -110,7 +110,7 @@ export class Memories {
   }
 
   /**
-   * Deletes a memory for good. Errors: `NotFoundError` and those of every call.
+   * Deletes a memory permanently. Errors: `NotFoundError` and those of every call.
    *
    * ```ts
    * await memory.delete('mem_…');
@@ -121,8 +121,8 @@ export class Memories {
   }
 
   /**
-   * Deletes everything of a user for good, and says how many memories that was. Errors: those of
-   * every call; a user without memories is none.
+   * Deletes all memories of a user permanently and returns their number. Errors: those of every
+   * call; a user without memories is not an error.
    *
    * ```ts
    * const { deleted } = await memory.deleteAll({ userId: 'u-1' });
@@ -133,8 +133,8 @@ export class Memories {
   }
 
   /**
-   * All memories of a user, or without one of the whole project, in pages of up to 1,000. They are
-   * what `import` takes. A `userId` that is there but undefined or null is an error, not the whole
+   * Exports the memories of a user, or of the whole project, in pages of up to 1,000, as `import`
+   * takes them. A `userId` that is undefined or null is an error: it does not mean the whole
    * project. Errors: as for `list`.
    *
    * ```ts
@@ -146,9 +146,9 @@ export class Memories {
   }
 
   /**
-   * Takes in 1 to 1,000 memories as `list` and `export` give them: ids, times, types and status
-   * are kept, an id that is there already is skipped. Bad ones fail alone: they throw nothing, so
-   * look at `failedCount` and `failed`. Errors: as for `save`.
+   * Imports 1 to 1,000 memories as `list` and `export` return them: ids, times, types and status
+   * are kept, ids that exist are skipped. Invalid items fail alone and do not throw: check
+   * `failedCount` and `failed`. Errors: as for `save`.
    *
    * ```ts
    * const { items } = await memory.export({ userId: 'u-1' });
@@ -160,7 +160,8 @@ export class Memories {
   }
 
   /**
-   * How far the work on an ingested memory is. Errors: `NotFoundError` and those of every call.
+   * Returns the status of the work on an ingested memory. Errors: `NotFoundError` and those of
+   * every call.
    *
    * ```ts
    * const { status, chunksComplete, chunksTotal } = await memory.status('mem_…');
@@ -172,9 +173,9 @@ export class Memories {
 
   /**
    * Waits until an ingested memory is `complete`, and resolves with that status. `timeoutMs` is
-   * for the whole wait, default 60,000. What may pass, as a restart of the service, does not end
-   * it, unless the service was never reached. Errors: `IngestFailedError` when the work failed,
-   * `WaitTimeoutError` when the time is over (nothing is lost; wait again), and as for `status`.
+   * for the whole wait, default 60,000. Transient errors, such as a restart of the service, do not
+   * end it, unless the service was never reached. Errors: `IngestFailedError` when the work failed,
+   * `WaitTimeoutError` when the time is up (nothing is lost; wait again), and as for `status`.
    *
    * ```ts
    * await memory.waitUntilComplete(memoryId, { timeoutMs: 120_000, onStatus: console.log });

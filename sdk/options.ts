@@ -1,7 +1,7 @@
 import type { OperationName } from './contract/operations.ts';
 import { InvalidRequestError, type MemoryServiceError } from './errors.ts';
 
-/** All of them optional. */
+/** All are optional. */
 export type ClientOptions = {
   /** Default: the environment's `MEMORY_API_KEY`. */
   apiKey?: string | undefined;
@@ -9,37 +9,37 @@ export type ClientOptions = {
   baseUrl?: string | undefined;
   /** For one attempt, its body included. Default 30,000. */
   timeoutMs?: number | undefined;
-  /** How often a failed attempt is repeated. Default 2; 0 turns retries off. */
+  /** How often a failed attempt is retried. Default 2; 0 disables retries. */
   maxRetries?: number | undefined;
   /** The wait before the first retry; it doubles each time, up to 8 s. Default 500. */
   retryDelayMs?: number | undefined;
-  /** Sent with every request. They win over the SDK's own. */
+  /** Sent with every request; they override the SDK's own. */
   headers?: Record<string, string> | undefined;
   /** What sends the requests. Default: the global `fetch`. */
   fetch?: FetchFunction | undefined;
-  /** Called after every attempt, for logs, and not waited for. It holds no secrets; what it throws
-   * is ignored. */
+  /** Called after every attempt, for logging; not awaited. The event has no secrets; an error that
+   * it throws is ignored. */
   onAttempt?: ((event: AttemptEvent) => unknown) | undefined;
 };
 
 export type FetchFunction = (url: string, init?: RequestInit) => Promise<Response>;
 
-/** What every method takes last. */
+/** The last argument of every method. */
 export type CallOptions = {
   /** Ends the call, its waits included, with an `AbortError`. */
   signal?: AbortSignal | null | undefined;
   /** For one attempt of this call. Default: the client's. */
   timeoutMs?: number | undefined;
   /**
-   * Writes only: 1–255 visible ASCII characters. A repeated key gives the first answer again.
-   * Default: a fresh one for every call. With `null` the write is sent without, and never retried.
+   * Writes only: 1–255 visible ASCII characters. A repeated key returns the first response again.
+   * Default: a new one for every call. With `null` the write has none, and is never retried.
    */
   idempotencyKey?: string | null | undefined;
-  /** Sent with this call's requests. They win over the client's. */
+  /** Sent with this call's requests; they override the client's. */
   headers?: Record<string, string> | undefined;
 };
 
-/** One attempt, once it is over. */
+/** One finished attempt. */
 export type AttemptEvent = {
   operation: OperationName;
   method: string;
@@ -56,7 +56,7 @@ export type AttemptEvent = {
 
 export type Settings = ReturnType<typeof readSettings>;
 
-/** Options, then environment, then defaults. Throws `InvalidRequestError` on what cannot work. */
+/** Options, then environment, then defaults. Throws `InvalidRequestError` for invalid ones. */
 export function readSettings(options: ClientOptions) {
   // Browsers and some workers have no process.
   const env: Record<string, string | undefined> = globalThis.process?.env ?? {};
@@ -72,7 +72,7 @@ export function readSettings(options: ClientOptions) {
   };
 }
 
-/** The value is not named in the message: a URL can hold a password. */
+/** The message does not quote the value: a URL can contain a password. */
 function readBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text).href : '';
   const [base] = /^https?:\/\/[^/@]+\/[^?#]*(?=[?#]*$)/.exec(url) ?? [];
@@ -85,7 +85,7 @@ export function atLeast(min: number, name: string, value: number): number {
   throw invalid(`${name} must be a number from ${min} up`);
 }
 
-/** For what is wrong before anything was sent. */
+/** An error that is found before anything is sent. */
 export function invalid(message: string, cause?: unknown): InvalidRequestError {
   return new InvalidRequestError(message, { code: 'invalid_request', cause });
 }

@@ -1,14 +1,14 @@
-import type { ApiPromise } from './answer.ts';
+import type { ApiPromise } from './api-promise.ts';
 import type { Call } from './call.ts';
 import type { Memory } from './contract/memory.ts';
 import type { ListQuery, Page } from './contract/page.ts';
 import type { ExportQuery } from './contract/transfer.ts';
 import type { CallOptions } from './options.ts';
 
-/** Pages: await it for one, or iterate over every memory of this page and all after it. */
+/** Await it for one page, or iterate over every memory of this page and all that follow. */
 export type PagePromise = ApiPromise<Page> & AsyncIterable<Memory>;
 
-/** Calls an operation that answers page by page. */
+/** Calls an operation whose results come in pages. */
 export function pagePromise(
   call: Call,
   name: 'list' | 'export',
@@ -17,7 +17,7 @@ export function pagePromise(
 ): PagePromise {
   const fetchPage = (cursor: string) => call(name, { query: { ...query, cursor } }, options);
   const first = call(name, { query }, options);
-  // Who iterates may begin later, and hears of a failure then.
+  // The caller may start iterating later, and gets a failure then.
   first.catch(() => {});
   return Object.assign(first, { [Symbol.asyncIterator]: () => walk(first, fetchPage) });
 }

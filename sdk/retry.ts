@@ -1,20 +1,20 @@
-import type { Answer } from './answer.ts';
+import type { ApiResponse } from './api-promise.ts';
 import type { OperationName } from './contract/operations.ts';
 import { sleep } from './deadline.ts';
 import { AbortError, ConnectionError, MemoryServiceError, TimeoutError } from './errors.ts';
 import type { AttemptEvent, Settings } from './options.ts';
-import type { Outgoing } from './transport.ts';
+import type { ApiRequest } from './transport.ts';
 
 const maxBackoffMs = 8_000;
-/** Who must wait longer than this hears so at once, and can plan. */
+/** Rather than wait longer than this, the call fails at once. */
 const maxWaitMs = 60_000;
 
-/** Runs attempts until one succeeds, one fails for good, or the retries are used up. */
+/** Runs attempts until one succeeds, one fails permanently, or the retries are used up. */
 export async function withRetries(
-  attempt: (number: number) => Promise<Answer<unknown>>,
-  request: Outgoing,
+  attempt: (number: number) => Promise<ApiResponse<unknown>>,
+  request: ApiRequest,
   settings: Settings,
-): Promise<Answer<unknown>> {
+): Promise<ApiResponse<unknown>> {
   const { signal, idempotencyKey } = request;
   for (let number = 1; ; number += 1) {
     if (signal?.aborted) {
@@ -22,46 +22,46 @@ export async function withRetries(
     }
     const report = reporter(request, settings, number);
     try {
-      const answer = await attempt(number);
-      report(answer.response);
-      return answer;
+      const response = await attempt(number);
+      report(response.response);
+      return response;
     } catch (error) {
       if (!(error instanceof MemoryServiceError)) throw error;
       const retryInMs = waitBeforeNext(error, number, request, settings);
       report(error, error, retryInMs);
       if (retryInMs === undefined) throw error;
-      request.onFault?.(error);
+      request.onRetry?.(error);
       await sleep(retryInMs, signal);
     }
   }
 }
 
-/** In milliseconds; undefined where another attempt is not allowed or has no hope. */
+/** In milliseconds; undefined where another attempt is not allowed or pointless. */
 function waitBeforeNext(
   error: MemoryServiceError,
   number: number,
-  request: Outgoing,
+  request: ApiRequest,
   { maxRetries, retryDelayMs }: Settings,
 ): number | undefined {
-  // A write without a key may have happened although its answer was lost.
+  // A write without a key may have happened although its response was lost.
   const mayRepeat = request.method === 'GET' || request.idempotencyKey;
-  if (number > maxRetries || !mayRepeat || !isPassing(error, request.name)) return undefined;
+  if (number > maxRetries || !mayRepeat || !isTransient(error, request.name)) return undefined;
   const backoffMs = Math.min(retryDelayMs * 2 ** (number - 1), maxBackoffMs);
   const waitMs = Math.max(error.retryAfterMs ?? 0, backoffMs * (1 - Math.random() / 4));
   return waitMs > maxWaitMs ? undefined : waitMs;
 }
 
-/** Whether the same request may well succeed a little later. */
-export function isPassing(error: MemoryServiceError, name?: OperationName): boolean {
+/** Whether the same request may succeed a little later. */
+export function isTransient(error: MemoryServiceError, name?: OperationName): boolean {
   if (error instanceof ConnectionError) return true;
-  // Who asks how the service is wants to know, not to wait until it is better.
+  // A health check reports a failing service instead of waiting for it to recover.
   if (name === 'health') return false;
   const { status = 0 } = error;
   return error instanceof TimeoutError || [409, 429].includes(status) || status >= 500;
 }
 
 function reporter(
-  { name: operation, method, url }: Outgoing,
+  { name: operation, method, url }: ApiRequest,
   { onAttempt }: Settings,
   attempt: number,
 ) {
@@ -84,7 +84,7 @@ function reporter(
         retryInMs,
       });
     } catch {
-      // A log that fails must not turn a write that happened into an error, nor end the process.
+      // A failing callback must not turn a successful write into an error, nor end the process.
     }
   };
 }

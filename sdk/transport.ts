@@ -1,5 +1,5 @@
 import { createFetch } from 'ofetch';
-import type { Answer } from './answer.ts';
+import type { ApiResponse } from './api-promise.ts';
 import { headers as names } from './contract/headers.ts';
 import type { OperationName } from './contract/operations.ts';
 import { openDeadline } from './deadline.ts';
@@ -11,28 +11,28 @@ import {
   TimeoutError,
 } from './errors.ts';
 import type { FetchFunction } from './options.ts';
-import { errorOfAnswer } from './refusal.ts';
+import { errorFromResponse } from './response-error.ts';
 
-/** A request as every attempt sends it, and what it takes for an answer. */
-export type Outgoing = {
+/** A request, the same for every attempt, and what identifies its response. */
+export type ApiRequest = {
   name: OperationName;
   method: string;
   url: string;
   headers: Headers;
-  /** Undefined for reads, and for writes that shall go without. */
+  /** Undefined for reads, and for writes without one. */
   idempotencyKey: string | undefined;
   body: string | undefined;
   success: number;
-  telltale: string;
+  requiredField: string;
   timeoutMs: number;
   signal: AbortSignal | null | undefined;
-  /** Called with every failure that is followed by another attempt. */
-  onFault: ((error: MemoryServiceError) => void) | undefined;
+  /** Called with every failure that is retried. */
+  onRetry: ((error: MemoryServiceError) => void) | undefined;
 };
 
-type Incoming = { status: number; headers: Headers; text: string };
+type RawResponse = { status: number; headers: Headers; text: string };
 
-/** What is used of ofetch. Its own types name a package that need not be there. */
+/** The part of ofetch that is used. Its own types need a package that may be missing. */
 type Transport = (
   url: string,
   options: Omit<RequestInit, 'body'> & {
@@ -44,22 +44,22 @@ type Transport = (
 ) => Promise<{ status: number; headers: Headers; _data?: string }>;
 
 export function openTransport(fetch: FetchFunction): Transport {
-  // ofetch asks for all of the runtime's own fetch, but only calls it, with a string.
+  // ofetch's type demands the runtime's whole fetch, but it only calls it, with a string.
   return createFetch({ fetch: fetch as typeof globalThis.fetch }).raw;
 }
 
-/** One attempt: data, or one of our errors. */
+/** One attempt. Throws only errors of this SDK. */
 export async function attempt(
   transport: Transport,
-  request: Outgoing,
+  request: ApiRequest,
   attempts: number,
-): Promise<Answer<unknown>> {
+): Promise<ApiResponse<unknown>> {
   const facts = { attempts, idempotencyKey: request.idempotencyKey };
   const { status, headers, text } = await exchange(transport, request, facts);
   const requestId = headers.get(names.requestId) ?? undefined;
   const body = parseObject(status < 400 ? text : redact(text, request));
   if (!isSuccess(request, status, body)) {
-    throw errorOfAnswer(status, headers, body, { ...facts, requestId });
+    throw errorFromResponse(status, headers, body, { ...facts, requestId });
   }
   const replay = headers.get(names.idempotencyStatus);
   const idempotencyStatus = replay === 'created' || replay === 'replayed' ? replay : undefined;
@@ -69,16 +69,16 @@ export async function attempt(
 /** Sends the request and reads the whole body, all before the deadline. */
 async function exchange(
   transport: Transport,
-  request: Outgoing,
+  request: ApiRequest,
   facts: { attempts: number; idempotencyKey: string | undefined },
-): Promise<Incoming> {
+): Promise<RawResponse> {
   const deadline = openDeadline(request.timeoutMs, request.signal);
   try {
     const response = await transport(request.url, {
       method: request.method,
       headers: request.headers,
       body: request.body ?? null,
-      // A redirect would turn a POST into a GET, or carry the data to someone else.
+      // A redirect could turn a POST into a GET, or send the data to another host.
       redirect: 'manual',
       signal: deadline.signal,
       responseType: 'text',
@@ -88,13 +88,13 @@ async function exchange(
     return { status: response.status, headers: response.headers, text: response._data ?? '' };
   } catch (error) {
     if (request.signal?.aborted) throw new AbortError({ ...facts, cause: request.signal.reason });
-    throw unanswered(request, deadline.signal.aborted, { ...facts, cause: rootOf(error) });
+    throw noResponse(request, deadline.signal.aborted, { ...facts, cause: rootOf(error) });
   } finally {
     deadline.close();
   }
 }
 
-function unanswered(request: Outgoing, late: boolean, facts: ErrorFacts): MemoryServiceError {
+function noResponse(request: ApiRequest, late: boolean, facts: ErrorFacts): MemoryServiceError {
   const { origin } = new URL(request.url);
   return late
     ? new TimeoutError(`${origin} did not answer within ${request.timeoutMs} ms`, {
@@ -107,25 +107,25 @@ function unanswered(request: Outgoing, late: boolean, facts: ErrorFacts): Memory
       });
 }
 
-/** ofetch's own error holds the request with its headers, the API key among them. */
+/** ofetch's own error contains the request with its headers, and so the API key. */
 function rootOf(error: unknown): unknown {
   return error instanceof Error && error.name === 'FetchError' ? error.cause : error;
 }
 
-/** Node says only "fetch failed", and the reason in the cause of that. */
+/** Node says only "fetch failed"; the reason is in its cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause instanceof Error) return reasonOf(error.cause);
   return error.message || ('code' in error ? String(error.code) : error.name);
 }
 
-/** Something on the way may quote our headers in its error. */
-function redact(text: string, { headers }: Outgoing): string {
+/** A proxy may quote the request's headers in its error. */
+function redact(text: string, { headers }: ApiRequest): string {
   const key = headers.get(names.authorization)?.replace(/^Bearer /, '');
   return key ? text.replaceAll(key, '[redacted]') : text;
 }
 
-/** Undefined for what is not JSON, or JSON without fields. */
+/** Undefined where the text is not a JSON object. */
 function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -135,17 +135,17 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Not an array or a Map, whose fields are not what it holds. */
+/** False for an array or a Map, whose entries are not properties. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return {}.toString.call(value) === '[object Object]';
 }
 
 function isSuccess(
-  { name, success, telltale }: Outgoing,
+  { name, success, requiredField }: ApiRequest,
   status: number,
   body: Record<string, unknown> | undefined,
 ): boolean {
-  // A service that says of itself that it fails has answered the question.
+  // A 503 with a health body is a valid response to a health check.
   if (name === 'health' && status === 503) return body?.status === 'failing';
-  return status === success && (status === 204 || telltale in (body ?? {}));
+  return status === success && (status === 204 || requiredField in (body ?? {}));
 }

@@ -1,13 +1,13 @@
 import type { ErrorCode, FieldError } from '../sdk/contract/errors.ts';
 
-/** A refusal that the contract has a code for. Everything else that is thrown is `internal`. */
+/** An error that the contract has a code for. Everything else that is thrown is `internal`. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
   readonly details: FieldError[] | undefined;
   /** Whole seconds after which a retry makes sense. */
   readonly retryAfterSeconds: number | undefined;
-  /** For method_not_allowed: what the route does allow. */
+  /** For method_not_allowed: the methods of the route. */
   readonly allow: string | undefined;
 
   constructor(
@@ -28,7 +28,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** No such memory; the same words whether it never was, was deleted, or is another project's. */
+/** The same whether the memory never existed, was deleted, or belongs to another project. */
 export function noSuchMemory(): ServiceError {
   return new ServiceError('not_found', 'no memory has this id');
 }

@@ -6,24 +6,24 @@ import type { Logger } from './log.ts';
 export type Listener = {
   url: string;
   addressOf(request: Request): string;
-  /** Keeps the connection longer than others while there is nothing to be sent. */
+  /** Keeps the connection of a request that may be quiet for longer than others. */
   waitLonger(request: Request): void;
   /** Closes the connection soon, even while its client goes on sending. */
   closeSoon(request: Request): void;
-  /** Takes no more connections and waits for the requests in hand, but not for ever. */
+  /** Accepts no more connections and waits for the requests in progress, up to a limit. */
   stop(): Promise<void>;
 };
 
-/** Longer than the proxies keep theirs, or they would send into a connection that just closed. */
+/** Longer than the usual proxies keep theirs, which would else reuse one that was just closed. */
 const idleTimeoutSeconds = 75;
-/** Of a request that waits for its turn; the most that Bun takes. */
-const longestWaitSeconds = 255;
+/** Of a request that waits in a queue; the maximum that Bun accepts. */
+const maxWaitSeconds = 255;
 /** For a client that writes all of its body before it reads. */
 const closeSoonSeconds = 5;
-/** Less than what container runtimes allow before they kill. */
+/** Container runtimes kill a process after about ten seconds. */
 const stopWithinMs = 5_000;
 
-/** Throws an Error that says what to do where the address cannot be had. */
+/** Throws an Error that says what to do where the address is not available. */
 export function listen(
   config: Config,
   fetch: (request: Request) => Response | Promise<Response>,
@@ -34,7 +34,7 @@ export function listen(
   return {
     url: `http://${host}:${server.port}`,
     addressOf: (request) => server.requestIP(request)?.address ?? '',
-    waitLonger: (request) => server.timeout(request, longestWaitSeconds),
+    waitLonger: (request) => server.timeout(request, maxWaitSeconds),
     closeSoon: (request) => server.timeout(request, closeSoonSeconds),
     async stop() {
       const deadline = setTimeout(() => server.stop(true), stopWithinMs);
@@ -53,7 +53,7 @@ function open(
     return Bun.serve({
       port: config.port,
       hostname: config.host,
-      // Else a second server would share the port without a word.
+      // Otherwise a second server would silently share the port.
       reusePort: false,
       development: false,
       idleTimeout: idleTimeoutSeconds,
@@ -62,20 +62,20 @@ function open(
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       fetch: (request) => fetch(withHost(request)),
       error(error) {
-        log.error('a request met a fault', { error });
+        log.error('unhandled error while serving request', { error });
         return errorResponse(error, newRequestId(), {});
       },
     });
   } catch (error) {
     const busy = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-    const why = busy
+    const reason = busy
       ? 'the port is in use. Stop what runs there, or choose another with --port or PORT.'
-      : 'the address is not to be had here. Look at --host and --port, or HOST and PORT.';
-    throw new Error(`cannot listen on ${config.host}:${config.port}: ${why}`, { cause: error });
+      : 'address not available. Check --host and --port, or HOST and PORT.';
+    throw new Error(`cannot listen on ${config.host}:${config.port}: ${reason}`, { cause: error });
   }
 }
 
-/** HTTP/1.0 needs no Host, and load balancers probe like that; without one there is no URL. */
+/** HTTP/1.0, which load balancers probe with, needs no Host; without one there is no URL. */
 function withHost(request: Request): Request {
   if (!request.url.startsWith('/') || request.headers.has('host')) return request;
   return new Request(`http://localhost${request.url}`, request);

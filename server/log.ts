@@ -1,7 +1,7 @@
 /*
- * What is written is an allow-list of named fields: never a key, a body, a memory's text or an
- * idempotency key. Errors are written with their stack, which is why no error of ours carries any
- * of these in its message.
+ * Only an allow-list of named fields is logged: never a key, a body, a memory's text or an
+ * idempotency key. Errors are logged with their stack, so no error message of ours contains any of
+ * these.
  */
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -32,7 +32,7 @@ export type LogEntry = {
   fields: LogFields;
 };
 
-/** Where entries go; `flush` writes what is held back. */
+/** Where entries go; `flush` writes what is buffered. */
 export type LogSink = { write(entry: LogEntry): void; flush(): void };
 
 export type Logger = Record<
@@ -41,9 +41,9 @@ export type Logger = Record<
 >;
 
 export function createLogger(level: LogLevel, write: (entry: LogEntry) => void): Logger {
-  const least = logLevels.indexOf(level);
+  const minLevel = logLevels.indexOf(level);
   function logAt(name: Exclude<LogLevel, 'silent'>) {
-    if (logLevels.indexOf(name) < least) return () => {};
+    if (logLevels.indexOf(name) < minLevel) return () => {};
     return (message: string, fields: LogFields = {}) => {
       write({ at: Date.now(), level: name, message, fields });
     };
@@ -51,7 +51,7 @@ export function createLogger(level: LogLevel, write: (entry: LogEntry) => void):
   return { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
 }
 
-/** With the causes, innermost last: a refusal of ours is kind, and its cause is what happened. */
+/** With the causes, innermost last. */
 function describe(error: unknown): string | undefined {
   if (error === undefined) return undefined;
   if (typeof error === 'string') return error;
@@ -60,13 +60,13 @@ function describe(error: unknown): string | undefined {
   return error.cause === undefined ? own : `${own}\ncaused by ${describe(error.cause)}`;
 }
 
-/** One JSON object a line, for machines. */
+/** One JSON object per line, for machines. */
 export function jsonLine({ at, level, message, fields }: LogEntry): string {
   const error = describe(fields.error);
   return JSON.stringify({ time: timeOf(at), level, message, ...fields, error });
 }
 
-/** For a person at a terminal: the same, shorter. */
+/** The same, shorter, for a person at a terminal. */
 export function prettyLine({ at, level, message, fields }: LogEntry): string {
   const { method, route, status, durationMs, error, ...others } = fields;
   const head = `${timeOf(at).slice(11, 19)} ${level === 'info' ? '' : `${level} `}`;
@@ -81,32 +81,31 @@ function timeOf(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** How long entries are held back, so that a busy server writes many at a time. */
-const heldMs = 50;
-/** What may wait for a reader that does not read, in UTF-16 units. */
-const mostUnread = 1024 * 1024;
+/** How long entries are buffered, so that a busy server writes many at a time. */
+const bufferMs = 50;
+/** What may be written ahead of a slow reader, in UTF-16 units. */
+const maxUnread = 1024 * 1024;
 
-/** Of a stderr that fails. Without somebody who listens, the process would end by it. */
-function passOver(): void {}
+/** Without a listener, an error of stderr would end the process. */
+function ignoreError(): void {}
 
 /**
- * Writes entries to stderr, many at a time. They are rendered then, too, and not while the client
- * of the request that they tell of waits. Where nobody reads stderr, or its disk is full, entries
- * are dropped and the service goes on.
+ * Writes entries to stderr, many at a time. They are rendered then, too, so that no request waits
+ * for it. While stderr is not read, or its disk is full, entries are dropped and counted.
  */
 export function stderrSink(render: (entry: LogEntry) => string): LogSink {
-  let held: LogEntry[] = [];
+  let buffered: LogEntry[] = [];
   let unread = 0;
   let dropped = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  // Once for all sinks of a process.
-  process.stderr.off('error', passOver).on('error', passOver);
+  // Once for all sinks of the process.
+  process.stderr.off('error', ignoreError).on('error', ignoreError);
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
-    const entries = held;
-    held = [];
-    if (unread > mostUnread) {
+    const entries = buffered;
+    buffered = [];
+    if (unread > maxUnread) {
       dropped += entries.length;
       return;
     }
@@ -125,13 +124,13 @@ export function stderrSink(render: (entry: LogEntry) => string): LogSink {
   return {
     flush,
     write(entry) {
-      held.push(entry);
-      timer ??= setTimeout(flush, heldMs);
+      buffered.push(entry);
+      timer ??= setTimeout(flush, bufferMs);
     },
   };
 }
 
 function droppedEntry(count: number): LogEntry {
-  const message = `${count} lines were dropped before this one: the log was not taken`;
+  const message = `${count} lines were dropped before this one: stderr was not read`;
   return { at: Date.now(), level: 'warn', message, fields: {} };
 }

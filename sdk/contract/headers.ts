@@ -5,7 +5,6 @@ export const headers = {
   idempotencyStatus: 'Idempotency-Status',
   requestId: 'X-Request-Id',
   retryAfter: 'Retry-After',
-  traceparent: 'traceparent',
   rateLimit: 'RateLimit',
   rateLimitPolicy: 'RateLimit-Policy',
 } as const;

@@ -15,30 +15,30 @@ import type { TimelineEntry } from './record-data.ts';
 import { instantProblem, metadataProblem, textProblem, timestampProblem } from './text.ts';
 
 /*
- * The contract's judgement of a value, in people's words. The server answers with it, and the
- * command line's dry run reports it without asking a server.
+ * Validation of requests, with messages for people. The server responds with them, and the command
+ * line's dry run reports them without a server.
  */
 
-/** At most this many fields are named, so that a bad body cannot make a huge answer. */
+/** At most this many fields are reported, so that an invalid body cannot cause a huge response. */
 const maxErrors = 20;
-/** A path can hold a field name of the caller's making, of any length. */
+/** The path contains field names of the client, of any length. */
 const maxPathLength = 200;
 
-/** What is wrong with a value, by field; empty when there is nothing. */
+/** Returns the invalid fields of a value; empty where it is valid. */
 export type Validator = (value: unknown) => FieldError[];
 
-/** Compiles a schema once: call it where a module loads, not for each request. */
+/** Compiles a schema: call it once, where a module loads. */
 export function validator(schema: TSchema): Validator {
   const check = TypeCompiler.Compile(schema);
   return (value) => (check.Check(value) ? [] : describe(check, value));
 }
 
-/** A field error as one sentence, the form in which every refusal is worded. */
+/** A field error as one sentence. */
 export function sentence({ field, message }: FieldError): string {
   return field === '' ? message : `${field}: ${message}`;
 }
 
-/** The doors that take one type of record, which their body therefore does not name. */
+/** The endpoints for one type of record, whose bodies therefore have no `type`. */
 export const validateSupport = recordValidator(SupportRequest, 'ticket');
 export const validateDocument = recordValidator(DocumentRequest, 'document');
 export const validateChat = recordValidator(ChatRequest, 'conversation');
@@ -57,20 +57,20 @@ export function validateRecord(value: unknown): FieldError[] {
   return errors.length > 0 ? errors : validateTyped[(value as IngestRecord).type](value);
 }
 
-/** What a schema cannot say of a record is judged once the schema has passed. */
+/** What a schema cannot express is validated once the schema has passed. */
 function recordValidator(schema: TSchema, type?: RecordType): Validator {
   const validate = validator(schema);
   return (value) => {
     const errors = validate(value);
     if (errors.length > 0) return errors;
     const record = (type === undefined ? value : { ...(value as object), type }) as IngestRecord;
-    const ofData = [...speakerErrors(record), ...openDataErrors(record)];
-    // What is wrong with the data is wrong with the metadata made of it; once is enough.
+    const ofData = [...authorErrors(record), ...openDataErrors(record)];
+    // Invalid data makes the metadata invalid that is made of it; it is reported once.
     return ofData.length > 0 ? ofData.slice(0, maxErrors) : mergedErrors(record);
   };
 }
 
-function speakerErrors(record: IngestRecord): FieldError[] {
+function authorErrors(record: IngestRecord): FieldError[] {
   if (record.type === 'ticket') return entryErrors('data.comments', 'author', record.data.comments);
   if (record.type !== 'conversation') return [];
   return entryErrors('data.messages', 'role', record.data.messages);
@@ -106,7 +106,7 @@ function describe(check: TypeCheck<TSchema>, value: unknown): FieldError[] {
     const field = dotted(error.path);
     // A missing property is reported again as one of the wrong type.
     if (!errors.has(field)) errors.set(field, { field, message: problem(error) });
-    // To look at what a list holds beyond its limit may take seconds, and everybody waits.
+    // Validating the items of a list beyond its limit could block the event loop for seconds.
     if (errors.size === maxErrors || error.type === ValueErrorType.ArrayMaxItems) break;
   }
   return [...errors.values()];
@@ -137,7 +137,7 @@ function problem({ type, schema, value }: ValueError): string {
     case ValueErrorType.Union:
       return `must be one of ${schema.anyOf.map((one: TSchema) => one.const).join(', ')}`;
     case ValueErrorType.StringPattern:
-      return 'must be an id that this service made';
+      return 'must be an id that this service issued';
     case ValueErrorType.Kind:
       return problemOfKind(schema, value);
     default:
@@ -146,10 +146,10 @@ function problem({ type, schema, value }: ValueError): string {
 }
 
 function problemOfKind(schema: TSchema, value: unknown): string {
-  return judges[schema[Kind]]?.(value, schema) ?? 'is invalid';
+  return problems[schema[Kind]]?.(value, schema) ?? 'is invalid';
 }
 
-const judges: Record<string, (value: unknown, schema: TSchema) => string | null> = {
+const problems: Record<string, (value: unknown, schema: TSchema) => string | null> = {
   Text: (value, schema) => textProblem(schema, value),
   Timestamp: timestampProblem,
   Instant: instantProblem,

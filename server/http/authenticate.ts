@@ -1,64 +1,64 @@
 import { ServiceError } from '../errors.ts';
 import { hashKey } from '../keys.ts';
 import type { Storage, StoredKey } from '../storage/storage.ts';
-import { createWindow } from './window.ts';
+import { createRateLimit } from './rate-limit.ts';
 
-/** Who is calling: the project, and what a log may say of the key. */
+/** The project of the API key, and what the log may show of the key. */
 export type Caller = { projectId: number; project: string; keyLastFour: string };
 
 export type Authenticator = {
   /**
-   * The caller by the Authorization header. Throws `unauthorized`, or `rate_limited`. Only a
-   * refusal asks for the address.
+   * The caller, by the Authorization header. Throws `unauthorized`, or `rate_limited` for an
+   * address that keeps sending wrong keys; it is asked for only then.
    */
   authenticate(header: string | null, addressOf: () => string): Caller | Promise<Caller>;
-  /** Stores when keys were used since the last call, and forgets those that are not in use; off the
-   * path of requests. */
+  /** Stores when keys were used since the last call, and drops stale cache entries. Called
+   * periodically, outside of requests. */
   flushKeyUsage(): Promise<void>;
 };
 
-/** A key that was found, and when; the one from the settings is stored nowhere. */
+/** A cached key and when it was read; `key` is null for the one from the settings. */
 type Known = { caller: Caller; key: StoredKey | null; at: number };
 
-/** A revoked key stops within this time. */
+/** A revoked key is rejected after at most this time. */
 const cachedMs = 500;
 const maxCached = 10_000;
-const refusedPerMinute = 60;
+const wrongKeysPerMinute = 60;
 
 export function createAuthenticator(options: {
   storage: Storage;
   now(): number;
-  /** In ms, and never going back: how old what was read is, whatever becomes of the date. */
+  /** Monotonic, in ms: ages of cache entries do not depend on the wall clock. */
   clock(): number;
   /** The key from the settings, for the project `default`. */
   fixed: { key: string; projectId: number } | null;
 }): Authenticator {
   const { storage, now, clock, fixed } = options;
   const fixedHash = fixed === null ? null : hashKey(fixed.key);
-  // By the whole header, because to hash the key of every request is dear beside all else; and
-  // only those that are ours, so that strangers fill nothing.
+  // By the whole header, because hashing the key of every request is expensive. Only valid keys are
+  // kept, so that strangers cannot fill the cache.
   const cache = new Map<string, Known>();
   const used = new Map<string, number>();
-  const refused = createWindow(refusedPerMinute, 60, clock);
+  const wrongKeys = createRateLimit(wrongKeysPerMinute, 60, clock);
 
   const isFresh = ({ at }: Known) => clock() - at < cachedMs;
 
   function authenticate(header: string | null, addressOf: () => string): Caller | Promise<Caller> {
-    if (header === null) return refuse(addressOf);
+    if (header === null) return reject(addressOf);
     const cached = cache.get(header);
     if (cached !== undefined && isFresh(cached)) return accept(cached, addressOf);
     const token = bearerToken(header);
-    if (token === null) return refuse(addressOf);
+    if (token === null) return reject(addressOf);
     const at = clock();
     const hash = hashKey(token);
-    // Hashes are compared, and how far two of them agree tells nothing about the key.
+    // Comparing hashes is safe: the time it takes reveals nothing about the key.
     if (fixed !== null && hash === fixedHash) {
       const { projectId } = fixed;
       const caller = { projectId, project: 'default', keyLastFour: token.slice(-4) };
       return accept(keep(header, { caller, key: null, at }), addressOf);
     }
     return storage.findKey(hash).then((key) => {
-      if (key === null) return refuse(addressOf);
+      if (key === null) return reject(addressOf);
       return accept(keep(header, { caller: callerOf(key), key, at }), addressOf);
     });
   }
@@ -71,16 +71,16 @@ export function createAuthenticator(options: {
 
   function accept({ caller, key }: Known, addressOf: () => string): Caller {
     if (key === null) return caller;
-    if (key.revokedAt !== null) return refuse(addressOf);
-    if (key.expiresAt !== null && key.expiresAt <= now()) return refuse(addressOf);
+    if (key.revokedAt !== null) return reject(addressOf);
+    if (key.expiresAt !== null && key.expiresAt <= now()) return reject(addressOf);
     used.set(key.id, now());
     return caller;
   }
 
-  function refuse(addressOf: () => string): never {
-    const { left, resetSeconds } = refused.count(addressOf());
+  function reject(addressOf: () => string): never {
+    const { left, resetSeconds } = wrongKeys.count(addressOf());
     if (left >= 0) throw unauthorized();
-    throw new ServiceError('rate_limited', 'too many refused keys from this address', {
+    throw new ServiceError('rate_limited', 'too many wrong keys from this address', {
       retryAfterSeconds: resetSeconds,
     });
   }
@@ -104,10 +104,10 @@ function bearerToken(header: string): string | null {
   return /^Bearer +([\x21-\x7e]{1,256})$/i.exec(header)?.[1] ?? null;
 }
 
-/** The same words for a key that is missing, malformed, unknown, expired or revoked. */
+/** The same message for a key that is missing, malformed, unknown, expired or revoked. */
 function unauthorized(): ServiceError {
   return new ServiceError(
     'unauthorized',
-    'a valid API key is needed: send the header "Authorization: Bearer <API_KEY>"',
+    'a valid API key is required: send the header "Authorization: Bearer <API_KEY>"',
   );
 }

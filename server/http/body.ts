@@ -3,8 +3,8 @@ import { mapYielding, yieldToEventLoop } from '../event-loop.ts';
 import type { BodyQueue } from './body-queue.ts';
 import { type Range, scanJson } from './json-scan.ts';
 
-/** For every route that may be sent a body: Elysia leaves it to the handler, which reads it after
- * all that is judged before. */
+/** For every route that may be sent a body: Elysia leaves it to the handler, which reads it once
+ * everything before it is checked. */
 export const bodyUnread = { parse: 'none' } as const;
 
 /** Reads the bodies of requests. `release` is called when a request has been answered. */
@@ -15,10 +15,16 @@ export type BodyReader = {
    */
   readJson(request: Request, projectId: number, maxBytes: number): Promise<unknown>;
   release(request: Request): void;
+  /**
+   * Whether the client may still be sending after the response: Bun then reads and discards what
+   * comes for as long as the connection is kept.
+   */
+  mayStillSend(request: Request, maxBytes: number): boolean;
 };
 
 export function createBodyReader(queue: BodyQueue): BodyReader {
   const releases = new WeakMap<Request, () => void>();
+  const complete = new WeakSet<Request>();
   return {
     async readJson(request, projectId, maxBytes) {
       rejectOtherMedia(request.headers);
@@ -26,11 +32,18 @@ export function createBodyReader(queue: BodyQueue): BodyReader {
       if (declared === null || declared <= maxBytes) {
         releases.set(request, await queue.admit(projectId, declared ?? maxBytes));
       }
-      return parseJson(await readBytes(request, declared, maxBytes));
+      const bytes = await readBytes(request, declared, maxBytes);
+      complete.add(request);
+      return parseJson(bytes);
     },
     release(request) {
       releases.get(request)?.();
       releases.delete(request);
+    },
+    mayStillSend(request, maxBytes) {
+      const declared = declaredBytes(request.headers) ?? 0;
+      const isLong = declared > maxBytes * discardedLimits;
+      return (isLong || request.headers.has('transfer-encoding')) && !complete.has(request);
     },
   };
 }
@@ -38,16 +51,6 @@ export function createBodyReader(queue: BodyQueue): BodyReader {
 /** A body over the limit is read and discarded up to this many times the limit, so that an ordinary
  * client, which writes first and reads after, gets to see the response. */
 const discardedLimits = 4;
-
-/**
- * Whether the client may still be sending after the response: Bun then reads and discards what
- * comes for as long as the connection is kept.
- */
-export function mayStillSend({ headers }: Request, maxBytes: number): boolean {
-  return (
-    headers.has('transfer-encoding') || (declaredBytes(headers) ?? 0) > maxBytes * discardedLimits
-  );
-}
 
 /** Null where the body comes in chunks. */
 function declaredBytes(headers: Headers): number | null {

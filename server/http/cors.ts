@@ -5,7 +5,7 @@ const allowedHeaders = [
   headerNames.authorization,
   headerNames.idempotencyKey,
   headerNames.requestId,
-  headerNames.traceparent,
+  'traceparent',
   'Content-Type',
   'If-Match',
   'If-None-Match',

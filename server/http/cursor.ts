@@ -1,28 +1,30 @@
-import { invalid } from './check.ts';
+import { badRequest } from './parse.ts';
 
 /*
- * A cursor is a position and a mark of the list that it was made for. It is not signed: a made-up
- * one reaches no further than the list it is sent with.
+ * A cursor is a position and a hash of the list it was issued for. It is not signed: a forged one
+ * reaches nothing that the list it is sent with does not hold.
  */
 
-/** `list` is everything but the cursor and the limit that decides which memories come, and how. */
+/** `list` is everything that selects and orders the memories, but for cursor and limit. */
 export function writeCursor(position: string, list: readonly string[]): string {
-  return Buffer.from(JSON.stringify([position, mark(list)])).toString('base64url');
+  return Buffer.from(JSON.stringify([position, hash(list)])).toString('base64url');
 }
 
-/** Throws `invalid_request` for one that is not ours, or was made for another list. */
+/** Throws `invalid_request` for one that was not issued here, or for another list. */
 export function readCursor(cursor: string, list: readonly string[]): string {
-  const [position, found] = parse(cursor);
+  const [position, found] = decode(cursor);
   if (typeof position !== 'string') {
-    throw invalid('cursor', 'is not one that this service gave out');
+    throw badRequest('cursor', 'was not issued by this service; start again without a cursor');
   }
-  if (found !== mark(list)) {
-    throw invalid('cursor', 'belongs to a list of another user, order or filter; begin a new walk');
+  if (found !== hash(list)) {
+    const message =
+      'was issued for a different user, order or filter; start again without a cursor';
+    throw badRequest('cursor', message);
   }
   return position;
 }
 
-function parse(cursor: string): unknown[] {
+function decode(cursor: string): unknown[] {
   try {
     const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     return Array.isArray(parts) ? parts : [];
@@ -31,6 +33,6 @@ function parse(cursor: string): unknown[] {
   }
 }
 
-function mark(list: readonly string[]): string {
+function hash(list: readonly string[]): string {
   return Bun.hash(JSON.stringify(list)).toString(36);
 }

@@ -2,37 +2,41 @@ import { type ErrorBody, errorTable } from '../../sdk/contract/errors.ts';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { ServiceError } from '../errors.ts';
 
-/** Of every response: it is one client's, and nothing that a browser should guess the type of. */
+/** Of every response: only its client may keep it, and browsers must not guess its type. */
 export const constantHeaders = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
 } as const;
 
-/** The one place where an error becomes an answer. What is not ours is shown as nothing. */
+/** The one place where an error becomes a response. Nothing of an unexpected error is shown. */
 export function errorResponse(
   error: unknown,
   requestId: string,
   headers: Record<string, string | number>,
 ): Response {
-  const { code, message, details, retryAfterSeconds, allow } = asService(error);
+  const { code, message, details, retryAfterSeconds, allow } = toServiceError(error);
   const body: ErrorBody = { error: code, message, ...(details && { details }), requestId };
-  const answer = new Headers({
+  const responseHeaders = new Headers({
     ...constantHeaders,
     ...textual(headers),
     'content-type': 'application/json',
   });
-  answer.set(headerNames.requestId, requestId);
-  if (code === 'unauthorized') answer.set('www-authenticate', 'Bearer');
-  if (allow !== undefined) answer.set('allow', allow);
-  if (retryAfterSeconds !== undefined) answer.set('retry-after', String(retryAfterSeconds));
-  return new Response(JSON.stringify(body), { status: errorTable[code].status, headers: answer });
+  responseHeaders.set(headerNames.requestId, requestId);
+  if (code === 'unauthorized') responseHeaders.set('www-authenticate', 'Bearer');
+  if (allow !== undefined) responseHeaders.set('allow', allow);
+  if (retryAfterSeconds !== undefined)
+    responseHeaders.set('retry-after', String(retryAfterSeconds));
+  return new Response(JSON.stringify(body), {
+    status: errorTable[code].status,
+    headers: responseHeaders,
+  });
 }
 
-function asService(error: unknown): ServiceError {
+function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   return new ServiceError(
     'internal',
-    'the service met a fault and the outcome is unknown; retry with the same Idempotency-Key',
+    'internal error; the outcome is unknown; retry with the same Idempotency-Key',
     { cause: error },
   );
 }

@@ -3,15 +3,15 @@ import type { Health } from '../../sdk/contract/status.ts';
 import type { Services } from '../app.ts';
 import type { Logger } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
-import { sendJson } from './answer.ts';
+import { sendJson } from './response.ts';
 
-/** The worker looks at the queue every few seconds; one that has not for this long is stuck. */
+/** The worker polls the queue every few seconds; one that has not for this long is stuck. */
 const stuckMs = 60_000;
 
 /** /health, readiness, and /health/live: outside /v1, without a key. */
 export function health(services: Services) {
   const report = onChange(services.log);
-  const queueState = remembered(() => services.storage.taskQueueState());
+  const queueState = cached(() => services.storage.taskQueueState());
   return new Elysia()
     .get('/health', async ({ set }) => {
       const state = await observe(services, queueState, report);
@@ -22,26 +22,26 @@ export function health(services: Services) {
 
 type QueueState = Awaited<ReturnType<Storage['taskQueueState']>>;
 
-/** Without a key anybody may ask as often as they like: counting a long queue takes at most this
- * share of the time. */
+/** Any client may ask as often as it likes: counting a long queue takes at most this share of the
+ * time. */
 const costShare = 0.05;
 
-/** Asks again only once the last question has paid for itself. */
-function remembered<T>(ask: () => Promise<T>): () => Promise<T> {
-  let last: { answer: T; until: number } | null = null;
+/** Calls `ask` at most so often that it takes `costShare` of the time. */
+function cached<T>(ask: () => Promise<T>): () => Promise<T> {
+  let last: { value: T; until: number } | null = null;
   return async () => {
     const begun = performance.now();
-    if (last !== null && begun < last.until) return last.answer;
-    const answer = await ask();
+    if (last !== null && begun < last.until) return last.value;
+    const value = await ask();
     const ended = performance.now();
-    last = { answer, until: ended + (ended - begun) / costShare };
-    return answer;
+    last = { value, until: ended + (ended - begun) / costShare };
+    return value;
   };
 }
 
 type Report = (fault: string | null, error?: unknown) => void;
 
-/** Without a key anybody may ask: the log gets a line where the answer has changed. */
+/** Any client may ask: a fault is logged once, until it changes. */
 function onChange(log: Logger): Report {
   let last: string | null = null;
   return (fault, error) => {

@@ -2,7 +2,7 @@ import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { limits } from '../../sdk/contract/limits.ts';
 import { mapYielding } from '../event-loop.ts';
 import type { Idempotency } from '../storage/storage.ts';
-import { invalid } from './check.ts';
+import { badRequest } from './parse.ts';
 
 const pattern = new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyCharacters}}$`);
 
@@ -20,7 +20,7 @@ export async function readIdempotency(
   if (key === null) return null;
   if (!pattern.test(key)) {
     const most = limits.idempotencyKeyCharacters;
-    throw invalid(headerNames.idempotencyKey, `must be 1 to ${most} visible ASCII characters`);
+    throw badRequest(headerNames.idempotencyKey, `must be 1 to ${most} visible ASCII characters`);
   }
   const { pathname, search } = new URL(request.url);
   const hash = createHash();
@@ -38,7 +38,7 @@ function isBatch(body: unknown): body is { items: unknown[] } {
 
 type Hash = { add(text: string): void; digest(): string };
 
-/** Text is hashed some at a time, because each call of the hasher has a cost of its own. */
+/** Text is collected up to this length, because each call of the hasher has a cost of its own. */
 const heldLength = 16_384;
 
 function createHash(): Hash {
@@ -83,6 +83,8 @@ function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
 }
 
 function addString(hash: Hash, text: string): void {
-  hash.add(`"${text.length}:`);
-  hash.add(text);
+  // The hasher would take every lone surrogate for the same replacement character.
+  const written = text.isWellFormed() ? text : JSON.stringify(text);
+  hash.add(`"${text.length},${written.length}:`);
+  hash.add(written);
 }

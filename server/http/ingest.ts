@@ -10,19 +10,19 @@ import {
 import type { RouteServices } from '../app.ts';
 import { renderRecord } from '../memory/render.ts';
 import type { Batch, NewMemory } from '../storage/storage.ts';
-import { type Outgoing, sendResult } from './answer.ts';
+import type { Auth } from './auth.ts';
 import type { Caller } from './authenticate.ts';
+import { validateItems } from './batch.ts';
 import { bodyUnread } from './body.ts';
-import { checked } from './check.ts';
 import { readIdempotency } from './idempotency.ts';
-import { judgeItems } from './items.ts';
+import { parse } from './parse.ts';
 import { readNoQuery } from './query.ts';
-import type { Secured } from './secured.ts';
+import { type ResponseHead, sendResult } from './response.ts';
 
-type Context = { request: Request; caller: Caller; set: Outgoing };
+type Context = { request: Request; caller: Caller; set: ResponseHead };
 
-/** /v1/ingest: one idea, the record, and five doors to it. */
-export function ingest(guard: Secured, services: RouteServices) {
+/** /v1/ingest: records of any type, one or many at a time. */
+export function ingest(auth: Auth, services: RouteServices) {
   const { storage, tasks, now, newId, config, bodies } = services;
 
   async function readBody(request: Request, caller: Caller): Promise<unknown> {
@@ -31,7 +31,7 @@ export function ingest(guard: Secured, services: RouteServices) {
     return body;
   }
 
-  /** Stores the records and their answer, and sends it. */
+  /** Stores the records with their response, and sends it. */
   async function accept(
     { request, caller, set }: Context,
     body: unknown,
@@ -50,11 +50,11 @@ export function ingest(guard: Secured, services: RouteServices) {
     return { result, sent: sendResult(set, request, result) };
   }
 
-  /** A door for one record; `type` is set where its body does not name one. */
-  function door(validate: Validator, type?: RecordType) {
+  /** The endpoint for one record; `type` is given where its body does not name one. */
+  function endpoint(validate: Validator, type?: RecordType) {
     return async ({ request, caller, set }: Context) => {
       const body = await readBody(request, caller);
-      const fields = checked<IngestRecord>(validate, body);
+      const fields = parse<IngestRecord>(validate, body);
       const record = type === undefined ? fields : ({ ...fields, type } as IngestRecord);
       const records = [renderRecord(record, newId())];
       const { result, sent } = await accept({ request, caller, set }, body, records, null);
@@ -66,20 +66,20 @@ export function ingest(guard: Secured, services: RouteServices) {
 
   async function batch({ request, caller, set }: Context) {
     const body = await readBody(request, caller);
-    const judged = await judgeItems(body, validateRecord, (item: IngestRecord) =>
+    const validated = await validateItems(body, validateRecord, (item: IngestRecord) =>
       renderRecord(item, newId()),
     );
-    const { good: records, indexes, failed } = judged;
+    const { valid: records, indexes, failed } = validated;
     const batch = { indexes, failed };
     const { sent } = await accept({ request, caller, set }, body, records, batch);
     return sent;
   }
 
   return new Elysia({ prefix: '/v1/ingest' })
-    .use(guard)
-    .post('', door(validateRecord), bodyUnread)
-    .post('/support', door(validateSupport, 'ticket'), bodyUnread)
-    .post('/document', door(validateDocument, 'document'), bodyUnread)
-    .post('/chat', door(validateChat, 'conversation'), bodyUnread)
+    .use(auth)
+    .post('', endpoint(validateRecord), bodyUnread)
+    .post('/support', endpoint(validateSupport, 'ticket'), bodyUnread)
+    .post('/document', endpoint(validateDocument, 'document'), bodyUnread)
+    .post('/chat', endpoint(validateChat, 'conversation'), bodyUnread)
     .post('/batch', batch, bodyUnread);
 }

@@ -9,36 +9,32 @@ import { noSuchMemory } from '../errors.ts';
 import { filterOf } from '../memory/filter.ts';
 import { memoryJson, shownStatus } from '../memory/json.ts';
 import type { NewMemory } from '../storage/storage.ts';
-import { sendJson, sendPage, sendResult } from './answer.ts';
+import type { Auth } from './auth.ts';
 import type { Caller } from './authenticate.ts';
 import { bodyUnread } from './body.ts';
-import { checked } from './check.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { readIdempotency } from './idempotency.ts';
+import { parse } from './parse.ts';
 import { readNoQuery, readQuery, withLimit, withMetadata } from './query.ts';
-import type { Secured } from './secured.ts';
+import { sendJson, sendPage, sendResult } from './response.ts';
 
 const validateSave = validator(SaveRequest);
 const validateUpdate = validator(UpdateRequest);
 const validateSearch = validator(SearchQuery);
 const validateList = validator(ListQuery);
 
-/** /v1/memories: what is saved, and what became of it. */
-export function memories(guard: Secured, services: RouteServices) {
+/** /v1/memories: saving, reading, searching, changing and deleting memories. */
+export function memories(auth: Auth, services: RouteServices) {
   const { storage, now, newId, config, waitLonger, bodies } = services;
   const maxBodyBytes = Math.min(config.maxBodyBytes, limits.saveBodyBytes);
 
   /**
-   * An unknown id is judged before the body. Only a refusal pays for the look-up: where nothing is
-   * wrong with the request, the write finds out by itself.
+   * An unknown id is a 404 even where the body is invalid. Only an invalid request costs the
+   * lookup: otherwise the write itself finds out.
    */
-  async function ofKnown<T>(
-    { projectId }: Caller,
-    id: string,
-    judge: () => Promise<T>,
-  ): Promise<T> {
+  async function ofKnown<T>({ projectId }: Caller, id: string, read: () => Promise<T>): Promise<T> {
     try {
-      return await judge();
+      return await read();
     } catch (error) {
       const memory = await storage.getMemory({ projectId, id, now: now() });
       throw memory === null ? noSuchMemory() : error;
@@ -48,7 +44,7 @@ export function memories(guard: Secured, services: RouteServices) {
   async function readUpdate(request: Request, caller: Caller) {
     const body = await bodies.readJson(request, caller.projectId, maxBodyBytes);
     readNoQuery(request);
-    const { content, metadata } = checked<UpdateRequest>(validateUpdate, body);
+    const { content, metadata } = parse<UpdateRequest>(validateUpdate, body);
     const changes = {
       content,
       ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
@@ -70,7 +66,7 @@ export function memories(guard: Secured, services: RouteServices) {
   }
 
   return new Elysia({ prefix: '/v1/memories' })
-    .use(guard)
+    .use(auth)
 
     .post(
       '',
@@ -80,7 +76,7 @@ export function memories(guard: Secured, services: RouteServices) {
         const result = await storage.saveMemory({
           projectId: caller.projectId,
           at: now(),
-          memory: newMemory(checked<SaveRequest>(validateSave, body), newId()),
+          memory: newMemory(parse<SaveRequest>(validateSave, body), newId()),
           idempotency: await readIdempotency(request, body),
         });
         return sendResult(set, request, result);
@@ -158,11 +154,11 @@ export function memories(guard: Secured, services: RouteServices) {
 }
 
 function readListQuery(request: Request): ListQuery {
-  return checked<ListQuery>(validateList, withMetadata(withLimit(readQuery(request.url))));
+  return parse<ListQuery>(validateList, withMetadata(withLimit(readQuery(request.url))));
 }
 
 function readSearchQuery(request: Request): SearchQuery {
-  return checked<SearchQuery>(validateSearch, withMetadata(withLimit(readQuery(request.url))));
+  return parse<SearchQuery>(validateSearch, withMetadata(withLimit(readQuery(request.url))));
 }
 
 function newMemory({ userId, content, metadata }: SaveRequest, id: string): NewMemory {

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia';
-import { sendJson } from './answer.ts';
+import { sendJson } from './response.ts';
 
 /** /openapi.json: outside /v1, without a key. */
 export function openapi(version: string) {

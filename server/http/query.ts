@@ -1,6 +1,6 @@
-import { invalid } from './check.ts';
+import { badRequest } from './parse.ts';
 
-/** What stands behind the question mark, as it was sent. */
+/** The text after the question mark, as it was sent. */
 export function searchOf(url: string): string {
   const begin = url.indexOf('?');
   if (begin < 0) return '';
@@ -9,8 +9,8 @@ export function searchOf(url: string): string {
 }
 
 /**
- * The query of a URL, each parameter once. Unlike URLSearchParams it refuses what is not valid
- * UTF-8, where text would come back changed.
+ * The query of a URL, each parameter once. Unlike URLSearchParams it rejects what is not valid
+ * UTF-8, because that text could not be returned unchanged.
  */
 export function readQuery(url: string): Record<string, string> {
   const query: Record<string, string> = Object.create(null);
@@ -20,44 +20,44 @@ export function readQuery(url: string): Record<string, string> {
     if (part === '') continue;
     const equals = part.indexOf('=');
     const name = decode(equals < 0 ? part : part.slice(0, equals));
-    if (name in query) throw invalid(name, 'must be given once');
+    if (name in query) throw badRequest(name, 'must be given once');
     query[name] = equals < 0 ? '' : decode(part.slice(equals + 1));
   }
   return query;
 }
 
-/** Throws `invalid_request` where a route that takes no query was sent one. */
+/** Throws `invalid_request` for any query; for routes that take none. */
 export function readNoQuery(request: Request): void {
   if (!request.url.includes('?')) return;
   const [name] = Object.keys(readQuery(request.url));
-  if (name !== undefined) throw invalid(name, 'is not a known query parameter');
+  if (name !== undefined) throw badRequest(name, 'is not a known query parameter');
 }
 
 function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    throw invalid('', 'the query is not valid percent-encoded UTF-8');
+    throw badRequest('', 'the query is not valid percent-encoded UTF-8');
   }
 }
 
-/** With `limit` as a number where it is one; else as it is, for the schema to refuse. */
+/** Converts `limit` where it is a whole number; the schema rejects anything else. */
 export function withLimit(query: Record<string, string>): Record<string, unknown> {
   const { limit } = query;
   if (limit === undefined || !/^\d{1,15}$/.test(limit)) return query;
   return { ...query, limit: Number(limit) };
 }
 
-/** With every `metadata[key]` under `metadata`. */
+/** Collects every `metadata[key]` under `metadata`. */
 export function withMetadata(query: Record<string, unknown>): Record<string, unknown> {
   const rest: Record<string, unknown> = Object.create(null);
   const metadata: Record<string, unknown> = Object.create(null);
   for (const [name, value] of Object.entries(query)) {
     const [, key] = /^metadata\[(.+)\]$/s.exec(name) ?? [];
-    if (key?.includes('][')) throw invalid(name, 'only a top-level key can be compared');
+    if (key?.includes('][')) throw badRequest(name, 'only a top-level key can be compared');
     if (key === undefined) rest[name] = value;
     else metadata[key] = value;
   }
-  if ('metadata' in rest) throw invalid('metadata', 'must be written as metadata[key]=value');
+  if ('metadata' in rest) throw badRequest('metadata', 'must be written as metadata[key]=value');
   return Object.keys(metadata).length === 0 ? rest : { ...rest, metadata };
 }

@@ -65,6 +65,6 @@ const traceparentPattern =
 
 /** The W3C trace context of the request, where it is valid: free text does not enter the log. */
 function traceparent(headers: Headers): string | undefined {
-  const value = headers.get(headerNames.traceparent);
+  const value = headers.get('traceparent');
   return value !== null && traceparentPattern.test(value) ? value : undefined;
 }

@@ -5,29 +5,29 @@ import { DeleteAllQuery, ExportQuery, ImportedMemory } from '../../sdk/contract/
 import { validator } from '../../sdk/contract/validate.ts';
 import type { RouteServices } from '../app.ts';
 import type * as stored from '../storage/storage.ts';
-import { sendPage, sendResult } from './answer.ts';
+import type { Auth } from './auth.ts';
+import { validateItems } from './batch.ts';
 import { bodyUnread } from './body.ts';
-import { checked } from './check.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { readIdempotency } from './idempotency.ts';
-import { judgeItems } from './items.ts';
+import { parse } from './parse.ts';
 import { readNoQuery, readQuery, withLimit } from './query.ts';
-import type { Secured } from './secured.ts';
+import { sendPage, sendResult } from './response.ts';
 
 const validateDeleteAll = validator(DeleteAllQuery);
 const validateExport = validator(ExportQuery);
 const validateItem = validator(ImportedMemory);
 
-/** Whole users at a time: erasing one, and taking memories out and in as they are. */
-export function transfer(guard: Secured, { storage, tasks, now, config, bodies }: RouteServices) {
+/** Erasing a user, and exporting and importing memories unchanged. */
+export function transfer(auth: Auth, { storage, tasks, now, config, bodies }: RouteServices) {
   return new Elysia({ prefix: '/v1' })
-    .use(guard)
+    .use(auth)
 
     .delete(
       '/memories',
       async ({ request, caller, set }) => {
         const query = readQuery(request.url);
-        const { userId } = checked<DeleteAllQuery>(validateDeleteAll, query);
+        const { userId } = parse<DeleteAllQuery>(validateDeleteAll, query);
         const result = await storage.eraseUser({
           projectId: caller.projectId,
           at: now(),
@@ -40,7 +40,7 @@ export function transfer(guard: Secured, { storage, tasks, now, config, bodies }
     )
 
     .get('/export', async ({ request, caller, set }) => {
-      const query = checked<ExportQuery>(validateExport, withLimit(readQuery(request.url)));
+      const query = parse<ExportQuery>(validateExport, withLimit(readQuery(request.url)));
       const { userId, cursor, limit = limits.exportItems } = query;
       const list = ['export', userId ?? ''];
       const after = cursor === undefined ? null : readCursor(cursor, list);
@@ -56,12 +56,12 @@ export function transfer(guard: Secured, { storage, tasks, now, config, bodies }
       async ({ request, caller, set }) => {
         const body = await bodies.readJson(request, caller.projectId, config.maxBodyBytes);
         readNoQuery(request);
-        const { good, indexes, failed } = await judgeItems(body, validateItem, importedMemory);
+        const { valid, indexes, failed } = await validateItems(body, validateItem, importedMemory);
         const idempotency = await readIdempotency(request, body);
         const result = await storage.importMemories({
           projectId: caller.projectId,
           at: now(),
-          memories: good,
+          memories: valid,
           batch: { indexes, failed },
           idempotency,
         });

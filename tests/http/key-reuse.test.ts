@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Answer, expectError, expectInvalid, newUser, save } from '../support/http.ts';
+import { type Answer, askRaw, expectError, expectInvalid, newUser, save } from '../support/http.ts';
 import { withValue } from '../support/inputs.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import {
@@ -148,4 +148,14 @@ describe('an invalid request under a used key is refused for its own reason', ()
     expect(await settled(server, userId)).toEqual(before);
     expect(markOf(await sendKeyed(server, request, userId))).toBe('replayed');
   });
+});
+
+test('400 for another batch that differs only in text that is not valid Unicode', async () => {
+  const key = { 'idempotency-key': newUser() };
+  const batch = (content: string) =>
+    `{"items":[{"userId":"u","type":"event","data":{"name":"${content}"}}]}`;
+  const path = '/v1/ingest/batch';
+  expect((await askRaw(server, 'POST', path, batch('\\ufffd'), key)).status).toBe(202);
+  const reused = await askRaw(server, 'POST', path, batch('\\ud800'), key);
+  expectError(reused, 400, 'idempotency_key_reused');
 });

@@ -30,7 +30,7 @@ test.each([
   const error = thrownBy(() => readCursor(writeCursor(position, ['u-1', 'desc']), list));
   expect(error).toBeInstanceOf(ServiceError);
   expect(error).toMatchObject({ code: 'invalid_request', details: [{ field: 'cursor' }] });
-  expect(error.message).toContain('another user, order or filter');
+  expect(error.message).toContain('different user, order or filter');
 });
 
 test.each([
@@ -46,6 +46,8 @@ test.each([
   const error = thrownBy(() => readCursor(cursor, ['u-1', 'desc']));
   expect(error).toMatchObject({
     code: 'invalid_request',
-    details: [{ field: 'cursor', message: 'is not one that this service gave out' }],
+    details: [
+      { field: 'cursor', message: 'was not issued by this service; start again without a cursor' },
+    ],
   });
 });

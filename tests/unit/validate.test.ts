@@ -10,7 +10,7 @@ import {
   validateSupport,
   validator,
 } from '../../sdk/contract/validate.ts';
-import { validateEnvelope } from '../../server/http/items.ts';
+import { validateBatchBody } from '../../server/http/batch.ts';
 
 /** A list whose item at this place is not to be looked at: millions of them take seconds. */
 function unseenAfter(place: number): unknown[] {
@@ -25,7 +25,7 @@ function unseenAfter(place: number): unknown[] {
 }
 
 test('what a list holds beyond its limit is not looked at', () => {
-  const sentences = sentencesOf(validateEnvelope, { items: unseenAfter(1_000) });
+  const sentences = sentencesOf(validateBatchBody, { items: unseenAfter(1_000) });
   expect(sentences).toEqual(['items: must have at most 1000 items']);
 });
 
@@ -132,7 +132,7 @@ test.each([
   [{ items: [0], more: 1 }, ['more: is not a known field']],
   [{ items: Array(1_000).fill(0) }, []],
 ])('the batch envelope number %# gets what it deserves', (batch, sentences) => {
-  expect(sentencesOf(validateEnvelope, batch)).toEqual(sentences);
+  expect(sentencesOf(validateBatchBody, batch)).toEqual(sentences);
 });
 
 describe('a timeline', () => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
-import { createWindow } from '../../server/http/window.ts';
+import { createRateLimit } from '../../server/http/rate-limit.ts';
 
 function windowAt(quota: number, seconds: number) {
   const clock = { ms: 1_000_000 };
-  return { clock, window: createWindow(quota, seconds, () => clock.ms) };
+  return { clock, window: createRateLimit(quota, seconds, () => clock.ms) };
 }
 
 test('counts down to none, then below', () => {

@@ -2,27 +2,27 @@ import { headers } from '../../sdk/contract/headers.ts';
 import type { WriteResult } from '../storage/storage.ts';
 
 /**
- * The part of Elysia's context that an answer is written to. A handler names what it takes of the
- * context one by one and never hands it on whole: Elysia reads the handler's source, and would
+ * The part of Elysia's context that a response is written to. A handler destructures what it uses
+ * of the context and never passes it on as a whole: Elysia reads the handler's source, and would
  * parse cookies, query and headers for it in every request.
  */
-export type Outgoing = { status?: number | string; headers: Record<string, string | number> };
+export type ResponseHead = { status?: number | string; headers: Record<string, string | number> };
 
 /** Sends JSON text. */
-export function sendJson(set: Outgoing, status: number, body: string): string {
+export function sendJson(set: ResponseHead, status: number, body: string): string {
   set.status = status;
   set.headers['content-type'] = 'application/json';
   return body;
 }
 
 /** Sends a page, whose items are JSON already. */
-export function sendPage(set: Outgoing, items: string, nextCursor: string | null): string {
+export function sendPage(set: ResponseHead, items: string, nextCursor: string | null): string {
   return sendJson(set, 200, `{"items":${items},"nextCursor":${JSON.stringify(nextCursor)}}`);
 }
 
-/** Sends a write's response, first or stored, and says which it is where a key was given. */
+/** Sends the response of a write, new or stored, and says which where a key was given. */
 export function sendResult(
-  set: Outgoing,
+  set: ResponseHead,
   request: Request,
   { response, replayed }: WriteResult,
 ): string | null {

@@ -17,8 +17,8 @@ type ErrorClass = new (message: string, facts: ErrorFacts) => MemoryServiceError
 type Status = (typeof errorTable)[ErrorCode]['status'];
 
 /**
- * The contract's error table, read from status to class, and what only something between us and
- * the service would answer with. Its texts stay out of the bundle.
+ * The contract's error table, from status to class, with the statuses that only a proxy responds
+ * with. The texts of the table stay out of the bundle.
  */
 const classes: Record<number, ErrorClass | undefined> = {
   401: AuthenticationError,
@@ -30,19 +30,19 @@ const classes: Record<number, ErrorClass | undefined> = {
 } satisfies Record<Exclude<Status, 400 | 405 | 412 | 415 | 500 | 503> | 408, ErrorClass>;
 
 /**
- * Turns an answer that is not the wanted one into the error that it means. The status decides the
- * class, so that a proxy's page or an empty answer gets the right one too.
+ * The error that an unexpected response means. The status decides the class, so that a proxy's page
+ * or an empty body gets the right one too.
  */
-export function errorOfAnswer(
+export function errorFromResponse(
   status: number,
   headers: Headers,
   body: Record<string, unknown> | undefined,
   facts: ErrorFacts,
 ): MemoryServiceError {
   const { error, message, details } = status >= 400 ? (body ?? {}) : {};
-  const isRefusal = status >= 400 && status < 500;
-  const ErrorOfStatus = classes[status] ?? (isRefusal ? InvalidRequestError : ServerError);
-  return new ErrorOfStatus(textOf(message) ?? strange(status, headers), {
+  const isClientError = status >= 400 && status < 500;
+  const ErrorOfStatus = classes[status] ?? (isClientError ? InvalidRequestError : ServerError);
+  return new ErrorOfStatus(textOf(message) ?? unexpected(status, headers), {
     ...facts,
     status,
     code: textOf(error),
@@ -51,7 +51,7 @@ export function errorOfAnswer(
   });
 }
 
-function strange(status: number, headers: Headers): string {
+function unexpected(status: number, headers: Headers): string {
   const found = headers.get('Location') ?? headers.get('Content-Type') ?? 'no content type';
   return `not an answer of the memory service: ${status}, ${found}`;
 }

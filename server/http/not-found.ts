@@ -1,0 +1,36 @@
+import { Elysia } from 'elysia';
+import { ServiceError } from '../errors.ts';
+import type { Auth } from './auth.ts';
+import { bodyUnread } from './body.ts';
+import { routes } from './routes.ts';
+
+/** Paths without a parameter first: /v1/memories/search is not the id of a memory. */
+const patterns = Object.values(routes)
+  .toSorted((a, b) => Number(a.path.includes(':')) - Number(b.path.includes(':')))
+  .map(({ method, path }) => ({
+    method,
+    path,
+    pattern: new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`),
+  }));
+
+/** Every path under /v1 that no route matches; these need a key too. */
+export function unknownRoutes(auth: Auth) {
+  const reject = ({ request }: { request: Request }) => {
+    throw noSuchRoute(request);
+  };
+  return new Elysia().use(auth).all('/v1', reject, bodyUnread).all('/v1/*', reject, bodyUnread);
+}
+
+/** 404, or 405 where the path exists with another method. */
+export function noSuchRoute({ url }: Request): ServiceError {
+  const { pathname } = new URL(url);
+  const route = patterns.find(({ pattern }) => pattern.test(pathname));
+  const methods = patterns.filter(({ path }) => path === route?.path).map((one) => one.method);
+  if (methods.length === 0) {
+    return new ServiceError('not_found', 'there is no such route; /openapi.json lists them');
+  }
+  // A route that answers GET answers HEAD as well.
+  const all = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
+  const allow = [...new Set(all)].sort().join(', ');
+  return new ServiceError('method_not_allowed', `this route allows ${allow}`, { allow });
+}

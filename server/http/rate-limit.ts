@@ -1,0 +1,54 @@
+import { headers as headerNames } from '../../sdk/contract/headers.ts';
+import type { Config } from '../config.ts';
+import { ServiceError } from '../errors.ts';
+import type { Caller } from './authenticate.ts';
+
+/** Counts by name in fixed windows of time; the first count of a name begins its window. */
+export type RateLimit = {
+  /** Counts one; `left` is below zero once the quota is used up. */
+  count(name: string): { left: number; resetSeconds: number };
+};
+
+/** Beyond this many the oldest name is dropped, so that made-up names cannot fill the memory. */
+const maxNames = 10_000;
+
+/** `clock` is in ms and never goes back, as `performance.now()`. */
+export function createRateLimit(quota: number, seconds: number, clock: () => number): RateLimit {
+  const counts = new Map<string, { endsAt: number; used: number }>();
+  return {
+    count(name) {
+      const at = clock();
+      let entry = counts.get(name);
+      if (entry === undefined || at >= entry.endsAt) {
+        counts.delete(name);
+        entry = { endsAt: at + seconds * 1_000, used: 0 };
+        counts.set(name, entry);
+        if (counts.size > maxNames) counts.delete(counts.keys().next().value ?? '');
+      }
+      entry.used += 1;
+      return { left: quota - entry.used, resetSeconds: Math.ceil((entry.endsAt - at) / 1_000) };
+    },
+  };
+}
+
+/**
+ * The rate limit of projects: counts a request of the caller and says in the headers what is left.
+ * Throws `rate_limited`.
+ */
+export function createProjectLimit(rateLimit: Config['rateLimit'], clock: () => number) {
+  if (rateLimit === null) return () => {};
+  const { requests, seconds } = rateLimit;
+  const limit = createRateLimit(requests, seconds, clock);
+  const policy = `"default";q=${requests};w=${seconds}`;
+  return ({ projectId }: Caller, headers: Record<string, string | number>) => {
+    const { left, resetSeconds } = limit.count(String(projectId));
+    headers[headerNames.rateLimitPolicy] = policy;
+    headers[headerNames.rateLimit] = `"default";r=${Math.max(0, left)};t=${resetSeconds}`;
+    if (left >= 0) return;
+    throw new ServiceError(
+      'rate_limited',
+      `more than ${requests} requests in ${seconds} seconds; try again in ${resetSeconds} s`,
+      { retryAfterSeconds: resetSeconds },
+    );
+  };
+}

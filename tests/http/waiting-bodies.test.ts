@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { connect, type Socket } from 'node:net';
+import { askRaw, expectError } from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { head } from '../support/socket.ts';
+import { until } from '../support/until.ts';
+
+/* Large bodies wait for room, and a client that stalls takes it from its own project alone. */
+
+const bodyBytes = 100_000;
+/** Two bodies of a project fit at once, and four in all. */
+const env = { MEMORY_MAX_BODY_BYTES: String(bodyBytes) };
+const maxWaiting = 64;
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer(env);
+});
+afterAll(() => server.stop());
+
+const path = '/v1/ingest/document';
+
+/** Declares a large body and sends only the beginning of it. */
+function stall(): Promise<Socket> {
+  const { hostname, port } = new URL(server.url);
+  const lines = ['Content-Type: application/json', `Content-Length: ${bodyBytes}`];
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.write(`${head(server, 'POST', path, ...lines)}{`, () => resolve(socket));
+    });
+    socket.on('error', () => {});
+  });
+}
+
+function post(key: string, bytes: number) {
+  const empty = JSON.stringify({ userId: 'u', data: { text: '' } });
+  const body = empty.replace('""', `"${'x'.repeat(bytes - empty.length)}"`);
+  return askRaw(server, 'POST', path, body, { authorization: `Bearer ${key}` });
+}
+
+test('503 for too many large bodies of one project; all else goes on, and the rest follows', async () => {
+  const other = await server.createKey('other');
+  const stalled = await Promise.all(Array.from({ length: 2 }, stall));
+  await Bun.sleep(50);
+  let done = 0;
+  const waiting = Array.from({ length: maxWaiting }, async () => {
+    const { status } = await post(server.key, bodyBytes);
+    done += 1;
+    return status;
+  });
+  // The first of them may still arrive; once all wait, one more is too many.
+  const refused = await until(async () => {
+    const answer = await Promise.race([post(server.key, bodyBytes), Bun.sleep(100)]);
+    return answer ?? null;
+  });
+  expectError(refused, 503, 'unavailable');
+  expect(refused.headers.get('retry-after')).toBe('1');
+  expect(done).toBe(0);
+  expect((await post(server.key, 1_000)).status).toBe(202);
+  expect((await post(other, bodyBytes)).status).toBe(202);
+  for (const socket of stalled) socket.destroy();
+  expect(new Set(await Promise.all(waiting))).toEqual(new Set([202]));
+});
