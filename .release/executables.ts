@@ -27,14 +27,17 @@ export async function buildExecutable(dist: string, target: Target): Promise<str
   const { version } = await readManifest('package.json');
   const extension = target.startsWith('windows') ? '.exe' : '';
   const file = join(dist, `memory-${version}-${target}${extension}`);
-  // In pieces, so that a thread that starts from its own module starts that and not the command
-  // line again, and a command loads only what it needs. As bytecode, so that it starts at once.
+  // In pieces, so that a thread is an entry point of its own and a command loads only what it needs.
+  // As bytecode, so that it starts at once.
   const pieces = ['--splitting', '--format=esm', '--minify', '--bytecode'];
   // No file of the folder it is called in may become part of the program, or set it.
   const autoload = ['--no-compile-autoload-bunfig', '--no-compile-autoload-dotenv'];
   const alone = [...autoload, `--target=bun-${target}`];
+  const threads = [...new Bun.Glob('server/**/thread.ts').scanSync({ cwd: root })].map((path) =>
+    join(root, path),
+  );
   const built =
-    await $`${process.execPath} build --compile ${pieces} ${alone} --outfile ${file} ${join(root, 'cli/main.ts')}`
+    await $`${process.execPath} build --compile ${pieces} ${alone} --outfile ${file} ${join(root, 'cli/main.ts')} ${threads}`
       .cwd(dist)
       .quiet()
       .nothrow();

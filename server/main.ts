@@ -53,6 +53,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   const storage = await openStorage(config.databaseUrl, {
     preload,
     warn: (message, error) => log.warn(message, { error }),
+    onReplaced: () => tasks.restart(),
     onEnd(reason) {
       log.error(`${reason}; the service ends`);
       sink.flush();

@@ -2,6 +2,7 @@ import { Elysia } from 'elysia';
 import type { Health } from '../../sdk/contract/status.ts';
 import type { Services } from '../app.ts';
 import type { Logger } from '../log.ts';
+import type { Storage } from '../storage/storage.ts';
 import { sendJson } from './answer.ts';
 
 /** The worker looks at the queue every few seconds; one that has not for this long is stuck. */
@@ -10,12 +11,14 @@ const stuckMs = 60_000;
 /** /health: outside /v1, without a key. */
 export function health(services: Services) {
   const report = onChange(services.log);
-  const observed = remembered(() => observe(services, report));
+  const queueState = remembered(() => services.storage.taskQueueState());
   return new Elysia().get('/health', async ({ set }) => {
-    const state = await observed();
+    const state = await observe(services, queueState, report);
     return sendJson(set, state.status === 'ok' ? 200 : 503, JSON.stringify(state));
   });
 }
+
+type QueueState = Awaited<ReturnType<Storage['taskQueueState']>>;
 
 /** Without a key anybody may ask as often as they like: counting a long queue takes at most this
  * share of the time. */
@@ -45,12 +48,16 @@ function onChange(log: Logger): Report {
   };
 }
 
-async function observe(services: Services, report: Report): Promise<Health> {
+async function observe(
+  services: Services,
+  queueState: () => Promise<QueueState>,
+  report: Report,
+): Promise<Health> {
   const { storage, now, version } = services;
   const about = { version, storage: storage.name };
   const { fault, warning } = await storage.health();
   try {
-    const { pending, oldestAcceptedAt } = await storage.taskQueueState();
+    const { pending, oldestAcceptedAt } = await queueState();
     const waitsMs = oldestAcceptedAt === null ? null : Math.max(0, now() - oldestAcceptedAt);
     const queue = { pending, oldestPendingSeconds: waitsMs === null ? null : waitsMs / 1_000 };
     const failure = services.unavailableReason() ?? fault ?? stuckQueue(services, pending);

@@ -1,13 +1,15 @@
 import type { Config } from '../config.ts';
 import type { LogEntry, Logger } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
-import { startThread, type Thread } from '../threads/thread.ts';
+import { startThread, type Thread } from '../threads/start.ts';
 import type { TasksNotice, TasksStart } from './thread.ts';
 
 /** The tasks thread as the HTTP thread sees it. A thread that ends or hangs is replaced. */
 export type TaskRunner = {
   /** Says that there may be work. Cheap; called after every accepted record. */
   wake(): void;
+  /** Starts the thread again with a new connection to the storage. */
+  restart(): void;
   /** When the loop last moved on, by `performance.now()`: a claim, a task, or nothing to do. */
   movedAt(): number;
   stop(): Promise<void>;
@@ -32,7 +34,7 @@ export function startTasks(options: {
     const started: TasksStart = { connection: data, logLevel: config.logLevel };
     return startThread({
       name: 'tasks',
-      module: new URL('./thread.ts', import.meta.url),
+      module: 'server/tasks/thread.ts',
       data: started,
       transfer,
       preload,
@@ -64,6 +66,7 @@ export function startTasks(options: {
         thread.post('wake');
       });
     },
+    restart: () => thread.terminate(),
     movedAt: () => movedAt,
     stop() {
       isStopping = true;

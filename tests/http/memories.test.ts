@@ -44,6 +44,9 @@ describe('POST /v1/memories', () => {
       source: null,
       externalId: null,
       status: 'complete',
+      version: 1,
+      occurredAt: null,
+      expiresAt: null,
       createdAt: expect.stringMatching(time),
       updatedAt: createdAt,
     });
@@ -101,7 +104,8 @@ describe('PATCH /v1/memories/:id', () => {
     const { memoryId, updatedAt: _, ...kept } = saved;
     await until(() => Date.now() > Date.parse(saved.createdAt));
     const updated = bodyOf<Memory>(await patch(memoryId, { content: 'new' }), 200);
-    expect(updated).toEqual({ ...kept, content: 'new', updatedAt: expect.stringMatching(time) });
+    const changed = { content: 'new', version: 2, updatedAt: expect.stringMatching(time) };
+    expect(updated).toEqual({ ...kept, ...changed });
     expect(Date.parse(updated.updatedAt)).toBeGreaterThan(Date.parse(saved.createdAt));
     expect(await getMemory(server, memoryId)).toEqual(updated);
     expect((await getPage(server, body.userId)).items).toEqual([updated]);
@@ -123,7 +127,8 @@ describe('PATCH /v1/memories/:id', () => {
     const { memoryId } = await ingest(server, '/v1/ingest/document', record);
     const before = await whenComplete(server, memoryId);
     const after = bodyOf<Memory>(await patch(memoryId, { content: 'new' }), 200);
-    expect(after).toEqual({ ...before, content: 'new', updatedAt: expect.stringMatching(time) });
+    const changed = { content: 'new', version: 2, updatedAt: expect.stringMatching(time) };
+    expect(after).toEqual({ ...before, ...changed });
   });
 
   test('wins over pending work: complete at once, and the work is dropped', async () => {

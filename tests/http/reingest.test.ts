@@ -45,6 +45,7 @@ describe('the same source and externalId of the same user', () => {
       type: 'ticket',
       content: 'S\n\nuser: grown',
       metadata: { subject: 'S', b: 2 },
+      version: 2,
       updatedAt: expect.any(String),
     });
     expect(Date.parse(after.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));

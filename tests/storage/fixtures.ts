@@ -1,20 +1,40 @@
+import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
+import type { Memory } from '../../sdk/contract/memory.ts';
+import type { Imported } from '../../sdk/contract/transfer.ts';
 import { noFilter } from '../../server/memory/filter.ts';
 import type {
-  Answer,
+  Batch,
+  Filter,
   Idempotency,
+  ImportedMemory,
+  MemoryChanges,
   NewMemory,
-  NumberedPassage,
-  PassageStep,
+  PageRange,
   Storage,
+  StoredStatus,
+  Task,
   WriteResult,
 } from '../../server/storage/storage.ts';
 
 /*
- * The shortest way to each operation, for the conformance suite: what a test does not name is the
- * same everywhere.
+ * The shortest way to each operation of the storage, for the conformance suite: what a test does
+ * not name has a default here.
  */
 
-export const projectId = 1;
+/** A storage of its own, empty at first. `reopen` closes it and opens it again. */
+export type Opened = {
+  storage: Storage;
+  reopen(): Promise<Storage>;
+  /** Closes it, and removes what it stored. */
+  dispose(): Promise<void>;
+  /** Ends every lease, in a backend that judges leases by a clock of its own. */
+  endLeases?(): Promise<void>;
+};
+
+/** With `smallQueue` a project may have that few pending records. */
+export type OpenStorage = (options?: { smallQueue?: boolean }) => Promise<Opened>;
+
+export const smallQueueRecords = 20;
 
 export function memory(fields: Partial<NewMemory> = {}): NewMemory {
   return {
@@ -25,7 +45,8 @@ export function memory(fields: Partial<NewMemory> = {}): NewMemory {
     metadata: '{}',
     source: null,
     externalId: null,
-    passages: [],
+    occurredAt: null,
+    expiresAt: null,
     ...fields,
   };
 }
@@ -34,74 +55,167 @@ export function record(fields: Partial<NewMemory> = {}): NewMemory {
   return memory({ type: 'document', ...fields });
 }
 
-type Common = {
-  projectId?: number;
-  at?: number;
-  idempotency?: Idempotency | null;
-  answer?: (outcome: unknown) => Answer;
-};
-
-function common(more: Common) {
-  const { at = 1_000, idempotency = null, answer = answerWith } = more;
-  return { projectId: more.projectId ?? projectId, at, idempotency, answer };
+export function imported(fields: Partial<ImportedMemory> = {}): ImportedMemory {
+  const times = { createdAt: 5, updatedAt: 7 };
+  return { ...memory(), status: 'complete', version: 1, ...times, ...fields };
 }
 
-function answerWith(outcome: unknown): Answer {
-  return { status: 200, body: JSON.stringify(outcome) ?? '' };
+export function keyed(key: string, fields: Partial<Idempotency> = {}): Idempotency {
+  return { scope: '', key, fingerprint: 'f', ...fields };
 }
 
-export function save(storage: Storage, saved: NewMemory, more: Common = {}): Promise<WriteResult> {
-  return storage.saveMemory({ ...common(more), memory: saved });
+export type WriteFields = { at?: number; idempotency?: Idempotency | null };
+type ChangeFields = WriteFields & { expectedVersion?: number | null };
+type ReadFields = { now?: number; onlyUserId?: string | null };
+type FilterFields = { filter?: Partial<Filter> };
+type ListFields = ReadFields & FilterFields & Partial<PageRange> & { order?: 'asc' | 'desc' };
+type UserSummary = { userId: string; memories: number; lastCreatedAt: string };
+type ListedPage<T> = { items: T[]; next: string | null };
+
+export type Found = Memory & { score: number; snippet: string };
+
+/** One project's part of a storage. Tests that have a project each can share a storage. */
+export type Project = Awaited<ReturnType<typeof newProject>>;
+
+let projects = 0;
+
+export async function newProject(opened: Opened) {
+  projects += 1;
+  const projectId = await opened.storage.ensureProject(`project-${projects}`);
+
+  const write = ({ at = 1_000, idempotency = null }: WriteFields) => {
+    return { projectId, at, idempotency };
+  };
+  const read = ({ now = 2_000, onlyUserId = null }: ReadFields) => {
+    return { projectId, now, onlyUserId };
+  };
+  const listed = async <T>(page: Promise<{ items: string; next: string | null }>) => {
+    const { items, next } = await page;
+    return { items: JSON.parse(items) as T[], next };
+  };
+  const allOf = (batch: unknown[]): Batch => ({ indexes: [...batch.keys()], failed: [] });
+
+  return {
+    id: projectId,
+    save: (saved: NewMemory, more: WriteFields = {}) =>
+      opened.storage.saveMemory({ ...write(more), memory: saved }),
+    update: (id: string, changes: MemoryChanges, more: ChangeFields = {}) => {
+      const { expectedVersion = null } = more;
+      return opened.storage.updateMemory({ ...write(more), id, changes, expectedVersion });
+    },
+    remove: (id: string, more: ChangeFields = {}) => {
+      const { expectedVersion = null } = more;
+      return opened.storage.deleteMemory({ ...write(more), id, expectedVersion });
+    },
+    erase: (userId = 'u', more: WriteFields = {}) =>
+      opened.storage.eraseUser({ ...write(more), userId }),
+    /** Accepts records as a batch, and returns their ids. */
+    accept: async (records: NewMemory[], more: WriteFields = {}) => {
+      const batch = allOf(records);
+      const result = await opened.storage.acceptRecords({ ...write(more), records, batch });
+      const { items } = bodyOf<BatchAccepted>(result);
+      return items.map(({ memoryId }) => memoryId);
+    },
+    import: async (memories: ImportedMemory[], more: WriteFields = {}) => {
+      const batch = allOf(memories);
+      return bodyOf<Imported>(
+        await opened.storage.importMemories({ ...write(more), memories, batch }),
+      );
+    },
+    get: (id: string, more: ReadFields = {}) => opened.storage.getMemory({ ...read(more), id }),
+    status: (id: string, more: ReadFields = {}) => opened.storage.getStatus({ ...read(more), id }),
+    statuses: (ids: string[], more: ReadFields = {}): Promise<StoredStatus[]> =>
+      opened.storage.getStatuses({ ...read(more), ids }),
+    page: (userId = 'u', more: ListFields = {}): Promise<ListedPage<Memory>> => {
+      const { after = null, limit = 1_000, order = 'desc' } = more;
+      const filter = { ...noFilter, ...more.filter };
+      const range = { after, limit, order, filter, userId };
+      return listed(opened.storage.listMemories({ ...read(more), ...range }));
+    },
+    list: async (userId = 'u', more: ListFields = {}): Promise<Memory[]> => {
+      const filter = { ...noFilter, ...more.filter };
+      const range = { after: null, limit: 10_000, order: 'desc' as const, ...more };
+      const page = { ...read(more), ...range, filter, userId };
+      return (await listed<Memory>(opened.storage.listMemories(page))).items;
+    },
+    exportPage: (more: ReadFields & Partial<PageRange> = {}) => {
+      const { after = null, limit = 10_000 } = more;
+      return listed<Memory>(opened.storage.exportMemories({ ...read(more), after, limit }));
+    },
+    users: (more: ReadFields & Partial<PageRange> = {}) => {
+      const { after = null, limit = 1_000 } = more;
+      return listed<UserSummary>(opened.storage.listUsers({ ...read(more), after, limit }));
+    },
+    search: async (
+      query: string,
+      more: ReadFields & FilterFields & { userId?: string; limit?: number } = {},
+      signal?: AbortSignal,
+    ): Promise<Found[]> => {
+      const { userId = 'u', limit = 10 } = more;
+      const filter = { ...noFilter, ...more.filter };
+      const wanted = { ...read(more), userId, query, filter, limit };
+      return JSON.parse((await opened.storage.searchMemories(wanted, signal)).items);
+    },
+  };
 }
 
-export function update(
-  storage: Storage,
-  id: string,
-  content: string,
-  more: Common & { metadata?: string } = {},
-): Promise<WriteResult> {
-  const { metadata = null, ...rest } = more;
-  const index = () => [{ start: 0, length: content.length, folded: content }];
-  return storage.updateMemory({ ...common(rest), id, content, metadata, index });
+export function bodyOf<T = Memory & { memoryId: string }>({ response }: WriteResult): T {
+  return JSON.parse(response.body) as T;
 }
 
-export function remove(storage: Storage, id: string, more: Common = {}): Promise<WriteResult> {
-  return storage.deleteMemory({ ...common(more), id });
+/** What a stored response becomes once the memory that it held is gone. */
+export function deletedBody(id: string): string {
+  return JSON.stringify({ id, memoryId: id, deleted: true });
 }
 
-export function accept(
-  storage: Storage,
-  records: NewMemory[],
-  more: Common = {},
-): Promise<WriteResult> {
-  return storage.acceptRecords({ ...common(more), records });
+/** Every page of a walk, one after the other. */
+export async function walk<T>(
+  readPage: (after: string | null) => Promise<ListedPage<T>>,
+): Promise<T[][]> {
+  const pages: T[][] = [];
+  let after: string | null = null;
+  do {
+    const { items, next }: ListedPage<T> = await readPage(after);
+    pages.push(items);
+    after = next;
+  } while (after !== null);
+  return pages;
 }
 
-/** Claims the one job that is due and stores its text as one passage. */
-export async function processNext(storage: Storage, now = 2_000): Promise<boolean> {
-  const [job] = await storage.claimJobs({ now, horizon: now + 60_000, limit: 1 });
-  if (job === undefined) return false;
-  const passages = [{ start: 0, length: 5, folded: 'hello' }];
-  return storeStep(storage, { ...job, now, first: 0, passages, total: 1 });
+export const leaseMs = 30_000;
+
+type ClaimFields = { owner?: string; now?: number; limit?: number; leaseMs?: number };
+
+/** Claims what is due. No task of these tests waits longer than the horizon. */
+export function claim(storage: Storage, fields: ClaimFields = {}): Promise<Task[]> {
+  const { now = 2_000 } = fields;
+  const claimed = { owner: 'worker', now, leaseMs, horizon: now + 60_000, limit: 100 };
+  return storage.claimTasks({ ...claimed, ...fields });
 }
 
-export async function storeStep(storage: Storage, step: PassageStep): Promise<boolean> {
-  const [held = false] = await storage.storePassages([step]);
+/** Claims one task, which must be due. */
+export async function claimOne(storage: Storage, fields: ClaimFields = {}): Promise<Task> {
+  const [task] = await claim(storage, { ...fields, limit: 1 });
+  if (task === undefined) throw new Error('no task is due');
+  return task;
+}
+
+export async function complete(storage: Storage, task: Task, now = 3_000): Promise<boolean> {
+  const { projectId, taskId, leaseToken } = task;
+  const [held = false] = await storage.completeTasks([
+    { projectId, taskId, leaseToken, now, chunks: 1 },
+  ]);
   return held;
 }
 
-export async function passagesOf(storage: Storage, userId: string): Promise<NumberedPassage[]> {
-  return (await Array.fromAsync(storage.listPassages(projectId, userId))).flat();
-}
-
-export function list(storage: Storage, more: Partial<Parameters<Storage['listMemories']>[0]> = {}) {
-  return storage.listMemories({
-    projectId,
-    userId: 'u',
-    filter: noFilter,
-    order: 'desc',
-    after: null,
-    limit: 100,
-    ...more,
-  });
+/** Completes every task of the storage, whatever its state: the tests share one queue. */
+export async function drainTasks({ storage, endLeases }: Opened): Promise<void> {
+  await endLeases?.();
+  // So late that every lease has ended, with a horizon that every waiting task is beyond.
+  const late = { owner: 'drain', now: 1e12, leaseMs, horizon: -1, limit: 1_000 };
+  for (;;) {
+    const tasks = await storage.claimTasks(late);
+    if (tasks.length === 0) return;
+    for (const task of tasks) await complete(storage, task, 0);
+  }
 }

@@ -1,15 +1,15 @@
+import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { backupDatabase, restoreDatabase } from '../../server/storage/sqlite/backup.ts';
+import { basename, join } from 'node:path';
+import { backupDatabase, restoreDatabase } from '../../server/storage/sqlite/admin/backup.ts';
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
-import { memory, save } from './fixtures.ts';
+import { countIn, fill } from './sqlite.ts';
 
-/* A database that another process has open, and is about to close, or is not. */
+/* A database that another process has open, for a moment or for long. */
 
 const briefMs = 700;
-const longMs = 60_000;
 const holds = `
   import { Database } from 'bun:sqlite';
   const db = new Database(process.env.DATABASE);
@@ -24,15 +24,13 @@ const path = join(folder, 'memory.db');
 const backup = join(folder, 'backup.db');
 
 beforeAll(async () => {
-  const storage = openSqlite(path, { exclusive: true });
-  await save(storage, memory());
-  await storage.close();
+  await fill(path, 1);
   backupDatabase(path, backup);
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A process that has the database, in this locking mode of SQLite's, for so long. */
+/** A process that has the database open, in this locking mode of SQLite's, for so long. */
 async function startHolder(mode: 'normal' | 'exclusive', heldMs: number) {
   const holder = Bun.spawn([process.execPath, '-e', holds], {
     env: { ...process.env, DATABASE: path, MODE: mode, HELD_MS: String(heldMs) },
@@ -43,30 +41,48 @@ async function startHolder(mode: 'normal' | 'exclusive', heldMs: number) {
   return holder;
 }
 
-test('is opened once the other one has closed it', async () => {
+test('a database that another program holds is opened once that has closed it', async () => {
   const holder = await startHolder('exclusive', briefMs);
-  const storage = openSqlite(path, { exclusive: false });
+  const storage = await openSqlite(path);
   expect(await storage.listKeys()).toEqual([]);
   await storage.close();
   expect(await holder.exited).toBe(0);
 });
 
-test('is restored once the other one has closed it', async () => {
+test('a database that another program holds is restored once that has closed it', async () => {
   const holder = await startHolder('normal', briefMs);
   expect(restoreDatabase(backup, path, 'now').memories).toBe(1);
   expect(await holder.exited).toBe(0);
 });
 
-test('is neither opened nor moved while the other one keeps it', async () => {
-  const holder = await startHolder('exclusive', longMs);
-  const begun = performance.now();
-  expect(() => openSqlite(path, { exclusive: false })).toThrow('another program has');
-  expect(() => restoreDatabase(backup, path, 'never')).toThrow('another program has');
-  // Five seconds each.
-  expect(performance.now() - begun).toBeLessThan(15_000);
-  expect(readdirSync(folder).filter((name) => /never|restoring/.test(name))).toEqual([]);
-  holder.kill();
-  await holder.exited;
-  const storage = openSqlite(path, { exclusive: false });
-  await storage.close();
+const source = join(import.meta.dir, '../../server/storage/sqlite');
+const opens = `
+  import { openSqlite } from '${source}/open.ts';
+  await openSqlite(process.env.DATABASE);
+`;
+const restores = `
+  import { restoreDatabase } from '${source}/admin/backup.ts';
+  restoreDatabase(process.env.BACKUP, process.env.DATABASE, 'never');
+`;
+
+// In processes of their own and at once, since each waits for five seconds.
+test.concurrent.each([
+  ['locked', 'opened', opens, 'PRAGMA locking_mode = exclusive'],
+  ['locked', 'replaced by a restore', restores, 'PRAGMA locking_mode = exclusive'],
+  ['read', 'replaced by a restore', restores, 'BEGIN'],
+])('a database that stays %s by another program is not %s', async (_, what, source, hold) => {
+  const held = join(folder, `${hold.length} ${what}.db`);
+  copyFileSync(backup, held);
+  const other = new Database(held);
+  other.run('PRAGMA journal_mode = wal');
+  other.run(hold);
+  other.run('SELECT 1 FROM sqlite_schema');
+  const env = { ...process.env, DATABASE: held, BACKUP: backup };
+  const child = Bun.spawn([process.execPath, '-e', source], { env, stderr: 'pipe' });
+  expect(await child.stderr.text()).toContain('another program has');
+  expect(await child.exited).not.toBe(0);
+  other.close(true);
+  const left = readdirSync(folder).filter((name) => name.startsWith(basename(held)));
+  expect(left.filter((name) => /never|restoring/.test(name))).toEqual([]);
+  expect(countIn(held)).toBe(1);
 });

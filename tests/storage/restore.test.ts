@@ -17,12 +17,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { backupDatabase, restoreDatabase } from '../../server/storage/sqlite/backup.ts';
-import { diagnose } from '../../server/storage/sqlite/doctor.ts';
+import { backupDatabase, restoreDatabase } from '../../server/storage/sqlite/admin/backup.ts';
+import { diagnose } from '../../server/storage/sqlite/admin/doctor.ts';
+import { openKeyAdmin } from '../../server/storage/sqlite/admin/keys.ts';
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
-import { memory, save } from './fixtures.ts';
+import { rejectionOf } from '../support/thrown.ts';
+import { countIn, fill, saveMany, saveOne } from './sqlite.ts';
 
-/* What a restore meets: logs that were left, others who read, disks that fail. */
+/* What a restore finds: leftover logs and journals, programs that read, damaged files. */
 
 let folder: string;
 let path: string;
@@ -38,34 +40,16 @@ beforeEach(async () => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-async function fill(file: string, count: number): Promise<void> {
-  const storage = openSqlite(file, { exclusive: true });
-  for (let n = 0; n < count; n += 1) await save(storage, memory({ content: `text ${n}` }));
-  await storage.close();
-}
-
 /** As a killed server leaves it: what was written last is in the log alone. */
 async function leaveLog(file: string, count: number): Promise<void> {
-  const storage = openSqlite(path, { exclusive: true });
-  for (let n = 0; n < count; n += 1) await save(storage, memory({ content: `late ${n}` }));
+  const storage = await openSqlite(path);
+  await saveMany(storage, count, 'late');
   for (const part of ['', '-wal']) copyFileSync(path + part, `${folder}/killed.db${part}`);
   await storage.close();
   for (const part of ['', '-wal']) renameSync(`${folder}/killed.db${part}`, file + part);
 }
 
-function countIn(file: string): number {
-  const db = new Database(file, { readonly: true });
-  try {
-    expect(db.prepare('PRAGMA integrity_check').values()).toEqual([['ok']]);
-    const { n } = db.prepare('SELECT count(*) AS n FROM memories').get() as { n: number };
-    return n;
-  } finally {
-    // Else it stays open until it is collected.
-    db.close(true);
-  }
-}
-
-test('a log that was left without its file is set aside, not taken for the restored one', async () => {
+test('a restore sets a log without its file aside, and does not apply it to the restored file', async () => {
   await leaveLog(path, 40);
   rmSync(path);
   const { memories, kept } = restoreDatabase(backup, path, 'now');
@@ -75,14 +59,14 @@ test('a log that was left without its file is set aside, not taken for the resto
   expect(countIn(path)).toBe(3);
 });
 
-test('what was there is kept whole, its log included', async () => {
+test('a restore keeps the former database whole, its log included', async () => {
   await leaveLog(path, 40);
   const { kept } = restoreDatabase(backup, path, 'now');
   expect(countIn(kept ?? '')).toBe(43);
   expect(countIn(path)).toBe(3);
 });
 
-test('a file too broken to be opened is kept with its log', async () => {
+test('a restore keeps a file that is too damaged to open, with its log', async () => {
   await leaveLog(path, 40);
   writeFileSync(path, 'no database at all '.repeat(1_000));
   restoreDatabase(backup, path, 'now');
@@ -92,26 +76,14 @@ test('a file too broken to be opened is kept with its log', async () => {
   expect(bytes).toContain('late 39');
 });
 
-test('nothing is changed while another program has the file open', () => {
-  const other = new Database(path, { readonly: true });
-  const read = other.prepare('SELECT count(*) FROM memories');
-  read.get();
-  expect(() => restoreDatabase(backup, path, 'now')).toThrow('another program has');
-  read.finalize();
-  other.close(true);
-  expect(readdirSync(folder).filter((name) => /before|restoring/.test(name))).toEqual([]);
-  expect(countIn(path)).toBe(3);
-  expect(restoreDatabase(backup, path, 'later').memories).toBe(3);
-});
-
-test('a backup with a log of its own is restored with what is in it', async () => {
+test('a restore takes the log of a backup into account', async () => {
   const crashed = join(folder, 'crashed.db');
   await leaveLog(crashed, 20);
   expect(restoreDatabase(crashed, join(folder, 'new.db'), 'now').memories).toBe(23);
   expect(countIn(join(folder, 'new.db'))).toBe(23);
 });
 
-test('a restored database is for its owner alone, whatever the backup was', () => {
+test('a restored database is readable by its owner alone, whatever the mode of the backup', () => {
   const open = join(folder, 'open.db');
   copyFileSync(backup, open);
   chmodSync(open, 0o644);
@@ -119,10 +91,10 @@ test('a restored database is for its owner alone, whatever the backup was', () =
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test('a restore that was ended between its two moves is no empty database at the next start', () => {
+test('a server does not start on an empty database after a restore that was killed halfway', async () => {
   renameSync(path, `${path}.before-now`);
   copyFileSync(backup, `${path}.restoring`);
-  expect(() => openSqlite(path, { exclusive: true })).toThrow('a restore did not end');
+  expect((await rejectionOf(openSqlite(path))).message).toContain('a restore did not end');
   expect(existsSync(path)).toBe(false);
   // Neither is it after another one that fails.
   expect(() => restoreDatabase(join(folder, 'none.db'), path, 'later')).toThrow('no backup');
@@ -130,14 +102,14 @@ test('a restore that was ended between its two moves is no empty database at the
   expect(() => restoreDatabase(join(folder, 'bad.db'), path, 'later')).toThrow(
     'not a sound backup',
   );
-  expect(() => openSqlite(path, { exclusive: true })).toThrow('a restore did not end');
+  expect((await rejectionOf(openSqlite(path))).message).toContain('a restore did not end');
   // What was on its way is as good as the backup.
   restoreDatabase(`${path}.restoring`, path, 'later');
   expect(countIn(path)).toBe(3);
   expect(readdirSync(folder).filter((name) => name.includes('restoring'))).toEqual([]);
 });
 
-test('a journal that a fault left is set aside, not rolled into the restored file', () => {
+test('a restore sets a leftover journal aside, and does not apply it to the restored file', () => {
   const other = new Database(join(folder, 'other.db'));
   other.run('PRAGMA journal_mode = DELETE');
   other.run('CREATE TABLE t (x)');
@@ -153,14 +125,14 @@ test('a journal that a fault left is set aside, not rolled into the restored fil
   expect(countIn(path)).toBe(3);
 });
 
-test('a backup that cannot be written leaves nothing behind', () => {
+test('a backup that fails leaves no file behind', () => {
   const sick = join(folder, 'sick.db');
   writeFileSync(sick, 'no database at all '.repeat(1_000));
   expect(() => backupDatabase(sick, join(folder, 'copy.db'))).toThrow();
   expect(readdirSync(folder).filter((name) => name.startsWith('copy.db'))).toEqual([]);
 });
 
-test('a backup removes what others of its name left that were killed, and nothing else', () => {
+test('a backup removes the partial files of killed backups, and those of running ones not', () => {
   const target = join(folder, 'copy.db');
   const ended = Bun.spawnSync(['true']).pid;
   const [orphan, running] = [`${target}.${ended}.partial`, `${target}.${process.ppid}.partial`];
@@ -170,7 +142,7 @@ test('a backup removes what others of its name left that were killed, and nothin
   expect(left).toEqual([basename(running)]);
 });
 
-test('an empty file is no backup, and no sound database', () => {
+test('an empty file is refused as a backup, and reported by the doctor', () => {
   writeFileSync(backup, '');
   expect(() => restoreDatabase(backup, path, 'now')).toThrow(
     `${backup} is not a backup: it is empty`,
@@ -183,14 +155,13 @@ test('an empty file is no backup, and no sound database', () => {
 });
 
 for (const lost of ['missing', 'empty']) {
-  test(`a log whose file is ${lost} is not thrown away`, async () => {
+  test(`a log whose file is ${lost} is not deleted by a start, a command or a backup`, async () => {
     await leaveLog(path, 40);
     const { size } = statSync(`${path}-wal`);
     rmSync(path);
     if (lost === 'empty') writeFileSync(path, '');
-    for (const exclusive of [true, false]) {
-      expect(() => openSqlite(path, { exclusive })).toThrow('is missing or empty');
-    }
+    expect((await rejectionOf(openSqlite(path))).message).toContain('is missing or empty');
+    expect(() => openKeyAdmin(path)).toThrow('is missing or empty');
     const link = join(folder, 'link.db');
     symlinkSync(path, link);
     expect(() => backupDatabase(link, join(folder, 'copy.db'))).toThrow();
@@ -199,29 +170,29 @@ for (const lost of ['missing', 'empty']) {
   });
 }
 
-test('a second name by a hard link is refused, under both names', () => {
+test('a database with a second hard link is refused under both names', async () => {
   const second = join(folder, 'second.db');
   linkSync(path, second);
   for (const name of [path, second]) {
-    expect(() => openSqlite(name, { exclusive: true })).toThrow('another name by a hard link');
+    expect((await rejectionOf(openSqlite(name))).message).toContain('another name by a hard link');
   }
 });
 
-test('a link that leads to nothing yet is the file that it leads to', async () => {
+test('a symbolic link to a missing file creates that file, under one lock', async () => {
   const link = join(folder, 'link.db');
   const file = join(folder, 'elsewhere.db');
   symlinkSync('elsewhere.db', link);
-  const storage = openSqlite(link, { exclusive: true });
+  const storage = await openSqlite(link);
   try {
-    await save(storage, memory({ content: 'a' }));
-    expect(() => openSqlite(file, { exclusive: true })).toThrow('already running');
+    await saveOne(storage);
+    expect((await rejectionOf(openSqlite(file))).message).toContain('already running');
   } finally {
     await storage.close();
   }
   expect(countIn(file)).toBe(1);
 });
 
-test('a link is followed as the system does, and not for ever', async () => {
+test('symbolic links are followed relative to their folder, and a loop is refused', async () => {
   const deep = join(folder, 'x', 'y');
   mkdirSync(deep, { recursive: true });
   symlinkSync('../else.db', join(deep, 'm.db'));
@@ -230,16 +201,16 @@ test('a link is followed as the system does, and not for ever', async () => {
   expect(countIn(join(folder, 'x', 'else.db'))).toBe(1);
   const loop = join(folder, 'loop.db');
   symlinkSync('loop.db', loop);
-  expect(() => openSqlite(loop, { exclusive: true })).toThrow('a link that leads to no file');
+  expect((await rejectionOf(openSqlite(loop))).message).toContain('a link that leads to no file');
 });
 
-test('a file of another program is called that, whatever version it bears', () => {
+test('a file of another program is refused as such, whatever its schema version', async () => {
   const foreign = join(folder, 'foreign.db');
   const db = new Database(foreign);
   db.run('CREATE TABLE t (x)');
   db.run('PRAGMA user_version = 7');
   db.close(true);
-  expect(() => openSqlite(foreign, { exclusive: true })).toThrow('of another program');
+  expect((await rejectionOf(openSqlite(foreign))).message).toContain('of another program');
   // Nor is it one to be replaced by a backup.
   expect(JSON.stringify(diagnose(foreign, Date.now()))).not.toContain('memory restore');
 });

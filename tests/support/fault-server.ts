@@ -133,6 +133,9 @@ export const aMemory = {
   source: null,
   externalId: null,
   status: 'complete',
+  version: 1,
+  occurredAt: null,
+  expiresAt: null,
   createdAt: '2026-11-20T10:00:00.000Z',
   updatedAt: '2026-11-20T10:00:00.000Z',
 };

@@ -1,62 +1,84 @@
-import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
-import { sqlitePath } from '../../server/config.ts';
-import { openSqlite } from '../../server/storage/sqlite/open.ts';
-import type { Job, Storage } from '../../server/storage/storage.ts';
-import { ask, bodyOf, getStatus, newUser } from './http.ts';
+import { Database } from 'bun:sqlite';
+import { sqlitePath } from '../../server/storage/open.ts';
+import { ingest, newUser, whenComplete } from './http.ts';
 import type { TestServer } from './server.ts';
-import { until } from './until.ts';
 
-/** A document whose work the test has claimed, so that it stays `processing`. */
+/** A document whose task the test holds under a lease of its own, so that it stays `processing`. */
 export type HeldRecord = {
   memoryId: string;
   userId: string;
   externalId: string;
-  /** Ends the work as failed; false where it is no longer ours to end. */
+  /** Ends the task as failed; false where the lease is no longer held. */
   fail(errorMessage: string): Promise<boolean>;
 };
 
-const heldId = 'held';
+const externalId = 'held';
+/** No claim of the server's worker ends a lease of this length. */
+const leasedUntil = Number.MAX_SAFE_INTEGER;
 
-/** Accepts a document and holds it back. The server's worker keeps away from what is claimed. */
+/**
+ * Ingests a document, lets the server process it, and then sets its task back to running under
+ * another owner: so there is no race with the worker. A restart of the server takes it back.
+ */
 export async function holdRecord(server: TestServer): Promise<HeldRecord> {
-  const storage = openSqlite(sqlitePath(server.databaseUrl), { exclusive: false });
   const userId = newUser();
-  // The worker may be quicker; then the same record is sent again.
-  const job = await until(() => claimLast(server, storage, userId));
-  await storage.close();
+  const record = { userId, externalId, data: { text: 'held back' } };
+  const { memoryId } = await ingest(server, '/v1/ingest/document', record);
+  await whenComplete(server, memoryId);
+  const lease = inDatabase(server, (db) => hold(db, memoryId));
   return {
-    memoryId: job.memoryId,
+    memoryId,
     userId,
-    externalId: heldId,
-    async fail(errorMessage) {
-      const again = openSqlite(sqlitePath(server.databaseUrl), { exclusive: false });
-      const failed = await again.failJob({ ...job, now: Date.now(), retryAt: null, errorMessage });
-      await again.close();
-      // For the server that was another process: its reads may be a moment behind.
-      if (failed)
-        await until(async () => (await getStatus(server, job.memoryId)).status === 'failed');
-      return failed;
-    },
+    externalId,
+    fail: async (errorMessage) => inDatabase(server, (db) => fail(db, lease, errorMessage)),
   };
 }
 
-/** Sends the record behind others that keep the worker busy, and claims it before the worker. */
-async function claimLast(server: TestServer, storage: Storage, userId: string) {
-  const document = (user: string, externalId: string) => {
-    return { type: 'document', userId: user, externalId, data: { text: 'held back' } };
-  };
-  const others = Array.from({ length: 300 }, (_, index) => document(`${userId}-o`, `${index}`));
-  const body = { items: [...others, document(userId, heldId)] };
-  const { items } = bodyOf<BatchAccepted>(
-    await ask(server, 'POST', '/v1/ingest/batch', { body }),
-    202,
-  );
-  const jobs = await storage.claimJobs({
-    now: Date.now(),
-    horizon: Date.now() + 60_000,
-    limit: 1_000,
-  });
-  const isHeld = ({ memoryId }: Job) => memoryId === items.at(-1)?.memoryId;
-  await Promise.all(jobs.filter((job) => !isHeld(job)).map((job) => storage.releaseJob(job)));
-  return jobs.find(isHeld) ?? null;
+type Lease = { taskId: number; leaseToken: number };
+
+function inDatabase<T>(server: TestServer, work: (db: Database) => T): T {
+  const path = sqlitePath(server.databaseUrl);
+  const db = new Database(path, { create: false, readwrite: true, strict: true });
+  try {
+    db.run('PRAGMA busy_timeout = 5000');
+    return db.transaction(work).immediate(db);
+  } finally {
+    db.close(true);
+  }
+}
+
+/** The change numbers go up, so that a search index that is held in memory reads it again. */
+function hold(db: Database, memoryId: string): Lease {
+  const { rowId } = db
+    .prepare<{ rowId: number }, [string]>(
+      `UPDATE users SET last_change = last_change + 1
+       WHERE (project_id, user_id) = (SELECT project_id, user_id FROM memories WHERE id = ?1)
+       RETURNING (SELECT row_id FROM memories WHERE id = ?1) AS rowId`,
+    )
+    .get(memoryId) ?? { rowId: 0 };
+  db.prepare(
+    `UPDATE memories SET last_change = (SELECT last_change FROM users
+       WHERE users.project_id = memories.project_id AND users.user_id = memories.user_id)
+     WHERE row_id = ?`,
+  ).run(rowId);
+  const lease = db
+    .prepare<Lease, [number, number]>(
+      `UPDATE tasks SET state = 'running', run_at = accepted_at, lease_token = lease_token + 1,
+         lease_owner = 'a test', leased_until = ?, chunks_complete = 0, chunks_total = 0,
+         last_change = NULL
+       WHERE memory_row_id = ? RETURNING task_id AS taskId, lease_token AS leaseToken`,
+    )
+    .get(leasedUntil, rowId);
+  if (lease === null) throw new Error('the document has no task');
+  return lease;
+}
+
+function fail(db: Database, { taskId, leaseToken }: Lease, errorMessage: string): boolean {
+  const { changes } = db
+    .prepare(
+      `UPDATE tasks SET state = 'failed', run_at = NULL, lease_owner = NULL, error_message = ?
+       WHERE task_id = ? AND state = 'running' AND lease_token = ?`,
+    )
+    .run(errorMessage, taskId, leaseToken);
+  return changes > 0;
 }

@@ -9,3 +9,17 @@ export function thrownBy(act: () => unknown): Error {
   }
   throw new Error(`threw nothing, and returned ${Bun.inspect(result)}`);
 }
+
+/**
+ * The error that the promise rejects with; fails the test where it resolves. For what another
+ * thread answers: `expect(…).rejects` waits in a loop of its own, in which no `setImmediate` runs.
+ */
+export async function rejectionOf(promise: Promise<unknown>): Promise<Error> {
+  const outcome = await promise.then(
+    (result) => ({ result }),
+    (error: unknown) => ({ error }),
+  );
+  if ('result' in outcome) throw new Error(`it resolved with ${Bun.inspect(outcome.result)}`);
+  if (outcome.error instanceof Error) return outcome.error;
+  throw new Error(`it rejected with what is no Error: ${String(outcome.error)}`);
+}

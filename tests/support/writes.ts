@@ -64,6 +64,9 @@ export function importable(userId: string): Memory {
     source: origin.source,
     externalId: null,
     status: 'complete',
+    version: 1,
+    occurredAt: null,
+    expiresAt: null,
     createdAt: '2026-11-20T10:00:00.000Z',
     updatedAt: '2026-11-20T10:00:01.000Z',
   };

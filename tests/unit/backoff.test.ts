@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { backoffMs, maxAttempts } from '../../server/queue/backoff.ts';
+import { backoffMs, maxAttempts } from '../../server/tasks/backoff.ts';
 
 const almostOne = 1 - Number.EPSILON;
 const longest = (attempt: number) => backoffMs(attempt, almostOne);
@@ -9,7 +9,7 @@ test('the longest wait doubles with every attempt', () => {
   expect([1, 2, 3, 4, 5].map(longest)).toEqual([999, 1_999, 3_999, 7_999, 15_999]);
 });
 
-test('no wait is over a minute, however often a job failed', () => {
+test('no wait is over a minute, however often a task failed', () => {
   expect([7, 8, 100, 10_000].map(longest)).toEqual([59_999, 59_999, 59_999, 59_999]);
 });
 
@@ -25,12 +25,12 @@ test('every wait is whole milliseconds between none and the longest', () => {
   );
 });
 
-test('the whole range is used, so that jobs that failed together part', () => {
+test('the whole range is used, so that tasks that failed together are tried at different times', () => {
   expect(backoffMs(3, 0)).toBe(0);
   expect(backoffMs(3, 0.5)).toBe(2_000);
 });
 
-test('a job is tried a few times, not once and not for ever', () => {
+test('a task is tried a few times, not once and not for ever', () => {
   expect(maxAttempts).toBeGreaterThan(1);
   expect(maxAttempts).toBeLessThanOrEqual(10);
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { indexInTurns, indexPassages, splitPassages } from '../../server/memory/passages.ts';
-import { countTurns } from '../support/turns.ts';
+import { indexedChunks, splitChunks } from '../../server/memory/chunks.ts';
 
 const targetLength = 1_000;
 
@@ -19,51 +18,53 @@ const texts = fc
   .map((parts) => parts.join(''));
 
 function cut(text: string): string[] {
-  return splitPassages(text).map(({ start, length }) => text.slice(start, start + length));
+  let end = 0;
+  return splitChunks(text).map((length) => {
+    end += length;
+    return text.slice(end - length, end);
+  });
 }
 
-test('who speaks is found with each passage, but for what is too long to be a name', () => {
+/** The texts under which the search index takes the chunks of a memory. */
+function indexedTexts(content: string, metadata: object): string[] {
+  const chunks = indexedChunks(content, JSON.stringify(metadata), splitChunks(content));
+  return chunks.map(({ text }) => text);
+}
+
+test('an author is indexed with each chunk, unless it is too long to be a name', () => {
   const text = 'word '.repeat(1_000);
-  const foldedOf = (author: string) =>
-    indexPassages(text, JSON.stringify({ author })).map(({ folded }) => folded);
-  expect(foldedOf('Ana').every((folded) => folded.includes('ana'))).toBe(true);
-  const long = foldedOf('ana '.repeat(4_000)).join('');
-  expect(long).not.toContain('ana');
+  expect(indexedTexts(text, { author: 'Ana' }).every((one) => one.includes('ana'))).toBe(true);
+  expect(indexedTexts(text, { author: 'ana '.repeat(4_000) }).join('')).not.toContain('ana');
 });
 
-test('a long text is read as any other, with others let in between', async () => {
-  const text = 'Straße um Straße. '.repeat(60_000);
-  const metadata = JSON.stringify({ title: 'Streets', author: 'Ana' });
-  const { value, turns } = await countTurns(async () => indexInTurns(text, metadata));
-  expect(value).toEqual(indexPassages(text, metadata));
-  expect(turns).toBeGreaterThan(5);
+test('a title that the text lacks is indexed with the first chunk alone', () => {
+  const text = 'word '.repeat(1_000);
+  const [first = '', ...rest] = indexedTexts(text, { title: 'Streets' });
+  expect(first).toContain('streets');
+  expect(rest.join('')).not.toContain('streets');
+  const [repeated] = indexedTexts('Streets and houses', { title: 'Streets' });
+  expect(repeated).toBe(indexedTexts('Streets and houses', {})[0] ?? '');
 });
 
-describe('passages of any text', () => {
-  test('stand one after the other and cover it all', () => {
+describe('the chunks of any text', () => {
+  test('follow one another and cover it all', () => {
     const covers = fc.property(texts, (text) => {
-      let end = 0;
-      for (const { start, length } of splitPassages(text)) {
-        expect(start).toBe(end);
-        expect(length).toBeGreaterThan(0);
-        end = start + length;
-      }
-      expect(end).toBe(text.length);
+      expect(cut(text).join('')).toBe(text);
+      expect(splitChunks(text).every((length) => length > 0)).toBe(true);
     });
     fc.assert(covers, { numRuns: 300 });
   });
 
   test('are never longer than the target', () => {
     const fits = fc.property(texts, (text) => {
-      for (const { length } of splitPassages(text))
-        expect(length).toBeLessThanOrEqual(targetLength);
+      for (const length of splitChunks(text)) expect(length).toBeLessThanOrEqual(targetLength);
     });
     fc.assert(fits, { numRuns: 300 });
   });
 
   test('never split a surrogate pair', () => {
     const whole = fc.property(texts, (text) => {
-      for (const passage of cut(text)) expect(passage.isWellFormed()).toBe(true);
+      for (const chunk of cut(text)) expect(chunk.isWellFormed()).toBe(true);
     });
     fc.assert(whole, { numRuns: 300 });
   });
@@ -93,11 +94,11 @@ describe('a cut falls', () => {
     expect(first(`${half}。And a word${half}`)).toBe(`${half}。`);
   });
 
-  test('after a word where there is nothing better', () => {
+  test('after a word where there is no better place', () => {
     expect(first(`${half} word${half}`)).toBe(`${half} `);
   });
 
-  test('in the second half only, so that no passage is a crumb', () => {
+  test('in the second half only, so that no chunk is tiny', () => {
     expect(first(`short\n\n${'x'.repeat(2_000)}`)).toHaveLength(targetLength);
   });
 });
@@ -112,8 +113,8 @@ test.each([
 ])('5 MB of %s are cut in linear time', (_, unit) => {
   const text = unit.repeat(Math.ceil(5_000_000 / unit.length));
   const begin = performance.now();
-  const passages = splitPassages(text);
+  const chunks = splitChunks(text);
   // A tenth of this is usual; anything quadratic would take hours.
   expect(performance.now() - begin).toBeLessThan(3_000);
-  expect(passages.length).toBeGreaterThanOrEqual(text.length / targetLength);
+  expect(chunks.length).toBeGreaterThanOrEqual(text.length / targetLength);
 });

@@ -31,7 +31,8 @@ test('the hash is SHA-256 in hex', () => {
 
 test('what is stored tells keys apart and holds no key', () => {
   const key = makeKey();
-  const about = { project: 'shop', name: 'first run', createdAt: 1, expiresAt: null };
+  const kind = { userId: 'ada', readOnly: true, expiresAt: null };
+  const about = { project: 'shop', name: 'first run', createdAt: 1, ...kind };
   const stored = keyToStore(key, about);
   expect(stored).toMatchObject({ ...about, hash: hashKey(key), prefix: key.slice(0, 7) });
   expect(stored.lastFour).toBe(key.slice(-4));

@@ -97,15 +97,11 @@ test("the caller's own metadata wins over the descriptive fields", () => {
   });
 });
 
-test('the envelope is taken over, and its gaps are null', () => {
+test('the fields of the record become those of the memory, and what is left out is null', () => {
   const record = { ...ticket, source: 'zendesk', externalId: '1182' };
-  const { id, type, source, externalId, passages } = renderRecord(record, 'mem_1');
-  expect({ id, type, source, externalId, passages }).toEqual({
-    id: 'mem_1',
-    type: 'ticket',
-    source: 'zendesk',
-    externalId: '1182',
-    passages: [],
-  });
+  const named = { id: 'mem_1', userId, type: 'ticket' };
+  const untimed = { occurredAt: null, expiresAt: null };
+  const { content: _, metadata: _json, ...fields } = renderRecord(record, 'mem_1');
+  expect(fields).toEqual({ ...named, source: 'zendesk', externalId: '1182', ...untimed });
   expect(renderRecord(ticket, 'mem_1')).toMatchObject({ source: null, externalId: null });
 });

@@ -1,5 +1,4 @@
 import { Database } from 'bun:sqlite';
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { isDamage } from './errors.ts';
 
 /** How many faults are named; one is enough to refuse a file. */
@@ -12,7 +11,7 @@ export function structuralFaults(db: Database): string[] {
 }
 
 /** Without the look whether indexes and tables agree: about a second for each gigabyte in cache. */
-function coarseFaults(db: Database): string[] {
+export function coarseFaults(db: Database): string[] {
   return faultsBy(db, 'quick_check');
 }
 
@@ -25,24 +24,6 @@ function faultsBy(db: Database, check: 'integrity_check' | 'quick_check'): strin
     if (!isDamage(error)) throw error;
     return [error.message];
   }
-}
-
-/** The coarse faults, found in a thread of its own while the service runs. */
-export function findFaultsInThread(path: string): Promise<string[]> {
-  return new Promise((resolve, reject) => {
-    const thread = new Worker(new URL(import.meta.url), { workerData: { checkedPath: path } });
-    // A check must not keep a server from ending.
-    thread.unref();
-    thread.once('message', resolve);
-    thread.once('error', reject);
-    thread.once('exit', () => reject(new Error('the check ended without a result')));
-  });
-}
-
-if (!isMainThread && typeof workerData?.checkedPath === 'string') {
-  const db = new Database(workerData.checkedPath, { readonly: true });
-  parentPort?.postMessage(coarseFaults(db));
-  db.close(true);
 }
 
 export function damaged(path: string, faults: string[]): Error {

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Page, SearchResult, Storage, StorageHealth } from '../storage.ts';
 import { notRead } from './errors.ts';
+import type { FileCheck } from './file-identity.ts';
 import type { ReaderPool } from './reader-pool.ts';
 import type { KeyReads } from './reader/memories.ts';
 import type { PageReads } from './reader/list.ts';
@@ -9,6 +10,7 @@ import type { WriterClient } from './writer-client.ts';
 /** The threads and the connection behind the storage interface. */
 export type Parts = {
   path: string;
+  fileCheck: FileCheck;
   writer: WriterClient;
   readers: ReaderPool;
   /** On a connection of the HTTP thread; see KeyReads. */
@@ -24,7 +26,8 @@ const longLogBytes = 256 * 1024 * 1024;
 type Operations = Omit<Storage, 'name' | 'findDamage' | 'connection' | 'close'>;
 
 /** Which thread does what, and how it gets there. */
-export function createOperations({ path, writer, readers, keyReads, pageReads }: Parts): Operations {
+export function createOperations(parts: Parts): Operations {
+  const { writer, readers, keyReads, pageReads } = parts;
   const admin = <T>(operation: string, argument: unknown) =>
     writer.write<T>({ projectId: noProject, operation, argument });
 
@@ -105,7 +108,7 @@ export function createOperations({ path, writer, readers, keyReads, pageReads }:
     ensureProject: async (name) => keyReads.findProject(name) ?? (await admin('ensureProject', name)),
 
     maintain: (run) => admin('maintain', run),
-    health: async () => stateOf(path, writer),
+    health: async () => stateOf(parts),
   };
 }
 
@@ -136,8 +139,8 @@ async function page(
   return { items: texts[0] ?? '[]', next: (value as { next: string | null }).next };
 }
 
-function stateOf(path: string, writer: WriterClient): StorageHealth {
-  const fault = writer.fault();
+function stateOf({ path, fileCheck, writer }: Parts): StorageHealth {
+  const fault = fileCheck() ?? writer.fault();
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   const megabytes = Math.round(log / 1_048_576);
   const isLong = log > longLogBytes;

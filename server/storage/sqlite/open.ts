@@ -2,8 +2,10 @@ import { existsSync, statSync } from 'node:fs';
 import type { MessagePort } from 'node:worker_threads';
 import type { Storage, TaskStorage } from '../storage.ts';
 import { createChannel } from '../../threads/channel.ts';
-import { damaged, findFaultsInThread, structuralFaults } from './check.ts';
+import { startThread } from '../../threads/start.ts';
+import { damaged, structuralFaults } from './check.ts';
 import { createOperations } from './client.ts';
+import { watchFile } from './file-identity.ts';
 import { type Lock, lockDatabase } from './lock.ts';
 import { migrate } from './migrate.ts';
 import { canonicalPath } from './path.ts';
@@ -31,6 +33,8 @@ const lockAdvice =
 export type OpenOptions = {
   /** Hears of what goes wrong beside the requests. */
   warn?(message: string, error?: unknown): void;
+  /** What `connection` gave to other threads is dead: they have to connect again. */
+  onReplaced?(): void;
   /** The storage cannot go on, and neither can the service. */
   onEnd?(reason: string): void;
   /** Modules that every thread loads first; tests inject faults by them. */
@@ -43,13 +47,13 @@ export type OpenOptions = {
  * served.
  */
 export async function openSqlite(name: string, options: OpenOptions = {}): Promise<Storage> {
-  const { warn = () => {}, onEnd = () => {}, preload = [] } = options;
+  const { warn = () => {}, onReplaced = () => {}, onEnd = () => {}, preload = [] } = options;
   keepFilesPrivate();
   const path = canonicalPath(name);
   const lock = lockDatabase(path, lockAdvice);
   try {
     prepareFile(path);
-    return await startThreads(path, { lock, warn, onEnd, preload });
+    return await startThreads(path, { lock, warn, onReplaced, onEnd, preload });
   } catch (error) {
     lock.release();
     throw error;
@@ -75,26 +79,47 @@ function isSmall(path: string): boolean {
   return !existsSync(path) || statSync(path).size <= checkedAtOpenBytes;
 }
 
+/** The faults of a large file, found by a thread of its own. A service that stops ends it. */
+function createDamageCheck(path: string, preload: readonly string[]) {
+  let stop = async () => {};
+  return {
+    stop: () => stop(),
+    async findDamage(): Promise<string[]> {
+      if (isSmall(path)) return [];
+      const module = 'server/storage/sqlite/integrity/thread.ts';
+      const lost = (reason: string) => new Error(reason);
+      const thread = startThread({ name: 'integrity', module, data: { path }, preload, lost });
+      stop = async () => thread.terminate();
+      const { value } = await thread.call('check', null);
+      await thread.stop();
+      return value as string[];
+    },
+  };
+}
+
 async function startThreads(
   path: string,
   { lock, ...options }: Required<OpenOptions> & { lock: Lock },
 ): Promise<Storage> {
   const writer = createWriterClient(path, options);
   const readers = createReaderPool(path, options);
+  const damageCheck = createDamageCheck(path, options.preload);
   await writer.ready;
   const db = openForReading(path);
   const keyReads = createKeyReads(db);
-  const parts = { path, writer, readers, keyReads, pageReads: createPageReads(db) };
+  const fileCheck = watchFile(path);
+  const pageReads = createPageReads(db);
+  const parts = { path, fileCheck, writer, readers, keyReads, pageReads };
   return {
     name: 'sqlite',
     ...createOperations(parts),
-    findDamage: async () => (isSmall(path) ? [] : findFaultsInThread(path)),
+    findDamage: damageCheck.findDamage,
     connection() {
       const port = writer.openPort();
       return { data: { kind: 'sqlite', path, port }, transfer: [port] };
     },
     async close() {
-      await readers.stop();
+      await Promise.all([damageCheck.stop(), readers.stop()]);
       db.close(true);
       await writer.stop();
       lock.release();

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { FairQueue } from '../../fair-queue.ts';
 import type { Returned } from '../../threads/channel.ts';
-import { startThread, type Thread } from '../../threads/thread.ts';
+import { startThread, type Thread } from '../../threads/start.ts';
 import { unavailable } from './errors.ts';
 import type { ReaderStart } from './protocol.ts';
 
@@ -56,7 +56,7 @@ export function createReaderPool(
       users: new Set(),
       thread: startThread({
         name: 'reader',
-        module: new URL('./reader/thread.ts', import.meta.url),
+        module: 'server/storage/sqlite/reader/thread.ts',
         data,
         preload: options.preload,
         lost: (reason) => unavailable(`${reason}; try again`),

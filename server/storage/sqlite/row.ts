@@ -11,8 +11,8 @@ export const statusColumn = `CASE ifnull(t.state, 'complete')
 /** A memory's columns under the names of StoredMemory. */
 export const memoryColumns = `m.id, m.user_id AS userId, m.type, m.content, m.metadata, m.source,
   m.external_id AS externalId, m.occurred_at AS occurredAt, m.expires_at AS expiresAt, m.version,
-  m.created_at AS createdAt, max(m.updated_at, ifnull(t.updated_at, 0)) AS updatedAt,
-  ${statusColumn}`;
+  m.created_at AS createdAt,
+  max(m.updated_at, ifnull(t.updated_at, m.updated_at)) AS updatedAt, ${statusColumn}`;
 
 /**
  * Parameters beside a join, and of LIMIT, are written `+?`: SQLite plans by the value of a bare

@@ -1,17 +1,21 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { FairQueue } from '../../fair-queue.ts';
 import type { Returned } from '../../threads/channel.ts';
-import { startThread, type Thread } from '../../threads/thread.ts';
+import { startThread, type Thread } from '../../threads/start.ts';
 import type { WriteResult } from '../storage.ts';
+import { createCheckpointer } from './checkpointer.ts';
 import { outcomeUnknown, unavailable } from './errors.ts';
 import type { WriterNotice, WriterOrder, WriterStart } from './protocol.ts';
-import type { CheckpointOutcome } from './writer/checkpoints.ts';
+import { createRestarts } from './restarts.ts';
 
-/** The writer thread as the HTTP thread sees it, and the checkpoint thread that serves it. */
+/**
+ * The writer thread as the HTTP thread sees it. A thread that ends or falls silent is replaced:
+ * what it had in hand is answered as of unknown outcome, and what is waiting goes on.
+ */
 export type WriterClient = {
   ready: Promise<void>;
   write<T>(request: WriteRequest): Promise<T>;
-  /** A port by which another thread of the process writes. */
+  /** A port by which another thread of the process writes, to this writer thread. */
   openPort(): MessagePort;
   /** Why writes fail now; null where they do not. */
   fault(): string | null;
@@ -30,6 +34,15 @@ export type WriteRequest = {
   cost?: number;
 };
 
+export type WriterOptions = {
+  preload: readonly string[];
+  warn(message: string, error?: unknown): void;
+  /** The writer thread was replaced: ports to the one before are dead. */
+  onReplaced(): void;
+  /** No writer thread stays up. Its reason is the process's. */
+  onEnd(reason: string): void;
+};
+
 type Waiting = WriteRequest & { resolve(returned: Returned): void; reject(error: unknown): void };
 
 /**
@@ -38,60 +51,45 @@ type Waiting = WriteRequest & { resolve(returned: Returned): void; reject(error:
  */
 const maxRowsInHand = 128;
 
-/** A writer that is silent for longer does not come back: a disk that hangs, or an endless loop. */
-const maxSilenceMs = 60_000;
-
-export function createWriterClient(
-  path: string,
-  options: {
-    preload: readonly string[];
-    warn(message: string, error?: unknown): void;
-    /** The writer thread ended. Its reason is the process's. */
-    onEnd(reason: string): void;
-  },
-): WriterClient {
-  const { preload, warn, onEnd } = options;
+export function createWriterClient(path: string, options: WriterOptions): WriterClient {
+  const { preload, warn, onReplaced, onEnd } = options;
   const queue = new FairQueue<Waiting>();
-  const data: WriterStart = { path };
+  const restarts = createRestarts(onEnd);
   let rowsInHand = 0;
   let fault: string | null = null;
   let silence: string | null = null;
-  let syncFailed = false;
-  let isStopping = false;
-
-  const writer = startThread({
-    name: 'writer',
-    module: new URL('./writer/thread.ts', import.meta.url),
-    data,
+  let writer = start();
+  const checkpointer = createCheckpointer(path, {
     preload,
-    lost: (reason) => outcomeUnknown(new Error(reason)),
-    onSilent: (reason) => {
-      warn(reason);
-      silence = reason;
-      setTimeout(endIfSilent, maxSilenceMs).unref();
-    },
-    onEnd,
-    onNotice: (notice) => take(notice as WriterNotice),
+    warn,
+    made: (checkpointed) => order({ checkpointed }),
   });
-  let checkpointer = startCheckpointer();
 
-  function startCheckpointer(): Thread {
+  function start(): Thread {
+    const data: WriterStart = { path };
     return startThread({
-      name: 'checkpoint',
-      module: new URL('./checkpoint/thread.ts', import.meta.url),
+      name: 'writer',
+      module: 'server/storage/sqlite/writer/thread.ts',
       data,
       preload,
-      lost: (reason) => new Error(reason),
-      onSilent: warn,
+      lost: (reason) => outcomeUnknown(new Error(reason)),
+      onSilent(reason) {
+        warn(reason);
+        silence = reason;
+        // In a loop it ends at once; waiting for the disk, when the disk answers.
+        writer.terminate();
+        restarts.expect(reason);
+      },
       onEnd(reason) {
         warn(`${reason}; it is started again`);
-        if (!isStopping) checkpointer = startCheckpointer();
+        if (!restarts.admit(reason)) return;
+        silence = null;
+        fault = null;
+        writer = start();
+        onReplaced();
       },
+      onNotice: (notice) => take(notice as WriterNotice),
     });
-  }
-
-  function endIfSilent(): void {
-    if (!isStopping && reason() !== null && !writer.isResponsive()) onEnd(`${silence} any more`);
   }
 
   function order(message: WriterOrder, transfer: MessagePort[] = []): void {
@@ -101,17 +99,7 @@ export function createWriterClient(
   function take(notice: WriterNotice): void {
     if ('fault' in notice) fault = notice.fault;
     else if ('warning' in notice) warn(notice.warning, notice.error);
-    else void checkpoint();
-  }
-
-  async function checkpoint(): Promise<void> {
-    const unknown: CheckpointOutcome = { syncFailed: false };
-    const made = await checkpointer.call('checkpoint', null).then(
-      ({ value }) => value as CheckpointOutcome,
-      () => unknown,
-    );
-    syncFailed ||= made.syncFailed;
-    order({ checkpointed: made });
+    else checkpointer.checkpoint();
   }
 
   /** Hands over what waits, from the projects in turn, as much as fits into the writer's hands. */
@@ -134,15 +122,10 @@ export function createWriterClient(
     writer.call(operation, argument, texts).then(resolve, reject).then(done, done);
   }
 
-  function reason(): string | null {
-    if (silence !== null && writer.isResponsive()) silence = null;
-    return silence ?? fault;
-  }
-
   return {
     ready: Promise.all([writer.ready, checkpointer.ready]).then(() => {}),
     async write<T>(request: WriteRequest): Promise<T> {
-      const why = reason();
+      const why = silence ?? fault;
       if (why !== null) throw unavailable(`${why}; nothing was stored`);
       const { value, texts } = await new Promise<Returned>((resolve, reject) => {
         queue.push(request.projectId, { ...request, resolve, reject });
@@ -158,17 +141,13 @@ export function createWriterClient(
       order({ port: port1 }, [port1]);
       return port2;
     },
-    fault: reason,
-    warning: () => (syncFailed ? fileNotSynced : null),
+    fault: () => silence ?? fault,
+    warning: () => checkpointer.warning(),
     async stop() {
-      isStopping = true;
+      restarts.stop();
       await checkpointer.stop();
       // The writer closes last, and leaves a log that the file may lack to the next start.
       await writer.stop();
     },
   };
 }
-
-const fileNotSynced =
-  'the disk did not take the database file; look at the disk, then restart the service: until then ' +
-  'everything is stored, but the log only grows';

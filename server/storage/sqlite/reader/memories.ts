@@ -79,7 +79,8 @@ export function prepareStatus(db: Database): KeyReads['getStatus'] {
        ifnull(t.chunks_complete, 0) AS chunksComplete, ifnull(t.chunks_total, 0) AS chunksTotal,
        iif(t.task_id IS NULL, m.content, NULL) AS savedContent,
        ifnull(t.attempts, 0) AS attempts, t.error_message AS errorMessage,
-       m.created_at AS createdAt, max(m.updated_at, ifnull(t.updated_at, 0)) AS updatedAt
+       m.created_at AS createdAt,
+       max(m.updated_at, ifnull(t.updated_at, m.updated_at)) AS updatedAt
      FROM ${memoriesWithTasks} WHERE m.project_id = +? AND m.id = +? AND ${notExpired}`,
   );
   return ({ projectId, id, now, onlyUserId = null }) => {

@@ -26,7 +26,8 @@ export type Thread = Channel & {
 
 export type ThreadOptions = {
   name: string;
-  module: URL;
+  /** The path of its module from the root of the repository: a `thread.ts`. */
+  module: string;
   data: unknown;
   transfer?: readonly unknown[];
   /** Modules that are loaded first; tests inject faults by them. */
@@ -118,5 +119,11 @@ function startWorker({ name, module, data, transfer = [], preload = [] }: Thread
     // A Worker of Bun takes it, and the types of Node do not know it.
     preload: [...preload],
   };
-  return new Worker(module, settings);
+  return new Worker(urlOf(module), settings);
+}
+
+/** In an executable every `thread.ts` is an entry point, under its path from the root. */
+function urlOf(module: string): URL {
+  const isSource = import.meta.url.endsWith('/server/threads/start.ts');
+  return new URL(isSource ? `../../${module}` : `./${module}`, import.meta.url);
 }

@@ -1,0 +1,66 @@
+import { startThread, type Thread } from '../../threads/start.ts';
+import type { CheckpointOutcome } from './writer/checkpoints.ts';
+
+/** The checkpoint thread as the HTTP thread sees it. One that ends or hangs is replaced. */
+export type Checkpointer = {
+  ready: Promise<void>;
+  checkpoint(): void;
+  warning(): string | null;
+  stop(): Promise<void>;
+};
+
+const fileNotSynced =
+  'the disk did not take the database file; look at the disk, then restart the service: until then ' +
+  'everything is stored, but the log only grows';
+
+export function createCheckpointer(
+  path: string,
+  options: {
+    preload: readonly string[];
+    warn(message: string, error?: unknown): void;
+    /** After every checkpoint that was asked for, whatever became of it. */
+    made(outcome: CheckpointOutcome): void;
+  },
+): Checkpointer {
+  const { preload, warn, made } = options;
+  let syncFailed = false;
+  let isStopping = false;
+  let thread = start();
+
+  function start(): Thread {
+    return startThread({
+      name: 'checkpoint',
+      module: 'server/storage/sqlite/checkpoint/thread.ts',
+      data: { path },
+      preload,
+      lost: (reason) => new Error(reason),
+      onSilent(reason) {
+        warn(reason);
+        thread.terminate();
+      },
+      onEnd(reason) {
+        warn(`${reason}; it is started again`);
+        if (!isStopping) thread = start();
+      },
+    });
+  }
+
+  return {
+    ready: thread.ready,
+    checkpoint() {
+      thread.call('checkpoint', null).then(
+        ({ value }) => {
+          const outcome = value as CheckpointOutcome;
+          syncFailed ||= outcome.syncFailed;
+          made({ syncFailed });
+        },
+        () => made({ syncFailed }),
+      );
+    },
+    warning: () => (syncFailed ? fileNotSynced : null),
+    stop() {
+      isStopping = true;
+      return thread.stop();
+    },
+  };
+}

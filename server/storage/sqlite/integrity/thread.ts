@@ -1,0 +1,18 @@
+import { workerData } from 'node:worker_threads';
+import { announced, openInbox, parent, watched } from '../../../threads/serve.ts';
+import { coarseFaults } from '../check.ts';
+import { openForReading } from '../settings.ts';
+
+/* A thread for the check of a large file, which takes about a second for each gigabyte in cache. */
+
+const { path } = workerData as { path: string };
+const db = openForReading(path);
+const inbox = openInbox(parent(), (call) => {
+  try {
+    call.reply(announced(() => coarseFaults(db)));
+  } catch (error) {
+    call.fail(error);
+  }
+  inbox.flushReplies();
+});
+watched(() => db.close(true));

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { rejectionOf } from '../support/thrown.ts';
+import {
+  bodyOf,
+  deletedBody,
+  imported,
+  keyed,
+  memory,
+  newProject,
+  type Opened,
+  type OpenStorage,
+  type Project,
+  record,
+} from './fixtures.ts';
+
+const expiresAt = 5_000;
+const before = { now: 4_999, at: 4_999 };
+const after = { now: 5_000, at: 5_000 };
+
+/** Memories past their `expiresAt`: they do not exist, and maintenance removes them. */
+export function testExpiry(name: string, open: OpenStorage): void {
+  describe(`${name}: an expired memory`, () => {
+    let opened: Opened;
+    let project: Project;
+    const maintain = (now: number) => opened.storage.maintain({ now, elapsedMs: 0 });
+    beforeAll(async () => {
+      opened = await open();
+    });
+    beforeEach(async () => {
+      project = await newProject(opened);
+      // What earlier tests left is not counted.
+      await maintain(after.now);
+    });
+    afterAll(() => opened.dispose());
+
+    test('is found by no read from the very moment on, and by every read before', async () => {
+      const given = memory({ expiresAt, content: 'short lived' });
+      const other = memory({ content: 'long lived' });
+      await project.save(given);
+      await project.save(other);
+      const filter = { type: 'memory' } as const;
+      const cases: [at: typeof before, ids: string[]][] = [
+        [before, [given.id, other.id].sort()],
+        [after, [other.id]],
+      ];
+      for (const [at, ids] of cases) {
+        const read = { now: at.now };
+        const sorted = (found: { id: string }[]) => found.map(({ id }) => id).sort();
+        expect((await project.get(given.id, read)) !== null).toBe(ids.length === 2);
+        expect((await project.status(given.id, read)) !== null).toBe(ids.length === 2);
+        const statuses = await project.statuses([given.id, other.id], read);
+        expect(statuses.map(({ memoryId }) => memoryId).sort()).toEqual(ids);
+        expect(sorted(await project.list('u', read))).toEqual(ids);
+        expect(sorted(await project.list('u', { ...read, filter }))).toEqual(ids);
+        expect(sorted(await project.search('lived', read))).toEqual(ids);
+        expect(sorted((await project.exportPage(read)).items)).toEqual(ids);
+        const own = { ...read, onlyUserId: 'u' };
+        expect(sorted((await project.exportPage(own)).items)).toEqual(ids);
+      }
+    });
+
+    test('cannot be updated or deleted', async () => {
+      const given = memory({ expiresAt });
+      await project.save(given);
+      const missing = { code: 'not_found' };
+      const update = project.update(given.id, { expiresAt: null }, after);
+      expect(await rejectionOf(update)).toMatchObject(missing);
+      expect(await rejectionOf(project.remove(given.id, after))).toMatchObject(missing);
+      await project.update(given.id, { expiresAt: null }, before);
+      expect(await project.get(given.id, after)).toMatchObject({ expiresAt: null });
+    });
+
+    test('is removed by maintenance with its task, and one that is not due is kept', async () => {
+      const kept = memory({ expiresAt: 9_000, content: 'kept' });
+      await project.save(kept);
+      await project.save(memory({ expiresAt, userId: 'gone' }));
+      await project.accept([record({ expiresAt })]);
+      expect((await opened.storage.taskQueueState()).pending).toBe(1);
+      expect(await maintain(before.now)).toMatchObject({ expiredMemories: 0 });
+      expect(await maintain(after.now)).toMatchObject({ expiredMemories: 2, more: false });
+      expect((await opened.storage.taskQueueState()).pending).toBe(0);
+      expect((await project.users()).items).toMatchObject([{ userId: 'u', memories: 1 }]);
+      expect(await project.list('u', before)).toMatchObject([{ id: kept.id }]);
+      expect(await project.search('hello', before)).toEqual([]);
+    });
+
+    test('is removed in bounded parts, and maintenance says that there is more', async () => {
+      const many = Array.from({ length: 450 }, () => imported({ expiresAt }));
+      await project.import(many);
+      const runs = [
+        await maintain(after.now),
+        await maintain(after.now),
+        await maintain(after.now),
+      ];
+      expect(runs.map(({ more }) => more)).toEqual([true, true, false]);
+      expect(runs.reduce((sum, { expiredMemories }) => sum + expiredMemories, 0)).toBe(450);
+      expect((await project.users()).items).toEqual([]);
+    });
+
+    test('takes its text out of replayed responses, before and after maintenance', async () => {
+      const given = memory({ expiresAt, content: 'secret' });
+      const idempotency = keyed('save');
+      const saved = await project.save(given, { idempotency });
+      const replay = (at: { at: number }) => project.save(given, { ...at, idempotency });
+      expect(await replay(before)).toEqual({ ...saved, replayed: true });
+      const body = deletedBody(given.id);
+      const cut = { status: 201, body, memoryId: given.id, version: null };
+      expect(await replay(after)).toEqual({ response: cut, replayed: true });
+      await maintain(after.now);
+      expect(await replay(before)).toEqual({ response: cut, replayed: true });
+    });
+
+    test('is not replaced by a save or an ingest with its external id', async () => {
+      const origin = { source: 's', externalId: 'e' };
+      const given = memory({ ...origin, expiresAt, content: 'former' });
+      await project.save(given);
+      const saved = await project.save(memory({ ...origin, content: 'later' }), after);
+      expect(saved.response.status).toBe(201);
+      const { id } = bodyOf(saved);
+      expect(await project.get(id, after)).toMatchObject({ version: 1, createdAt: after.at });
+      const ingested = memory({ ...origin, source: 't', expiresAt });
+      await project.save(ingested);
+      const [accepted = ''] = await project.accept([record({ ...origin, source: 't' })], after);
+      expect(accepted).not.toBe(ingested.id);
+      await maintain(after.now);
+      expect(await project.list('u', after)).toHaveLength(2);
+      expect((await project.users()).items).toMatchObject([{ memories: 2 }]);
+    });
+
+    test('is not counted by the erasure of its user, which removes it', async () => {
+      const given = memory({ expiresAt, content: 'former' });
+      await project.save(given);
+      await project.save(memory());
+      expect(bodyOf<object>(await project.erase('u', after))).toEqual({ deleted: 1 });
+      expect(await project.get(given.id, before)).toBeNull();
+    });
+
+    test('does not keep an import from bringing its id or its external id', async () => {
+      const origin = { source: 's', externalId: 'e' };
+      const given = memory({ ...origin, expiresAt });
+      await project.save(given);
+      const again = imported({ ...origin, id: given.id, content: 'again' });
+      expect(await project.import([again], after)).toMatchObject({ imported: 1, skipped: 0 });
+      expect(await project.get(given.id, after)).toMatchObject({ content: 'again' });
+    });
+  });
+}

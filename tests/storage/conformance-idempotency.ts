@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { limits } from '../../sdk/contract/limits.ts';
+import type { WriteResult } from '../../server/storage/storage.ts';
+import { rejectionOf } from '../support/thrown.ts';
+import {
+  deletedBody,
+  imported,
+  keyed,
+  memory,
+  newProject,
+  type Opened,
+  type OpenStorage,
+  type Project,
+  record,
+  type WriteFields,
+} from './fixtures.ts';
+
+const idempotency = keyed('k');
+const day = 24 * 60 * 60 * 1_000;
+const kept = limits.idempotencyKeptMs;
+
+type KeyedWrite = (project: Project, write: WriteFields) => Promise<WriteResult | object>;
+
+/** Every write, for a project that has `mem_known`. */
+const writes: [name: string, write: KeyedWrite][] = [
+  ['saveMemory', (project, write) => project.save(memory(), write)],
+  ['updateMemory', (project, write) => project.update('mem_known', { content: 'x' }, write)],
+  ['deleteMemory', (project, write) => project.remove('mem_known', write)],
+  ['eraseUser', (project, write) => project.erase('u', write)],
+  ['acceptRecords', (project, write) => project.accept([record(), record()], write)],
+  ['importMemories', (project, write) => project.import([imported(), imported()], write)],
+];
+
+/** One effect and one response for each idempotency key. */
+export function testIdempotency(name: string, open: OpenStorage): void {
+  describe(`${name}: idempotency`, () => {
+    let opened: Opened;
+    let project: Project;
+    beforeAll(async () => {
+      opened = await open();
+    });
+    beforeEach(async () => {
+      project = await newProject(opened);
+    });
+    afterAll(() => opened.dispose());
+
+    /** Saves under the key; whether that was a replay. */
+    async function isReplayed(at: number, key = 'k'): Promise<boolean> {
+      return (await project.save(memory(), { at, idempotency: keyed(key) })).replayed;
+    }
+
+    const state = async () => [await project.list(), (await project.users()).items];
+
+    for (const [operation, write] of writes) {
+      test(`${operation} has one effect under one key, also after reopening`, async () => {
+        await project.save(memory({ id: 'mem_known' }));
+        const first = await write(project, { idempotency });
+        const after = await state();
+        expect(await write(project, { idempotency, at: 2_000 })).toEqual(
+          'replayed' in first ? { ...first, replayed: true } : first,
+        );
+        await opened.reopen();
+        await write(project, { idempotency, at: 3_000 });
+        expect(await state()).toEqual(after);
+      });
+
+      test(`${operation} refuses a key of another request and changes nothing`, async () => {
+        await project.save(memory({ id: 'mem_known' }), { idempotency });
+        const before = await state();
+        const other = write(project, { idempotency: keyed('k', { fingerprint: 'g' }) });
+        expect(await rejectionOf(other)).toMatchObject({ code: 'idempotency_key_reused' });
+        expect(await state()).toEqual(before);
+      });
+    }
+
+    test('fifty requests at once under one key have one effect and one response', async () => {
+      const saves = Array.from({ length: 50 }, () => project.save(memory(), { idempotency }));
+      const results = await Promise.all(saves);
+      expect(new Set(results.map(({ response }) => response.body)).size).toBe(1);
+      expect(results.filter(({ replayed }) => !replayed)).toHaveLength(1);
+      expect(await project.list()).toHaveLength(1);
+    });
+
+    test('the same key is free in another project, and in another scope', async () => {
+      await project.save(memory(), { idempotency });
+      const other = { fingerprint: 'g' };
+      const theirs = await newProject(opened);
+      const inProject = await theirs.save(memory(), { idempotency: keyed('k', other) });
+      const scoped = keyed('k', { ...other, scope: 'ada' });
+      const inScope = await project.save(memory(), { idempotency: scoped });
+      const again = await project.save(memory(), { idempotency: scoped });
+      expect([inProject, inScope, again].map(({ replayed }) => replayed)).toEqual([
+        false,
+        false,
+        true,
+      ]);
+      expect(again.response).toEqual(inScope.response);
+    });
+
+    test('a write that fails leaves its key free', async () => {
+      const failed = project.update('mem_none', { content: 'x' }, { idempotency });
+      expect(await rejectionOf(failed)).toMatchObject({ code: 'not_found' });
+      const stale = memory({ id: 'mem_stale' });
+      await project.save(stale);
+      const precondition = { idempotency, expectedVersion: 7 };
+      expect(await rejectionOf(project.remove(stale.id, precondition))).toMatchObject({
+        code: 'precondition_failed',
+      });
+      expect(await isReplayed(1_000)).toBe(false);
+    });
+
+    test('deleting a memory takes its text out of the responses that hold it', async () => {
+      const [gone, left] = [memory({ content: 'secret' }), memory()];
+      const save = { idempotency: keyed('save') };
+      const update = { idempotency: keyed('update', { scope: 'ada' }) };
+      await project.save(gone, save);
+      const { response } = await project.save(left, { idempotency });
+      await project.update(gone.id, { content: 'secret 2' }, update);
+      await project.remove(gone.id);
+      const cut = { body: deletedBody(gone.id), memoryId: gone.id, version: null };
+      const saved = await project.save(gone, save);
+      expect(saved).toEqual({ response: { ...cut, status: 201 }, replayed: true });
+      const updated = await project.update(gone.id, { content: 'secret 2' }, update);
+      expect(updated).toEqual({ response: { ...cut, status: 200 }, replayed: true });
+      expect((await project.save(left, { idempotency })).response).toEqual(response);
+    });
+
+    test('a key is kept for the retention and then forgotten', async () => {
+      expect(await isReplayed(1_000)).toBe(false);
+      await opened.storage.maintain({ now: 1_000 + kept, elapsedMs: kept });
+      expect(await isReplayed(1_000 + kept)).toBe(true);
+      const late = { now: 1_001 + kept, elapsedMs: 1 };
+      expect(await opened.storage.maintain(late)).toMatchObject({ more: true });
+      expect(await isReplayed(1_001 + kept)).toBe(false);
+    });
+
+    test('a wall clock that jumps four days ahead and back forgets no key', async () => {
+      const now = 40 * day;
+      await isReplayed(now);
+      await opened.storage.maintain({ now: now + 4 * day, elapsedMs: 30_000 });
+      await isReplayed(now + 4 * day, 'while ahead');
+      await opened.storage.maintain({ now: now + 60_000, elapsedMs: 30_000 });
+      expect(await isReplayed(now + 60_000)).toBe(true);
+      expect(await isReplayed(now + 60_000, 'while ahead')).toBe(true);
+    });
+
+    test('time that passes by the elapsed clock alone forgets no key', async () => {
+      const now = 60 * day;
+      await isReplayed(now);
+      await opened.storage.maintain({ now: now + day, elapsedMs: 4 * day });
+      expect(await isReplayed(now + day)).toBe(true);
+    });
+
+    test('keys that a clock stored ahead of its time do not keep others from being forgotten', async () => {
+      const now = 80 * day;
+      for (let n = 0; n < 1_100; n += 100) {
+        const ahead = Array.from({ length: 100 }, (_, one) => isReplayed(now + day, `${n + one}`));
+        await Promise.all(ahead);
+      }
+      await isReplayed(now - kept - 1_000, 'old');
+      await opened.storage.maintain({ now, elapsedMs: 2 * kept });
+      expect(await isReplayed(now, 'old')).toBe(false);
+    });
+
+    test('the elapsed time counts across a reopening of the storage', async () => {
+      const now = 100 * day;
+      await isReplayed(now);
+      await opened.storage.maintain({ now, elapsedMs: kept });
+      await opened.reopen();
+      await opened.storage.maintain({ now: now + kept + 1, elapsedMs: 1 });
+      expect(await isReplayed(now + kept + 1)).toBe(false);
+    });
+
+    test('maintenance forgets keys in bounded parts, until there are no more', async () => {
+      const now = 120 * day;
+      const keys = Array.from({ length: 1_500 }, (_, n) => isReplayed(now, `${n}`));
+      await Promise.all(keys);
+      const runs: number[] = [];
+      let elapsedMs = kept + 1;
+      for (let more = true; more; elapsedMs = 0) {
+        const report = await opened.storage.maintain({ now: now + kept + 1, elapsedMs });
+        runs.push(report.expiredKeys);
+        more = report.more;
+      }
+      expect(Math.max(...runs)).toBeLessThan(1_500);
+      expect(runs.reduce((sum, one) => sum + one, 0)).toBeGreaterThanOrEqual(1_500);
+    });
+  });
+}

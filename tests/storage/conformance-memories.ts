@@ -1,0 +1,269 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { rejectionOf } from '../support/thrown.ts';
+import {
+  bodyOf,
+  imported,
+  memory,
+  newProject,
+  type Opened,
+  type OpenStorage,
+  type Project,
+  record,
+} from './fixtures.ts';
+
+/** Single memories: save, get, update, delete, and their versions. */
+export function testMemories(name: string, open: OpenStorage): void {
+  describe(`${name}: memories`, () => {
+    let opened: Opened;
+    let project: Project;
+    beforeAll(async () => {
+      opened = await open();
+    });
+    beforeEach(async () => {
+      project = await newProject(opened);
+    });
+    afterAll(() => opened.dispose());
+
+    test('a saved memory is read back as given, also after reopening the storage', async () => {
+      const times = { occurredAt: -5, expiresAt: 9_000 };
+      const given = memory({ content: 'naïve 🙂\n', metadata: '{"a":[1,"x"]}', ...times });
+      const { response } = await project.save(given, { at: 7 });
+      const stored = { status: 'complete', version: 1, createdAt: 7, updatedAt: 7 } as const;
+      expect(await project.get(given.id)).toEqual({ ...given, ...stored });
+      expect(response).toMatchObject({ status: 201, memoryId: given.id, version: 1 });
+      const [listed] = await project.list();
+      expect(bodyOf({ response, replayed: false })).toEqual({
+        ...(listed ?? expect.anything()),
+        memoryId: given.id,
+      });
+      await opened.reopen();
+      expect(await project.get(given.id)).toEqual({ ...given, ...stored });
+    });
+
+    test('a memory of one project cannot be read, changed or deleted from another', async () => {
+      const given = memory({ source: 's', externalId: 'e' });
+      await project.save(given);
+      const other = await newProject(opened);
+      expect(await other.get(given.id)).toBeNull();
+      expect(await other.status(given.id)).toBeNull();
+      expect(await other.statuses([given.id])).toEqual([]);
+      expect(await other.list()).toEqual([]);
+      expect((await other.exportPage()).items).toEqual([]);
+      expect((await other.users()).items).toEqual([]);
+      expect(await other.search('hello')).toEqual([]);
+      const missing = { code: 'not_found' };
+      expect(await rejectionOf(other.update(given.id, { content: 'x' }))).toMatchObject(missing);
+      expect(await rejectionOf(other.remove(given.id))).toMatchObject(missing);
+      expect(bodyOf<object>(await other.erase())).toEqual({ deleted: 0 });
+      const same = memory({ source: 's', externalId: 'e' });
+      expect((await other.save(same)).response.status).toBe(201);
+      expect(await project.get(given.id)).toMatchObject({ content: 'hello', version: 1 });
+    });
+
+    test('the same id may exist in two projects', async () => {
+      const other = await newProject(opened);
+      await project.save(memory({ id: 'mem_same', content: 'one' }));
+      await other.save(memory({ id: 'mem_same', content: 'two' }));
+      await other.remove('mem_same');
+      expect(await project.get('mem_same')).toMatchObject({ content: 'one' });
+    });
+
+    test('a read for one user does not see the memories of another', async () => {
+      const given = memory({ userId: 'ada' });
+      await project.save(given);
+      for (const [onlyUserId, seen] of [
+        ['ada', 1],
+        ['ben', 0],
+      ] as const) {
+        const read = { onlyUserId };
+        expect((await project.get(given.id, read)) === null ? 0 : 1).toBe(seen);
+        expect((await project.status(given.id, read)) === null ? 0 : 1).toBe(seen);
+        expect(await project.statuses([given.id], read)).toHaveLength(seen);
+        expect((await project.exportPage(read)).items).toHaveLength(seen);
+        expect((await project.users(read)).items).toHaveLength(seen);
+      }
+    });
+
+    test('an update replaces what is given and leaves the rest', async () => {
+      const given = memory({ metadata: '{"a":1}', occurredAt: 5, expiresAt: 9_000 });
+      await project.save(given, { at: 1 });
+      const before = { ...given, status: 'complete', createdAt: 1 };
+      const steps = [
+        [{ content: 'new' }, { content: 'new' }],
+        [{ metadata: '{"b":2}' }, { metadata: '{"b":2}' }],
+        [{ occurredAt: null }, { occurredAt: null }],
+        [
+          { occurredAt: 6, expiresAt: null },
+          { occurredAt: 6, expiresAt: null },
+        ],
+        [{ expiresAt: 9_999 }, { expiresAt: 9_999 }],
+      ] as const;
+      let expected = before;
+      for (const [index, [changes, changed]] of steps.entries()) {
+        const { response } = await project.update(given.id, changes, { at: index + 2 });
+        expected = { ...expected, ...changed };
+        const stored = await project.get(given.id);
+        const counted = { version: index + 2, updatedAt: index + 2 };
+        expect(stored as object).toEqual({ ...expected, ...counted });
+        expect(response).toMatchObject({ status: 200, memoryId: given.id, version: index + 2 });
+        expect(JSON.parse(response.body)).toEqual((await project.list())[0] ?? {});
+      }
+    });
+
+    test('updatedAt never goes back, although the clock was set back', async () => {
+      const given = memory({ source: 's', externalId: 'e' });
+      await project.save(given, { at: 900 });
+      await project.update(given.id, { content: 'x' }, { at: 100 });
+      expect(await project.get(given.id)).toMatchObject({ content: 'x', updatedAt: 900 });
+      await project.save(memory({ source: 's', externalId: 'e' }), { at: 100 });
+      expect(await project.get(given.id)).toMatchObject({ content: 'hello', updatedAt: 900 });
+    });
+
+    test('times before 1970 are kept', async () => {
+      const given = imported({ createdAt: -9_000, updatedAt: -8_000, occurredAt: -7_000 });
+      await project.import([given]);
+      expect(await project.get(given.id)).toEqual(given);
+      expect(await project.status(given.id)).toMatchObject({ updatedAt: -8_000 });
+    });
+
+    test('a change that expects another version fails and changes nothing', async () => {
+      const given = memory();
+      await project.save(given);
+      await project.update(given.id, { content: 'second' });
+      const stale = { expectedVersion: 1 };
+      const failed = { code: 'precondition_failed' };
+      expect(await rejectionOf(project.update(given.id, { content: 'x' }, stale))).toMatchObject(
+        failed,
+      );
+      expect(await rejectionOf(project.remove(given.id, stale))).toMatchObject(failed);
+      expect(await project.get(given.id)).toMatchObject({ content: 'second', version: 2 });
+      await project.update(given.id, { content: 'third' }, { expectedVersion: 2 });
+      await project.remove(given.id, { expectedVersion: 3 });
+      expect(await project.get(given.id)).toBeNull();
+    });
+
+    test('of ten changes that expect the same version one succeeds', async () => {
+      const given = memory();
+      await project.save(given);
+      const changes = Array.from({ length: 10 }, (_, n) => {
+        return project.update(given.id, { content: `${n}` }, { expectedVersion: 1 });
+      });
+      const settled = await Promise.allSettled(changes);
+      expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      expect(await project.get(given.id)).toMatchObject({ version: 2 });
+    });
+
+    test('a deleted memory is gone from every read', async () => {
+      const given = memory();
+      await project.save(given);
+      const { response } = await project.remove(given.id);
+      expect(response).toEqual({ status: 204, body: '', memoryId: null, version: null });
+      expect(await project.get(given.id)).toBeNull();
+      expect(await project.status(given.id)).toBeNull();
+      expect(await project.list()).toEqual([]);
+      expect(await project.search('hello')).toEqual([]);
+      expect((await project.users()).items).toEqual([]);
+      expect(await rejectionOf(project.remove(given.id))).toMatchObject({ code: 'not_found' });
+      const update = project.update(given.id, { content: 'x' });
+      expect(await rejectionOf(update)).toMatchObject({ code: 'not_found' });
+    });
+
+    test('a write that fails undoes itself alone, not those that commit with it', async () => {
+      const same = memory();
+      const results = await Promise.allSettled([
+        project.save(memory()),
+        project.save(same),
+        project.remove('mem_none'),
+        project.save(same),
+        project.accept([record(), record(), same]),
+        project.save(memory()),
+      ]);
+      const outcomes = results.map(({ status }) => (status === 'fulfilled' ? 'ok' : 'failed'));
+      expect(outcomes).toEqual(['ok', 'ok', 'failed', 'failed', 'failed', 'ok']);
+      expect(await project.list()).toHaveLength(3);
+      expect((await project.users()).items).toMatchObject([{ userId: 'u', memories: 3 }]);
+    });
+
+    test('close() commits every write that waits', async () => {
+      const given = Array.from({ length: 1_000 }, () => memory());
+      const saves = Promise.allSettled(given.map((one) => project.save(one)));
+      await opened.reopen();
+      const lost = (await saves).filter(({ status }) => status === 'rejected');
+      expect(lost).toHaveLength(0);
+      expect(await project.list()).toHaveLength(1_000);
+    });
+  });
+
+  describe(`${name}: a save with an external id`, () => {
+    let opened: Opened;
+    let project: Project;
+    const origin = { source: 's', externalId: 'e' };
+    beforeAll(async () => {
+      opened = await open();
+    });
+    beforeEach(async () => {
+      project = await newProject(opened);
+    });
+    afterAll(() => opened.dispose());
+
+    test('replaces the memory that has it, under its id and with its creation time', async () => {
+      const first = memory({ ...origin, content: 'old', metadata: '{"a":1}', occurredAt: 3 });
+      expect((await project.save(first, { at: 10 })).response.status).toBe(201);
+      const second = memory({ ...origin, content: 'new', expiresAt: 9_000 });
+      const { response } = await project.save(second, { at: 20 });
+      const stored = { ...second, id: first.id, status: 'complete', version: 2 } as const;
+      expect(await project.get(first.id)).toEqual({ ...stored, createdAt: 10, updatedAt: 20 });
+      expect(response).toMatchObject({ status: 200, memoryId: first.id, version: 2 });
+      expect(JSON.parse(response.body)).toMatchObject({ memoryId: first.id, content: 'new' });
+      expect(await project.get(second.id)).toBeNull();
+      expect(await project.list()).toHaveLength(1);
+    });
+
+    test('is another memory with another user, source or external id, or with none', async () => {
+      const others = [
+        { ...origin, userId: 'v' },
+        { ...origin, source: 't' },
+        { ...origin, source: null },
+        { ...origin, externalId: 'f' },
+        { ...origin, externalId: null },
+        { ...origin, externalId: null },
+      ];
+      await project.save(memory(origin));
+      for (const other of others) {
+        expect((await project.save(memory(other))).response.status).toBe(201);
+      }
+      const none = memory({ ...origin, source: null });
+      expect((await project.save(none)).response.status).toBe(200);
+    });
+
+    test('turns an ingested record into a saved memory, and drops its task', async () => {
+      const [id = ''] = await project.accept([record({ ...origin, type: 'ticket' })]);
+      await project.save(memory({ ...origin, content: 'by hand' }));
+      expect(await project.get(id)).toMatchObject({ type: 'memory', status: 'complete' });
+      expect(await project.status(id)).toMatchObject({ status: 'complete', chunksTotal: 1 });
+      expect((await opened.storage.taskQueueState()).pending).toBe(0);
+      expect(await project.search('hand')).toMatchObject([{ id }]);
+    });
+
+    test('makes a new memory after the former was deleted', async () => {
+      const former = memory(origin);
+      await project.save(former);
+      await project.remove(former.id);
+      const later = memory(origin);
+      expect((await project.save(later)).response).toMatchObject({
+        status: 201,
+        memoryId: later.id,
+        version: 1,
+      });
+    });
+
+    test('makes one memory of twenty that arrive at once', async () => {
+      const saves = Array.from({ length: 20 }, () => project.save(memory(origin)));
+      const statuses = (await Promise.all(saves)).map(({ response }) => response.status).sort();
+      expect(statuses).toEqual([...Array.from({ length: 19 }, () => 200), 201]);
+      const [only, ...more] = await project.list();
+      expect(only).toMatchObject({ version: 20 });
+      expect(more).toEqual([]);
+    });
+  });
+}

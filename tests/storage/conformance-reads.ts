@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import type { Filter } from '../../server/storage/storage.ts';
+import {
+  imported,
+  memory,
+  newProject,
+  type Opened,
+  type OpenStorage,
+  type Project,
+  record,
+  walk,
+} from './fixtures.ts';
+
+const full = {
+  source: 's',
+  externalId: 'e',
+  type: 'event',
+  occurredAt: 500,
+  metadata: '{"n":1,"b":true,"t":"x\\"y","l":["a",2],"o":{"n":1},"null":null}',
+} as const;
+
+const withKey = (key: string, value: string): Partial<Filter> => ({ metadata: [{ key, value }] });
+
+/** Each filter, and whether it lets the memory above through; one without anything never passes. */
+const filters: [name: string, filter: Partial<Filter>, passes: boolean][] = [
+  ['its type', { type: 'event' }, true],
+  ['another type', { type: 'ticket' }, false],
+  ['its source', { source: 's' }, true],
+  ['its source in upper case', { source: 'S' }, false],
+  ['its source and external id', { source: 's', externalId: 'e' }, true],
+  ['its source and another external id', { source: 's', externalId: 'f' }, false],
+  ['from its time', { from: 500 }, true],
+  ['from after its time', { from: 501 }, false],
+  ['to after its time', { from: 400, to: 501 }, true],
+  ['to its time', { from: 400, to: 500 }, false],
+  ['a number by its JSON text', withKey('n', '1'), true],
+  ['a number by another text', withKey('n', '1.0'), false],
+  ['another number', withKey('n', '2'), false],
+  ['a boolean', withKey('b', 'true'), true],
+  ['a text with a quote', withKey('t', 'x"y'), true],
+  ['an element of a list', withKey('l', 'a'), true],
+  ['a number in a list', withKey('l', '2'), true],
+  ['an object', withKey('o', '1'), false],
+  ['null', withKey('null', 'null'), false],
+  ['a key that it lacks', withKey('a', '1'), false],
+  [
+    'two keys that it has',
+    { metadata: [withKey('n', '1'), withKey('b', 'true')].flatMap(keys) },
+    true,
+  ],
+  ['one key of two', { metadata: [withKey('n', '1'), withKey('b', 'false')].flatMap(keys) }, false],
+];
+
+function keys({ metadata = [] }: Partial<Filter>): Filter['metadata'] {
+  return metadata;
+}
+
+/** Lists, filters, users and statuses. */
+export function testReads(name: string, open: OpenStorage): void {
+  describe(`${name}: lists`, () => {
+    let opened: Opened;
+    let project: Project;
+    beforeAll(async () => {
+      opened = await open();
+    });
+    beforeEach(async () => {
+      project = await newProject(opened);
+    });
+    afterAll(() => opened.dispose());
+
+    test('are in order of creation, ties by id, both ways and across pages', async () => {
+      const times = [5, 3, 5, 9, 5, 1, 3];
+      for (const [index, at] of times.entries()) {
+        await project.save(memory({ id: `mem_${(index * 3) % 7}` }), { at });
+      }
+      await project.save(memory({ userId: 'other' }), { at: 4 });
+      const all = await project.list('u', { order: 'asc' });
+      const sorted = all.map(({ createdAt, id }) => `${createdAt} ${id}`);
+      expect(sorted).toEqual([...sorted].sort());
+      expect(all).toHaveLength(times.length);
+      expect(await project.list('u', { order: 'desc' })).toEqual([...all].reverse());
+      for (const order of ['asc', 'desc'] as const) {
+        for (const limit of [1, 2, 7, 8]) {
+          const pages = await walk((after) => project.page('u', { order, limit, after }));
+          expect(pages.flat()).toEqual(await project.list('u', { order }));
+          expect(pages).toHaveLength(Math.ceil(times.length / limit));
+        }
+      }
+    });
+
+    test('of a user without memories are empty', async () => {
+      expect(await project.page('nobody')).toEqual({ items: [], next: null });
+    });
+
+    test('have every memory that was there when a walk began exactly once', async () => {
+      const given = Array.from({ length: 9 }, (_, n) => imported({ createdAt: n }));
+      await project.import(given);
+      for (const order of ['asc', 'desc'] as const) {
+        const pages = await walk(async (after) => {
+          const page = await project.page('u', { order, limit: 2, after });
+          await project.import([imported({ createdAt: -1 }), imported({ createdAt: 100 })]);
+          return page;
+        });
+        const seen = pages.flat().map(({ id }) => id);
+        expect(new Set(seen).size).toBe(seen.length);
+        for (const { id } of given) expect(seen).toContain(id);
+      }
+    });
+
+    test('have fewer memories where the texts are large, and no page is empty', async () => {
+      const megabyte = 'x'.repeat(1_000_000);
+      const large = Array.from({ length: 6 }, (_, n) => record({ content: `${n}${megabyte}` }));
+      await project.accept([...large, record({ content: megabyte.repeat(5) })]);
+      for (const filter of [{}, { type: 'document' } as const]) {
+        const pages = await walk((after) => project.page('u', { limit: 100, after, filter }));
+        expect(pages.length).toBeGreaterThan(1);
+        expect(Math.min(...pages.map((page) => page.length))).toBeGreaterThan(0);
+        expect(pages.flat()).toHaveLength(7);
+      }
+    });
+
+    for (const [which, filter, passes] of filters) {
+      test(`filtered by ${which} ${passes ? 'have' : 'lack'} the memory, as searches do`, async () => {
+        await project.save(memory({ ...full, content: 'the full one' }), { at: 100 });
+        await project.save(memory({ content: 'the bare one' }), { at: 200 });
+        const listed = await project.list('u', { filter });
+        const found = await project.search('one', { filter });
+        const expected = passes ? ['the full one'] : [];
+        expect(listed.map(({ content }) => content)).toEqual(expected);
+        expect(found.map(({ content }) => content)).toEqual(expected);
+      });
+    }
+
+    test('take the time of a memory that has no occurredAt from its creation', async () => {
+      await project.save(memory({ content: 'created' }), { at: 200 });
+      await project.save(memory({ content: 'occurred', occurredAt: 300 }), { at: 900 });
+      const within = (from: number | null, to: number | null) =>
+        project.list('u', { filter: { from, to } }).then((all) => all.map((m) => m.content));
+      expect(await within(200, 300)).toEqual(['created']);
+      expect(await within(201, null)).toEqual(['occurred']);
+      expect(await within(null, 301)).toEqual(['occurred', 'created']);
+      expect(await within(500, 1_000)).toEqual([]);
+    });
+
+    test('with a filter walk to the end through many that do not match', async () => {
+      const metadata = (n: number) => JSON.stringify({ tag: n % 50 === 7 ? 'yes' : 'no' });
+      const given = Array.from({ length: 400 }, (_, n) =>
+        imported({ createdAt: n, metadata: metadata(n) }),
+      );
+      await project.import(given);
+      const filter = withKey('tag', 'yes');
+      const pages = await walk((after) => project.page('u', { filter, limit: 3, after }));
+      expect(pages.map((page) => page.length)).toEqual([3, 3, 2]);
+      const wanted = given.filter((_, n) => n % 50 === 7).map(({ id }) => id);
+      expect(pages.flat().map(({ id }) => id)).toEqual(wanted.reverse());
+    });
+  });
+
+  describe(`${name}: users`, () => {
+    let opened: Opened;
+    let project: Project;
+    beforeAll(async () => {
+      opened = await open();
+    });
+    beforeEach(async () => {
+      project = await newProject(opened);
+    });
+    afterAll(() => opened.dispose());
+
+    test('are listed by their ids, page by page', async () => {
+      const ids = ['b', 'a', 'B', 'ä', '10', '9', 'u'];
+      for (const userId of ids) await project.save(memory({ userId }));
+      for (const limit of [1, 3, 7, 8]) {
+        const pages = await walk((after) => project.users({ after, limit }));
+        expect(pages.flat().map(({ userId }) => userId)).toEqual([...ids].sort());
+        expect(pages).toHaveLength(Math.ceil(ids.length / limit));
+      }
+    });
+
+    test('have counts that follow saves, deletes, imports, ingests and erasures', async () => {
+      const counts = async () => {
+        const { items } = await project.users();
+        return Object.fromEntries(items.map(({ userId, memories }) => [userId, memories]));
+      };
+      const [one, two] = [memory({ userId: 'a' }), memory({ userId: 'a', externalId: 'e' })];
+      await project.save(one);
+      await project.save(two);
+      await project.save(memory({ userId: 'a', externalId: 'e' }));
+      expect(await counts()).toEqual({ a: 2 });
+      const batch = [record({ userId: 'b', externalId: 'x' }), record({ userId: 'a' })];
+      await project.accept([...batch, record({ userId: 'b', externalId: 'x' })]);
+      expect(await counts()).toEqual({ a: 3, b: 1 });
+      await project.import([imported({ userId: 'b' }), imported({ ...one, userId: 'c' })]);
+      expect(await counts()).toEqual({ a: 3, b: 2 });
+      await project.update(one.id, { content: 'newer' });
+      await project.remove(one.id);
+      expect(await counts()).toEqual({ a: 2, b: 2 });
+      await project.erase('b');
+      await project.remove(two.id);
+      expect(await counts()).toEqual({ a: 1 });
+    });
+
+    test('have the time of the newest memory', async () => {
+      await project.save(memory(), { at: 5_000 });
+      await project.save(memory(), { at: 1_000 });
+      const lastCreatedAt = new Date(5_000).toISOString();
+      expect((await project.users()).items).toEqual([{ userId: 'u', memories: 2, lastCreatedAt }]);
+    });
+  });
+
+  describe(`${name}: statuses`, () => {
+    let opened: Opened;
+    let project: Project;
+    beforeAll(async () => {
+      opened = await open();
+    });
+    beforeEach(async () => {
+      project = await newProject(opened);
+    });
+    afterAll(() => opened.dispose());
+
+    test('of many memories come in the order asked, without those that are missing', async () => {
+      const ids: string[] = [];
+      for (let n = 0; n < 5; n += 1) {
+        const given = memory();
+        await project.save(given);
+        ids.push(given.id);
+      }
+      const [a = '', b = '', c = '', d = ''] = ids;
+      const statuses = await project.statuses([c, 'mem_none', a, d, b]);
+      expect(statuses.map(({ memoryId }) => memoryId)).toEqual([c, a, d, b]);
+      expect(statuses[0]).toEqual((await project.status(c)) ?? expect.anything());
+      expect(await project.statuses([])).toEqual([]);
+    });
+
+    test('of a saved memory count the chunks of its text', async () => {
+      const given = memory({ content: 'x'.repeat(2_500) });
+      await project.save(given, { at: 7 });
+      expect(await project.status(given.id)).toEqual({
+        memoryId: given.id,
+        status: 'complete',
+        chunksComplete: 3,
+        chunksTotal: 3,
+        attempts: 0,
+        errorMessage: null,
+        createdAt: 7,
+        updatedAt: 7,
+      });
+    });
+  });
+}

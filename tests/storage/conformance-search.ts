@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import {
+  claim,
+  complete,
+  drainTasks,
+  imported,
+  memory,
+  newProject,
+  type Opened,
+  type OpenStorage,
+  type Project,
+  record,
+} from './fixtures.ts';
+
+/** Searches. How texts are ranked is tested with the search index itself. */
+export function testSearch(name: string, open: OpenStorage): void {
+  describe(`${name}: a search`, () => {
+    let opened: Opened;
+    let project: Project;
+    beforeAll(async () => {
+      opened = await open();
+    });
+    beforeEach(async () => {
+      await drainTasks(opened);
+      project = await newProject(opened);
+    });
+    afterAll(() => opened.dispose());
+
+    /** The ids found, with the index of the user held from an earlier search. */
+    async function found(query: string, more: Parameters<Project['search']>[1] = {}) {
+      return (await project.search(query, { limit: 100, ...more })).map(({ id }) => id);
+    }
+
+    async function processAll(): Promise<void> {
+      for (const task of await claim(opened.storage)) await complete(opened.storage, task);
+    }
+
+    test('returns the memories with score and snippet, best first', async () => {
+      await project.save(memory({ content: 'a lantern on the wall, and much more beside it' }));
+      await project.save(memory({ content: 'lantern lantern', metadata: '{"a":1}' }));
+      await project.save(memory({ content: 'a candle' }));
+      const results = await project.search('lantern');
+      expect(results.map(({ content }) => content)).toEqual([
+        'lantern lantern',
+        'a lantern on the wall, and much more beside it',
+      ]);
+      const scores = results.map(({ score }) => score);
+      expect(scores).toEqual([...scores].sort((a, b) => b - a));
+      for (const { score, snippet, ...rest } of results) {
+        expect(score).toBeGreaterThan(0);
+        expect(snippet).toContain('lantern');
+        const [listed] = (await project.list()).filter(({ id }) => id === rest.id);
+        expect(rest).toEqual(listed ?? expect.anything());
+      }
+      expect(await project.search('lantern', { limit: 1 })).toHaveLength(1);
+    });
+
+    test('ranks equal texts newest first', async () => {
+      const times = [3, 1, 4, 2, 5];
+      await project.import(times.map((createdAt) => imported({ createdAt, content: 'same' })));
+      const ranked = (await project.search('same')).map(({ createdAt }) => Date.parse(createdAt));
+      expect(ranked).toEqual([5, 4, 3, 2, 1]);
+    });
+
+    test('finds nothing of another user or project', async () => {
+      await project.save(memory({ userId: 'v', content: 'lantern' }));
+      expect(await found('lantern')).toEqual([]);
+      expect(await found('lantern', { userId: 'nobody' })).toEqual([]);
+      expect(await found('lantern', { userId: 'v' })).toHaveLength(1);
+      const other = await newProject(opened);
+      expect(await other.search('lantern', { userId: 'v' })).toEqual([]);
+    });
+
+    test('sees every save, update and delete that was answered before', async () => {
+      expect(await found('lantern')).toEqual([]);
+      const [one, two] = [memory({ content: 'lantern' }), memory({ content: 'lantern' })];
+      await project.save(one);
+      expect(await found('lantern')).toEqual([one.id]);
+      await project.save(two);
+      expect(await found('lantern')).toHaveLength(2);
+      await project.update(one.id, { content: 'candle' });
+      expect(await found('lantern')).toEqual([two.id]);
+      expect(await found('candle')).toEqual([one.id]);
+      await project.update(one.id, { metadata: '{"title":"harbour"}' });
+      expect(await found('harbour')).toEqual([one.id]);
+      await project.remove(two.id);
+      expect(await found('lantern')).toEqual([]);
+    });
+
+    test('sees a delete and a save that followed each other without a search between', async () => {
+      const former = memory({ content: 'lantern' });
+      await project.save(former);
+      await found('lantern');
+      await project.remove(former.id);
+      const later = memory({ content: 'lantern' });
+      await project.save(later);
+      expect(await found('lantern')).toEqual([later.id]);
+    });
+
+    test('sees that a memory was replaced by a save with its external id', async () => {
+      const origin = { source: 's', externalId: 'e' };
+      const given = memory({ ...origin, content: 'lantern' });
+      await project.save(given);
+      await found('lantern');
+      await project.save(memory({ ...origin, content: 'candle' }));
+      expect(await found('lantern')).toEqual([]);
+      expect(await found('candle')).toEqual([given.id]);
+    });
+
+    test('finds an ingested memory once its task is complete, and not by its former text', async () => {
+      const origin = { source: 's', externalId: 'e' };
+      const [id = ''] = await project.accept([record({ ...origin, content: 'lantern' })]);
+      expect(await found('lantern')).toEqual([]);
+      await processAll();
+      expect(await found('lantern')).toEqual([id]);
+      await project.accept([record({ ...origin, content: 'candle' })]);
+      expect(await found('lantern')).toEqual([]);
+      expect(await found('candle')).toEqual([]);
+      await processAll();
+      expect(await found('lantern')).toEqual([]);
+      expect(await found('candle')).toEqual([id]);
+    });
+
+    test('finds a failed memory once it was updated', async () => {
+      const [id = ''] = await project.accept([record({ content: 'lantern' })]);
+      const [task] = await claim(opened.storage);
+      if (task === undefined) throw new Error('no task is due');
+      const failure = { now: 2_000, retryAt: null, errorMessage: 'no' };
+      await opened.storage.failTask({ ...task, ...failure });
+      expect(await found('lantern')).toEqual([]);
+      await project.update(id, { content: 'lantern again' });
+      expect(await found('lantern')).toEqual([id]);
+    });
+
+    test('sees an erasure, and a user of the same name who comes back', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const given = Array.from({ length: 3 }, () => memory({ content: `lantern ${round}` }));
+        for (const one of given) await project.save(one);
+        expect((await found('lantern')).sort()).toEqual(given.map(({ id }) => id).sort());
+        await project.erase();
+        if (round % 2 === 0) expect(await found('lantern')).toEqual([]);
+      }
+    });
+
+    test('sees an import, and the removal of expired memories', async () => {
+      await found('lantern');
+      const [kept, expiring] = [
+        imported({ content: 'lantern' }),
+        imported({ content: 'lantern', expiresAt: 5_000 }),
+      ];
+      await project.import([kept, expiring]);
+      expect(await found('lantern')).toHaveLength(2);
+      await opened.storage.maintain({ now: 5_000, elapsedMs: 0 });
+      expect(await found('lantern')).toEqual([kept.id]);
+    });
+
+    test('agrees with the answers to many clients that write to one user at once', async () => {
+      await Promise.all(
+        Array.from({ length: 8 }, async (_, client) => {
+          for (let n = 0; n < 10; n += 1) {
+            const word = `word${Bun.hash(`${client} ${n}`).toString(36)}`;
+            const given = memory({ content: word });
+            await project.save(given);
+            expect(await found(`"${word}"`)).toEqual([given.id]);
+            if (n % 2 === 0) continue;
+            await project.remove(given.id);
+            expect(await found(`"${word}"`)).toEqual([]);
+          }
+        }),
+      );
+      expect(await project.list()).toHaveLength(40);
+    });
+
+    test('whose signal is aborted finds nothing', async () => {
+      await project.save(memory({ content: 'lantern' }));
+      expect(await project.search('lantern', {}, AbortSignal.abort())).toEqual([]);
+    });
+  });
+}

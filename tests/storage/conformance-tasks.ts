@@ -1,0 +1,341 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import type { Task } from '../../server/storage/storage.ts';
+import { rejectionOf } from '../support/thrown.ts';
+import { until } from '../support/until.ts';
+import {
+  claim,
+  claimOne,
+  complete,
+  drainTasks,
+  imported,
+  keyed,
+  leaseMs,
+  memory,
+  newProject,
+  type Opened,
+  type OpenStorage,
+  type Project,
+  record,
+  smallQueueRecords,
+} from './fixtures.ts';
+
+const origin = { source: 's', externalId: 'e' };
+
+/** The durable queue: order, leases, attempts, recovery. */
+export function testTasks(name: string, open: OpenStorage): void {
+  describe(`${name}: tasks`, () => {
+    let opened: Opened;
+    let project: Project;
+    beforeAll(async () => {
+      opened = await open();
+    });
+    beforeEach(async () => {
+      project = await newProject(opened);
+    });
+    afterEach(() => drainTasks(opened));
+    afterAll(() => opened.dispose());
+
+    async function acceptOne(fields: Parameters<typeof record>[0] = {}, at = 1_000) {
+      const [id = ''] = await project.accept([record(fields)], { at });
+      return id;
+    }
+
+    const memoryIds = (tasks: Task[]) => tasks.map(({ memoryId }) => memoryId);
+
+    const fail = (task: Task, retryAt: number | null, now = 2_000) => {
+      const { projectId, taskId, leaseToken } = task;
+      const failure = { now, retryAt, errorMessage: 'it failed' };
+      return opened.storage.failTask({ projectId, taskId, leaseToken, ...failure });
+    };
+
+    const release = ({ projectId, taskId, leaseToken }: Task) =>
+      opened.storage.releaseTask({ projectId, taskId, leaseToken });
+
+    /** Nothing more can be stored under the lease, in any way. */
+    async function expectLost(task: Task): Promise<void> {
+      const attempts = [await complete(opened.storage, task), await fail(task, null)];
+      expect([...attempts, await release(task)]).toEqual([false, false, false]);
+    }
+
+    test('an accepted record is processing at once, and complete with its task', async () => {
+      const id = await acceptOne();
+      const pending = { status: 'processing', chunksTotal: 0, attempts: 0, errorMessage: null };
+      expect(await project.status(id)).toMatchObject({ ...pending, updatedAt: 1_000 });
+      expect(await project.get(id)).toMatchObject({ status: 'processing', version: 1 });
+      const task = await claimOne(opened.storage);
+      expect(task).toMatchObject({ kind: 'index', attempt: 1, memoryId: id });
+      expect(await project.status(id)).toMatchObject({ status: 'processing', attempts: 1 });
+      expect(await opened.storage.completeTasks([{ ...task, now: 3_000, chunks: 2 }])).toEqual([
+        true,
+      ]);
+      const done = { status: 'complete', chunksComplete: 2, chunksTotal: 2, attempts: 1 };
+      expect(await project.status(id)).toMatchObject({ ...done, updatedAt: 3_000 });
+      expect(await project.get(id)).toMatchObject({ status: 'complete', updatedAt: 3_000 });
+      expect(await claim(opened.storage, { now: 9_000_000 })).toEqual([]);
+    });
+
+    test('tasks are claimed longest due first, each by one worker', async () => {
+      const ids = [await acceptOne({}, 30), await acceptOne({}, 10), await acceptOne({}, 20)];
+      const claims = await Promise.all([
+        claim(opened.storage, { owner: 'a', now: 50, limit: 2 }),
+        claim(opened.storage, { owner: 'b', now: 50, limit: 2 }),
+      ]);
+      expect(memoryIds(claims.flat())).toEqual([ids[1] ?? '', ids[2] ?? '', ids[0] ?? '']);
+    });
+
+    test('tasks of a batch are claimed in the order of its records', async () => {
+      const ids = await project.accept(Array.from({ length: 20 }, () => record()));
+      expect(memoryIds(await claim(opened.storage, { limit: 20 }))).toEqual(ids);
+    });
+
+    test('a failed task waits for its time, and is claimed alone', async () => {
+      const id = await acceptOne({}, 10);
+      await fail(await claimOne(opened.storage, { now: 20 }), 100, 20);
+      expect(await project.status(id)).toMatchObject({
+        status: 'processing',
+        errorMessage: 'it failed',
+        attempts: 1,
+      });
+      expect(await opened.storage.nextTaskAt()).toBe(100);
+      expect(await claim(opened.storage, { now: 99 })).toEqual([]);
+      const [first, last] = [await acceptOne({}, 90), await acceptOne({}, 200)];
+      expect(memoryIds(await claim(opened.storage, { now: 300 }))).toEqual([first]);
+      const alone = await claim(opened.storage, { now: 300 });
+      expect(alone).toMatchObject([{ memoryId: id, attempt: 2 }]);
+      expect(memoryIds(await claim(opened.storage, { now: 300 }))).toEqual([last]);
+    });
+
+    test('a task that fails without a retry ends as failed', async () => {
+      const id = await acceptOne();
+      expect(await fail(await claimOne(opened.storage), null, 2_500)).toBe(true);
+      const failed = { status: 'failed', errorMessage: 'it failed', attempts: 1 };
+      expect(await project.status(id)).toMatchObject({ ...failed, updatedAt: 2_500 });
+      expect(await project.get(id)).toMatchObject({ status: 'failed' });
+      expect(await project.list()).toMatchObject([{ status: 'failed' }]);
+      expect(await claim(opened.storage, { now: 9_000_000 })).toEqual([]);
+      expect(await opened.storage.nextTaskAt()).toBeNull();
+    });
+
+    test('a task that waits until after the horizon is due: the clock was set back', async () => {
+      await acceptOne({}, 1_000_000);
+      await fail(await claimOne(opened.storage, { now: 1_000_000 }), 1_060_000, 1_000_000);
+      expect(await claim(opened.storage, { now: 1_000_001 })).toEqual([]);
+      expect(await claim(opened.storage, { now: 5_000 })).toHaveLength(1);
+    });
+
+    test('a task that was never tried is due, although it was accepted later than now', async () => {
+      const id = await acceptOne({}, 50_000);
+      expect(memoryIds(await claim(opened.storage, { now: 1_000 }))).toEqual([id]);
+    });
+
+    test('a released task has lost no attempt, and is due at once', async () => {
+      await acceptOne();
+      const task = await claimOne(opened.storage);
+      expect(await release(task)).toBe(true);
+      expect(await claimOne(opened.storage)).toMatchObject({ taskId: task.taskId, attempt: 1 });
+    });
+
+    const endings: [name: string, end: (task: Task) => Promise<unknown>][] = [
+      ['the task is completed', (task) => complete(opened.storage, task)],
+      ['the task fails and waits', (task) => fail(task, 9_000)],
+      ['the task fails', (task) => fail(task, null)],
+      ['the task is released', (task) => release(task)],
+      ['the task is recovered', () => opened.storage.recoverTasks({ owner: 'new', now: 2_000 })],
+      ['the record is ingested again', () => acceptOne(origin)],
+      ['its external id is saved', () => project.save(memory(origin))],
+      ['the memory is updated', (task) => project.update(task.memoryId ?? '', { content: 'x' })],
+      ['the memory is deleted', (task) => project.remove(task.memoryId ?? '')],
+      ['the user is erased', () => project.erase()],
+      [
+        'the lease ends and the task is claimed again',
+        async () => {
+          await opened.endLeases?.();
+          await claimOne(opened.storage, { now: 2_000 + leaseMs });
+        },
+      ],
+      [
+        'the memory is deleted and imported again',
+        async ({ memoryId }) => {
+          await project.remove(memoryId ?? '');
+          await project.import([imported({ id: memoryId ?? '', status: 'processing' })]);
+          await claimOne(opened.storage);
+        },
+      ],
+    ];
+    for (const [what, end] of endings) {
+      test(`a lease is lost when ${what}`, async () => {
+        await acceptOne(origin);
+        const task = await claimOne(opened.storage);
+        await end(task);
+        await expectLost(task);
+      });
+    }
+
+    test('of results stored together only those with their lease count', async () => {
+      const ids = await project.accept([record(), record(), record()]);
+      const tasks = await claim(opened.storage);
+      await project.remove(ids[1] ?? '');
+      const results = tasks.map((task) => ({ ...task, now: 3_000, chunks: 1 }));
+      expect(await opened.storage.completeTasks(results)).toEqual([true, false, true]);
+      const statuses = await project.statuses(ids);
+      expect(statuses.map(({ status }) => status)).toEqual(['complete', 'complete']);
+    });
+
+    test('a task is claimed by nobody else before its lease ends, and then alone', async () => {
+      await acceptOne();
+      const task = await claimOne(opened.storage);
+      await acceptOne();
+      const during = await claim(opened.storage, { owner: 'b', now: 1_999 + leaseMs });
+      expect(during).toHaveLength(1);
+      expect(during[0]?.taskId).not.toBe(task.taskId);
+      await opened.endLeases?.();
+      const after = await claim(opened.storage, { owner: 'b', now: 2_000 + leaseMs });
+      expect(after).toMatchObject([{ taskId: task.taskId, attempt: 2 }]);
+      expect(await complete(opened.storage, after[0] ?? task)).toBe(true);
+    });
+
+    test('recovery takes back the tasks of owners that are gone, and counts the attempt', async () => {
+      await project.accept([record(), record()]);
+      const gone = await claimOne(opened.storage, { owner: 'gone' });
+      const own = await claimOne(opened.storage, { owner: 'own' });
+      expect(await opened.storage.recoverTasks({ owner: 'own', now: 3_000 })).toBe(1);
+      expect(await claim(opened.storage, { owner: 'own', now: 3_000 })).toMatchObject([
+        { taskId: gone.taskId, attempt: 2 },
+      ]);
+      expect(await complete(opened.storage, own)).toBe(true);
+    });
+
+    test('recovery takes back tasks whose lease has ended, whoever had them', async () => {
+      await acceptOne();
+      await claimOne(opened.storage, { owner: 'own' });
+      await opened.endLeases?.();
+      const late = { owner: 'own', now: 2_000 + leaseMs };
+      expect(await opened.storage.recoverTasks(late)).toBe(1);
+    });
+
+    test('what was claimed before a reopening waits again after recovery', async () => {
+      const id = await acceptOne();
+      await claimOne(opened.storage);
+      await opened.reopen();
+      expect(await claim(opened.storage)).toEqual([]);
+      expect(await opened.storage.recoverTasks({ owner: 'new', now: 3_000 })).toBe(1);
+      expect((await claimOne(opened.storage)).attempt).toBe(2);
+      expect(await project.status(id)).toMatchObject({ attempts: 2 });
+    });
+
+    test('a record that is ingested again begins anew, and under its former id', async () => {
+      const id = await acceptOne({ ...origin, content: 'old' }, 10);
+      await fail(await claimOne(opened.storage), null);
+      expect(await acceptOne({ ...origin, content: 'new', type: 'ticket' }, 5_000)).toBe(id);
+      const replaced = { content: 'new', type: 'ticket', version: 2, status: 'processing' };
+      expect(await project.get(id)).toMatchObject({ ...replaced, createdAt: 10, updatedAt: 5_000 });
+      const fresh = { attempts: 0, errorMessage: null, chunksComplete: 0, chunksTotal: 0 };
+      expect(await project.status(id)).toMatchObject(fresh);
+      expect(await claimOne(opened.storage)).toMatchObject({ memoryId: id, attempt: 1 });
+    });
+
+    test('a record is another memory with another user, source or external id', async () => {
+      const id = await acceptOne(origin);
+      const others = [{ source: 't' }, { source: null }, { externalId: 'f' }, { userId: 'v' }];
+      for (const other of others) expect(await acceptOne({ ...origin, ...other })).not.toBe(id);
+      await project.remove(id);
+      expect(await acceptOne(origin)).not.toBe(id);
+    });
+
+    test('of one external id twice in a batch the later text wins, under one id', async () => {
+      const pair = [record({ ...origin, content: 'one' }), record({ ...origin, content: 'two' })];
+      const [first, second] = await project.accept(pair);
+      expect(first).toBe(second ?? '');
+      expect(await project.list()).toMatchObject([{ content: 'two' }]);
+      expect(await opened.storage.taskQueueState()).toMatchObject({ pending: 1 });
+    });
+
+    test('a single record answers with its id, source and external id', async () => {
+      const given = record(origin);
+      const write = { projectId: project.id, at: 1_000, idempotency: null };
+      const { response } = await opened.storage.acceptRecords({
+        ...write,
+        records: [given],
+        batch: null,
+      });
+      const accepted = { memoryId: given.id, status: 'processing', ...origin };
+      expect(response).toMatchObject({ status: 202, body: JSON.stringify(accepted) });
+    });
+
+    test('a batch answers with the places of its items, and with those that failed', async () => {
+      const failed = [{ index: 1, error: 'invalid_request', message: 'no' }];
+      const given = [record(), record()];
+      const { response } = await opened.storage.acceptRecords({
+        projectId: project.id,
+        at: 1_000,
+        idempotency: null,
+        records: given,
+        batch: { indexes: [0, 2], failed },
+      });
+      const ids = given.map(({ id }) => id);
+      expect(JSON.parse(response.body)).toEqual({
+        accepted: 2,
+        failedCount: 1,
+        items: [
+          { index: 0, memoryId: ids[0], status: 'processing' },
+          { index: 2, memoryId: ids[1], status: 'processing' },
+        ],
+        failed,
+      });
+    });
+
+    test('an update of a pending or failed memory completes it', async () => {
+      for (const before of ['pending', 'failed']) {
+        const id = await acceptOne();
+        if (before === 'failed') await fail(await claimOne(opened.storage), null);
+        await project.update(id, { content: 'newer' }, { at: 5_000 });
+        const settled = { status: 'complete', errorMessage: null, chunksTotal: 1 };
+        expect(await project.status(id)).toMatchObject({ ...settled, chunksComplete: 1 });
+        expect(await claim(opened.storage, { now: 9_000_000 })).toEqual([]);
+        expect((await opened.storage.taskQueueState()).pending).toBe(0);
+      }
+    });
+
+    test('the state of the queue counts what waits or runs', async () => {
+      const empty = { pending: 0, oldestAcceptedAt: null };
+      expect(await opened.storage.taskQueueState()).toEqual(empty);
+      expect(await opened.storage.nextTaskAt()).toBeNull();
+      await acceptOne({}, 30);
+      await acceptOne({}, 20);
+      await claimOne(opened.storage);
+      const state = { pending: 2, oldestAcceptedAt: 20 };
+      expect(await opened.storage.taskQueueState()).toEqual(state);
+      expect(await opened.storage.nextTaskAt()).toBe(30);
+    });
+  });
+
+  describe(`${name}: a full queue`, () => {
+    let opened: Opened;
+    beforeAll(async () => {
+      opened = await open({ smallQueue: true });
+    });
+    afterAll(() => opened.dispose());
+
+    const records = (count: number) => Array.from({ length: count }, () => record());
+
+    test('refuses records and imports of its project until tasks are done', async () => {
+      const [full, free] = [await newProject(opened), await newProject(opened)];
+      const known = { idempotency: keyed('first') };
+      const first = await full.accept(records(smallQueueRecords - 1), known);
+      const refused = { code: 'rate_limited', retryAfterSeconds: expect.any(Number) };
+      expect(await rejectionOf(full.accept(records(2)))).toMatchObject(refused);
+      await full.accept(records(1));
+      expect(await rejectionOf(full.accept(records(1)))).toMatchObject(refused);
+      const waiting = [imported({ status: 'processing' })];
+      expect(await rejectionOf(full.import(waiting))).toMatchObject(refused);
+      expect(await full.import([imported()])).toMatchObject({ imported: 1 });
+      expect((await full.save(memory())).response.status).toBe(201);
+      expect(await full.accept(records(1), known)).toEqual(first);
+      expect(await free.accept(records(1))).toHaveLength(1);
+      expect((await full.users()).items).toMatchObject([{ memories: smallQueueRecords + 2 }]);
+      await drainTasks(opened);
+      const accepted = () => full.accept(records(1)).catch(() => null);
+      expect(await until(accepted, { what: 'room in the queue' })).toHaveLength(1);
+    });
+  });
+}

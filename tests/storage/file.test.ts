@@ -1,0 +1,160 @@
+import { Database } from 'bun:sqlite';
+import { expect, test } from 'bun:test';
+import { existsSync, readdirSync, renameSync, statSync, symlinkSync } from 'node:fs';
+import { openKeyAdmin } from '../../server/storage/sqlite/admin/keys.ts';
+import { openSqlite } from '../../server/storage/sqlite/open.ts';
+import { rejectionOf } from '../support/thrown.ts';
+import { until } from '../support/until.ts';
+import { memory, newProject } from './fixtures.ts';
+import { type OpenedFile, openInFolder, saveMany, saveOne } from './sqlite.ts';
+
+/* The database file of a running storage: locks, modes, the log, and a file that is moved. */
+
+function walLog(db: Database): { log: number; checkpointed: number } {
+  return db.prepare('PRAGMA wal_checkpoint(NOOP)').get() as ReturnType<typeof walLog>;
+}
+
+const logBytes = ({ path }: OpenedFile) => statSync(`${path}-wal`).size;
+
+test('a second server is refused, by whatever name it opens the file', async () => {
+  await using opened = await openInFolder();
+  symlinkSync(opened.path, `${opened.path}.link`);
+  for (const name of [opened.path, `${opened.path}.link`]) {
+    const { message } = await rejectionOf(openSqlite(name));
+    expect(message).toContain('a server is already running');
+    expect(message).toContain('MEMORY_DATABASE_URL');
+  }
+  await saveOne(opened.storage);
+});
+
+test('a command that writes keys works beside a running server', async () => {
+  await using opened = await openInFolder();
+  const admin = openKeyAdmin(opened.path);
+  const rights = { userId: null, readOnly: false, createdAt: 5, expiresAt: null };
+  const shown = { name: 'n', prefix: 'mk_abcd', lastFour: 'wxyz', project: 'p' };
+  admin.createKey({ ...shown, ...rights, id: 'key_1', hash: 'h' });
+  admin.close();
+  expect(await opened.storage.findKey('h')).toMatchObject({ id: 'key_1' });
+  await saveOne(opened.storage);
+});
+
+test('the files of a database are readable by their owner alone', async () => {
+  await using opened = await openInFolder();
+  for (const suffix of ['', '-wal', '.lock']) {
+    expect(statSync(opened.path + suffix).mode & 0o777).toBe(0o600);
+  }
+});
+
+test('after close() the log and its index are gone, and everything is in the file', async () => {
+  await using opened = await openInFolder();
+  const project = await newProject(opened);
+  await saveMany(opened.storage, 20);
+  await project.search('text');
+  await opened.storage.close();
+  const left = readdirSync(`${opened.path}/..`).filter((name) => /-(?:wal|shm)$/.test(name));
+  expect(left).toEqual([]);
+  opened.storage = await openSqlite(opened.path);
+});
+
+test('the log is written into the file while the server runs', async () => {
+  await using opened = await openInFolder();
+  const beside = new Database(opened.path);
+  const content = 'a long text '.repeat(10_000);
+  const written = async () => {
+    await saveOne(opened.storage, { content });
+    return walLog(beside).checkpointed > 0;
+  };
+  await until(written, { what: 'a checkpoint' });
+  beside.close(true);
+});
+
+test('the log starts again under writes that never pause, and no memory is missing', async () => {
+  await using opened = await openInFolder();
+  const project = await newProject(opened);
+  const beside = new Database(opened.path);
+  const content = 'a long text '.repeat(4_000);
+  let longest = 0;
+  let isShorter = false;
+  let saved = 0;
+  async function write(): Promise<void> {
+    while (!isShorter) {
+      await project.save(memory({ content }));
+      saved += 1;
+    }
+  }
+  const writing = Array.from({ length: 16 }, write);
+  const shrinks = () => {
+    const { log } = walLog(beside);
+    isShorter = log < longest / 2;
+    longest = Math.max(longest, log);
+    return isShorter;
+  };
+  await until(shrinks, { what: 'a shorter log' });
+  await Promise.all(writing);
+  beside.close(true);
+  expect((await project.users()).items).toMatchObject([{ memories: saved }]);
+});
+
+test('a log that a long read let grow is given back to the file system', async () => {
+  await using opened = await openInFolder();
+  const content = 'a long text '.repeat(100_000);
+  const write = () => saveOne(opened.storage, { content });
+  const beside = new Database(opened.path);
+  beside.run('BEGIN');
+  beside.prepare('SELECT count(*) FROM memories').get();
+  const grown = 80 * 1024 * 1024;
+  while (logBytes(opened) <= grown) await Promise.all([write(), write(), write(), write()]);
+  beside.run('END');
+  beside.close(true);
+  const isShort = async () => {
+    await write();
+    return logBytes(opened) < grown / 2;
+  };
+  await until(isShort, { what: 'a short log' });
+});
+
+for (const moved of ['', '-wal']) {
+  const what = moved === '' ? 'file' : 'log';
+  test(`writes are refused while the database ${what} is moved away, and work again after`, async () => {
+    await using opened = await openInFolder();
+    const project = await newProject(opened);
+    const [before, refused, after] = [memory(), memory(), memory()];
+    await project.save(before);
+    const name = opened.path + moved;
+    renameSync(name, `${name}.away`);
+    expect(await rejectionOf(project.save(refused))).toMatchObject({ code: 'unavailable' });
+    const fault = async () => (await opened.storage.health()).fault;
+    expect(await until(fault, { what: 'a fault' })).toContain(`${name} was moved`);
+    expect(await project.get(before.id)).not.toBeNull();
+    expect(existsSync(name)).toBe(false);
+    renameSync(`${name}.away`, name);
+    await until(async () => (await fault()) === null, { what: 'the end of the fault' });
+    await project.save(after);
+    const ids = (await project.list()).map(({ id }) => id).sort();
+    expect(ids).toEqual([before.id, after.id].sort());
+  });
+}
+
+test('another program that writes for a moment delays writes, and loses none', async () => {
+  await using opened = await openInFolder();
+  const other = new Database(opened.path);
+  other.run('BEGIN IMMEDIATE');
+  const saving = saveOne(opened.storage);
+  await Bun.sleep(100);
+  other.run('COMMIT');
+  expect((await saving).response.status).toBe(201);
+  other.close(true);
+});
+
+test('another program that locks the database for long makes writes unavailable for then', async () => {
+  await using opened = await openInFolder();
+  const other = new Database(opened.path);
+  other.run('BEGIN IMMEDIATE');
+  expect(await rejectionOf(saveOne(opened.storage))).toMatchObject({ code: 'unavailable' });
+  const fault = async () => (await opened.storage.health()).fault;
+  expect(await fault()).toContain('locked by another program');
+  other.run('COMMIT');
+  other.close(true);
+  await until(async () => (await fault()) === null, { what: 'the end of the fault' });
+  expect((await saveOne(opened.storage)).response.status).toBe(201);
+});

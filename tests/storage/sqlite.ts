@@ -1,0 +1,65 @@
+import { Database } from 'bun:sqlite';
+import { expect } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type OpenOptions, openSqlite } from '../../server/storage/sqlite/open.ts';
+import type { NewMemory, Storage, WriteResult } from '../../server/storage/storage.ts';
+import { memory, type Opened, type OpenStorage } from './fixtures.ts';
+
+export type OpenedFile = Opened & { path: string; [Symbol.asyncDispose](): Promise<void> };
+
+/** A SQLite storage in a folder of its own. */
+export async function openInFolder(options: OpenOptions = {}): Promise<OpenedFile> {
+  const folder = mkdtempSync(join(tmpdir(), 'memory-storage-'));
+  const path = join(folder, 'memory.db');
+  const opened: OpenedFile = {
+    path,
+    storage: await openSqlite(path, options),
+    async reopen() {
+      await opened.storage.close();
+      opened.storage = await openSqlite(path, options);
+      return opened.storage;
+    },
+    async dispose() {
+      await opened.storage.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+    [Symbol.asyncDispose]: () => opened.dispose(),
+  };
+  return opened;
+}
+
+/** For the conformance suite. */
+export const openSqliteStorage: OpenStorage = ({ smallQueue = false } = {}) => {
+  const preload = smallQueue ? [join(import.meta.dir, 'small-queue.ts')] : [];
+  return openInFolder({ preload });
+};
+
+/** Opens the database file, saves so many memories in it, one by one, and closes it. */
+export async function fill(path: string, count: number, text = 'text'): Promise<void> {
+  const storage = await openSqlite(path);
+  await saveMany(storage, count, text);
+  await storage.close();
+}
+
+export async function saveMany(storage: Storage, count: number, text = 'text'): Promise<void> {
+  for (let n = 0; n < count; n += 1) await saveOne(storage, { content: `${text} ${n}` });
+}
+
+export function saveOne(storage: Storage, fields: Partial<NewMemory> = {}): Promise<WriteResult> {
+  const write = { projectId: 1, at: 1_000, idempotency: null };
+  return storage.saveMemory({ ...write, memory: memory(fields) });
+}
+
+/** How many rows the table of a sound database file has. */
+export function countIn(file: string, table: 'memories' | 'api_keys' = 'memories'): number {
+  const db = new Database(file, { readonly: true });
+  try {
+    expect(db.prepare('PRAGMA integrity_check').values()).toEqual([['ok']]);
+    return Number(db.prepare(`SELECT count(*) FROM ${table}`).values()[0]?.[0]);
+  } finally {
+    // Else it stays open until it is collected.
+    db.close(true);
+  }
+}

@@ -1,0 +1,95 @@
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { rejectionOf } from '../support/thrown.ts';
+import { until } from '../support/until.ts';
+import { keyed, memory, newProject } from './fixtures.ts';
+import { endsThread, hangsThread } from './kill-threads.ts';
+import { openInFolder } from './sqlite.ts';
+
+/* What a thread of the storage that dies or hangs means for the calls in its hands and later ones. */
+
+/** A storage of its own for each test: they run at once, since a thread is silent for seconds. */
+async function open() {
+  const warnings: string[] = [];
+  const ends: string[] = [];
+  const opened = await openInFolder({
+    preload: [join(import.meta.dir, 'kill-threads.ts')],
+    warn: (message) => warnings.push(message),
+    onEnd: (reason) => ends.push(reason),
+  });
+  const project = await newProject(opened);
+  await project.save(memory({ content: 'kept' }));
+  return { opened, project, warnings, ends, [Symbol.asyncDispose]: () => opened.dispose() };
+}
+
+test.concurrent('a search whose reader thread ends is unavailable, and later searches are answered', async () => {
+  await using all = await open();
+  const { project, warnings, ends } = all;
+  const lost = await rejectionOf(project.search(endsThread));
+  expect(lost).toMatchObject({ code: 'unavailable' });
+  for (let n = 0; n < 5; n += 1) expect(await project.search('kept')).toHaveLength(1);
+  expect(warnings.join()).toContain('reader thread');
+  expect(ends).toEqual([]);
+});
+
+test.concurrent('searches go on although every reader thread ended at once', async () => {
+  await using all = await open();
+  const { project } = all;
+  const searches = Array.from({ length: 8 }, () => project.search(endsThread));
+  const outcomes = await Promise.allSettled(searches);
+  expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true);
+  expect(await project.search('kept')).toHaveLength(1);
+});
+
+test.concurrent('a search whose reader thread hangs is unavailable, and others are answered meanwhile', async () => {
+  await using all = await open();
+  const { opened, project } = all;
+  const hung = rejectionOf(project.search(hangsThread));
+  const other = await newProject(opened);
+  expect(await other.search('kept')).toEqual([]);
+  expect(await hung).toMatchObject({ code: 'unavailable' });
+  expect(await project.search('kept')).toHaveLength(1);
+});
+
+test.concurrent('a writer thread that ends is replaced, and its calls have an unknown outcome', async () => {
+  await using all = await open();
+  const { project, warnings, ends } = all;
+  const given = memory();
+  const idempotency = keyed('k');
+  const lost = [
+    project.save(memory({ userId: endsThread })),
+    project.save(given, { idempotency }),
+  ].map(rejectionOf);
+  for (const error of await Promise.all(lost)) {
+    expect(error).toMatchObject({ code: 'internal' });
+    expect(error.message).toContain('retry with the same Idempotency-Key');
+  }
+  expect((await project.save(given, { idempotency })).response.status).toBe(201);
+  expect(await project.list()).toHaveLength(2);
+  expect(warnings.join()).toContain('writer thread');
+  expect(ends).toEqual([]);
+});
+
+test.concurrent('a writer thread that ends again and again ends the service', async () => {
+  await using all = await open();
+  const { project, ends } = all;
+  for (let n = 0; n < 10 && ends.length === 0; n += 1) {
+    await rejectionOf(project.save(memory({ userId: endsThread })));
+  }
+  expect(ends).toHaveLength(1);
+  expect(ends.join()).toContain('writer thread');
+});
+
+test.concurrent('a writer thread that hangs is replaced, and reads are answered meanwhile', async () => {
+  await using all = await open();
+  const { project, warnings, ends } = all;
+  const hung = rejectionOf(project.save(memory({ userId: hangsThread })));
+  expect(await project.list()).toHaveLength(1);
+  expect(await hung).toMatchObject({ code: 'internal' });
+  expect(await project.search('kept')).toHaveLength(1);
+  const given = memory();
+  await until(() => project.save(given).catch(() => null), { what: 'another writer' });
+  expect(await project.list()).toHaveLength(2);
+  expect(warnings.join()).toContain('does not respond');
+  expect(ends).toEqual([]);
+});
