@@ -1,6 +1,6 @@
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { defineConfig, type HeadConfig } from 'vitepress';
+import { defineConfig, type HeadConfig, type Plugin } from 'vitepress';
 
 const repository = 'https://github.com/memory-service/memory-service';
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
@@ -49,6 +49,17 @@ function targetOf(href: string, page: string): string {
   return `${repository}/blob/main/${target}`;
 }
 
+/** The pages lie outside of this folder and would look for Vue in the node_modules of the service. */
+const vueOfThisFolder: Plugin = {
+  name: 'vue-of-this-folder',
+  enforce: 'pre',
+  resolveId(source, importer, options) {
+    const isOurs = importer === undefined || importer.startsWith(join(root, 'docs/site'));
+    if (isOurs || !/^vue(?:\/|$)/.test(source)) return null;
+    return this.resolve(source, fileURLToPath(import.meta.url), options);
+  },
+};
+
 export default defineConfig({
   title: 'memory-service',
   description: 'A self-hosted memory for applications and agents.',
@@ -93,6 +104,7 @@ export default defineConfig({
     editLink: { pattern: `${repository}/edit/main/:path`, text: 'Edit this page' },
   },
   vite: {
+    plugins: [vueOfThisFolder],
     server: { fs: { allow: [root] } },
     publicDir: join(root, 'docs/site/public'),
   },
