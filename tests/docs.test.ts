@@ -83,3 +83,7 @@ test('docs/limits.md states the limits of the contract', async () => {
   });
   expect(stated.filter((limit) => !page.includes(limit))).toEqual([]);
 });
+
+test('the lockfile of the site names no registry', async () => {
+  expect(await textOf('docs/site/package-lock.json')).not.toContain('"resolved": "http');
+});
