@@ -5,11 +5,9 @@ import { until } from '../support/until.ts';
 import {
   claim,
   claimOne,
-  complete,
   drainTasks,
   imported,
   keyed,
-  leaseMs,
   memory,
   newProject,
   type Opened,
@@ -50,12 +48,6 @@ export function testTasks(name: string, open: OpenStorage): void {
 
     const release = ({ projectId, taskId, leaseToken }: Task) =>
       opened.storage.releaseTask({ projectId, taskId, leaseToken });
-
-    /** Nothing more can be stored under the lease, in any way. */
-    async function expectLost(task: Task): Promise<void> {
-      const attempts = [await complete(opened.storage, task), await fail(task, null)];
-      expect([...attempts, await release(task)]).toEqual([false, false, false]);
-    }
 
     test('an accepted record is processing at once, and complete with its task', async () => {
       const id = await acceptOne();
@@ -133,94 +125,6 @@ export function testTasks(name: string, open: OpenStorage): void {
       const task = await claimOne(opened.storage);
       expect(await release(task)).toBe(true);
       expect(await claimOne(opened.storage)).toMatchObject({ taskId: task.taskId, attempt: 1 });
-    });
-
-    const endings: [name: string, end: (task: Task) => Promise<unknown>][] = [
-      ['the task is completed', (task) => complete(opened.storage, task)],
-      ['the task fails and waits', (task) => fail(task, 9_000)],
-      ['the task fails', (task) => fail(task, null)],
-      ['the task is released', (task) => release(task)],
-      ['the task is recovered', () => opened.storage.recoverTasks({ owner: 'new', now: 2_000 })],
-      ['the record is ingested again', () => acceptOne(origin)],
-      ['its external id is saved', () => project.save(memory(origin))],
-      ['the memory is updated', (task) => project.update(task.memoryId ?? '', { content: 'x' })],
-      ['the memory is deleted', (task) => project.remove(task.memoryId ?? '')],
-      ['the user is erased', () => project.erase()],
-      [
-        'the lease ends and the task is claimed again',
-        async () => {
-          await opened.endLeases?.();
-          await claimOne(opened.storage, { now: 2_000 + leaseMs });
-        },
-      ],
-      [
-        'the memory is deleted and imported again',
-        async ({ memoryId }) => {
-          await project.remove(memoryId ?? '');
-          await project.import([imported({ id: memoryId ?? '', status: 'processing' })]);
-          await claimOne(opened.storage);
-        },
-      ],
-    ];
-    for (const [what, end] of endings) {
-      test(`a lease is lost when ${what}`, async () => {
-        await acceptOne(origin);
-        const task = await claimOne(opened.storage);
-        await end(task);
-        await expectLost(task);
-      });
-    }
-
-    test('of results stored together only those with their lease count', async () => {
-      const ids = await project.accept([record(), record(), record()]);
-      const tasks = await claim(opened.storage);
-      await project.remove(ids[1] ?? '');
-      const results = tasks.map((task) => ({ ...task, now: 3_000, chunks: 1 }));
-      expect(await opened.storage.completeTasks(results)).toEqual([true, false, true]);
-      const statuses = await project.statuses(ids);
-      expect(statuses.map(({ status }) => status)).toEqual(['complete', 'complete']);
-    });
-
-    test('a task is claimed by nobody else before its lease ends, and then alone', async () => {
-      await acceptOne();
-      const task = await claimOne(opened.storage);
-      await acceptOne();
-      const during = await claim(opened.storage, { owner: 'b', now: 1_999 + leaseMs });
-      expect(during).toHaveLength(1);
-      expect(during[0]?.taskId).not.toBe(task.taskId);
-      await opened.endLeases?.();
-      const after = await claim(opened.storage, { owner: 'b', now: 2_000 + leaseMs });
-      expect(after).toMatchObject([{ taskId: task.taskId, attempt: 2 }]);
-      expect(await complete(opened.storage, after[0] ?? task)).toBe(true);
-    });
-
-    test('recovery takes back the tasks of owners that are gone, and counts the attempt', async () => {
-      await project.accept([record(), record()]);
-      const gone = await claimOne(opened.storage, { owner: 'gone' });
-      const own = await claimOne(opened.storage, { owner: 'own' });
-      expect(await opened.storage.recoverTasks({ owner: 'own', now: 3_000 })).toBe(1);
-      expect(await claim(opened.storage, { owner: 'own', now: 3_000 })).toMatchObject([
-        { taskId: gone.taskId, attempt: 2 },
-      ]);
-      expect(await complete(opened.storage, own)).toBe(true);
-    });
-
-    test('recovery takes back tasks whose lease has ended, whoever had them', async () => {
-      await acceptOne();
-      await claimOne(opened.storage, { owner: 'own' });
-      await opened.endLeases?.();
-      const late = { owner: 'own', now: 2_000 + leaseMs };
-      expect(await opened.storage.recoverTasks(late)).toBe(1);
-    });
-
-    test('what was claimed before a reopening waits again after recovery', async () => {
-      const id = await acceptOne();
-      await claimOne(opened.storage);
-      await opened.reopen();
-      expect(await claim(opened.storage)).toEqual([]);
-      expect(await opened.storage.recoverTasks({ owner: 'new', now: 3_000 })).toBe(1);
-      expect((await claimOne(opened.storage)).attempt).toBe(2);
-      expect(await project.status(id)).toMatchObject({ attempts: 2 });
     });
 
     test('a record that is ingested again begins anew, and under its former id', async () => {

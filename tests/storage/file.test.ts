@@ -1,12 +1,13 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { existsSync, readdirSync, renameSync, statSync, symlinkSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { openKeyAdmin } from '../../server/storage/sqlite/admin/keys.ts';
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { memory, newProject } from './fixtures.ts';
-import { type OpenedFile, openInFolder, saveMany, saveOne } from './sqlite.ts';
+import { countIn, type OpenedFile, openInFolder, saveMany, saveOne } from './sqlite.ts';
 
 /* The database file of a running storage: locks, modes, the log, and a file that is moved. */
 
@@ -51,8 +52,9 @@ test('after close() the log and its index are gone, and everything is in the fil
   await saveMany(opened.storage, 20);
   await project.search('text');
   await opened.storage.close();
-  const left = readdirSync(`${opened.path}/..`).filter((name) => /-(?:wal|shm)$/.test(name));
+  const left = readdirSync(dirname(opened.path)).filter((name) => /-(?:wal|shm)$/.test(name));
   expect(left).toEqual([]);
+  expect(countIn(opened.path)).toBe(20);
   opened.storage = await openSqlite(opened.path);
 });
 

@@ -1,6 +1,7 @@
 import { testExpiry } from './conformance-expiry.ts';
 import { testIdempotency } from './conformance-idempotency.ts';
 import { testKeys } from './conformance-keys.ts';
+import { testLeases } from './conformance-leases.ts';
 import { testMemories } from './conformance-memories.ts';
 import { testReads } from './conformance-reads.ts';
 import { testSearch } from './conformance-search.ts';
@@ -16,6 +17,7 @@ for (const testPart of [
   testReads,
   testIdempotency,
   testTasks,
+  testLeases,
   testKeys,
   testTransfer,
   testSearch,

@@ -99,7 +99,7 @@ test("the caller's own metadata wins over the descriptive fields", () => {
 
 test('the fields of the record become those of the memory, and what is left out is null', () => {
   const record = { ...ticket, source: 'zendesk', externalId: '1182' };
-  const named = { id: 'mem_1', userId, type: 'ticket' };
+  const named = { id: 'mem_1', userId, type: 'ticket' } as const;
   const untimed = { occurredAt: null, expiresAt: null };
   const { content: _, metadata: _json, ...fields } = renderRecord(record, 'mem_1');
   expect(fields).toEqual({ ...named, source: 'zendesk', externalId: '1182', ...untimed });

@@ -1,0 +1,311 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { ServiceError } from '../../server/errors.ts';
+import { createLogger, type LogEntry } from '../../server/log.ts';
+import { splitChunks } from '../../server/memory/chunks.ts';
+import type { Storage, Task, TaskStorage } from '../../server/storage/storage.ts';
+import type { Handler } from '../../server/tasks/handlers.ts';
+import { indexMemory } from '../../server/tasks/index-memory.ts';
+import { startWorker, type Worker, type WorkerOptions } from '../../server/tasks/worker.ts';
+import { claimOne, newProject, type Project, record } from '../storage/fixtures.ts';
+import { type OpenedFile, openInFolder } from '../storage/sqlite.ts';
+import { until } from '../support/until.ts';
+
+let opened: OpenedFile;
+let storage: Storage;
+let project: Project;
+let worker: Worker | undefined;
+let logged: LogEntry[];
+
+beforeEach(async () => {
+  opened = await openInFolder();
+  storage = opened.storage;
+  project = await newProject(opened);
+  logged = [];
+});
+
+afterEach(async () => {
+  await worker?.stop();
+  worker = undefined;
+  await opened.dispose();
+});
+
+type Started = Partial<Omit<WorkerOptions, 'handlers'>> & { handler?: Handler };
+
+function start({ handler = indexMemory, ...options }: Started = {}): void {
+  const log = createLogger('debug', (entry) => logged.push(entry));
+  const owner = crypto.randomUUID();
+  const clock = { now: Date.now, progress() {} };
+  // No jitter: what failed is due again at once.
+  const defaults = { storage, owner, log, random: () => 0, handlers: { index: handler } };
+  worker = startWorker({ ...defaults, ...clock, ...options });
+}
+
+async function acceptTexts(...texts: string[]): Promise<string[]> {
+  const records = texts.map((content) => record({ content }));
+  const ids = await project.accept(records, { at: Date.now() });
+  worker?.wake();
+  return ids;
+}
+
+const numbered = (count: number) => Array.from({ length: count }, (_, n) => `text ${n}`);
+
+function ended(id: string | undefined) {
+  return until(async () => {
+    const status = await project.status(id ?? '');
+    return status?.status === 'processing' ? null : status;
+  });
+}
+
+/** Counts the memories that a handler was called for, and does the work. */
+function recorder(): { seen: string[]; handler: Handler } {
+  const seen: string[] = [];
+  return {
+    seen,
+    handler: (task, own) => {
+      seen.push(task.memoryId ?? '');
+      return indexMemory(task, own);
+    },
+  };
+}
+
+test('an accepted record is indexed, and its status counts the chunks', async () => {
+  start();
+  const long = 'A sentence of some length, to be cut. '.repeat(40_000);
+  const [short, large, empty] = await acceptTexts('short', long, '');
+  expect(await ended(short)).toMatchObject({ status: 'complete', chunksTotal: 1, attempts: 1 });
+  const total = splitChunks(long).length;
+  expect(await ended(large)).toMatchObject({ chunksComplete: total, chunksTotal: total });
+  expect(await ended(empty)).toMatchObject({ status: 'complete', chunksTotal: 0 });
+  expect(await project.search('sentence')).toMatchObject([{ id: large }]);
+});
+
+test('what waited before the start is done, and what a crashed process had claimed', async () => {
+  const ids = await acceptTexts('one', 'two');
+  await claimOne(storage, { owner: 'crashed', now: Date.now() });
+  start();
+  const statuses = await Promise.all(ids.map(ended));
+  expect(statuses.map(({ status }) => status)).toEqual(['complete', 'complete']);
+  expect(statuses.map(({ attempts }) => attempts)).toEqual([2, 1]);
+});
+
+test('a record is processed as soon as the worker is woken', async () => {
+  start();
+  // It sleeps by now, for seconds.
+  await Bun.sleep(100);
+  const begun = performance.now();
+  const [id] = await acceptTexts('text');
+  await ended(id);
+  expect(performance.now() - begun).toBeLessThan(2_000);
+});
+
+test('many records are each processed once, in their order', async () => {
+  const { seen, handler } = recorder();
+  const ids = await acceptTexts(...numbered(700));
+  start({ handler });
+  await Promise.all(ids.map(ended));
+  expect(seen).toEqual(ids);
+});
+
+test('a record whose handler always throws fails after five attempts, its neighbours do not', async () => {
+  start({
+    handler: async (task, own) => {
+      const memory = await own.getMemory({ ...task, id: task.memoryId ?? '', now: 0 });
+      if (memory?.content === 'poison') throw new Error('cannot be split');
+      return { chunks: 1 };
+    },
+  });
+  const [one, poison, two] = await acceptTexts('one', 'poison', 'two');
+  const errorMessage = 'processing failed on attempt 5 of 5';
+  expect(await ended(poison)).toMatchObject({ status: 'failed', attempts: 5, errorMessage });
+  expect(await ended(one)).toMatchObject({ status: 'complete', attempts: 1 });
+  expect(await ended(two)).toMatchObject({ status: 'complete', attempts: 1 });
+  const ofPoison = logged.filter(({ fields }) => fields.memoryId === poison);
+  expect(ofPoison.map(({ level }) => level)).toEqual(Array.from({ length: 5 }, () => 'warn'));
+});
+
+test('a failed attempt waits for its backoff', async () => {
+  const times: number[] = [];
+  start({
+    random: () => 0.5,
+    handler: async () => {
+      times.push(Date.now());
+      if (times.length < 2) throw new Error('not yet');
+      return { chunks: 1 };
+    },
+  });
+  const [id] = await acceptTexts('text');
+  expect(await ended(id)).toMatchObject({ status: 'complete', attempts: 2 });
+  const [first = 0, second = 0] = times;
+  expect(second - first).toBeWithin(490, 2_000);
+});
+
+test('a task that ended the process on each attempt fails without another', async () => {
+  const [id] = await acceptTexts('fatal');
+  for (let attempt = 1; attempt <= 5; attempt += 1) {
+    await claimOne(storage, { owner: `process ${attempt}`, now: Date.now() });
+    await storage.recoverTasks({ owner: 'next', now: Date.now() });
+  }
+  const { seen, handler } = recorder();
+  start({ handler });
+  const errorMessage = 'processing failed on attempt 5 of 5';
+  expect(await ended(id)).toMatchObject({ status: 'failed', errorMessage });
+  expect(seen).toEqual([]);
+});
+
+const unavailable = () => new ServiceError('unavailable', 'the disk is full');
+type Operation = 'claimTasks' | 'completeTasks' | 'failTask' | 'recoverTasks' | 'nextTaskAt';
+
+/** A storage whose operation throws for the first few calls. */
+function failing(operation: Operation, calls: number, error: () => Error): TaskStorage {
+  let left = calls;
+  return {
+    ...storage,
+    [operation]: async (argument: never) => {
+      left -= 1;
+      if (left >= 0) throw error();
+      return storage[operation](argument);
+    },
+  };
+}
+
+test.each<[Operation, () => Error]>([
+  ['recoverTasks', unavailable],
+  ['claimTasks', unavailable],
+  ['claimTasks', () => new Error('broken')],
+  ['completeTasks', unavailable],
+  ['completeTasks', () => new Error('broken')],
+  ['nextTaskAt', unavailable],
+])('a %s that throws at first loses no record and costs no attempt', async (operation, error) => {
+  start({ storage: failing(operation, 1, error) });
+  const ids = await acceptTexts('one', 'two');
+  for (const id of ids) {
+    expect(await ended(id)).toMatchObject({ status: 'complete', attempts: 1 });
+  }
+  expect(logged.filter(({ level }) => level === 'warn' || level === 'error')).not.toEqual([]);
+});
+
+test('a handler that meets a fault of the database costs the task no attempt', async () => {
+  let faults = 3;
+  start({
+    handler: async () => {
+      faults -= 1;
+      if (faults >= 0) throw unavailable();
+      return { chunks: 1 };
+    },
+  });
+  const [id] = await acceptTexts('text');
+  expect(await ended(id)).toMatchObject({ status: 'complete', attempts: 1 });
+});
+
+test('faults of the database in the middle of a long batch lose no record', async () => {
+  let calls = 0;
+  const flaky: TaskStorage = {
+    ...storage,
+    async completeTasks(results) {
+      calls += 1;
+      if (calls % 2 === 1) throw unavailable();
+      return storage.completeTasks(results);
+    },
+  };
+  const ids = await acceptTexts(...numbered(600));
+  start({ storage: flaky });
+  const statuses = await Promise.all(ids.map(ended));
+  expect(new Set(statuses.map(({ status }) => status))).toEqual(new Set(['complete']));
+  expect(new Set(statuses.map(({ attempts }) => attempts))).toEqual(new Set([1]));
+});
+
+test('a text that changes while it is processed is processed again', async () => {
+  const origin = { source: 's', externalId: 'e' };
+  let changed = false;
+  start({
+    handler: async (task, own) => {
+      const result = await indexMemory(task, own);
+      if (!changed) await project.accept([record({ ...origin, content: 'x'.repeat(2_500) })]);
+      changed = true;
+      return result;
+    },
+  });
+  const [id] = await project.accept([record({ ...origin, content: 'old' })]);
+  worker?.wake();
+  expect(await ended(id)).toMatchObject({ status: 'complete', chunksTotal: 3, attempts: 1 });
+});
+
+test('a memory that is deleted while it is processed leaves nothing behind', async () => {
+  start({
+    handler: async (task, own) => {
+      await project.remove(task.memoryId ?? '');
+      return indexMemory(task, own);
+    },
+  });
+  const [id] = await acceptTexts('text');
+  await until(async () => (await storage.taskQueueState()).pending === 0);
+  expect(await project.status(id ?? '')).toBeNull();
+});
+
+test('a clock that is set back an hour holds no record up', async () => {
+  let offsetMs = 0;
+  let mayFail = true;
+  const now = () => Date.now() + offsetMs;
+  const handler: Handler = async (task, own) => {
+    if (!mayFail) return indexMemory(task, own);
+    mayFail = false;
+    throw new Error('once');
+  };
+  start({ now, handler, random: () => 0.999 });
+  const [waiting] = await acceptTexts('fails once, and waits');
+  await until(() => !mayFail);
+  offsetMs = -3_600_000;
+  const [fresh] = await acceptTexts('accepted after');
+  worker?.wake();
+  for (const id of [waiting, fresh]) expect(await ended(id)).toMatchObject({ status: 'complete' });
+});
+
+test('stop() stores the task in hand and releases the others', async () => {
+  let stopped: Promise<void> | undefined;
+  const slow: TaskStorage = {
+    ...storage,
+    async completeTasks(results) {
+      await Bun.sleep(50);
+      return storage.completeTasks(results);
+    },
+    async releaseTask(lease) {
+      await Bun.sleep(50);
+      return storage.releaseTask(lease);
+    },
+  };
+  start({
+    storage: slow,
+    handler: async (task, own) => {
+      stopped ??= worker?.stop();
+      return indexMemory(task, own);
+    },
+  });
+  const ids = await acceptTexts(...numbered(20));
+  await until(() => stopped !== undefined);
+  await stopped;
+  const statuses = await project.statuses(ids);
+  expect(statuses[0]).toMatchObject({ status: 'complete', attempts: 1 });
+  const left = statuses.slice(1);
+  expect(left.every(({ status, attempts }) => status === 'processing' && attempts === 0)).toBe(
+    true,
+  );
+  expect(await storage.recoverTasks({ owner: 'next', now: Date.now() })).toBe(0);
+});
+
+test('progress is reported for each task and while there is nothing to do', async () => {
+  let moves = 0;
+  const tasks: Task[] = [];
+  start({
+    progress: () => {
+      moves += 1;
+    },
+    handler: async (task) => {
+      tasks.push(task);
+      return { chunks: 1 };
+    },
+  });
+  await until(() => moves > 0, { what: 'progress without a task' });
+  const ids = await acceptTexts(...numbered(50));
+  await Promise.all(ids.map(ended));
+  expect(moves).toBeGreaterThan(50);
+});

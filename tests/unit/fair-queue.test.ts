@@ -1,0 +1,45 @@
+import { expect, test } from 'bun:test';
+import { FairQueue } from '../../server/fair-queue.ts';
+
+function filled(...items: [owner: number, item: string][]): FairQueue<string> {
+  const queue = new FairQueue<string>();
+  for (const [owner, item] of items) queue.push(owner, item);
+  return queue;
+}
+
+function takeAll(queue: FairQueue<string>, admits?: (owner: number) => boolean): string[] {
+  const taken: string[] = [];
+  for (let item = queue.take(admits); item !== undefined; item = queue.take(admits)) {
+    taken.push(item);
+  }
+  return taken;
+}
+
+test('items of one owner are taken in the order in which they came', () => {
+  expect(takeAll(filled([1, 'a'], [1, 'b'], [1, 'c']))).toEqual(['a', 'b', 'c']);
+});
+
+test('owners take turns, however many items one of them has', () => {
+  const queue = filled([1, 'a'], [1, 'b'], [1, 'c'], [2, 'x'], [3, 'y'], [2, 'z']);
+  expect(takeAll(queue)).toEqual(['a', 'x', 'y', 'b', 'z', 'c']);
+});
+
+test('an owner who comes back is behind those who wait', () => {
+  const queue = filled([1, 'a'], [1, 'b'], [2, 'x']);
+  expect(queue.take()).toBe('a');
+  queue.push(3, 'y');
+  expect(takeAll(queue)).toEqual(['x', 'b', 'y']);
+});
+
+test('an owner that is not admitted keeps its turn and does not block others', () => {
+  const queue = filled([1, 'a'], [2, 'x'], [2, 'y']);
+  expect(takeAll(queue, (owner) => owner !== 1)).toEqual(['x', 'y']);
+  expect(queue.countOf(1)).toBe(1);
+  expect(takeAll(queue)).toEqual(['a']);
+});
+
+test('clear() takes out what waits', () => {
+  const queue = filled([1, 'a'], [2, 'x'], [1, 'b']);
+  expect(queue.clear().sort()).toEqual(['a', 'b', 'x']);
+  expect([queue.countOf(1), queue.take()]).toEqual([0, undefined]);
+});
