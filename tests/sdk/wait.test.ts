@@ -132,7 +132,7 @@ test('a wait that ends in faults names the last one as its cause', async () => {
   expect(error).toMatchObject({ ingestStatus: { status: 'processing' }, cause: { status: 503 } });
   expect(error.attempts).toBe(server.requests.length);
   using limited = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '50' }));
-  const held = await failure(clientOf(limited).waitUntilComplete('mem_1', { timeoutMs: 50 }));
+  const held = await failure(clientOf(limited).waitUntilComplete('mem_1', { timeoutMs: 500 }));
   expect(held).toMatchObject({ code: 'wait_timeout', cause: { retryAfterMs: 50_000 } });
 });
 

@@ -13,6 +13,8 @@ import { type OpenedFile, openInFolder } from './sqlite.ts';
  */
 
 const canary = /canary|c4n4ry/gi;
+/** Whose id must go too. */
+const erased = 'c4n4ry@example.org';
 
 /** Of its own for each test: they run at once, since a scrub begins a second after the erasure. */
 async function open() {
@@ -51,18 +53,18 @@ function reportedLevel({ path }: OpenedFile): string | undefined {
 }
 
 function text(userId: string, length: number): string {
-  return `${userId === 'gone' ? 'Canary' : 'Other'} ${'word '.repeat(length)}`;
+  return `${userId === erased ? 'Canary' : 'Other'} ${'word '.repeat(length)}`;
 }
 
 test.concurrent('nothing of an erased user is in the files after the scrub, however rows had moved', async () => {
   await using project = await open();
   const { opened } = project;
   const random = createRandom(20_261_120);
-  const users = ['gone', 'a', 'b', 'c', 'zz'];
+  const users = [erased, 'a', 'b', 'c', 'zz'];
   const saved: { id: string; userId: string }[] = [];
   for (let n = 0; n < 400; n += 1) {
     const userId = random.pick(users);
-    const metadata = JSON.stringify({ tag: userId === 'gone' ? 'c4n4ry' : 'x' });
+    const metadata = JSON.stringify({ tag: userId === erased ? 'c4n4ry' : 'x' });
     const given = memory({ userId, content: text(userId, random.between(0, 200)), metadata });
     await project.save(given, { idempotency: keyed(`k${n}`) });
     saved.push(given);
@@ -71,15 +73,15 @@ test.concurrent('nothing of an erased user is in the files after the scrub, howe
       await project.update(other.id, { content: text(other.userId, random.between(0, 300)) });
     }
   }
-  await project.accept([record({ userId: 'gone', content: text('gone', 5_000) })]);
+  await project.accept([record({ userId: erased, content: text(erased, 5_000) })]);
   for (const task of await claim(opened.storage)) await complete(opened.storage, task);
-  const removed = saved.slice(0, 30).filter(({ userId }) => userId === 'gone');
+  const removed = saved.slice(0, 30).filter(({ userId }) => userId === erased);
   for (const { id } of removed) await project.remove(id);
   expect(hits(opened)).toBeGreaterThan(50);
-  await project.erase('gone');
+  await project.erase(erased);
   await scrubbed(opened);
   expect(hits(opened)).toBe(0);
-  const left = saved.filter(({ userId }) => userId !== 'gone');
+  const left = saved.filter(({ userId }) => userId !== erased);
   expect((await project.exportPage()).items).toHaveLength(left.length);
 });
 
@@ -87,19 +89,19 @@ test.concurrent('memories that were deleted one by one leave nothing after the e
   await using project = await open();
   const { opened } = project;
   const given = Array.from({ length: 40 }, (_, n) =>
-    memory({ userId: 'gone', content: text('gone', n) }),
+    memory({ userId: erased, content: text(erased, n) }),
   );
   for (const one of given) await project.save(one);
   for (const { id } of given) await project.remove(id);
   expect(hits(opened)).toBeGreaterThan(0);
-  await project.erase('gone');
+  await project.erase(erased);
   await until(() => hits(opened) === 0, { what: 'the scrub' });
 });
 
 test.concurrent('nothing of an expired memory is in the files after maintenance and the scrub', async () => {
   await using project = await open();
   const { opened } = project;
-  await project.save(memory({ content: text('gone', 10), expiresAt: 5_000 }), {
+  await project.save(memory({ content: text(erased, 10), expiresAt: 5_000 }), {
     idempotency: keyed('k'),
   });
   expect(hits(opened)).toBeGreaterThan(0);
@@ -111,8 +113,8 @@ test.concurrent('nothing of an expired memory is in the files after maintenance 
 test.concurrent('a scrub ends although others save all the time', async () => {
   await using project = await open();
   const { opened } = project;
-  await project.save(memory({ userId: 'gone', content: text('gone', 10) }));
-  await project.erase('gone');
+  await project.save(memory({ userId: erased, content: text(erased, 10) }));
+  await project.erase(erased);
   let isSaving = true;
   async function keepSaving(): Promise<void> {
     while (isSaving) await project.save(memory({ userId: 'a', content: text('a', 2_000) }));
@@ -126,8 +128,8 @@ test.concurrent('a scrub ends although others save all the time', async () => {
 test.concurrent('a scrub that a stop came before is done after the next start, and reported until then', async () => {
   await using project = await open();
   const { opened } = project;
-  await project.save(memory({ userId: 'gone', content: text('gone', 10) }));
-  await project.erase('gone');
+  await project.save(memory({ userId: erased, content: text(erased, 10) }));
+  await project.erase(erased);
   await opened.storage.close();
   expect(reportedLevel(opened)).toBe('warning');
   opened.storage = await openSqlite(opened.path);
@@ -139,12 +141,12 @@ test.concurrent('a scrub that a stop came before is done after the next start, a
 test.concurrent('a scrub that a long read blocks holds up no save, and is done after the next start', async () => {
   await using project = await open();
   const { opened } = project;
-  await project.save(memory({ userId: 'gone', content: text('gone', 10) }));
+  await project.save(memory({ userId: erased, content: text(erased, 10) }));
   const reader = new Database(opened.path, { readonly: true });
   reader.run('BEGIN');
   const look = reader.prepare('SELECT count(*) FROM memories');
   look.get();
-  await project.erase('gone');
+  await project.erase(erased);
   let slowestMs = 0;
   for (const end = performance.now() + 2_500; performance.now() < end; await Bun.sleep(10)) {
     const begun = performance.now();

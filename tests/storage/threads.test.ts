@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
+import { endsThread, hangsThread, slowsThread } from './faulty-threads.ts';
 import { keyed, memory, newProject } from './fixtures.ts';
-import { endsThread, hangsThread } from './kill-threads.ts';
 import { openInFolder } from './sqlite.ts';
 
 /* What becomes of calls when a thread of the storage dies or hangs, and of the calls after them. */
@@ -13,7 +13,7 @@ async function open() {
   const warnings: string[] = [];
   const ends: string[] = [];
   const opened = await openInFolder({
-    preload: [join(import.meta.dir, 'kill-threads.ts')],
+    preload: [join(import.meta.dir, 'faulty-threads.ts')],
     warn: (message) => warnings.push(message),
     onEnd: (reason) => ends.push(reason),
   });
@@ -48,6 +48,35 @@ test.concurrent('a search whose reader thread hangs is unavailable, and others a
   const other = await newProject(opened);
   expect(await other.search('kept')).toEqual([]);
   expect(await hung).toMatchObject({ code: 'unavailable' });
+  expect(await project.search('kept')).toHaveLength(1);
+});
+
+test.concurrent('a search does not wait for the many slow searches of another project', async () => {
+  await using all = await open();
+  const { opened, project } = all;
+  const other = await newProject(opened);
+  await other.save(memory({ content: 'kept' }));
+  let isBusy = true;
+  const slow = Array.from({ length: 30 }, () => project.search(slowsThread));
+  const busy = Promise.all(slow).finally(() => {
+    isBusy = false;
+  });
+  for (let n = 0; n < 3; n += 1) {
+    expect(await other.search('kept')).toHaveLength(1);
+    expect(isBusy).toBe(true);
+  }
+  await busy;
+});
+
+test.concurrent('a search that is given up while it waits is not carried out', async () => {
+  await using all = await open();
+  const { project } = all;
+  const slow = Array.from({ length: 10 }, () => project.search(slowsThread));
+  const givenUp = new AbortController();
+  const waiting = project.search('kept', {}, givenUp.signal);
+  givenUp.abort();
+  expect(await waiting).toEqual([]);
+  await Promise.all(slow);
   expect(await project.search('kept')).toHaveLength(1);
 });
 

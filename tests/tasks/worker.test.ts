@@ -261,9 +261,21 @@ test('a clock that is set back an hour holds no record up', async () => {
   for (const id of [waiting, fresh]) expect(await ended(id)).toMatchObject({ status: 'complete' });
 });
 
-test('stop() finishes the task in hand and releases the others', async () => {
+test('stop() stores the task in hand and releases the others', async () => {
   let stopped: Promise<void> | undefined;
+  const slow: TaskStorage = {
+    ...storage,
+    async completeTasks(results) {
+      await Bun.sleep(50);
+      return storage.completeTasks(results);
+    },
+    async releaseTask(lease) {
+      await Bun.sleep(50);
+      return storage.releaseTask(lease);
+    },
+  };
   start({
+    storage: slow,
     handler: async (task, own) => {
       stopped ??= worker?.stop();
       return indexMemory(task, own);

@@ -1,15 +1,18 @@
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 
-/* Loaded first by each thread of a storage: a call that names one of these ends its thread. */
+/* Loaded first by each thread of a storage: what a call that holds one of these does to its thread. */
 
 export const endsThread = 'this call ends its thread';
 export const hangsThread = 'this call hangs its thread';
+export const slowsThread = 'this call takes its thread a while';
+export const slowMs = 150;
 
 const isOfStorage = !isMainThread && typeof workerData?.path === 'string';
 if (isOfStorage && parentPort !== null) {
   parentPort.on('message', (message: unknown) => {
     const [json] = Array.isArray(message) ? message : [''];
     if (String(json).includes(endsThread)) process.exit(7);
+    if (String(json).includes(slowsThread)) Bun.sleepSync(slowMs);
     while (String(json).includes(hangsThread)) Bun.sleepSync(1_000);
   });
 }

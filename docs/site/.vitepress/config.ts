@@ -1,0 +1,111 @@
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { defineConfig, type HeadConfig, type Plugin } from 'vitepress';
+
+const repository = 'https://github.com/memory-service/memory-service';
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
+
+/** The pages in the order of the sidebar: title and path from the root of the repository. */
+const guide = [
+  ['Start', 'README.md'],
+  ['HTTP API', 'docs/http-api.md'],
+  ['SDK', 'docs/sdk.md'],
+  ['Command line', 'docs/cli.md'],
+  ['Search', 'docs/search.md'],
+  ['Limits', 'docs/limits.md'],
+  ['Examples', 'docs/examples/README.md'],
+] as const;
+const running = [
+  ['Operations', 'docs/operations.md'],
+  ['Security', 'docs/security.md'],
+  ['Reliability', 'docs/reliability.md'],
+  ['Performance', 'docs/performance.md'],
+] as const;
+const project = [
+  ['Comparison', 'docs/comparison.md'],
+  ['Architecture', 'ARCHITECTURE.md'],
+  ['Decisions', 'docs/decisions/README.md'],
+  ['Contributing', 'CONTRIBUTING.md'],
+  ['Changelog', 'CHANGELOG.md'],
+] as const;
+
+const isPage = (path: string) => /\.md$/.test(path) && !excluded.some((glob) => path === glob);
+const excluded = ['sdk/README.md', 'CODE_OF_CONDUCT.md', 'SECURITY.md'];
+
+function items(pages: readonly (readonly [text: string, path: string])[]) {
+  return pages.map(([text, path]) => ({ text, link: linkOf(path) }));
+}
+
+function linkOf(path: string): string {
+  return path === 'README.md' ? '/' : `/${path.replace(/(?:README)?\.md$/, '')}`;
+}
+
+/** A link to a file that is no page of the site leads to the repository. */
+function targetOf(href: string, page: string): string {
+  if (/^(?:[a-z]+:|#|\/)/i.test(href)) return href;
+  const [path = '', hash] = href.split('#', 2);
+  const target = relative(root, resolve(root, dirname(page), path));
+  if (isPage(target)) return linkOf(target) + (hash === undefined ? '' : `#${hash}`);
+  return `${repository}/blob/main/${target}`;
+}
+
+/** The pages lie outside of this folder and would look for Vue in the node_modules of the service. */
+const vueOfThisFolder: Plugin = {
+  name: 'vue-of-this-folder',
+  enforce: 'pre',
+  resolveId(source, importer, options) {
+    const isOurs = importer === undefined || importer.startsWith(join(root, 'docs/site'));
+    if (isOurs || !/^vue(?:\/|$)/.test(source)) return null;
+    return this.resolve(source, fileURLToPath(import.meta.url), options);
+  },
+};
+
+export default defineConfig({
+  title: 'memory-service',
+  description: 'A self-hosted memory for applications and agents.',
+  srcDir: '../..',
+  srcExclude: [...excluded, 'dist/**', 'data/**', '.github/**', 'tests/**'],
+  outDir: '../../dist/docs',
+  cacheDir: 'node_modules/.cache',
+  rewrites: (path) => path.replace(/README\.md$/, 'index.md'),
+  cleanUrls: false,
+  lastUpdated: false,
+  // Records that 19 replaced; the next full benchmark run rewrites the page that links to them.
+  ignoreDeadLinks: [/\/decisions\/00(?:13|15|16)-/],
+  // Nothing is loaded from another host.
+  head: [['meta', { name: 'referrer', content: 'no-referrer' }]] satisfies HeadConfig[],
+  markdown: {
+    // The pages are plain Markdown: HTML and Vue syntax in them is text.
+    html: false,
+    config(md) {
+      md.core.ruler.push('repository-links', ({ tokens, env }) => {
+        const page = relative(root, String(env.realPath ?? env.path));
+        for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+          const href = token.type === 'link_open' ? token.attrGet('href') : null;
+          if (href !== null) token.attrSet('href', targetOf(href, page));
+        }
+      });
+    },
+  },
+  themeConfig: {
+    search: { provider: 'local' },
+    nav: [
+      { text: 'Docs', link: '/docs/http-api' },
+      { text: 'Operations', link: '/docs/operations' },
+      { text: 'Changelog', link: '/CHANGELOG' },
+    ],
+    sidebar: [
+      { text: 'Use', items: items(guide) },
+      { text: 'Run', items: items(running) },
+      { text: 'Project', items: items(project) },
+    ],
+    outline: [2, 3],
+    socialLinks: [{ icon: 'github', link: repository }],
+    editLink: { pattern: `${repository}/edit/main/:path`, text: 'Edit this page' },
+  },
+  vite: {
+    plugins: [vueOfThisFolder],
+    server: { fs: { allow: [root] } },
+    publicDir: join(root, 'docs/site/public'),
+  },
+});

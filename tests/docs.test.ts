@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'bun:test';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Glob } from 'bun';
+import { limits } from '../sdk/contract/limits.ts';
+
+const root = join(import.meta.dir, '..');
+const folders = ['', 'docs/', 'docs/decisions/', 'docs/examples/', 'sdk/'];
+const pages = folders.flatMap((folder) => [...new Glob(`${folder}*.md`).scanSync(root)]).sort();
+const textOf = (page: string) => Bun.file(join(root, page)).text();
+
+/** Records that 19 replaced. The next full benchmark run rewrites the page that links to them. */
+const replaced = /^decisions\/00(?:13|15|16)-/;
+
+/** Without code, in which brackets are no links. */
+function proseOf(text: string): string {
+  return text.replace(/^```.*?^```/gms, '').replace(/`[^`\n]*`/g, '');
+}
+
+function linksIn(text: string): string[] {
+  return [...proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
+}
+
+/** As GitHub and VitePress make an anchor of a heading. */
+function anchorsIn(text: string): string[] {
+  const headings = [...text.replace(/^```.*?^```/gms, '').matchAll(/^#+ (.+)$/gm)];
+  return headings.map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .trim()
+      .replaceAll(' ', '-'),
+  );
+}
+
+async function isBroken(page: string, link: string): Promise<boolean> {
+  if (/^[a-z]+:/.test(link)) return false;
+  if (page === 'docs/performance.md' && replaced.test(link)) return false;
+  const [path = '', anchor] = link.split('#', 2);
+  const target = path === '' ? page : join(dirname(page), path);
+  if (!existsSync(join(root, target))) return true;
+  return anchor !== undefined && !anchorsIn(await textOf(target)).includes(anchor);
+}
+
+async function brokenLinks(page: string, text: string): Promise<string[]> {
+  const links = linksIn(text);
+  const broken = await Promise.all(links.map((link) => isBroken(page, link)));
+  return links.filter((_, index) => broken[index]);
+}
+
+describe('links between pages', () => {
+  test.each(pages)('of %s lead to files and headings that exist', async (page) => {
+    expect(await brokenLinks(page, await textOf(page))).toEqual([]);
+  });
+
+  test('that lead nowhere are found', async () => {
+    const text =
+      '[a](nowhere.md) [b](security.md#nothing) [c](security.md#threat-model) `[d](x.md)`';
+    expect(await brokenLinks('docs/limits.md', text)).toEqual([
+      'nowhere.md',
+      'security.md#nothing',
+    ]);
+  });
+});
+
+test('README.md fits on one page', async () => {
+  const text = await textOf('README.md');
+  expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(150);
+  expect(text.split(/\s+/).length).toBeLessThanOrEqual(900);
+});
+
+test('every page of docs is in the sidebar of the site', async () => {
+  const config = await textOf('docs/site/.vitepress/config.ts');
+  const top = pages.filter((page) => /^docs\/[^/]+\.md$/.test(page));
+  expect(top.filter((page) => !config.includes(`'${page}'`))).toEqual([]);
+});
+
+test('docs/limits.md states the limits of the contract', async () => {
+  const page = await textOf('docs/limits.md');
+  const stated = Object.entries(limits).map(([name, limit]) => {
+    if (/bodyBytes/i.test(name)) return `${limit / 1024 ** 2} MiB`;
+    return name.endsWith('Ms') ? `${limit / 3_600_000} hours` : limit.toLocaleString('en');
+  });
+  expect(stated.filter((limit) => !page.includes(limit))).toEqual([]);
+});
+
+test('the lockfile of the site names no registry', async () => {
+  expect(await textOf('docs/site/package-lock.json')).not.toContain('"resolved": "http');
+});

@@ -1,0 +1,28 @@
+import { expect, test } from 'bun:test';
+import { createNotifier } from '../../server/tasks/notifier.ts';
+
+const longMs = 20_000;
+
+async function elapsedMs(wait: Promise<void>): Promise<number> {
+  const begun = performance.now();
+  await wait;
+  return performance.now() - begun;
+}
+
+test('a wait ends by itself after its time', async () => {
+  expect(await elapsedMs(createNotifier().wait(30))).toBeGreaterThan(25);
+});
+
+test('a notification ends the wait that is under way', async () => {
+  const notifier = createNotifier();
+  setTimeout(notifier.notify, 10);
+  expect(await elapsedMs(notifier.wait(longMs))).toBeLessThan(longMs);
+});
+
+test('a notification without a wait ends the next wait at once, and only that', async () => {
+  const notifier = createNotifier();
+  notifier.notify();
+  notifier.notify();
+  expect(await elapsedMs(notifier.wait(longMs))).toBeLessThan(longMs);
+  expect(await elapsedMs(notifier.wait(30))).toBeGreaterThan(25);
+});
