@@ -56,7 +56,7 @@ function text(userId: string, length: number): string {
   return `${userId === erased ? 'Canary' : 'Other'} ${'word '.repeat(length)}`;
 }
 
-test.concurrent('nothing of an erased user is in the files after the scrub, not even copies of moved rows', async () => {
+test.concurrent('after the scrub the files hold no text of an erased user, nor copies of moved rows', async () => {
   await using project = await open();
   const { opened } = project;
   const random = createRandom(7);
