@@ -59,7 +59,7 @@ const plain = new Map(
 );
 const stroked = new RegExp(`[${[...plain.keys()].join('')}]`, 'g');
 
-/** The normalized form of a chunk. An `author` that the text does not name labels its first line. */
+/** The normalized form of a chunk. An `author` whom it does not name labels its first line. */
 export function normalize(text: string, author = ''): string {
   const labelled = author === '' || text.startsWith(author) ? text : `${author}: ${text}`;
   const normalizeAny = normalizerFor(labelled);

@@ -46,6 +46,8 @@ export function startWorker(options: WorkerOptions): Worker {
   const { storage, handlers, owner, now, log, progress, random = Math.random } = options;
   const notifier = createNotifier();
   let isStopping = false;
+  /** The storage failed under a task, which is not the task's fault. */
+  let hasFault = false;
   /** What is being stored beside the next claim. */
   const storing: Promise<void>[] = [];
 
@@ -58,6 +60,8 @@ export function startWorker(options: WorkerOptions): Worker {
         const tasks = await claimNext();
         if (tasks.length === 0) await notifier.wait(await sleepMs());
         else await runAll(tasks);
+        if (hasFault) await notifier.wait(pauseAfterFaultMs);
+        hasFault = false;
       } catch (error) {
         log.error('the task queue failed and goes on', { error });
         await notifier.wait(pauseAfterFaultMs);
@@ -99,7 +103,8 @@ export function startWorker(options: WorkerOptions): Worker {
       const { projectId, taskId, leaseToken } = task;
       results.push({ projectId, taskId, leaseToken, now: now(), ...result });
     } catch (error) {
-      // The database's fault costs the task no attempt; anything else is taken for its own.
+      // The storage's fault costs the task no attempt; anything else is taken for its own.
+      hasFault ||= error instanceof ServiceError;
       storing.push(error instanceof ServiceError ? release(task) : fail(task, error));
     }
   }
@@ -108,6 +113,7 @@ export function startWorker(options: WorkerOptions): Worker {
     try {
       await storage.completeTasks(results);
     } catch (error) {
+      hasFault = true;
       log.warn('results could not be stored; the tasks run again', { error });
       await Promise.all(results.map(release));
     }

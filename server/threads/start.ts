@@ -9,8 +9,8 @@ import { type Channel, createChannel } from './channel.ts';
  *
  * A running thread answers a ping within half a second, reports progress from inside a long
  * operation, or has announced one in which it cannot. A silent thread may be in an endless loop, or
- * wait for a disk that does not answer: what becomes of the calls in its hands is not known, so they
- * are rejected.
+ * wait for a disk that does not answer: what becomes of the calls in its hands is not known, and
+ * they are rejected.
  */
 export type Thread = Channel & {
   /** Resolves when the thread is ready; rejects with why it is not. */

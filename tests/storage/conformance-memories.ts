@@ -71,6 +71,7 @@ export function testMemories(name: string, open: OpenStorage): void {
     test('a read for one user does not see the memories of another', async () => {
       const given = memory({ userId: 'ada' });
       await project.save(given);
+      const filter = { type: 'memory' } as const;
       for (const [onlyUserId, seen] of [
         ['ada', 1],
         ['ben', 0],
@@ -81,6 +82,9 @@ export function testMemories(name: string, open: OpenStorage): void {
         expect(await project.statuses([given.id], read)).toHaveLength(seen);
         expect((await project.exportPage(read)).items).toHaveLength(seen);
         expect((await project.users(read)).items).toHaveLength(seen);
+        expect(await project.list('ada', read)).toHaveLength(seen);
+        expect(await project.list('ada', { ...read, filter })).toHaveLength(seen);
+        expect(await project.search('hello', { ...read, userId: 'ada' })).toHaveLength(seen);
       }
     });
 

@@ -56,22 +56,27 @@ function text(userId: string, length: number): string {
   return `${userId === erased ? 'Canary' : 'Other'} ${'word '.repeat(length)}`;
 }
 
-test.concurrent('nothing of an erased user is in the files after the scrub, however rows had moved', async () => {
+test.concurrent('after the scrub the files hold no text of an erased user, nor copies of moved rows', async () => {
   await using project = await open();
   const { opened } = project;
-  const random = createRandom(20_261_120);
+  const random = createRandom(7);
   const users = [erased, 'a', 'b', 'c', 'zz'];
   const saved: { id: string; userId: string }[] = [];
-  for (let n = 0; n < 400; n += 1) {
+  function saveAndUpdate(n: number): Promise<unknown>[] {
     const userId = random.pick(users);
     const metadata = JSON.stringify({ tag: userId === erased ? 'c4n4ry' : 'x' });
-    const given = memory({ userId, content: text(userId, random.between(0, 200)), metadata });
-    await project.save(given, { idempotency: keyed(`k${n}`) });
-    saved.push(given);
+    const content = text(userId, random.between(0, 200));
+    saved.push({ id: `mem_${n}`, userId });
+    const given = memory({ id: `mem_${n}`, userId, content, metadata });
+    const saving = project.save(given, { idempotency: keyed(`k${n}`) });
     const other = random.pick(saved);
-    if (random.chance(0.3)) {
-      await project.update(other.id, { content: text(other.userId, random.between(0, 300)) });
-    }
+    const longer = text(other.userId, random.between(0, 300));
+    return random.chance(0.3) ? [saving, project.update(other.id, { content: longer })] : [saving];
+  }
+  // They arrive at once and are written in this order, so the same rows move in every run. With
+  // this seed copies of moved rows are left where the file is not rebuilt.
+  for (let n = 0; n < 1_600; n += 20) {
+    await Promise.all(Array.from({ length: 20 }, (_, one) => saveAndUpdate(n + one)).flat());
   }
   await project.accept([record({ userId: erased, content: text(erased, 5_000) })]);
   for (const task of await claim(opened.storage)) await complete(opened.storage, task);

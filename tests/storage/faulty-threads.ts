@@ -1,6 +1,6 @@
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 
-/* Loaded first by each thread of a storage: what a call that holds one of these does to its thread. */
+/* Loaded first by each thread of a storage: a call that holds one of these texts does so to it. */
 
 export const endsThread = 'this call ends its thread';
 export const hangsThread = 'this call hangs its thread';

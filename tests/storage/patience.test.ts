@@ -20,20 +20,20 @@ const holds = `
 `;
 
 const folder = mkdtempSync(join(tmpdir(), 'memory-patience-'));
-const path = join(folder, 'memory.db');
 const backup = join(folder, 'backup.db');
 
 beforeAll(async () => {
+  const path = join(folder, 'memory.db');
   await fill(path, 1);
   backupDatabase(path, backup);
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A process that has the database open, in this locking mode of SQLite's, for so long. */
-async function startHolder(mode: 'normal' | 'exclusive', heldMs: number) {
+/** A process that has the database open for a moment, in this locking mode of SQLite's. */
+async function startHolder(path: string, mode: 'normal' | 'exclusive') {
   const holder = Bun.spawn([process.execPath, '-e', holds], {
-    env: { ...process.env, DATABASE: path, MODE: mode, HELD_MS: String(heldMs) },
+    env: { ...process.env, DATABASE: path, MODE: mode, HELD_MS: String(briefMs) },
     stdout: 'pipe',
     stderr: 'inherit',
   });
@@ -41,16 +41,20 @@ async function startHolder(mode: 'normal' | 'exclusive', heldMs: number) {
   return holder;
 }
 
-test('a database that another program holds is opened once that has closed it', async () => {
-  const holder = await startHolder('exclusive', briefMs);
+test.concurrent('a database that another program holds is opened once that has closed it', async () => {
+  const path = join(folder, 'opened.db');
+  copyFileSync(backup, path);
+  const holder = await startHolder(path, 'exclusive');
   const storage = await openSqlite(path);
   expect(await storage.listKeys()).toEqual([]);
   await storage.close();
   expect(await holder.exited).toBe(0);
 });
 
-test('a database that another program holds is restored once that has closed it', async () => {
-  const holder = await startHolder('normal', briefMs);
+test.concurrent('a database that another program holds is restored once that has closed it', async () => {
+  const path = join(folder, 'restored.db');
+  copyFileSync(backup, path);
+  const holder = await startHolder(path, 'normal');
   expect(restoreDatabase(backup, path, 'now').memories).toBe(1);
   expect(await holder.exited).toBe(0);
 });

@@ -24,10 +24,14 @@ export type TestServer = {
 /** Every test server is quiet and takes any number of requests, unless `env` says otherwise. */
 const quiet: Env = { LOG_LEVEL: 'silent', MEMORY_RATE_LIMIT: 'off' };
 
-export async function startTestServer(env: Env = {}): Promise<TestServer> {
+/** `preload` are modules that every thread of the server loads first, to inject faults. */
+export async function startTestServer(
+  env: Env = {},
+  preload: readonly string[] = [],
+): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-test-'));
   const databaseUrl = `sqlite:${join(folder, 'memory.db')}`;
-  const start = () => startServer({ env: { ...quiet, ...env }, port: 0, databaseUrl });
+  const start = () => startServer({ env: { ...quiet, ...env }, port: 0, databaseUrl, preload });
   let running = await start();
   const key = running.firstKey ?? env.MEMORY_API_KEY ?? '';
   const server: TestServer = {

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { Page, SearchResult, Storage, StorageHealth } from '../storage.ts';
+import type { Page, Read, SearchResult, Storage, StorageHealth } from '../storage.ts';
 import { notRead } from './errors.ts';
 import type { FileCheck } from './file-identity.ts';
 import type { PageReads } from './reader/list.ts';
@@ -73,13 +73,15 @@ export function createOperations(parts: Parts): Operations {
       return value as Awaited<ReturnType<Storage['getStatuses']>>;
     },
     // A page without a filter is as many short reads as it has items.
-    listMemories: (read) =>
-      isUnfiltered(read.filter)
-        ? here(() => pageReads.listMemories(read))
-        : page(readers, 'listMemories', read),
+    listMemories: async (read) => {
+      if (isOfAnother(read)) return { items: '[]', next: null };
+      if (isUnfiltered(read.filter)) return here(() => pageReads.listMemories(read));
+      return page(readers, 'listMemories', read);
+    },
     exportMemories: (read) => page(readers, 'exportMemories', read),
     listUsers: (read) => page(readers, 'listUsers', read),
     searchMemories: async (read, signal) => {
+      if (isOfAnother(read)) return { items: '[]' };
       const { projectId, userId } = read;
       const user = JSON.stringify([projectId, userId]);
       const request = { projectId, operation: 'searchMemories', argument: read, user, signal };
@@ -115,6 +117,11 @@ export function createOperations(parts: Parts): Operations {
 
 function withoutContent<T extends { content: string }>(memory: T): T {
   return { ...memory, content: '' };
+}
+
+/** A read for one user that names another finds nothing. */
+function isOfAnother({ userId, onlyUserId = null }: Read & { userId: string }): boolean {
+  return onlyUserId !== null && onlyUserId !== userId;
 }
 
 function isUnfiltered(filter: Parameters<Storage['listMemories']>[0]['filter']): boolean {

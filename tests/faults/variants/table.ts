@@ -52,7 +52,7 @@ export const variants: Record<string, Variant> = {
     patches: [
       [
         'server/http/idempotency.ts',
-        "fingerprint: hasher.digest('base64url')",
+        'fingerprint: hash.digest()',
         "fingerprint: 'any'",
       ],
     ],

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { endsThread } from '../storage/faulty-threads.ts';
+import { ask, expectError, getStatus, ingest, newUser, whenComplete } from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+import { endFileVariable } from './end-once.ts';
+
+/* The queue of a running server whose threads end. */
+
+const folder = mkdtempSync(join(tmpdir(), 'memory-tasks-'));
+const endFile = join(folder, 'end');
+let server: TestServer;
+
+beforeAll(async () => {
+  process.env[endFileVariable] = endFile;
+  const faulty = join(import.meta.dir, '../storage/faulty-threads.ts');
+  server = await startTestServer({}, [join(import.meta.dir, 'end-once.ts'), faulty]);
+});
+
+afterAll(async () => {
+  await server.stop();
+  delete process.env[endFileVariable];
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function ingestText(): Promise<string> {
+  const record = { userId: newUser(), data: { text: 'text' } };
+  return (await ingest(server, '/v1/ingest/document', record)).memoryId;
+}
+
+test('records are processed although the tasks thread ended', async () => {
+  await whenComplete(server, await ingestText());
+  writeFileSync(endFile, '');
+  const id = await ingestText();
+  await until(() => !existsSync(endFile), { what: 'the end of the thread' });
+  await whenComplete(server, id);
+  await whenComplete(server, await ingestText());
+  expect(await getStatus(server, id)).toMatchObject({ status: 'complete' });
+});
+
+test('records are processed although the writer thread ended', async () => {
+  const body = { userId: endsThread, content: 'x' };
+  expectError(await ask(server, 'POST', '/v1/memories', { body }), 500, 'internal');
+  const accepted = () => ingestText().catch(() => null);
+  await whenComplete(server, await until(accepted, { what: 'another writer' }));
+});
