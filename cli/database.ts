@@ -4,7 +4,7 @@ import { CliError } from './client/errors.ts';
 import { Option } from './commander.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
-export const defaultDatabaseUrl = 'sqlite:./data/memory.db';
+const defaultDatabaseUrl = 'sqlite:./data/memory.db';
 
 export const databaseOption = new Option(
   '--database <path or url>',

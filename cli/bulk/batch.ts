@@ -10,7 +10,7 @@ import { chunkSender } from './send.ts';
 import type { Awaited } from './statuses.ts';
 import { waitAndCount } from './wait.ts';
 
-export type BatchOptions = {
+type BatchOptions = {
   type?: RecordType | undefined;
   json?: true | undefined;
   idempotencyKey?: string | undefined;

@@ -17,7 +17,7 @@ import { sendDocument } from './send-document.ts';
 import type { Awaited } from './statuses.ts';
 import { waitAndCount } from './wait.ts';
 
-export type DocumentOptions = GlobalOptions &
+type DocumentOptions = GlobalOptions &
   AfterIngest & {
     user?: string | undefined;
     title?: string | undefined;

@@ -15,7 +15,7 @@ export type Profile = {
 };
 
 /** `firstRun` marks a key that a server made for itself; the next server may replace it. */
-export type ProfileKey = { apiKey: string; firstRun?: true };
+type ProfileKey = { apiKey: string; firstRun?: true };
 
 type Place = Pick<Terminal, 'env' | 'home' | 'platform'>;
 

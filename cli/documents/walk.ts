@@ -6,7 +6,7 @@ import { leadsNowhere } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** A file to read; or what is not read, by its kind, or with the reason. */
-export type Step = {
+type Step = {
   path: string;
   kind: 'file' | 'linked folder' | 'link outside' | 'pipe';
   error?: CliError;
