@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import type { Admin } from '../server/admin.ts';
-import { CliError } from './client/errors.ts';
 import { Option } from './commander.ts';
+import { CliError } from './errors.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
 const defaultDatabaseUrl = 'sqlite:./data/memory.db';

@@ -1,6 +1,6 @@
-import { CliError, exitCodes, type Failure } from './client/errors.ts';
 import { serviceFailure } from './client/service-errors.ts';
 import { type AnyCommand, CommanderError } from './commander.ts';
+import { CliError, exitCodes, type Failure } from './errors.ts';
 import { printJson } from './terminal/output.ts';
 import { asCalled, noteStyled, type Terminal } from './terminal/terminal.ts';
 import { escapeControls, paint } from './terminal/text.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { exitCodes, type Failure } from './client/errors.ts';
 import { type Argument, allOptions, examplesBelow, pathBelowRoot } from './command-metadata.ts';
 import type { AnyCommand, CommanderError } from './commander.ts';
+import { exitCodes, type Failure } from './errors.ts';
 import type { Terminal } from './terminal/terminal.ts';
 import { capitalized, quoted } from './terminal/text.ts';
 

@@ -1,6 +1,6 @@
 import type { Accepted, MemoryClient } from '../../sdk/index.ts';
 import { rejectDeletedIngest } from '../client/deleted-replay.ts';
-import { exitCodes } from '../client/errors.ts';
+import { exitCodes } from '../errors.ts';
 import { printJson, printLine, resilientOutput } from '../terminal/output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
 import { type Outcome, printOutcome } from './outcome.ts';

@@ -1,4 +1,4 @@
-import { CliError } from '../client/errors.ts';
+import { CliError } from '../errors.ts';
 import { decodeText, inputName, parseJson, readUtf8 } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';

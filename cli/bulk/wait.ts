@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { IngestStatus, MemoryClient } from '../../sdk/index.ts';
-import { exitCodes } from '../client/errors.ts';
-import { openAsking } from '../client/rate-limiter.ts';
+import { openThrottle } from '../client/rate-limiter.ts';
+import { exitCodes } from '../errors.ts';
 import { definedOnly } from '../options.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
 import { type Outcome, outcomeOf, whyIncomplete } from './outcome.ts';
@@ -84,7 +84,7 @@ export async function waitForAll(
   const count = pending.size;
   const codes = new Set<number>();
   const unfinished = new Map<string, IngestStatus | null>();
-  const ask = await openAsking(term, until);
+  const throttled = await openThrottle(term, until);
   async function finish(outcome: Outcome): Promise<void> {
     pending.delete(outcome.memoryId);
     codes.add(outcome.exitCode);
@@ -100,7 +100,7 @@ export async function waitForAll(
       await untilLast(term, client, pending, Math.min(gateMs, until - term.now()));
     gateMs = Math.min(gateMs * 2, longestGateMs);
     unfinished.clear();
-    await readStatuses(client, [...pending.values()], ask, onSeen);
+    await readStatuses(client, [...pending.values()], throttled, onSeen);
     const leftMs = until - term.now();
     if (pending.size === 0 || leftMs <= 0) break;
     await setTimeout(Math.min(pauseMs, leftMs), undefined, { signal: term.interrupted });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { CliError } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { CliError } from './errors.ts';
 
 /**
  * What the command line keeps for its user: which service to use, which project of each service,

@@ -1,5 +1,5 @@
 import type { DocumentRequest } from '../../sdk/index.ts';
-import { CliError } from '../client/errors.ts';
+import { CliError } from '../errors.ts';
 import { inputName, readBytes } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';

@@ -1,7 +1,7 @@
 import type { Dirent, Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, posix, relative, resolve } from 'node:path';
-import { CliError } from '../client/errors.ts';
+import { CliError } from '../errors.ts';
 import { leadsNowhere } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
