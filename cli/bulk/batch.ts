@@ -8,7 +8,7 @@ import { remarksOn } from './remarks.ts';
 import { openReport } from './report.ts';
 import { chunkSender } from './send.ts';
 import type { Awaited } from './statuses.ts';
-import { waitAndCount } from './wait.ts';
+import { waitAndCount } from './wait-and-count.ts';
 
 type BatchOptions = {
   type?: RecordType | undefined;

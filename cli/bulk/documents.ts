@@ -15,7 +15,7 @@ import { runPipeline } from './pipeline.ts';
 import { retryWhileBusy } from './send.ts';
 import { sendDocument } from './send-document.ts';
 import type { Awaited } from './statuses.ts';
-import { waitAndCount } from './wait.ts';
+import { waitAndCount } from './wait-and-count.ts';
 
 type DocumentOptions = GlobalOptions &
   AfterIngest & {
