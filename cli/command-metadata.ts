@@ -1,5 +1,5 @@
-import { usageError } from './client/errors.ts';
 import type { AnyCommand } from './commander.ts';
+import { usageError } from './errors.ts';
 
 /*
  * The options, arguments and examples of a command, for completion and for the help as JSON.

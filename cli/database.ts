@@ -1,10 +1,10 @@
 import { isAbsolute } from 'node:path';
 import type { Admin } from '../server/admin.ts';
-import { CliError } from './client/errors.ts';
 import { Option } from './commander.ts';
+import { CliError } from './errors.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
-export const defaultDatabaseUrl = 'sqlite:./data/memory.db';
+const defaultDatabaseUrl = 'sqlite:./data/memory.db';
 
 export const databaseOption = new Option(
   '--database <path or url>',

@@ -1,5 +1,4 @@
 import { EventEmitter } from 'node:events';
-import { exitCodes } from './client/errors.ts';
 import {
   type Argument,
   allOptions,
@@ -14,6 +13,7 @@ import {
   valueName,
 } from './command-metadata.ts';
 import type { AnyCommand } from './commander.ts';
+import { exitCodes } from './errors.ts';
 import { serverSettings } from './server-settings.ts';
 import { printJson } from './terminal/output.ts';
 import { asCalled, type Terminal } from './terminal/terminal.ts';

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import type { limits } from '../sdk/contract/limits.ts';
 import type { Metadata } from '../sdk/index.ts';
-import { usageError } from './client/errors.ts';
 import { Argument, InvalidArgumentError, Option } from './commander.ts';
+import { usageError } from './errors.ts';
 import { holdsSoLarge, soLarge } from './terminal/json.ts';
 import type { Terminal } from './terminal/terminal.ts';
 

@@ -1,8 +1,8 @@
 import { version } from '../package.json';
 import { defaultBaseUrl } from './client/connect.ts';
-import { usageError } from './client/errors.ts';
 import { type CommandName, commandNames } from './command-names.ts';
 import { type AnyCommand, Command, InvalidArgumentError, type Parent } from './commander.ts';
+import { usageError } from './errors.ts';
 import { asCalled, ownName, type Terminal } from './terminal/terminal.ts';
 
 /** Adds a command. Only help and completion need the whole program, and load it then. */

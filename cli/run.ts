@@ -1,8 +1,8 @@
-import { ExitWith, exitCodes } from './client/errors.ts';
-import { describeError, reportFailure } from './client/report-error.ts';
 import { isCommand } from './command-names.ts';
 import { type AnyCommand, CommanderError } from './commander.ts';
+import { ExitWith, exitCodes } from './errors.ts';
 import { commandWord, createProgram, HelpAsJson } from './program.ts';
+import { describeError, reportFailure } from './report-error.ts';
 import { OutputClosed } from './terminal/process-output.ts';
 import { type Terminal, withoutColor } from './terminal/terminal.ts';
 

@@ -8,9 +8,9 @@ import { remarksOn } from './remarks.ts';
 import { openReport } from './report.ts';
 import { chunkSender } from './send.ts';
 import type { Awaited } from './statuses.ts';
-import { waitAndCount } from './wait.ts';
+import { waitAndCount } from './wait-and-count.ts';
 
-export type BatchOptions = {
+type BatchOptions = {
   type?: RecordType | undefined;
   json?: true | undefined;
   idempotencyKey?: string | undefined;

@@ -8,7 +8,7 @@ import { type BadLine, type Entry, isBad, pairOf, parseRecord } from './records.
  */
 export type Chunk = { key: string | undefined; entries: Entry[]; bad: BadLine[]; end: number };
 
-export type ChunkOptions = {
+type ChunkOptions = {
   type?: RecordType | undefined;
   /** The idempotency key of what stands at this place. */
   keyOf(place: string, entries: Entry[]): string | undefined;

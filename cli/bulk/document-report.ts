@@ -1,7 +1,7 @@
 import type { MemoryServiceError } from '../../sdk/index.ts';
-import { CliError } from '../client/errors.ts';
 import { messageOf } from '../client/service-errors.ts';
 import { type Found, type Search, skip } from '../documents/find.ts';
+import { CliError } from '../errors.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import { escapeLine } from '../terminal/text.ts';
 import {

@@ -1,10 +1,10 @@
 import type { CallOptions, DocumentRequest, MemoryClient, Metadata } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
 import { rejectDeletedIngest } from '../client/deleted-replay.ts';
-import { CliError, usageError } from '../client/errors.ts';
 import type { GlobalOptions } from '../commander.ts';
 import { type Found, findFiles, type Search } from '../documents/find.ts';
 import { readDocument } from '../documents/read.ts';
+import { CliError, usageError } from '../errors.ts';
 import { definedOnly, needUser, writeOptions } from '../options.ts';
 import { printResult } from '../terminal/output.ts';
 import { hint, type Terminal } from '../terminal/terminal.ts';
@@ -15,9 +15,9 @@ import { runPipeline } from './pipeline.ts';
 import { retryWhileBusy } from './send.ts';
 import { sendDocument } from './send-document.ts';
 import type { Awaited } from './statuses.ts';
-import { waitAndCount } from './wait.ts';
+import { waitAndCount } from './wait-and-count.ts';
 
-export type DocumentOptions = GlobalOptions &
+type DocumentOptions = GlobalOptions &
   AfterIngest & {
     user?: string | undefined;
     title?: string | undefined;

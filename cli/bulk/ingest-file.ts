@@ -1,7 +1,7 @@
 import type { Accepted, CallOptions, MemoryClient, RecordType } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
-import { CliError } from '../client/errors.ts';
 import type { GlobalOptions } from '../commander.ts';
+import { CliError } from '../errors.ts';
 import { refuseToOverwrite, writeOptions } from '../options.ts';
 import { inputName } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';

@@ -1,10 +1,11 @@
 import type { Accepted, MemoryClient } from '../../sdk/index.ts';
 import { rejectDeletedIngest } from '../client/deleted-replay.ts';
-import { exitCodes } from '../client/errors.ts';
+import { exitCodes } from '../errors.ts';
 import { printJson, printLine, resilientOutput } from '../terminal/output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
 import { type Outcome, printOutcome } from './outcome.ts';
-import { hintIfInterrupted, waitForAll } from './wait.ts';
+import { waitForAll } from './wait.ts';
+import { hintIfInterrupted } from './wait-and-count.ts';
 
 export type AfterIngest = {
   json?: true | undefined;

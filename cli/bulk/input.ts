@@ -1,4 +1,4 @@
-import { CliError } from '../client/errors.ts';
+import { CliError } from '../errors.ts';
 import { decodeText, inputName, parseJson, readUtf8 } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
@@ -8,7 +8,7 @@ import { isBad, parseRecord, type Unit } from './records.ts';
 export type BatchInput = { lines: AsyncIterable<Line>; totalBytes?: number; unit: Unit };
 
 /** What the lines are to hold: what is to be ingested, or what export printed. */
-export type Held = 'records' | 'memories';
+type Held = 'records' | 'memories';
 
 type Head = { head: Line[]; lines: AsyncIterable<Line> };
 

@@ -1,5 +1,5 @@
 import type { IngestStatus, MemoryServiceError } from '../../sdk/index.ts';
-import { exitCodes } from '../client/errors.ts';
+import { exitCodes } from '../errors.ts';
 import { printJsonLine, printLine } from '../terminal/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { escapeControls, escapeField } from '../terminal/text.ts';

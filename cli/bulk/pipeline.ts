@@ -4,7 +4,7 @@ import type { Report, Result } from './report.ts';
 const concurrency = 4;
 const resumeHint = 'Run the same command again to go on: what is done is not done twice.';
 
-export type Pipeline<Job extends { end: number }> = {
+type Pipeline<Job extends { end: number }> = {
   /** `end` is how far into the input a job reaches, in bytes. */
   jobs: AsyncIterable<Job> | Iterable<Job>;
   /** Jobs that share one of these names run one after the other, in their order. */

@@ -1,6 +1,6 @@
 import { openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { CliError, exitCodes } from '../client/errors.ts';
+import { CliError, exitCodes } from '../errors.ts';
 import { printFields, printJson, printLine, resilientOutput } from '../terminal/output.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';

@@ -8,9 +8,9 @@ import { type BadLine, type Entry, problemOf, type Unit } from './records.ts';
 import type { Result } from './report.ts';
 
 /** What operations on many answer with: bad items fail alone. */
-export type BulkAnswer = { failed: { index: number; error: string; message: string }[] };
+type BulkAnswer = { failed: { index: number; error: string; message: string }[] };
 
-export type ChunkSender<Answer extends BulkAnswer> = {
+type ChunkSender<Answer extends BulkAnswer> = {
   unit: Unit;
   /** The operation that takes the items of a chunk: any JSON, which the service validates. */
   post(items: unknown[], options: CallOptions): ApiPromise<Answer>;

@@ -1,5 +1,5 @@
 import type { IngestStatus, Memory, MemoryClient } from '../../sdk/index.ts';
-import type { Ask } from '../client/rate-limiter.ts';
+import type { Throttled } from '../client/rate-limiter.ts';
 
 /** A memory that is waited for. Many of one user are looked up in few requests. */
 export type Awaited = { memoryId: string; userId?: string | undefined };
@@ -26,13 +26,13 @@ const fewest = 5;
 export async function readStatuses(
   client: MemoryClient,
   awaited: Awaited[],
-  ask: Ask,
+  throttled: Throttled,
   onSeen: OnSeen,
 ): Promise<void> {
   const { alone = [], ...ofUsers } = groupsOf(awaited);
   const lookups = [
-    ...Object.values(ofUsers).map((some) => () => readUser(client, some ?? [], ask, onSeen)),
-    ...alone.map((one) => () => readOne(client, one.memoryId, ask, onSeen)),
+    ...Object.values(ofUsers).map((some) => () => readUser(client, some ?? [], throttled, onSeen)),
+    ...alone.map((one) => () => readOne(client, one.memoryId, throttled, onSeen)),
   ].values();
   async function work(): Promise<void> {
     for (const lookUp of lookups) await lookUp();
@@ -50,30 +50,40 @@ function groupsOf(awaited: Awaited[]) {
 }
 
 /** By pages of the newest memories, until these find less than asking one by one would. */
-async function readUser(client: MemoryClient, some: Awaited[], ask: Ask, onSeen: OnSeen) {
+async function readUser(
+  client: MemoryClient,
+  some: Awaited[],
+  throttled: Throttled,
+  onSeen: OnSeen,
+) {
   const userId = some[0]?.userId ?? '';
   const left = new Set(some.map(({ memoryId }) => memoryId));
   let cursor: string | null | undefined;
   let misses = 0;
   while (cursor !== null && left.size > 0 && misses <= left.size / fewest) {
     const query = { userId, limit: pageSize, ...(cursor !== undefined && { cursor }) };
-    const answer = await ask((options) => client.list(query, options));
+    const answer = await throttled((options) => client.list(query, options));
     if (answer === undefined) return;
     const found = answer.items.filter(({ id }) => left.delete(id));
     if (found.length === 0) misses += 1;
     for (const { id, status } of found) {
       // Only its own status says why it failed.
-      if (status === 'failed') await readOne(client, id, ask, onSeen);
+      if (status === 'failed') await readOne(client, id, throttled, onSeen);
       else await onSeen({ memoryId: id, state: status, status: null });
     }
     cursor = answer.nextCursor;
   }
-  for (const memoryId of left) await readOne(client, memoryId, ask, onSeen);
+  for (const memoryId of left) await readOne(client, memoryId, throttled, onSeen);
 }
 
-async function readOne(client: MemoryClient, memoryId: string, ask: Ask, onSeen: OnSeen) {
+async function readOne(
+  client: MemoryClient,
+  memoryId: string,
+  throttled: Throttled,
+  onSeen: OnSeen,
+) {
   const { NotFoundError } = await import('../../sdk/index.ts');
-  const status = await ask((options) => client.status(memoryId, options)).catch((error) => {
+  const status = await throttled((options) => client.status(memoryId, options)).catch((error) => {
     if (error instanceof NotFoundError && error.code === 'not_found') return null;
     throw error;
   });

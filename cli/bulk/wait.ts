@@ -1,11 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import type { IngestStatus, MemoryClient } from '../../sdk/index.ts';
-import { exitCodes } from '../client/errors.ts';
-import { openAsking } from '../client/rate-limiter.ts';
-import { definedOnly } from '../options.ts';
-import { hint, note, type Terminal } from '../terminal/terminal.ts';
-import { type Outcome, outcomeOf, whyIncomplete } from './outcome.ts';
-import { type Counts, maxShown } from './report.ts';
+import { openThrottle } from '../client/rate-limiter.ts';
+import { exitCodes } from '../errors.ts';
+import { hint, type Terminal } from '../terminal/terminal.ts';
+import { type Outcome, outcomeOf } from './outcome.ts';
 import { type Awaited, readStatuses, type Seen } from './statuses.ts';
 
 const firstPauseMs = 100;
@@ -14,62 +12,6 @@ const longestPauseMs = 2_000;
 const few = 20;
 const firstGateMs = 15_000;
 const longestGateMs = 60_000;
-
-type WaitOptions = {
-  wait?: true | undefined;
-  timeout: number;
-  /** How many were accepted, for a person who ends the wait. */
-  accepted: { what: 'record' | 'document'; count: number; failed: number };
-};
-
-/** With --wait, waits for all of a bulk command and says why some are not complete. */
-export async function waitAndCount(
-  term: Terminal,
-  client: MemoryClient,
-  awaited: Awaited[],
-  { wait, timeout, accepted }: WaitOptions,
-): Promise<{ waited: Counts; exitCode: number }> {
-  if (!wait) return { waited: {}, exitCode: exitCodes.done };
-  const counts = new Map<number, number>();
-  let incomplete = 0;
-  const waiting = waitForAll(term, client, awaited, timeout, async (outcome) => {
-    counts.set(outcome.exitCode, (counts.get(outcome.exitCode) ?? 0) + 1);
-    const why = whyIncomplete(outcome);
-    if (why === null) return;
-    incomplete += 1;
-    if (incomplete <= maxShown) await note(term, why);
-  });
-  const exitCode = await hintIfInterrupted(term, waiting, acceptedAll(accepted));
-  if (incomplete > maxShown) await note(term, `and ${incomplete - maxShown} more`);
-  const { done, processing, failed, notFound, notAsked } = exitCodes;
-  const waited = {
-    complete: counts.get(done) ?? 0,
-    stillProcessing: counts.get(processing) ?? 0,
-    processingFailed: counts.get(failed) ?? 0,
-    ...definedOnly({ notFound: counts.get(notFound), notAsked: counts.get(notAsked) }),
-  };
-  return { waited, exitCode };
-}
-
-function acceptedAll({ what, count, failed }: WaitOptions['accepted']): string {
-  const those = count === 1 ? `1 ${what} is` : `${count} ${what}s are`;
-  const all = failed === 0 && count > 1 ? `All ${those}` : those;
-  return `${all} accepted and will be processed; only the waiting has ended.`;
-}
-
-/** After an interruption, says what happens to what was accepted. */
-export async function hintIfInterrupted<Result>(
-  term: Terminal,
-  wait: Promise<Result>,
-  text: string,
-): Promise<Result> {
-  try {
-    return await wait;
-  } catch (error) {
-    if (term.interrupted.aborted) await hint(term, text);
-    throw error;
-  }
-}
 
 /** Waits for many within one deadline and reports each as it ends. Gives the exit code. */
 export async function waitForAll(
@@ -84,7 +26,7 @@ export async function waitForAll(
   const count = pending.size;
   const codes = new Set<number>();
   const unfinished = new Map<string, IngestStatus | null>();
-  const ask = await openAsking(term, until);
+  const throttled = await openThrottle(term, until);
   async function finish(outcome: Outcome): Promise<void> {
     pending.delete(outcome.memoryId);
     codes.add(outcome.exitCode);
@@ -100,7 +42,7 @@ export async function waitForAll(
       await untilLast(term, client, pending, Math.min(gateMs, until - term.now()));
     gateMs = Math.min(gateMs * 2, longestGateMs);
     unfinished.clear();
-    await readStatuses(client, [...pending.values()], ask, onSeen);
+    await readStatuses(client, [...pending.values()], throttled, onSeen);
     const leftMs = until - term.now();
     if (pending.size === 0 || leftMs <= 0) break;
     await setTimeout(Math.min(pauseMs, leftMs), undefined, { signal: term.interrupted });

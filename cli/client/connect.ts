@@ -1,7 +1,7 @@
 import type { MemoryClient } from '../../sdk/index.ts';
 import type { GlobalOptions } from '../commander.ts';
+import { CliError, exitCodes, usageError } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { CliError, exitCodes, usageError } from './errors.ts';
 import { readEntries, readProject, serviceName } from './profile.ts';
 import { readProfile } from './profile-file.ts';
 import { reportRetries } from './retries.ts';

@@ -1,6 +1,6 @@
 import type { MemoryClient } from '../../sdk/index.ts';
+import { CliError } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { CliError } from './errors.ts';
 
 /*
  * A repeated key is answered as it was the first time, also when the memory has been deleted since.

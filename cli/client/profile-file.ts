@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { CliError } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { CliError } from './errors.ts';
 
 /**
  * What the command line keeps for its user: which service to use, which project of each service,
@@ -15,7 +15,7 @@ export type Profile = {
 };
 
 /** `firstRun` marks a key that a server made for itself; the next server may replace it. */
-export type ProfileKey = { apiKey: string; firstRun?: true };
+type ProfileKey = { apiKey: string; firstRun?: true };
 
 type Place = Pick<Terminal, 'env' | 'home' | 'platform'>;
 

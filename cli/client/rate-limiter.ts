@@ -18,7 +18,7 @@ const awayMs = 1_000;
 const graceMs = 2_000;
 
 /** Sends a read. Undefined where it got no answer, or the deadline comes before it may be sent. */
-export type Ask = <Data>(
+export type Throttled = <Data>(
   request: (options: CallOptions) => ApiPromise<Data>,
 ) => Promise<Data | undefined>;
 
@@ -26,7 +26,7 @@ export type Ask = <Data>(
  * Sends many reads within the rate limit and a deadline. A 429, and a service that is away for a
  * while, only hold the next ones back; one that was never there is an error.
  */
-export async function openAsking(term: Terminal, until: number): Promise<Ask> {
+export async function openThrottle(term: Terminal, until: number): Promise<Throttled> {
   const { AbortError, ConnectionError, RateLimitError, ServerError, TimeoutError } = await import(
     '../../sdk/index.ts'
   );

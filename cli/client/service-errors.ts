@@ -1,7 +1,7 @@
 import type { MemoryServiceError } from '../../sdk/index.ts';
+import { exitCodes, type Failure } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { resolveApiKey, resolveBaseUrl } from './connect.ts';
-import { exitCodes, type Failure } from './errors.ts';
 import { shownProfilePath } from './profile-file.ts';
 
 type Context = { baseUrl?: string; apiKey?: string; project?: string };

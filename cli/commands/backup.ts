@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CliError, usageError } from '../client/errors.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, onDatabase, shownDatabase } from '../database.ts';
+import { CliError, usageError } from '../errors.ts';
 import { printResult } from '../terminal/output.ts';
 import { OutputClosed } from '../terminal/process-output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';

@@ -1,7 +1,7 @@
-import { usageError } from '../client/errors.ts';
 import { addExamples } from '../command-metadata.ts';
 import { type AnyCommand, Argument, Option, type Parent } from '../commander.ts';
 import { scriptFor, shells } from '../completion/scripts.ts';
+import { usageError } from '../errors.ts';
 import { printResult } from '../terminal/output.ts';
 import { ownName, type Terminal } from '../terminal/terminal.ts';
 

@@ -1,8 +1,8 @@
 import type { MemoryClient } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
-import { ExitWith, exitCodes, usageError } from '../client/errors.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
+import { ExitWith, exitCodes, usageError } from '../errors.ts';
 import {
   idempotencyKeyOption,
   needUser,

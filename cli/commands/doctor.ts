@@ -1,8 +1,8 @@
 import type { Finding } from '../../server/admin.ts';
-import { exitCodes } from '../client/errors.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
 import { databaseOption, onDatabase } from '../database.ts';
+import { exitCodes } from '../errors.ts';
 import { type Column, printJson, printTable, resilientOutput } from '../terminal/output.ts';
 import { asCalled, type Terminal } from '../terminal/terminal.ts';
 

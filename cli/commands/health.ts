@@ -1,7 +1,7 @@
 import { connectWithoutKey } from '../client/connect.ts';
-import { exitCodes } from '../client/errors.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
+import { exitCodes } from '../errors.ts';
 import { printFields, printJson, resilientOutput } from '../terminal/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 

@@ -2,9 +2,9 @@ import type { ChatRequest, IngestRecord, Metadata, SupportRequest } from '../../
 import type { Endpoint, FileOptions } from '../bulk/ingest-file.ts';
 import { reportIngest } from '../bulk/ingest-report.ts';
 import { connect } from '../client/connect.ts';
-import { usageError } from '../client/errors.ts';
 import { addExamples } from '../command-metadata.ts';
 import { type AnyCommand, type AnyOption, Option, type Parent } from '../commander.ts';
+import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 

@@ -1,5 +1,5 @@
-import { usageError } from '../client/errors.ts';
 import type { AnyCommand, Parent } from '../commander.ts';
+import { usageError } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { addIngestBatch } from './ingest-batch.ts';
 import { addIngestDocument } from './ingest-document.ts';

@@ -1,5 +1,4 @@
 import { defaultBaseUrl, resolveBaseUrl } from '../client/connect.ts';
-import { usageError } from '../client/errors.ts';
 import {
   defaultProject,
   type Entry,
@@ -11,6 +10,7 @@ import {
 import { addExamples } from '../command-metadata.ts';
 import type { GlobalOptions, Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withAdmin } from '../database.ts';
+import { usageError } from '../errors.ts';
 import { expiresOption } from '../options.ts';
 import { printResult, resilientOutput } from '../terminal/output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';

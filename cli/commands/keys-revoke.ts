@@ -1,7 +1,7 @@
-import { CliError, exitCodes, usageError } from '../client/errors.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
 import { databaseOption, withAdmin } from '../database.ts';
+import { CliError, exitCodes, usageError } from '../errors.ts';
 import { parseId } from '../options.ts';
 import { printJson } from '../terminal/output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';

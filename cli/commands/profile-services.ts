@@ -5,11 +5,11 @@ import {
   resolveApiKey,
   resolveBaseUrl,
 } from '../client/connect.ts';
-import { CliError, exitCodes, usageError } from '../client/errors.ts';
 import * as profile from '../client/profile.ts';
 import { readProfile } from '../client/profile-file.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { GlobalOptions, Parent } from '../commander.ts';
+import { CliError, exitCodes, usageError } from '../errors.ts';
 import { definedOnly } from '../options.ts';
 import { type Column, printJson, printTable } from '../terminal/output.ts';
 import { readSecret } from '../terminal/prompt.ts';

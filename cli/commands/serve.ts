@@ -1,10 +1,10 @@
 import { resolveBaseUrl } from '../client/connect.ts';
-import { CliError, usageError } from '../client/errors.ts';
 import { serviceName, storeFirstRunKey } from '../client/profile.ts';
 import { shownProfilePath } from '../client/profile-file.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withFlag } from '../database.ts';
+import { CliError, usageError } from '../errors.ts';
 import { definedOnly, parsePort } from '../options.ts';
 import { serverSettingsText } from '../server-settings.ts';
 import { hint, note, noteStyled, type Terminal } from '../terminal/terminal.ts';

@@ -1,8 +1,8 @@
 import { connect } from '../client/connect.ts';
 import { rejectDeletedReplay } from '../client/deleted-replay.ts';
-import { usageError } from '../client/errors.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
+import { usageError } from '../errors.ts';
 import {
   definedOnly,
   idempotencyKeyOption,

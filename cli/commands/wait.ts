@@ -1,9 +1,9 @@
 import { printOutcome } from '../bulk/outcome.ts';
 import { waitForAll } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
-import { exitCodes } from '../client/errors.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
+import { exitCodes } from '../errors.ts';
 import { parseIds, timeoutOption } from '../options.ts';
 import { resilientOutput } from '../terminal/output.ts';
 import { hint, type Terminal } from '../terminal/terminal.ts';

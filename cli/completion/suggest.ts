@@ -12,8 +12,8 @@ import type { AnyCommand } from '../commander.ts';
 import { readLine } from './line.ts';
 
 /** What may come next: these words, or the name of a file, which the shell knows best. */
-export type Suggestions = 'files' | Suggestion[];
-export type Suggestion = { value: string; description: string };
+type Suggestions = 'files' | Suggestion[];
+type Suggestion = { value: string; description: string };
 
 /** Where the line has come to. */
 type Place = {

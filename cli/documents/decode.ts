@@ -1,4 +1,4 @@
-import { CliError } from '../client/errors.ts';
+import { CliError } from '../errors.ts';
 import { inputName } from '../terminal/input.ts';
 import { quoted } from '../terminal/text.ts';
 

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { CliError, usageError } from '../client/errors.ts';
+import { CliError, usageError } from '../errors.ts';
 import { mayLackWriter } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';

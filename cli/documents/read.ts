@@ -1,5 +1,5 @@
 import type { DocumentRequest } from '../../sdk/index.ts';
-import { CliError } from '../client/errors.ts';
+import { CliError } from '../errors.ts';
 import { inputName, readBytes } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
@@ -7,7 +7,7 @@ import { decodeDocument } from './decode.ts';
 import { isHtml, isMarkdown, kindOf } from './kind.ts';
 import { asHtml, isXml } from './xhtml.ts';
 
-export type ReadDocument = Pick<DocumentRequest['data'], 'text' | 'title' | 'mimeType'>;
+type ReadDocument = Pick<DocumentRequest['data'], 'text' | 'title' | 'mimeType'>;
 
 /** Far over any body limit. What is longer, a device without an end too, is never held. */
 const maxBytes = 32 * 1024 * 1024;

@@ -1,12 +1,12 @@
 import type { Dirent, Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, posix, relative, resolve } from 'node:path';
-import { CliError } from '../client/errors.ts';
+import { CliError } from '../errors.ts';
 import { leadsNowhere } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** A file to read; or what is not read, by its kind, or with the reason. */
-export type Step = {
+type Step = {
   path: string;
   kind: 'file' | 'linked folder' | 'link outside' | 'pipe';
   error?: CliError;

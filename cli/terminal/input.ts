@@ -1,6 +1,6 @@
 import { lstatSync, type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { CliError } from '../client/errors.ts';
+import { CliError } from '../errors.ts';
 import { holdsSoLarge, soLarge, whereJsonBreaks } from './json.ts';
 import { note, type Terminal } from './terminal.ts';
 import { quoted } from './text.ts';

@@ -1,4 +1,4 @@
-import { ExitWith, exitCodes } from '../client/errors.ts';
+import { ExitWith, exitCodes } from '../errors.ts';
 import { OutputClosed } from './process-output.ts';
 import type { Terminal } from './terminal.ts';
 import { cut, escapeControls, escapeField, padded, paint, toJson } from './text.ts';

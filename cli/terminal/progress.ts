@@ -3,8 +3,6 @@ import { canRedraw, note, type Terminal } from './terminal.ts';
 const redrawMs = 100;
 const plainLineMs = 5_000;
 
-export type Progress = ReturnType<typeof startProgress>;
-
 /**
  * Shows how far a long command is: one line drawn again and again on a terminal, elsewhere a
  * plain line every few seconds. `totalBytes` is unknown for a pipe.

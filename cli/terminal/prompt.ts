@@ -1,4 +1,4 @@
-import { CliError } from '../client/errors.ts';
+import { CliError } from '../errors.ts';
 import { readPieces, textArgument } from './input.ts';
 import { note, type Terminal } from './terminal.ts';
 

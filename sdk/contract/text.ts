@@ -30,7 +30,7 @@ export function Text(
 }
 
 /** A string in a response whose values may become more: clients must accept unknown ones. */
-export function OpenEnum<T extends string>(values: readonly T[], description: string) {
+export function OpenEnum<const T extends string>(values: readonly T[], description: string) {
   const known = values.map((value) => `\`${value}\``).join(', ');
   return Type.Unsafe<T>(
     Type.String({

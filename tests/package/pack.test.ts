@@ -59,7 +59,7 @@ test('its types are those of the sources', async () => {
   // A class with private fields is the same as no other.
   const names = all.filter((name) => name !== 'Ingest');
   expect(names.length).toBeGreaterThan(40);
-  const args = ['Answer', 'ApiPromise'];
+  const args = ['ApiResponse', 'ApiPromise'];
   const lines = names.map((name) => {
     const of = args.includes(name) ? '<string>' : '';
     return `export const ${name}: Same<Packed.${name}${of}, Source.${name}${of}> = true;`;

@@ -5,7 +5,7 @@ import type { Case, Packed } from './runtimes.ts';
 
 const program = `
 import { MemoryClient, NotFoundError } from 'memory-service-sdk';
-import type { Answer, CallOptions, IngestRecord, Memory, Page } from 'memory-service-sdk';
+import type { ApiResponse, CallOptions, IngestRecord, Memory, Page } from 'memory-service-sdk';
 import type { RecordType, SaveRequest, TimelineEntry } from 'memory-service-sdk';
 
 const memory = new MemoryClient({ apiKey: 'k', baseUrl: 'http://127.0.0.1', maxRetries: 1 });
@@ -22,7 +22,7 @@ export async function main(): Promise<Memory[]> {
   const page: Page = await memory.list({ userId: 'u', type, metadata: { plan: 'pro', seats: 3 } });
   const all: Memory[] = [...page.items];
   for await (const one of memory.list({ userId: 'u' })) all.push(one);
-  const { data, response }: Answer<Memory> = await memory.get(id).withResponse();
+  const { data, response }: ApiResponse<Memory> = await memory.get(id).withResponse();
   await memory.ingest.batch({ items: records });
   const { status } = await memory.waitUntilComplete(data.id, { onStatus: (s) => s.chunksTotal });
   const text: 'processing' | 'complete' | 'failed' = status;

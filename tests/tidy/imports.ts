@@ -35,6 +35,8 @@ const anyBackend = [
 ].concat(plainContract);
 /** Neither HTTP nor a database is known here. */
 const pure = ['server/memory/', 'server/search/'];
+/** What every folder of the command line may use. */
+const terminal = ['cli/terminal/', 'cli/errors.ts'];
 const typebox = ['@sinclair/typebox', '@sinclair/typebox/'];
 
 const table: Row[] = [
@@ -44,6 +46,31 @@ const table: Row[] = [
     may: ['ofetch', 'sdk/', ...plainContract],
     types: ['sdk/contract/'],
     not: ['sdk/contract/'],
+  },
+  { from: ['cli/terminal/'], may: [...terminal, 'cli/command-names.ts', 'node:'] },
+  {
+    from: ['cli/client/'],
+    may: [...terminal, 'cli/client/', 'cli/commander.ts', 'sdk/index.ts', 'node:'],
+    types: ['sdk/contract/'],
+  },
+  {
+    from: ['cli/documents/'],
+    may: [...terminal, 'cli/documents/', 'node:'],
+    types: ['sdk/index.ts'],
+  },
+  {
+    from: ['cli/bulk/'],
+    may: [
+      ...terminal,
+      'cli/bulk/',
+      'cli/client/',
+      'cli/documents/',
+      'cli/commander.ts',
+      'cli/options.ts',
+      'sdk/index.ts',
+      'node:',
+    ],
+    late: ['sdk/contract/validate.ts'],
   },
   {
     from: ['cli/'],

@@ -49,13 +49,7 @@ export const variants: Record<string, Variant> = {
     sql: [[/CREATE UNIQUE INDEX idempotency_keys_by_key/i, 'CREATE INDEX idempotency_keys_by_key']],
   },
   'constant-fingerprint': {
-    patches: [
-      [
-        'server/http/idempotency.ts',
-        'fingerprint: hash.digest()',
-        "fingerprint: 'any'",
-      ],
-    ],
+    patches: [['server/http/idempotency.ts', 'fingerprint: hash.digest()', "fingerprint: 'any'"]],
   },
   'no-lease-check': {
     patches: [

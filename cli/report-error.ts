@@ -1,9 +1,9 @@
-import { type AnyCommand, CommanderError } from '../commander.ts';
-import { printJson } from '../terminal/output.ts';
-import { asCalled, noteStyled, type Terminal } from '../terminal/terminal.ts';
-import { escapeControls, paint } from '../terminal/text.ts';
+import { serviceFailure } from './client/service-errors.ts';
+import { type AnyCommand, CommanderError } from './commander.ts';
 import { CliError, exitCodes, type Failure } from './errors.ts';
-import { serviceFailure } from './service-errors.ts';
+import { printJson } from './terminal/output.ts';
+import { asCalled, noteStyled, type Terminal } from './terminal/terminal.ts';
+import { escapeControls, paint } from './terminal/text.ts';
 import { exampleHint, usageFailure } from './usage-errors.ts';
 
 /*
@@ -34,7 +34,7 @@ export async function describeError(
   if (term.interrupted.aborted) return interrupted(term.interrupted.reason);
   if (error instanceof CliError) return withExample(error, context.called);
   if (error instanceof CommanderError) return usageFailure(term, error, context.called);
-  const { MemoryServiceError } = await import('../../sdk/index.ts');
+  const { MemoryServiceError } = await import('../sdk/index.ts');
   if (error instanceof MemoryServiceError) return serviceFailure(term, error, context);
   const message = error instanceof Error ? error.message : String(error);
   return { code: 'failed', message, hint: null, requestId: null, exitCode: exitCodes.failed };

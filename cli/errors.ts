@@ -1,4 +1,4 @@
-import type { FieldError } from '../../sdk/index.ts';
+import type { FieldError } from '../sdk/index.ts';
 
 /** Exit codes of the process. */
 export const exitCodes = {

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Argument, allOptions, examplesBelow, pathBelowRoot } from '../command-metadata.ts';
-import type { AnyCommand, CommanderError } from '../commander.ts';
-import type { Terminal } from '../terminal/terminal.ts';
-import { capitalized, quoted } from '../terminal/text.ts';
+import { type Argument, allOptions, examplesBelow, pathBelowRoot } from './command-metadata.ts';
+import type { AnyCommand, CommanderError } from './commander.ts';
 import { exitCodes, type Failure } from './errors.ts';
+import type { Terminal } from './terminal/terminal.ts';
+import { capitalized, quoted } from './terminal/text.ts';
 
 /** Names of commands in other tools: of the program itself, and of its groups. */
 const elsewhere: Record<string, string> = {
