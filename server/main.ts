@@ -109,6 +109,7 @@ async function serve({ config, storage, log, tasks }: Wiring): Promise<RunningSe
     unavailableReason: () => closing ?? damage.found(),
   };
   const listener = listen(config, createApp(services).fetch, log);
+  await tasks.ready;
   // Not before: a key that was made by a server that cannot listen would never be shown.
   const firstKey = config.apiKey === null ? await makeFirstKey(storage, now()) : null;
   const stopMaintenance = startMaintenance({ storage, authenticator, now, clock, log });

@@ -16,7 +16,7 @@ import { readCursor, writeCursor } from './cursor.ts';
 import { readIdempotency } from './idempotency.ts';
 import { parse } from './parse.ts';
 import { readNoQuery, readQuery, withLimit, withMetadata } from './query.ts';
-import { sendJson, sendPage, sendResult } from './response.ts';
+import { sendItems, sendJson, sendPage, sendResult } from './response.ts';
 
 const validateSave = validator(SaveRequest);
 const validateUpdate = validator(UpdateRequest);
@@ -99,7 +99,7 @@ export function memories(auth: Auth, services: RouteServices) {
       const wanted = { projectId, userId, query: query.query, filter, limit, now: now() };
       waitLonger(request);
       const { items } = await storage.searchMemories(wanted, request.signal);
-      return sendJson(set, 200, `{"items":${items}}`);
+      return sendItems(set, items);
     })
 
     .get('/:id', async ({ request, caller, params, set }) => {

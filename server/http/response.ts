@@ -1,5 +1,5 @@
 import { headers } from '../../sdk/contract/headers.ts';
-import type { WriteResult } from '../storage/storage.ts';
+import type { ItemsJson, WriteResult } from '../storage/storage.ts';
 
 /**
  * The part of Elysia's context that a response is written to. A handler destructures what it uses
@@ -16,8 +16,21 @@ export function sendJson(set: ResponseHead, status: number, body: string): strin
 }
 
 /** Sends a page, whose items are JSON already. */
-export function sendPage(set: ResponseHead, items: string, nextCursor: string | null): string {
-  return sendJson(set, 200, `{"items":${items},"nextCursor":${JSON.stringify(nextCursor)}}`);
+export function sendPage(
+  set: ResponseHead,
+  items: ItemsJson,
+  nextCursor: string | null,
+): string | Uint8Array {
+  return sendItems(set, items, `,"nextCursor":${JSON.stringify(nextCursor)}`);
+}
+
+/** Sends items, and what follows them in the object. */
+export function sendItems(set: ResponseHead, items: ItemsJson, rest = ''): string | Uint8Array {
+  const [begin, end] = ['{"items":', `${rest}}`];
+  if (typeof items === 'string') return sendJson(set, 200, begin + items + end);
+  set.status = 200;
+  set.headers['content-type'] = 'application/json';
+  return Buffer.concat([Buffer.from(begin), items, Buffer.from(end)]);
 }
 
 /** Sends the response of a write, new or stored, and says which where a key was given. */

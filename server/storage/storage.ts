@@ -164,11 +164,13 @@ export type Read = { projectId: number; now: number; onlyUserId?: string | null 
 /** `after` is the `next` of the page before, or null for the first. */
 export type PageRange = { after: string | null; limit: number };
 
-/** The items as the JSON array of the contract; `next` is null at the end, and only there. */
-export type Page = { items: string; next: string | null };
+/** The JSON array of the contract, as text; a large one as UTF-8, ready to be sent. */
+export type ItemsJson = string | Uint8Array;
 
-/** The items as the JSON array of the contract. */
-export type SearchResult = { items: string };
+/** `next` is null at the end, and only there. */
+export type Page = { items: ItemsJson; next: string | null };
+
+export type SearchResult = { items: ItemsJson };
 
 /** What a list or a search is narrowed to; all of it must hold, and null stands for anything. */
 export type Filter = {

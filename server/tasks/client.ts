@@ -6,6 +6,8 @@ import type { TasksNotice, TasksStart } from './thread.ts';
 
 /** The tasks thread as the HTTP thread sees it. A thread that ends or hangs is replaced. */
 export type TaskRunner = {
+  /** Resolves when the first thread works; rejects with why it does not. */
+  ready: Promise<void>;
   /** Says that there may be work. Cheap; called after every accepted record. */
   wake(): void;
   /** Starts the thread again with a new connection to the storage. */
@@ -57,6 +59,7 @@ export function startTasks(options: {
   }
 
   return {
+    ready: thread.ready,
     wake() {
       if (isAwake) return;
       isAwake = true;

@@ -1,13 +1,13 @@
-import { type Call, type Message, type Reply, unpackError } from './messages.ts';
+import { type Call, type LargeText, type Message, type Reply, unpackError } from './messages.ts';
 
 /** Either end of a channel between two threads: a MessagePort, or a Worker. */
 export type Port = {
-  postMessage(message: unknown): void;
+  postMessage(message: unknown, transfer?: ArrayBuffer[]): void;
   on(event: 'message', listener: (message: unknown) => void): unknown;
 };
 
 /** What a call returned: its value, and the large texts that the value refers to. */
-export type Returned = { value: unknown; texts: string[] };
+export type Returned = { value: unknown; texts: LargeText[] };
 
 /** Calls operations in another thread and pairs the replies with them. */
 export type Channel = {
@@ -74,7 +74,7 @@ export function createChannel(post: (message: Message) => void): Channel {
 function settle(
   waiting: Map<number, PromiseWithResolvers<Returned>>,
   { id, value, error, texts = 0 }: Reply,
-  returned: string[],
+  returned: LargeText[],
 ): void {
   const own = returned.splice(0, texts);
   const reply = waiting.get(id);

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import type { Port } from './channel.ts';
-import { type Call, type Message, packError, type Reply } from './messages.ts';
+import { type Call, type LargeText, type Message, packError, type Reply } from './messages.ts';
 
 /** A call as the thread sees it. */
 export type Incoming = {
@@ -9,7 +9,7 @@ export type Incoming = {
   /** The large texts that the argument refers to. */
   texts: string[];
   /** Replies are collected until `flushReplies`. */
-  reply(value: unknown, texts?: string[]): void;
+  reply(value: unknown, texts?: LargeText[]): void;
   fail(error: unknown): void;
 };
 
@@ -19,14 +19,14 @@ export type Inbox = { flushReplies(): void };
 /** Hands each call of each message to `take`, in order. */
 export function openInbox(port: Port, take: (call: Incoming) => void): Inbox {
   let replies: Reply[] = [];
-  let replyTexts: string[] = [];
+  let replyTexts: LargeText[] = [];
 
   function receive([json, ...texts]: Message): void {
     for (const [id, operation, argument, count] of JSON.parse(json) as Call[]) {
       take({
         operation,
         argument,
-        texts: texts.splice(0, count),
+        texts: texts.splice(0, count) as string[],
         reply(value, own = []) {
           replies.push({ id, value, ...(own.length > 0 && { texts: own.length }) });
           replyTexts.push(...own);
@@ -45,9 +45,14 @@ export function openInbox(port: Port, take: (call: Incoming) => void): Inbox {
       const message: Message = [JSON.stringify(replies), ...replyTexts];
       replies = [];
       replyTexts = [];
-      port.postMessage(message);
+      port.postMessage(message, buffersOf(message));
     },
   };
+}
+
+/** They are handed over; a message without any stays on the quick way. */
+function buffersOf(message: Message): ArrayBuffer[] {
+  return message.flatMap((text) => (typeof text === 'string' ? [] : [text.buffer as ArrayBuffer]));
 }
 
 /** The port to the thread that started this one. */

@@ -7,6 +7,7 @@ import type {
   Filter,
   Idempotency,
   ImportedMemory,
+  ItemsJson,
   MemoryChanges,
   NewMemory,
   PageRange,
@@ -20,6 +21,11 @@ import type { Task } from '../../server/storage/task-storage.ts';
  * The shortest way to each operation of the storage, for the conformance suite: what a test does
  * not name has a default here.
  */
+
+/** The items of a page as text, however large they are. */
+function textOf(items: ItemsJson): string {
+  return typeof items === 'string' ? items : Buffer.from(items).toString();
+}
 
 /** A storage of its own, empty at first. `reopen` closes it and opens it again. */
 export type Opened = {
@@ -89,9 +95,9 @@ export async function newProject(opened: Opened) {
   const read = ({ now = 2_000, onlyUserId = null }: ReadFields) => {
     return { projectId, now, onlyUserId };
   };
-  const listed = async <T>(page: Promise<{ items: string; next: string | null }>) => {
+  const listed = async <T>(page: Promise<{ items: ItemsJson; next: string | null }>) => {
     const { items, next } = await page;
-    return { items: JSON.parse(items) as T[], next };
+    return { items: JSON.parse(textOf(items)) as T[], next };
   };
   const allOf = (batch: unknown[]): Batch => ({ indexes: [...batch.keys()], failed: [] });
 
@@ -154,7 +160,7 @@ export async function newProject(opened: Opened) {
       const { userId = 'u', limit = 10 } = more;
       const filter = { ...noFilter, ...more.filter };
       const wanted = { ...read(more), userId, query, filter, limit };
-      return JSON.parse((await opened.storage.searchMemories(wanted, signal)).items);
+      return JSON.parse(textOf((await opened.storage.searchMemories(wanted, signal)).items));
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { MessagePort } from 'node:worker_threads';
+import type { Port } from '../../threads/channel.ts';
 import type { CheckpointOutcome } from './writer/checkpoints.ts';
 
 /* What passes between the HTTP thread and the writer thread beside calls and replies. */
@@ -16,7 +16,7 @@ export type WriterNotice =
 /** To the writer. */
 export type WriterOrder = {
   /** Another thread's end of a channel. */
-  port?: MessagePort;
+  port?: Port;
   checkpointed?: CheckpointOutcome;
 };
 

@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { FairQueue } from '../../fair-queue.ts';
-import type { Returned } from '../../threads/channel.ts';
+import type { Port, Returned } from '../../threads/channel.ts';
 import { startThread, type Thread } from '../../threads/start.ts';
 import type { WriteResult } from '../storage.ts';
 import { createCheckpointer } from './checkpointer.ts';
@@ -137,11 +137,11 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
       const [body] = texts;
       if (body === undefined) return value as T;
       const { response, replayed } = value as WriteResult;
-      return { response: { ...response, body }, replayed } as T;
+      return { response: { ...response, body: String(body) }, replayed } as T;
     },
     openPort() {
       const { port1, port2 } = new MessageChannel();
-      order({ port: port1 }, [port1]);
+      order({ port: port1 as Port }, [port1]);
       return port2;
     },
     fault: () => silence ?? fault,

@@ -35,7 +35,7 @@ const fixed = { key: config.apiKey ?? '', projectId: 1 };
 
 const app = createApp({
   storage,
-  tasks: { wake() {}, restart() {}, async stop() {}, movedAt: now },
+  tasks: { ready: Promise.resolve(), wake() {}, restart() {}, async stop() {}, movedAt: now },
   authenticator: createAuthenticator({ storage, now, clock, fixed }),
   config,
   log: createLogger(config.logLevel, sink.write),

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { type Incoming, openInbox, parent, watched } from '../../../threads/serve.ts';
-import type { Page, Read, Storage } from '../../storage.ts';
+import type { ItemsJson, Page, Read, Storage } from '../../storage.ts';
 import { notRead } from '../errors.ts';
 import type { ReaderStart } from '../protocol.ts';
 import { openForReading } from '../settings.ts';
@@ -54,7 +54,15 @@ function answer(call: Incoming): void {
     return;
   }
   const { items, ...rest } = value as Page;
-  call.reply(rest, [items]);
+  call.reply(rest, [encoded(items)]);
+}
+
+/** To write a large text as UTF-8 takes long, and the HTTP thread has others to serve. */
+const largeUnits = 64 * 1024;
+
+function encoded(items: ItemsJson): ItemsJson {
+  if (typeof items !== 'string' || items.length < largeUnits) return items;
+  return new TextEncoder().encode(items);
 }
 
 const inbox = openInbox(parent(), (call) => {
