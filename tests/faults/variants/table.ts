@@ -57,13 +57,7 @@ export const variants: Record<string, Variant> = {
     ],
   },
   'constant-fingerprint': {
-    patches: [
-      [
-        'server/http/idempotency.ts',
-        "fingerprint: hasher.digest('base64url')",
-        "fingerprint: 'any'",
-      ],
-    ],
+    patches: [['server/http/idempotency.ts', 'fingerprint: hash.digest()', "fingerprint: 'any'"]],
   },
   'no-lease-check': {
     patches: [['server/storage/sqlite/jobs.ts', "state = 'running' AND lease_token =", '0 <']],
