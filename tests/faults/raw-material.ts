@@ -109,8 +109,8 @@ export function deep(): { name: string; path: string; body: string }[] {
   return [1_000, 50_000, 1_000_000].flatMap((levels) => [
     {
       name: `${levels} arrays`,
-      path: '/v1/memories',
-      body: `{"userId":"u","content":"x","metadata":{"a":${nest('[', ']', levels)}}}`,
+      path: '/v1/ingest/document',
+      body: `{"userId":"u","data":{"text":"x"},"metadata":{"a":${nest('[', ']', levels)}}}`,
     },
     {
       name: `${levels} objects in a batch`,

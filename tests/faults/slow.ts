@@ -132,10 +132,10 @@ async function throwBomb({ url, key }: Target, chunk: Uint8Array, declared: bool
 /** One after the other. Returns how many were refused for what is in them. */
 async function sendDense(target: Target, count: number): Promise<number> {
   const a = Array(denseValues).fill(0);
-  const body = { userId: 'dense', content: 'x', metadata: { a } };
+  const body = { userId: 'dense', data: { text: 'x' }, metadata: { a } };
   let refused = 0;
   for (let sent = 0; sent < count; sent += 1) {
-    const reply = await send(target, { method: 'POST', path: '/v1/memories', body });
+    const reply = await send(target, { method: 'POST', path: '/v1/ingest/document', body });
     if (reply?.status === 400) refused += 1;
   }
   return refused;
