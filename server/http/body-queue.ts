@@ -2,8 +2,8 @@ import { ServiceError } from '../errors.ts';
 
 /**
  * Bounds the memory that large request bodies take. The rest of one is read once there is room for
- * it; until then most of its bytes stay in the socket. Requests of one project wait in order, projects take turns,
- * and no project takes more than its share.
+ * it; until then most of its bytes stay in the socket. Requests of one project wait in order,
+ * projects take turns, and no project takes more than its share.
  */
 export type BodyQueue = {
   /** Resolves with the function that frees the bytes again; throws `unavailable`. */

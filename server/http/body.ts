@@ -47,7 +47,7 @@ export function createBodyReader(queue: BodyQueue): BodyReader {
   };
 }
 
-/** A larger body waits for room, and is scanned and parsed in steps that yield to the event loop. */
+/** A larger body waits for room, and is scanned and parsed in steps that yield in between. */
 const largeBytes = 64 * 1024;
 
 /** A body over the limit is read and discarded up to this many times the limit, so that an ordinary
