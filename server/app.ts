@@ -99,6 +99,7 @@ export function createApp(services: Services) {
 
 /** A body takes several times its size while it is parsed and handled. */
 function bodyQueueLimits({ maxBodyBytes }: Config): BodyQueueLimits {
-  const totalBytes = 4 * maxBodyBytes;
-  return { totalBytes, projectBytes: totalBytes / 2, maxWaiting: 64, maxWaitMs: 30_000 };
+  const totalBytes = 2 * maxBodyBytes;
+  const projectBytes = totalBytes / 2;
+  return { totalBytes, projectBytes, maxWaiting: 96, maxProjectWaiting: 32, maxWaitMs: 30_000 };
 }

@@ -25,5 +25,5 @@ export const limits = {
   /** Strings, numbers, literals, arrays and objects of a body, the outermost included. */
   jsonValues: 200_000,
   /** Members of all objects in a body, or in one item of a batch. */
-  recordFields: 30_000,
+  recordFields: 20_000,
 } as const;

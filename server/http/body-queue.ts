@@ -1,9 +1,9 @@
 import { ServiceError } from '../errors.ts';
 
 /**
- * Bounds the memory that request bodies take. A large body is read once there is room for it; until
- * then its bytes stay in the socket. Requests of one project wait in order, projects take turns,
- * and no project takes more than its share.
+ * Bounds the memory that large request bodies take. The rest of one is read once there is room for
+ * it; until then most of its bytes stay in the socket. Requests of one project wait in order,
+ * projects take turns, and no project takes more than its share.
  */
 export type BodyQueue = {
   /** Resolves with the function that frees the bytes again; throws `unavailable`. */
@@ -14,18 +14,16 @@ export type BodyQueueLimits = {
   /** Of all bodies in memory, and of those of one project. A single body may exceed both. */
   totalBytes: number;
   projectBytes: number;
-  /** Requests of one project that may wait, and how long. */
+  /** Requests that may wait, of all projects and of one, because Bun reads about 1 MiB ahead. */
   maxWaiting: number;
+  maxProjectWaiting: number;
   maxWaitMs: number;
 };
-
-/** Bodies up to this size never wait. */
-const smallBytes = 64 * 1024;
 
 type Waiter = { bytes: number; start(): void };
 
 export function createBodyQueue(limits: BodyQueueLimits): BodyQueue {
-  const { totalBytes, projectBytes, maxWaiting, maxWaitMs } = limits;
+  const { totalBytes, projectBytes, maxWaiting, maxProjectWaiting, maxWaitMs } = limits;
   let used = 0;
   const usedBy = new Map<number, number>();
   /** In the order in which the projects are served. */
@@ -46,7 +44,8 @@ export function createBodyQueue(limits: BodyQueueLimits): BodyQueue {
 
   function wait(projectId: number, bytes: number): Promise<void> {
     const queue = queues.get(projectId) ?? [];
-    if (queue.length >= maxWaiting) throw tooManyBodies();
+    const waiting = [...queues.values()].reduce((sum, { length }) => sum + length, 0);
+    if (queue.length >= maxProjectWaiting || waiting >= maxWaiting) throw tooManyBodies();
     queues.set(projectId, queue);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(giveUp, maxWaitMs);
@@ -90,7 +89,6 @@ export function createBodyQueue(limits: BodyQueueLimits): BodyQueue {
 
   return {
     async admit(projectId, bytes) {
-      if (bytes <= smallBytes) return () => {};
       const turn = wait(projectId, bytes);
       startWaiting();
       await turn;

@@ -29,10 +29,9 @@ export function createBodyReader(queue: BodyQueue): BodyReader {
     async readJson(request, projectId, maxBytes) {
       rejectOtherMedia(request.headers);
       const declared = declaredBytes(request.headers);
-      if (declared === null || declared <= maxBytes) {
+      const bytes = await readBytes(request, declared, maxBytes, async () => {
         releases.set(request, await queue.admit(projectId, declared ?? maxBytes));
-      }
-      const bytes = await readBytes(request, declared, maxBytes);
+      });
       complete.add(request);
       return parseJson(bytes);
     },
@@ -47,6 +46,9 @@ export function createBodyReader(queue: BodyQueue): BodyReader {
     },
   };
 }
+
+/** A larger body waits for room, and is scanned and parsed in steps that yield in between. */
+const largeBytes = 64 * 1024;
 
 /** A body over the limit is read and discarded up to this many times the limit, so that an ordinary
  * client, which writes first and reads after, gets to see the response. */
@@ -73,16 +75,20 @@ function unsupported(message: string): ServiceError {
   return new ServiceError('unsupported_media_type', message);
 }
 
+/** `admit` is called, and awaited, once the body turns out to be large. */
 async function readBytes(
   request: Request,
   declared: number | null,
   maxBytes: number,
+  admit: () => Promise<void>,
 ): Promise<Uint8Array> {
   if (declared !== null && declared > maxBytes * discardedLimits) throw tooLarge(maxBytes);
   try {
     // Bun's HTTP parser holds the client to what it declared.
-    if (declared !== null && declared <= maxBytes) return await request.bytes();
-    return await readCounted(request.body, maxBytes);
+    if (declared !== null && declared <= Math.min(maxBytes, largeBytes)) {
+      return await request.bytes();
+    }
+    return await readCounted(request.body, maxBytes, admit);
   } catch (error) {
     // Any other error means that the client hung up.
     throw error instanceof ServiceError
@@ -94,14 +100,21 @@ async function readBytes(
 async function readCounted(
   body: ReadableStream<Uint8Array> | null,
   maxBytes: number,
+  admit: () => Promise<void>,
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body ?? []) {
+    const wasLarge = bytes > largeBytes;
     bytes += chunk.length;
     if (bytes > maxBytes * discardedLimits) break;
-    if (bytes <= maxBytes) chunks.push(chunk);
-    else chunks.length = 0;
+    if (bytes > maxBytes) {
+      chunks.length = 0;
+      continue;
+    }
+    chunks.push(chunk);
+    // Only now: a client that declares much and sends little takes no room from others.
+    if (bytes > largeBytes && !wasLarge) await admit();
   }
   if (bytes > maxBytes) throw tooLarge(maxBytes);
   return Buffer.concat(chunks);
@@ -110,9 +123,6 @@ async function readCounted(
 function tooLarge(maxBytes: number): ServiceError {
   return new ServiceError('payload_too_large', `the body must be at most ${maxBytes} bytes`);
 }
-
-/** From this size on, reading, scanning and parsing are steps with the event loop free between. */
-const largeBytes = 64 * 1024;
 
 async function parseJson(bytes: Uint8Array): Promise<unknown> {
   const isLarge = bytes.length > largeBytes;

@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 const bodyBytes = 100_000;
 /** Two bodies of a project fit at once, and four in all. */
 const env = { MEMORY_MAX_BODY_BYTES: String(bodyBytes) };
-const maxWaiting = 64;
+const maxWaiting = 32;
 
 let server: TestServer;
 beforeAll(async () => {
@@ -20,13 +20,14 @@ afterAll(() => server.stop());
 
 const path = '/v1/ingest/document';
 
-/** Declares a large body and sends only the beginning of it. */
-function stall(): Promise<Socket> {
+/** Declares a large body and sends so much of it. */
+function stall(sentBytes: number): Promise<Socket> {
   const { hostname, port } = new URL(server.url);
   const lines = ['Content-Type: application/json', `Content-Length: ${bodyBytes}`];
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname, () => {
-      socket.write(`${head(server, 'POST', path, ...lines)}{`, () => resolve(socket));
+      const begin = head(server, 'POST', path, ...lines) + ' '.repeat(sentBytes);
+      socket.write(begin, () => resolve(socket));
     });
     socket.on('error', () => {});
   });
@@ -40,7 +41,7 @@ function post(key: string, bytes: number) {
 
 test('503 for too many large bodies of one project; all else goes on, and the rest follows', async () => {
   const other = await server.createKey('other');
-  const stalled = await Promise.all(Array.from({ length: 2 }, stall));
+  const stalled = await Promise.all(Array.from({ length: 2 }, () => stall(90_000)));
   await Bun.sleep(50);
   let done = 0;
   const waiting = Array.from({ length: maxWaiting }, async () => {
@@ -60,4 +61,11 @@ test('503 for too many large bodies of one project; all else goes on, and the re
   expect((await post(other, bodyBytes)).status).toBe(202);
   for (const socket of stalled) socket.destroy();
   expect(new Set(await Promise.all(waiting))).toEqual(new Set([202]));
+});
+
+test('clients that declare much and send little do not make large bodies wait', async () => {
+  const stalled = await Promise.all(Array.from({ length: 100 }, () => stall(1_000)));
+  const answers = await Promise.all(Array.from({ length: 20 }, () => post(server.key, bodyBytes)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
+  for (const socket of stalled) socket.destroy();
 });

@@ -2,7 +2,13 @@ import { describe, expect, test } from 'bun:test';
 import { type BodyQueueLimits, createBodyQueue } from '../../server/http/body-queue.ts';
 
 const MiB = 1024 * 1024;
-const usual = { totalBytes: 10 * MiB, projectBytes: 5 * MiB, maxWaiting: 3, maxWaitMs: 5_000 };
+const usual = {
+  totalBytes: 10 * MiB,
+  projectBytes: 5 * MiB,
+  maxWaiting: 5,
+  maxProjectWaiting: 3,
+  maxWaitMs: 5_000,
+};
 
 /** A queue whose admissions are recorded by name, in order. */
 function queueOf(limits: Partial<BodyQueueLimits> = {}) {
@@ -61,14 +67,6 @@ describe('bodies of one project', () => {
     await free('a');
     expect(started).toEqual(['a', 'b']);
   });
-
-  test('small ones never wait', async () => {
-    const { admit, started } = queueOf();
-    void admit('a', 1, 10);
-    for (const name of ['b', 'c', 'd', 'e', 'f']) void admit(name, 1, 1 / 16);
-    await settle();
-    expect(started.toSorted()).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
-  });
 });
 
 describe('bodies of several projects', () => {
@@ -113,6 +111,14 @@ describe('503 with Retry-After', () => {
     void admit('other', 2, 5);
     await free('a');
     expect(started).toEqual(['a', 'other', 'b']);
+  });
+
+  test('for more of all projects than may wait', async () => {
+    const { admit } = queueOf();
+    for (const project of [1, 2, 3]) {
+      for (const name of ['a', 'b', 'c']) void admit(`${name}${project}`, project, 5);
+    }
+    expect(await admit('d', 4, 5)).toMatchObject(unavailable);
   });
 
   test('for one that waited too long; the next takes its place', async () => {
