@@ -1,5 +1,6 @@
-import { type Dictionary, noWord } from './dictionary.ts';
+import type { Dictionary } from './dictionary.ts';
 import type { Match, Matcher } from './match.ts';
+import { noWord } from './word-table.ts';
 
 /** The matches of a whole dictionary: each word's code, and the match that each code stands for. */
 export class MatchTable {
@@ -39,12 +40,13 @@ export class MatchTable {
     for (const [text, match] of single) codeOf[text.charCodeAt(0)] = this.#code(match);
     const first = prefix?.text.charCodeAt(0) ?? 0;
     if (prefix !== null) codeOf[first] = this.#code(prefix.match);
-    const starts = dictionary.starts.values;
+    const { words } = dictionary;
+    const starts = words.starts.values;
     for (let word = 1; word < this.codes.length; word += 1) {
-      const unit = dictionary.units[starts[word] ?? 0] ?? 0;
+      const unit = words.units[starts[word] ?? 0] ?? 0;
       const code = codeOf[unit] ?? 0;
       if (code === 0 || dictionary.counts.at(word) === 0) continue;
-      const isMatch = unit !== first || dictionary.startsWith(word, prefix?.text ?? '');
+      const isMatch = unit !== first || words.startsWith(word, prefix?.text ?? '');
       if (isMatch) this.codes[word] = code;
     }
   }

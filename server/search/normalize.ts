@@ -21,7 +21,7 @@ const maxLabelWords = 4;
 const stamp = /^\s*(?:[[(][^\])]{1,40}[\])]|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d\S*)?)\s+/;
 
 const ascii = /^[\0-\x7f]*$/;
-/** English endings after an apostrophe: "Ana's", "we'll". Kept, they would read as "well", "ill". */
+/** English endings after an apostrophe: "Ana's", "we'll", which would else read as "well". */
 const clitic = /(?<=[a-z\d])'(?:s|m|d|re|ve|ll)(?![a-z\d])/g;
 const negation = /(?<=n)'(?=t(?![a-z\d]))/g;
 const thousands = /(?<=\d),(?=\d{3}(?!\d))/g;
@@ -59,7 +59,7 @@ const plain = new Map(
 );
 const stroked = new RegExp(`[${[...plain.keys()].join('')}]`, 'g');
 
-/** The normalized form of a chunk. An `author` who is not named in the text labels its first line. */
+/** The normalized form of a chunk. An author whom the text does not name labels its first line. */
 export function normalize(text: string, author = ''): string {
   const labelled = author === '' || text.startsWith(author) ? text : `${author}: ${text}`;
   const normalizeAny = normalizerFor(labelled);

@@ -40,7 +40,7 @@ function matchMissing(timeline: Timeline, matcher: Matcher, table: MatchTable): 
   });
   if (missing.length === 0) return;
   for (const [word, term] of fuzzyMatches(timeline, missing)) {
-    table.set(word, matcher.addFuzzy(timeline.dictionary.textOf(word), term));
+    table.set(word, matcher.addFuzzy(timeline.dictionary.words.textOf(word), term));
   }
 }
 

@@ -3,9 +3,10 @@
  * it. A run of a script without spaces gives a token for each of its units: the bigram that begins
  * there, and for the last the unit alone.
  */
-import { type Dictionary, noWord } from './dictionary.ts';
+import type { Dictionary } from './dictionary.ts';
 import type { Uint32List } from './lists.ts';
 import { isLowSurrogate, isUnspaced } from './scripts.ts';
+import { noWord } from './word-table.ts';
 
 /** The token stands in the label that opens a line, which is who speaks. */
 export const inLabel = 1;
