@@ -53,7 +53,8 @@ function participle(word: string): string {
     return cut >= region(word) ? word.slice(0, cut + 2) : word;
   }
   const end = /(?:ed|edly|ing|ingly)$/.exec(word);
-  if (end === null || !vowel.test(word.slice(0, end.index))) return word;
+  // One letter is no stem of anything.
+  if (end === null || end.index < 2 || !vowel.test(word.slice(0, end.index))) return word;
   const bare = word.slice(0, end.index);
   if (/(?:at|bl|iz)$/.test(bare)) return `${bare}e`;
   if (double.test(bare)) return bare.slice(0, -1);
