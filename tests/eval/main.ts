@@ -1,7 +1,7 @@
 /*
  * Compares steps of the search with FTS5 on questions of several kinds:
  *
- *   bun tests/eval/main.ts [--held-out] [folder with tickets.jsonl and documents/]
+ *   bun tests/eval/main.ts [--held-out] [folder with tickets.jsonl, documents/ and paragraphs/]
  *
  * Without the folder only our own conversations are asked. Tune on the questions shown without
  * --held-out; the others are for one last look.
@@ -13,6 +13,7 @@ import {
   type Question,
   readConversations,
   readDocuments,
+  readParagraphs,
   readTickets,
   type Turn,
   type User,
@@ -39,6 +40,7 @@ const arguments_ = process.argv.slice(2);
 const heldOut = arguments_.includes('--held-out');
 const folder = arguments_.find((argument) => !argument.startsWith('--'));
 for (const user of readUsers()) printUser(user);
+if (folder !== undefined) printParagraphs(readParagraphs(folder));
 
 function readUsers(): User[] {
   const conversations = readConversations();
@@ -48,8 +50,28 @@ function readUsers(): User[] {
   return [...own, tickets, bySession(tickets), readDocuments(folder)];
 }
 
+function asked({ questions }: User): Question[] {
+  return questions.filter((question) => isHeldOut(question) === heldOut);
+}
+
+/** Languages in a row each: most of what is tuned above is for conversations in English. */
+function printParagraphs(users: User[]): void {
+  if (users.length === 0) return;
+  console.log('\n## paragraphs in several languages');
+  console.log('| language | FTS5 recall@10 | MRR | ours recall@10 | MRR |\n|---|---|---|---|---|');
+  for (const user of users) {
+    const { name, turns } = user;
+    const engines = [fts5(turns, most), ours(turns, most, searchWeights)];
+    const figures = engines.flatMap((engine) => {
+      const { at10, mrr } = measure(engine, turns, asked(user));
+      return [figure(at10), figure(mrr)];
+    });
+    console.log(`| ${[`${name} (${asked(user).length})`, ...figures].join(' | ')} |`);
+  }
+}
+
 function printUser(user: User): void {
-  const questions = user.questions.filter((question) => isHeldOut(question) === heldOut);
+  const questions = asked(user);
   console.log(`\n## ${user.name}: ${user.turns.length} memories, ${questions.length} questions`);
   console.log('| step | recall@5 | recall@10 | sessions@10 | MRR |\n|---|---|---|---|---|');
   for (const { name, build } of steps()) {
