@@ -2,7 +2,9 @@
 export type SearchWeights = {
   /** BM25: how slowly repetition saturates, and how strongly a chunk's length counts against it. */
   k1: number;
-  b: number;
+  /** Of a turn of a conversation, in which a long one says more, and of other text. */
+  turnB: number;
+  textB: number;
   /** Another form of the word, and a synonym of it. */
   inflection: number;
   synonym: number;
@@ -29,7 +31,8 @@ export type SearchWeights = {
 
 export const searchWeights: SearchWeights = {
   k1: 1.2,
-  b: 0.1,
+  turnB: 0.1,
+  textB: 0.75,
   inflection: 1,
   synonym: 0.25,
   prefix: 0.3,

@@ -108,8 +108,8 @@ function steps(): Step[] {
     list.push(withWeights(name, weights));
   }
   list.push(
-    withWeights('dropped: no length at all', { ...searchWeights, b: 0 }),
-    withWeights('dropped: length as usual (0.75)', { ...searchWeights, b: 0.75 }),
+    withWeights('dropped: no length at all', { ...searchWeights, turnB: 0, textB: 0 }),
+    withWeights('dropped: length as usual (0.75)', { ...searchWeights, turnB: 0.75 }),
     withWeights('dropped: kin as good as the word', { ...searchWeights, synonym: 1 }),
     withWeights('dropped: lend to anything in full', { ...searchWeights, withoutSpeaker: 1 }),
   );

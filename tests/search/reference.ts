@@ -124,7 +124,8 @@ function weigh(chunks: readonly Chunk[], matcher: Matcher, weights: SearchWeight
   return chunks.map((chunk, rank) => {
     const length = chunk.words.length;
     const own = hits[rank] ?? [];
-    const saturation = weights.k1 * (1 - weights.b + (weights.b * length) / mean);
+    const b = chunk.labelled ? weights.turnB : weights.textB;
+    const saturation = weights.k1 * (1 - b + (b * length) / mean);
     const worth = (frequency: number, rare: number) => {
       return (rare * frequency * (weights.k1 + 1)) / (frequency + saturation);
     };
