@@ -41,7 +41,7 @@ export const searchWeights: SearchWeights = {
   speakerWords: 8,
   phrase: 2,
   previous: 0.9,
-  previousReach: 30,
+  previousReach: 60,
   next: 0.2,
   nextReach: 20,
   span: 0.15,
