@@ -94,10 +94,10 @@ export class NeighbourBoost {
   }
 }
 
-/** A code or a quotation is looked for as it is, and bigrams are no sentence. */
+/** A code or a quotation is looked for as it is, and ngrams are no sentence. */
 function isQuestion({ terms, pairs }: Query): boolean {
   if (terms.length < minContextTerms || pairs.some((pair) => pair.isPhrase)) return false;
-  return !terms.some((term) => term.isBigram);
+  return !terms.some((term) => term.isNgram);
 }
 
 /** An iterator of a typed array takes five times as long as its indexes. */

@@ -35,8 +35,8 @@ export function scoreTimeline(
 /** Terms that no chunk has as they were typed match what they may have meant. */
 function matchMissing(timeline: Timeline, matcher: Matcher, table: MatchTable): void {
   const matched = table.matchedTerms();
-  const missing = matcher.query.terms.flatMap(({ text, isBigram }, index) => {
-    return isBigram || matched.has(index) ? [] : [{ text, index }];
+  const missing = matcher.query.terms.flatMap(({ text, isNgram }, index) => {
+    return isNgram || matched.has(index) ? [] : [{ text, index }];
   });
   if (missing.length === 0) return;
   for (const [word, term] of fuzzyMatches(timeline, missing)) {

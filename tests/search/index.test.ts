@@ -23,7 +23,20 @@ const word = fc.oneof(
   ),
   fc.constantFrom('ERR-4711', '408-247-8880', '4082478880', 'note', 'book', 'notebook', 'v2.3'),
   fc.constantFrom('marathon', 'marethon', 'marathons', 'marathn', 'mara', 'baot', 'bo', 'a', 'x'),
-  fc.constantFrom('北京', '我喜欢北京', '北', '京都', '𩸽北', '𩸽', '커피', 'กุ้ง', 'ラーメン', '👍'),
+  fc.constantFrom(
+    '北京',
+    '我喜欢北京',
+    '北',
+    '京都',
+    '𩸽北',
+    '𩸽',
+    '커피',
+    'กุ้ง',
+    'กุ',
+    'กุ้งข้าว',
+    'ラーメン',
+    '👍',
+  ),
   fc.string({ unit: fc.constantFrom('a', 'b', 'o', 't', '4', '北', '京'), maxLength: 6 }),
 );
 const line = fc

@@ -1,7 +1,7 @@
 import type { IndexedMemory } from '../../server/search/index.ts';
 import { Matcher } from '../../server/search/match.ts';
 import type { Query } from '../../server/search/query.ts';
-import { isLowSurrogate, isUnspaced } from '../../server/search/scripts.ts';
+import { isLowSurrogate, isUnspaced, ngramLength } from '../../server/search/scripts.ts';
 import { type SearchWeights, searchWeights } from '../../server/search/weights.ts';
 import { isReferenceTypo } from './reference-typo.ts';
 
@@ -51,12 +51,14 @@ function readChunk(id: string, chunk: IndexedMemory['chunks'][number]): Chunk {
   return { id, start, length, words, labelled: text.includes(':') };
 }
 
-/** Each unit of a script without spaces counts as a word: the bigram that begins there. */
+/** Each unit of a script without spaces counts as a word: the n-gram that begins there. */
 function wordsIn(text: string, inLabel: boolean): Word[] {
   const words = text.split(' ').filter((word) => word !== '');
   const texts = words.flatMap((word) => {
     if (!isUnspaced(word.charCodeAt(0))) return [word];
-    return Array.from({ length: word.length }, (_, at) => word.slice(at, at + 2));
+    return Array.from({ length: word.length }, (_, at) =>
+      word.slice(at, at + ngramLength(word.charCodeAt(at))),
+    );
   });
   return texts.map((one) => ({ text: one, inLabel, endsLabel: false }));
 }
@@ -64,15 +66,15 @@ function wordsIn(text: string, inLabel: boolean): Word[] {
 function matchOf(text: string, matcher: Matcher) {
   if (isLowSurrogate(text.charCodeAt(0))) return null;
   if (!isUnspaced(text.charCodeAt(0))) return matcher.match(text);
-  return matcher.matchBigram(text) ?? matcher.matchBigram(text.charAt(0));
+  return matcher.matchNgram(text);
 }
 
 function addFuzzyMatches(chunks: readonly Chunk[], matcher: Matcher): void {
   const found = new Set(
     chunks.flatMap(({ words }) => words.map(({ text }) => matchOf(text, matcher)?.term)),
   );
-  const missing = matcher.query.terms.flatMap(({ text, isBigram }, index) => {
-    return isBigram || found.has(index) ? [] : [{ text, index }];
+  const missing = matcher.query.terms.flatMap(({ text, isNgram }, index) => {
+    return isNgram || found.has(index) ? [] : [{ text, index }];
   });
   const close = new Map<string, number>();
   for (const { words } of chunks) {
@@ -169,7 +171,7 @@ function scoreWithNeighbours(
     return sum(boosted(chunks, rank, 1, before, next, nextReach, weights)) + chunk.bonus;
   }
   const isQuestion =
-    terms.length >= 2 && !pairs.some((one) => one.isPhrase) && !terms.some((one) => one.isBigram);
+    terms.length >= 2 && !pairs.some((one) => one.isPhrase) && !terms.some((one) => one.isNgram);
   const enough = before.filter((weight) => weight > 0).length >= 2;
   return isQuestion && enough && chunk.labelled ? sum(before) * weights.contextOnly : 0;
 }
