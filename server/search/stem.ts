@@ -1,8 +1,9 @@
 /*
  * English words → stems, after Porter's second algorithm: what is left when inflection and the
  * usual derivations are taken off, so that "hiking", "hikes" and "hiked" meet. Words of other
- * alphabets only lose the commonest endings of Russian; the rest is left to fuzzy matching.
+ * alphabets only lose the commonest endings of Russian and Arabic.
  */
+import { isArabic, stemArabic } from './stem-arabic.ts';
 
 const vowel = /[aeiouy]/;
 const double = /(?:bb|dd|ff|gg|mm|nn|pp|rr|tt)$/;
@@ -32,6 +33,7 @@ const maxStemmedLength = 64;
 /** The stem of a normalized word. */
 export function stem(word: string): string {
   if (word.length < 3 || word.length > maxStemmedLength || whole.has(word)) return word;
+  if (isArabic(word)) return stemArabic(word);
   if (!/^[a-z]+$/.test(word)) return word.replace(cyrillicEnding, '');
   const marked = word.replace(/^y|(?<=[aeiou])y/g, 'Y');
   const bare = finalY(participle(plural(marked)));

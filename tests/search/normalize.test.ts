@@ -106,6 +106,8 @@ describe('stem', () => {
     ['hopping', 'hopped', 'hop'],
     ['agreed', 'agree'],
     ['книги', 'книгу', 'книга'],
+    ['كتاب', 'الكتاب', 'والكتاب', 'بالكتاب', 'كتابها'],
+    ['مدرس', 'المدرسون', 'مدرسين', 'ومدرسات'],
   ])('brings %s, %s … together', (...forms) => {
     expect(new Set(forms.map((form) => stem(String(form)))).size).toBe(1);
   });
