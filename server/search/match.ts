@@ -1,3 +1,4 @@
+import { withoutAccents } from './normalize.ts';
 import type { Query } from './query.ts';
 import { stem } from './stem.ts';
 import type { SearchWeights } from './weights.ts';
@@ -25,7 +26,9 @@ export class Matcher {
     const stems = query.terms.map(({ text, isNgram }) => (isNgram ? [] : formStems(text)));
     for (const [term, { text, isNgram }] of query.terms.entries()) {
       (isNgram ? this.ngrams : this.words).set(text, { term, weight: 1 });
-      this.#addStems(stems[term] ?? [], { term, weight: weights.inflection });
+      const isAccented = withoutAccents(text) !== text;
+      const weight = isAccented ? weights.otherAccents : weights.inflection;
+      this.#addStems(stems[term] ?? [], { term, weight });
     }
     for (const [term, forms] of stems.entries()) {
       if (weights.synonym === 0) break;

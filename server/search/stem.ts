@@ -3,8 +3,11 @@
  * usual derivations are taken off, so that "hiking", "hikes" and "hiked" meet. Words of other
  * alphabets only lose the commonest endings of Russian and Arabic.
  */
+import { withoutAccents } from './normalize.ts';
 import { isArabic, stemArabic } from './stem-arabic.ts';
 
+/** The letters of Vietnamese words, which keep their accents. */
+const accented = /[\u00c0-\u01b0\u1ea0-\u1ef9]/;
 const vowel = /[aeiouy]/;
 const double = /(?:bb|dd|ff|gg|mm|nn|pp|rr|tt)$/;
 const shortEnd = /(?:^[aeiouy][^aeiouy]|[^aeiouy][aeiouy][^aeiouywxY])$/;
@@ -32,12 +35,14 @@ const maxStemmedLength = 64;
 
 /** The stem of a normalized word. */
 export function stem(word: string): string {
+  const bare = accented.test(word) ? withoutAccents(word) : word;
+  if (bare !== word) return stem(bare);
   if (word.length < 3 || word.length > maxStemmedLength || whole.has(word)) return word;
   if (isArabic(word)) return stemArabic(word);
   if (!/^[a-z]+$/.test(word)) return word.replace(cyrillicEnding, '');
   const marked = word.replace(/^y|(?<=[aeiou])y/g, 'Y');
-  const bare = finalY(participle(plural(marked)));
-  return silentE(suffixes(bare)).replaceAll('Y', 'y');
+  const uninflected = finalY(participle(plural(marked)));
+  return silentE(suffixes(uninflected)).replaceAll('Y', 'y');
 }
 
 function plural(word: string): string {

@@ -8,6 +8,8 @@ export type SearchWeights = {
   /** Another form of the word, and a synonym of it. */
   inflection: number;
   synonym: number;
+  /** The word with other accents than the query has; one without accents matches all of them. */
+  otherAccents: number;
   /** A word that begins with the last, unfinished one; and one within a typo of a missing term. */
   prefix: number;
   fuzzy: number;
@@ -35,6 +37,7 @@ export const searchWeights: SearchWeights = {
   textB: 0.75,
   inflection: 1,
   synonym: 0.25,
+  otherAccents: 0.2,
   prefix: 0.3,
   fuzzy: 0.6,
   speaker: 2,

@@ -75,6 +75,12 @@ describe('search', () => {
     );
   });
 
+  test('prefers the accents of a Vietnamese query, and takes any if it has none', () => {
+    const texts = ['một bạn tốt', 'một bản nhạc', 'ban'];
+    expect(ask('bạn?', texts).found.map(({ id }) => id)).toEqual(['0', '2', '1']);
+    expect(ask('ban?', texts).found).toHaveLength(3);
+  });
+
   test('gives a memory once, by its best chunk', () => {
     const index = new SearchIndex();
     const texts = ['a red car', 'a blue boat by the sea', 'a boat'];
