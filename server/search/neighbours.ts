@@ -44,8 +44,7 @@ export class NeighbourBoost {
     for (let entry = from; entry < to; entry += 1) {
       this.#row[terms[entry] ?? 0] = all[entry] ?? 0;
     }
-    this.#boost(rank, -1);
-    this.#boost(rank, 1);
+    this.#boost(rank);
     return sum(this.#row);
   }
 
@@ -54,26 +53,25 @@ export class NeighbourBoost {
     if (!this.#allowsContextOnly || rank - this.#lastWithHits > maxNeighbours) return 0;
     if (this.#timeline.labelled[rank] !== 1) return 0;
     this.#row.fill(0);
-    this.#boost(rank, -1);
+    this.#boost(rank);
     if (countPositive(this.#row) < minContextTerms) return 0;
     return sum(this.#row) * this.#weights.contextOnly;
   }
 
-  #boost(rank: number, step: -1 | 1): void {
-    const { previous, previousReach, next, nextReach, span, withoutSpeaker } = this.#weights;
+  #boost(rank: number): void {
+    const { previous, previousReach, span, withoutSpeaker } = this.#weights;
     const { starts, ends, labelled } = this.#timeline;
     const hits = this.#hits.starts;
     const length = (ends[rank] ?? 0) - (starts[rank] ?? 0);
-    const peak = ((step < 0 ? previous : next) * length) / (length + shortTurnWords);
-    const reach = step < 0 ? previousReach : nextReach;
-    const furthest = peak > minFactor ? reach * Math.log(peak / minFactor) + 1 : 0;
+    const peak = (previous * length) / (length + shortTurnWords);
+    const furthest = peak > minFactor ? previousReach * Math.log(peak / minFactor) + 1 : 0;
     let distance = length * span;
     for (let read = 1; read <= maxNeighbours && distance < furthest; read += 1) {
-      const other = rank + read * step;
-      if (other < 0 || other >= starts.length) return;
+      const other = rank - read;
+      if (other < 0) return;
       const between = (ends[other] ?? 0) - (starts[other] ?? 0);
       if (hits[other] !== hits[other + 1]) {
-        const factor = peak * Math.exp(-(distance + between * span) / reach);
+        const factor = peak * Math.exp(-(distance + between * span) / previousReach);
         if (factor < minFactor) return;
         const isTalk = labelled[rank] === 1 && labelled[other] === 1;
         this.#raise(other, isTalk ? factor : factor * withoutSpeaker);

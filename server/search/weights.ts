@@ -18,11 +18,9 @@ export type SearchWeights = {
   speakerWords: number;
   /** Two words of a quotation or a code that stand side by side here too. */
   phrase: number;
-  /** What the previous and the next chunks add; it fades over so many words. */
+  /** What previous chunks add; it fades over so many words. */
   previous: number;
   previousReach: number;
-  next: number;
-  nextReach: number;
   /** How much of both chunks' own lengths counts as distance. */
   span: number;
   /** The factor between neighbours that are not both turns of a conversation. */
@@ -45,8 +43,6 @@ export const searchWeights: SearchWeights = {
   phrase: 2,
   previous: 0.9,
   previousReach: 60,
-  next: 0.2,
-  nextReach: 20,
   span: 0.15,
   withoutSpeaker: 0.5,
   contextOnly: 0.7,

@@ -32,7 +32,6 @@ const wordsAlone: Partial<SearchWeights> = {
   speaker: 0,
   phrase: 0,
   previous: 0,
-  next: 0,
   contextOnly: 0,
 };
 
@@ -98,7 +97,6 @@ function steps(): Step[] {
     ['+ quotations and codes', { phrase: searchWeights.phrase }],
     ['+ who speaks', { speaker: searchWeights.speaker }],
     ['+ what was said before', { previous: searchWeights.previous }],
-    ['+ what was said after', { next: searchWeights.next }],
     ['+ answers that repeat no word (final)', { contextOnly: searchWeights.contextOnly }],
   ];
   const list: Step[] = [{ name: 'FTS5, OR, porter, no stop words', build: (t) => fts5(t, most) }];

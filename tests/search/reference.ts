@@ -165,11 +165,16 @@ function scoreWithNeighbours(
 ): number {
   const chunk = chunks[rank];
   if (chunk === undefined) return 0;
-  const { previous, previousReach, next, nextReach } = weights;
-  const before = boosted(chunks, rank, -1, chunk.own, previous, previousReach, weights);
-  if (chunk.hits.length > 0) {
-    return sum(boosted(chunks, rank, 1, before, next, nextReach, weights)) + chunk.bonus;
-  }
+  const before = boosted(
+    chunks,
+    rank,
+    -1,
+    chunk.own,
+    weights.previous,
+    weights.previousReach,
+    weights,
+  );
+  if (chunk.hits.length > 0) return sum(before) + chunk.bonus;
   const isQuestion =
     terms.length >= 2 && !pairs.some((one) => one.isPhrase) && !terms.some((one) => one.isNgram);
   const enough = before.filter((weight) => weight > 0).length >= 2;
