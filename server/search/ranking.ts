@@ -23,7 +23,7 @@ export function scoreTimeline(
   matchMissing(timeline, matcher, table);
   const hits = findHits(timeline, table, query);
   const rarity = weighTerms(hits, timeline, weights);
-  const neighbours = new NeighbourBoost(hits, timeline, query, weights);
+  const neighbours = new NeighbourBoost(hits, timeline, weights);
   for (let rank = 0; rank < timeline.starts.length; rank += 1) {
     const phrases = hits.phrases?.worth(rank, rarity) ?? 0;
     const score = neighbours.score(rank) + phrases * weights.phrase;

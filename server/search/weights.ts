@@ -25,8 +25,6 @@ export type SearchWeights = {
   span: number;
   /** The factor between neighbours that are not both turns of a conversation. */
   withoutSpeaker: number;
-  /** The factor for a chunk whose whole score comes from its neighbours. */
-  contextOnly: number;
 };
 
 export const searchWeights: SearchWeights = {
@@ -45,5 +43,4 @@ export const searchWeights: SearchWeights = {
   previousReach: 60,
   span: 0.15,
   withoutSpeaker: 0.5,
-  contextOnly: 0.7,
 };

@@ -32,7 +32,6 @@ const wordsAlone: Partial<SearchWeights> = {
   speaker: 0,
   phrase: 0,
   previous: 0,
-  contextOnly: 0,
 };
 
 const arguments_ = process.argv.slice(2);
@@ -90,14 +89,13 @@ function printUser(user: User): void {
 /** Each step has all that the steps before it have, but for the last, which were not kept. */
 function steps(): Step[] {
   const kept: [string, Partial<SearchWeights>][] = [
-    ['BM25 over the words as they stand', {}],
+    ['BM25 over the words as written', {}],
     ['+ stems and irregular forms', { inflection: searchWeights.inflection }],
-    ['+ words used for one another', { synonym: searchWeights.synonym }],
-    ['+ slips and beginnings', { prefix: searchWeights.prefix, fuzzy: searchWeights.fuzzy }],
-    ['+ quotations and codes', { phrase: searchWeights.phrase }],
-    ['+ who speaks', { speaker: searchWeights.speaker }],
-    ['+ what was said before', { previous: searchWeights.previous }],
-    ['+ answers that repeat no word (final)', { contextOnly: searchWeights.contextOnly }],
+    ['+ synonyms', { synonym: searchWeights.synonym }],
+    ['+ typos and prefixes', { prefix: searchWeights.prefix, fuzzy: searchWeights.fuzzy }],
+    ['+ phrases and codes', { phrase: searchWeights.phrase }],
+    ['+ the speaker', { speaker: searchWeights.speaker }],
+    ['+ previous chunks (final)', { previous: searchWeights.previous }],
   ];
   const list: Step[] = [{ name: 'FTS5, OR, porter, no stop words', build: (t) => fts5(t, most) }];
   let weights = { ...searchWeights, ...wordsAlone };
@@ -106,10 +104,13 @@ function steps(): Step[] {
     list.push(withWeights(name, weights));
   }
   list.push(
-    withWeights('dropped: no length at all', { ...searchWeights, turnB: 0, textB: 0 }),
-    withWeights('dropped: length as usual (0.75)', { ...searchWeights, turnB: 0.75 }),
-    withWeights('dropped: kin as good as the word', { ...searchWeights, synonym: 1 }),
-    withWeights('dropped: lend to anything in full', { ...searchWeights, withoutSpeaker: 1 }),
+    withWeights('dropped: no length normalization', { ...searchWeights, turnB: 0, textB: 0 }),
+    withWeights('dropped: turns normalized at 0.75 too', { ...searchWeights, turnB: 0.75 }),
+    withWeights('dropped: synonyms in full', { ...searchWeights, synonym: 1 }),
+    withWeights('dropped: neighbours without a speaker in full', {
+      ...searchWeights,
+      withoutSpeaker: 1,
+    }),
   );
   return list;
 }

@@ -31,7 +31,7 @@ export function referenceSearch(
   const scored = weigh(chunks, matcher, weights);
   const best = new Map<string, Result>();
   for (const [rank, { id, start, length }] of scored.entries()) {
-    const score = scoreWithNeighbours(scored, rank, query, weights);
+    const score = scoreWithNeighbours(scored, rank, weights);
     if (score > (best.get(id)?.score ?? 0)) best.set(id, { id, start, length, score });
   }
   const order = sorted.map(({ id }) => id);
@@ -160,51 +160,29 @@ function labelRuns(hits: readonly Hit[]): number[] {
 function scoreWithNeighbours(
   chunks: readonly Scored[],
   rank: number,
-  { terms, pairs }: Query,
   weights: SearchWeights,
 ): number {
   const chunk = chunks[rank];
-  if (chunk === undefined) return 0;
-  const before = boosted(
-    chunks,
-    rank,
-    -1,
-    chunk.own,
-    weights.previous,
-    weights.previousReach,
-    weights,
-  );
-  if (chunk.hits.length > 0) return sum(before) + chunk.bonus;
-  const isQuestion =
-    terms.length >= 2 && !pairs.some((one) => one.isPhrase) && !terms.some((one) => one.isNgram);
-  const enough = before.filter((weight) => weight > 0).length >= 2;
-  return isQuestion && enough && chunk.labelled ? sum(before) * weights.contextOnly : 0;
+  if (chunk === undefined || chunk.hits.length === 0) return 0;
+  return sum(boosted(chunks, rank, weights)) + chunk.bonus;
 }
 
-function boosted(
-  chunks: readonly Scored[],
-  rank: number,
-  step: number,
-  own: readonly number[],
-  factor: number,
-  reach: number,
-  { span, withoutSpeaker }: SearchWeights,
-): number[] {
-  const row = [...own];
+function boosted(chunks: readonly Scored[], rank: number, weights: SearchWeights): number[] {
   const chunk = chunks[rank];
+  const row = [...(chunk?.own ?? [])];
   const length = chunk?.words.length ?? 0;
-  const peak = (factor * length) / (length + 2);
-  let distance = length * span;
+  const peak = (weights.previous * length) / (length + 2);
+  let distance = length * weights.span;
   for (let read = 1; read <= 12; read += 1) {
-    const other = chunks[rank + read * step];
+    const other = chunks[rank - read];
     if (other === undefined) break;
-    const faded = peak * Math.exp(-(distance + other.words.length * span) / reach);
+    const between = other.words.length;
+    const faded = peak * Math.exp(-(distance + between * weights.span) / weights.previousReach);
     if (faded < 0.05) break;
-    distance += other.words.length;
-    const isTalk = chunk?.labelled && other.labelled;
+    distance += between;
+    const factor = chunk?.labelled && other.labelled ? faded : faded * weights.withoutSpeaker;
     for (const [term, weight] of other.spoken.entries()) {
-      const raised = weight * (isTalk ? faded : faded * withoutSpeaker);
-      if (raised > (row[term] ?? 0)) row[term] = raised;
+      row[term] = Math.max(row[term] ?? 0, weight * factor);
     }
   }
   return row;

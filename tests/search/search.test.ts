@@ -90,16 +90,16 @@ describe('search', () => {
     expect(found.map(({ id, start }) => [id, start])).toEqual([['mem_1', 1]]);
   });
 
-  test('offers an answer that repeats no word of the question, after what does', () => {
+  test('prefers the turn that answers what was just asked', () => {
     const { found } = ask('What color is the boat?', [
-      'Ana: We painted the boat.',
-      'Ben: What color is it?',
-      'Ana: A deep green with a thin white line.',
+      'Ana: The color of the car is blue.',
+      'Ben: And what about the boat, what color is it?',
+      'Ana: A deep green color with a thin white line.',
     ]);
-    expect(found.map(({ id }) => Number(id))).toContain(2);
+    expect(found.map(({ id }) => id)).toEqual(['1', '2', '0']);
   });
 
-  test('does not offer neighbours of a code or of memories without a speaker', () => {
+  test('finds nothing that has no word of the query', () => {
     expect(ask('ERR-4711', ['Ana: It says ERR-4711.', 'Ben: Oh dear me.']).found).toHaveLength(1);
     expect(ask('green tea', ['Likes green tea', 'Lives in Oslo']).found).toHaveLength(1);
   });
