@@ -42,8 +42,9 @@ export function fuzzyMatches(timeline: Timeline, missing: readonly Missing[]): M
 function wordsCloseTo(term: Wanted, dictionary: Dictionary): number[] {
   const candidates: number[] = [];
   const letters = dictionary.letters.values;
+  const { size } = dictionary;
   // Most words are turned away here, so this loop decides what a typo costs: 1 ns for each word.
-  for (let word = 1; word < dictionary.size; word += 1) {
+  for (let word = 1; word < size; word += 1) {
     if (hasTwoBits(term.mask & ~(letters[word] ?? 0))) continue;
     if (dictionary.counts.at(word) === 0 || !mayBeClose(term, dictionary, word)) continue;
     candidates.push(word);

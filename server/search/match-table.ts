@@ -39,8 +39,10 @@ export class MatchTable {
     if (prefixes.size === 0) return;
     const isFirst = new Uint8Array(0x10000);
     for (const unit of prefixes.keys()) isFirst[unit] = 1;
+    const { units } = words;
+    const starts = words.starts.values;
     for (let word = 1; word < this.codes.length; word += 1) {
-      const unit = words.units[words.starts.at(word)] ?? 0;
+      const unit = units[starts[word] ?? 0] ?? 0;
       if (isFirst[unit] !== 1 || counts.at(word) === 0) continue;
       const found = prefixes.get(unit)?.find(({ text }) => words.startsWith(word, text));
       if (found !== undefined) this.codes[word] = found.code;

@@ -98,9 +98,7 @@ export class WordTable {
   #addUnits(text: string, start: number, end: number): void {
     const first = this.starts.at(this.starts.length - 1);
     while (this.units.length < first + end - start) {
-      const larger = new Uint16Array(this.units.length * 2);
-      larger.set(this.units);
-      this.units = larger;
+      this.units = new Uint16Array(this.units.buffer.transfer(this.units.byteLength * 2));
     }
     for (let at = start; at < end; at += 1) this.units[first + at - start] = text.charCodeAt(at);
     this.starts.push(first + end - start);
