@@ -22,7 +22,7 @@ const word = fc.oneof(
     'green',
   ),
   fc.constantFrom('ERR-4711', '408-247-8880', '4082478880', 'note', 'book', 'notebook', 'v2.3'),
-  fc.constantFrom('marathon', 'marethon', 'marathons', 'marathn', 'mara', 'baot', 'bo', 'a', 'x'),
+  fc.constantFrom('marathon', 'marethon', 'marathons', 'marathn', 'mara', 'baot', 'bo', 'anaboat'),
   fc.constantFrom(
     '北京',
     '我喜欢北京',

@@ -75,6 +75,11 @@ describe('search', () => {
     );
   });
 
+  test('takes words side by side for one, but not a speaker and what is said', () => {
+    expect(ask('anaboat?', ['an ana boat']).found).toHaveLength(1);
+    expect(ask('anaboat?', ['Ana: boat']).found).toHaveLength(0);
+  });
+
   test('prefers the accents of a Vietnamese query, and takes any if it has none', () => {
     const texts = ['một bạn tốt', 'một bản nhạc', 'ban'];
     expect(ask('bạn?', texts).found.map(({ id }) => id)).toEqual(['0', '2', '1']);
