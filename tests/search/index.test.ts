@@ -106,6 +106,20 @@ describe('search index', () => {
     );
   });
 
+  test.each([
+    ['"green tea"', ['a green', 'tea green tea', 'tea']],
+    ['ก กุ', ['กุ้ง', 'กาง', 'กุ้งกาง']],
+    ['กุ ก', ['กุ้ง', 'กาง', 'กุ้งกาง']],
+  ])('ranks %s as the scan does, in one memory and in several', (asked, texts) => {
+    const chunks = texts.map(chunkOf);
+    const together = [{ id: 'a', createdAt: 1, chunks }];
+    const apart = chunks.map((chunk, at) => ({ id: `${at}`, createdAt: at, chunks: [chunk] }));
+    for (const memories of [together, apart]) {
+      const found = [...indexOf(memories).search(parseQuery(asked))];
+      expect(found).toEqual(referenceSearch(memories, parseQuery(asked)));
+    }
+  });
+
   test('knows memories without chunks and does not find them', () => {
     const index = indexOf([{ id: 'a', createdAt: 1, chunks: [] }]);
     expect(index.size).toBe(1);
