@@ -107,7 +107,7 @@ describe('search index', () => {
   });
 
   test.each([
-    ['"green tea"', ['a green', 'tea green tea', 'tea']],
+    ['"green tea"', ['a green', 'tea', 'green tea']],
     ['ก กุ', ['กุ้ง', 'กาง', 'กุ้งกาง']],
     ['กุ ก', ['กุ้ง', 'กาง', 'กุ้งกาง']],
   ])('ranks %s as the scan does, in one memory and in several', (asked, texts) => {
