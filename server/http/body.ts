@@ -38,6 +38,10 @@ export function createBodyReader(queue: BodyQueue): BodyReader {
     release(request) {
       releases.get(request)?.();
       releases.delete(request);
+      // The collector does not see what bodies take outside of its heap, and would wait too long.
+      if (complete.has(request) && (declaredBytes(request.headers) ?? 0) > collectedBytes) {
+        Bun.gc(false);
+      }
     },
     mayStillSend(request, maxBytes) {
       const declared = declaredBytes(request.headers) ?? 0;
@@ -46,6 +50,9 @@ export function createBodyReader(queue: BodyQueue): BodyReader {
     },
   };
 }
+
+/** The memory of a larger body is freed as soon as it was handled. */
+const collectedBytes = 1024 * 1024;
 
 /** A larger body waits for room, and is scanned and parsed in steps that yield in between. */
 const largeBytes = 64 * 1024;

@@ -15,7 +15,8 @@ export function weighTerms(hits: Hits, timeline: Timeline, weights: SearchWeight
     const to = hits.starts[rank + 1] ?? 0;
     if (from === to) continue;
     const length = (ends[rank] ?? 0) - (starts[rank] ?? 0);
-    const saturation = weights.k1 * (1 - weights.b + (weights.b * length) / mean);
+    const b = timeline.labelled[rank] === 1 ? weights.turnB : weights.textB;
+    const saturation = weights.k1 * (1 - b + (b * length) / mean);
     const label = (weights.speaker * length) / (length + weights.speakerWords);
     for (let entry = from; entry < to; entry += 1) {
       weigh(hits, entry, rarity[hits.terms[entry] ?? 0] ?? 0, saturation, weights.k1);

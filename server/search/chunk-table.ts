@@ -1,7 +1,8 @@
-import { Dictionary, noWord } from './dictionary.ts';
+import { Dictionary } from './dictionary.ts';
 import { Uint32List } from './lists.ts';
 import type { ChunkRange } from './memory-table.ts';
 import { tokenize, withWord, wordOf } from './tokenizer.ts';
+import { noWord } from './word-table.ts';
 
 /** A chunk as search reads it: its place in the content, and its normalized text. */
 export type IndexedChunk = { start: number; length: number; text: string };
@@ -55,11 +56,16 @@ export class ChunkTable {
         const word = wordOf(token);
         const known = words[word] ?? noWord;
         if (known !== noWord) into.dictionary.retain(known);
-        else if (word !== noWord) words[word] = this.dictionary.copyWord(word, into.dictionary);
+        else if (word !== noWord) words[word] = this.#copyWord(word, into);
         into.tokens.push(withWord(token, words[word] ?? noWord));
       }
       into.#finish(this.starts.at(chunk), this.lengths.at(chunk), this.labelled.at(chunk));
     };
+  }
+
+  #copyWord(word: number, into: ChunkTable): number {
+    const text = this.dictionary.words.textOf(word);
+    return into.dictionary.intern(text, 0, text.length);
   }
 
   #finish(start: number, length: number, isLabelled: number): void {

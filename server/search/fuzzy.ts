@@ -42,8 +42,9 @@ export function fuzzyMatches(timeline: Timeline, missing: readonly Missing[]): M
 function wordsCloseTo(term: Wanted, dictionary: Dictionary): number[] {
   const candidates: number[] = [];
   const letters = dictionary.letters.values;
+  const { size } = dictionary;
   // Most words are turned away here, so this loop decides what a typo costs: 1 ns for each word.
-  for (let word = 1; word < dictionary.size; word += 1) {
+  for (let word = 1; word < size; word += 1) {
     if (hasTwoBits(term.mask & ~(letters[word] ?? 0))) continue;
     if (dictionary.counts.at(word) === 0 || !mayBeClose(term, dictionary, word)) continue;
     candidates.push(word);
@@ -55,7 +56,7 @@ function wordsCloseTo(term: Wanted, dictionary: Dictionary): number[] {
 /** Whether the letters and the length of a word allow that it is close. */
 function mayBeClose({ units, mask, allowsTypo }: Wanted, dictionary: Dictionary, word: number) {
   const letters = dictionary.letters.at(word);
-  const extra = dictionary.lengthOf(word) - units.length;
+  const extra = dictionary.words.lengthOf(word) - units.length;
   if (extra < -1) return false;
   const startsWithTerm = !allowsTypo || (extra > 1 && units.length < minUnfinishedLength);
   if (startsWithTerm) return (mask & ~letters) === 0;
@@ -66,9 +67,8 @@ function hasTwoBits(mask: number): boolean {
   return (mask & (mask - 1)) !== 0;
 }
 
-function isClose({ text, units, allowsTypo }: Wanted, dictionary: Dictionary, word: number) {
-  if (dictionary.startsWith(word, text)) return true;
-  const start = dictionary.starts.at(word);
-  const end = dictionary.starts.at(word + 1);
-  return allowsTypo && isTypo(units, { units: dictionary.units, start, end });
+function isClose({ text, units, allowsTypo }: Wanted, { words }: Dictionary, word: number) {
+  if (words.startsWith(word, text)) return true;
+  const [start, end] = [words.starts.at(word), words.starts.at(word + 1)];
+  return allowsTypo && isTypo(units, { units: words.units, start, end });
 }

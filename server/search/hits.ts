@@ -11,12 +11,12 @@ import { inLabel, wordOf } from './tokenizer.ts';
 export class Hits {
   /** The entries of the chunk of rank n are from `starts[n]` to `starts[n + 1]`. */
   readonly starts: Uint32Array;
-  terms: Uint8Array;
+  terms: Uint8Array<ArrayBuffer>;
   /** Term frequency, in which a weak match counts as part of one; and the same without labels. */
-  all: Float64Array;
-  spoken: Float64Array;
+  all: Float64Array<ArrayBuffer>;
+  spoken: Float64Array<ArrayBuffer>;
   /** How often the term stands in a label, once for each run of it. */
-  labels: Uint16Array;
+  labels: Uint16Array<ArrayBuffer>;
   /** For each term the sum, over all chunks, of its best match in the chunk. */
   readonly found: Float64Array;
   /** Null if the query has no phrase. */
@@ -36,17 +36,15 @@ export class Hits {
   }
 
   grow(): void {
-    const length = this.terms.length * 2;
-    this.terms = copied(this.terms, new Uint8Array(length));
-    this.all = copied(this.all, new Float64Array(length));
-    this.spoken = copied(this.spoken, new Float64Array(length));
-    this.labels = copied(this.labels, new Uint16Array(length));
+    this.terms = new Uint8Array(twice(this.terms));
+    this.all = new Float64Array(twice(this.all));
+    this.spoken = new Float64Array(twice(this.spoken));
+    this.labels = new Uint16Array(twice(this.labels));
   }
 }
 
-function copied<T extends { set(values: T): void }>(values: T, into: T): T {
-  into.set(values);
-  return into;
+function twice({ buffer }: { buffer: ArrayBuffer }): ArrayBuffer {
+  return buffer.transfer(buffer.byteLength * 2);
 }
 
 /** Reads every token of a timeline once. */

@@ -28,8 +28,6 @@ export class Uint32List {
   }
 
   #grow(): void {
-    const larger = new Uint32Array(this.values.length * 2);
-    larger.set(this.values);
-    this.values = larger;
+    this.values = new Uint32Array(this.values.buffer.transfer(this.values.byteLength * 2));
   }
 }

@@ -1,5 +1,7 @@
-import { type Dictionary, noWord } from './dictionary.ts';
+import type { Dictionary } from './dictionary.ts';
 import type { Match, Matcher } from './match.ts';
+import { ngramLength } from './scripts.ts';
+import { noWord } from './word-table.ts';
 
 /** The matches of a whole dictionary: each word's code, and the match that each code stands for. */
 export class MatchTable {
@@ -15,7 +17,7 @@ export class MatchTable {
       const code = this.#code(match);
       for (const word of dictionary.wordsOfStem(text)) this.codes[word] = code;
     }
-    for (const [text, match] of matcher.bigrams) this.set(dictionary.find(text), match);
+    for (const [text, match] of matcher.ngrams) this.set(dictionary.find(text), match);
     for (const [text, match] of matcher.words) this.set(dictionary.find(text), match);
   }
 
@@ -31,22 +33,29 @@ export class MatchTable {
     return new Set(this.matches.flatMap(({ term }, code) => (found[code] === 1 ? [term] : [])));
   }
 
-  /** Words that begin as the last word does, and bigrams that begin with a unit asked for alone. */
-  #addPrefixes({ prefix, bigrams }: Matcher, dictionary: Dictionary): void {
-    const single = [...bigrams].filter(([text]) => text.length === 1);
-    if (prefix === null && single.length === 0) return;
-    const codeOf = new Uint8Array(0x10000);
-    for (const [text, match] of single) codeOf[text.charCodeAt(0)] = this.#code(match);
-    const first = prefix?.text.charCodeAt(0) ?? 0;
-    if (prefix !== null) codeOf[first] = this.#code(prefix.match);
-    const starts = dictionary.starts.values;
+  /** Words that begin as the last word of the query does, or with an n-gram that is cut short. */
+  #addPrefixes(matcher: Matcher, { words, counts }: Dictionary): void {
+    const prefixes = this.#prefixesByUnit(matcher);
+    if (prefixes.size === 0) return;
+    const isFirst = new Uint8Array(0x10000);
+    for (const unit of prefixes.keys()) isFirst[unit] = 1;
+    const { units } = words;
+    const starts = words.starts.values;
     for (let word = 1; word < this.codes.length; word += 1) {
-      const unit = dictionary.units[starts[word] ?? 0] ?? 0;
-      const code = codeOf[unit] ?? 0;
-      if (code === 0 || dictionary.counts.at(word) === 0) continue;
-      const isMatch = unit !== first || dictionary.startsWith(word, prefix?.text ?? '');
-      if (isMatch) this.codes[word] = code;
+      const unit = units[starts[word] ?? 0] ?? 0;
+      if (isFirst[unit] !== 1 || counts.at(word) === 0) continue;
+      const found = prefixes.get(unit)?.find(({ text }) => words.startsWith(word, text));
+      if (found !== undefined) this.codes[word] = found.code;
     }
+  }
+
+  /** First unit → the prefixes that begin with it, longest first since they match best. */
+  #prefixesByUnit({ prefix, ngrams }: Matcher): Map<number, { text: string; code: number }[]> {
+    const all = [...ngrams].filter(([text]) => text.length < ngramLength(text.charCodeAt(0)));
+    if (prefix !== null) all.push([prefix.text, prefix.match]);
+    all.sort(([left], [right]) => right.length - left.length);
+    const coded = all.map(([text, match]) => ({ text, code: this.#code(match) }));
+    return Map.groupBy(coded, ({ text }) => text.charCodeAt(0));
   }
 
   #code(match: Match): number {

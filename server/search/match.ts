@@ -1,3 +1,4 @@
+import { withoutAccents } from './normalize.ts';
 import type { Query } from './query.ts';
 import { stem } from './stem.ts';
 import type { SearchWeights } from './weights.ts';
@@ -14,7 +15,7 @@ export class Matcher {
   readonly query: Query;
   readonly words = new Map<string, Match>();
   readonly stems = new Map<string, Match>();
-  readonly bigrams = new Map<string, Match>();
+  readonly ngrams = new Map<string, Match>();
   /** What the words match that begin with the unfinished last word. */
   readonly prefix: { text: string; match: Match } | null;
   readonly #weights: SearchWeights;
@@ -22,10 +23,12 @@ export class Matcher {
   constructor(query: Query, weights: SearchWeights) {
     this.query = query;
     this.#weights = weights;
-    const stems = query.terms.map(({ text, isBigram }) => (isBigram ? [] : formStems(text)));
-    for (const [term, { text, isBigram }] of query.terms.entries()) {
-      (isBigram ? this.bigrams : this.words).set(text, { term, weight: 1 });
-      this.#addStems(stems[term] ?? [], { term, weight: weights.inflection });
+    const stems = query.terms.map(({ text, isNgram }) => (isNgram ? [] : formStems(text)));
+    for (const [term, { text, isNgram }] of query.terms.entries()) {
+      (isNgram ? this.ngrams : this.words).set(text, { term, weight: 1 });
+      const isAccented = withoutAccents(text) !== text;
+      const weight = isAccented ? weights.otherAccents : weights.inflection;
+      this.#addStems(stems[term] ?? [], { term, weight });
     }
     for (const [term, forms] of stems.entries()) {
       if (weights.synonym === 0) break;
@@ -45,9 +48,13 @@ export class Matcher {
     return this.prefix !== null && word.startsWith(this.prefix.text) ? this.prefix.match : null;
   }
 
-  /** The match of one or two units of a script without spaces, or null. */
-  matchBigram(text: string): Match | null {
-    return this.bigrams.get(text) ?? null;
+  /** The match of an n-gram: its own, or that of a shorter one that it begins with. */
+  matchNgram(text: string): Match | null {
+    for (let length = text.length; length > 0; length -= 1) {
+      const match = this.ngrams.get(text.slice(0, length));
+      if (match !== undefined) return match;
+    }
+    return null;
   }
 
   /** Lets a misspelt or split word match a term that no chunk holds. */
@@ -65,7 +72,7 @@ export class Matcher {
   #addJoined(left: number, right: number): void {
     const first = this.query.terms[left];
     const second = this.query.terms[right];
-    if (first === undefined || second === undefined || first.isBigram || second.isBigram) return;
+    if (first === undefined || second === undefined || first.isNgram || second.isNgram) return;
     const joined = first.text + second.text;
     if (!this.words.has(joined)) this.words.set(joined, { term: left, weight: 1 });
   }

@@ -1,7 +1,7 @@
 import { Uint32List } from './lists.ts';
 
 /** Memory taken by a memory beside its columns: its id, and the id's entry in the Map. */
-const bytesPerMemory = 150;
+const bytesPerMemory = 240;
 
 /** Where a memory's chunks are in the chunk table. */
 export type ChunkRange = { first: number; count: number };

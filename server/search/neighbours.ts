@@ -1,5 +1,4 @@
 import type { Hits } from './hits.ts';
-import type { Query } from './query.ts';
 import type { Timeline } from './timeline.ts';
 import type { SearchWeights } from './weights.ts';
 
@@ -7,73 +6,55 @@ import type { SearchWeights } from './weights.ts';
 const minFactor = 0.05;
 /** Many empty chunks in a row must not make a search slow. */
 const maxNeighbours = 12;
-/** A turn of two words is rarely the answer, whatever was said around it. */
+/** A turn of two words is rarely the answer, whatever was said before it. */
 const shortTurnWords = 2;
-/** A turn with no term of its own needs this many from its neighbours. */
-const minContextTerms = 2;
 
 /**
- * Scores chunks with what their neighbours add. In a conversation the question names the thing and
- * the answer does not: "Where is the studio?" "By the harbour." A neighbour raises a term to its
- * own faded weight and never further, so equal chunks stay equal.
+ * Scores chunks with what the chunks before them add. In a conversation the question names the
+ * thing and the answer does not: "Where is the studio?" "In the old cannery, with good light." A
+ * neighbour raises a term to its own faded weight and never further, so equal chunks stay equal.
  */
 export class NeighbourBoost {
   readonly #hits: Hits;
   readonly #timeline: Timeline;
   readonly #weights: SearchWeights;
   readonly #row: Float64Array;
-  readonly #allowsContextOnly: boolean;
-  #lastWithHits = Number.NEGATIVE_INFINITY;
 
-  constructor(hits: Hits, timeline: Timeline, query: Query, weights: SearchWeights) {
+  constructor(hits: Hits, timeline: Timeline, weights: SearchWeights) {
     this.#hits = hits;
     this.#timeline = timeline;
     this.#weights = weights;
-    this.#row = new Float64Array(query.terms.length);
-    this.#allowsContextOnly = weights.contextOnly > 0 && isQuestion(query);
+    this.#row = new Float64Array(hits.found.length);
   }
 
-  /** The score of a chunk, 0 if it is no result. To be called for all ranks in order. */
+  /** The score of a chunk; 0 if it has no term of the query. */
   score(rank: number): number {
     const { starts, terms, all } = this.#hits;
     const from = starts[rank] ?? 0;
     const to = starts[rank + 1] ?? 0;
-    if (from === to) return this.#contextScore(rank);
-    this.#lastWithHits = rank;
+    if (from === to) return 0;
     this.#row.fill(0);
     for (let entry = from; entry < to; entry += 1) {
       this.#row[terms[entry] ?? 0] = all[entry] ?? 0;
     }
-    this.#boost(rank, -1);
-    this.#boost(rank, 1);
+    this.#boost(rank);
     return sum(this.#row);
   }
 
-  /** The score of a turn that repeats no word of the question that it answers. */
-  #contextScore(rank: number): number {
-    if (!this.#allowsContextOnly || rank - this.#lastWithHits > maxNeighbours) return 0;
-    if (this.#timeline.labelled[rank] !== 1) return 0;
-    this.#row.fill(0);
-    this.#boost(rank, -1);
-    if (countPositive(this.#row) < minContextTerms) return 0;
-    return sum(this.#row) * this.#weights.contextOnly;
-  }
-
-  #boost(rank: number, step: -1 | 1): void {
-    const { previous, previousReach, next, nextReach, span, withoutSpeaker } = this.#weights;
+  #boost(rank: number): void {
+    const { previous, previousReach, span, withoutSpeaker } = this.#weights;
     const { starts, ends, labelled } = this.#timeline;
     const hits = this.#hits.starts;
     const length = (ends[rank] ?? 0) - (starts[rank] ?? 0);
-    const peak = ((step < 0 ? previous : next) * length) / (length + shortTurnWords);
-    const reach = step < 0 ? previousReach : nextReach;
-    const furthest = peak > minFactor ? reach * Math.log(peak / minFactor) + 1 : 0;
+    const peak = (previous * length) / (length + shortTurnWords);
+    const furthest = peak > minFactor ? previousReach * Math.log(peak / minFactor) + 1 : 0;
     let distance = length * span;
     for (let read = 1; read <= maxNeighbours && distance < furthest; read += 1) {
-      const other = rank + read * step;
-      if (other < 0 || other >= starts.length) return;
+      const other = rank - read;
+      if (other < 0) return;
       const between = (ends[other] ?? 0) - (starts[other] ?? 0);
       if (hits[other] !== hits[other + 1]) {
-        const factor = peak * Math.exp(-(distance + between * span) / reach);
+        const factor = peak * Math.exp(-(distance + between * span) / previousReach);
         if (factor < minFactor) return;
         const isTalk = labelled[rank] === 1 && labelled[other] === 1;
         this.#raise(other, isTalk ? factor : factor * withoutSpeaker);
@@ -94,21 +75,9 @@ export class NeighbourBoost {
   }
 }
 
-/** A code or a quotation is looked for as it is, and bigrams are no sentence. */
-function isQuestion({ terms, pairs }: Query): boolean {
-  if (terms.length < minContextTerms || pairs.some((pair) => pair.isPhrase)) return false;
-  return !terms.some((term) => term.isBigram);
-}
-
 /** An iterator of a typed array takes five times as long as its indexes. */
 function sum(values: Float64Array): number {
   let total = 0;
   for (let at = 0; at < values.length; at += 1) total += values[at] ?? 0;
   return total;
-}
-
-function countPositive(values: Float64Array): number {
-  let count = 0;
-  for (let at = 0; at < values.length; at += 1) if ((values[at] ?? 0) > 0) count += 1;
-  return count;
 }

@@ -21,13 +21,16 @@ const maxLabelWords = 4;
 const stamp = /^\s*(?:[[(][^\])]{1,40}[\])]|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d\S*)?)\s+/;
 
 const ascii = /^[\0-\x7f]*$/;
-/** English endings after an apostrophe: "Ana's", "we'll". Kept, they read as "well", "ill". */
+/** English endings after an apostrophe: "Ana's", "we'll", which would else read as "well". */
 const clitic = /(?<=[a-z\d])'(?:s|m|d|re|ve|ll)(?![a-z\d])/g;
 const negation = /(?<=n)'(?=t(?![a-z\d]))/g;
 const thousands = /(?<=\d),(?=\d{3}(?!\d))/g;
 /** Accents of Latin, Greek and Cyrillic; vowel points of Hebrew and Arabic, which few people type.
  * Marks of other scripts are letters in their own right and stay. */
 const accents = /[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0640]/g;
+const latinWord = /(?:[a-zđ][\u0300-\u036f]*)+/g;
+/** Marks that only Vietnamese has: the hook, the dot below, the horn, or a tone on â, ê, ô or ă. */
+const vietnamese = /[a-z](?:[\u0309\u0323\u031b]|[\u0302\u0306][\u0300\u0301\u0303])/;
 const separators = /[^\p{L}\p{N}\p{M}\p{Extended_Pictographic}\p{RI}]+/gu;
 /** Emoji stand alone: people write them on the end of words. Skin tones and joiners are dropped. */
 const emoji = /\p{RI}{2}|\p{Extended_Pictographic}/gu;
@@ -59,7 +62,7 @@ const plain = new Map(
 );
 const stroked = new RegExp(`[${[...plain.keys()].join('')}]`, 'g');
 
-/** The normalized form of a chunk. An `author` whom it does not name labels its first line. */
+/** The normalized form of a chunk. An author whom the text does not name labels its first line. */
 export function normalize(text: string, author = ''): string {
   const labelled = author === '' || text.startsWith(author) ? text : `${author}: ${text}`;
   const normalizeAny = normalizerFor(labelled);
@@ -91,12 +94,27 @@ function normalizeLine(line: string, normalizeAny: (text: string) => string): st
   return start === 0 ? said : `${said} ${normalizeAny(line.slice(0, start))}`.trimEnd();
 }
 
+/** Vietnamese words keep their accents, which tell words apart; `stem` takes them off. */
+function removeAccents(decomposed: string): string {
+  if (!vietnamese.test(decomposed)) return decomposed.replace(accents, '');
+  const withoutWords = decomposed.replace(latinWord, (word) => {
+    return vietnamese.test(word) ? word.normalize('NFC') : word.replace(accents, '');
+  });
+  return withoutWords.replace(accents, '');
+}
+
+/** A word without the accents that Vietnamese words keep. */
+export function withoutAccents(word: string): string {
+  return word.normalize('NFD').replace(accents, '').normalize('NFC');
+}
+
 function normalizeUnicode(text: string, form: 'NFKD' | 'NFD'): string {
-  const letters = text
-    .replace(/[’ʼ＇]/g, "'")
-    .normalize(form)
-    .toLowerCase()
-    .replace(accents, '')
+  const letters = removeAccents(
+    text
+      .replace(/[’ʼ＇]/g, "'")
+      .normalize(form)
+      .toLowerCase(),
+  )
     .replace(stroked, (letter) => plain.get(letter) ?? letter)
     .normalize('NFC')
     .replace(clitic, '')

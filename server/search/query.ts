@@ -1,9 +1,9 @@
 import { normalizeWords } from './normalize.ts';
-import { isUnspaced } from './scripts.ts';
+import { isUnspaced, ngramLength } from './scripts.ts';
 import { stopWords } from './words.ts';
 
-/** One thing to look for: a normalized word, or a bigram of a script without spaces. */
-export type Term = { text: string; isBigram: boolean };
+/** One thing to look for: a normalized word, or an n-gram of a script without spaces. */
+export type Term = { text: string; isNgram: boolean };
 
 /** Two terms side by side, by index. A phrase pair was quoted, or belongs to one code. */
 export type Pair = { left: number; right: number; isPhrase: boolean };
@@ -30,7 +30,7 @@ export function parseQuery(text: string): Query {
   const content = tokens.filter((token) => quoted.has(token) || !stopWords.has(token.text));
   const query = build(tokens, new Set(content.length > 0 ? content : tokens));
   const last = tokens.at(-1);
-  const unfinished = last !== undefined && !last.isBigram && /[\p{L}\p{N}\p{M}]$/u.test(text);
+  const unfinished = last !== undefined && !last.isNgram && /[\p{L}\p{N}\p{M}]$/u.test(text);
   query.prefix = unfinished ? query.terms.findIndex((term) => term.text === last.text) : -1;
   return query;
 }
@@ -61,12 +61,21 @@ function tokenize(text: string): { tokens: Token[]; quoted: Set<Token> } {
 
 function tokensOf(text: string, follows: boolean, isPhrase: boolean): Token[] {
   if (!isUnspaced(text.charCodeAt(0))) {
-    return [{ text, isBigram: false, followsInPhrase: follows && isPhrase }];
+    return [{ text, isNgram: false, followsInPhrase: follows && isPhrase }];
   }
-  const count = Math.max(1, text.length - 1);
-  return Array.from({ length: count }, (_, at) => {
-    return { text: text.slice(at, at + 2), isBigram: true, followsInPhrase: at > 0 && isPhrase };
+  return ngramsOf(text).map((ngram, at) => {
+    return { text: ngram, isNgram: true, followsInPhrase: at > 0 && isPhrase };
   });
+}
+
+/** The full n-grams of a run; a run that is shorter than one stands for all that begin with it. */
+function ngramsOf(run: string): string[] {
+  const ngrams: string[] = [];
+  for (let at = 0; at < run.length; at += 1) {
+    const end = at + ngramLength(run.charCodeAt(at));
+    if (at === 0 || end <= run.length) ngrams.push(run.slice(at, end));
+  }
+  return ngrams;
 }
 
 function build(all: Token[], kept: Set<Token>): Query {
@@ -92,5 +101,5 @@ function addTerm({ terms }: Query, indexes: Map<string, number>, token: Token): 
   if (known !== undefined) return known;
   if (terms.length >= maxTerms) return -1;
   indexes.set(token.text, terms.length);
-  return terms.push({ text: token.text, isBigram: token.isBigram }) - 1;
+  return terms.push({ text: token.text, isNgram: token.isNgram }) - 1;
 }

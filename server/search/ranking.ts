@@ -23,7 +23,7 @@ export function scoreTimeline(
   matchMissing(timeline, matcher, table);
   const hits = findHits(timeline, table, query);
   const rarity = weighTerms(hits, timeline, weights);
-  const neighbours = new NeighbourBoost(hits, timeline, query, weights);
+  const neighbours = new NeighbourBoost(hits, timeline, weights);
   for (let rank = 0; rank < timeline.starts.length; rank += 1) {
     const phrases = hits.phrases?.worth(rank, rarity) ?? 0;
     const score = neighbours.score(rank) + phrases * weights.phrase;
@@ -35,12 +35,12 @@ export function scoreTimeline(
 /** Terms that no chunk has as they were typed match what they may have meant. */
 function matchMissing(timeline: Timeline, matcher: Matcher, table: MatchTable): void {
   const matched = table.matchedTerms();
-  const missing = matcher.query.terms.flatMap(({ text, isBigram }, index) => {
-    return isBigram || matched.has(index) ? [] : [{ text, index }];
+  const missing = matcher.query.terms.flatMap(({ text, isNgram }, index) => {
+    return isNgram || matched.has(index) ? [] : [{ text, index }];
   });
   if (missing.length === 0) return;
   for (const [word, term] of fuzzyMatches(timeline, missing)) {
-    table.set(word, matcher.addFuzzy(timeline.dictionary.textOf(word), term));
+    table.set(word, matcher.addFuzzy(timeline.dictionary.words.textOf(word), term));
   }
 }
 

@@ -26,6 +26,14 @@ export function isUnspaced(unit: number): boolean {
   return unspacedUnits[unit] === 1;
 }
 
+/**
+ * How many units of such a script make an n-gram. Thai, Lao, Burmese and Khmer are alphabets, in
+ * which two letters say little; Chinese, Japanese and Korean are not.
+ */
+export function ngramLength(unit: number): number {
+  return unit < 0x1800 ? 3 : 2;
+}
+
 export function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }

@@ -77,10 +77,10 @@ function runSpans(piece: { text: string; start: number }, matcher: Matcher): Spa
   const spans: Span[] = [];
   for (let at = 0; at < piece.text.length; at += 1) {
     if (isInsidePair(piece.text, at)) continue;
-    for (const length of [2, 1]) {
+    for (const length of [3, 2, 1]) {
       if (at + length > piece.text.length || isInsidePair(piece.text, at + length)) continue;
-      const match = matcher.matchBigram(normalizeWords(piece.text.slice(at, at + length)));
-      if (match === null) continue;
+      const match = matcher.ngrams.get(normalizeWords(piece.text.slice(at, at + length)));
+      if (match === undefined) continue;
       spans.push({ start: piece.start + at, end: piece.start + at + length, ...match });
       break;
     }
@@ -88,7 +88,7 @@ function runSpans(piece: { text: string; start: number }, matcher: Matcher): Spa
   return spans;
 }
 
-/** Bigrams overlap and runs touch: they get one mark. */
+/** N-grams overlap and runs touch: they get one mark. */
 function merge(spans: Span[]): Span[] {
   const merged: Span[] = [];
   for (const span of spans) {

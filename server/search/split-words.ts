@@ -1,7 +1,8 @@
-import { type Dictionary, noWord } from './dictionary.ts';
+import type { Dictionary } from './dictionary.ts';
 import type { Wanted } from './fuzzy.ts';
 import type { Timeline } from './timeline.ts';
 import { endsLabel, wordOf } from './tokenizer.ts';
+import { noWord } from './word-table.ts';
 
 /** Terms are looked for from so many places on, the first in the timeline. */
 const maxPlaces = 500_000;
@@ -87,7 +88,7 @@ function addParts(
 /** The place of the last word if those from `start` on make up the text, else -1. */
 function lastPartOf(
   text: string,
-  { dictionary, tokens }: Timeline,
+  { dictionary: { words }, tokens }: Timeline,
   start: number,
   end: number,
 ): number {
@@ -95,8 +96,9 @@ function lastPartOf(
   for (let at = start; at < end; at += 1) {
     const token = tokens[at] ?? 0;
     const word = wordOf(token);
-    if (word === noWord || !dictionary.isPartOf(text, length, word)) return -1;
-    length += dictionary.lengthOf(word);
+    const next = length + words.lengthOf(word);
+    if (word === noWord || next > text.length || !words.isAt(word, text, length, next)) return -1;
+    length = next;
     if (length === text.length) return at;
     // Who speaks and what they say are not one text.
     if ((token & endsLabel) !== 0) return -1;

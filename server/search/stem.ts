@@ -1,9 +1,13 @@
 /*
  * English words → stems, after Porter's second algorithm: what is left when inflection and the
  * usual derivations are taken off, so that "hiking", "hikes" and "hiked" meet. Words of other
- * alphabets only lose the commonest endings of Russian; the rest is left to fuzzy matching.
+ * alphabets only lose the commonest endings of Russian and Arabic.
  */
+import { withoutAccents } from './normalize.ts';
+import { isArabic, stemArabic } from './stem-arabic.ts';
 
+/** The letters of Vietnamese words, which keep their accents. */
+const accented = /[\u00c0-\u01b0\u1ea0-\u1ef9]/;
 const vowel = /[aeiouy]/;
 const double = /(?:bb|dd|ff|gg|mm|nn|pp|rr|tt)$/;
 const shortEnd = /(?:^[aeiouy][^aeiouy]|[^aeiouy][aeiouy][^aeiouywxY])$/;
@@ -31,11 +35,14 @@ const maxStemmedLength = 64;
 
 /** The stem of a normalized word. */
 export function stem(word: string): string {
+  const bare = accented.test(word) ? withoutAccents(word) : word;
+  if (bare !== word) return stem(bare);
   if (word.length < 3 || word.length > maxStemmedLength || whole.has(word)) return word;
+  if (isArabic(word)) return stemArabic(word);
   if (!/^[a-z]+$/.test(word)) return word.replace(cyrillicEnding, '');
   const marked = word.replace(/^y|(?<=[aeiou])y/g, 'Y');
-  const bare = finalY(participle(plural(marked)));
-  return silentE(suffixes(bare)).replaceAll('Y', 'y');
+  const uninflected = finalY(participle(plural(marked)));
+  return silentE(suffixes(uninflected)).replaceAll('Y', 'y');
 }
 
 function plural(word: string): string {
@@ -53,7 +60,8 @@ function participle(word: string): string {
     return cut >= region(word) ? word.slice(0, cut + 2) : word;
   }
   const end = /(?:ed|edly|ing|ingly)$/.exec(word);
-  if (end === null || !vowel.test(word.slice(0, end.index))) return word;
+  // One letter is no stem of anything.
+  if (end === null || end.index < 2 || !vowel.test(word.slice(0, end.index))) return word;
   const bare = word.slice(0, end.index);
   if (/(?:at|bl|iz)$/.test(bare)) return `${bare}e`;
   if (double.test(bare)) return bare.slice(0, -1);

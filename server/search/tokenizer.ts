@@ -1,11 +1,12 @@
 /*
  * Normalized text → tokens. A token is the number of a word in the dictionary with two flags below
- * it. A run of a script without spaces gives a token for each of its units: the bigram that begins
- * there, and for the last the unit alone.
+ * it. A run of a script without spaces gives a token for each of its units: the n-gram that begins
+ * there, which is shorter at the end of the run.
  */
-import { type Dictionary, noWord } from './dictionary.ts';
+import type { Dictionary } from './dictionary.ts';
 import type { Uint32List } from './lists.ts';
-import { isLowSurrogate, isUnspaced } from './scripts.ts';
+import { isLowSurrogate, isUnspaced, ngramLength } from './scripts.ts';
+import { noWord } from './word-table.ts';
 
 /** The token stands in the label that opens a line, which is who speaks. */
 export const inLabel = 1;
@@ -37,7 +38,7 @@ export function tokenize(text: string, dictionary: Dictionary, tokens: Uint32Lis
       else if (unit === colon) labelled = markLabel(tokens, lineStart);
       at += 1;
     } else if (isUnspaced(unit)) {
-      at = pushBigrams(text, at, dictionary, tokens);
+      at = pushNgrams(text, at, dictionary, tokens);
     } else {
       const end = wordEnd(text, at);
       tokens.push(dictionary.intern(text, at, end) << flagBits);
@@ -55,14 +56,15 @@ function markLabel(tokens: Uint32List, lineStart: number): true {
   return true;
 }
 
-function pushBigrams(text: string, start: number, dictionary: Dictionary, tokens: Uint32List) {
+function pushNgrams(text: string, start: number, dictionary: Dictionary, tokens: Uint32List) {
   let end = start + 1;
   while (end < text.length && isInRun(text.charCodeAt(end))) end += 1;
   for (let at = start; at < end; at += 1) {
-    // The second half of a surrogate pair begins no bigram, but it counts as a position.
-    const word = isLowSurrogate(text.charCodeAt(at))
+    // The second half of a surrogate pair begins no n-gram, but it counts as a position.
+    const unit = text.charCodeAt(at);
+    const word = isLowSurrogate(unit)
       ? noWord
-      : dictionary.intern(text, at, Math.min(at + 2, end));
+      : dictionary.intern(text, at, Math.min(at + ngramLength(unit), end));
     tokens.push(word << flagBits);
   }
   return end;

@@ -21,7 +21,7 @@ export function isTypo(typed: Uint16Array, { units, start, end }: Word): boolean
   );
 }
 
-/** One letter wrong, missing, extra or swapped; in a word of three letters, only swapped. */
+/** At most one letter wrong, missing, extra or swapped; in words of three letters, only swapped. */
 function isOneEdit(typed: Uint16Array, units: Uint16Array, start: number, end: number): boolean {
   const extra = end - start - typed.length;
   if (extra < -1 || extra > 1) return false;

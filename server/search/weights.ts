@@ -2,10 +2,14 @@
 export type SearchWeights = {
   /** BM25: how slowly repetition saturates, and how strongly a chunk's length counts against it. */
   k1: number;
-  b: number;
+  /** Of a turn of a conversation, in which a long one says more, and of other text. */
+  turnB: number;
+  textB: number;
   /** Another form of the word, and a synonym of it. */
   inflection: number;
   synonym: number;
+  /** The word with other accents than the query has; one without accents matches all of them. */
+  otherAccents: number;
   /** A word that begins with the last, unfinished one; and one within a typo of a missing term. */
   prefix: number;
   fuzzy: number;
@@ -14,34 +18,29 @@ export type SearchWeights = {
   speakerWords: number;
   /** Two words of a quotation or a code that stand side by side here too. */
   phrase: number;
-  /** What the previous and the next chunks add; it fades over so many words. */
+  /** What previous chunks add; it fades over so many words. */
   previous: number;
   previousReach: number;
-  next: number;
-  nextReach: number;
   /** How much of both chunks' own lengths counts as distance. */
   span: number;
   /** The factor between neighbours that are not both turns of a conversation. */
   withoutSpeaker: number;
-  /** The factor for a chunk whose whole score comes from its neighbours. */
-  contextOnly: number;
 };
 
 export const searchWeights: SearchWeights = {
   k1: 1.2,
-  b: 0.1,
+  turnB: 0.1,
+  textB: 0.75,
   inflection: 1,
   synonym: 0.25,
+  otherAccents: 0.2,
   prefix: 0.3,
   fuzzy: 0.6,
   speaker: 2,
   speakerWords: 8,
   phrase: 2,
   previous: 0.9,
-  previousReach: 30,
-  next: 0.2,
-  nextReach: 20,
+  previousReach: 60,
   span: 0.15,
   withoutSpeaker: 0.5,
-  contextOnly: 0.7,
 };

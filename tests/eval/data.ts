@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** One thing that somebody said; `session` groups what was said at one time. */
@@ -45,6 +45,31 @@ export function readDocuments(folder: string): User {
   }
   user.questions = readQuestions('documents', (tag) => tag);
   return user;
+}
+
+/**
+ * Paragraphs as one user's memories, with the questions that each answers: the files of the data
+ * folder's `paragraphs`, each in SQuAD's format and named after its language.
+ */
+export function readParagraphs(folder: string): User[] {
+  const files = existsSync(join(folder, 'paragraphs'))
+    ? readdirSync(join(folder, 'paragraphs')).sort()
+    : [];
+  return files.map((file) => {
+    const user: User = { name: file.replace('.json', ''), turns: [], questions: [] };
+    const { data } = JSON.parse(readFileSync(join(folder, 'paragraphs', file), 'utf8'));
+    for (const { paragraphs } of data) {
+      for (const { context, qas } of paragraphs) {
+        const id = `${user.turns.length}`;
+        user.turns.push({ id, session: id, text: context });
+        for (const { question } of qas) {
+          const asked = { kind: 'paragraph', evidence: [id], text: question, user: user.name };
+          user.questions.push(asked);
+        }
+      }
+    }
+    return user;
+  });
 }
 
 /** The same history with a whole session as one memory. */

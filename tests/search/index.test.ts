@@ -22,8 +22,21 @@ const word = fc.oneof(
     'green',
   ),
   fc.constantFrom('ERR-4711', '408-247-8880', '4082478880', 'note', 'book', 'notebook', 'v2.3'),
-  fc.constantFrom('marathon', 'marethon', 'marathons', 'marathn', 'mara', 'baot', 'bo', 'a', 'x'),
-  fc.constantFrom('北京', '我喜欢北京', '北', '京都', '𩸽北', '𩸽', '커피', 'กุ้ง', 'ラーメン', '👍'),
+  fc.constantFrom('marathon', 'marethon', 'marathons', 'marathn', 'mara', 'baot', 'bo', 'anaboat'),
+  fc.constantFrom(
+    '北京',
+    '我喜欢北京',
+    '北',
+    '京都',
+    '𩸽北',
+    '𩸽',
+    '커피',
+    'กุ้ง',
+    'กุ',
+    'กุ้งข้าว',
+    'ラーメン',
+    '👍',
+  ),
   fc.string({ unit: fc.constantFrom('a', 'b', 'o', 't', '4', '北', '京'), maxLength: 6 }),
 );
 const line = fc
@@ -91,6 +104,20 @@ describe('search index', () => {
       }),
       { seed },
     );
+  });
+
+  test.each([
+    ['"green tea"', ['a green', 'tea', 'green tea']],
+    ['ก กุ', ['กุ้ง', 'กาง', 'กุ้งกาง']],
+    ['กุ ก', ['กุ้ง', 'กาง', 'กุ้งกาง']],
+  ])('ranks %s as the scan does, in one memory and in several', (asked, texts) => {
+    const chunks = texts.map(chunkOf);
+    const together = [{ id: 'a', createdAt: 1, chunks }];
+    const apart = chunks.map((chunk, at) => ({ id: `${at}`, createdAt: at, chunks: [chunk] }));
+    for (const memories of [together, apart]) {
+      const found = [...indexOf(memories).search(parseQuery(asked))];
+      expect(found).toEqual(referenceSearch(memories, parseQuery(asked)));
+    }
   });
 
   test('knows memories without chunks and does not find them', () => {

@@ -22,6 +22,7 @@ describe('normalize', () => {
     ['ｶﾞ ①②', 'ガ 12'],
     ['iPhone手机很好', 'iphone 手机很好'],
     ['fine🚀👍🏽', 'fine 🚀 👍'],
+    ['Một người bạn ở São Paulo', 'một người bạn ở sao paulo'],
     ['Ο αδελφός ЁЛКА بَيْت', 'ο αδελφοσ елка بيت'],
   ])('%j becomes %j', (text, normalized) => expect(normalize(text)).toBe(normalized));
 
@@ -106,6 +107,10 @@ describe('stem', () => {
     ['hopping', 'hopped', 'hop'],
     ['agreed', 'agree'],
     ['книги', 'книгу', 'книга'],
+    ['người', 'nguoi'],
+    ['ở', 'o'],
+    ['كتاب', 'الكتاب', 'والكتاب', 'بالكتاب', 'كتابها'],
+    ['مدرس', 'المدرسون', 'مدرسين', 'ومدرسات'],
   ])('brings %s, %s … together', (...forms) => {
     expect(new Set(forms.map((form) => stem(String(form)))).size).toBe(1);
   });

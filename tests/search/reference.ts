@@ -1,7 +1,7 @@
 import type { IndexedMemory } from '../../server/search/index.ts';
 import { Matcher } from '../../server/search/match.ts';
 import type { Query } from '../../server/search/query.ts';
-import { isLowSurrogate, isUnspaced } from '../../server/search/scripts.ts';
+import { isLowSurrogate, isUnspaced, ngramLength } from '../../server/search/scripts.ts';
 import { type SearchWeights, searchWeights } from '../../server/search/weights.ts';
 import { isReferenceTypo } from './reference-typo.ts';
 
@@ -31,7 +31,7 @@ export function referenceSearch(
   const scored = weigh(chunks, matcher, weights);
   const best = new Map<string, Result>();
   for (const [rank, { id, start, length }] of scored.entries()) {
-    const score = scoreWithNeighbours(scored, rank, query, weights);
+    const score = scoreWithNeighbours(scored, rank, weights);
     if (score > (best.get(id)?.score ?? 0)) best.set(id, { id, start, length, score });
   }
   const order = sorted.map(({ id }) => id);
@@ -51,12 +51,14 @@ function readChunk(id: string, chunk: IndexedMemory['chunks'][number]): Chunk {
   return { id, start, length, words, labelled: text.includes(':') };
 }
 
-/** Each unit of a script without spaces counts as a word: the bigram that begins there. */
+/** Each unit of a script without spaces counts as a word: the n-gram that begins there. */
 function wordsIn(text: string, inLabel: boolean): Word[] {
   const words = text.split(' ').filter((word) => word !== '');
   const texts = words.flatMap((word) => {
     if (!isUnspaced(word.charCodeAt(0))) return [word];
-    return Array.from({ length: word.length }, (_, at) => word.slice(at, at + 2));
+    return Array.from({ length: word.length }, (_, at) =>
+      word.slice(at, at + ngramLength(word.charCodeAt(at))),
+    );
   });
   return texts.map((one) => ({ text: one, inLabel, endsLabel: false }));
 }
@@ -64,15 +66,15 @@ function wordsIn(text: string, inLabel: boolean): Word[] {
 function matchOf(text: string, matcher: Matcher) {
   if (isLowSurrogate(text.charCodeAt(0))) return null;
   if (!isUnspaced(text.charCodeAt(0))) return matcher.match(text);
-  return matcher.matchBigram(text) ?? matcher.matchBigram(text.charAt(0));
+  return matcher.matchNgram(text);
 }
 
 function addFuzzyMatches(chunks: readonly Chunk[], matcher: Matcher): void {
   const found = new Set(
     chunks.flatMap(({ words }) => words.map(({ text }) => matchOf(text, matcher)?.term)),
   );
-  const missing = matcher.query.terms.flatMap(({ text, isBigram }, index) => {
-    return isBigram || found.has(index) ? [] : [{ text, index }];
+  const missing = matcher.query.terms.flatMap(({ text, isNgram }, index) => {
+    return isNgram || found.has(index) ? [] : [{ text, index }];
   });
   const close = new Map<string, number>();
   for (const { words } of chunks) {
@@ -124,7 +126,8 @@ function weigh(chunks: readonly Chunk[], matcher: Matcher, weights: SearchWeight
   return chunks.map((chunk, rank) => {
     const length = chunk.words.length;
     const own = hits[rank] ?? [];
-    const saturation = weights.k1 * (1 - weights.b + (weights.b * length) / mean);
+    const b = chunk.labelled ? weights.turnB : weights.textB;
+    const saturation = weights.k1 * (1 - b + (b * length) / mean);
     const worth = (frequency: number, rare: number) => {
       return (rare * frequency * (weights.k1 + 1)) / (frequency + saturation);
     };
@@ -157,46 +160,29 @@ function labelRuns(hits: readonly Hit[]): number[] {
 function scoreWithNeighbours(
   chunks: readonly Scored[],
   rank: number,
-  { terms, pairs }: Query,
   weights: SearchWeights,
 ): number {
   const chunk = chunks[rank];
-  if (chunk === undefined) return 0;
-  const { previous, previousReach, next, nextReach } = weights;
-  const before = boosted(chunks, rank, -1, chunk.own, previous, previousReach, weights);
-  if (chunk.hits.length > 0) {
-    return sum(boosted(chunks, rank, 1, before, next, nextReach, weights)) + chunk.bonus;
-  }
-  const isQuestion =
-    terms.length >= 2 && !pairs.some((one) => one.isPhrase) && !terms.some((one) => one.isBigram);
-  const enough = before.filter((weight) => weight > 0).length >= 2;
-  return isQuestion && enough && chunk.labelled ? sum(before) * weights.contextOnly : 0;
+  if (chunk === undefined || chunk.hits.length === 0) return 0;
+  return sum(boosted(chunks, rank, weights)) + chunk.bonus;
 }
 
-function boosted(
-  chunks: readonly Scored[],
-  rank: number,
-  step: number,
-  own: readonly number[],
-  factor: number,
-  reach: number,
-  { span, withoutSpeaker }: SearchWeights,
-): number[] {
-  const row = [...own];
+function boosted(chunks: readonly Scored[], rank: number, weights: SearchWeights): number[] {
   const chunk = chunks[rank];
+  const row = [...(chunk?.own ?? [])];
   const length = chunk?.words.length ?? 0;
-  const peak = (factor * length) / (length + 2);
-  let distance = length * span;
+  const peak = (weights.previous * length) / (length + 2);
+  let distance = length * weights.span;
   for (let read = 1; read <= 12; read += 1) {
-    const other = chunks[rank + read * step];
+    const other = chunks[rank - read];
     if (other === undefined) break;
-    const faded = peak * Math.exp(-(distance + other.words.length * span) / reach);
+    const between = other.words.length;
+    const faded = peak * Math.exp(-(distance + between * weights.span) / weights.previousReach);
     if (faded < 0.05) break;
-    distance += other.words.length;
-    const isTalk = chunk?.labelled && other.labelled;
+    distance += between;
+    const factor = chunk?.labelled && other.labelled ? faded : faded * weights.withoutSpeaker;
     for (const [term, weight] of other.spoken.entries()) {
-      const raised = weight * (isTalk ? faded : faded * withoutSpeaker);
-      if (raised > (row[term] ?? 0)) row[term] = raised;
+      row[term] = Math.max(row[term] ?? 0, weight * factor);
     }
   }
   return row;

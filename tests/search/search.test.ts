@@ -75,6 +75,17 @@ describe('search', () => {
     );
   });
 
+  test('takes words side by side for one, but not a speaker and what is said', () => {
+    expect(ask('anaboat?', ['an ana boat']).found).toHaveLength(1);
+    expect(ask('anaboat?', ['Ana: boat']).found).toHaveLength(0);
+  });
+
+  test('prefers the accents of a Vietnamese query, and takes any if it has none', () => {
+    const texts = ['một bạn tốt', 'một bản nhạc', 'ban'];
+    expect(ask('bạn?', texts).found.map(({ id }) => id)).toEqual(['0', '2', '1']);
+    expect(ask('ban?', texts).found).toHaveLength(3);
+  });
+
   test('gives a memory once, by its best chunk', () => {
     const index = new SearchIndex();
     const texts = ['a red car', 'a blue boat by the sea', 'a boat'];
@@ -84,16 +95,16 @@ describe('search', () => {
     expect(found.map(({ id, start }) => [id, start])).toEqual([['mem_1', 1]]);
   });
 
-  test('offers an answer that repeats no word of the question, after what does', () => {
+  test('prefers the turn that answers what was just asked', () => {
     const { found } = ask('What color is the boat?', [
-      'Ana: We painted the boat.',
-      'Ben: What color is it?',
-      'Ana: A deep green with a thin white line.',
+      'Ana: The color of the car is blue.',
+      'Ben: And what about the boat, what color is it?',
+      'Ana: A deep green color with a thin white line.',
     ]);
-    expect(found.map(({ id }) => Number(id))).toContain(2);
+    expect(found.map(({ id }) => id)).toEqual(['1', '2', '0']);
   });
 
-  test('does not offer neighbours of a code or of memories without a speaker', () => {
+  test('finds nothing that has no word of the query', () => {
     expect(ask('ERR-4711', ['Ana: It says ERR-4711.', 'Ben: Oh dear me.']).found).toHaveLength(1);
     expect(ask('green tea', ['Likes green tea', 'Lives in Oslo']).found).toHaveLength(1);
   });

@@ -23,6 +23,8 @@ const busyTimeoutMs = 500;
 const scrubEveryMs = 500;
 const expiredPerRun = 200;
 const keysPerRun = 1_000;
+/** The memory of a group's texts is freed at once where they are larger, in UTF-16 units. */
+const collectedUnits = 1_000_000;
 
 const { path } = workerData as WriterStart;
 const db = openForWriting(path);
@@ -33,6 +35,7 @@ applySetting(db, 'wal_autocheckpoint', 0);
 const notify = (notice: WriterNotice) => parent().postMessage(notice);
 const inboxes: Inbox[] = [];
 let keepsLog = false;
+let units = 0;
 
 const fileCheck = watchFile(path);
 const health = createWriteHealth({ db, fileCheck, changed: (fault) => notify({ fault }) });
@@ -54,6 +57,9 @@ const group = createGroupCommit({
   settled() {
     for (const inbox of inboxes) inbox.flushReplies();
     checkpoints.committed();
+    // The collector does not see what texts take outside of its heap.
+    if (units > collectedUnits) Bun.gc(false);
+    units = 0;
   },
 });
 
@@ -74,6 +80,7 @@ function attachTexts({ argument, texts }: Incoming): unknown {
   const owners = memory === undefined ? (records ?? memories ?? []) : [memory];
   for (const [index, owner] of (owners as { content: string }[]).entries()) {
     owner.content = texts[index] ?? '';
+    units += owner.content.length;
   }
   return argument;
 }

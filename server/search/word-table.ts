@@ -1,0 +1,127 @@
+import { Uint32List } from './lists.ts';
+
+/** No word: a place that nothing matches. */
+export const noWord = 0;
+
+/**
+ * Distinct words, numbered from 1 on, in typed arrays. A Map of strings takes four times the memory
+ * and twice the time, and its keys would keep the texts that they were cut from.
+ */
+export class WordTable {
+  /** UTF-16 units of all words; those of word n are from `starts[n]` to `starts[n + 1]`. */
+  units = new Uint16Array(64);
+  readonly starts = new Uint32List();
+  readonly #hashes = new Uint32List();
+  /** A hash table of word numbers with linear probing; 0 is a free place. */
+  #places = new Uint32Array(32);
+  readonly #seed: number;
+
+  /** A secret `seed` keeps a client from choosing words that collide. */
+  constructor(seed: number) {
+    this.#seed = seed;
+    this.#hashes.push(0);
+    this.starts.push(0);
+    this.starts.push(0);
+  }
+
+  /** One more than the number of the last word. */
+  get size(): number {
+    return this.#hashes.length;
+  }
+
+  get bytes(): number {
+    const { units, starts } = this;
+    return units.byteLength + starts.bytes + this.#hashes.bytes + this.#places.byteLength;
+  }
+
+  textOf(word: number): string {
+    const units = this.units.subarray(this.starts.at(word), this.starts.at(word + 1));
+    return String.fromCharCode(...units);
+  }
+
+  lengthOf(word: number): number {
+    return this.starts.at(word + 1) - this.starts.at(word);
+  }
+
+  /** The number of the word from `start` to `end` in a text, or `noWord`. */
+  numberOf(text: string, start = 0, end = text.length): number {
+    return this.#places[this.#placeOf(text, start, end, this.#hash(text, start, end))] ?? noWord;
+  }
+
+  /** The same, but a new word gets a new number. */
+  add(text: string, start = 0, end = text.length): number {
+    const hash = this.#hash(text, start, end);
+    const place = this.#placeOf(text, start, end, hash);
+    const known = this.#places[place] ?? noWord;
+    if (known !== noWord) return known;
+    const word = this.size;
+    this.#places[place] = word;
+    this.#hashes.push(hash);
+    this.#addUnits(text, start, end);
+    if (word * 2 > this.#places.length) this.#growPlaces();
+    return word;
+  }
+
+  /** Whether the word stands in a text from `start` to `end`. */
+  isAt(word: number, text: string, start: number, end: number): boolean {
+    const { units } = this;
+    const starts = this.starts.values;
+    let unit = starts[word] ?? 0;
+    if ((starts[word + 1] ?? 0) - unit !== end - start) return false;
+    for (let at = start; at < end; at += 1, unit += 1) {
+      if (units[unit] !== text.charCodeAt(at)) return false;
+    }
+    return true;
+  }
+
+  startsWith(word: number, text: string): boolean {
+    if (this.lengthOf(word) < text.length) return false;
+    const first = this.starts.at(word);
+    for (let at = 0; at < text.length; at += 1) {
+      if (this.units[first + at] !== text.charCodeAt(at)) return false;
+    }
+    return true;
+  }
+
+  /** Where the word is in the hash table, or the free place where it belongs. */
+  #placeOf(text: string, start: number, end: number, hash: number): number {
+    const places = this.#places;
+    const hashes = this.#hashes.values;
+    const last = places.length - 1;
+    for (let place = hash & last; ; place = (place + 1) & last) {
+      const word = places[place] ?? noWord;
+      if (word === noWord) return place;
+      if (hashes[word] === hash && this.isAt(word, text, start, end)) return place;
+    }
+  }
+
+  #addUnits(text: string, start: number, end: number): void {
+    const first = this.starts.at(this.starts.length - 1);
+    while (this.units.length < first + end - start) {
+      this.units = new Uint16Array(this.units.buffer.transfer(this.units.byteLength * 2));
+    }
+    for (let at = start; at < end; at += 1) this.units[first + at - start] = text.charCodeAt(at);
+    this.starts.push(first + end - start);
+  }
+
+  #growPlaces(): void {
+    const places = new Uint32Array(this.#places.length * 2);
+    const last = places.length - 1;
+    for (let word = 1; word < this.size; word += 1) {
+      let place = this.#hashes.at(word) & last;
+      while (places[place] !== noWord) place = (place + 1) & last;
+      places[place] = word;
+    }
+    this.#places = places;
+  }
+
+  /** FNV-1a over UTF-16 units, mixed at the end so that the low bits depend on all of them. */
+  #hash(text: string, start: number, end: number): number {
+    let hash = this.#seed ^ 0x811c9dc5;
+    for (let at = start; at < end; at += 1) {
+      hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+    }
+    hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+    return (hash ^ (hash >>> 13)) >>> 0;
+  }
+}
