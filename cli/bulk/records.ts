@@ -56,8 +56,9 @@ export function isBad(parsed: Entry | BadLine): parsed is BadLine {
 
 /** What names the thing a record is about, where two records of one must keep their order. */
 export function pairOf({ item }: Entry): string | undefined {
-  if (!isObject(item) || (item.externalId ?? null) === null) return undefined;
-  return JSON.stringify([item.userId, item.source ?? null, item.externalId]);
+  // Empty counts as left out.
+  if (!isObject(item) || (item.externalId ?? '') === '') return undefined;
+  return JSON.stringify([item.userId, item.source || null, item.externalId]);
 }
 
 /** The id of a memory. */

@@ -41,12 +41,20 @@ export function OpenEnum<const T extends string>(values: readonly T[], descripti
   );
 }
 
-/** An RFC 3339 string, or whole milliseconds since 1970. */
+/** RFC 3339 can express years of four digits only, and an offset can move a time out of them. */
+const firstMs = Date.parse('0000-01-01T00:00:00.000Z');
+const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** A point in time, or whole milliseconds since 1970. */
 export const Timestamp = Type.Unsafe<string | number>({
   [Kind]: 'Timestamp',
   title: 'Timestamp',
-  anyOf: [{ type: 'string', format: 'date-time' }, { type: 'integer' }],
-  description: 'RFC 3339, or whole milliseconds since 1970. Checked; not part of the content.',
+  anyOf: [
+    { type: 'string', format: 'date-time' },
+    { type: 'integer', minimum: firstMs, maximum: lastMs },
+  ],
+  description:
+    'RFC 3339, a date alone, which means midnight UTC, or whole milliseconds since 1970.',
   examples: ['2026-11-19T08:30:00Z'],
 });
 
@@ -102,11 +110,9 @@ export function textProblem(
 }
 
 export function timestampProblem(value: unknown): string | null {
-  const wanted = 'must be an RFC 3339 time or whole milliseconds since 1970';
-  if (typeof value === 'number') {
-    return Number.isInteger(value) && Math.abs(value) <= 8.64e15 ? null : wanted;
-  }
-  return typeof value === 'string' && isRfc3339(value) ? null : wanted;
+  const isMs = typeof value === 'number' && Number.isInteger(value) && isRepresentable(value);
+  if (isMs || pointInTimeProblem(value) === null) return null;
+  return 'must be an RFC 3339 time, a date (YYYY-MM-DD) or whole milliseconds since 1970';
 }
 
 export function instantProblem(value: unknown): string | null {
@@ -130,13 +136,9 @@ export function pointInTimeMs(text: string): number {
   return Date.parse(`${upper.slice(0, 17)}59${upper.slice(19)}`) + 1_000;
 }
 
-/** An offset can move the year out of its four digits, and RFC 3339 could not express it. */
 function isRepresentable(ms: number): boolean {
   return ms >= firstMs && ms <= lastMs;
 }
-
-const firstMs = Date.parse('0000-01-01T00:00:00.000Z');
-const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 
 export function metadataProblem(value: unknown): string | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
