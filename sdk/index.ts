@@ -30,11 +30,11 @@ export type {
   EventData,
   ProfileData,
   TicketData,
-  TimelineEntry,
 } from './contract/record-data.ts';
 export type { FoundMemory, SearchAnswer, SearchQuery } from './contract/search.ts';
 export type { Health, IngestStatus } from './contract/status.ts';
 export type { JsonValue, Metadata } from './contract/text.ts';
+export type { MessagePart, TimelineEntry, ToolCall } from './contract/timeline.ts';
 export type {
   DeleteAllQuery,
   Deleted,

@@ -23,6 +23,7 @@ export async function openInput(term: Terminal, path: string, held: Held): Promi
     const message = `${inputName(path)} holds a JSON array, not one record on each line.`;
     throw notJsonLines(message, 'Turn it into lines: jq -c ".[]" array.json > lines.jsonl');
   }
+  if (held === 'records' && !head.some((line) => beginOf(line).startsWith('{'))) throw aText(path);
   // One object over several lines begins with its brace alone, then its first name.
   if (begin === '{' && beginOf(second).startsWith('"')) throw spreadOut(path, held);
   if (isHeldBy(first, held === 'records' ? 'memories' : 'records')) throw otherLines(path, held);
@@ -112,6 +113,12 @@ function otherLines(path: string, held: Held): CliError {
     message: `${inputName(path)} ${message}`,
     hint: `To ${hint} ${file}`,
   });
+}
+
+function aText(path: string): CliError {
+  const file = path === '-' ? '-' : quoted(path);
+  const message = `${inputName(path)} holds no JSON, not one record on each line.`;
+  return notJsonLines(message, `As one document: memory ingest document ${file} --user <id>`);
 }
 
 function spreadOut(path: string, held: Held): CliError {

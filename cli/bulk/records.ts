@@ -33,15 +33,43 @@ export function parseRecord(line: Line, type: RecordType | undefined): Entry | B
   try {
     const item: unknown = JSON.parse(text);
     if (holdsSoLarge(item)) return bad('invalid_request', soLarge, text);
-    if (type === undefined) return { line: number, text, item };
+    if (type === undefined) return { line: number, text, item: recognized(item) };
     if (!isObject(item)) return bad('invalid_request', 'must be an object', text);
     const own = item.type ?? type;
     if (own !== type) return bad('invalid_request', `type: must be ${type}`, text);
-    return { line: number, text, item: { ...item, type } };
+    // The chat endpoint takes messages beside `userId`; a batch does not.
+    const record = 'messages' in item ? withData(item) : item;
+    return { line: number, text, item: { ...record, type } };
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/^JSON Parse error: /, '') : '';
     return bad('invalid_json', `is not valid JSON: ${reason}`, text);
   }
+}
+
+/** A record without a type is what its data shows; any other value stays as it is. */
+function recognized(item: unknown): unknown {
+  if (!isObject(item) || 'type' in item) return item;
+  const record = withData(item);
+  const type = isObject(record.data) ? typeOf(record.data) : undefined;
+  return type === undefined ? item : { ...record, type };
+}
+
+function typeOf(data: Record<string, unknown>): RecordType | undefined {
+  if (Array.isArray(data.messages)) return 'conversation';
+  if ('subject' in data && Array.isArray(data.comments)) return 'ticket';
+  return typeof data.text === 'string' ? 'document' : undefined;
+}
+
+const originFields = ['userId', 'source', 'externalId'];
+const recordFields = [...originFields, 'type', 'metadata', 'occurredAt', 'expiresAt'];
+
+/** The fields of the data may stand beside `userId`. */
+function withData(item: Record<string, unknown>): Record<string, unknown> {
+  if ('data' in item) return item;
+  const { record = [], data = [] } = Object.groupBy(Object.entries(item), ([name]) =>
+    recordFields.includes(name) ? 'record' : 'data',
+  );
+  return { ...Object.fromEntries(record), data: Object.fromEntries(data) };
 }
 
 /** Converts this line alone: converting the whole file would change the keys of the other lines. */
@@ -56,8 +84,9 @@ export function isBad(parsed: Entry | BadLine): parsed is BadLine {
 
 /** What names the thing a record is about, where two records of one must keep their order. */
 export function pairOf({ item }: Entry): string | undefined {
-  if (!isObject(item) || (item.externalId ?? null) === null) return undefined;
-  return JSON.stringify([item.userId, item.source ?? null, item.externalId]);
+  // Empty counts as left out.
+  if (!isObject(item) || (item.externalId ?? '') === '') return undefined;
+  return JSON.stringify([item.userId, item.source || null, item.externalId]);
 }
 
 /** The id of a memory. */

@@ -39,7 +39,9 @@ export function addIngestBatch(group: Parent, term: Terminal): void {
 
 const help = `
 A line: {"type":"event","userId":"u-1","data":{"name":"signed up","plan":"pro"}}
-Types: event, profile, ticket, document, conversation.
+Types: event, profile, ticket, document, conversation. The last three need not be
+named: subject and comments make a ticket, messages a conversation, text a
+document, in data or beside userId.
 
 Bad lines are reported and do not stop the rest. Lines with the same externalId
 are sent in order, all others in any order, 500 in a request.

@@ -35,10 +35,11 @@ export function descriptiveFields(record: IngestRecord): Metadata {
   }
 }
 
+/** The fields that are there: an empty text counts as left out. */
 function present(fields: { [key: string]: Metadata[string] | undefined }): Metadata {
   const metadata: Metadata = {};
   for (const [key, value] of Object.entries(fields)) {
-    if (value !== undefined) metadata[key] = value;
+    if (value !== undefined && value !== '') metadata[key] = value;
   }
   return metadata;
 }

@@ -36,6 +36,25 @@ export const conversation = {
   },
 };
 
+/** The same list that a model API takes. */
+export const messages = {
+  userId: 'u-1',
+  occurredAt: '2026-11-19T08:30:00Z',
+  expiresAt: '2027-11-19T00:00:00Z',
+  messages: [
+    { role: 'user', content: [{ type: 'text', text: 'Where is my parcel?' }] },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [
+        { id: 'call_1', type: 'function', function: { name: 'track_parcel', arguments: '{}' } },
+      ],
+    },
+    { role: 'tool', tool_call_id: 'call_1', content: 'In delivery' },
+    { role: 'assistant', content: 'It arrives today.' },
+  ],
+};
+
 export const event = {
   type: 'event',
   userId: 'u-1',

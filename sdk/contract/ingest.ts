@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { conversation, document, event, profile, ticket } from './ingest-examples.ts';
+import { conversation, document, event, messages, profile, ticket } from './ingest-examples.ts';
 import { limits } from './limits.ts';
 import { CurrentStatus, exampleMemory, MemoryId, UserId } from './memory.ts';
 import {
@@ -9,7 +9,8 @@ import {
   ProfileData,
   TicketData,
 } from './record-data.ts';
-import { Metadata, Text } from './text.ts';
+import { Metadata, PointInTime, Text } from './text.ts';
+import { TimelineEntry, timelineItems } from './timeline.ts';
 
 /*
  * A record says which user it belongs to and where it came from; what its `data` holds depends on
@@ -19,18 +20,33 @@ import { Metadata, Text } from './text.ts';
 const closed = { additionalProperties: false };
 
 const Source = Text({
+  min: 0,
   max: limits.nameCharacters,
   description: 'The system that the record comes from.',
 });
 const ExternalId = Text({
+  min: 0,
   max: limits.nameCharacters,
   description: 'Its id there. The same pair again replaces the memory of that user.',
+});
+const OccurredAt = Type.Unsafe<string>({
+  ...PointInTime,
+  description:
+    'When that of which the record tells happened: RFC 3339, or a date alone, which means ' +
+    'midnight UTC. Left out, it is the latest timestamp of the comments or messages.',
+});
+const ExpiresAt = Type.Unsafe<string>({
+  ...PointInTime,
+  description:
+    'From then on the memory does not exist: RFC 3339, or a date alone, which means midnight UTC.',
 });
 const recordFields = {
   userId: UserId,
   source: Type.Optional(Source),
   externalId: Type.Optional(ExternalId),
   metadata: Type.Optional(Metadata),
+  occurredAt: Type.Optional(OccurredAt),
+  expiresAt: Type.Optional(ExpiresAt),
 };
 
 /** The requests of the endpoints that take one type of record. */
@@ -42,10 +58,20 @@ export const DocumentRequest = Type.Object(
   { ...recordFields, data: DocumentData },
   { title: 'DocumentRequest', ...closed, examples: [document] },
 );
-export const ChatRequest = Type.Object(
+export const ConversationRequest = Type.Object(
   { ...recordFields, data: ConversationData },
-  { title: 'ChatRequest', ...closed, examples: [conversation] },
+  { title: 'ConversationRequest', ...closed, examples: [conversation] },
 );
+/** The list that a model API was sent, with the record's fields beside it. */
+export const MessagesRequest = Type.Object(
+  { ...recordFields, messages: Type.Array(TimelineEntry, { ...timelineItems, minItems: 1 }) },
+  { title: 'MessagesRequest', ...closed, examples: [messages] },
+);
+export const ChatRequest = Type.Union([ConversationRequest, MessagesRequest], {
+  title: 'ChatRequest',
+  description: 'A conversation: its messages in `data`, or as a list beside `userId`.',
+  examples: [conversation, messages],
+});
 
 /** The schema of a record by its type. */
 export const recordSchemas = {
@@ -82,16 +108,39 @@ export const IngestRecord = Type.Union(Object.values(recordSchemas), {
   examples: Object.values(recordSchemas).flatMap(({ examples }) => examples),
 });
 
-type RecordFields = { userId: string; source?: string; externalId?: string; metadata?: Metadata };
+type RecordFields = {
+  userId: string;
+  source?: string | undefined;
+  externalId?: string | undefined;
+  metadata?: Metadata | undefined;
+  occurredAt?: string | undefined;
+  expiresAt?: string | undefined;
+};
 export type SupportRequest = RecordFields & { data: TicketData };
 export type DocumentRequest = RecordFields & { data: DocumentData };
-export type ChatRequest = RecordFields & { data: ConversationData };
+export type ChatRequest = RecordFields &
+  (
+    | { data: ConversationData; messages?: undefined }
+    | { messages: TimelineEntry[]; data?: undefined }
+  );
 export type IngestRecord =
   | (RecordFields & { type: 'ticket'; data: TicketData })
   | (RecordFields & { type: 'document'; data: DocumentData })
   | (RecordFields & { type: 'conversation'; data: ConversationData })
   | (RecordFields & { type: 'event'; data: EventData })
   | (RecordFields & { type: 'profile'; data: ProfileData });
+
+type MessagesRequest = RecordFields & { messages: TimelineEntry[] };
+
+/** Whether the messages stand beside `userId`; whatever else is wrong with the request. */
+export function isMessagesRequest(value: unknown): value is MessagesRequest {
+  return typeof value === 'object' && value !== null && 'messages' in value && !('data' in value);
+}
+
+/** The same request with its messages in `data`. */
+export function conversationOf({ messages, ...fields }: MessagesRequest) {
+  return { ...fields, data: { messages } };
+}
 
 export const BatchRequest = Type.Object(
   { items: Type.Array(IngestRecord, { minItems: 1, maxItems: limits.batchItems }) },

@@ -1,47 +1,25 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { conversation, document, event, profile, ticket } from './ingest-examples.ts';
 import { limits } from './limits.ts';
-import { type Metadata, Text, Timestamp } from './text.ts';
+import { type Metadata, Text } from './text.ts';
+import { TimelineEntry, timelineItems } from './timeline.ts';
 
 /* What the `data` of a record holds, by the type of the record. */
 
 const closed = { additionalProperties: false };
-const Label = Text({
-  max: limits.labelCharacters,
-  description: 'The speaker: user, agent, a name.',
-});
 /** Each entry takes two quotes, a character and a comma of the metadata, where the list lands. */
 const TextList = Type.Array(Text(), { maxItems: limits.metadataBytes / 4 });
 
-/** A comment or message. `author` and `role` mean the same; exactly one is given. */
-export const TimelineEntry = Type.Object(
-  {
-    author: Type.Optional(Label),
-    role: Type.Optional(Label),
-    content: Text(),
-    timestamp: Type.Optional(Timestamp),
-  },
-  {
-    title: 'TimelineEntry',
-    ...closed,
-    oneOf: [{ required: ['author'] }, { required: ['role'] }],
-    examples: [ticket.data.comments[0]],
-  },
-);
-export type TimelineEntry = { content: string; timestamp?: string | number } & (
-  | { author: string; role?: never }
-  | { role: string; author?: never }
-);
-
-const Timeline = { maxItems: limits.timelineEntries };
+/** Empty counts as left out. */
+const OptionalText = Type.Optional(Text({ min: 0 }));
 
 export const TicketData = Type.Object(
   {
     subject: Text(),
-    comments: Type.Array(TimelineEntry, Timeline),
-    description: Type.Optional(Text()),
-    status: Type.Optional(Text()),
-    priority: Type.Optional(Text()),
+    comments: Type.Array(TimelineEntry, timelineItems),
+    description: OptionalText,
+    status: OptionalText,
+    priority: OptionalText,
   },
   { title: 'TicketData', ...closed, examples: [ticket.data] },
 );
@@ -52,9 +30,9 @@ export type TicketData = Omit<Static<typeof TicketData>, 'comments'> & {
 export const DocumentData = Type.Object(
   {
     text: Text(),
-    title: Type.Optional(Text()),
-    mimeType: Type.Optional(Text()),
-    sourceUrl: Type.Optional(Text()),
+    title: OptionalText,
+    mimeType: OptionalText,
+    sourceUrl: OptionalText,
     pageCount: Type.Optional(Type.Integer({ minimum: 0 })),
   },
   { title: 'DocumentData', ...closed, examples: [document.data] },
@@ -63,9 +41,9 @@ export type DocumentData = Static<typeof DocumentData>;
 
 export const ConversationData = Type.Object(
   {
-    messages: Type.Array(TimelineEntry, { minItems: 1, ...Timeline }),
-    title: Type.Optional(Text()),
-    summary: Type.Optional(Text()),
+    messages: Type.Array(TimelineEntry, { ...timelineItems, minItems: 1 }),
+    title: OptionalText,
+    summary: OptionalText,
     participants: Type.Optional(TextList),
     tags: Type.Optional(TextList),
   },

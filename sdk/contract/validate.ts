@@ -4,15 +4,24 @@ import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors';
 import { descriptiveFields, recordMetadata } from './descriptive.ts';
 import type { FieldError } from './errors.ts';
 import {
-  ChatRequest,
+  ConversationRequest,
+  conversationOf,
   DocumentRequest,
   type IngestRecord,
+  isMessagesRequest,
+  MessagesRequest,
   type RecordType,
   recordSchemas,
   SupportRequest,
 } from './ingest.ts';
-import type { TimelineEntry } from './record-data.ts';
-import { instantProblem, metadataProblem, textProblem, timestampProblem } from './text.ts';
+import {
+  instantProblem,
+  metadataProblem,
+  pointInTimeProblem,
+  textProblem,
+  timestampProblem,
+} from './text.ts';
+import { entryText } from './timeline.ts';
 
 /*
  * Validation of requests, with messages for people. The server responds with them, and the command
@@ -41,7 +50,16 @@ export function sentence({ field, message }: FieldError): string {
 /** The endpoints for one type of record, whose bodies therefore have no `type`. */
 export const validateSupport = recordValidator(SupportRequest, 'ticket');
 export const validateDocument = recordValidator(DocumentRequest, 'document');
-export const validateChat = recordValidator(ChatRequest, 'conversation');
+const validateConversation = recordValidator(ConversationRequest, 'conversation');
+const validateMessages = validator(MessagesRequest);
+export function validateChat(value: unknown): FieldError[] {
+  if (!isMessagesRequest(value)) return validateConversation(value);
+  const errors = validateMessages(value);
+  if (errors.length > 0) return errors;
+  return validateConversation(conversationOf(value)).map(({ field, message }) => {
+    return { field: field.replace(/^data\./, ''), message };
+  });
+}
 
 const validateTyped = Object.fromEntries(
   Object.entries(recordSchemas).map(([type, schema]) => [type, recordValidator(schema)]),
@@ -64,28 +82,18 @@ function recordValidator(schema: TSchema, type?: RecordType): Validator {
     const errors = validate(value);
     if (errors.length > 0) return errors;
     const record = (type === undefined ? value : { ...(value as object), type }) as IngestRecord;
-    const ofData = [...authorErrors(record), ...openDataErrors(record)];
+    const ofData = [...emptyErrors(record), ...openDataErrors(record)];
     // Invalid data makes the metadata invalid that is made of it; it is reported once.
     return ofData.length > 0 ? ofData.slice(0, maxErrors) : mergedErrors(record);
   };
 }
 
-function authorErrors(record: IngestRecord): FieldError[] {
-  if (record.type === 'ticket') return entryErrors('data.comments', 'author', record.data.comments);
+/** Empty messages are skipped, but something has to be left to remember. */
+function emptyErrors(record: IngestRecord): FieldError[] {
   if (record.type !== 'conversation') return [];
-  return entryErrors('data.messages', 'role', record.data.messages);
-}
-
-function entryErrors(path: string, usual: 'author' | 'role', entries: TimelineEntry[]) {
-  const errors: FieldError[] = [];
-  for (const [index, { author, role }] of entries.entries()) {
-    const field = `${path}.${index}.${usual}`;
-    if (author === undefined && role === undefined) errors.push({ field, message: 'is required' });
-    if (author !== undefined && role !== undefined) {
-      errors.push({ field, message: 'author and role mean the same; give one of them' });
-    }
-  }
-  return errors;
+  const { title, summary, messages } = record.data;
+  if (title || summary || messages.some((entry) => entryText(entry) !== '')) return [];
+  return [{ field: 'data.messages', message: 'must not all be empty' }];
 }
 
 function openDataErrors(record: IngestRecord): FieldError[] {
@@ -102,7 +110,7 @@ function mergedErrors(record: IngestRecord): FieldError[] {
 
 function describe(check: TypeCheck<TSchema>, value: unknown): FieldError[] {
   const errors = new Map<string, FieldError>();
-  for (const error of check.Errors(value)) {
+  for (const error of leaves(check.Errors(value))) {
     const field = dotted(error.path);
     // A missing property is reported again as one of the wrong type.
     if (!errors.has(field)) errors.set(field, { field, message: problem(error) });
@@ -110,6 +118,26 @@ function describe(check: TypeCheck<TSchema>, value: unknown): FieldError[] {
     if (errors.size === maxErrors || error.type === ValueErrorType.ArrayMaxItems) break;
   }
   return [...errors.values()];
+}
+
+/** The errors of a choice by type are those of the alternative that has the value's type. */
+function* leaves(errors: Iterable<ValueError>): Generator<ValueError> {
+  for (const error of errors) {
+    const { anyOf = [] } = error.schema;
+    const at = anyOf.findIndex((one: TSchema) => one.type === jsonType(error.value));
+    const chosen = error.type === ValueErrorType.Union ? error.errors[at] : undefined;
+    if (chosen === undefined || isEnum(error.schema)) yield error;
+    else yield* leaves(chosen);
+  }
+}
+
+function isEnum({ anyOf }: TSchema): boolean {
+  return anyOf.every((one: TSchema) => 'const' in one);
+}
+
+function jsonType(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
 }
 
 function dotted(pointer: string): string {
@@ -135,14 +163,28 @@ function problem({ type, schema, value }: ValueError): string {
     case ValueErrorType.Literal:
       return `must be ${schema.const}`;
     case ValueErrorType.Union:
-      return `must be one of ${schema.anyOf.map((one: TSchema) => one.const).join(', ')}`;
+      return isEnum(schema)
+        ? `must be one of ${schema.anyOf.map((one: TSchema) => one.const).join(', ')}`
+        : `must be ${anyTyped(schema.anyOf)}`;
     case ValueErrorType.StringPattern:
       return 'must be an id that this service issued';
     case ValueErrorType.Kind:
       return problemOfKind(schema, value);
     default:
-      return `must be ${/^[aeiou]/.test(schema.type) ? 'an' : 'a'} ${schema.type}`;
+      return `must be ${typed(schema)}`;
   }
+}
+
+function anyTyped(schemas: TSchema[]): string {
+  return schemas
+    .map(typed)
+    .join(', ')
+    .replace(/, ([^,]+)$/, ' or $1');
+}
+
+function typed({ type }: TSchema): string {
+  if (type === 'null') return type;
+  return `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`;
 }
 
 function problemOfKind(schema: TSchema, value: unknown): string {
@@ -153,5 +195,6 @@ const problems: Record<string, (value: unknown, schema: TSchema) => string | nul
   Text: (value, schema) => textProblem(schema, value),
   Timestamp: timestampProblem,
   Instant: instantProblem,
+  PointInTime: pointInTimeProblem,
   Metadata: metadataProblem,
 };

@@ -1,5 +1,11 @@
 import { Elysia } from 'elysia';
-import type { Accepted, IngestRecord, RecordType } from '../../sdk/contract/ingest.ts';
+import {
+  type Accepted,
+  conversationOf,
+  type IngestRecord,
+  isMessagesRequest,
+  type RecordType,
+} from '../../sdk/contract/ingest.ts';
 import {
   type Validator,
   validateChat,
@@ -54,8 +60,9 @@ export function ingest(auth: Auth, services: RouteServices) {
   function endpoint(validate: Validator, type?: RecordType) {
     return async ({ request, caller, set }: Context) => {
       const body = await readBody(request, caller);
-      const fields = parse<IngestRecord>(validate, body);
-      const record = type === undefined ? fields : ({ ...fields, type } as IngestRecord);
+      const parsed = parse<IngestRecord>(validate, body);
+      const fields = isMessagesRequest(parsed) ? conversationOf(parsed) : parsed;
+      const record = (type === undefined ? fields : { ...fields, type }) as IngestRecord;
       const records = [renderRecord(record, newId())];
       const { result, sent } = await accept({ request, caller, set }, body, records, null);
       const { memoryId } = JSON.parse(result.response.body) as Accepted;

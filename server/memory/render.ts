@@ -1,21 +1,23 @@
 import { recordMetadata } from '../../sdk/contract/descriptive.ts';
 import type { IngestRecord } from '../../sdk/contract/ingest.ts';
-import type { TimelineEntry } from '../../sdk/contract/record-data.ts';
-import type { JsonValue } from '../../sdk/contract/text.ts';
+import { type JsonValue, pointInTimeMs } from '../../sdk/contract/text.ts';
+import { entryText, type TimelineEntry, timestampMs } from '../../sdk/contract/timeline.ts';
 import type { NewMemory } from '../storage/storage.ts';
 
 /** The memory that a record becomes. Its passages are cut later, by the queue. */
 export function renderRecord(record: IngestRecord, id: string): NewMemory {
+  const { occurredAt, expiresAt } = record;
   return {
     id,
     userId: record.userId,
     type: record.type,
     content: renderContent(record),
     metadata: JSON.stringify(recordMetadata(record)),
-    source: record.source ?? null,
-    externalId: record.externalId ?? null,
-    occurredAt: null,
-    expiresAt: null,
+    // Empty counts as left out.
+    source: record.source || null,
+    externalId: record.externalId || null,
+    occurredAt: occurredAt === undefined ? latestMs(record) : pointInTimeMs(occurredAt),
+    expiresAt: expiresAt === undefined ? null : pointInTimeMs(expiresAt),
   };
 }
 
@@ -48,7 +50,32 @@ function paragraphs(...parts: (string | undefined)[]): string {
 }
 
 function timeline(entries: TimelineEntry[]): string {
-  return entries.map(({ author, role, content }) => `${author ?? role}: ${content}`).join('\n');
+  const lines = entries.map((entry) => {
+    const text = entryText(entry);
+    return text === '' ? '' : `${stamp(entry)}${entry.author || entry.role || 'unknown'}: ${text}`;
+  });
+  return lines.filter((line) => line !== '').join('\n');
+}
+
+/** When an entry was said, in UTC: whoever reads or searches the text may want to know. */
+function stamp({ timestamp }: TimelineEntry): string {
+  if (timestamp === undefined) return '';
+  return `[${new Date(timestampMs(timestamp)).toISOString().replace('.000Z', 'Z')}] `;
+}
+
+/** The latest timestamp of what the timeline shows, or null. */
+function latestMs(record: IngestRecord): number | null {
+  let latest: number | null = null;
+  for (const entry of timelineOf(record)) {
+    if (entry.timestamp === undefined || entryText(entry) === '') continue;
+    latest = Math.max(latest ?? Number.NEGATIVE_INFINITY, timestampMs(entry.timestamp));
+  }
+  return latest;
+}
+
+function timelineOf(record: IngestRecord): TimelineEntry[] {
+  if (record.type === 'ticket') return record.data.comments;
+  return record.type === 'conversation' ? record.data.messages : [];
 }
 
 function withProperties(head: string, properties: { [key: string]: JsonValue }): string {

@@ -114,6 +114,45 @@ test('--dry-run reports a line that no request could hold, and every other bad o
   expect(kept).toEqual(Array.from({ length: 500 }, (_, index) => index + 1));
 });
 
+test('tickets, chats and documents without a type are recognized', async () => {
+  const userId = 'untyped';
+  const records = [
+    { userId, data: { subject: 'S', comments: [{ author: 'user', content: 'Help' }] } },
+    { userId, messages: [{ role: 'user', content: 'Hi' }] },
+    { userId, text: 'T', title: 'Notes' },
+    { userId, data: { name: 'signed up' } },
+  ];
+  const stdin = records.map((record) => JSON.stringify(record)).join('\n');
+  for (const [option, count] of [
+    ['--dry-run', 'valid\t3\n'],
+    ['--json', '"accepted":3'],
+  ] as const) {
+    const { stdout, stderr } = await memory([...batch, '-', option], { stdin });
+    expect(stdout).toContain(count);
+    expect(stdout + stderr).toContain('type: is required');
+  }
+  const { items } = await server.client.list({ userId, order: 'asc' });
+  expect(items.map(({ type, content }) => [type, content])).toEqual([
+    ['ticket', 'S\n\nuser: Help'],
+    ['conversation', 'user: Hi'],
+    ['document', 'T'],
+  ]);
+});
+
+test('a text is no file of records: the command that takes it is named', async () => {
+  using folder = temporaryFolder();
+  const file = folder.file('notes.md');
+  writeFileSync(file, '# Notes\n\nA text.\n');
+  const { code, stdout, stderr } = await memory([...batch, file]);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toBe(
+    `Error: ${file} holds no JSON, not one record on each line.\n` +
+      `As one document: memory ingest document ${file} --user <id>\n`,
+  );
+  const { stderr: bad } = await memory([...batch, '-'], { stdin: `oops\n${event('text', 'a')}` });
+  expect(bad).toContain('line 1: is not valid JSON');
+});
+
 test('a file with a byte order mark, CRLF and no newline at its end', async () => {
   const text = [event('mark', 'a'), event('mark', 'b')].join('\r\n');
   const ran = await memory([...batch, '-'], { stdin: `\ufeff${text}` });

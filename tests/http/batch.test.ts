@@ -85,9 +85,9 @@ describe('POST /v1/ingest/batch', () => {
     ],
     ['bad metadata', { type: 'document', userId: 'u', data, metadata: [] }, 'metadata'],
     [
-      'a comment without a speaker',
-      { type: 'ticket', userId: 'u', data: { subject: 'S', comments: [entry, { content: 'x' }] } },
-      'data.comments.1.author',
+      'a comment without content',
+      { type: 'ticket', userId: 'u', data: { subject: 'S', comments: [entry, { author: 'x' }] } },
+      'data.comments.1.content',
     ],
   ];
 

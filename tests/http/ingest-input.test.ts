@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ask, expectInvalid, getPage } from '../support/http.ts';
-import { badMetadata, badTexts, withValue } from '../support/inputs.ts';
+import { badMetadata, badOptionalTexts, badTexts, withValue } from '../support/inputs.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -49,12 +49,18 @@ describe.each(doors)('POST %s', (path, base) => {
     await refuses(path, base, 'userId', value);
   });
 
-  test.each(badTexts(256))('400 where source is %s', async (_, value) => {
+  test.each(badOptionalTexts(256))('400 where source is %s', async (_, value) => {
     await refuses(path, base, 'source', value);
   });
 
-  test.each(badTexts(256))('400 where externalId is %s', async (_, value) => {
+  test.each(badOptionalTexts(256))('400 where externalId is %s', async (_, value) => {
     await refuses(path, base, 'externalId', value);
+  });
+
+  test.each(['occurredAt', 'expiresAt'])('400 where %s is no time', async (field) => {
+    for (const value of [null, '', 'soon', '2026-05', '2026-02-30', '2026-05-08T10:00:00', 0, {}]) {
+      await refuses(path, base, field, value);
+    }
   });
 
   test.each(badMetadata)('400 where metadata is %s', async (_, value) => {
@@ -108,29 +114,39 @@ test.each(doors.slice(0, 3))('%s takes no type: the door says it', async (path, 
 /** Fields of `data` that take any text. */
 const texts: [path: string, base: object, field: string][] = [
   ['/v1/ingest/support', support, 'data.subject'],
-  ['/v1/ingest/support', support, 'data.description'],
-  ['/v1/ingest/support', support, 'data.status'],
-  ['/v1/ingest/support', support, 'data.priority'],
-  ['/v1/ingest/support', support, 'data.comments.0.content'],
   ['/v1/ingest/document', document, 'data.text'],
-  ['/v1/ingest/document', document, 'data.title'],
-  ['/v1/ingest/document', document, 'data.mimeType'],
-  ['/v1/ingest/document', document, 'data.sourceUrl'],
-  ['/v1/ingest/chat', chat, 'data.title'],
-  ['/v1/ingest/chat', chat, 'data.summary'],
-  ['/v1/ingest/chat', chat, 'data.messages.0.content'],
 ];
 
 test.each(texts)('%s %j: 400 where %s is no text', async (path, base, field) => {
   for (const [, value] of badTexts()) await refuses(path, base, field, value);
 });
 
+const optionalTexts: [path: string, base: object, field: string][] = [
+  ['/v1/ingest/support', support, 'data.description'],
+  ['/v1/ingest/support', support, 'data.status'],
+  ['/v1/ingest/support', support, 'data.priority'],
+  ['/v1/ingest/support', support, 'data.comments.0.name'],
+  ['/v1/ingest/document', document, 'data.title'],
+  ['/v1/ingest/document', document, 'data.mimeType'],
+  ['/v1/ingest/document', document, 'data.sourceUrl'],
+  ['/v1/ingest/chat', chat, 'data.title'],
+  ['/v1/ingest/chat', chat, 'data.summary'],
+  ['/v1/ingest/chat', chat, 'data.messages.0.tool_call_id'],
+];
+
+test.each(optionalTexts)('%s %j: 400 where %s is no text', async (path, base, field) => {
+  for (const [, value] of badOptionalTexts()) await refuses(path, base, field, value);
+});
+
+const badContents = [undefined, 1, true, {}, 'a\0', '\ud800'];
+const badParts = [null, 'x', {}, { text: 'x' }, { type: 1 }, { type: 'x'.repeat(101) }];
+
 const others: [path: string, base: object, field: string, values: unknown[]][] = [
   ['/v1/ingest/support', support, 'data.subject', [undefined]],
   ['/v1/ingest/support', support, 'data.comments', [undefined, null, {}, 'x']],
   ['/v1/ingest/support', support, 'data.comments', [Array(1_001).fill(entry)]],
   ['/v1/ingest/support', support, 'data.comments.0', [null, 'x', []]],
-  ['/v1/ingest/support', support, 'data.comments.0.content', [undefined]],
+  ['/v1/ingest/support', support, 'data.comments.0.content', badContents],
   ['/v1/ingest/support', support, 'data.comments.0.id', ['x']],
   ['/v1/ingest/support', support, 'data.text', ['x']],
   ['/v1/ingest/document', document, 'data.text', [undefined]],
@@ -138,8 +154,8 @@ const others: [path: string, base: object, field: string, values: unknown[]][] =
   ['/v1/ingest/document', document, 'data.subject', ['x']],
   ['/v1/ingest/chat', chat, 'data.messages', [undefined, null, {}, 'x', []]],
   ['/v1/ingest/chat', chat, 'data.messages', [Array(1_001).fill(entry)]],
-  ['/v1/ingest/chat', chat, 'data.messages.0.content', [undefined]],
-  ['/v1/ingest/chat', chat, 'data.messages.0.name', ['x']],
+  ['/v1/ingest/chat', chat, 'data.messages.0.content', badContents],
+  ['/v1/ingest/chat', chat, 'data.messages.0.tool_calls', [null, {}, 'x']],
   ['/v1/ingest/chat', chat, 'data.participants', [null, 'x', {}]],
   ['/v1/ingest/chat', chat, 'data.tags', [null, 'x', {}]],
   ['/v1/ingest/chat', chat, 'data.comments', [[entry]]],
@@ -147,6 +163,16 @@ const others: [path: string, base: object, field: string, values: unknown[]][] =
 
 test.each(others)('%s %j: 400 for a bad %s', async (path, base, field, values) => {
   for (const value of values) await refuses(path, base, field, value);
+});
+
+test('400 for a bad part of a content', async () => {
+  const field = 'data.messages.0.content';
+  for (const value of badParts) {
+    const body = withValue(chat, field, [{ type: 'text', text: 'x' }, value]);
+    const answer = await ask(server, 'POST', '/v1/ingest/chat', { body });
+    expect(answer.status).toBe(400);
+    expect(JSON.stringify(answer.body)).toContain(`"field":"${field}.1`);
+  }
 });
 
 test.each(['participants', 'tags'])('400 for a bad item of data.%s', async (name) => {

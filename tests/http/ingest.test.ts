@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Accepted } from '../../sdk/contract/ingest.ts';
 import type { Memory } from '../../sdk/contract/memory.ts';
-import { ask, bodyOf, getMemory, getPage, ingest, newUser, whenComplete } from '../support/http.ts';
+import {
+  ask,
+  bodyOf,
+  expectInvalid,
+  getMemory,
+  getPage,
+  ingest,
+  newUser,
+  whenComplete,
+} from '../support/http.ts';
 import { astral, goodMetadata, goodTexts } from '../support/inputs.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
@@ -69,7 +78,7 @@ const renderings: [name: string, type: string, data: object, content: string][] 
         { role: 'Agent Smith', content: 'three', timestamp: '2026-11-20T10:00:00Z' },
       ],
     },
-    'S\n\nD1\nD2\n\nuser: one\ntwo\nAgent Smith: three',
+    'S\n\nD1\nD2\n\n[2026-11-18T11:06:40Z] user: one\ntwo\n[2026-11-20T10:00:00Z] Agent Smith: three',
   ],
   ['a ticket without comments', 'ticket', { subject: 'S', comments: [] }, 'S'],
   [
@@ -93,6 +102,21 @@ const renderings: [name: string, type: string, data: object, content: string][] 
       ],
     },
     'T\n\nSum\n\nuser: Hi\nagent: Hello',
+  ],
+  [
+    'a tool call, without the messages that have nothing to show',
+    'conversation',
+    {
+      title: '',
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'Look' }, { type: 'image_url' }] },
+        { role: 'user', content: null },
+        { role: 'assistant', content: '', tool_calls: [{ function: { name: 'search' } }] },
+        { role: 'tool', author: 'search', tool_call_id: 'c', name: 'n', content: 'found' },
+        { content: 'Hello' },
+      ],
+    },
+    'user: Look\n[image_url]\nassistant: [tool call: search]\nsearch: found\nunknown: Hello',
   ],
   ['summary without title', 'conversation', { summary: 'Sum', ...chat }, 'Sum\n\nuser: Hi'],
   ['the name of an event', 'event', { name: 'signed_up' }, 'signed_up'],
@@ -128,6 +152,72 @@ describe('content', () => {
     const { memoryId } = await ingest(server, '/v1/ingest/document', body);
     expect((await whenComplete(server, memoryId)).content === text).toBe(true);
   });
+});
+
+describe('POST /v1/ingest/chat with the messages beside userId', () => {
+  const messages = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }];
+
+  test('makes the same memory as with the messages in data', async () => {
+    const fields = {
+      userId: newUser(),
+      source: 'app',
+      metadata: { a: 1 },
+      occurredAt: '2026-05-08',
+    };
+    const ids = await Promise.all(
+      [{ messages }, { data: { messages } }].map(async (form) => {
+        return (await ingest(server, '/v1/ingest/chat', { ...fields, ...form })).memoryId;
+      }),
+    );
+    const [beside, within] = await Promise.all(ids.map((id) => whenComplete(server, id)));
+    const { id, createdAt, updatedAt, ...same } = within as Memory;
+    expect(beside).toMatchObject(same);
+    expect(beside).toMatchObject({ content: 'user: Hi', type: 'conversation' });
+  });
+
+  test('is taken by no other endpoint', async () => {
+    const body = { userId: newUser(), messages };
+    expectInvalid(await ask(server, 'POST', '/v1/ingest/support', { body }), 'data');
+    const typed = { body: { ...body, type: 'conversation' } };
+    expectInvalid(await ask(server, 'POST', '/v1/ingest', typed), 'data');
+  });
+});
+
+describe.each(doors)('the times of POST %s (%s)', (path, _, body) => {
+  test('are those of the memory', async () => {
+    const times = { occurredAt: '2026-05-08', expiresAt: '2999-01-01T01:00:00+01:00' };
+    const { memoryId } = await ingest(server, path, { ...body, ...times, userId: newUser() });
+    expect(await getMemory(server, memoryId)).toMatchObject({
+      occurredAt: '2026-05-08T00:00:00.000Z',
+      expiresAt: '2999-01-01T00:00:00.000Z',
+    });
+  });
+
+  test('that are past leave no memory', async () => {
+    const sent = { ...body, expiresAt: '2020-01-01', userId: newUser() };
+    const { memoryId } = await ingest(server, path, sent);
+    expect((await ask(server, 'GET', `/v1/memories/${memoryId}`)).status).toBe(404);
+    expect((await getPage(server, sent.userId)).items).toEqual([]);
+  });
+});
+
+test('the latest timestamp of a timeline is occurredAt', async () => {
+  const comments = ['2026-05-09', '2026-05-08'].map((timestamp) => ({ content: 'x', timestamp }));
+  const body = { userId: newUser(), data: { subject: 'S', comments } };
+  const { memoryId } = await ingest(server, '/v1/ingest/support', body);
+  expect((await getMemory(server, memoryId)).occurredAt).toBe('2026-05-09T00:00:00.000Z');
+});
+
+test('empty optional texts count as left out', async () => {
+  const data = { ...ticket, description: '', status: '', priority: '' };
+  const body = { userId: newUser(), source: '', externalId: '', data };
+  const first = await ingest(server, '/v1/ingest/support', body);
+  const second = await ingest(server, '/v1/ingest/support', body);
+  expect(second.memoryId).not.toBe(first.memoryId);
+  expect(first).toMatchObject({ source: null, externalId: null });
+  const memory = await getMemory(server, first.memoryId);
+  expect(memory.content).toBe('Login fails\n\nuser: Help');
+  expect(memory.metadata).toEqual({ subject: 'Login fails' });
 });
 
 /** What of the data lands in the metadata. */

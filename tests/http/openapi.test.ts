@@ -92,11 +92,22 @@ describe('the document', () => {
     for (const { requestBody } of documented) {
       const { schema } = jsonOf(requestBody);
       if (schema === undefined) continue;
-      const { oneOf = [schema] } = resolve(schema) as { oneOf?: object[] };
-      for (const one of oneOf.map((schema) => resolve(schema))) {
+      const { oneOf, anyOf } = resolve(schema) as { oneOf?: object[]; anyOf?: object[] };
+      for (const one of (oneOf ?? anyOf ?? [schema]).map((schema) => resolve(schema))) {
         expect(one).toMatchObject({ additionalProperties: false });
       }
     }
+  });
+
+  test('describes an entry of a timeline by its properties alone', () => {
+    const { properties = {}, ...entry } = document.components.schemas.TimelineEntry as {
+      properties?: object;
+    };
+    const keywords = ['type', 'required', 'additionalProperties', 'description', 'examples'];
+    expect(Object.keys(entry).sort()).toEqual(keywords.sort());
+    expect(entry).toMatchObject({ required: ['content'], additionalProperties: false });
+    const names = ['author', 'role', 'content', 'timestamp', 'tool_calls', 'tool_call_id', 'name'];
+    expect(Object.keys(properties)).toEqual(names);
   });
 
   test('gives no example of an idempotency key, which clients would all send', () => {

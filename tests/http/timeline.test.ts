@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Answer, ask, expectInvalid } from '../support/http.ts';
-import { astral, badTexts, metadataOfBytes } from '../support/inputs.ts';
+import { astral, badOptionalTexts, metadataOfBytes } from '../support/inputs.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -9,10 +9,10 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** The two doors with a timeline: what they call it, and who usually speaks there. */
+/** The two endpoints with a timeline, and what they call it. */
 const doors = [
-  ['/v1/ingest/support', 'comments', 'author'],
-  ['/v1/ingest/chat', 'messages', 'role'],
+  ['/v1/ingest/support', 'comments'],
+  ['/v1/ingest/chat', 'messages'],
 ] as const;
 
 function sendTimeline(path: string, timeline: string, entries: unknown[]): Promise<Answer> {
@@ -23,34 +23,34 @@ function sendTimeline(path: string, timeline: string, entries: unknown[]): Promi
 
 const entry = { author: 'user', content: 'Help' };
 
-describe.each(doors)('an entry at POST %s', (path, timeline, usual) => {
+describe.each(doors)('an entry at POST %s', (path, timeline) => {
   const first = `data.${timeline}.0`;
   const sendEntry = (value: object) => sendTimeline(path, timeline, [value]);
 
   test.each(['author', 'role'])('400 where its %s is no label', async (speaker) => {
-    for (const [, label] of badTexts(100)) {
+    for (const [, label] of badOptionalTexts(100)) {
       expectInvalid(await sendEntry({ [speaker]: label, content: 'x' }), `${first}.${speaker}`);
     }
   });
 
-  test('400 with both author and role, or none', async () => {
-    const both = { author: 'a', role: 'a', content: 'x' };
-    expectInvalid(await sendEntry(both), `${first}.${usual}`);
-    expectInvalid(await sendEntry({ content: 'x' }), `${first}.${usual}`);
+  test('202 with both author and role, or none, or empty ones', async () => {
+    for (const labels of [{ author: 'a', role: 'b' }, {}, { author: '', role: '' }]) {
+      expect((await sendEntry({ ...labels, content: 'x' })).status).toBe(202);
+    }
   });
 
   test.each<[timestamp: unknown]>([
     [null],
     [''],
     ['yesterday'],
-    ['2026-11-20'],
+    ['2026-11'],
     ['2026-11-20T10:00:00'],
     ['2026-02-30T10:00:00Z'],
     ['2026-11-20T24:00:00Z'],
     ['2026-11-20T10:00:00+24:00'],
     ['1795000000000'],
     [1.5],
-    [1e17],
+    [1e15],
     [true],
     [{}],
   ])('400 where its timestamp is %j', async (timestamp) => {
@@ -59,6 +59,7 @@ describe.each(doors)('an entry at POST %s', (path, timeline, usual) => {
 
   test.each<[timestamp: unknown]>([
     ['2026-11-20T10:00:00Z'],
+    ['2026-11-20'],
     ['2024-02-29t10:00:00.123456-08:00'],
     [0],
     [-1],

@@ -28,8 +28,20 @@ export async function main(): Promise<Memory[]> {
   const text: 'processing' | 'complete' | 'failed' = status;
   const { items } = await memory.search({ userId: 'u', query: text });
   items.map(({ score, snippet }) => score.toFixed() + snippet + response.headers.get('x'));
-  // @ts-expect-error An entry has an author or a role.
-  await memory.ingest.chat({ userId: 'u', data: { messages: [{ content: 'x' }] } });
+  interface Part { type: 'image_url'; image_url: { url: string } }
+  const image: Part = { type: 'image_url', image_url: { url: 'https://a.example/i.png' } };
+  const parts = [{ type: 'text', text: 'x' }, image];
+  const tool_calls = [{ id: 'c', type: 'function', function: { name: 'n', arguments: '{}' } }];
+  const messages: TimelineEntry[] = [
+    { role: 'user', content: parts },
+    { role: 'assistant', content: null, tool_calls },
+    { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://a.example' } }] },
+  ];
+  await memory.ingest.chat({ userId: 'u', messages, occurredAt: '2026-05-08', source: undefined });
+  // @ts-expect-error An entry has a content.
+  await memory.ingest.chat({ userId: 'u', data: { messages: [{ role: 'user' }] } });
+  // @ts-expect-error The messages stand in one place.
+  await memory.ingest.chat({ userId: 'u', messages, data: { messages } });
   // @ts-expect-error A save needs a content.
   await memory.save({ userId: 'u' }).catch((error: unknown) => error instanceof NotFoundError);
   return all;

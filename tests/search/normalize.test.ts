@@ -15,6 +15,8 @@ describe('normalize', () => {
     ["We don't own Ben's boat", 'we dont own ben boat'],
     ['1,234,567 and 3.14', '1234567 and 3 14'],
     ['[8 May, 13:56] Ana: hello', 'ana: hello 8 may 13 56'],
+    ['[2019-05-08T13:56:07Z] Ana: hello', 'ana: hello 2019 05 08t13 56 07z'],
+    ['[2019-05-08T13:56:07.250Z] Ana Bo: hi', 'ana bo: hi 2019 05 08t13 56 07 250z'],
     ['It came to this, as everybody knew: nothing', 'it came to this as everybody knew nothing'],
     ['\n\n  \n', ''],
     ['Ana: …', 'ana:'],

@@ -29,6 +29,11 @@ export function badTexts(max?: number): Row[] {
   ];
 }
 
+/** The same for an optional field of a record, where an empty text counts as left out. */
+export function badOptionalTexts(max?: number): Row[] {
+  return badTexts(max).filter(([name]) => name !== 'empty');
+}
+
 /** Text of 1 to `max` characters that must come back as it is. */
 export function goodTexts(max: number): [name: string, value: string][] {
   return [

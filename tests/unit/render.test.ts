@@ -29,7 +29,7 @@ const ticket: IngestRecord = {
 
 test('a ticket is its subject, its description and its comments', () => {
   expect(content(ticket)).toBe(
-    'Refund\n\nIt never came.\n\nuser: Where is it?\nagent: On its way.',
+    'Refund\n\nIt never came.\n\nuser: Where is it?\n[2026-11-20T10:00:00Z] agent: On its way.',
   );
   expect(metadata(ticket)).toEqual({ subject: 'Refund', status: 'open', priority: 'high' });
 });
@@ -100,8 +100,8 @@ test("the caller's own metadata wins over the descriptive fields", () => {
 test('the fields of the record become those of the memory, and what is left out is null', () => {
   const record = { ...ticket, source: 'zendesk', externalId: '1182' };
   const named = { id: 'mem_1', userId, type: 'ticket' } as const;
-  const untimed = { occurredAt: null, expiresAt: null };
+  const times = { occurredAt: 1_795_168_800_000, expiresAt: null };
   const { content: _, metadata: _json, ...fields } = renderRecord(record, 'mem_1');
-  expect(fields).toEqual({ ...named, source: 'zendesk', externalId: '1182', ...untimed });
+  expect(fields).toEqual({ ...named, source: 'zendesk', externalId: '1182', ...times });
   expect(renderRecord(ticket, 'mem_1')).toMatchObject({ source: null, externalId: null });
 });

@@ -1,0 +1,115 @@
+import { Type } from '@sinclair/typebox';
+import { ticket } from './ingest-examples.ts';
+import { limits } from './limits.ts';
+import { pointInTimeMs, Text, Timestamp } from './text.ts';
+
+/*
+ * Comments and messages. A message may come as the model APIs give it: with `null` or a list of
+ * parts for its content, with tool calls, and with fields that are accepted and not shown.
+ */
+
+const closed = { additionalProperties: false };
+const open = { additionalProperties: true };
+
+const Label = (description: string) =>
+  Type.Optional(Text({ min: 0, max: limits.labelCharacters, description }));
+
+const MessagePart = Type.Object(
+  {
+    type: Text({ max: limits.labelCharacters, description: 'As `text` or `image_url`.' }),
+    text: Type.Optional(Text({ min: 0, description: 'The text. Another part has none.' })),
+  },
+  {
+    title: 'MessagePart',
+    ...open,
+    description: 'A text, or another part: it is shown as its type in brackets, `[image_url]`.',
+    examples: [{ type: 'text', text: 'Where is my refund?' }],
+  },
+);
+/** Both a literal with further fields and an interface of a model API's client fit. */
+export type MessagePart =
+  | { type: string; text?: string | undefined }
+  | { type: string; [field: string]: unknown };
+
+const MessageContent = Type.Union([Text({ min: 0 }), Type.Null(), Type.Array(MessagePart)], {
+  title: 'MessageContent',
+  description: 'A text, null, or a list of parts, whose texts are joined by a newline.',
+  examples: ['Where is my refund?'],
+});
+
+const Named = Type.Optional(Type.Object({ name: Text() }, open));
+const ToolCall = Type.Object(
+  { function: Named, custom: Named, name: Type.Optional(Text()) },
+  {
+    title: 'ToolCall',
+    ...open,
+    description: 'Shown as `[tool call: name]`, after the text. The arguments are not kept.',
+    examples: [{ id: 'call_1', type: 'function', function: { name: 'search', arguments: '{}' } }],
+  },
+);
+type Named = { name: string };
+export type ToolCall =
+  | { function?: Named | undefined; custom?: Named | undefined; name?: string | undefined }
+  | { [field: string]: unknown };
+
+/** A comment or message. */
+export const TimelineEntry = Type.Object(
+  {
+    author: Label('The label of the entry, as `user`, `agent` or a name.'),
+    role: Label('The label where no `author` is given; without either it is `unknown`.'),
+    content: MessageContent,
+    timestamp: Type.Optional(Timestamp),
+    tool_calls: Type.Optional(Type.Array(ToolCall)),
+    tool_call_id: Type.Optional(Text({ min: 0, description: 'Accepted, not shown.' })),
+    name: Type.Optional(Text({ min: 0, description: 'Accepted, not shown.' })),
+  },
+  {
+    title: 'TimelineEntry',
+    ...closed,
+    description: 'A comment or message. It is skipped where it has nothing to show.',
+    examples: [
+      ticket.data.comments[0],
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [
+          { id: 'call_1', type: 'function', function: { name: 'search', arguments: '{}' } },
+        ],
+      },
+    ],
+  },
+);
+export type TimelineEntry = {
+  content: string | null | MessagePart[];
+  author?: string | undefined;
+  role?: string | undefined;
+  timestamp?: string | number | undefined;
+  tool_calls?: ToolCall[] | undefined;
+  tool_call_id?: string | undefined;
+  name?: string | undefined;
+};
+
+/** How many there may be in one record. */
+export const timelineItems = { maxItems: limits.timelineEntries };
+
+/** What there is to show of an entry; empty where there is nothing. */
+export function entryText({ content, tool_calls = [] }: TimelineEntry): string {
+  const parts = typeof content === 'string' ? [content] : (content ?? []).map(partText);
+  const text = [...parts, ...tool_calls.map(callText)].filter((part) => part !== '').join('\n');
+  return text.trim() === '' ? '' : text;
+}
+
+function partText({ type, text }: MessagePart): string {
+  if (typeof text === 'string') return text;
+  return type === 'text' ? '' : `[${type}]`;
+}
+
+function callText(call: ToolCall): string {
+  const { function: called, custom, name } = call as { function?: Named; custom?: Named } & Named;
+  return `[tool call: ${called?.name ?? custom?.name ?? name ?? 'unknown'}]`;
+}
+
+/** Milliseconds since 1970 of a valid timestamp. */
+export function timestampMs(timestamp: string | number): number {
+  return typeof timestamp === 'number' ? timestamp : pointInTimeMs(timestamp);
+}

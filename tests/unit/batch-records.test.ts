@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'bun:test';
+import { type Entry, pairOf, parseRecord } from '../../cli/bulk/records.ts';
+
+function parsed(item: unknown, type?: 'conversation') {
+  const bytes = new TextEncoder().encode(JSON.stringify(item));
+  return parseRecord({ number: 1, end: bytes.length, bytes, tooLong: false }, type) as Entry;
+}
+
+test('an empty externalId names nothing, and an empty source no system', () => {
+  const pair = (item: object) => pairOf(parsed({ userId: 'u', ...item }));
+  expect(pair({ externalId: '' })).toBeUndefined();
+  expect(pair({ externalId: '1', source: '' })).toBe(pair({ externalId: '1' }) ?? '');
+});
+
+describe('a record without a type', () => {
+  const userId = 'u';
+  const comments = [{ author: 'user', content: 'Hi' }];
+  const messages = [{ role: 'user', content: 'Hi' }];
+  const times = { occurredAt: '2026-05-08', expiresAt: '2027-05-08' };
+
+  test.each<[type: string, data: object]>([
+    ['ticket', { subject: 'S', comments }],
+    ['conversation', { messages }],
+    ['document', { text: 'T', title: 'Notes' }],
+  ])('is recognized as a %s, with its data and without', (type, data) => {
+    const named = { userId, source: 's', externalId: '1', metadata: { a: 1 }, ...times };
+    const record = { ...named, type, data };
+    expect(parsed({ ...named, data }).item).toEqual(record);
+    expect(parsed({ ...named, ...data }).item).toEqual(record);
+  });
+
+  test.each([
+    [{ userId, data: { name: 'signed up' } }],
+    [{ userId, data: { summary: 'A person' } }],
+    [{ userId, data: { subject: 'S' } }],
+    [{ userId, name: 'signed up' }],
+    [{ userId, data: { text: 1 } }],
+    [{ userId, data: null, messages }],
+    [{ type: 'note', userId, messages }],
+    [['messages']],
+    [null],
+  ])('is sent as it is where it is neither: %j', (item) => {
+    expect(parsed(item).item).toEqual(item);
+  });
+
+  test('has its messages beside userId, where the command names the type', () => {
+    const record = { type: 'conversation', userId, data: { messages } };
+    expect(parsed({ userId, messages }, 'conversation').item).toEqual(record);
+  });
+});
