@@ -39,7 +39,7 @@ export async function plainTypes(path: string, declarations: string): Promise<st
 function withoutSchemas(declarations: string) {
   const docs = new Map<string, string>();
   const statement =
-    /(\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?^export declare (?:const|function) (\w+)[\s\S]*?;\n(?![\s}])/gm;
+    /(\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?^(?:export )?declare (?:const|function) (\w+)[\s\S]*?;\n(?![\s}])/gm;
   const text = `${declarations}\n`.replace(statement, (whole, doc, name) => {
     if (!whole.includes('typebox') && !whole.includes('declare function')) return whole;
     if (doc !== undefined) docs.set(name, doc);

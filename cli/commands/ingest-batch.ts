@@ -39,8 +39,8 @@ export function addIngestBatch(group: Parent, term: Terminal): void {
 
 const help = `
 A line: {"type":"event","userId":"u-1","data":{"name":"signed up","plan":"pro"}}
-Types: event, profile, ticket, document, conversation. The last three need not be
-named: subject and comments make a ticket, messages a conversation, text a
+Types: event, profile, ticket, document, conversation. The last three need no
+type: subject and comments make a ticket, messages a conversation, text a
 document, in data or beside userId.
 
 Bad lines are reported and do not stop the rest. Lines with the same externalId
