@@ -49,11 +49,12 @@ export class Ingest {
   }
 
   /**
-   * Ingests a conversation.
+   * Ingests a conversation: the messages as a model API takes them, or in `data`, where a title, a
+   * summary, participants and tags may accompany them.
    *
    * ```ts
    * const messages = [{ role: 'user', content: 'I moved to Bern' }];
-   * await memory.ingest.chat({ userId: 'u-1', data: { messages } });
+   * await memory.ingest.chat({ userId: 'u-1', messages });
    * ```
    */
   chat(request: ChatRequest, options?: CallOptions): ApiPromise<Accepted> {

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { ticket } from './ingest-examples.ts';
 import { limits } from './limits.ts';
+import { List } from './list.ts';
 import { pointInTimeMs, Text, Timestamp } from './text.ts';
 
 /*
@@ -31,7 +32,7 @@ export type MessagePart =
   | { type: string; text?: string | undefined }
   | { type: string; [field: string]: unknown };
 
-const MessageContent = Type.Union([Text({ min: 0 }), Type.Null(), Type.Array(MessagePart)], {
+const MessageContent = Type.Union([Text({ min: 0 }), Type.Null(), List(MessagePart)], {
   title: 'MessageContent',
   description: 'A text, null, or a list of parts, whose texts are joined by a newline.',
   examples: ['Where is my refund?'],
@@ -59,7 +60,7 @@ export const TimelineEntry = Type.Object(
     role: Label('The label where no `author` is given; without either it is `unknown`.'),
     content: MessageContent,
     timestamp: Type.Optional(Timestamp),
-    tool_calls: Type.Optional(Type.Array(ToolCall)),
+    tool_calls: Type.Optional(List(ToolCall)),
     tool_call_id: Type.Optional(Text({ min: 0, description: 'Accepted, not shown.' })),
     name: Type.Optional(Text({ min: 0, description: 'Accepted, not shown.' })),
   },

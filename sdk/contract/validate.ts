@@ -14,6 +14,7 @@ import {
   recordSchemas,
   SupportRequest,
 } from './ingest.ts';
+import { firstItemErrors } from './list.ts';
 import {
   instantProblem,
   metadataProblem,
@@ -120,9 +121,16 @@ function describe(check: TypeCheck<TSchema>, value: unknown): FieldError[] {
   return [...errors.values()];
 }
 
-/** The errors of a choice by type are those of the alternative that has the value's type. */
+/**
+ * The errors of a choice by type are those of the alternative that has the value's type, and those
+ * of a list are those of its first invalid item.
+ */
 function* leaves(errors: Iterable<ValueError>): Generator<ValueError> {
   for (const error of errors) {
+    if (error.schema[Kind] === 'List' && Array.isArray(error.value)) {
+      yield* leaves(firstItemErrors(error));
+      continue;
+    }
     const { anyOf = [] } = error.schema;
     const at = anyOf.findIndex((one: TSchema) => one.type === jsonType(error.value));
     const chosen = error.type === ValueErrorType.Union ? error.errors[at] : undefined;
@@ -197,4 +205,5 @@ const problems: Record<string, (value: unknown, schema: TSchema) => string | nul
   Instant: instantProblem,
   PointInTime: pointInTimeProblem,
   Metadata: metadataProblem,
+  List: () => 'must be an array',
 };

@@ -126,7 +126,9 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     ...accepted,
     id: 'ingestConversation',
     summary: 'Ingest a conversation',
-    description: `The content becomes the title, the summary and the messages. ${replaces}`,
+    description:
+      'The content becomes the title, the summary and the messages. `messages` may also stand ' +
+      `beside \`userId\`, as a model API takes them. ${replaces}`,
     request: ingest.ChatRequest,
   },
   'ingest.record': {

@@ -1,0 +1,180 @@
+import { describe, expect, test } from 'bun:test';
+import {
+  sentence,
+  type Validator,
+  validateChat,
+  validateDocument,
+  validateRecord,
+  validateSupport,
+} from '../../sdk/contract/validate.ts';
+
+const sentencesOf = (validate: Validator, value: unknown) => validate(value).map(sentence);
+
+describe('a timeline', () => {
+  const judge = (entry: object, more: object[] = []) => {
+    const data = { subject: 's', comments: [{ content: 'c', ...entry }, ...more] };
+    return sentencesOf(validateSupport, { userId: 'u', data });
+  };
+  const badTime = 'must be an RFC 3339 time, a date (YYYY-MM-DD) or whole milliseconds since 1970';
+  const unpaired = 'must be valid Unicode, without lone surrogates';
+
+  test('names its speakers as author or as role', () => {
+    expect(judge({ author: 'user' }, [{ role: 'agent', content: 'c' }])).toEqual([]);
+  });
+
+  test('needs neither, and takes both', () => {
+    const entries = [
+      { author: '', content: 'c' },
+      { author: 'Ana', role: 'user', content: 'c' },
+    ];
+    expect(judge({}, entries)).toEqual([]);
+  });
+
+  test.each([
+    [{ author: 'x'.repeat(101) }, 'author: must be at most 100 characters, not 101'],
+    [{ content: 1 }, 'content: must be a string, null or an array'],
+    [{ content: {} }, 'content: must be a string, null or an array'],
+    [{ content: 'a\0' }, 'content: must not contain the character U+0000'],
+    [{ content: ['c'] }, 'content.0: must be an object'],
+    [{ content: [{ text: 'c' }] }, 'content.0.type: is required'],
+    [{ content: [{ type: '' }] }, 'content.0.type: must not be empty'],
+    [
+      { content: [{ type: 'x' }, { type: 'text', text: null }] },
+      'content.1.text: must be a string',
+    ],
+    [{ tool_calls: {} }, 'tool_calls: must be an array'],
+    [{ tool_calls: ['c'] }, 'tool_calls.0: must be an object'],
+    [{ tool_calls: [{ function: {} }] }, 'tool_calls.0.function.name: is required'],
+    [{ tool_calls: [{ name: '\ud800' }] }, `tool_calls.0.name: ${unpaired}`],
+    [{ tool_call_id: 1 }, 'tool_call_id: must be a string'],
+    [{ name: null }, 'name: must be a string'],
+    [{ author: 'user', text: 'c' }, 'text: is not a known field'],
+    [{ author: 'user', timestamp: 'yesterday' }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: 1.5 }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: null }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: '2026-02-29T00:00:00Z' }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: '2026-13-01T00:00:00Z' }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: '2026-00-01T00:00:00Z' }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: '2026-01-00T00:00:00Z' }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: '2026-01-01T00:60:00Z' }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: '2026-01-01T00:00:00+24:00' }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: '2026-02-28T00:00:00' }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: '2026-02-28T24:00:00Z' }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: '2026-02' }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: '' }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: 253_402_300_800_000 }, `timestamp: ${badTime}`],
+    [{ author: 'user', timestamp: '9999-12-31T23:59:59-00:01' }, `timestamp: ${badTime}`],
+  ])('refuses the entry %j', (entry, problem) => {
+    expect(judge(entry)).toEqual([`data.comments.0.${problem}`]);
+  });
+
+  test.each([
+    0,
+    -1,
+    1_795_168_800_000,
+    '2028-02-29T23:59:60.123456+05:30',
+    '2026-01-01t00:00:00z',
+    '2028-02-29',
+  ])('takes the timestamp %p', (timestamp) => {
+    expect(judge({ author: 'user', timestamp })).toEqual([]);
+  });
+
+  test('has at most 1,000 entries', () => {
+    const more = Array(1_000).fill({ author: 'user', content: 'c' });
+    expect(judge({ author: 'user' }, more.slice(1))).toEqual([]);
+    expect(judge({ author: 'user' }, more)).toEqual([
+      'data.comments: must have at most 1000 items',
+    ]);
+  });
+});
+
+test('the first invalid part of a long list is named', () => {
+  const content: object[] = Array(90_000).fill({ type: 'image_url' });
+  content.push({ type: 1 }, { type: 2 });
+  const sentences = sentencesOf(validateChat, { userId: 'u', messages: [{ content }] });
+  expect(sentences).toEqual(['messages.0.content.90000.type: must be a string']);
+});
+
+describe('a chat', () => {
+  const messages = [{ role: 'user', content: 'c' }];
+
+  test.each([
+    [{ messages }, []],
+    [{ data: { messages } }, []],
+    [{}, ['data: is required']],
+    [{ data: { messages }, messages }, ['messages: is not a known field']],
+    [{ messages, title: 't' }, ['title: is not a known field']],
+    [{ messages: [] }, ['messages: must not be empty']],
+    [{ messages: [{ role: 'user' }] }, ['messages.0.content: is required']],
+    [{ messages: [{ content: '' }] }, ['messages: must not all be empty']],
+    [{ data: { messages: [{ content: null }] } }, ['data.messages: must not all be empty']],
+    [
+      { data: { messages: [{ content: null }], title: '' } },
+      ['data.messages: must not all be empty'],
+    ],
+    [{ data: { messages: [{ content: null }], summary: 's' } }, []],
+    [{ messages: [{ content: null, tool_calls: [{ name: 'n' }] }] }, []],
+  ])('as %j gets %j', (fields, sentences) => {
+    expect(sentencesOf(validateChat, { userId: 'u', ...fields })).toEqual(sentences);
+  });
+});
+
+describe('a record', () => {
+  const types = 'ticket, document, conversation, event, profile';
+
+  test.each([
+    [null, 'must be an object'],
+    [{}, 'type: is required'],
+    [{ type: 'memory' }, `type: must be one of ${types}`],
+    [{ type: 'constructor' }, `type: must be one of ${types}`],
+    [{ type: 'event', userId: 'u', data: {} }, 'data.name: is required'],
+    [{ type: 'event', userId: 'u', data: [] }, 'data: must be an object'],
+    [{ type: 'profile', userId: 'u', data: { summary: 1 } }, 'data.summary: must be a string'],
+    [
+      { type: 'event', userId: 'u', data: { name: 'n', a: ['\0'] } },
+      'data: must not contain the character U+0000',
+    ],
+  ])('is refused as %j', (record, first) => {
+    expect(sentencesOf(validateRecord, record)[0]).toBe(first);
+  });
+
+  test.each([
+    [{ occurredAt: '2026-05-08', expiresAt: '2026-05-09T00:00:00+02:00' }, []],
+    [{ occurredAt: 0 }, ['occurredAt: must be an RFC 3339 time or a date (YYYY-MM-DD)']],
+    [{ expiresAt: 'soon' }, ['expiresAt: must be an RFC 3339 time or a date (YYYY-MM-DD)']],
+    [{ expiresAt: null }, ['expiresAt: must be an RFC 3339 time or a date (YYYY-MM-DD)']],
+    [{ source: '', externalId: '' }, []],
+    [{ userId: '' }, ['userId: must not be empty']],
+  ])('with %j gets %j', (fields, sentences) => {
+    const record = { type: 'document', userId: 'u', data: { text: 't', title: '' }, ...fields };
+    expect(sentencesOf(validateRecord, record)).toEqual(sentences);
+  });
+
+  test.each([
+    ['event', { name: 'n', any: { thing: [1, null, true] } }],
+    ['profile', { summary: 's', language: 'de' }],
+    ['ticket', { subject: 's', comments: [] }],
+    ['document', { text: 't', pageCount: 0 }],
+    ['conversation', { messages: [{ role: 'user', content: 'c' }] }],
+  ])('is taken as %s', (type, data) => {
+    expect(sentencesOf(validateRecord, { type, userId: 'u', data })).toEqual([]);
+  });
+
+  test('needs no type where the door tells it, and takes none', () => {
+    const ticket = { userId: 'u', data: { subject: 's', comments: [] } };
+    expect(sentencesOf(validateSupport, ticket)).toEqual([]);
+    expect(sentencesOf(validateSupport, { type: 'ticket', ...ticket })).toEqual([
+      'type: is not a known field',
+    ]);
+  });
+
+  test('holds its descriptive fields and its metadata to one limit', () => {
+    const metadata = { a: 'x'.repeat(16_000) };
+    const judge = (title: string) =>
+      sentencesOf(validateDocument, { userId: 'u', metadata, data: { text: 't', title } });
+    expect(judge('short')).toEqual([]);
+    expect(judge('x'.repeat(400))).toEqual([
+      'metadata: must be at most 16384 bytes as JSON, not 16419, with the descriptive fields of data',
+    ]);
+  });
+});
