@@ -58,6 +58,15 @@ export const Instant = Type.Unsafe<string>({
   description: 'RFC 3339, UTC, with milliseconds.',
 });
 
+/** A time that the caller gives: RFC 3339, or a date alone, which is midnight UTC. */
+export const PointInTime = Type.Unsafe<string>({
+  [Kind]: 'PointInTime',
+  type: 'string',
+  format: 'date-time',
+  description: 'RFC 3339. A date alone (`2026-05-08`) is accepted too and means midnight UTC.',
+  examples: ['2026-05-08T13:56:07Z'],
+});
+
 export type JsonValue =
   | string
   | number
@@ -106,6 +115,28 @@ export function instantProblem(value: unknown): string | null {
   const named = !Number.isNaN(at) && /^\d{4}-/.test(new Date(at).toISOString());
   return named ? null : 'must be an RFC 3339 time';
 }
+
+export function pointInTimeProblem(value: unknown): string | null {
+  const isTime = typeof value === 'string' && (isDate(value) || isRfc3339(value));
+  if (isTime && isRepresentable(pointInTimeMs(value))) return null;
+  return 'must be an RFC 3339 time or a date (YYYY-MM-DD)';
+}
+
+/** Milliseconds since 1970 of a valid `PointInTime`. Digits beyond milliseconds are dropped. */
+export function pointInTimeMs(text: string): number {
+  const upper = text.toUpperCase();
+  if (upper.slice(17, 19) !== '60') return Date.parse(upper);
+  // Date.parse does not know leap seconds: they become the second that follows.
+  return Date.parse(`${upper.slice(0, 17)}59${upper.slice(19)}`) + 1_000;
+}
+
+/** An offset can move the year out of its four digits, and RFC 3339 could not express it. */
+function isRepresentable(ms: number): boolean {
+  return ms >= firstMs && ms <= lastMs;
+}
+
+const firstMs = Date.parse('0000-01-01T00:00:00.000Z');
+const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 
 export function metadataProblem(value: unknown): string | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -168,19 +199,17 @@ const rfc3339 =
 function isRfc3339(text: string): boolean {
   const parts = rfc3339.exec(text);
   if (parts === null) return false;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts
-    .slice(1)
-    .map(Number);
+  const [hour = 0, minute = 0, second = 0] = parts.slice(4).map(Number);
+  return isDate(text.slice(0, 10)) && hour <= 23 && minute <= 59 && second <= 60;
+}
+
+/** YYYY-MM-DD, of a day that the calendar has. */
+function isDate(text: string): boolean {
+  const parts = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text);
+  if (parts === null) return false;
+  const [year = 0, month = 0, day = 0] = parts.slice(1).map(Number);
   const daysInMonth = new Date(Date.UTC(year, month, 0)).getUTCDate();
-  return (
-    month >= 1 &&
-    month <= 12 &&
-    day >= 1 &&
-    day <= daysInMonth &&
-    hour <= 23 &&
-    minute <= 59 &&
-    second <= 60
-  );
+  return month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth;
 }
 
 TypeRegistry.Set<TSchema & { maxLength?: number }>(
@@ -189,4 +218,5 @@ TypeRegistry.Set<TSchema & { maxLength?: number }>(
 );
 TypeRegistry.Set('Timestamp', (_, value) => timestampProblem(value) === null);
 TypeRegistry.Set('Instant', (_, value) => instantProblem(value) === null);
+TypeRegistry.Set('PointInTime', (_, value) => pointInTimeProblem(value) === null);
 TypeRegistry.Set('Metadata', (_, value) => metadataProblem(value) === null);

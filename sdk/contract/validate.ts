@@ -12,7 +12,13 @@ import {
   SupportRequest,
 } from './ingest.ts';
 import type { TimelineEntry } from './record-data.ts';
-import { instantProblem, metadataProblem, textProblem, timestampProblem } from './text.ts';
+import {
+  instantProblem,
+  metadataProblem,
+  pointInTimeProblem,
+  textProblem,
+  timestampProblem,
+} from './text.ts';
 
 /*
  * Validation of requests, with messages for people. The server responds with them, and the command
@@ -153,5 +159,6 @@ const problems: Record<string, (value: unknown, schema: TSchema) => string | nul
   Text: (value, schema) => textProblem(schema, value),
   Timestamp: timestampProblem,
   Instant: instantProblem,
+  PointInTime: pointInTimeProblem,
   Metadata: metadataProblem,
 };

@@ -1,0 +1,37 @@
+import { expect, test } from 'bun:test';
+import { PointInTime, pointInTimeMs } from '../../sdk/contract/text.ts';
+import { sentence, validator } from '../../sdk/contract/validate.ts';
+
+const validate = validator(PointInTime);
+const sentencesOf = (value: unknown) => validate(value).map(sentence);
+
+test.each([
+  ['2026-05-08T13:56:07Z', '2026-05-08T13:56:07.000Z'],
+  ['2026-05-08t13:56:07.5z', '2026-05-08T13:56:07.500Z'],
+  ['2026-05-08T13:56:07.123987+02:00', '2026-05-08T11:56:07.123Z'],
+  ['2026-05-08', '2026-05-08T00:00:00.000Z'],
+  ['2024-02-29', '2024-02-29T00:00:00.000Z'],
+  ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00.000Z'],
+  ['0001-01-01', '0001-01-01T00:00:00.000Z'],
+])('%s is %s', (text, time) => {
+  expect(sentencesOf(text)).toEqual([]);
+  expect(new Date(pointInTimeMs(text)).toISOString()).toBe(time);
+});
+
+test.each<[value: unknown]>([
+  [null],
+  [''],
+  [1_795_000_000_000],
+  ['yesterday'],
+  ['2026-05'],
+  ['2026-02-29'],
+  ['2026-13-01'],
+  ['2026-05-08 '],
+  ['2026-05-08\n'],
+  ['2026-05-08T13:56:07'],
+  ['2026-05-08T24:00:00Z'],
+  ['0000-01-01T00:00:00+01:00'],
+  ['9999-12-31T23:59:59-01:00'],
+])('%j is rejected', (value) => {
+  expect(sentencesOf(value)).toEqual(['must be an RFC 3339 time or a date (YYYY-MM-DD)']);
+});
