@@ -12,6 +12,8 @@ export const commandNames = [
   'wait',
   'export',
   'import',
+  'users',
+  'whoami',
   'health',
   'keys',
   'profile',

@@ -22,6 +22,8 @@ const commands: Record<CommandName, () => Promise<Add>> = {
   wait: async () => (await import('./commands/wait.ts')).addWait,
   export: async () => (await import('./commands/export.ts')).addExport,
   import: async () => (await import('./commands/import.ts')).addImport,
+  users: async () => (await import('./commands/users.ts')).addUsers,
+  whoami: async () => (await import('./commands/whoami.ts')).addWhoami,
   health: async () => (await import('./commands/health.ts')).addHealth,
   keys: async () => (await import('./commands/keys.ts')).addKeys,
   profile: async () => (await import('./commands/profile.ts')).addProfile,

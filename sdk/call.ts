@@ -4,11 +4,12 @@ import type { Accepted, BatchAccepted } from './contract/ingest.ts';
 import type { Memory, SavedMemory } from './contract/memory.ts';
 import { type Operation, operations } from './contract/operations.ts';
 import type { Page } from './contract/page.ts';
+import type { ApiKey, UserPage } from './contract/project.ts';
 import type { SearchAnswer } from './contract/search.ts';
-import type { Health, IngestStatus } from './contract/status.ts';
+import type { Health, IngestStatus, IngestStatuses } from './contract/status.ts';
 import type { Deleted, Imported } from './contract/transfer.ts';
 import { AuthenticationError, MemoryServiceError } from './errors.ts';
-import { atLeast, type CallOptions, invalid, type Settings } from './options.ts';
+import { atLeast, type ConditionalOptions, invalid, type Settings } from './options.ts';
 import { withRetries } from './retry.ts';
 import { type ApiRequest, attempt, isObject, openTransport } from './transport.ts';
 
@@ -22,6 +23,7 @@ export type ResponseBodies = {
   deleteAll: Deleted;
   search: SearchAnswer;
   status: IngestStatus;
+  statusMany: IngestStatuses;
   'ingest.support': Accepted;
   'ingest.document': Accepted;
   'ingest.chat': Accepted;
@@ -29,6 +31,8 @@ export type ResponseBodies = {
   'ingest.batch': BatchAccepted;
   export: Page;
   import: Imported;
+  users: UserPage;
+  key: ApiKey;
   health: Health;
 };
 
@@ -40,9 +44,12 @@ const requiredFields: { [Name in keyof ResponseBodies]?: string } = {
   update: 'id',
   deleteAll: 'deleted',
   search: 'items',
+  statusMany: 'notFound',
   'ingest.batch': 'failed',
   export: 'nextCursor',
   import: 'failed',
+  users: 'nextCursor',
+  key: 'readOnly',
   health: 'status',
 };
 
@@ -56,7 +63,7 @@ type Input = {
 type Query = { [name: string]: unknown };
 
 /** Options that only the SDK itself uses. */
-type InnerOptions = CallOptions & { onRetry?: ApiRequest['onRetry'] };
+type InnerOptions = ConditionalOptions & { onRetry?: ApiRequest['onRetry'] };
 
 /** Calls an operation of the contract by its name. */
 export type Call = <Name extends keyof ResponseBodies>(
@@ -74,6 +81,8 @@ export function openCall(settings: Settings): Call {
   function requestOf(name: keyof ResponseBodies, input: Input, options: InnerOptions): ApiRequest {
     const operation: Operation = operations[name];
     const headers = headersOf(settings, operation, input, options);
+    // JSON.stringify makes null of a date that is none, and null clears a time.
+    for (const value of Object.values(input.body ?? {})) textOf(value);
     const body = JSON.stringify(input.body);
     if ('body' in input && body === undefined) throw invalid(`${unsendable}: request`);
     return {
@@ -83,7 +92,6 @@ export function openCall(settings: Settings): Call {
       headers,
       idempotencyKey: headers.get(names.idempotencyKey) || undefined,
       body,
-      success: operation.success,
       requiredField: requiredFields[name] ?? 'memoryId',
       timeoutMs: atLeast(1, 'timeoutMs', options.timeoutMs ?? settings.timeoutMs),
       signal: options.signal,
@@ -123,7 +131,7 @@ type Pair = [name: string, value: string];
 
 function pairsOf(query: Query): Pair[] {
   return Object.entries(query).flatMap(([name, value]) => {
-    if (value === undefined) return [];
+    if (value === undefined || (value === null && name === 'cursor')) return [];
     if (name !== 'metadata' || !isObject(value)) return [pairOf(name, value)];
     return Object.entries(value).map(([key, inner]) => pairOf(`${name}[${key}]`, inner));
   });
@@ -131,8 +139,14 @@ function pairsOf(query: Query): Pair[] {
 
 /** If a missing filter were left out, the call would match more than was meant. */
 function pairOf(name: string, value: unknown): Pair {
-  if (typeof (value ?? {}) === 'object') throw invalid(`${unsendable}: ${name}`);
-  return [name, String(value)];
+  const text = textOf(value);
+  if (typeof (text ?? {}) === 'object') throw invalid(`${unsendable}: ${name}`);
+  return [name, String(text)];
+}
+
+/** A date as text; throws for one that is none. */
+function textOf(value: unknown): unknown {
+  return value instanceof Date ? value.toISOString() : value;
 }
 
 /** An empty id, or dots, would make the path of another operation. */
@@ -142,13 +156,19 @@ function checkedId(id: unknown): string {
 }
 
 /** The SDK's headers; those of the caller win. */
-function headersOf(settings: Settings, operation: Operation, input: Input, options: CallOptions) {
+function headersOf(
+  settings: Settings,
+  operation: Operation,
+  input: Input,
+  options: ConditionalOptions,
+) {
   const all = new Headers({ Accept: 'application/json' });
-  const { idempotencyKey = randomKey() } = options;
+  const { idempotencyKey = randomKey(), ifVersion } = options;
   if (input.body !== undefined) all.set('Content-Type', 'application/json');
   if (operation.method !== 'GET' && idempotencyKey !== null) {
     all.set(names.idempotencyKey, idempotencyKey);
   }
+  if (ifVersion !== undefined) all.set(names.ifMatch, `"${ifVersion}"`);
   for (const [name, value] of Object.entries({ ...settings.headers, ...options.headers })) {
     all.set(name, value);
   }

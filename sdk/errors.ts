@@ -57,11 +57,17 @@ export class MemoryServiceError extends Error {
 /** The request or an option is wrong (400, 405, 415, or found before sending). See `details`. */
 export class InvalidRequestError extends MemoryServiceError {}
 
-/** The API key is missing or not accepted (401, or 403 from a proxy). */
+/** The API key is missing or not accepted (401). */
 export class AuthenticationError extends MemoryServiceError {}
+
+/** The API key may not do this: it is read-only, or bound to another user (403). */
+export class PermissionError extends MemoryServiceError {}
 
 /** No such memory in this project, or no such route (404). */
 export class NotFoundError extends MemoryServiceError {}
+
+/** The memory is at another version than `ifVersion` (412). Read it again, repeat the change. */
+export class PreconditionFailedError extends MemoryServiceError {}
 
 /** The body is over the server's limit (413). Split the text or the batch. */
 export class PayloadTooLargeError extends MemoryServiceError {}
@@ -127,7 +133,9 @@ for (const [name, { prototype }] of Object.entries({
   MemoryServiceError,
   InvalidRequestError,
   AuthenticationError,
+  PermissionError,
   NotFoundError,
+  PreconditionFailedError,
   PayloadTooLargeError,
   RateLimitError,
   ServerError,

@@ -15,6 +15,8 @@ export type {
 } from './contract/ingest.ts';
 export type {
   DeletedSince,
+  GivenMetadata,
+  GivenTime,
   Memory,
   MemoryStatus,
   MemoryType,
@@ -24,6 +26,7 @@ export type {
 } from './contract/memory.ts';
 export type { OperationName } from './contract/operations.ts';
 export type { ListQuery, Order, Page } from './contract/page.ts';
+export type { ApiKey, User, UserPage, UsersQuery } from './contract/project.ts';
 export type {
   ConversationData,
   DocumentData,
@@ -32,7 +35,7 @@ export type {
   TicketData,
 } from './contract/record-data.ts';
 export type { FoundMemory, SearchAnswer, SearchQuery } from './contract/search.ts';
-export type { Health, IngestStatus } from './contract/status.ts';
+export type { Health, IngestStatus, IngestStatuses } from './contract/status.ts';
 export type { JsonValue, Metadata } from './contract/text.ts';
 export type { MessagePart, TimelineEntry, ToolCall } from './contract/timeline.ts';
 export type {
@@ -51,12 +54,20 @@ export {
   MemoryServiceError,
   NotFoundError,
   PayloadTooLargeError,
+  PermissionError,
+  PreconditionFailedError,
   RateLimitError,
   ServerError,
   TimeoutError,
   WaitTimeoutError,
 } from './errors.ts';
 export type { Ingest } from './ingest.ts';
-export type { AttemptEvent, CallOptions, ClientOptions, FetchFunction } from './options.ts';
+export type {
+  AttemptEvent,
+  CallOptions,
+  ClientOptions,
+  ConditionalOptions,
+  FetchFunction,
+} from './options.ts';
 export type { PagePromise } from './pages.ts';
 export type { WaitOptions } from './poll.ts';

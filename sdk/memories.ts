@@ -8,8 +8,9 @@ import type {
   UpdateRequest,
 } from './contract/memory.ts';
 import type { ListQuery } from './contract/page.ts';
+import type { ApiKey, UserPage, UsersQuery } from './contract/project.ts';
 import type { SearchAnswer, SearchQuery } from './contract/search.ts';
-import type { IngestStatus } from './contract/status.ts';
+import type { IngestStatus, IngestStatuses } from './contract/status.ts';
 import type {
   DeleteAllQuery,
   Deleted,
@@ -17,12 +18,12 @@ import type {
   Imported,
   ImportRequest,
 } from './contract/transfer.ts';
-import type { CallOptions } from './options.ts';
+import type { CallOptions, ConditionalOptions } from './options.ts';
 import { type PagePromise, pagePromise } from './pages.ts';
 import { type WaitOptions, waitUntilComplete } from './poll.ts';
 
 /** Without a key of the caller, no stored response can be that of a memory deleted since. */
-type UnkeyedOptions = CallOptions & { idempotencyKey?: null | undefined };
+type Unkeyed = { idempotencyKey?: null | undefined };
 
 /** The operations on the memories of a project; `MemoryClient` extends it. */
 export class Memories {
@@ -33,19 +34,21 @@ export class Memories {
   }
 
   /**
-   * Saves a text for a user; it is `complete` at once. `content` has up to 65,536 characters,
-   * `metadata` up to 16 KiB as JSON. Safe to repeat with the same `idempotencyKey`; when the memory
-   * has been deleted since, the result is `{ id, memoryId, deleted: true }`.
+   * Saves a text for a user; it is `complete` at once. With a `source` and `externalId` that a memory
+   * of the user has, replaces that memory under its id. Safe to repeat with the same
+   * `idempotencyKey`; when the memory has been deleted since, the result is
+   * `{ id, memoryId, deleted: true }`.
    *
    * Errors: `InvalidRequestError`, `PayloadTooLargeError`, and those of every call:
-   * `AuthenticationError`, `RateLimitError`, `ServerError`, `ConnectionError`, `TimeoutError`,
+   * `AuthenticationError`, `PermissionError`, `RateLimitError`, `ServerError`, `ConnectionError`, `TimeoutError`,
    * `AbortError`.
    *
    * ```ts
    * const saved = await memory.save({ userId: 'u-1', content: 'Prefers dark mode' });
+   * await memory.save({ userId: 'u-1', content: 'Vegetarian', source: 'me', externalId: 'diet' });
    * ```
    */
-  save(request: SaveRequest, options?: UnkeyedOptions): ApiPromise<SavedMemory>;
+  save(request: SaveRequest, options?: CallOptions & Unkeyed): ApiPromise<SavedMemory>;
   save(request: SaveRequest, options?: CallOptions): ApiPromise<SavedMemory | DeletedSince>;
   save(request: SaveRequest, options?: CallOptions) {
     return this.#call('save', { body: request }, options);
@@ -53,7 +56,7 @@ export class Memories {
 
   /**
    * Lists a user's memories, newest first. `limit` is the size of a page, 1–100, default 20.
-   * `type`, `source`, `externalId` and `metadata` are filters, combined with AND.
+   * `type`, `source`, `externalId`, `metadata`, `from` and `to` are filters, combined with AND.
    * Errors: `InvalidRequestError` and those of every call.
    *
    * ```ts
@@ -92,31 +95,39 @@ export class Memories {
   }
 
   /**
-   * Replaces the content, and the metadata where it is given, each as a whole. Pending work on the
-   * memory is dropped: it is `complete`. Errors: `NotFoundError` and as for `save`.
+   * Replaces what is given, each as a whole; null clears a time, and what is left out stays. Pending
+   * work on the memory is dropped: it is `complete`. With `ifVersion` a change that another client
+   * made since is not overwritten. Errors: `NotFoundError`, `PreconditionFailedError` and as for
+   * `save`.
    *
    * ```ts
-   * await memory.update('mem_…', { content: 'Prefers light mode' });
+   * const { metadata, version } = await memory.get(id);
+   * await memory.update(id, { metadata: { ...metadata, seen: true } }, { ifVersion: version });
    * ```
    */
-  update(id: string, request: UpdateRequest, options?: UnkeyedOptions): ApiPromise<Memory>;
   update(
     id: string,
     request: UpdateRequest,
-    options?: CallOptions,
+    options?: ConditionalOptions & Unkeyed,
+  ): ApiPromise<Memory>;
+  update(
+    id: string,
+    request: UpdateRequest,
+    options?: ConditionalOptions,
   ): ApiPromise<Memory | DeletedSince>;
-  update(id: string, request: UpdateRequest, options?: CallOptions) {
+  update(id: string, request: UpdateRequest, options?: ConditionalOptions) {
     return this.#call('update', { id, body: request }, options);
   }
 
   /**
-   * Deletes a memory permanently. Errors: `NotFoundError` and those of every call.
+   * Deletes a memory permanently. Errors: `NotFoundError`, `PreconditionFailedError` and those of
+   * every call.
    *
    * ```ts
    * await memory.delete('mem_…');
    * ```
    */
-  delete(id: string, options?: CallOptions): ApiPromise<undefined> {
+  delete(id: string, options?: ConditionalOptions): ApiPromise<undefined> {
     return this.#call('delete', { id }, options);
   }
 
@@ -169,6 +180,41 @@ export class Memories {
    */
   status(id: string, options?: CallOptions): ApiPromise<IngestStatus> {
     return this.#call('status', { id }, options);
+  }
+
+  /**
+   * Returns the statuses of 1 to 1,000 memories, in the order asked; ids that no memory has are in
+   * `notFound`. Errors: `InvalidRequestError` and those of every call.
+   *
+   * ```ts
+   * const { items, notFound } = await memory.statusMany(['mem_…', 'mem_…']);
+   * ```
+   */
+  statusMany(memoryIds: string[], options?: CallOptions): ApiPromise<IngestStatuses> {
+    return this.#call('statusMany', { body: { memoryIds } }, options);
+  }
+
+  /**
+   * Lists the users that have memories, by their ids. `limit` is the size of a page, 1–100, default
+   * 20. Errors: `InvalidRequestError` and those of every call.
+   *
+   * ```ts
+   * for await (const { userId, memories } of memory.users()) console.log(userId, memories);
+   * ```
+   */
+  users(query: UsersQuery = {}, options?: CallOptions): PagePromise<UserPage> {
+    return pagePromise(this.#call, 'users', query, options);
+  }
+
+  /**
+   * Returns what the API key is. Errors: those of every call.
+   *
+   * ```ts
+   * const { project, userId, readOnly } = await memory.key();
+   * ```
+   */
+  key(options?: CallOptions): ApiPromise<ApiKey> {
+    return this.#call('key', {}, options);
   }
 
   /**

@@ -39,6 +39,12 @@ export type CallOptions = {
   headers?: Record<string, string> | undefined;
 };
 
+/** The last argument of methods that change one memory. */
+export type ConditionalOptions = CallOptions & {
+  /** Only where the memory is still at this `version`; else `PreconditionFailedError`. */
+  ifVersion?: number | undefined;
+};
+
 /** One finished attempt. */
 export type AttemptEvent = {
   operation: OperationName;

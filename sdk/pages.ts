@@ -1,20 +1,20 @@
 import type { ApiPromise } from './api-promise.ts';
-import type { Call } from './call.ts';
-import type { Memory } from './contract/memory.ts';
-import type { ListQuery, Page } from './contract/page.ts';
-import type { ExportQuery } from './contract/transfer.ts';
+import type { Call, ResponseBodies } from './call.ts';
+import type { Page } from './contract/page.ts';
+import type { UserPage } from './contract/project.ts';
 import type { CallOptions } from './options.ts';
 
-/** Await it for one page, or iterate over every memory of this page and all that follow. */
-export type PagePromise = ApiPromise<Page> & AsyncIterable<Memory>;
+/** Await it for one page, or iterate over every item of this page and all that follow. */
+export type PagePromise<P extends Page | UserPage = Page> = ApiPromise<P> &
+  AsyncIterable<P['items'][number]>;
 
 /** Calls an operation whose results come in pages. */
-export function pagePromise(
+export function pagePromise<Name extends 'list' | 'export' | 'users'>(
   call: Call,
-  name: 'list' | 'export',
-  query: ListQuery | ExportQuery,
+  name: Name,
+  query: { [name: string]: unknown },
   options: CallOptions | undefined,
-): PagePromise {
+): PagePromise<ResponseBodies[Name]> {
   const fetchPage = (cursor: string) => call(name, { query: { ...query, cursor } }, options);
   const first = call(name, { query }, options);
   // The caller may start iterating later, and gets a failure then.
@@ -22,7 +22,10 @@ export function pagePromise(
   return Object.assign(first, { [Symbol.asyncIterator]: () => walk(first, fetchPage) });
 }
 
-async function* walk(first: Promise<Page>, fetchPage: (cursor: string) => Promise<Page>) {
+async function* walk<P extends Page | UserPage>(
+  first: Promise<P>,
+  fetchPage: (cursor: string) => Promise<P>,
+): AsyncGenerator<P['items'][number]> {
   let { items, nextCursor } = await first;
   yield* items;
   while (nextCursor !== null) {

@@ -7,6 +7,8 @@ import {
   type MemoryServiceError,
   NotFoundError,
   PayloadTooLargeError,
+  PermissionError,
+  PreconditionFailedError,
   RateLimitError,
   ServerError,
   TimeoutError,
@@ -22,12 +24,13 @@ type Status = (typeof errorTable)[ErrorCode]['status'];
  */
 const classes: Record<number, ErrorClass | undefined> = {
   401: AuthenticationError,
-  403: AuthenticationError,
+  403: PermissionError,
   404: NotFoundError,
   408: TimeoutError,
+  412: PreconditionFailedError,
   413: PayloadTooLargeError,
   429: RateLimitError,
-} satisfies Record<Exclude<Status, 400 | 405 | 412 | 415 | 500 | 503> | 408, ErrorClass>;
+} satisfies Record<Exclude<Status, 400 | 405 | 415 | 500 | 503> | 408, ErrorClass>;
 
 /**
  * The error that an unexpected response means. The status decides the class, so that a proxy's page

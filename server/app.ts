@@ -13,6 +13,8 @@ import { ingest } from './http/ingest.ts';
 import { memories } from './http/memories.ts';
 import { noSuchRoute, unknownRoutes } from './http/not-found.ts';
 import { openapi } from './http/openapi.ts';
+import { project } from './http/project.ts';
+import { statuses } from './http/statuses.ts';
 import { createTrace, type Trace } from './http/trace.ts';
 import { transfer } from './http/transfer.ts';
 import { newRequestId } from './ids.ts';
@@ -92,6 +94,8 @@ export function createApp(services: Services) {
     .use(health(services))
     .use(openapi(services.version))
     .use(memories(auth, routes))
+    .use(statuses(auth, routes))
+    .use(project(auth, routes))
     .use(ingest(auth, routes))
     .use(transfer(auth, routes))
     .use(unknownRoutes(auth));

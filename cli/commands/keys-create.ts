@@ -11,7 +11,7 @@ import { addExamples } from '../command-metadata.ts';
 import type { GlobalOptions, Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withAdmin } from '../database.ts';
 import { usageError } from '../errors.ts';
-import { expiresOption } from '../options.ts';
+import { expiresOption, needUser, userOptionFor } from '../options.ts';
 import { printResult, resilientOutput } from '../terminal/output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
@@ -21,6 +21,8 @@ export function addCreate(group: Parent, term: Terminal): void {
     .command('create')
     .description('Make an API key. It is printed once; only --save stores it.')
     .option('--name <name>', 'what it is for', 'unnamed')
+    .option('--read-only', 'it cannot write')
+    .addOption(userOptionFor('bound to this user: it sees and writes nothing of others'))
     .addOption(expiresOption)
     .option('--save', 'store it in the profile: this command line uses it from now on')
     .addOption(databaseOption)
@@ -41,12 +43,15 @@ export function addCreate(group: Parent, term: Terminal): void {
   });
   addExamples(command, [
     'memory keys create --name my-app --expires 90d',
+    'memory keys create --read-only --user ada',
     'memory keys create --save',
   ]);
 }
 
 type Options = GlobalOptions & {
   name: string;
+  readOnly?: true | undefined;
+  user?: string | undefined;
   expires?: number | undefined;
   database?: string | undefined;
 };
@@ -58,7 +63,9 @@ const howToUse =
 async function createKey(term: Terminal, options: Options) {
   const { json, name, project = defaultProject, expires, database } = options;
   const expiresAt = expires === undefined ? null : term.now() + expires;
-  const create = { name, project, expiresAt };
+  const userId = options.user === undefined ? null : needUser(options.user);
+  const readOnly = options.readOnly ?? false;
+  const create = { name, project, userId, readOnly, expiresAt };
   const { made, projects } = await withAdmin(
     term,
     database,
@@ -74,13 +81,19 @@ async function createKey(term: Terminal, options: Options) {
   );
   const expiry = expiresAt === null ? null : new Date(expiresAt).toISOString();
   const out = resilientOutput(term);
-  await printResult(out.term, json, { ...made, expiresAt: expiry }, made.key);
+  await printResult(out.term, json, { ...made, userId, readOnly, expiresAt: expiry }, made.key);
   const of = `${projects.includes(project) ? 'project' : 'a new project'} ${project}`;
   const until = expiry === null ? 'It does not expire.' : `It expires on ${expiry}.`;
-  if (!json || out.hasFailed()) await note(term, `Key ${made.id} of ${of}. ${until}`);
+  if (!json || out.hasFailed())
+    await note(term, `Key ${made.id} of ${of}${kindOf(create)}. ${until}`);
   const flag = database === undefined ? '' : ` --database ${quoted(database)}`;
   const revoke = `It could not be printed. As it is shown only once: memory keys revoke ${made.id}${flag}`;
   return { key: made.key, out, revoke };
+}
+
+/** What the key may not do, in words. */
+function kindOf({ userId, readOnly }: { userId: string | null; readOnly: boolean }): string {
+  return (readOnly ? ', read-only' : '') + (userId === null ? '' : `, bound to ${userId}`);
 }
 
 /** The profile may be about a service elsewhere, whose key must not be lost to one made here. */

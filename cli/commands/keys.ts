@@ -47,6 +47,8 @@ type KeyRow = {
   project: string;
   prefix: string;
   lastFour: string;
+  userId: string | null;
+  readOnly: boolean;
   createdAt: string;
   expiresAt: string | null;
   lastUsedAt: string | null;
@@ -65,6 +67,17 @@ function columnsAt(term: Terminal): Column<KeyRow>[] {
       value: ({ project }) => project,
       shown: ({ project }) => cut(project, projectWidth),
       hiddenWhen: ({ project }) => project === 'default',
+    },
+    {
+      title: 'USER',
+      value: ({ userId }) => userId ?? '',
+      shown: ({ userId }) => cut(userId ?? '', projectWidth),
+      hiddenWhen: ({ userId }) => userId === null,
+    },
+    {
+      title: 'WRITES',
+      value: ({ readOnly }) => (readOnly ? 'no' : 'yes'),
+      hiddenWhen: ({ readOnly }) => !readOnly,
     },
     { title: 'KEY', value: ({ prefix, lastFour }) => `${prefix}…${lastFour}`, dropped: 3 },
     {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { limits } from './limits.ts';
-import { MemoryType } from './memory.ts';
-import { Text } from './text.ts';
+import { type GivenTime, MemoryType } from './memory.ts';
+import { PointInTime, Text } from './text.ts';
 
 const max = limits.nameCharacters;
 
@@ -12,8 +12,22 @@ const max = limits.nameCharacters;
  */
 export const filterFields = {
   type: Type.Optional(MemoryType),
-  source: Type.Optional(Text({ max, description: 'The system that the record came from.' })),
+  source: Type.Optional(Text({ max, description: 'The system that the memory came from.' })),
   externalId: Type.Optional(Text({ max, description: 'Its id in that system.' })),
+  from: Type.Optional(
+    Type.Unsafe<string>({
+      ...PointInTime,
+      description:
+        "Only memories whose time is not before this. A memory's time is `occurredAt`, else " +
+        '`createdAt`.',
+    }),
+  ),
+  to: Type.Optional(
+    Type.Unsafe<string>({
+      ...PointInTime,
+      description: 'Only memories whose time is before this.',
+    }),
+  ),
   metadata: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       description:
@@ -26,8 +40,15 @@ export const filterFields = {
 
 /** The same, as a program writes it. */
 export type FilterFields = {
-  type?: MemoryType;
-  source?: string;
-  externalId?: string;
-  metadata?: Record<string, string | number | boolean>;
+  type?: MemoryType | undefined;
+  /** The system that the memory came from. */
+  source?: string | undefined;
+  /** Its id in that system. */
+  externalId?: string | undefined;
+  /** Only memories whose time (`occurredAt`, else `createdAt`) is not before this. */
+  from?: GivenTime | undefined;
+  /** Only memories whose time is before this. */
+  to?: GivenTime | undefined;
+  /** Top-level keys; an array matches by any of its elements. */
+  metadata?: Record<string, string | number | boolean> | undefined;
 };

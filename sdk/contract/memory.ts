@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { limits } from './limits.ts';
-import { Metadata, OpenEnum, Text } from './text.ts';
+import { Metadata, OpenEnum, PointInTime, Text } from './text.ts';
 
 const types = ['memory', 'ticket', 'document', 'conversation', 'event', 'profile'] as const;
 const typeDescription = '`memory` was saved directly; the others were ingested as such a record.';
@@ -43,7 +43,8 @@ export const Time = Type.String({
 export const UserId = Text({
   title: 'UserId',
   max: limits.nameCharacters,
-  description: 'The user that the memory belongs to.',
+  description:
+    'The user that the memory belongs to. May be left out with an API key that is bound to a user.',
   examples: ['u-1'],
 });
 
@@ -54,10 +55,10 @@ export const memoryFields = {
   metadata: Metadata,
   type: OpenEnum(types, typeDescription),
   source: Type.Union([Type.String(), Type.Null()], {
-    description: 'The system that an ingested record came from.',
+    description: 'The system that the memory came from.',
   }),
   externalId: Type.Union([Type.String(), Type.Null()], {
-    description: 'The id of the record in that system. Identifies the memory, with `source`.',
+    description: 'Its id in that system. Identifies the memory of the user, with `source`.',
   }),
   status: CurrentStatus,
   version: Type.Integer({
@@ -65,10 +66,10 @@ export const memoryFields = {
     description: 'Counts the changes of content, metadata, occurredAt and expiresAt, from 1.',
   }),
   occurredAt: Type.Union([Time, Type.Null()], {
-    description: 'When that of which the memory tells happened, where the caller knows.',
+    description: 'When what the memory is about happened, where the caller knows.',
   }),
   expiresAt: Type.Union([Time, Type.Null()], {
-    description: 'From then on the memory is nowhere to be found.',
+    description: 'From then on the memory no longer exists.',
   }),
   createdAt: Time,
   updatedAt: Time,
@@ -134,23 +135,101 @@ export type DeletedSince = Static<typeof DeletedSince>;
 
 const Content = Text({ max: limits.contentCharacters, description: 'The text to remember.' });
 
+const occurredAt = {
+  description: 'When what the memory is about happened. A date alone means midnight UTC.',
+};
+const expiresAt = {
+  description: 'From then on the memory no longer exists. A date alone means midnight UTC.',
+};
+
 export const SaveRequest = Type.Object(
-  { userId: UserId, content: Content, metadata: Type.Optional(Metadata) },
+  {
+    userId: UserId,
+    content: Content,
+    metadata: Type.Optional(Metadata),
+    source: Type.Optional(
+      Text({ max: limits.nameCharacters, description: 'The system that the memory comes from.' }),
+    ),
+    externalId: Type.Optional(
+      Text({
+        max: limits.nameCharacters,
+        description: 'Its id there. The same pair again replaces the memory of that user.',
+      }),
+    ),
+    occurredAt: Type.Optional(Type.Unsafe<string>({ ...PointInTime, ...occurredAt })),
+    expiresAt: Type.Optional(Type.Unsafe<string>({ ...PointInTime, ...expiresAt })),
+  },
   {
     title: 'SaveRequest',
     additionalProperties: false,
-    examples: [{ userId: 'u-1', content: 'Prefers dark mode', metadata: { source: 'chat' } }],
+    examples: [
+      { userId: 'u-1', content: 'Prefers dark mode', metadata: { source: 'chat' } },
+      {
+        userId: 'u-1',
+        content: 'Is vegetarian',
+        source: 'agent',
+        externalId: 'diet',
+        occurredAt: '2026-05-08T13:56:07Z',
+        expiresAt: '2096-05-08T13:56:07Z',
+      },
+    ],
   },
 );
-export type SaveRequest = Static<typeof SaveRequest>;
+export type SaveRequest = {
+  /** The user that the memory belongs to: 1 to 256 characters. */
+  userId: string;
+  /** The text to remember: 1 to 65,536 characters. */
+  content: string;
+  /** Free-form keys; up to 16 KiB as JSON. */
+  metadata?: GivenMetadata | undefined;
+  /** The system that the memory comes from. */
+  source?: string | undefined;
+  /** Its id there. The same pair again replaces the memory of that user. */
+  externalId?: string | undefined;
+  /** When what the memory is about happened. */
+  occurredAt?: GivenTime | undefined;
+  /** From then on the memory no longer exists. */
+  expiresAt?: GivenTime | undefined;
+};
 
-/** Content is replaced as a whole; metadata too where it is given, else it stays. */
+/** What is given is replaced as a whole; what is left out stays. */
 export const UpdateRequest = Type.Object(
-  { content: Content, metadata: Type.Optional(Metadata) },
+  {
+    content: Type.Optional(Content),
+    metadata: Type.Optional(Metadata),
+    occurredAt: Type.Optional(
+      Type.Union([PointInTime, Type.Null()], {
+        description: `${occurredAt.description} Null clears it.`,
+      }),
+    ),
+    expiresAt: Type.Optional(
+      Type.Union([PointInTime, Type.Null()], {
+        description: `${expiresAt.description} Null clears it.`,
+      }),
+    ),
+  },
   {
     title: 'UpdateRequest',
+    description: 'At least one field. What is given is replaced as a whole; the rest stays.',
     additionalProperties: false,
-    examples: [{ content: 'Prefers dark mode, but not at noon' }],
+    minProperties: 1,
+    examples: [
+      { content: 'Prefers dark mode, but not at noon' },
+      { metadata: { source: 'chat' }, occurredAt: '2026-05-08T13:56:07Z', expiresAt: null },
+    ],
   },
 );
-export type UpdateRequest = Static<typeof UpdateRequest>;
+export type UpdateRequest = {
+  content?: string | undefined;
+  metadata?: GivenMetadata | undefined;
+  /** Null clears it. */
+  occurredAt?: GivenTime | null | undefined;
+  /** Null clears it. */
+  expiresAt?: GivenTime | null | undefined;
+};
+
+/** A time that a program gives: RFC 3339, a date (midnight UTC), or a `Date`. */
+export type GivenTime = string | Date;
+
+/** What serializes to a JSON object. Not `Metadata`, which no `interface` is assignable to. */
+export type GivenMetadata = object;

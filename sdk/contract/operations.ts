@@ -3,7 +3,7 @@
  * (`client.ingest.support`), the command (`memory ingest support`), the OpenAPI operationId.
  */
 export const operations = {
-  save: { method: 'POST', path: '/v1/memories', success: 201 },
+  save: { method: 'POST', path: '/v1/memories', success: 201, replaced: 200 },
   list: { method: 'GET', path: '/v1/memories', success: 200 },
   get: { method: 'GET', path: '/v1/memories/:id', success: 200 },
   update: { method: 'PATCH', path: '/v1/memories/:id', success: 200 },
@@ -11,6 +11,7 @@ export const operations = {
   deleteAll: { method: 'DELETE', path: '/v1/memories', success: 200 },
   search: { method: 'GET', path: '/v1/memories/search', success: 200 },
   status: { method: 'GET', path: '/v1/memories/:id/status', success: 200 },
+  statusMany: { method: 'POST', path: '/v1/memories/status', success: 200, reads: true },
   'ingest.support': { method: 'POST', path: '/v1/ingest/support', success: 202 },
   'ingest.document': { method: 'POST', path: '/v1/ingest/document', success: 202 },
   'ingest.chat': { method: 'POST', path: '/v1/ingest/chat', success: 202 },
@@ -18,6 +19,8 @@ export const operations = {
   'ingest.batch': { method: 'POST', path: '/v1/ingest/batch', success: 202 },
   export: { method: 'GET', path: '/v1/export', success: 200 },
   import: { method: 'POST', path: '/v1/import', success: 200 },
+  users: { method: 'GET', path: '/v1/users', success: 200 },
+  key: { method: 'GET', path: '/v1/key', success: 200 },
   health: { method: 'GET', path: '/health', success: 200 },
 } as const satisfies Record<string, Operation>;
 
@@ -26,6 +29,10 @@ export type Operation = {
   /** With `:name` for a path parameter. */
   path: string;
   success: 200 | 201 | 202 | 204;
+  /** The status where something that exists was replaced. */
+  replaced?: 200;
+  /** It changes nothing, although its method is not GET. */
+  reads?: true;
 };
 
 export type OperationName = keyof typeof operations;

@@ -32,7 +32,15 @@ export const ListQuery = Type.Object(
   },
   { additionalProperties: false },
 );
-export type ListQuery = Omit<Static<typeof ListQuery>, keyof FilterFields> & FilterFields;
+export type ListQuery = {
+  userId: string;
+  /** The largest number of memories in the page: 1 to 100, default 20. */
+  limit?: number | undefined;
+  /** `nextCursor` of the previous page, with the same user, order and filters; null begins. */
+  cursor?: string | null | undefined;
+  /** By time of creation; default `desc`, newest first. */
+  order?: Order | undefined;
+} & FilterFields;
 
 /** One page. `nextCursor` is null at the end, and only there. */
 export const Page = Type.Object(

@@ -27,7 +27,13 @@ export const SearchQuery = Type.Object(
   },
   { additionalProperties: false },
 );
-export type SearchQuery = Omit<Static<typeof SearchQuery>, keyof FilterFields> & FilterFields;
+export type SearchQuery = {
+  userId: string;
+  /** Words or a question: 1 to 1,000 characters. */
+  query: string;
+  /** The largest number of memories in the response: 1 to 100, default 10. */
+  limit?: number | undefined;
+} & FilterFields;
 
 const exampleFound = { ...exampleMemory, score: 4.21, snippet: 'Prefers «dark» «mode»' };
 

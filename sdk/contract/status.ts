@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { limits } from './limits.ts';
 import { CurrentStatus, exampleMemory, MemoryId, Time } from './memory.ts';
-import { OpenEnum } from './text.ts';
+import { OpenEnum, Text } from './text.ts';
 
 /** The progress of the work on a memory. */
 export const IngestStatus = Type.Object(
@@ -34,6 +35,36 @@ export const IngestStatus = Type.Object(
   },
 );
 export type IngestStatus = Static<typeof IngestStatus>;
+
+/** Which memories' statuses to read. */
+export const StatusesRequest = Type.Object(
+  {
+    memoryIds: Type.Array(Text({ max: limits.nameCharacters }), {
+      minItems: 1,
+      maxItems: limits.batchItems,
+    }),
+  },
+  {
+    title: 'StatusesRequest',
+    additionalProperties: false,
+    examples: [{ memoryIds: [exampleMemory.id, 'mem_unknown'] }],
+  },
+);
+export type StatusesRequest = { memoryIds: string[] };
+
+/** The statuses of many memories, in the order asked. */
+export const IngestStatuses = Type.Object(
+  {
+    items: Type.Array(IngestStatus),
+    notFound: Type.Array(Type.String(), { description: 'The ids that no memory has.' }),
+  },
+  {
+    title: 'IngestStatuses',
+    description: 'The progress of the work on many memories, in the order asked.',
+    examples: [{ items: IngestStatus.examples, notFound: ['mem_unknown'] }],
+  },
+);
+export type IngestStatuses = Static<typeof IngestStatuses>;
 
 const healthy = {
   status: 'ok',

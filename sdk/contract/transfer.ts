@@ -39,7 +39,13 @@ export const ExportQuery = Type.Object(
   },
   { additionalProperties: false },
 );
-export type ExportQuery = Static<typeof ExportQuery>;
+export type ExportQuery = {
+  userId?: string;
+  /** The largest number of memories in the page: 1 to 1,000, the default. */
+  limit?: number | undefined;
+  /** `nextCursor` of the previous page, with the same user; null begins. */
+  cursor?: string | null | undefined;
+};
 
 const Name = Text({ max: limits.nameCharacters });
 const Nullable = Type.Union([Name, Type.Null()]);

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 import type { Authenticator, Caller } from './authenticate.ts';
 import { createProjectLimit } from './rate-limit.ts';
+import type { ResponseHead } from './response.ts';
 
 /** About as long as a restart takes. */
 const retryAfterSeconds = 5;
@@ -11,9 +12,9 @@ const retryAfterSeconds = 5;
 export type Auth = ReturnType<typeof createAuth>;
 
 /**
- * Authentication and rate limit of every route under /v1, both before the body is read. It is
- * attached to the routes themselves and does not compare paths, because the router and a comparison
- * of ours can read the path of a crafted request differently.
+ * Authentication and rate limit of every route under /v1, both before the body is read. The plugins
+ * are attached to the routes themselves and do not compare paths, because the router and a
+ * comparison of ours can read the path of a crafted request differently.
  */
 export function createAuth(options: {
   authenticator: Authenticator;
@@ -24,15 +25,38 @@ export function createAuth(options: {
 }) {
   const { authenticator, addressOf, unavailableReason } = options;
   const limit = createProjectLimit(options.rateLimit, options.clock);
-  return new Elysia({ name: 'auth' }).derive(
-    { as: 'scoped' },
-    async function authorize({ request, set }): Promise<{ caller: Caller }> {
-      const reason = unavailableReason();
-      if (reason !== null) throw new ServiceError('unavailable', reason, { retryAfterSeconds });
-      const header = request.headers.get(headerNames.authorization);
-      const caller = await authenticator.authenticate(header, () => addressOf(request));
-      limit(caller, set.headers);
-      return { caller };
-    },
-  );
+
+  async function authorize(request: Request, headers: ResponseHead['headers']): Promise<Caller> {
+    const reason = unavailableReason();
+    if (reason !== null) throw new ServiceError('unavailable', reason, { retryAfterSeconds });
+    const header = request.headers.get(headerNames.authorization);
+    const caller = await authenticator.authenticate(header, () => addressOf(request));
+    limit(caller, headers);
+    return caller;
+  }
+
+  return {
+    /** For routes whose method says whether they write: GET and HEAD do not. */
+    byMethod: new Elysia({ name: 'auth' }).derive(
+      { as: 'scoped' },
+      async ({ request, set }): Promise<{ caller: Caller }> => {
+        const caller = await authorize(request, set.headers);
+        if (caller.readOnly && !reads.has(request.method)) throw readOnlyKey();
+        return { caller };
+      },
+    ),
+    /** For routes that change nothing, whatever their method. */
+    reading: new Elysia({ name: 'auth-reading' }).derive(
+      { as: 'scoped' },
+      async ({ request, set }): Promise<{ caller: Caller }> => ({
+        caller: await authorize(request, set.headers),
+      }),
+    ),
+  };
+}
+
+const reads: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+function readOnlyKey(): ServiceError {
+  return new ServiceError('forbidden', 'this API key is read-only');
 }

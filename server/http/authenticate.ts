@@ -3,8 +3,18 @@ import { hashKey } from '../keys.ts';
 import type { Storage, StoredKey } from '../storage/storage.ts';
 import { createRateLimit } from './rate-limit.ts';
 
-/** The project of the API key, and what the log may show of the key. */
-export type Caller = { projectId: number; project: string; keyLastFour: string };
+/** What is known of the API key that a request came with. */
+export type Caller = {
+  projectId: number;
+  project: string;
+  keyName: string;
+  /** What the log may show of the key. */
+  keyLastFour: string;
+  /** The user that the key is bound to, or null for all of the project. */
+  userId: string | null;
+  readOnly: boolean;
+  expiresAt: number | null;
+};
 
 export type Authenticator = {
   /**
@@ -53,8 +63,7 @@ export function createAuthenticator(options: {
     const hash = hashKey(token);
     // Comparing hashes is safe: the time it takes reveals nothing about the key.
     if (fixed !== null && hash === fixedHash) {
-      const { projectId } = fixed;
-      const caller = { projectId, project: 'default', keyLastFour: token.slice(-4) };
+      const caller = fixedCaller(fixed.projectId, token);
       return accept(keep(header, { caller, key: null, at }), addressOf);
     }
     return storage.findKey(hash).then((key) => {
@@ -96,8 +105,15 @@ export function createAuthenticator(options: {
   return { authenticate, flushKeyUsage };
 }
 
-function callerOf({ projectId, project, lastFour }: StoredKey): Caller {
-  return { projectId, project, keyLastFour: lastFour };
+function callerOf(key: StoredKey): Caller {
+  const { projectId, project, name, lastFour, userId, readOnly, expiresAt } = key;
+  return { projectId, project, keyName: name, keyLastFour: lastFour, userId, readOnly, expiresAt };
+}
+
+function fixedCaller(projectId: number, key: string): Caller {
+  const about = { keyName: 'MEMORY_API_KEY', keyLastFour: key.slice(-4) };
+  const kind = { userId: null, readOnly: false, expiresAt: null };
+  return { projectId, project: 'default', ...about, ...kind };
 }
 
 function bearerToken(header: string): string | null {

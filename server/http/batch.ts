@@ -1,8 +1,11 @@
 import { Type } from '@sinclair/typebox';
 import { limits } from '../../sdk/contract/limits.ts';
-import { sentence, type Validator, validator } from '../../sdk/contract/validate.ts';
+import { type Validator, validator } from '../../sdk/contract/validate.ts';
+import { ServiceError } from '../errors.ts';
 import { mapYielding } from '../event-loop.ts';
 import type { ItemFailure } from '../storage/storage.ts';
+import type { Caller } from './authenticate.ts';
+import { withBoundUser } from './bound-user.ts';
 import { parse } from './parse.ts';
 
 /* Bodies of many items, which are validated one by one: invalid ones fail alone. */
@@ -24,22 +27,24 @@ export const validateBatchBody = validator(
 
 /**
  * Validates the items one by one and converts the valid ones, yielding to the event loop where that
- * takes long. Throws `invalid_request` where the batch body itself is invalid.
+ * takes long. An item of another user than the key's fails as `forbidden`. Throws `invalid_request` where the batch body itself is invalid.
  */
 export async function validateItems<Item, T>(
   body: unknown,
+  caller: Caller,
   validate: Validator,
   convert: (item: Item) => T,
 ): Promise<ValidatedItems<T>> {
   const { items } = parse<{ items: unknown[] }>(validateBatchBody, body);
   const validated: ValidatedItems<T> = { valid: [], indexes: [], failed: [] };
   await mapYielding(items, (item, index) => {
-    const [error] = validate(item);
-    if (error === undefined) {
-      validated.valid.push(convert(item as Item));
+    try {
+      const bound = withBoundUser(item, caller);
+      validated.valid.push(convert(parse<Item>(validate, bound)));
       validated.indexes.push(index);
-    } else {
-      validated.failed.push({ index, error: 'invalid_request', message: sentence(error) });
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      validated.failed.push({ index, error: error.code, message: error.message });
     }
   });
   return validated;

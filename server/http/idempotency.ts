@@ -2,18 +2,20 @@ import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { limits } from '../../sdk/contract/limits.ts';
 import { mapYielding } from '../event-loop.ts';
 import type { Idempotency } from '../storage/storage.ts';
+import type { Caller } from './authenticate.ts';
 import { badRequest } from './parse.ts';
 
 const pattern = new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyCharacters}}$`);
 
 /**
  * The idempotency key of a request and a fingerprint of what it asks for; null without the header.
- * The fingerprint covers method, path and the JSON as it was sent: whatever the order of keys, and
- * before defaults, so that a default added later turns no retry into a mismatch. Throws
- * `invalid_request`.
+ * The fingerprint covers method, path, `If-Match` and the JSON as it was sent: whatever the order
+ * of keys, and before defaults, so that a default added later turns no retry into a mismatch.
+ * Throws `invalid_request`.
  */
 export async function readIdempotency(
   request: Request,
+  { userId }: Caller,
   body?: unknown,
 ): Promise<Idempotency | null> {
   const key = request.headers.get(headerNames.idempotencyKey);
@@ -25,9 +27,11 @@ export async function readIdempotency(
   const { pathname, search } = new URL(request.url);
   const hash = createHash();
   hash.add(`${request.method} ${pathname}${search}\n`);
+  const ifMatch = request.headers.get(headerNames.ifMatch);
+  if (ifMatch !== null) hash.add(`If-Match: ${ifMatch}\n`);
   if (isBatch(body)) await mapYielding(body.items, (item) => addValue(hash, item));
   else if (body !== undefined) addValue(hash, body);
-  return { scope: '', key, fingerprint: hash.digest() };
+  return { scope: userId ?? '', key, fingerprint: hash.digest() };
 }
 
 /** Whether the body is a list of items, each of which can be hashed in a step of its own. */

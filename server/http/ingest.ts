@@ -20,6 +20,7 @@ import type { Auth } from './auth.ts';
 import type { Caller } from './authenticate.ts';
 import { validateItems } from './batch.ts';
 import { bodyUnread } from './body.ts';
+import { withBoundUser, writeBy } from './bound-user.ts';
 import { readIdempotency } from './idempotency.ts';
 import { parse } from './parse.ts';
 import { readNoQuery } from './query.ts';
@@ -44,10 +45,9 @@ export function ingest(auth: Auth, services: RouteServices) {
     records: NewMemory[],
     batch: Batch | null,
   ) {
-    const idempotency = await readIdempotency(request, body);
+    const idempotency = await readIdempotency(request, caller, body);
     const result = await storage.acceptRecords({
-      projectId: caller.projectId,
-      at: now(),
+      ...writeBy(caller, now()),
       records,
       batch,
       idempotency,
@@ -60,7 +60,7 @@ export function ingest(auth: Auth, services: RouteServices) {
   function endpoint(validate: Validator, type?: RecordType) {
     return async ({ request, caller, set }: Context) => {
       const body = await readBody(request, caller);
-      const parsed = parse<IngestRecord>(validate, body);
+      const parsed = parse<IngestRecord>(validate, withBoundUser(body, caller));
       const fields = isMessagesRequest(parsed) ? conversationOf(parsed) : parsed;
       const record = (type === undefined ? fields : { ...fields, type }) as IngestRecord;
       const records = [renderRecord(record, newId())];
@@ -73,7 +73,7 @@ export function ingest(auth: Auth, services: RouteServices) {
 
   async function batch({ request, caller, set }: Context) {
     const body = await readBody(request, caller);
-    const validated = await validateItems(body, validateRecord, (item: IngestRecord) =>
+    const validated = await validateItems(body, caller, validateRecord, (item: IngestRecord) =>
       renderRecord(item, newId()),
     );
     const { valid: records, indexes, failed } = validated;
@@ -83,7 +83,7 @@ export function ingest(auth: Auth, services: RouteServices) {
   }
 
   return new Elysia({ prefix: '/v1/ingest' })
-    .use(auth)
+    .use(auth.byMethod)
     .post('', endpoint(validateRecord), bodyUnread)
     .post('/support', endpoint(validateSupport, 'ticket'), bodyUnread)
     .post('/document', endpoint(validateDocument, 'document'), bodyUnread)

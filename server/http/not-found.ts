@@ -18,7 +18,10 @@ export function unknownRoutes(auth: Auth) {
   const reject = ({ request }: { request: Request }) => {
     throw noSuchRoute(request);
   };
-  return new Elysia().use(auth).all('/v1', reject, bodyUnread).all('/v1/*', reject, bodyUnread);
+  return new Elysia()
+    .use(auth.reading)
+    .all('/v1', reject, bodyUnread)
+    .all('/v1/*', reject, bodyUnread);
 }
 
 /** 404, or 405 where the path exists with another method. */

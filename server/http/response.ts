@@ -1,5 +1,6 @@
 import { headers } from '../../sdk/contract/headers.ts';
 import type { ItemsJson, WriteResult } from '../storage/storage.ts';
+import { etagOf } from './conditions.ts';
 
 /**
  * The part of Elysia's context that a response is written to. A handler destructures what it uses
@@ -42,7 +43,7 @@ export function sendResult(
   if (request.headers.has(headers.idempotencyKey)) {
     set.headers[headers.idempotencyStatus] = replayed ? 'replayed' : 'created';
   }
-  if (response.version !== null) set.headers.etag = `"${response.version}"`;
+  if (response.version !== null) set.headers.etag = etagOf(response.version);
   if (response.body !== '') return sendJson(set, response.status, response.body);
   set.status = response.status;
   return null;

@@ -8,6 +8,7 @@ import type * as stored from '../storage/storage.ts';
 import type { Auth } from './auth.ts';
 import { validateItems } from './batch.ts';
 import { bodyUnread } from './body.ts';
+import { readBy, withBoundUser, writeBy } from './bound-user.ts';
 import { readCursor, writeCursor } from './cursor.ts';
 import { readIdempotency } from './idempotency.ts';
 import { parse } from './parse.ts';
@@ -21,18 +22,17 @@ const validateItem = validator(ImportedMemory);
 /** Erasing a user, and exporting and importing memories unchanged. */
 export function transfer(auth: Auth, { storage, tasks, now, config, bodies }: RouteServices) {
   return new Elysia({ prefix: '/v1' })
-    .use(auth)
+    .use(auth.byMethod)
 
     .delete(
       '/memories',
       async ({ request, caller, set }) => {
-        const query = readQuery(request.url);
+        const query = withBoundUser(readQuery(request.url), caller);
         const { userId } = parse<DeleteAllQuery>(validateDeleteAll, query);
         const result = await storage.eraseUser({
-          projectId: caller.projectId,
-          at: now(),
+          ...writeBy(caller, now()),
           userId,
-          idempotency: await readIdempotency(request),
+          idempotency: await readIdempotency(request, caller),
         });
         return sendResult(set, request, result);
       },
@@ -40,13 +40,15 @@ export function transfer(auth: Auth, { storage, tasks, now, config, bodies }: Ro
     )
 
     .get('/export', async ({ request, caller, set }) => {
-      const query = parse<ExportQuery>(validateExport, withLimit(readQuery(request.url)));
+      const query = parse<ExportQuery>(
+        validateExport,
+        withLimit(withBoundUser(readQuery(request.url), caller)),
+      );
       const { userId, cursor, limit = limits.exportItems } = query;
       const list = ['export', userId ?? ''];
-      const after = cursor === undefined ? null : readCursor(cursor, list);
-      const { projectId } = caller;
+      const after = cursor == null ? null : readCursor(cursor, list);
       const onlyUserId = userId ?? null;
-      const read = { projectId, now: now(), onlyUserId, after, limit };
+      const read = { ...readBy(caller, now()), onlyUserId, after, limit };
       const { items, next } = await storage.exportMemories(read);
       return sendPage(set, items, next === null ? null : writeCursor(next, list));
     })
@@ -56,11 +58,15 @@ export function transfer(auth: Auth, { storage, tasks, now, config, bodies }: Ro
       async ({ request, caller, set }) => {
         const body = await bodies.readJson(request, caller.projectId, config.maxBodyBytes);
         readNoQuery(request);
-        const { valid, indexes, failed } = await validateItems(body, validateItem, importedMemory);
-        const idempotency = await readIdempotency(request, body);
+        const { valid, indexes, failed } = await validateItems(
+          body,
+          caller,
+          validateItem,
+          importedMemory,
+        );
+        const idempotency = await readIdempotency(request, caller, body);
         const result = await storage.importMemories({
-          projectId: caller.projectId,
-          at: now(),
+          ...writeBy(caller, now()),
           memories: valid,
           batch: { indexes, failed },
           idempotency,

@@ -17,13 +17,16 @@ export const noFilter: Filter = {
 };
 
 /** The filter that a query asks for; the same whatever the order of its parameters. */
-export function filterOf({ type, source, externalId, metadata = {} }: FilterFields): Filter {
+export function filterOf(
+  fields: Pick<FilterFields, 'type' | 'source' | 'externalId' | 'metadata'>,
+  times: Pick<Filter, 'from' | 'to'>,
+): Filter {
+  const { type, source, externalId, metadata = {} } = fields;
   return {
+    ...times,
     type: type ?? null,
     source: source ?? null,
     externalId: externalId ?? null,
-    from: null,
-    to: null,
     metadata: Object.entries(metadata)
       .map(([key, value]) => ({ key, value: String(value) }))
       .sort((a, b) => (a.key < b.key ? -1 : 1)),

@@ -131,10 +131,14 @@ export interface Storage extends TaskQueue {
   close(): Promise<void>;
 }
 
-/** What every client's write carries. */
+/**
+ * What every client's write carries. `onlyUserId` is the user that the API key is bound to: updates
+ * and deletes of another user's memory throw `not_found`.
+ */
 export type Write = {
   projectId: number;
   at: number;
+  onlyUserId?: string | null;
   idempotency: Idempotency | null;
 };
 

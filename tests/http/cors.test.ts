@@ -51,7 +51,13 @@ describe.each(allowed)('from %s', (origin) => {
     expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
     expect(listOf(answer, 'access-control-allow-methods')).toContain(method.toLowerCase());
     expect(listOf(answer, 'access-control-allow-headers')).toEqual(
-      expect.arrayContaining(['authorization', 'content-type', 'idempotency-key']),
+      expect.arrayContaining([
+        'authorization',
+        'content-type',
+        'idempotency-key',
+        'if-match',
+        'if-none-match',
+      ]),
     );
     expect(listOf(answer, 'vary')).toContain('origin');
   });
@@ -69,6 +75,7 @@ describe.each(allowed)('from %s', (origin) => {
     expect(listOf(answer, 'access-control-expose-headers')).toEqual(
       expect.arrayContaining([
         'x-request-id',
+        'etag',
         'idempotency-status',
         'location',
         'ratelimit',

@@ -35,22 +35,25 @@ describe('POST /v1/memories', () => {
     expectInvalid(await post({ ...base, content }), 'content');
   });
 
+  test.each(['source', 'externalId'])('400 where %s is no name', async (field) => {
+    for (const [, name] of badTexts(256)) {
+      expectInvalid(await post({ ...base, [field]: name }), field);
+    }
+  });
+
+  test.each(['occurredAt', 'expiresAt'])('400 where %s is no time', async (field) => {
+    for (const time of [null, '', 'today', '2026-02-30', '2026-05-08T10:00:00', 1.7e12, {}]) {
+      expectInvalid(await post({ ...base, [field]: time }), field);
+    }
+  });
+
   test.each(badMetadata)('400 where metadata is %s', async (_, metadata) => {
     expectInvalid(await post({ ...base, metadata }), 'metadata');
   });
 
-  test.each([
-    'id',
-    'memoryId',
-    'type',
-    'source',
-    'externalId',
-    'status',
-    'createdAt',
-    '',
-    'USERID',
-  ])('400 for the unknown field "%s"', async (field) =>
-    expectInvalid(await post({ ...base, [field]: 'x' }), field),
+  test.each(['id', 'memoryId', 'type', 'version', 'status', 'createdAt', '', 'USERID'])(
+    '400 for the unknown field "%s"',
+    async (field) => expectInvalid(await post({ ...base, [field]: 'x' }), field),
   );
 
   test('400 for the unknown field __proto__', async () => {
@@ -86,7 +89,7 @@ describe('PATCH /v1/memories/:id', () => {
     expectInvalid(await patch(body), '');
   });
 
-  test.each([absent, ...badTexts(65_536)])('400 where content is %s', async (_, content) => {
+  test.each(badTexts(65_536))('400 where content is %s', async (_, content) => {
     expectInvalid(await patch({ content, metadata: {} }), 'content');
   });
 
@@ -94,7 +97,21 @@ describe('PATCH /v1/memories/:id', () => {
     expectInvalid(await patch({ content: 'x', metadata }), 'metadata');
   });
 
-  test.each(['id', 'userId', 'type', 'source', 'status'])(
+  test.each(['occurredAt', 'expiresAt'])('400 where %s is no time', async (field) => {
+    for (const time of ['', 'today', '2026-02-30', 1_700_000_000_000, true, []]) {
+      expectInvalid(await patch({ [field]: time }), field);
+    }
+  });
+
+  test('400 that names the fields where none is given', async () => {
+    const answer = await patch({});
+    expectInvalid(answer, '');
+    for (const field of ['content', 'metadata', 'occurredAt', 'expiresAt']) {
+      expect(answer.text).toContain(field);
+    }
+  });
+
+  test.each(['id', 'userId', 'type', 'source', 'externalId', 'version', 'status'])(
     '400 for the unknown field "%s"',
     async (field) => expectInvalid(await patch({ content: 'x', [field]: 'x' }), field),
   );

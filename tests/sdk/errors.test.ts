@@ -8,10 +8,10 @@ import { apiKey, clientOf, failure } from './client-of.ts';
 const classes = {
   400: sdk.InvalidRequestError,
   401: sdk.AuthenticationError,
-  403: sdk.AuthenticationError,
+  403: sdk.PermissionError,
   404: sdk.NotFoundError,
   405: sdk.InvalidRequestError,
-  412: sdk.InvalidRequestError,
+  412: sdk.PreconditionFailedError,
   413: sdk.PayloadTooLargeError,
   415: sdk.InvalidRequestError,
   429: sdk.RateLimitError,

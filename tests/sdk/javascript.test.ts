@@ -94,7 +94,6 @@ const lost: [string, object][] = [
   ['limit', { limit: {} }],
   ['limit', { limit: null }],
   ['cursor', { cursor: [] }],
-  ['cursor', { cursor: null }],
   ['source', { source: null }],
 ];
 

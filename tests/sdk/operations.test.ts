@@ -12,6 +12,7 @@ const chat = { userId: 'u-1', data: { messages: [{ role: 'user', content: 'Hi' }
 const failed: [] = [];
 const found = { ...aMemory, score: 1.5, snippet: 'Prefers «dark» «mode»' };
 const exported = aMemory as Memory;
+const user = { userId: 'u-1', memories: 1, lastCreatedAt: '2026-11-20T10:00:00.000Z' };
 const imported = { imported: 1, skipped: 0, failedCount: 0, failed };
 
 /** How each operation of the contract is called, and what it answers. */
@@ -23,6 +24,9 @@ const calls: Record<keyof typeof operations, [(client: Client) => Promise<unknow
   delete: [(client) => client.delete('mem_1'), undefined],
   deleteAll: [(client) => client.deleteAll({ userId: 'u-1' }), { deleted: 3 }],
   search: [(client) => client.search({ userId: 'u-1', query: 'dark mode' }), { items: [found] }],
+  statusMany: [(client) => client.statusMany(['mem_1']), { items: [], notFound: ['mem_1'] }],
+  users: [(client) => client.users(), { items: [user], nextCursor: null }],
+  key: [(client) => client.key(), { project: 'default', userId: null, readOnly: false }],
   status: [(client) => client.status('mem_1'), { memoryId: 'mem_1', status: 'complete' }],
   'ingest.support': [(client) => client.ingest.support(ticket), accepted],
   'ingest.document': [

@@ -14,8 +14,8 @@ export type TestServer = {
   /** A key of the project `default`. */
   key: string;
   client: MemoryClient;
-  /** A key of another project. */
-  createKey(project: string): Promise<string>;
+  /** A key of any project, and of any kind. */
+  createKey(project: string, kind?: { userId?: string; readOnly?: boolean }): Promise<string>;
   /** The same database under a new server; the port changes, the keys stay. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -39,9 +39,9 @@ export async function startTestServer(
     databaseUrl,
     key,
     client: new MemoryClient({ apiKey: key, baseUrl: running.url }),
-    async createKey(project) {
+    async createKey(project, kind = {}) {
       const admin = await openAdmin(databaseUrl);
-      const { key: created } = await admin.createKey({ name: project, project });
+      const { key: created } = await admin.createKey({ name: project, project, ...kind });
       await admin.close();
       return created;
     },

@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox';
 import { errorTable } from '../../../sdk/contract/errors.ts';
-import { headers } from '../../../sdk/contract/headers.ts';
+import { headers, validators } from '../../../sdk/contract/headers.ts';
 import { limits } from '../../../sdk/contract/limits.ts';
 import { MemoryId } from '../../../sdk/contract/memory.ts';
 import type { Operation } from '../../../sdk/contract/operations.ts';
@@ -8,7 +8,7 @@ import { type RouteName, routes } from '../routes.ts';
 import { type Components, createComponents, type Json, type JsonObject } from './components.ts';
 import { responseHeaders } from './headers.ts';
 import { type OperationDocument, operationDocuments, tags } from './operations.ts';
-import { errorResponses, isWrite, needsKey, responsesOf } from './responses.ts';
+import { errorResponses, isConditional, isWrite, needsKey, responsesOf } from './responses.ts';
 
 /** The OpenAPI 3.1 document, built from the schemas and the operations of the contract. */
 export function openApiDocument(version: string) {
@@ -80,7 +80,7 @@ function requestBody(operation: Operation, schema: TSchema, { refer }: Component
 
 function parametersOf(
   operation: Operation,
-  { query }: OperationDocument,
+  { query, etag }: OperationDocument,
   { refer }: Components,
 ): Json[] {
   const inPath = operation.path.includes(':id')
@@ -96,8 +96,16 @@ function parametersOf(
     schema: refer(schema),
     ...(schema.examples !== undefined && { example: schema.examples[0] }),
   }));
-  const key = isWrite(operation) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : [];
-  return [...inPath, ...inQuery, ...key];
+  const inHeader = [
+    isWrite(operation) && 'IdempotencyKey',
+    isConditional(operation) && 'IfMatch',
+    etag && !isWrite(operation) && 'IfNoneMatch',
+  ].filter((name) => typeof name === 'string');
+  return [...inPath, ...inQuery, ...inHeader.map(referToParameter)];
+}
+
+function referToParameter(name: string): JsonObject {
+  return { $ref: `#/components/parameters/${name}` };
 }
 
 function sharedParameters({ refer }: Components): JsonObject {
@@ -119,13 +127,29 @@ function sharedParameters({ refer }: Components): JsonObject {
         'deleted, the stored response is cut down to `{ "id", "memoryId", "deleted": true }`.',
       schema: { type: 'string', pattern: `^[!-~]{1,${limits.idempotencyKeyCharacters}}$` },
     },
+    IfMatch: {
+      name: headers.ifMatch,
+      in: 'header',
+      description:
+        'The `ETag` of the version to change. Where the memory is at another version, the response ' +
+        'is a 412 and nothing changes. `*` stands for any version.',
+      schema: { type: 'string', pattern: '^(?:\\*|"[1-9][0-9]{0,14}")$' },
+    },
+    IfNoneMatch: {
+      name: validators.ifNoneMatch,
+      in: 'header',
+      description: 'The `ETag` of a known version: where it is still the current one, a 304.',
+      schema: { type: 'string', pattern: '^(?:\\*|(?:W/)?"[^"]*"(?:, *(?:W/)?"[^"]*")*)$' },
+    },
   };
 }
 
 const apiKey = {
   type: 'http',
   scheme: 'bearer',
-  description: 'The API key of a project, the same with every request.',
+  description:
+    'The API key of a project, the same with every request. It may be read-only, and bound to a ' +
+    'user: `userId` may then be left out and means that user.',
 };
 
 function introduction(): string {

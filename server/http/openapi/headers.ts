@@ -1,4 +1,4 @@
-import { headers } from '../../../sdk/contract/headers.ts';
+import { headers, validators } from '../../../sdk/contract/headers.ts';
 import type { JsonObject } from './components.ts';
 
 export const exampleRequestId = 'req_5f0c3a9e7d2b4c1f8e6a0b9d8c7f6e5d';
@@ -33,8 +33,14 @@ export const responseHeaders = {
     schema: { type: 'integer', minimum: 1 },
     example: 12,
   },
+  [validators.etag]: {
+    description:
+      "The memory's `version`. Absent where the stored response of a deleted one is sent.",
+    schema: text,
+    example: '"1"',
+  },
   Location: {
-    description: 'The path of the status of the work.',
+    description: 'The path of the memory, or of the status of the work on it.',
     required: true,
     schema: { type: 'string', format: 'uri-reference' },
     example: '/v1/memories/mem_0199c2a4f1e87c3d9b5e6a7f80912b3c/status',

@@ -2,14 +2,22 @@ import { type TObject, type TSchema, Type } from '@sinclair/typebox';
 import * as ingest from '../../../sdk/contract/ingest.ts';
 import * as memory from '../../../sdk/contract/memory.ts';
 import { ListQuery, Page } from '../../../sdk/contract/page.ts';
+import { ApiKey, UserPage, UsersQuery } from '../../../sdk/contract/project.ts';
 import { SearchAnswer, SearchQuery } from '../../../sdk/contract/search.ts';
-import { Health, IngestStatus, Liveness } from '../../../sdk/contract/status.ts';
+import {
+  Health,
+  IngestStatus,
+  IngestStatuses,
+  Liveness,
+  StatusesRequest,
+} from '../../../sdk/contract/status.ts';
 import * as transfer from '../../../sdk/contract/transfer.ts';
 import type { RouteName } from '../routes.ts';
 
 export const tags = {
   Memories: 'The memories of a user, one by one.',
   Ingest: 'Records of other systems: tickets, documents, conversations, events and profiles.',
+  Project: 'The users of a project, and the API key that is used.',
   Transfer: 'Moving memories between projects or services, unchanged.',
   Service: 'The service itself. No key is required.',
 };
@@ -27,25 +35,30 @@ export type OperationDocument = {
   response?: TSchema;
   /** The response holds a memory's text, which a replay after a delete does not. */
   holdsText?: true;
-  /** What the header `Location` of the response is, where there is one. */
-  location?: string;
+  /** A 201 or 202 has the header `Location`. */
+  location?: true;
+  /** The response is one memory, and has its version as `ETag`. */
+  etag?: true;
 };
 
 const replaces =
   'Ingesting the same `source` and `externalId` again for the same user replaces that memory ' +
   'under its id.';
-const location = 'The path of the status of the work.';
-const accepted = { tag: 'Ingest', response: ingest.Accepted, location } as const;
+const accepted = { tag: 'Ingest', response: ingest.Accepted, location: true } as const;
 
 export const operationDocuments: Record<RouteName, OperationDocument> = {
   save: {
     id: 'saveMemory',
     tag: 'Memories',
     summary: 'Save a memory',
-    description: 'Stores a text for a user. The memory is `complete` at once.',
+    description:
+      'Stores a text for a user. The memory is `complete` at once. With a `source` and `externalId` ' +
+      'that a memory of the user has, replaces its content, metadata and times under its id (200).',
     request: memory.SaveRequest,
     response: memory.SavedMemory,
     holdsText: true,
+    location: true,
+    etag: true,
   },
   list: {
     id: 'listMemories',
@@ -71,25 +84,30 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     id: 'getMemory',
     tag: 'Memories',
     summary: 'Get a memory',
-    description: 'Returns one memory by its id.',
+    description: 'Returns one memory by its id, or 304 where `If-None-Match` names its version.',
     response: memory.Memory,
+    etag: true,
   },
   update: {
     id: 'updateMemory',
     tag: 'Memories',
     summary: 'Update a memory',
     description:
-      'Replaces the content, and the metadata where it is given, each as a whole. A memory that is ' +
-      'processing or failed becomes `complete`, and its pending work is dropped.',
+      'Replaces what is given, each as a whole; what is left out stays. With `If-Match` only where ' +
+      'the memory is still at that version. A memory that is processing or failed becomes ' +
+      '`complete`, and its pending work is dropped.',
     request: memory.UpdateRequest,
     response: memory.Memory,
     holdsText: true,
+    etag: true,
   },
   delete: {
     id: 'deleteMemory',
     tag: 'Memories',
     summary: 'Delete a memory',
-    description: 'Removes the memory from lists, search and the queue before it responds.',
+    description:
+      'Removes the memory from lists, search and the queue before it responds. With `If-Match` only ' +
+      'where the memory is still at that version.',
   },
   deleteAll: {
     id: 'deleteMemories',
@@ -107,6 +125,14 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     summary: 'Get the status of the work on a memory',
     description: 'Accurate from the moment the ingest call responded.',
     response: IngestStatus,
+  },
+  statusMany: {
+    id: 'getMemoryStatuses',
+    tag: 'Memories',
+    summary: 'Get the statuses of up to 1,000 memories',
+    description: 'In the order asked; ids that no memory has are in `notFound`. A read.',
+    request: StatusesRequest,
+    response: IngestStatuses,
   },
   'ingest.support': {
     ...accepted,
@@ -169,6 +195,23 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
       'check `failedCount`. The valid ones and the response are committed together.',
     request: transfer.ImportRequest,
     response: transfer.Imported,
+  },
+  users: {
+    id: 'listUsers',
+    tag: 'Project',
+    summary: 'List the users of the project',
+    description:
+      'The users that have memories, by their ids. Pass `nextCursor` as `cursor` until it is null. ' +
+      'With a key that is bound to a user, that user alone.',
+    query: UsersQuery,
+    response: UserPage,
+  },
+  key: {
+    id: 'getApiKey',
+    tag: 'Project',
+    summary: 'Get what the API key is',
+    description: 'The project, the name and the kind of the key that the request came with.',
+    response: ApiKey,
   },
   health: {
     id: 'getHealth',

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { type ErrorCode, errorTable } from '../../../sdk/contract/errors.ts';
-import { headers } from '../../../sdk/contract/headers.ts';
+import { headers, validators } from '../../../sdk/contract/headers.ts';
 import { DeletedSince } from '../../../sdk/contract/memory.ts';
 import type { Operation } from '../../../sdk/contract/operations.ts';
 import { OpenEnum } from '../../../sdk/contract/text.ts';
@@ -14,8 +14,13 @@ export function needsKey({ path }: Operation): boolean {
 }
 
 /** Whether an operation changes something, and therefore takes an Idempotency-Key. */
-export function isWrite({ method }: Operation): boolean {
-  return method !== 'GET';
+export function isWrite({ method, reads }: Operation): boolean {
+  return method !== 'GET' && reads === undefined;
+}
+
+/** Whether an operation changes a memory by its id, and therefore obeys If-Match. */
+export function isConditional(operation: Operation): boolean {
+  return isWrite(operation) && operation.path.includes(':');
 }
 
 /** Every response of the operation, by status. */
@@ -24,20 +29,30 @@ export function responsesOf(
   about: OperationDocument,
   { refer }: Components,
 ): JsonObject {
-  const { response, holdsText, location } = about;
+  const { response, holdsText, location, etag } = about;
   const names: HeaderName[] = [headers.requestId];
   if (needsKey(operation)) names.push(headers.rateLimitPolicy, headers.rateLimit);
   if (isWrite(operation)) names.push(headers.idempotencyStatus);
-  if (location !== undefined) names.push('Location');
+  if (etag) names.push(validators.etag);
   const schemas = [response, holdsText && DeletedSince].filter((one) => one !== undefined);
   const success = { ...content(schemas, refer), headers: referToHeaders(names) };
+  const created = { ...success, headers: referToHeaders([...names, 'Location']) };
   const errors = [...errorsOf(operation, about)].map(([status, codes]) => {
     return [status, { $ref: `#/components/responses/${nameOf(codes)}` }];
   });
-  const responses = { [operation.success]: success, ...Object.fromEntries(errors) };
+  const responses = {
+    [operation.success]: location ? created : success,
+    ...(operation.replaced !== undefined && { [operation.replaced]: success }),
+    ...(etag && !isWrite(operation) && { 304: notModified(names) }),
+    ...Object.fromEntries(errors),
+  };
   // Unhealthy, the service answers with its health as well.
   if (operation.path === '/health') responses[503] = { ...success, description: 'It is failing.' };
   return responses;
+}
+
+function notModified(names: HeaderName[]): JsonObject {
+  return { description: 'The version is the one that was named.', headers: referToHeaders(names) };
 }
 
 /** The error responses that operations refer to. */
@@ -53,12 +68,17 @@ export function errorResponses({ refer }: Components, all: [Operation, Operation
 }
 
 /** The codes of the error table that apply, by status in rising order. */
-function errorsOf(operation: Operation, { request }: OperationDocument): Map<number, ErrorCode[]> {
+function errorsOf(
+  operation: Operation,
+  { request, query }: OperationDocument,
+): Map<number, ErrorCode[]> {
   const hasBody = request !== undefined;
   const applies: Partial<Record<ErrorCode, boolean>> = {
     // The method is part of the operation.
     method_not_allowed: false,
     idempotency_key_reused: isWrite(operation),
+    forbidden: isWrite(operation) || query?.properties.userId !== undefined,
+    precondition_failed: isConditional(operation),
     unauthorized: needsKey(operation),
     rate_limited: needsKey(operation),
     not_found: operation.path.includes(':'),

@@ -7,18 +7,24 @@ type UserRow = { userId: string; memories: number; lastCreatedAt: number };
 export function createUserReads(db: Database): {
   listUsers(read: Parameters<Storage['listUsers']>[0]): Page;
 } {
-  const page = db.prepare<UserRow, [number, string, string | null, number]>(
-    `SELECT u.user_id AS userId, u.memories,
-       (SELECT max(m.created_at) FROM memories AS m
-        WHERE m.project_id = u.project_id AND m.user_id = u.user_id) AS lastCreatedAt
-     FROM users AS u
+  // Those that expired since the last maintenance are few, and not to be counted.
+  const page = db.prepare<UserRow, [number, string, string | null, number, number]>(
+    `WITH expired AS MATERIALIZED (
+       SELECT user_id, count(*) AS memories FROM memories
+       WHERE expires_at <= ?5 AND +project_id = ?1 GROUP BY user_id)
+     SELECT u.user_id AS userId, u.memories - ifnull(e.memories, 0) AS memories,
+       (SELECT m.created_at FROM memories AS m
+        WHERE m.project_id = u.project_id AND m.user_id = u.user_id
+          AND (m.expires_at IS NULL OR m.expires_at > ?5)
+        ORDER BY m.created_at DESC, m.id DESC LIMIT 1) AS lastCreatedAt
+     FROM users AS u LEFT JOIN expired AS e ON e.user_id = u.user_id
      WHERE u.project_id = ?1 AND u.user_id > ?2 AND (?3 IS NULL OR u.user_id = ?3)
-       AND u.memories > 0
+       AND u.memories > ifnull(e.memories, 0)
      ORDER BY u.user_id LIMIT ?4`,
   );
   return {
-    listUsers({ projectId, onlyUserId = null, after, limit }) {
-      const rows = page.all(projectId, after ?? '', onlyUserId, limit + 1);
+    listUsers({ projectId, now, onlyUserId = null, after, limit }) {
+      const rows = page.all(projectId, after ?? '', onlyUserId, limit + 1, now);
       const shown = rows.slice(0, limit).map(({ lastCreatedAt, ...user }) => {
         return { ...user, lastCreatedAt: new Date(lastCreatedAt).toISOString() };
       });

@@ -62,9 +62,11 @@ export function createMemoryWrites(
      WHERE project_id = ?3 AND memory_row_id = ?4 AND kind = 'index'`,
   );
 
-  function locateVersion({ projectId, id, at, expectedVersion }: Omit<Update, 'changes'>): Located {
+  function locateVersion(write: Omit<Update, 'changes'>): Located {
+    const { projectId, id, at, onlyUserId = null, expectedVersion } = write;
     const found = locate.get(projectId, id, at);
     if (found === null) throw noSuchMemory();
+    if (onlyUserId !== null && onlyUserId !== found.userId) throw noSuchMemory();
     if (expectedVersion !== null && expectedVersion !== found.version) {
       throw otherVersion(expectedVersion, found.version);
     }

@@ -1,0 +1,88 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { limits } from './limits.ts';
+import { exampleMemory, Time } from './memory.ts';
+
+/* The users of a project, and the API key that is used. */
+
+export const UsersQuery = Type.Object(
+  {
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: limits.pageItems,
+        default: limits.pageItemsDefault,
+        description: 'The largest number of users in the page.',
+      }),
+    ),
+    cursor: Type.Optional(
+      Type.String({ description: '`nextCursor` of the previous page; opaque.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type UsersQuery = {
+  /** The largest number of users in the page: 1 to 100, default 20. */
+  limit?: number | undefined;
+  /** `nextCursor` of the previous page; null begins. */
+  cursor?: string | null | undefined;
+};
+
+const exampleUser = { userId: 'u-1', memories: 42, lastCreatedAt: exampleMemory.createdAt };
+
+/** A user that has memories. */
+export const User = Type.Object(
+  {
+    userId: Type.String(),
+    memories: Type.Integer({ minimum: 1, description: 'How many memories the user has.' }),
+    lastCreatedAt: Time,
+  },
+  { title: 'User', description: 'A user that has memories.', examples: [exampleUser] },
+);
+export type User = Static<typeof User>;
+
+/** One page of users. `nextCursor` is null at the end, and only there. */
+export const UserPage = Type.Object(
+  {
+    items: Type.Array(User),
+    nextCursor: Type.Union([Type.String(), Type.Null()], {
+      description: 'Send it as `cursor` for the next page; null at the end, and only there.',
+    }),
+  },
+  {
+    title: 'UserPage',
+    description: 'One page of users, by their ids.',
+    examples: [{ items: [exampleUser], nextCursor: null }],
+  },
+);
+export type UserPage = Static<typeof UserPage>;
+
+/** What an API key is. */
+export const ApiKey = Type.Object(
+  {
+    project: Type.String({ description: 'The project that the key belongs to.' }),
+    name: Type.String({ description: 'What the key was created for.' }),
+    lastFour: Type.String({ description: 'The last four characters of the key.' }),
+    userId: Type.Union([Type.String(), Type.Null()], {
+      description: 'The user that the key is bound to; null for all of the project.',
+    }),
+    readOnly: Type.Boolean({ description: 'Whether every write is a 403.' }),
+    expiresAt: Type.Union([Time, Type.Null()], {
+      description: 'When the key stops being accepted; null for never.',
+    }),
+  },
+  {
+    title: 'ApiKey',
+    description: 'What an API key is.',
+    examples: [
+      {
+        project: 'default',
+        name: 'desktop agent',
+        lastFour: 'x7Qd',
+        userId: 'u-1',
+        readOnly: true,
+        expiresAt: null,
+      },
+    ],
+  },
+);
+export type ApiKey = Static<typeof ApiKey>;

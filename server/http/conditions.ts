@@ -1,0 +1,32 @@
+import { headers as headerNames, validators } from '../../sdk/contract/headers.ts';
+import { badRequest } from './parse.ts';
+
+/* Conditional requests: an ETag is the version of a memory in double quotes. */
+
+export function etagOf(version: number): string {
+  return `"${version}"`;
+}
+
+/**
+ * The version that `If-Match` names; null without the header, and for `*`, which any version
+ * matches. Throws `invalid_request`.
+ */
+export function readIfMatch({ headers }: Request): number | null {
+  const header = headers.get(headerNames.ifMatch)?.trim() ?? '*';
+  if (header === '*') return null;
+  const [, version] = /^"([1-9]\d{0,14})"$/.exec(header) ?? [];
+  if (version !== undefined) return Number(version);
+  throw badRequest(headerNames.ifMatch, 'must be * or one ETag of the memory, such as "3"');
+}
+
+const etags = /^(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*$/;
+
+/** Whether `If-None-Match` names this version. Throws `invalid_request`. */
+export function isKnownVersion({ headers }: Request, version: number): boolean {
+  const header = headers.get(validators.ifNoneMatch)?.trim();
+  if (header === undefined) return false;
+  if (header === '*') return true;
+  if (etags.test(header))
+    return [...header.matchAll(/"[^"]*"/g)].some(([etag]) => etag === etagOf(version));
+  throw badRequest(validators.ifNoneMatch, 'must be * or ETags, such as "3"');
+}

@@ -1,0 +1,43 @@
+import { Elysia } from 'elysia';
+import { limits } from '../../sdk/contract/limits.ts';
+import { type ApiKey, UsersQuery } from '../../sdk/contract/project.ts';
+import { validator } from '../../sdk/contract/validate.ts';
+import type { RouteServices } from '../app.ts';
+import type { Auth } from './auth.ts';
+import { readBy } from './bound-user.ts';
+import { readCursor, writeCursor } from './cursor.ts';
+import { parse } from './parse.ts';
+import { readNoQuery, readQuery, withLimit } from './query.ts';
+import { sendJson, sendPage } from './response.ts';
+
+const validateUsers = validator(UsersQuery);
+const list = ['users'];
+
+/** The users of the project, and the API key that is used. */
+export function project(auth: Auth, { storage, now }: RouteServices) {
+  return new Elysia({ prefix: '/v1' })
+    .use(auth.byMethod)
+
+    .get('/users', async ({ request, caller, set }) => {
+      const query = parse<UsersQuery>(validateUsers, withLimit(readQuery(request.url)));
+      const { cursor, limit = limits.pageItemsDefault } = query;
+      const after = cursor == null ? null : readCursor(cursor, list);
+      const read = { ...readBy(caller, now()), after, limit };
+      const { items, next } = await storage.listUsers(read);
+      return sendPage(set, items, next === null ? null : writeCursor(next, list));
+    })
+
+    .get('/key', ({ request, caller, set }) => {
+      readNoQuery(request);
+      const { project, keyName, keyLastFour, userId, readOnly, expiresAt } = caller;
+      const key: ApiKey = {
+        project,
+        name: keyName,
+        lastFour: keyLastFour,
+        userId,
+        readOnly,
+        expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+      };
+      return sendJson(set, 200, JSON.stringify(key));
+    });
+}

@@ -1,0 +1,32 @@
+import { Elysia } from 'elysia';
+import { limits } from '../../sdk/contract/limits.ts';
+import { StatusesRequest } from '../../sdk/contract/status.ts';
+import { validator } from '../../sdk/contract/validate.ts';
+import type { RouteServices } from '../app.ts';
+import { shownStatus } from '../memory/json.ts';
+import type { Auth } from './auth.ts';
+import { bodyUnread } from './body.ts';
+import { readBy } from './bound-user.ts';
+import { parse } from './parse.ts';
+import { readNoQuery } from './query.ts';
+import { sendJson } from './response.ts';
+
+const validateStatuses = validator(StatusesRequest);
+
+/** POST /v1/memories/status: a read whose ids are too many for a URL. */
+export function statuses(auth: Auth, { storage, now, config, bodies }: RouteServices) {
+  const maxBodyBytes = Math.min(config.maxBodyBytes, limits.saveBodyBytes);
+  return new Elysia({ prefix: '/v1/memories' }).use(auth.reading).post(
+    '/status',
+    async ({ request, caller, set }) => {
+      const body = await bodies.readJson(request, caller.projectId, maxBodyBytes);
+      readNoQuery(request);
+      const { memoryIds: ids } = parse<StatusesRequest>(validateStatuses, body);
+      const found = await storage.getStatuses({ ...readBy(caller, now()), ids });
+      const known = new Set(found.map(({ memoryId }) => memoryId));
+      const notFound = ids.filter((id) => !known.has(id));
+      return sendJson(set, 200, JSON.stringify({ items: found.map(shownStatus), notFound }));
+    },
+    bodyUnread,
+  );
+}

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { DeletedSince, SavedMemory } from '../../sdk/contract/memory.ts';
+import { ask, bodyOf, expectError, newUser, whenComplete } from '../support/http.ts';
+import { probes, readsWithoutProbe, type Sought, whereFound } from '../support/reads.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+import { sendKeyed } from '../support/writes.ts';
+
+/* What expires or is erased is found nowhere, in every read that the contract has. */
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const everywhere = Object.keys(probes).sort();
+const word = 'zanzibar';
+const soon = () => new Date(Date.now() + 700).toISOString();
+const past = (time: string) =>
+  until(async () => Date.now() > Date.parse(time) || null, { what: 'the time' });
+
+async function saved(more: object = {}): Promise<Sought> {
+  const userId = newUser();
+  const body = { userId, content: `to ${word}`, ...more };
+  const { id } = bodyOf<SavedMemory>(await ask(server, 'POST', '/v1/memories', { body }), 201);
+  return { id, userId, word };
+}
+
+test('every read of the contract is looked through', () => {
+  expect(readsWithoutProbe()).toEqual([]);
+});
+
+const ways: [how: string, make: () => Promise<{ sought: Sought; isGone: Promise<unknown> }>][] = [
+  [
+    'was saved to expire',
+    async () => {
+      const expiresAt = soon();
+      return { sought: await saved({ expiresAt }), isGone: past(expiresAt) };
+    },
+  ],
+  [
+    'was replaced by one that expires',
+    async () => {
+      const expiresAt = soon();
+      const body = { userId: newUser(), content: `to ${word}`, externalId: 'e' };
+      await ask(server, 'POST', '/v1/memories', { body });
+      const again = { body: { ...body, expiresAt } };
+      const { id } = bodyOf<SavedMemory>(await ask(server, 'POST', '/v1/memories', again), 200);
+      return { sought: { id, userId: body.userId, word }, isGone: past(expiresAt) };
+    },
+  ],
+  [
+    'was updated to expire',
+    async () => {
+      const sought = await saved();
+      const expiresAt = soon();
+      await ask(server, 'PATCH', `/v1/memories/${sought.id}`, { body: { expiresAt } });
+      return { sought, isGone: past(expiresAt) };
+    },
+  ],
+];
+
+describe.each(ways)('a memory that %s', (_, make) => {
+  test('is found everywhere before, and nowhere from then on', async () => {
+    const { sought, isGone } = await make();
+    await whenComplete(server, sought.id);
+    expect(await whereFound(server, sought)).toEqual(everywhere);
+    await isGone;
+    expect(await whereFound(server, sought)).toEqual([]);
+  });
+});
+
+test.each<[how: string, erase: (sought: Sought) => [method: string, path: string]]>([
+  ['deleted', ({ id }) => ['DELETE', `/v1/memories/${id}`]],
+  ['erased with its user', ({ userId }) => ['DELETE', `/v1/memories?userId=${userId}`]],
+])('a memory that was %s is found nowhere', async (_, erase) => {
+  const sought = await saved();
+  expect(await whereFound(server, sought)).toEqual(everywhere);
+  const [method, path] = erase(sought);
+  expect((await ask(server, method, path)).status).toBeLessThan(300);
+  expect(await whereFound(server, sought)).toEqual([]);
+});
+
+describe('a memory that has expired', () => {
+  const expiresAt = '2020-01-01';
+
+  test('does not count among those of its user', async () => {
+    const { userId } = await saved();
+    await ask(server, 'POST', '/v1/memories', { body: { userId, content: 'x', expiresAt } });
+    const { items } = await server.client.users({ limit: 100 });
+    expect(items.find((one) => one.userId === userId)).toMatchObject({ memories: 1 });
+  });
+
+  test('cannot be changed or deleted', async () => {
+    const { id } = await saved({ expiresAt });
+    const body = { expiresAt: null };
+    expectError(await ask(server, 'PATCH', `/v1/memories/${id}`, { body }), 404, 'not_found');
+    expectError(await ask(server, 'DELETE', `/v1/memories/${id}`), 404, 'not_found');
+  });
+
+  test('is replayed without its text', async () => {
+    const expiresAt = soon();
+    const body = { userId: newUser(), content: `to ${word}`, expiresAt };
+    const request = { method: 'POST', path: '/v1/memories', body };
+    const key = crypto.randomUUID();
+    const { id } = bodyOf<SavedMemory>(await sendKeyed(server, request, key), 201);
+    await past(expiresAt);
+    const replay = await sendKeyed(server, request, key);
+    expect(bodyOf<DeletedSince>(replay, 201)).toEqual({ id, memoryId: id, deleted: true });
+    expect(replay.headers.get('idempotency-status')).toBe('replayed');
+  });
+
+  test('leaves its name to a new memory', async () => {
+    const named = { userId: newUser(), content: 'x', source: 's', externalId: 'e' };
+    const post = (body: object) => ask(server, 'POST', '/v1/memories', { body });
+    const former = bodyOf<SavedMemory>(await post({ ...named, expiresAt }), 201);
+    expect(bodyOf<SavedMemory>(await post(named), 201).id).not.toBe(former.id);
+  });
+});

@@ -1,0 +1,305 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
+import type { SavedMemory } from '../../sdk/contract/memory.ts';
+import { type Operation, type OperationName, operations } from '../../sdk/contract/operations.ts';
+import type { Page } from '../../sdk/contract/page.ts';
+import type { UserPage } from '../../sdk/contract/project.ts';
+import type { SearchAnswer } from '../../sdk/contract/search.ts';
+import type { IngestStatuses } from '../../sdk/contract/status.ts';
+import type { Imported } from '../../sdk/contract/transfer.ts';
+import { type Answer, ask, bodyOf, expectError, newUser } from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { importable, sendKeyed } from '../support/writes.ts';
+
+/* Every operation of the contract, with every kind of key, on its own user and on another. */
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+type Request = { method: string; path: string; body?: object };
+/** The user that a request is about and a memory of that user; null where the user is left out. */
+type Target = { userId: string | null; id: string; text: string };
+
+const user = (userId: string | null) => (userId === null ? {} : { userId });
+const query = (userId: string | null, more = '') =>
+  `?${userId === null ? '' : `userId=${userId}`}&${more}`.replace(/[?&]+$/, '');
+const data = { text: 'new text' };
+
+/** How an operation is asked for. All but these touch memories, so each has an entry. */
+const withoutMemories: OperationName[] = ['key', 'health'];
+const requests: Partial<Record<OperationName, (target: Target) => Omit<Request, 'method'>>> = {
+  save: ({ userId }) => ({ path: '/v1/memories', body: { ...user(userId), content: 'new text' } }),
+  list: ({ userId }) => ({ path: `/v1/memories${query(userId)}` }),
+  get: ({ id }) => ({ path: `/v1/memories/${id}` }),
+  update: ({ id }) => ({ path: `/v1/memories/${id}`, body: { content: 'new text' } }),
+  delete: ({ id }) => ({ path: `/v1/memories/${id}` }),
+  deleteAll: ({ userId }) => ({ path: `/v1/memories${query(userId)}` }),
+  search: ({ userId, text }) => ({
+    path: `/v1/memories/search${query(userId, `query=${encodeURIComponent(text)}`)}`,
+  }),
+  status: ({ id }) => ({ path: `/v1/memories/${id}/status` }),
+  statusMany: ({ id }) => ({ path: '/v1/memories/status', body: { memoryIds: [id] } }),
+  'ingest.support': ({ userId }) => ({
+    path: '/v1/ingest/support',
+    body: { ...user(userId), data: { subject: 'new text', comments: [] } },
+  }),
+  'ingest.document': ({ userId }) => ({
+    path: '/v1/ingest/document',
+    body: { ...user(userId), data },
+  }),
+  'ingest.chat': ({ userId }) => ({
+    path: '/v1/ingest/chat',
+    body: { ...user(userId), data: { messages: [{ role: 'user', content: 'new text' }] } },
+  }),
+  'ingest.record': ({ userId }) => ({
+    path: '/v1/ingest',
+    body: { type: 'document', ...user(userId), data },
+  }),
+  'ingest.batch': ({ userId }) => ({
+    path: '/v1/ingest/batch',
+    body: { items: [{ type: 'document', ...user(userId), data }] },
+  }),
+  export: ({ userId }) => ({ path: `/v1/export${query(userId)}` }),
+  import: ({ userId }) => {
+    const { userId: _, ...item } = importable(crypto.randomUUID());
+    return { path: '/v1/import', body: { items: [{ ...item, ...user(userId) }] } };
+  },
+  users: () => ({ path: '/v1/users?limit=100' }),
+};
+
+const named = Object.keys(requests) as OperationName[];
+const isWrite = (name: OperationName) => {
+  const { method, reads }: Operation = operations[name];
+  return method !== 'GET' && reads === undefined;
+};
+const writes = named.filter(isWrite);
+const reads = named.filter((name) => !isWrite(name));
+const byId = named.filter((name) => operations[name].path.includes(':id'));
+/** What a bad item fails alone in. */
+const ofItems: OperationName[] = ['ingest.batch', 'import'];
+/** Reads of many users: they show only the user of the key. */
+const ofMany: OperationName[] = ['users', 'statusMany'];
+const byUser = named.filter(
+  (name) => !byId.includes(name) && !ofItems.includes(name) && !ofMany.includes(name),
+);
+
+function perform(as: TestServer, name: OperationName, target: Target): Promise<Answer> {
+  const request = requests[name]?.(target);
+  if (request === undefined) throw new Error(`${name} has no request here`);
+  const { path, body } = request;
+  return ask(as, operations[name].method, path, body === undefined ? {} : { body });
+}
+
+async function keyOf(kind: { userId?: string; readOnly?: boolean }): Promise<TestServer> {
+  return { ...server, key: await server.createKey('default', kind) };
+}
+
+/** A user with one memory, whose text is in no other. */
+async function newTarget(): Promise<Target & { userId: string }> {
+  const userId = newUser();
+  const text = `text${crypto.randomUUID().replaceAll('-', '')}`;
+  const answer = await ask(server, 'POST', '/v1/memories', { body: { userId, content: text } });
+  return { userId, id: bodyOf<SavedMemory>(answer, 201).id, text };
+}
+
+/** What the project's own key sees of a user. */
+async function contentsOf({ userId }: { userId: string }): Promise<string[]> {
+  const { items } = await server.client.list({ userId, limit: 100 });
+  return items.map(({ content }) => content);
+}
+
+/** The text is in nothing that a read gives back, whatever the read is asked for. */
+function expectHidden(answer: Answer, { id, text, userId }: Target): void {
+  // A search repeats nothing of its query, and the ids that are not found are the client's own.
+  expect(answer.text).not.toContain(text);
+  expect(answer.text).not.toContain(`"userId":"${userId}"`);
+  expect(answer.text).not.toContain(`"id":"${id}"`);
+  expect(answer.text).not.toContain(`"memoryId":"${id}"`);
+}
+
+test('every operation of the contract is asked for here', () => {
+  const all = Object.keys(operations) as OperationName[];
+  expect(all.filter((name) => !named.includes(name))).toEqual(withoutMemories);
+});
+
+describe('a key of the project', () => {
+  test.each(named)('may %s', async (name) => {
+    const answer = await perform(server, name, await newTarget());
+    expect(answer.status).toBeWithin(200, 300);
+  });
+
+  test.each(byUser.filter((name) => name !== 'export'))(
+    'must name the user of %s',
+    async (name) => {
+      const answer = await perform(server, name, { ...(await newTarget()), userId: null });
+      expectError(answer, 400, 'invalid_request', 'userId');
+    },
+  );
+});
+
+describe('a read-only key', () => {
+  test.each(reads)('may %s', async (name) => {
+    const target = await newTarget();
+    const answer = await perform(await keyOf({ readOnly: true }), name, target);
+    expect(answer.status).toBe(200);
+    expect(answer.text).toContain(name === 'users' ? target.userId : target.id);
+  });
+
+  test.each(writes)('may not %s: 403, and nothing is changed', async (name) => {
+    const target = await newTarget();
+    for (const kind of [{ readOnly: true }, { readOnly: true, userId: target.userId }]) {
+      expectError(await perform(await keyOf(kind), name, target), 403, 'forbidden');
+    }
+    expect(await contentsOf(target)).toEqual([target.text]);
+  });
+
+  test('is told so before its body is read, and its idempotency key is not used up', async () => {
+    const as = await keyOf({ readOnly: true });
+    const request = { method: 'POST', path: '/v1/memories', body: { nonsense: true } };
+    expectError(await sendKeyed(as, request, 'k-read-only'), 403, 'forbidden');
+    const body = { userId: newUser(), content: 'x' };
+    expect((await sendKeyed(server, { ...request, body }, 'k-read-only')).status).toBe(201);
+  });
+
+  test('learns of unknown routes and methods as any other', async () => {
+    const as = await keyOf({ readOnly: true });
+    expectError(await ask(as, 'POST', '/v1/nope'), 404, 'not_found');
+    expectError(await ask(as, 'PUT', '/v1/memories'), 405, 'method_not_allowed');
+    expect((await ask(as, 'HEAD', '/v1/users')).status).toBe(200);
+  });
+});
+
+describe('a key that is bound to a user', () => {
+  test.each(named)('may %s of its own user', async (name) => {
+    const target = await newTarget();
+    const answer = await perform(await keyOf(target), name, target);
+    expect(answer.status).toBeWithin(200, 300);
+    if (ofItems.includes(name)) expect(answer.body).toMatchObject({ failedCount: 0 });
+    if (!isWrite(name)) {
+      expect(answer.text).toContain(name === 'users' ? target.userId : target.id);
+    }
+  });
+
+  test.each(byUser)('means its own user where %s leaves the user out', async (name) => {
+    const [target, bystander] = [await newTarget(), await newTarget()];
+    const answer = await perform(await keyOf(target), name, { ...target, userId: null });
+    expect(answer.status).toBeWithin(200, 300);
+    if (!isWrite(name)) expect(answer.text).toContain(target.id);
+    expectHidden(answer, bystander);
+    const changed = name === 'deleteAll' ? 0 : isWrite(name) ? 2 : 1;
+    expect(await contentsOf(target)).toHaveLength(changed);
+    expect(await contentsOf(bystander)).toEqual([bystander.text]);
+  });
+
+  test.each(byUser)('may not %s of another user: 403, and nothing is changed', async (name) => {
+    const [own, other] = [await newTarget(), await newTarget()];
+    const answer = await perform(await keyOf(own), name, other);
+    expectError(answer, 403, 'forbidden');
+    expectHidden(answer, other);
+    expect(await contentsOf(other)).toEqual([other.text]);
+    expect(await contentsOf(own)).toEqual([own.text]);
+  });
+
+  test.each(byId)('may not %s a memory of another user: 404, as if it was not', async (name) => {
+    const [own, other] = [await newTarget(), await newTarget()];
+    const as = await keyOf(own);
+    const answer = await perform(as, name, other);
+    const unknown = await perform(as, name, { ...other, id: 'mem_none' });
+    expectError(answer, 404, 'not_found');
+    const known = (text: string) => text.replace(/req_\w+/, 'req_');
+    expect(known(answer.text)).toBe(known(unknown.text));
+    expectHidden(answer, other);
+    expect(await contentsOf(other)).toEqual([other.text]);
+  });
+
+  test.each(byId)('gets a 404 for an invalid %s of another user too', async (name) => {
+    const [own, other] = [await newTarget(), await newTarget()];
+    const { method, path } = operations[name];
+    const target = `${path.replace(':id', other.id)}?nonsense=1`;
+    const body = method === 'PATCH' ? { body: {} } : {};
+    expectError(await ask(await keyOf(own), method, target, body), 404, 'not_found');
+  });
+
+  test.each(ofItems)('may %s items of its own, while those of another fail alone', async (name) => {
+    const [own, other] = [await newTarget(), await newTarget()];
+    const itemsFor = (userId: string | null) => {
+      const { body } = requests[name]?.({ ...own, userId }) ?? {};
+      return (body as { items: object[] }).items;
+    };
+    const items = [other.userId, own.userId, null].flatMap(itemsFor);
+    const { path } = operations[name];
+    const answer = await ask(await keyOf(own), 'POST', path, { body: { items } });
+    const { failedCount, failed } = answer.body as BatchAccepted | Imported;
+    expect(failed).toEqual([{ index: 0, error: 'forbidden', message: expect.any(String) }]);
+    expect(failedCount).toBe(1);
+    expect(await contentsOf(own)).toHaveLength(3);
+    expect(await contentsOf(other)).toEqual([other.text]);
+  });
+
+  test.each(ofMany)('sees nothing of another user in %s', async (name) => {
+    const [own, other] = [await newTarget(), await newTarget()];
+    const answer = await perform(await keyOf(own), name, other);
+    expectHidden(answer, other);
+    if (name === 'users') {
+      const { items } = bodyOf<UserPage>(answer, 200);
+      expect(items.map(({ userId }) => userId)).toEqual([own.userId]);
+    } else {
+      expect(bodyOf<IngestStatuses>(answer, 200)).toEqual({ items: [], notFound: [other.id] });
+    }
+  });
+
+  test('finds its own alone, also by the text of another user', async () => {
+    const [own, other] = [await newTarget(), await newTarget()];
+    const path = `/v1/memories/search?query=${other.text}`;
+    const found = bodyOf<SearchAnswer>(await ask(await keyOf(own), 'GET', path), 200);
+    expect(found.items).toEqual([]);
+    const exported = bodyOf<Page>(await ask(await keyOf(own), 'GET', '/v1/export'), 200);
+    expect(exported.items.map(({ id }) => id)).toEqual([own.id]);
+  });
+
+  test('cannot walk on with a cursor of another user', async () => {
+    const [own, other] = [await newTarget(), await newTarget()];
+    await ask(server, 'POST', '/v1/memories', { body: { userId: other.userId, content: 'x' } });
+    const first = await server.client.list({ userId: other.userId, limit: 1 });
+    const path = `/v1/memories?cursor=${first.nextCursor}`;
+    const answer = await ask(await keyOf(own), 'GET', path);
+    expectError(answer, 400, 'invalid_request', 'cursor');
+  });
+
+  test('replaces nothing of another user by its name', async () => {
+    const [own, other] = [newUser(), newUser()];
+    const origin = { source: 's', externalId: 'e' };
+    await server.client.save({ ...origin, userId: other, content: 'theirs' });
+    const body = { ...origin, content: 'mine' };
+    expect((await ask(await keyOf({ userId: own }), 'POST', '/v1/memories', { body })).status).toBe(
+      201,
+    );
+    expect(await contentsOf({ userId: other })).toEqual(['theirs']);
+  });
+
+  test('has idempotency keys of its own, shared by the keys of its user', async () => {
+    const [own, other] = [newUser(), newUser()];
+    const key = crypto.randomUUID();
+    const request = { method: 'POST', path: '/v1/memories', body: { content: 'x' } };
+    const first = await sendKeyed(await keyOf({ userId: own }), request, key);
+    const again = await sendKeyed(await keyOf({ userId: own }), request, key);
+    expect(again.text).toBe(first.text);
+    expect(again.headers.get('idempotency-status')).toBe('replayed');
+    const theirs = await sendKeyed(await keyOf({ userId: other }), request, key);
+    expect(theirs.headers.get('idempotency-status')).toBe('created');
+    const body = { userId: own, content: 'x' };
+    const ofProject = await sendKeyed(server, { ...request, body }, key);
+    expect(ofProject.headers.get('idempotency-status')).toBe('created');
+  });
+
+  test('leaves a userId that is no string to validation', async () => {
+    const as = await keyOf({ userId: newUser() });
+    for (const userId of [null, 1, ['x'], {}]) {
+      const answer = await ask(as, 'POST', '/v1/memories', { body: { userId, content: 'x' } });
+      expectError(answer, 400, 'invalid_request', 'userId');
+    }
+  });
+});

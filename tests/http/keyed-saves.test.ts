@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { DeletedSince, SavedMemory } from '../../sdk/contract/memory.ts';
+import { ask, bodyOf, getMemory, getPage, newUser } from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { sendKeyed } from '../support/writes.ts';
+
+/* Saves with a name of their own: source and externalId. */
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const post = (body: object) => ask(server, 'POST', '/v1/memories', { body });
+
+test('a save answers 201 with Location and ETag, and its fields', async () => {
+  const fields = { userId: newUser(), content: 'Is vegetarian', source: 'agent', externalId: 'd' };
+  const times = { occurredAt: '2026-05-08', expiresAt: '2096-05-08T12:00:00.5+02:00' };
+  const answer = await post({ ...fields, ...times });
+  const saved = bodyOf<SavedMemory>(answer, 201);
+  expect(answer.headers.get('location')).toBe(`/v1/memories/${saved.id}`);
+  expect(answer.headers.get('etag')).toBe('"1"');
+  expect(saved).toMatchObject({
+    ...fields,
+    memoryId: saved.id,
+    version: 1,
+    occurredAt: '2026-05-08T00:00:00.000Z',
+    expiresAt: '2096-05-08T10:00:00.500Z',
+  });
+  const { memoryId: _, ...memory } = saved;
+  expect(await getMemory(server, saved.id)).toEqual(memory);
+});
+
+test('the same source and externalId replace all but id and createdAt, with 200', async () => {
+  const origin = { userId: newUser(), source: 'agent', externalId: 'diet' };
+  const times = { occurredAt: '2026-05-08T00:00:00Z', expiresAt: '2096-05-08T00:00:00Z' };
+  const first = await post({ ...origin, ...times, content: 'vegan', metadata: { a: 1 } });
+  const former = bodyOf<SavedMemory>(first, 201);
+  const answer = await post({ ...origin, content: 'vegetarian' });
+  const replaced = bodyOf<SavedMemory>(answer, 200);
+  expect(answer.headers.get('etag')).toBe('"2"');
+  expect(answer.headers.get('location')).toBeNull();
+  expect(replaced).toEqual({
+    ...former,
+    content: 'vegetarian',
+    metadata: {},
+    version: 2,
+    occurredAt: null,
+    expiresAt: null,
+    updatedAt: replaced.updatedAt,
+  });
+  expect((await getPage(server, origin.userId)).items).toHaveLength(1);
+});
+
+test('another user, source or no source is another memory', async () => {
+  const [userId, other] = [newUser(), newUser()];
+  const named = { content: 'x', externalId: 'e' };
+  const ids = new Set<string>();
+  for (const origin of [
+    { userId, source: 's' },
+    { userId, source: 't' },
+    { userId },
+    { userId: other, source: 's' },
+  ]) {
+    ids.add(bodyOf<SavedMemory>(await post({ ...named, ...origin }), 201).id);
+  }
+  expect(ids.size).toBe(4);
+});
+
+test('without an externalId, the same source is no name', async () => {
+  const body = { userId: newUser(), content: 'x', source: 's' };
+  expect([(await post(body)).status, (await post(body)).status]).toEqual([201, 201]);
+});
+
+test('after a delete it is a new memory', async () => {
+  const body = { userId: newUser(), content: 'x', source: 's', externalId: 'e' };
+  const { id } = bodyOf<SavedMemory>(await post(body), 201);
+  await ask(server, 'DELETE', `/v1/memories/${id}`);
+  expect(bodyOf<SavedMemory>(await post(body), 201).id).not.toBe(id);
+});
+
+test('an ingested record of that name is replaced, and complete at once', async () => {
+  const origin = { userId: newUser(), source: 's', externalId: 'e' };
+  const ingested = await server.client.ingest.document({ ...origin, data: { text: 'former' } });
+  const saved = bodyOf<SavedMemory>(await post({ ...origin, content: 'now' }), 200);
+  expect(saved).toMatchObject({ id: ingested.memoryId, status: 'complete', type: 'memory' });
+});
+
+describe('a replay', () => {
+  const request = (body: object) => ({ method: 'POST', path: '/v1/memories', body });
+
+  test('has the status, Location and ETag of the first answer', async () => {
+    const first = { userId: newUser(), content: 'one', externalId: 'e' };
+    const key = crypto.randomUUID();
+    const created = await sendKeyed(server, request(first), key);
+    const replaced = await sendKeyed(server, request({ ...first, content: 'two' }), `${key}2`);
+    const again = await sendKeyed(server, request(first), key);
+    expect(again.text).toBe(created.text);
+    expect([again.status, replaced.status]).toEqual([201, 200]);
+    for (const name of ['location', 'etag']) {
+      expect(again.headers.get(name)).toBe(created.headers.get(name));
+      expect(created.headers.get(name)).not.toBeNull();
+    }
+    expect(replaced.headers.get('etag')).toBe('"2"');
+  });
+
+  test('of a memory that was deleted has no ETag', async () => {
+    const body = { userId: newUser(), content: 'one' };
+    const key = crypto.randomUUID();
+    const { id } = bodyOf<SavedMemory>(await sendKeyed(server, request(body), key), 201);
+    await ask(server, 'DELETE', `/v1/memories/${id}`);
+    const again = await sendKeyed(server, request(body), key);
+    expect(bodyOf<DeletedSince>(again, 201)).toEqual({ id, memoryId: id, deleted: true });
+    expect(again.headers.get('location')).toBe(`/v1/memories/${id}`);
+    expect(again.headers.get('etag')).toBeNull();
+  });
+});

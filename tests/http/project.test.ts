@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { ApiKey, UserPage } from '../../sdk/contract/project.ts';
+import type { IngestStatuses } from '../../sdk/contract/status.ts';
+import { openAdmin } from '../../server/admin.ts';
+import { ask, bodyOf, expectInvalid, getStatus, newUser, save } from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+describe('GET /v1/users', () => {
+  let project: TestServer;
+  const names = ['ada', 'ben', 'eve', 'Zoe', 'ümit', 'a b&c'];
+  beforeAll(async () => {
+    project = { ...server, key: await server.createKey('users') };
+    for (const userId of names) await save(project, userId);
+    await save(project, 'ben');
+    await save(server, 'of-another-project');
+  });
+
+  const page = async (query = '') =>
+    bodyOf<UserPage>(await ask(project, 'GET', `/v1/users${query}`), 200);
+
+  test('lists the users of the project by their ids, with their counts', async () => {
+    const { items, nextCursor } = await page();
+    expect(items.map(({ userId }) => userId)).toEqual(names.toSorted());
+    expect(items.find(({ userId }) => userId === 'ben')?.memories).toBe(2);
+    for (const { lastCreatedAt } of items) {
+      expect(Date.now() - Date.parse(lastCreatedAt)).toBeWithin(0, 60_000);
+    }
+    expect(nextCursor).toBeNull();
+  });
+
+  test.each([1, 2, 6])('is walked by pages of %i', async (limit) => {
+    const found: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const query: string = cursor === null ? '' : `&cursor=${cursor}`;
+      const { items, nextCursor }: UserPage = await page(`?limit=${limit}${query}`);
+      expect(items.length).toBeWithin(1, limit + 1);
+      found.push(...items.map(({ userId }) => userId));
+      cursor = nextCursor;
+    } while (cursor !== null);
+    expect(found).toEqual(names.toSorted());
+  });
+
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['limit=x', 'limit'],
+    ['userId=ada', 'userId'],
+    ['cursor=x', 'cursor'],
+  ])('400 for %s', async (query, field) => {
+    expectInvalid(await ask(project, 'GET', `/v1/users?${query}`), field);
+  });
+
+  test('400 for a cursor of another list', async () => {
+    const path = '/v1/memories?userId=ben&limit=1';
+    const { nextCursor } = (await ask(project, 'GET', path)).body as UserPage;
+    expect(nextCursor).not.toBeNull();
+    expectInvalid(await ask(project, 'GET', `/v1/users?cursor=${nextCursor}`), 'cursor');
+  });
+});
+
+describe('POST /v1/memories/status', () => {
+  const post = (body: unknown, headers = {}) =>
+    ask(server, 'POST', '/v1/memories/status', { body, headers });
+
+  test('answers in the order asked, and says which are not there', async () => {
+    const userId = newUser();
+    const [one, two] = [await save(server, userId), await save(server, userId)];
+    const memoryIds = ['mem_none', two.id, 'x', one.id, two.id];
+    const { items, notFound } = bodyOf<IngestStatuses>(await post({ memoryIds }), 200);
+    expect(notFound).toEqual(['mem_none', 'x']);
+    const status = await getStatus(server, two.id);
+    expect(items).toEqual([status, await getStatus(server, one.id), status]);
+  });
+
+  test('takes 1,000 ids, and no more', async () => {
+    const memoryIds = Array.from({ length: 1_000 }, (_, index) => `mem_${index}`);
+    const { notFound } = bodyOf<IngestStatuses>(await post({ memoryIds }), 200);
+    expect(notFound).toEqual(memoryIds);
+    expectInvalid(await post({ memoryIds: [...memoryIds, 'x'] }), 'memoryIds');
+  });
+
+  test.each([[{}], [{ memoryIds: [] }], [{ memoryIds: 'mem_1' }], [{ memoryIds: null }]])(
+    '400 for %j',
+    async (body) => expectInvalid(await post(body), 'memoryIds'),
+  );
+
+  test.each([1, '', null, 'x'.repeat(257), 'a\0b'])('400 for the id %p', async (id) => {
+    expectInvalid(await post({ memoryIds: ['mem_1', id] }), 'memoryIds.1');
+  });
+
+  test('400 for an unknown field and an unknown parameter', async () => {
+    expectInvalid(await post({ memoryIds: ['x'], userId: 'u' }), 'userId');
+    const body = { memoryIds: ['x'] };
+    expectInvalid(await ask(server, 'POST', '/v1/memories/status?a=1', { body }), 'a');
+  });
+
+  test("shows nothing of another project's", async () => {
+    const { id } = await save(server, newUser());
+    const theirs = { ...server, key: await server.createKey('strangers') };
+    const body = { memoryIds: [id] };
+    const answer = await ask(theirs, 'POST', '/v1/memories/status', { body });
+    expect(answer.body).toEqual({ items: [], notFound: [id] });
+  });
+});
+
+describe('GET /v1/key', () => {
+  test('says what the key is', async () => {
+    const expiresAt = Date.now() + 3_600_000;
+    const admin = await openAdmin(server.databaseUrl);
+    const kind = { userId: 'ada', readOnly: true, expiresAt };
+    const { key } = await admin.createKey({ name: 'desktop', project: 'shop', ...kind });
+    await admin.close();
+    const answer = await ask({ ...server, key }, 'GET', '/v1/key');
+    expect(bodyOf<ApiKey>(answer, 200)).toEqual({
+      project: 'shop',
+      name: 'desktop',
+      lastFour: key.slice(-4),
+      userId: 'ada',
+      readOnly: true,
+      expiresAt: new Date(expiresAt).toISOString(),
+    });
+    expect(answer.text).not.toContain(key);
+  });
+
+  test('of the settings is known by their name', async () => {
+    const fixed = 'a-key-from-the-settings';
+    const configured = await startTestServer({ MEMORY_API_KEY: fixed });
+    const answer = await ask(configured, 'GET', '/v1/key');
+    const about = { project: 'default', name: 'MEMORY_API_KEY', lastFour: 'ings' };
+    expect(answer.body).toEqual({ ...about, userId: null, readOnly: false, expiresAt: null });
+    await configured.stop();
+  });
+
+  test('400 for a parameter', async () => {
+    expectInvalid(await ask(server, 'GET', '/v1/key?a=1'), 'a');
+  });
+});

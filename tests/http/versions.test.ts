@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Memory } from '../../sdk/contract/memory.ts';
+import {
+  type Answer,
+  ask,
+  bodyOf,
+  expectError,
+  getMemory,
+  newUser,
+  save,
+} from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { sendKeyed } from '../support/writes.ts';
+
+/* Conditional requests by version and ETag: no change is lost. */
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+/** A memory at version 2. */
+async function changed(): Promise<string> {
+  const { id } = await save(server, newUser(), 'one');
+  await ask(server, 'PATCH', `/v1/memories/${id}`, { body: { content: 'two' } });
+  return id;
+}
+
+function patch(id: string, body: object, ifMatch?: string): Promise<Answer> {
+  const headers = ifMatch === undefined ? {} : { 'if-match': ifMatch };
+  return ask(server, 'PATCH', `/v1/memories/${id}`, { body, headers });
+}
+
+function remove(id: string, ifMatch: string): Promise<Answer> {
+  return ask(server, 'DELETE', `/v1/memories/${id}`, { headers: { 'if-match': ifMatch } });
+}
+
+test('every change of a memory counts, and answers with its ETag', async () => {
+  const { id } = await save(server, newUser());
+  const changes = [{ content: 'x' }, { metadata: { a: 1 } }, { occurredAt: '2026-05-08' }];
+  for (const [index, body] of changes.entries()) {
+    const answer = await patch(id, body);
+    const version = index + 2;
+    expect(bodyOf<Memory>(answer, 200).version).toBe(version);
+    expect(answer.headers.get('etag')).toBe(`"${version}"`);
+  }
+  const answer = await ask(server, 'GET', `/v1/memories/${id}`);
+  expect(answer.headers.get('etag')).toBe('"4"');
+});
+
+describe('If-Match', () => {
+  test.each(['"2"', '*', ' "2" '])('%s lets a change and a delete pass', async (ifMatch) => {
+    const id = await changed();
+    expect(bodyOf<Memory>(await patch(id, { content: 'x' }, ifMatch), 200).version).toBe(3);
+    const other = await changed();
+    expect((await remove(other, ifMatch)).status).toBe(204);
+  });
+
+  test.each(['"1"', '"3"', '"999999999999999"'])(
+    '%s is a 412 that changes nothing',
+    async (tag) => {
+      const id = await changed();
+      const before = await getMemory(server, id);
+      expectError(await patch(id, { content: 'x' }, tag), 412, 'precondition_failed');
+      expectError(await remove(id, tag), 412, 'precondition_failed');
+      expect(await getMemory(server, id)).toEqual(before);
+    },
+  );
+
+  test.each(['2', '"0"', '"x"', 'W/"2"', '"1", "2"', '"2', '', '"-2"', '"2.0"'])(
+    'malformed, as %p, is a 400 that changes nothing',
+    async (ifMatch) => {
+      const id = await changed();
+      const before = await getMemory(server, id);
+      for (const answer of [
+        await patch(id, { content: 'x' }, ifMatch),
+        await remove(id, ifMatch),
+      ]) {
+        expectError(answer, 400, 'invalid_request', 'If-Match');
+      }
+      expect(await getMemory(server, id)).toEqual(before);
+    },
+  );
+
+  test('of an unknown memory is a 404, whatever it names', async () => {
+    for (const ifMatch of ['"1"', '*', 'x']) {
+      expectError(await patch('mem_none', { content: 'x' }, ifMatch), 404, 'not_found');
+      expectError(await remove('mem_none', ifMatch), 404, 'not_found');
+    }
+  });
+
+  test('is part of the request that an idempotency key stands for', async () => {
+    const id = await changed();
+    const key = crypto.randomUUID();
+    const request = { method: 'PATCH', path: `/v1/memories/${id}`, body: { content: 'x' } };
+    const first = await sendKeyed(server, request, key, { 'if-match': '"2"' });
+    // The retry is answered as the first was, although the version is another by now.
+    const retry = await sendKeyed(server, request, key, { 'if-match': '"2"' });
+    expect([first.status, retry.status, retry.text]).toEqual([200, 200, first.text]);
+    expect(retry.headers.get('etag')).toBe('"3"');
+    const other = await sendKeyed(server, request, key, { 'if-match': '"3"' });
+    expectError(other, 400, 'idempotency_key_reused');
+  });
+});
+
+describe('If-None-Match', () => {
+  const get = (id: string, ifNoneMatch: string) =>
+    ask(server, 'GET', `/v1/memories/${id}`, { headers: { 'if-none-match': ifNoneMatch } });
+
+  test.each(['"2"', 'W/"2"', '"1", "2"', '"x","2"', '*'])('%s is a 304', async (tag) => {
+    const answer = await get(await changed(), tag);
+    expect(answer).toMatchObject({ status: 304, text: '' });
+    expect(answer.headers.get('etag')).toBe('"2"');
+  });
+
+  test.each(['"1"', '"3"', '""', '"x", W/"1"'])('%s gets the memory', async (tag) => {
+    expect(bodyOf<Memory>(await get(await changed(), tag), 200).version).toBe(2);
+  });
+
+  test.each(['2', '"2', '"2",'])('malformed, as %p, is a 400', async (tag) => {
+    expectError(await get(await changed(), tag), 400, 'invalid_request', 'If-None-Match');
+  });
+
+  test('of an unknown memory is a 404', async () => {
+    expectError(await get('mem_none', '*'), 404, 'not_found');
+  });
+});
+
+describe('PATCH', () => {
+  test('of metadata alone works on any memory, however long its content', async () => {
+    const text = 'long '.repeat(100_000);
+    const { memoryId } = await server.client.ingest.document({
+      userId: newUser(),
+      data: { text, title: 'Long' },
+    });
+    const memory = bodyOf<Memory>(await patch(memoryId, { metadata: { a: 1 } }), 200);
+    expect(memory).toMatchObject({ metadata: { a: 1 }, status: 'complete', version: 2 });
+    expect(memory.content).toBe(text);
+  });
+
+  test('sets the times, leaves what is left out, and clears them with null', async () => {
+    const { id } = await save(server, newUser(), 'kept');
+    const given = { occurredAt: '2026-05-08T10:00:00+02:00', expiresAt: '2096-01-01' };
+    const set = bodyOf<Memory>(await patch(id, given), 200);
+    const times = { occurredAt: '2026-05-08T08:00:00.000Z', expiresAt: '2096-01-01T00:00:00.000Z' };
+    expect(set).toMatchObject({ content: 'kept', ...times });
+    expect(bodyOf<Memory>(await patch(id, { content: 'new' }), 200)).toMatchObject(times);
+    const cleared = await patch(id, { occurredAt: null, expiresAt: null });
+    expect(bodyOf<Memory>(cleared, 200)).toMatchObject({ occurredAt: null, expiresAt: null });
+  });
+});
+
+describe('50 clients that each add a key to the metadata of one memory', () => {
+  const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
+
+  async function addKeys(isConditional: boolean): Promise<Memory> {
+    const { id } = await save(server, newUser());
+    await Promise.all(
+      keys.map(async (key) => {
+        for (;;) {
+          const { metadata, version } = await getMemory(server, id);
+          const body = { metadata: { ...metadata, [key]: true } };
+          const answer = await patch(id, body, isConditional ? `"${version}"` : undefined);
+          if (answer.status !== 412) return;
+        }
+      }),
+    );
+    return getMemory(server, id);
+  }
+
+  test('lose none with If-Match', async () => {
+    const { metadata, version } = await addKeys(true);
+    expect(Object.keys(metadata).sort()).toEqual(keys.toSorted());
+    expect(version).toBe(51);
+  });
+
+  test('lose some without', async () => {
+    expect(Object.keys((await addKeys(false)).metadata).length).toBeLessThan(50);
+  });
+});
