@@ -1,4 +1,5 @@
 import { headers } from '../../sdk/contract/headers.ts';
+import { yieldToEventLoop } from '../event-loop.ts';
 import type { ItemsJson, WriteResult } from '../storage/storage.ts';
 import { etagOf } from './conditions.ts';
 
@@ -17,21 +18,38 @@ export function sendJson(set: ResponseHead, status: number, body: string): strin
 }
 
 /** Sends a page, whose items are JSON already. */
-export function sendPage(
-  set: ResponseHead,
-  items: ItemsJson,
-  nextCursor: string | null,
-): string | Uint8Array {
+export function sendPage(set: ResponseHead, items: ItemsJson, nextCursor: string | null) {
   return sendItems(set, items, `,"nextCursor":${JSON.stringify(nextCursor)}`);
 }
 
-/** Sends items, and what follows them in the object. */
-export function sendItems(set: ResponseHead, items: ItemsJson, rest = ''): string | Uint8Array {
+/** Sends items, and what follows them in the object. Large ones are sent in slices. */
+export function sendItems(set: ResponseHead, items: ItemsJson, rest = ''): string | Response {
   const [begin, end] = ['{"items":', `${rest}}`];
   if (typeof items === 'string') return sendJson(set, 200, begin + items + end);
   set.status = 200;
-  set.headers['content-type'] = 'application/json';
-  return Buffer.concat([Buffer.from(begin), items, Buffer.from(end)]);
+  const parts = [Buffer.from(begin), ...slicesOf(items), Buffer.from(end)];
+  return new Response(streamOf(parts), { headers: { 'content-type': 'application/json' } });
+}
+
+const sliceBytes = 256 * 1024;
+
+function slicesOf(bytes: Uint8Array): Uint8Array[] {
+  const count = Math.ceil(bytes.length / sliceBytes);
+  return Array.from({ length: count }, (_, index) =>
+    bytes.subarray(index * sliceBytes, (index + 1) * sliceBytes),
+  );
+}
+
+/** To copy megabytes into a socket at once would hold up every other request. */
+function streamOf(parts: Uint8Array[]): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async pull(controller) {
+      await yieldToEventLoop();
+      const part = parts.shift();
+      if (part !== undefined) controller.enqueue(part);
+      if (parts.length === 0) controller.close();
+    },
+  });
 }
 
 /** Sends the response of a write, new or stored, and says which where a key was given. */

@@ -2,7 +2,7 @@ import { workerData } from 'node:worker_threads';
 import { createLogger, type LogEntry } from '../log.ts';
 import { connectStorage } from '../storage/open.ts';
 import type { StorageConnection } from '../storage/storage.ts';
-import { parent, reportProgress, watched } from '../threads/serve.ts';
+import { parent, reportProgress, watched, yieldPriority } from '../threads/serve.ts';
 import { handlers } from './handlers.ts';
 import { startWorker } from './worker.ts';
 
@@ -48,6 +48,7 @@ function asData(entry: LogEntry): LogEntry {
   return { ...entry, fields: { ...entry.fields, error: error.stack ?? error.message } };
 }
 
+yieldPriority();
 port.on('message', (message) => {
   if (message === 'wake') worker.wake();
 });

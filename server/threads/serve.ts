@@ -1,3 +1,5 @@
+import { readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import type { Port } from './channel.ts';
 import { type Call, type LargeText, type Message, packError, type Reply } from './messages.ts';
@@ -12,6 +14,9 @@ export type Incoming = {
   reply(value: unknown, texts?: LargeText[]): void;
   fail(error: unknown): void;
 };
+
+/** On the scale of `nice`, where 0 is usual and 19 the lowest. */
+const lowPriority = 10;
 
 /** The calls that come in by a port, and the way back for their replies. */
 export type Inbox = { flushReplies(): void };
@@ -53,6 +58,19 @@ export function openInbox(port: Port, take: (call: Incoming) => void): Inbox {
 /** They are handed over; a message without any stays on the quick way. */
 function buffersOf(message: Message): ArrayBuffer[] {
   return message.flatMap((text) => (typeof text === 'string' ? [] : [text.buffer as ArrayBuffer]));
+}
+
+/**
+ * Lets the HTTP thread and the writer go first where there are fewer cores than threads with work.
+ * Linux gives threads a priority of their own; elsewhere all stay equal.
+ */
+export function yieldPriority(): void {
+  try {
+    const [tid = ''] = /\d+$/.exec(readlinkSync('/proc/thread-self')) ?? [];
+    setPriority(Number(tid), lowPriority);
+  } catch {
+    // Not Linux, or not allowed: only waiting gets longer.
+  }
 }
 
 /** The port to the thread that started this one. */

@@ -24,11 +24,27 @@ test('owners take turns, however many items one of them has', () => {
   expect(takeAll(queue)).toEqual(['a', 'x', 'y', 'b', 'z', 'c']);
 });
 
-test('an owner who comes back is behind those who wait', () => {
+test('an owner that was served less goes first', () => {
   const queue = filled([1, 'a'], [1, 'b'], [2, 'x']);
   expect(queue.take()).toBe('a');
   queue.push(3, 'y');
-  expect(takeAll(queue)).toEqual(['x', 'b', 'y']);
+  expect(takeAll(queue)).toEqual(['x', 'y', 'b']);
+});
+
+test('an expensive item costs its owner as many turns', () => {
+  const queue = new FairQueue<string>();
+  for (const item of ['batch 1', 'batch 2']) queue.push(1, item, 3);
+  expect(queue.take()).toBe('batch 1');
+  for (const item of ['a', 'b', 'c', 'd']) queue.push(2, item);
+  expect(takeAll(queue)).toEqual(['a', 'b', 'c', 'batch 2', 'd']);
+});
+
+test('an owner that was away has saved up no turns', () => {
+  const queue = filled([1, 'a'], [1, 'b'], [1, 'c'], [1, 'd']);
+  expect([queue.take(), queue.take()]).toEqual(['a', 'b']);
+  queue.push(2, 'x');
+  queue.push(2, 'y');
+  expect(takeAll(queue)).toEqual(['x', 'c', 'y', 'd']);
 });
 
 test('an owner that is not admitted keeps its turn and does not block others', () => {

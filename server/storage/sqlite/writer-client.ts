@@ -131,7 +131,7 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
       const why = isStopping ? 'the service is shutting down' : (silence ?? fault);
       if (why !== null) throw unavailable(`${why}; nothing was stored`);
       const { value, texts } = await new Promise<Returned>((resolve, reject) => {
-        queue.push(request.projectId, { ...request, resolve, reject });
+        queue.push(request.projectId, { ...request, resolve, reject }, request.cost);
         dispatch();
       });
       const [body] = texts;

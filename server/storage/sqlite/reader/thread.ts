@@ -1,5 +1,11 @@
 import { workerData } from 'node:worker_threads';
-import { type Incoming, openInbox, parent, watched } from '../../../threads/serve.ts';
+import {
+  type Incoming,
+  openInbox,
+  parent,
+  watched,
+  yieldPriority,
+} from '../../../threads/serve.ts';
 import type { ItemsJson, Page, Read, Storage } from '../../storage.ts';
 import { notRead } from '../errors.ts';
 import type { ReaderStart } from '../protocol.ts';
@@ -65,6 +71,7 @@ function encoded(items: ItemsJson): ItemsJson {
   return new TextEncoder().encode(items);
 }
 
+yieldPriority();
 const inbox = openInbox(parent(), (call) => {
   try {
     answer(call);
