@@ -1,6 +1,6 @@
 import type { FilterFields } from '../sdk/index.ts';
 import { InvalidArgumentError, Option } from './commander.ts';
-import { addMetadata, definedOnly, parseName } from './options.ts';
+import { addMetadata, definedOnly, parseMoment, parseName } from './options.ts';
 
 /* What a list or a search can be narrowed to. */
 
@@ -19,14 +19,22 @@ export const metadataFilter = new Option(
   'only with this value; may be repeated, then all must match',
 ).argParser(addFilter);
 
+export const fromFilter = new Option(
+  '--from <time>',
+  'only what happened then or later, as 2026-05 or 2026-05-08',
+).argParser(parseMoment);
+export const toFilter = new Option('--to <time>', 'only what happened before').argParser(
+  parseMoment,
+);
+
 type Wanted = NonNullable<FilterFields['metadata']>;
 
 /** The filters that were given, under the names the API uses. */
 export function filtersOf(
   options: { [Name in keyof FilterFields]?: FilterFields[Name] | undefined },
 ) {
-  const { type, source, externalId, metadata } = options;
-  return definedOnly({ type, source, externalId, metadata });
+  const { type, source, externalId, from, to, metadata } = options;
+  return definedOnly({ type, source, externalId, from, to, metadata });
 }
 
 function addFilter(pair: string, previous: Wanted | undefined): Wanted {

@@ -44,6 +44,12 @@ export const externalIdOption = new Option(
   'its id there; ingesting it again updates the same memory',
 ).argParser(parseName);
 
+/** Of a save; `externalIdOption` is that of an ingest. */
+export const nameOption = new Option(
+  '--external-id <id>',
+  'its name there; saving it again replaces the memory',
+).argParser(parseName);
+
 export const idempotencyKeyOption = keyOption(keyCharacters);
 /** Of a command that may send several requests: their keys begin with this one. */
 export const idempotencyKeysOption = keyOption(keyCharacters - 55);
@@ -81,9 +87,26 @@ export const timeoutOption = new Option('--timeout <time>', 'longest wait, as 90
   .argParser(parseTime)
   .default(60_000, '60s');
 
+/** Of a key. */
 export const expiresOption = new Option('--expires <time>', 'as 12h or 30d').argParser(
   parseLifetime,
 );
+
+export const occurredOption = new Option(
+  '--occurred <time>',
+  'when it happened, as 2026-05-08 or 2026-05-08T13:56:07Z',
+).argParser(parseMoment);
+
+/** Of a memory: from now, or a time. */
+export const expiryOption = new Option(
+  '--expires <time>',
+  'when it is to be gone, as 30d, 12h or 2026-05-08',
+).argParser(parseExpiry);
+
+export const ifVersionOption = new Option(
+  '--if-version <number>',
+  'only if it is still at this version; see memory get',
+).argParser(parseVersion);
 
 /** Not left to commander, which would name a missing --user before a mistyped --usr. */
 export function needUser(user: string | undefined): string {
@@ -139,10 +162,12 @@ export function parsePort(text: string): number {
 }
 
 /** What every write passes on. */
-export function writeOptions(term: Terminal, options: { idempotencyKey?: string | undefined }) {
-  const { idempotencyKey } = options;
-  const common = { signal: term.interrupted };
-  return idempotencyKey === undefined ? common : { ...common, idempotencyKey };
+export function writeOptions(
+  term: Terminal,
+  options: { idempotencyKey?: string | undefined; ifVersion?: number | undefined },
+) {
+  const { idempotencyKey, ifVersion } = options;
+  return { signal: term.interrupted, ...definedOnly({ idempotencyKey, ifVersion }) };
 }
 
 /** The options that were given, under the names the API uses. */
@@ -170,6 +195,35 @@ function parseTime(text: string): number {
   const ms = amount === '' ? Number.NaN : Number(amount) * (unitMs[unit] ?? Number.NaN);
   if (!(ms > 0)) throw new InvalidArgumentError('Write it as 90s, 5m, 12h or 30d.');
   return ms;
+}
+
+/** A year, month, day or time as RFC 3339; `2026-05` is where that month begins, in UTC. */
+export function parseMoment(text: string): string {
+  const [, year, month = '01', day = '01'] = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?$/.exec(text) ?? [];
+  const time = year === undefined ? text : `${year}-${month}-${day}T00:00:00Z`;
+  if (moment.test(time) && !Number.isNaN(Date.parse(time))) return time;
+  throw new InvalidArgumentError('Write it as 2026-05, 2026-05-08 or 2026-05-08T13:56:07Z.');
+}
+
+const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** Milliseconds from now, or a time as RFC 3339. */
+function parseExpiry(text: string): number | string {
+  return /^\d{4}(?:-|$)/.test(text) ? parseMoment(text) : parseLifetime(text);
+}
+
+/** The times of a memory, as the API takes them. */
+export function timesOf(
+  { now }: Terminal,
+  { occurred, expires }: { occurred?: string | undefined; expires?: number | string | undefined },
+) {
+  const expiresAt = typeof expires === 'number' ? new Date(now() + expires).toISOString() : expires;
+  return definedOnly({ occurredAt: occurred, expiresAt });
+}
+
+function parseVersion(text: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be the version that memory get shows, from 1 up.');
 }
 
 /** How long a key is to live. A number alone could be seconds or days, so it is neither. */

@@ -34,14 +34,14 @@ export class Memories {
   }
 
   /**
-   * Saves a text for a user; it is `complete` at once. With a `source` and `externalId` that a memory
-   * of the user has, replaces that memory under its id. Safe to repeat with the same
+   * Saves a text for a user; it is `complete` at once. With a `source` and `externalId` that a
+   * memory of the user has, replaces that memory under its id. Safe to repeat with the same
    * `idempotencyKey`; when the memory has been deleted since, the result is
    * `{ id, memoryId, deleted: true }`.
    *
    * Errors: `InvalidRequestError`, `PayloadTooLargeError`, and those of every call:
-   * `AuthenticationError`, `PermissionError`, `RateLimitError`, `ServerError`, `ConnectionError`, `TimeoutError`,
-   * `AbortError`.
+   * `AuthenticationError`, `PermissionError`, `RateLimitError`, `ServerError`, `ConnectionError`,
+   * `TimeoutError`, `AbortError`.
    *
    * ```ts
    * const saved = await memory.save({ userId: 'u-1', content: 'Prefers dark mode' });
@@ -95,10 +95,10 @@ export class Memories {
   }
 
   /**
-   * Replaces what is given, each as a whole; null clears a time, and what is left out stays. Pending
-   * work on the memory is dropped: it is `complete`. With `ifVersion` a change that another client
-   * made since is not overwritten. Errors: `NotFoundError`, `PreconditionFailedError` and as for
-   * `save`.
+   * Replaces what is given, each as a whole; null clears a time, and what is left out stays.
+   * Pending work on the memory is dropped: it is `complete`. With `ifVersion` a change that another
+   * client made since is not overwritten. Errors: `NotFoundError`, `PreconditionFailedError` and as
+   * for `save`.
    *
    * ```ts
    * const { metadata, version } = await memory.get(id);

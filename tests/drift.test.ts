@@ -25,7 +25,7 @@ const onlyRoutes = ['ALL /v1', 'ALL /v1/*'];
 const onlyMethods = ['waitUntilComplete'];
 const onlyCommands = ['backup', 'completion', 'doctor', 'help', 'restore', 'serve'];
 const onlyGroups = ['keys', 'profile'];
-/** Operations whose command has another name: `memory delete --user u`, and the word for a shell. */
+/** Operations whose command has another name. */
 const commandOf: Record<string, string> = {
   deleteAll: 'delete',
   key: 'whoami',

@@ -32,7 +32,10 @@ export function messageOf({ status, code, message }: MemoryServiceError): string
 }
 
 function isKeyRefused({ name, code, status = 0 }: MemoryServiceError): boolean {
-  return name === 'AuthenticationError' && !(code === 'unexpected_answer' && isProxy(status));
+  // A proxy refuses a key with 403 as well, in words of its own.
+  const isRefusal =
+    name === 'AuthenticationError' || (name === 'PermissionError' && code !== 'forbidden');
+  return isRefusal && !(code === 'unexpected_answer' && isProxy(status));
 }
 
 function wordsOf(error: MemoryServiceError, baseUrl: string): Words {
@@ -45,6 +48,8 @@ function wordsOf(error: MemoryServiceError, baseUrl: string): Words {
   if (isOther) return fromStranger(error, baseUrl);
   if (name === 'ConnectionError' || name === 'TimeoutError') return unreachable(error, baseUrl);
   if (name === 'NotFoundError') return notFound(error, baseUrl);
+  if (name === 'PermissionError') return forbidden(error);
+  if (name === 'PreconditionFailedError') return changedSince(error);
   if (name === 'WaitTimeoutError') return stillProcessing(error);
   const lines = details.map(({ field, message }) => `  ${field}: ${message}`);
   // Several invalid fields are easier to read one a line than in one sentence.
@@ -105,6 +110,18 @@ function notFound({ message }: MemoryServiceError, baseUrl: string): Words {
   const isRoute = message.startsWith('there is no such route');
   const hint = isRoute ? hintAbout(baseUrl) : 'Ids are listed by: memory list --user <id>';
   return { message: `Not found: ${message}.`, hint, exitCode: exitCodes.notFound };
+}
+
+function forbidden({ message }: MemoryServiceError): Words {
+  const hint = 'What the key is, and may do: memory whoami';
+  return { message: `Not allowed: ${message}.`, hint, exitCode: exitCodes.refused };
+}
+
+function changedSince({ message }: MemoryServiceError): Words {
+  return {
+    message: `Nothing was changed: ${message}.`,
+    hint: 'See what it is now: memory get <id>',
+  };
 }
 
 function hintAbout(baseUrl: string): string {

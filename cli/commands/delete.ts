@@ -5,6 +5,7 @@ import type { Parent } from '../commander.ts';
 import { ExitWith, exitCodes, usageError } from '../errors.ts';
 import {
   idempotencyKeyOption,
+  ifVersionOption,
   needUser,
   parseId,
   userOptionFor,
@@ -23,6 +24,7 @@ export function addDelete(program: Parent, term: Terminal): void {
     .description('Delete a memory permanently, or everything of a user.')
     .addOption(userOptionFor('everything of this user'))
     .option('-y, --yes', 'do not ask; needed where stdin is not a terminal')
+    .addOption(ifVersionOption)
     .addOption(idempotencyKeyOption);
   command.action(async (id) => {
     const options = command.optsWithGlobals();
@@ -45,11 +47,15 @@ type Options = Parameters<typeof connect>[1] & {
   user?: string | undefined;
   yes?: true | undefined;
   idempotencyKey?: string | undefined;
+  ifVersion?: number | undefined;
 };
 
 async function deleteAll(term: Terminal, options: Options): Promise<void> {
   if (options.user === undefined) {
     throw usageError('Missing <id>, or --user <id> for everything of a user.');
+  }
+  if (options.ifVersion !== undefined) {
+    throw usageError('--if-version is that of one memory: give its id, not --user.');
   }
   const userId = needUser(options.user);
   const client: MemoryClient = await connect(term, options);

@@ -68,17 +68,6 @@ function columnsAt(term: Terminal): Column<KeyRow>[] {
       shown: ({ project }) => cut(project, projectWidth),
       hiddenWhen: ({ project }) => project === 'default',
     },
-    {
-      title: 'USER',
-      value: ({ userId }) => userId ?? '',
-      shown: ({ userId }) => cut(userId ?? '', projectWidth),
-      hiddenWhen: ({ userId }) => userId === null,
-    },
-    {
-      title: 'WRITES',
-      value: ({ readOnly }) => (readOnly ? 'no' : 'yes'),
-      hiddenWhen: ({ readOnly }) => !readOnly,
-    },
     { title: 'KEY', value: ({ prefix, lastFour }) => `${prefix}…${lastFour}`, dropped: 3 },
     {
       title: 'AGE',
@@ -104,6 +93,18 @@ function columnsAt(term: Terminal): Column<KeyRow>[] {
       value: ({ revokedAt }) => revokedAt ?? '',
       shown: ({ revokedAt }) => ago(revokedAt),
       hiddenWhen: ({ revokedAt }) => revokedAt === null,
+    },
+    {
+      title: 'USER',
+      value: ({ userId }) => userId ?? '',
+      shown: ({ userId }) => cut(userId ?? '', projectWidth),
+      hiddenWhen: ({ userId }) => userId === null,
+    },
+    {
+      title: 'WRITES',
+      value: ({ readOnly }) => (readOnly ? 'no' : 'yes'),
+      hiddenWhen: ({ readOnly }) => !readOnly,
+      dropped: 5,
     },
     { title: 'NAME', value: ({ name }) => name, cut: true },
   ];

@@ -5,8 +5,10 @@ import { Option, type Parent } from '../commander.ts';
 import {
   externalIdFilter,
   filtersOf,
+  fromFilter,
   metadataFilter,
   sourceFilter,
+  toFilter,
   typeFilter,
 } from '../filters.ts';
 import { definedOnly, needUser, parseLimit, userOption } from '../options.ts';
@@ -27,6 +29,8 @@ export function addList(program: Parent, term: Terminal): void {
     .addOption(typeFilter)
     .addOption(sourceFilter)
     .addOption(externalIdFilter)
+    .addOption(fromFilter)
+    .addOption(toFilter)
     .addOption(metadataFilter)
     .addHelpText(
       'after',
@@ -52,6 +56,7 @@ export function addList(program: Parent, term: Terminal): void {
   addExamples(command, [
     'memory list --user u-1',
     'memory list --user u-1 --type ticket -m priority=high',
+    'memory list --user u-1 --from 2026-05 --to 2026-06',
     'memory list --user u-1 --all --json',
     'memory list --user u-1 | cut -f 1,5',
   ]);

@@ -5,9 +5,14 @@ import type { Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import {
   definedOnly,
+  expiryOption,
   idempotencyKeyOption,
   metadataOption,
+  nameOption,
   needUser,
+  occurredOption,
+  sourceOption,
+  timesOf,
   userOption,
   writeOptions,
 } from '../options.ts';
@@ -23,6 +28,10 @@ export function addSave(program: Parent, term: Terminal): void {
     .description('Save a text as a memory. Prints its id.')
     .addOption(userOption)
     .addOption(metadataOption)
+    .addOption(sourceOption)
+    .addOption(nameOption)
+    .addOption(occurredOption)
+    .addOption(expiryOption)
     .addOption(idempotencyKeyOption);
   command.action(async (text) => {
     const options = command.optsWithGlobals();
@@ -30,8 +39,9 @@ export function addSave(program: Parent, term: Terminal): void {
     const client = await connect(term, options);
     const content = await textArgument(term, text);
     if (content === '') throw usageError('The text is empty: there is nothing to save.');
-    const fields = definedOnly({ metadata: options.metadata });
-    const request = { userId, content, ...fields };
+    const { metadata, source, externalId } = options;
+    const fields = definedOnly({ metadata, source, externalId });
+    const request = { userId, content, ...fields, ...timesOf(term, options) };
     const saved = await client.save(request, writeOptions(term, options));
     rejectDeletedReplay(saved, 'saved');
     const out = resilientOutput(term);
@@ -42,6 +52,8 @@ export function addSave(program: Parent, term: Terminal): void {
   addExamples(command, [
     'memory save --user u-1 "Prefers dark mode"',
     'memory save --user u-1 -m source=chat -m confidence:=0.9 "Lives in Lisbon"',
+    'memory save --user u-1 --source agent --external-id diet "Is vegetarian"',
+    'memory save --user u-1 --occurred 2026-05-08 --expires 30d "At Hotel Bern"',
     'echo "Speaks French" | memory save --user u-1 -',
   ]);
 }

@@ -6,8 +6,10 @@ import { usageError } from '../errors.ts';
 import {
   externalIdFilter,
   filtersOf,
+  fromFilter,
   metadataFilter,
   sourceFilter,
+  toFilter,
   typeFilter,
 } from '../filters.ts';
 import { definedOnly, needUser, parseLimit, userOption } from '../options.ts';
@@ -27,6 +29,8 @@ export function addSearch(program: Parent, term: Terminal): void {
     .addOption(typeFilter)
     .addOption(sourceFilter)
     .addOption(externalIdFilter)
+    .addOption(fromFilter)
+    .addOption(toFilter)
     .addOption(metadataFilter)
     .addHelpText('after', help);
   command.action(async (text) => {
@@ -49,6 +53,7 @@ export function addSearch(program: Parent, term: Terminal): void {
   addExamples(command, [
     'memory search --user u-1 "where is my refund"',
     'memory search --user u-1 --type ticket -m priority=high refund',
+    'memory search --user u-1 --from 2026-05-08 refund',
     `memory search --user u-1 '"dark mode"' | cut -f 1,5`,
   ]);
 }

@@ -27,7 +27,8 @@ export const validateBatchBody = validator(
 
 /**
  * Validates the items one by one and converts the valid ones, yielding to the event loop where that
- * takes long. An item of another user than the key's fails as `forbidden`. Throws `invalid_request` where the batch body itself is invalid.
+ * takes long. An item of another user than the key's fails as `forbidden`. Throws
+ * `invalid_request` where the batch body itself is invalid.
  */
 export async function validateItems<Item, T>(
   body: unknown,

@@ -19,7 +19,7 @@ test('a key is made, listed without itself, used, revoked', async () => {
   expect(listed.stdout).not.toContain(key);
   const row = lines(listed.stdout)
     .map((line) => line.split('\t'))
-    .find((row) => row[7] === 'app');
+    .find((row) => row[9] === 'app');
   const [id = '', project, shown, createdAt = '', , expiresAt = ''] = row ?? [];
   expect(project).toBe('default');
   expect(shown).toEndWith(key.slice(-4));

@@ -116,11 +116,12 @@ describe('405', () => {
   const methodsOf = (path: string): string[] => [
     ...new Set(routes.filter((route) => route.path === path).map(({ method }) => method)),
   ];
+  const isLikeId = (path: string) => /^\/v1\/memories\/(?:search|status)$/.test(path);
   const others = paths.flatMap((path) =>
     ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
       .filter((method) => !methodsOf(path).includes(method))
-      // These are of a memory with the id `search`, which does not exist.
-      .filter((method) => !(path.endsWith('/search') && ['PATCH', 'DELETE'].includes(method)))
+      // These are of a memory with the id `search` or `status`, which does not exist.
+      .filter((method) => !(isLikeId(path) && ['GET', 'PATCH', 'DELETE'].includes(method)))
       .map((method) => [method, path] as const),
   );
 

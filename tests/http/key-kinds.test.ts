@@ -269,17 +269,6 @@ describe('a key that is bound to a user', () => {
     expectError(answer, 400, 'invalid_request', 'cursor');
   });
 
-  test('replaces nothing of another user by its name', async () => {
-    const [own, other] = [newUser(), newUser()];
-    const origin = { source: 's', externalId: 'e' };
-    await server.client.save({ ...origin, userId: other, content: 'theirs' });
-    const body = { ...origin, content: 'mine' };
-    expect((await ask(await keyOf({ userId: own }), 'POST', '/v1/memories', { body })).status).toBe(
-      201,
-    );
-    expect(await contentsOf({ userId: other })).toEqual(['theirs']);
-  });
-
   test('has idempotency keys of its own, shared by the keys of its user', async () => {
     const [own, other] = [newUser(), newUser()];
     const key = crypto.randomUUID();

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Memory } from '../../sdk/index.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { lines, memory, memoryAt } from './command.ts';
+
+/* Names, times, versions and expiry of memories, and what a key is, on the command line. */
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const json = async (argv: string[]) => {
+  const { code, stdout, stderr } = await memoryAt(server)([...argv, '--json']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+};
+
+describe('memory save', () => {
+  const save = ['save', '--user', 'saver'];
+
+  test('--source and --external-id name it: again, it is replaced', async () => {
+    const named = [...save, '--source', 'agent', '--external-id', 'diet'];
+    const former: Memory = await json([...named, 'vegan']);
+    const now: Memory = await json([...named, 'vegetarian']);
+    expect(now).toMatchObject({ id: former.id, source: 'agent', externalId: 'diet', version: 2 });
+  });
+
+  test.each([
+    ['2026', '2026-01-01T00:00:00.000Z'],
+    ['2026-05', '2026-05-01T00:00:00.000Z'],
+    ['2026-05-08', '2026-05-08T00:00:00.000Z'],
+    ['2026-05-08T15:56:07.5+02:00', '2026-05-08T13:56:07.500Z'],
+  ])('--occurred %s is %s', async (given, occurredAt) => {
+    expect(await json([...save, '--occurred', given, 'x'])).toMatchObject({ occurredAt });
+  });
+
+  test('--expires takes a time from now, or a time', async () => {
+    const { expiresAt } = await json([...save, '--expires', '30d', 'x']);
+    expect(Date.parse(expiresAt) - Date.now()).toBeWithin(29.9 * 864e5, 30.1 * 864e5);
+    const fixed = await json([...save, '--expires', '2096-05', 'x']);
+    expect(fixed).toMatchObject({ expiresAt: '2096-05-01T00:00:00.000Z' });
+  });
+
+  test.each([
+    ['--occurred', 'yesterday'],
+    ['--occurred', '2026-13'],
+    ['--occurred', '2026-05-08T10:00:00'],
+    ['--expires', '30'],
+    ['--expires', 'soon'],
+  ])('%s %s is a usage error', async (option, value) => {
+    expect(await memory([...save, option, value, 'x'])).toMatchObject({ code: 2, stdout: '' });
+  });
+});
+
+describe('memory update', () => {
+  test('replaces metadata and times alone', async () => {
+    const { id } = await server.client.save({ userId: 'updater', content: 'kept' });
+    const updated = await json(['update', id, '-m', 'a=1', '--occurred', '2026-05-08']);
+    expect(updated).toMatchObject({ content: 'kept', metadata: { a: '1' }, version: 2 });
+    expect(updated.occurredAt).toBe('2026-05-08T00:00:00.000Z');
+  });
+
+  test('without anything to replace is a usage error', async () => {
+    const { code, stderr } = await memory(['update', 'mem_1']);
+    expect(stderr).toContain('--metadata');
+    expect(code).toBe(2);
+  });
+
+  test('--if-version changes and deletes only that version', async () => {
+    const { id } = await server.client.save({ userId: 'updater', content: 'one' });
+    const update = ['update', id, 'two', '--if-version'];
+    expect(await json([...update, '1'])).toMatchObject({ version: 2 });
+    for (const argv of [
+      [...update, '1'],
+      ['delete', id, '--if-version', '1'],
+    ]) {
+      const { code, stdout, stderr } = await memoryAt(server)(argv);
+      expect(stderr).toContain('the memory is at version 2, not 1');
+      expect(stderr).toContain('memory get');
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    }
+    const deleted = await memoryAt(server)(['delete', id, '--if-version', '2']);
+    expect(deleted).toMatchObject({ code: 0 });
+  });
+
+  test.each(['0', '-1', 'x', '1.5'])('--if-version %s is a usage error', async (version) => {
+    const argv = ['update', 'mem_1', 'x', '--if-version', version];
+    expect(await memory(argv)).toMatchObject({ code: 2, stdout: '' });
+  });
+
+  test('--if-version does not go with --user', async () => {
+    const argv = ['delete', '--user', 'u', '--yes', '--if-version', '1'];
+    expect(await memoryAt(server)(argv)).toMatchObject({ code: 2, stdout: '' });
+  });
+});
+
+test.each([
+  ['list', []],
+  ['search', ['trip']],
+])('memory %s --from --to takes what happened in between', async (command, more) => {
+  const userId = `times-${command}`;
+  for (const day of ['2026-04-30', '2026-05-01', '2026-05-31', '2026-06-01']) {
+    await server.client.save({ userId, content: `trip of ${day}`, occurredAt: day });
+  }
+  const found = async (...times: string[]) => {
+    const argv = [command, '--user', userId, ...times, ...more];
+    const { items }: { items: Memory[] } = await json(argv);
+    return items.map(({ content }) => content.slice('trip of '.length)).sort();
+  };
+  const may = ['2026-05-01', '2026-05-31'];
+  expect(await found('--from', '2026-05', '--to', '2026-06')).toEqual(may);
+  expect(await found('--to', '2026-05-01')).toEqual(['2026-04-30']);
+  expect(await found('--from', '2026-06-01T00:00:00Z')).toEqual(['2026-06-01']);
+});
+
+describe('memory users', () => {
+  test('lists the users with their counts, page by page', async () => {
+    const key = await server.createKey('people');
+    const people = memoryAt({ ...server, key });
+    expect(await people(['users'])).toMatchObject({ code: 0, stdout: '' });
+    for (const user of ['ada', 'ada', 'ben']) await people(['save', '--user', user, 'x']);
+    const { stdout } = await people(['users']);
+    const rows = lines(stdout).map((line) => line.split('\t').slice(0, 2));
+    expect(rows).toEqual([
+      ['ada', '2'],
+      ['ben', '1'],
+    ]);
+    const page = JSON.parse((await people(['users', '--limit', '1', '--json'])).stdout);
+    expect(page.items).toMatchObject([{ userId: 'ada', memories: 2 }]);
+    const rest = await people(['users', '--cursor', page.nextCursor, '--json']);
+    expect(JSON.parse(rest.stdout)).toMatchObject({ items: [{ userId: 'ben' }], nextCursor: null });
+    const all = await people(['users', '--all', '--limit', '1', '--json']);
+    expect(lines(all.stdout).map((line) => JSON.parse(line).userId)).toEqual(['ada', 'ben']);
+    const table = await people(['users'], { terminal: 80 });
+    expect(lines(table.stdout)[0]).toMatch(/^USER +MEMORIES +NEWEST$/);
+  });
+});
+
+describe('a key made by memory keys create', () => {
+  const create = async (...kind: string[]) => {
+    const argv = ['keys', 'create', '--name', 'agent', '--database', server.databaseUrl, ...kind];
+    const { stdout, stderr } = await memory(argv);
+    const key = stdout.trim();
+    return { stderr, as: memoryAt({ ...server, key }), key };
+  };
+
+  test('--read-only --user is shown by whoami and by the list of keys', async () => {
+    const { stderr, as, key } = await create('--read-only', '--user', 'ada');
+    expect(stderr).toContain('read-only, bound to ada');
+    const { stdout } = await as(['whoami', '--json']);
+    expect(JSON.parse(stdout)).toEqual({
+      project: 'default',
+      name: 'agent',
+      lastFour: key.slice(-4),
+      userId: 'ada',
+      readOnly: true,
+      expiresAt: null,
+    });
+    expect((await as(['whoami'])).stdout).toContain('readOnly\ttrue\n');
+    const list = await memory(['keys', 'list', '--database', server.databaseUrl], {
+      terminal: 120,
+    });
+    expect(list.stdout).toMatch(/USER +WRITES/);
+    expect(list.stdout).toMatch(/ada +no +agent/);
+  });
+
+  test('is refused what it may not do, with exit 4 and what to run', async () => {
+    const { as } = await create('--read-only');
+    const { code, stdout, stderr } = await as(['save', '--user', 'u', 'x']);
+    expect(stderr).toContain('Not allowed: this API key is read-only.');
+    expect(stderr).toContain('memory whoami');
+    expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
+    expect((await as(['list', '--user', 'u'])).code).toBe(0);
+  });
+
+  test('--user is refused another user', async () => {
+    const { as } = await create('--user', 'ada');
+    expect((await as(['save', '--user', 'ada', 'x'])).code).toBe(0);
+    const { code, stderr } = await as(['list', '--user', 'ben']);
+    expect(stderr).toContain('bound to another user');
+    expect(code).toBe(4);
+  });
+});
