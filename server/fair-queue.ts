@@ -1,13 +1,13 @@
 type Owner<Item> = {
   waiting: { item: Item; cost: number }[];
-  /** What it was served, in the queue's virtual time: it is next once all others were served more. */
+  /** What it was served, in the queue's virtual time: it is next once the others were served more. */
   served: number;
 };
 
 /**
- * Items of several owners, served fairly by their cost, so that nobody's first item waits behind all
- * of another's. Of one owner they come in order. An owner that comes back after a while starts where
- * the others are: time without items is not saved up.
+ * Items of several owners, served fairly by their cost, so that no owner's first item waits behind
+ * all of another's. Of one owner they come in order. An owner that comes back after a while starts
+ * where the others are: time without items is not saved up.
  */
 export class FairQueue<Item> {
   readonly #owners = new Map<number, Owner<Item>>();
