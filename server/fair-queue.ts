@@ -1,6 +1,6 @@
 type Owner<Item> = {
   waiting: { item: Item; cost: number }[];
-  /** What it was served, in the queue's virtual time: it is next once the others were served more. */
+  /** What it was served, in virtual time: it is next once the others were served more. */
   served: number;
 };
 
