@@ -20,7 +20,7 @@ const cases: Array<[string, string[], string]> = [
   ['restore', ['a.db', 'b.db'], oneFile],
   ['delete', ['mem_1', 'mem_2'], ''],
   ['get', ['mem_1', 'mem_2'], ''],
-  ['keys create', ['extra'], ''],
+  ['keys create', ['extra'], 'Did you mean: memory keys create --user extra\n'],
   ['serve', ['extra'], ''],
 ];
 test.each(cases)('too many arguments of %s', async (path, more, hint) => {
