@@ -105,7 +105,7 @@ export const expiryOption = new Option(
 
 export const ifVersionOption = new Option(
   '--if-version <number>',
-  'only while it has this version; see memory get',
+  'only if it is still at this version',
 ).argParser(parseVersion);
 
 /** Not left to commander, which would name a missing --user before a mistyped --usr. */

@@ -3,11 +3,10 @@ import { note, type Terminal } from '../terminal/terminal.ts';
 import { apart, chunkLines, keyOfChunk } from './chunks.ts';
 import type { BatchInput } from './input.ts';
 import { runPipeline } from './pipeline.ts';
-import { type BadLine, type Entry, idOf, pairOf, problemOf, userIdOf } from './records.ts';
+import { type BadLine, type Entry, idOf, pairOf, problemOf } from './records.ts';
 import { remarksOn } from './remarks.ts';
 import { openReport } from './report.ts';
 import { chunkSender } from './send.ts';
-import type { Awaited } from './statuses.ts';
 import { waitAndCount } from './wait-and-count.ts';
 
 type BatchOptions = {
@@ -35,15 +34,13 @@ export async function runBatch(
   const report = reportFor(term, input, options);
   const counts = { accepted: 0, replayed: 0 };
   // Only kept to be waited for.
-  const awaited = new Map<string, Awaited>();
+  const awaited = new Set<string>();
   const send = await chunkSender(term, {
     unit,
     post: (items, call) => client.ingest.batch({ items: items as IngestRecord[] }, call),
-    count({ accepted, items }, isReplay, entries) {
+    count({ accepted, items }, isReplay) {
       counts[isReplay ? 'replayed' : 'accepted'] += accepted;
-      for (const { index, memoryId } of options.wait ? items : []) {
-        awaited.set(memoryId, { memoryId, userId: userIdOf(entries[index]) });
-      }
+      for (const { memoryId } of options.wait ? items : []) awaited.add(memoryId);
       return accepted;
     },
   });
@@ -55,7 +52,7 @@ export async function runBatch(
     unit: 'records',
   });
   const sent = counts.accepted + counts.replayed;
-  const { waited, exitCode } = await waitAndCount(term, client, [...awaited.values()], {
+  const { waited, exitCode } = await waitAndCount(term, client, [...awaited], {
     ...options,
     accepted: { what: 'record', count: sent, failed: report.failed() },
   });

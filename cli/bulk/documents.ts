@@ -14,7 +14,6 @@ import { type AfterIngest, reportIngest } from './ingest-report.ts';
 import { runPipeline } from './pipeline.ts';
 import { retryWhileBusy } from './send.ts';
 import { sendDocument } from './send-document.ts';
-import type { Awaited } from './statuses.ts';
 import { waitAndCount } from './wait-and-count.ts';
 
 type DocumentOptions = GlobalOptions &
@@ -31,9 +30,6 @@ type DocumentOptions = GlobalOptions &
   };
 
 type RequestOf = (found: Found) => Promise<DocumentRequest>;
-
-/** A list of longer documents would be longer than asking for the status of each. */
-const shortBytes = 32 * 1024;
 
 /** Ingests what the arguments stand for: files, folders, patterns, stdin for `-`. */
 export async function ingestDocuments(term: Terminal, args: string[], options: DocumentOptions) {
@@ -79,12 +75,11 @@ async function ingestMany(
   requestOf: RequestOf,
   options: DocumentOptions,
 ): Promise<void> {
-  const { files, totalBytes } = search;
+  const { files } = search;
   const call: CallOptions = writeOptions(term, options);
   const send = await retryWhileBusy(term);
-  const userId = totalBytes < files.length * shortBytes ? options.user : undefined;
   const counts = { ingested: 0, unchanged: 0 };
-  const awaited: Awaited[] = [];
+  const awaited: string[] = [];
   const report = await openDocumentReport(term, options, search);
   await runPipeline<Search['files'][number]>(term, report, {
     jobs: files,
@@ -97,7 +92,7 @@ async function ingestMany(
         await send(() => rejectDeletedIngest(term, client, memoryId));
       }
       counts[sent.unchanged ? 'unchanged' : 'ingested'] += 1;
-      awaited.push({ memoryId, userId });
+      awaited.push(memoryId);
       return { json: sent.accepted, cells: [memoryId, found.externalId ?? found.path] };
     }),
     unit: `of ${files.length} documents`,

@@ -34,6 +34,6 @@ export async function reportIngest(
     if (outcome.error !== null) throw outcome.error;
     if (outcome.exitCode === exitCodes.done) await note(term, 'Complete.');
   };
-  const waiting = waitForAll(term, client, [{ memoryId }], timeout, report);
+  const waiting = waitForAll(term, client, [memoryId], timeout, report);
   out.end(await hintIfInterrupted(term, waiting, queued));
 }

@@ -94,12 +94,6 @@ export function idOf({ item }: Entry): string | undefined {
   return isObject(item) && typeof item.id === 'string' ? item.id : undefined;
 }
 
-/** Whose memory it becomes. */
-export function userIdOf(entry: Entry | undefined): string | undefined {
-  const userId = isObject(entry?.item) ? entry.item.userId : undefined;
-  return typeof userId === 'string' ? userId : undefined;
-}
-
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -4,7 +4,6 @@ import { definedOnly } from '../options.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
 import { whyIncomplete } from './outcome.ts';
 import { type Counts, maxShown } from './report.ts';
-import type { Awaited } from './statuses.ts';
 import { waitForAll } from './wait.ts';
 
 type WaitOptions = {
@@ -18,7 +17,7 @@ type WaitOptions = {
 export async function waitAndCount(
   term: Terminal,
   client: MemoryClient,
-  awaited: Awaited[],
+  awaited: string[],
   { wait, timeout, accepted }: WaitOptions,
 ): Promise<{ waited: Counts; exitCode: number }> {
   if (!wait) return { waited: {}, exitCode: exitCodes.done };

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import type { IngestStatus, MemoryClient } from '../../sdk/index.ts';
-import { openThrottle } from '../client/rate-limiter.ts';
+import { openThrottle, type Throttled } from '../client/rate-limiter.ts';
 import { exitCodes } from '../errors.ts';
 import { hint, type Terminal } from '../terminal/terminal.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
-import { type Awaited, readStatuses, type Seen } from './statuses.ts';
+import { readStatuses, type Seen } from './statuses.ts';
 
 const firstPauseMs = 100;
 const longestPauseMs = 2_000;
@@ -17,12 +17,12 @@ const longestGateMs = 60_000;
 export async function waitForAll(
   term: Terminal,
   client: MemoryClient,
-  awaited: Iterable<Awaited>,
+  memoryIds: Iterable<string>,
   timeoutMs: number,
   onOutcome: (outcome: Outcome) => Promise<void>,
 ): Promise<number> {
   const until = term.now() + timeoutMs;
-  const pending = new Map([...awaited].map((one) => [one.memoryId, one]));
+  const pending = new Set(memoryIds);
   const count = pending.size;
   const codes = new Set<number>();
   const unfinished = new Map<string, IngestStatus | null>();
@@ -32,24 +32,26 @@ export async function waitForAll(
     codes.add(outcome.exitCode);
     await onOutcome(outcome);
   }
+  let wasThere = false;
   async function onSeen(seen: Seen): Promise<void> {
+    wasThere = true;
     if (seen.state === 'processing') unfinished.set(seen.memoryId, seen.status);
     else await finish(await outcomeOf(seen));
   }
   let gateMs = firstGateMs;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 1.5, longestPauseMs)) {
     if (pending.size > few)
-      await untilLast(term, client, pending, Math.min(gateMs, until - term.now()));
+      await untilLast(term, client, throttled, pending, Math.min(gateMs, until - term.now()));
     gateMs = Math.min(gateMs * 2, longestGateMs);
     unfinished.clear();
-    await readStatuses(client, [...pending.values()], throttled, onSeen);
+    await readStatuses(client, [...pending], throttled, onSeen);
     const leftMs = until - term.now();
     if (pending.size === 0 || leftMs <= 0) break;
     await setTimeout(Math.min(pauseMs, leftMs), undefined, { signal: term.interrupted });
   }
-  const late = await lateOutcomes(term, client, timeoutMs, codes.size > 0 || unfinished.size > 0);
-  const silent = [...pending.keys()].filter((id) => !unfinished.has(id));
-  for (const id of [...pending.keys()]) await finish(await late(id, unfinished.get(id)));
+  const late = await lateOutcomes(term, client, timeoutMs, wasThere);
+  const silent = [...pending].filter((id) => !unfinished.has(id));
+  for (const id of [...pending]) await finish(await late(id, unfinished.get(id)));
   if (codes.has(exitCodes.notAsked)) await reportNotAsked(term, silent.length, count, timeoutMs);
   const worst = [exitCodes.failed, exitCodes.notFound, exitCodes.processing, exitCodes.notAsked];
   return worst.find((code) => codes.has(code)) ?? exitCodes.done;
@@ -59,13 +61,14 @@ export async function waitForAll(
 async function untilLast(
   term: Terminal,
   client: MemoryClient,
-  pending: Map<string, unknown>,
+  throttled: Throttled,
+  pending: Set<string>,
   ms: number,
 ) {
-  const last = [...pending.keys()].at(-1);
+  const last = [...pending].at(-1);
   if (last === undefined || ms <= 0) return;
   const wait = { timeoutMs: ms, signal: term.interrupted };
-  await client.waitUntilComplete(last, wait).catch(() => {
+  await throttled(() => client.waitUntilComplete(last, wait)).catch(() => {
     // However it ended, the look at all of them says so.
     term.interrupted.throwIfAborted();
   });

@@ -24,8 +24,7 @@ export function addWait(program: Parent, term: Terminal): void {
     const client = await connect(term, options);
     const out = resilientOutput(term);
     const pending: string[] = [];
-    const awaited = ids.map((memoryId) => ({ memoryId }));
-    const exitCode = await waitForAll(term, client, awaited, options.timeout, async (outcome) => {
+    const exitCode = await waitForAll(term, client, ids, options.timeout, async (outcome) => {
       const { exitCode: code, memoryId } = outcome;
       if (code === exitCodes.processing || code === exitCodes.notAsked) pending.push(memoryId);
       await printOutcome(out.term, options.json, outcome);

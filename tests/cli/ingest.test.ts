@@ -217,8 +217,11 @@ function answerStatus(status: 'processing' | 'failed') {
   const errorMessage = status === 'failed' ? 'it cannot be read' : null;
   const chunks = { chunksComplete: 0, chunksTotal: 0, attempts: 1 };
   const answer = { status, ...chunks, errorMessage, createdAt: at, updatedAt: at };
-  const fetch = (request: Request) =>
-    Response.json({ memoryId: request.url.split('/').at(-2), ...answer });
+  async function fetch(request: Request): Promise<Response> {
+    const { memoryIds } = (await request.json()) as { memoryIds: string[] };
+    const items = memoryIds.map((memoryId) => ({ memoryId, ...answer }));
+    return Response.json({ items, notFound: [] });
+  }
   const endpoint = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch });
   return {
     env: { MEMORY_BASE_URL: `http://127.0.0.1:${endpoint.port}` },

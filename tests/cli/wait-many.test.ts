@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { Memory } from '../../sdk/index.ts';
+import type { IngestStatuses } from '../../sdk/index.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { lines, memoryAt } from './command.ts';
@@ -29,13 +29,14 @@ function busyServer(isStuck: (memoryId: string) => boolean | Promise<boolean>) {
       const { method, headers } = request;
       const { pathname, search } = new URL(request.url);
       const [, memoryId = ''] = /memories\/(\w+)\/status$/.exec(pathname) ?? [];
-      if (memoryId !== '') looks.push(memoryId);
+      const isLook = pathname.endsWith('/status');
+      if (isLook) looks.push(memoryId);
       const body = method === 'GET' ? null : await request.arrayBuffer();
       const answer = await fetch(server.url + pathname + search, { method, headers, body });
       const said = (await answer.json()) as Record<string, unknown>;
-      if (await isStuck(memoryId)) said.status = 'processing';
-      const listed = pathname === '/v1/memories' ? (said.items as Memory[]) : [];
-      for (const one of listed) if (await isStuck(one.id)) one.status = 'processing';
+      if (memoryId !== '' && (await isStuck(memoryId))) said.status = 'processing';
+      const asked = isLook && memoryId === '' ? (said as IngestStatuses).items : [];
+      for (const one of asked) if (await isStuck(one.memoryId)) one.status = 'processing';
       if (pathname === '/health') said.pending = 1;
       return Response.json(said, { status: answer.status });
     },
@@ -64,7 +65,7 @@ test('when the time is over, the rest is still processing, and is not asked one 
     failed: 0,
     failures: [],
   });
-  expect(new Set(busy.looks).size).toBeLessThan(200);
+  expect(busy.looks.length).toBeLessThan(20);
   expect(stderr).toContain('is not complete after 1000 ms. Nothing is lost');
   expect([...stderr.matchAll(/after \d+ ms/g)].map(String)).toEqual(
     Array<string>(20).fill('after 1000 ms'),
@@ -74,9 +75,7 @@ test('when the time is over, the rest is still processing, and is not asked one 
 
 test('what is done says so, also behind some that are not', async () => {
   const stuck = new Set<string>();
-  await using busy = busyServer(
-    (id) => id !== '' && (stuck.has(id) || stuck.size < 10) && !!stuck.add(id),
-  );
+  await using busy = busyServer((id) => (stuck.has(id) || stuck.size < 10) && !!stuck.add(id));
   const argv = [...batch, '--timeout', '1s'];
   const { code, stdout } = await memoryAt(server)(argv, {
     stdin: events('some', 300),
@@ -108,23 +107,24 @@ test('a 429 in the middle of the wait only delays it', async () => {
 }, 30_000);
 
 test('asking leaves a share of the rate limit to others, and no record is taken for unfinished', async () => {
-  const limited = await startTestServer({ MEMORY_RATE_LIMIT: '200/60' });
-  const argv = [...batch, '--timeout', '2s'];
-  const { code, stdout, stderr } = await memoryAt(limited)(argv, {
-    stdin: ofManyUsers('limit', 400),
-  });
-  const { complete, notAsked, ...rest } = JSON.parse(stdout);
-  expect(rest).toMatchObject({ stillProcessing: 0, processingFailed: 0, failed: 0 });
-  expect(complete + notAsked).toBe(400);
-  expect(complete).toBeGreaterThan(100);
-  expect(stderr).toContain(`all 400 are processed. How ${notAsked} of them\nended was not asked`);
+  const limited = await startTestServer({ MEMORY_RATE_LIMIT: '4/60' });
+  const items = Array.from({ length: 3 }, (_, at) => JSON.parse(events(`limit-${at}`, 1)));
+  // Of four requests, one is left to others by then.
+  const accepted = await limited.client.ingest.batch({ items });
+  const ids = accepted.items.map(({ memoryId }) => memoryId);
+  await until(async () => (await limited.client.health()).pending === 0, { what: 'the queue' });
+  for (let sent = 0; sent < 2; sent += 1) await limited.client.key();
+  const first = await memoryAt(limited)(['wait', ...ids, '--timeout', '1s']);
+  expect({ code: first.code, rows: lines(first.stdout).length }).toEqual({ code: 0, rows: 3 });
+  const argv = ['wait', ...ids, '--timeout', '1s'];
+  const { code, stdout, stderr } = await memoryAt(limited)(argv);
+  expect(lines(stdout)).toEqual(ids.map((id) => `${id}\tnot asked`));
+  expect(stderr).toContain('all 3 are processed. How 3 of them\nended was not asked');
   expect(stderr).toContain('failed: memory list --user <id> --all --json | jq -c ');
-  expect(stderr).not.toContain('mem_');
+  expect(stderr).toContain(`Continue waiting: memory wait ${ids.join(' ')}\n`);
   expect(code).toBe(9);
-  const { response } = await limited.client.list({ userId: 'limit' }).withResponse();
-  expect(Number(/r=(\d+)/.exec(response.headers.get('RateLimit') ?? '')?.[1])).toBeGreaterThan(30);
   await limited.stop();
-});
+}, 20_000);
 
 test('a limit that begins anew is waited for', async () => {
   const limited = await startTestServer({ MEMORY_RATE_LIMIT: '100/1' });
@@ -134,36 +134,9 @@ test('a limit that begins anew is waited for', async () => {
   await limited.stop();
 });
 
-test('memory wait says of which memories it could not ask in time', async () => {
-  const limited = await startTestServer({ MEMORY_RATE_LIMIT: '10/60' });
-  const items = events('ask', 10)
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  const accepted = await limited.client.ingest.batch({ items });
-  const ids = accepted.items.map(({ memoryId }) => memoryId);
-  await until(async () => (await limited.client.health()).pending === 0, { what: 'the queue' });
-  const { code, stdout, stderr } = await memoryAt(limited)(['wait', ...ids, '--timeout', '1s']);
-  const rows = stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.split('\t'));
-  expect(rows.map(([id]) => id).toSorted()).toEqual(ids.toSorted());
-  const late = rows.findIndex(([, word]) => word === 'not asked');
-  // The first eight are asked side by side, and one of them may end while the others run.
-  expect(late).toBeGreaterThan(6);
-  const notAsked = rows.slice(late);
-  expect(notAsked.every(([, word]) => word === 'not asked')).toBe(true);
-  // In which order eight at once get their answers is the machine's affair.
-  expect(stderr).toContain(
-    `Continue waiting: memory wait ${notAsked.map(([id]) => id).join(' ')}\n`,
-  );
-  expect(code).toBe(9);
-  await limited.stop();
-});
-
 test('the summary of documents says how many are still processing', async () => {
   const inFolder = foldersFor(() => memoryAt(server));
-  await using busy = busyServer((id) => id !== '');
+  await using busy = busyServer(() => true);
   using folder = inFolder('docs', { 'a.md': 'a', 'b.md': 'b' });
   const { code, stderr } = await folder.ingest(['.', '--wait', '--timeout', '1s'], {
     env: busy.env,
@@ -186,7 +159,7 @@ test('what was deleted is counted apart, and told with its id', async () => {
 test('of documents, too', async () => {
   const asked = new Set<string>();
   await using busy = busyServer(async (id) => {
-    if (id === '' || asked.size > 0) return false;
+    if (asked.size > 0) return false;
     asked.add(id);
     await server.client.delete(id);
     return true;
@@ -201,8 +174,8 @@ test('of documents, too', async () => {
 
 test('a server that is gone when the time is over: what is known is told, and counted', async () => {
   await using busy = busyServer(() => {
-    // The ninth look is a second one, so that something was answered before.
-    if (busy.looks.length > 8) setImmediate(() => busy[Symbol.asyncDispose]());
+    // The second look, so that something was answered before.
+    if (busy.looks.length > 1) setImmediate(() => busy[Symbol.asyncDispose]());
     return true;
   });
   const { code, stdout, stderr } = await memoryAt(server)([...batch, '--timeout', '1s'], {

@@ -50,6 +50,11 @@ test.each([1, 3])(
   40_000,
 );
 
+async function statusesFor(request: Request, status: object): Promise<object[]> {
+  const { memoryIds } = (await request.json()) as { memoryIds: string[] };
+  return memoryIds.map((memoryId) => ({ memoryId, ...status }));
+}
+
 /** Says of every memory that it is complete; after so many answers it is gone. */
 function passingService(port: number, answers: number) {
   let answered = 0;
@@ -57,12 +62,16 @@ function passingService(port: number, answers: number) {
   const proxy = Bun.serve({
     port,
     hostname: '127.0.0.1',
-    fetch(request) {
+    async fetch(request) {
       answered += 1;
       if (answered === answers) setImmediate(() => proxy.stop(true).then(() => gone.resolve()));
       const memoryId = new URL(request.url).pathname.split('/').at(-2);
-      const done = { memoryId, status: 'complete', errorMessage: null };
-      return Response.json(done, { headers: { connection: 'close' } });
+      const done = { status: 'complete', errorMessage: null };
+      const said =
+        request.method === 'GET'
+          ? { memoryId, ...done }
+          : { items: await statusesFor(request, done), notFound: [] };
+      return Response.json(said, { headers: { connection: 'close' } });
     },
   });
   return {
@@ -75,7 +84,7 @@ function passingService(port: number, answers: number) {
 
 test('a wait for many goes on where a look begins while the service is away', async () => {
   const ids = Array.from({ length: 60 }, (_, at) => `mem_${at}`);
-  const first = passingService(0, 20);
+  const first = passingService(0, 1);
   const env = { MEMORY_BASE_URL: first.url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
   const waiting = memory(['wait', ...ids, '--timeout', '30s'], { env });
   await first.gone;

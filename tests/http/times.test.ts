@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Answer, ask, bodyOf, expectInvalid, newUser } from '../support/http.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+/* Lists and searches within bounds of time. */
+
+let server: TestServer;
+const userId = newUser();
+const days = ['2026-04-30T23:59:59.999Z', '2026-05-01', '2026-05-15T10:00:00+02:00', '2026-06-01'];
+beforeAll(async () => {
+  server = await startTestServer();
+  for (const [index, occurredAt] of days.entries()) {
+    await server.client.save({ userId, content: `trip ${index}`, occurredAt });
+  }
+  await server.client.save({ userId, content: 'trip now' });
+});
+afterAll(() => server.stop());
+
+const reads: [route: string, (query: string) => Promise<Answer>][] = [
+  ['GET /v1/memories', (query) => ask(server, 'GET', `/v1/memories?userId=${userId}&${query}`)],
+  [
+    'GET /v1/memories/search',
+    (query) => ask(server, 'GET', `/v1/memories/search?userId=${userId}&query=trip&${query}`),
+  ],
+];
+
+describe.each(reads)('%s', (_, read) => {
+  async function found(query: string): Promise<string[]> {
+    const { items } = bodyOf<{ items: { content: string }[] }>(await read(query), 200);
+    return items.map(({ content }) => content.slice('trip '.length)).sort();
+  }
+
+  test.each([
+    ['from=2026-05-01&to=2026-06-01', ['1', '2']],
+    ['from=2026-05-01T00:00:00.001Z&to=2026-06-01T00:00:00.001Z', ['2', '3']],
+    ['to=2026-05-01', ['0']],
+    ['from=2026-05-15T08:00:00Z&to=2026-05-15T08:00:00.001Z', ['2']],
+    ['from=2026-06-01&to=2026-06-01', []],
+    ['from=2026-06-02', ['now']],
+  ])('%s finds what happened then, else what was created then', async (query, expected) => {
+    expect(await found(query)).toEqual(expected);
+  });
+
+  test.each(['from', 'to'])('400 where %s is no time', async (field) => {
+    for (const time of ['', 'now', '2026-05', '2026-02-30', '1700000000000']) {
+      expectInvalid(await read(`${field}=${time}`), field);
+    }
+  });
+});
+
+test('a cursor belongs to its times', async () => {
+  const list = (query: string) => ask(server, 'GET', `/v1/memories?userId=${userId}&${query}`);
+  const first = await list('limit=1&from=2026-05-01');
+  const { nextCursor } = bodyOf<{ nextCursor: string }>(first, 200);
+  // The same time, written otherwise, is the same list.
+  expect((await list(`cursor=${nextCursor}&from=2026-05-01T00:00:00Z`)).status).toBe(200);
+  expectInvalid(await list(`cursor=${nextCursor}&from=2026-05-02`), 'cursor');
+  expectInvalid(await list(`cursor=${nextCursor}`), 'cursor');
+  expectInvalid(await list(`cursor=${nextCursor}&from=2026-05-01&to=2026-06-01`), 'cursor');
+});

@@ -1,0 +1,105 @@
+import { expect, test } from 'bun:test';
+import { InvalidRequestError, type ListQuery, type SaveRequest } from '../../sdk/index.ts';
+import { aMemory, json, startFaultServer, text } from '../support/fault-server.ts';
+import { clientOf, failure } from './client-of.ts';
+
+/* What requests are made of: versions, times, cursors, and values that TypeScript users have. */
+
+const saved = { ...aMemory, memoryId: 'mem_1' };
+const page = { items: [], nextCursor: null };
+
+test('ifVersion is If-Match, of updates and deletes', async () => {
+  using server = startFaultServer(json(200, aMemory), text(204, ''), json(200, aMemory));
+  const client = clientOf(server);
+  await client.update('mem_1', { metadata: { a: 1 } }, { ifVersion: 3 });
+  await client.delete('mem_1', { ifVersion: 12 });
+  await client.update('mem_1', { content: 'x' }, { ifVersion: undefined });
+  const tags = server.requests.map(({ headers }) => headers.get('If-Match'));
+  expect(tags).toEqual(['"3"', '"12"', null]);
+});
+
+test('a Date is a time, in requests and in queries', async () => {
+  using server = startFaultServer(json(201, saved), json(200, aMemory), json(200, page));
+  const client = clientOf(server);
+  const at = new Date('2026-05-08T13:56:07Z');
+  await client.save({ userId: 'u', content: 'x', occurredAt: at, expiresAt: '2096-01-01' });
+  await client.update('mem_1', { occurredAt: at, expiresAt: null });
+  await client.list({ userId: 'u', from: at, to: '2026-06' });
+  const [save, update, list] = server.requests;
+  const occurredAt = '2026-05-08T13:56:07.000Z';
+  expect(JSON.parse(save?.body ?? '')).toMatchObject({ occurredAt, expiresAt: '2096-01-01' });
+  expect(JSON.parse(update?.body ?? '')).toEqual({ occurredAt, expiresAt: null });
+  expect(list?.path).toBe(
+    `/v1/memories?userId=u&from=${encodeURIComponent(occurredAt)}&to=2026-06`,
+  );
+});
+
+test('a Date that is none is refused before it is sent: as null it would clear the time', async () => {
+  using server = startFaultServer(json(200, aMemory));
+  const client = clientOf(server);
+  const none = new Date('nonsense');
+  for (const call of [
+    client.update('mem_1', { expiresAt: none }),
+    client.save({ userId: 'u', content: 'x', occurredAt: none }),
+    client.list({ userId: 'u', from: none }),
+  ]) {
+    expect(await failure(call)).toBeInstanceOf(InvalidRequestError);
+  }
+  expect(server.requests).toHaveLength(0);
+});
+
+test('a cursor of null begins, so that a loop may start with it', async () => {
+  using server = startFaultServer(json(200, { items: [], nextCursor: 'c' }), json(200, page));
+  const client = clientOf(server);
+  let cursor: string | null = null;
+  do {
+    cursor = (await client.list({ userId: 'u', cursor })).nextCursor;
+  } while (cursor !== null);
+  await client.users({ cursor });
+  await client.export({ cursor });
+  const paths = server.requests.map(({ path }) => path);
+  const list = '/v1/memories?userId=u';
+  expect(paths).toEqual([list, `${list}&cursor=c`, '/v1/users', '/v1/export']);
+});
+
+test('a save answers whether something was replaced by its status', async () => {
+  using server = startFaultServer(json(200, saved), json(201, saved));
+  const client = clientOf(server);
+  const request = { userId: 'u', content: 'x', externalId: 'e' };
+  const statuses = [];
+  for (const _ of [1, 2]) {
+    const { response } = await client.save(request).withResponse();
+    statuses.push(response.status);
+  }
+  expect(statuses).toEqual([200, 201]);
+});
+
+test('an interface is metadata, and undefined leaves a field out', async () => {
+  interface Preferences {
+    theme: string;
+    sizes: number[];
+  }
+  using server = startFaultServer(json(201, saved), json(200, page));
+  const client = clientOf(server);
+  const metadata: Preferences = { theme: 'dark', sizes: [1] };
+  const request: SaveRequest = { userId: 'u', content: 'x', metadata, source: undefined };
+  await client.save({ ...request, externalId: undefined, occurredAt: undefined });
+  const query: ListQuery = { userId: 'u', type: undefined, limit: undefined, from: undefined };
+  await client.list({ ...query, metadata: undefined, order: undefined });
+  const [save, list] = server.requests;
+  expect(JSON.parse(save?.body ?? '')).toEqual({ userId: 'u', content: 'x', metadata });
+  expect(list?.path).toBe('/v1/memories?userId=u');
+});
+
+test('users are iterated over, page by page', async () => {
+  const user = (userId: string) => ({ userId, memories: 1, lastCreatedAt: aMemory.createdAt });
+  using server = startFaultServer(
+    json(200, { items: [user('a')], nextCursor: 'c' }),
+    json(200, { items: [user('b')], nextCursor: null }),
+  );
+  const found: string[] = [];
+  for await (const { userId } of clientOf(server).users({ limit: 1 })) found.push(userId);
+  expect(found).toEqual(['a', 'b']);
+  const paths = server.requests.map(({ path }) => path);
+  expect(paths).toEqual(['/v1/users?limit=1', '/v1/users?limit=1&cursor=c']);
+});
