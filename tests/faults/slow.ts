@@ -53,6 +53,7 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
     if (p99Ms > honestP99Ms) violations.add(`the honest client waited ${Math.round(p99Ms)} ms`);
     if (worstMs > honestWorstMs) violations.add(`the honest client once waited ${worstMs} ms`);
     if (refusedDense !== denseBodies[tier]) violations.add('a dense body was not refused');
+    if (refusals.otherwise > 0) violations.add('a body over the limit was not answered with 413');
     if (latencies.length === 0) violations.add('the honest client was not served');
     if (grownMegabytes > allowedMegabytes) violations.add(`memory grew by ${grownMegabytes} MB`);
     const figures = {
@@ -118,7 +119,7 @@ async function throwBomb({ url, key }: Target, chunk: Uint8Array, declared: bool
   const whole = () => new Blob(Array.from({ length: chunks }, () => Buffer.from(chunk)));
   try {
     const init = { method: 'POST', headers, body: declared ? whole() : body };
-    const response = await fetch(`${url}/v1/memories`, {
+    const response = await fetch(`${url}/v1/ingest/document`, {
       ...init,
       signal: AbortSignal.timeout(10_000),
     });
