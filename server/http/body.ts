@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import { mapYielding, yieldToEventLoop } from '../event-loop.ts';
 import type { BodyQueue } from './body-queue.ts';
-import { type Range, scanJson } from './json-scan.ts';
+import { JsonScan, type Range } from './json-scan.ts';
 
 /** For every route that may be sent a body: Elysia leaves it to the handler, which reads it once
  * everything before it is checked. */
@@ -29,11 +29,12 @@ export function createBodyReader(queue: BodyQueue): BodyReader {
     async readJson(request, projectId, maxBytes) {
       rejectOtherMedia(request.headers);
       const declared = declaredBytes(request.headers);
-      const bytes = await readBytes(request, declared, maxBytes, async () => {
+      const scan = new JsonScan();
+      const bytes = await readBytes(request, { declared, maxBytes, scan }, async () => {
         releases.set(request, await queue.admit(projectId, declared ?? maxBytes));
       });
       complete.add(request);
-      return parseJson(bytes);
+      return parseJson(bytes, scan.end());
     },
     release(request) {
       releases.get(request)?.();
@@ -82,20 +83,24 @@ function unsupported(message: string): ServiceError {
   return new ServiceError('unsupported_media_type', message);
 }
 
+type Reading = { declared: number | null; maxBytes: number; scan: JsonScan };
+
 /** `admit` is called, and awaited, once the body turns out to be large. */
 async function readBytes(
   request: Request,
-  declared: number | null,
-  maxBytes: number,
+  reading: Reading,
   admit: () => Promise<void>,
 ): Promise<Uint8Array> {
+  const { declared, maxBytes, scan } = reading;
   if (declared !== null && declared > maxBytes * discardedLimits) throw tooLarge(maxBytes);
   try {
     // Bun's HTTP parser holds the client to what it declared.
     if (declared !== null && declared <= Math.min(maxBytes, largeBytes)) {
-      return await request.bytes();
+      const bytes = await request.bytes();
+      scan.push(bytes);
+      return bytes;
     }
-    return await readCounted(request.body, maxBytes, admit);
+    return await readCounted(request.body, reading, admit);
   } catch (error) {
     // Any other error means that the client hung up.
     throw error instanceof ServiceError
@@ -106,7 +111,7 @@ async function readBytes(
 
 async function readCounted(
   body: ReadableStream<Uint8Array> | null,
-  maxBytes: number,
+  { maxBytes, scan }: Reading,
   admit: () => Promise<void>,
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
@@ -122,6 +127,8 @@ async function readCounted(
     chunks.push(chunk);
     // Only now: a client that declares much and sends little takes no room from others.
     if (bytes > largeBytes && !wasLarge) await admit();
+    scan.push(chunk);
+    if (bytes > largeBytes) await yieldToEventLoop();
   }
   if (bytes > maxBytes) throw tooLarge(maxBytes);
   return Buffer.concat(chunks);
@@ -131,12 +138,8 @@ function tooLarge(maxBytes: number): ServiceError {
   return new ServiceError('payload_too_large', `the body must be at most ${maxBytes} bytes`);
 }
 
-async function parseJson(bytes: Uint8Array): Promise<unknown> {
-  const isLarge = bytes.length > largeBytes;
-  if (isLarge) await yieldToEventLoop();
-  const items = scanJson(bytes);
-  if (!isLarge) return parse(bytes);
-  await yieldToEventLoop();
+async function parseJson(bytes: Uint8Array, items: Range[] | null): Promise<unknown> {
+  if (bytes.length <= largeBytes) return parse(bytes);
   const body = items === null ? parse(bytes) : { items: await parseItems(bytes, items) };
   await yieldToEventLoop();
   return body;

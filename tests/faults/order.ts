@@ -5,9 +5,10 @@ import { auditQueue, type Owed } from './queue-audit.ts';
 import { createTarget, restart, type Target } from './target.ts';
 
 const things = { quick: 40, full: 200 };
-const versions = { quick: 8, full: 20 };
+const versions = { quick: 12, full: 20 };
 const clients = 8;
-const killAfterMs = { from: 50, to: 500 };
+/** Long enough for results to be stored between two kills. */
+const killAfterMs = { from: 200, to: 1_200 };
 const pauseMs = 40;
 const userId = 'order';
 
@@ -22,10 +23,13 @@ export const order: Harness = {
   run,
 };
 
+/** A worker that is slower than the clients. */
+const wiring = ['overtaken-worker'];
+
 async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   const random = createRandom(seed);
   const violations = createViolations();
-  const target = createTarget({ variants });
+  const target = createTarget({ variants: [...wiring, ...variants] });
   const owed = new Map<string, Owed>();
   const counts = { versions: 0, looks: 0, inversions: 0 };
   try {

@@ -22,7 +22,7 @@ export const queue: Harness = {
   proof:
     `the server killed every ${killEveryMs} ms until the queue has run; records that throw, ` +
     'records that end the process, and records whose text changes while they are worked on',
-  control: { without: 'completion only for the holder of the lease', variants: ['no-lease-check'] },
+  control: { without: 'tasks that outlive a worker', variants: ['complete-on-claim'] },
   run,
 };
 

@@ -1,9 +1,18 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { scanJson } from '../../server/http/json-scan.ts';
+import { JsonScan } from '../../server/http/json-scan.ts';
 import { thrownBy } from '../support/thrown.ts';
 
-const scan = (text: string) => scanJson(new TextEncoder().encode(text));
+/** Scans what arrives in pieces of so many bytes. */
+function scanIn(pieceBytes: number, bytes: Uint8Array) {
+  const scan = new JsonScan();
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    scan.push(bytes.subarray(at, at + pieceBytes));
+  }
+  return scan.end();
+}
+
+const scan = (text: string) => scanIn(1_000, new TextEncoder().encode(text));
 const messageOf = (text: string) => thrownBy(() => scan(text)).message;
 const list = (count: number, item = '0') => `[${Array(count).fill(item).join(',')}]`;
 const object = (count: number) =>
@@ -66,8 +75,9 @@ test.each([
   `"${':'.repeat(50_000)}"`,
   `"${'['.repeat(40)}`,
   `"\\`,
-])('what stands in a string is not counted', (text) => {
+])('what is inside a string is not counted', (text) => {
   expect(() => scan(text)).not.toThrow();
+  expect(() => scanIn(1, new TextEncoder().encode(text))).not.toThrow();
 });
 
 describe('the items of a batch', () => {
@@ -89,15 +99,17 @@ describe('the items of a batch', () => {
     ['', null],
   ])('of %p', (text, items) => {
     const bytes = new TextEncoder().encode(text);
-    const found = scanJson(bytes)?.map(([begin, end]) => bytes.subarray(begin, end));
-    expect(found?.map((range) => new TextDecoder().decode(range)) ?? null).toEqual(items);
+    for (const pieceBytes of [1, 3, 300]) {
+      const found = scanIn(pieceBytes, bytes)?.map(([begin, end]) => bytes.subarray(begin, end));
+      expect(found?.map((range) => new TextDecoder().decode(range)) ?? null).toEqual(items);
+    }
   });
 
   test('are what JSON.parse finds, whatever they are', () => {
     fc.assert(
-      fc.property(fc.array(fc.json({ maxDepth: 5 }), { minLength: 1 }), (items) => {
+      fc.property(fc.array(fc.json({ maxDepth: 5 }), { minLength: 1 }), fc.nat(400), (items, n) => {
         const bytes = new TextEncoder().encode(`{"items":[${items.join(' ,')}]}`);
-        const found = scanJson(bytes)?.map(([begin, end]) => bytes.subarray(begin, end));
+        const found = scanIn(n + 1, bytes)?.map(([begin, end]) => bytes.subarray(begin, end));
         expect(found?.map((range) => JSON.parse(new TextDecoder().decode(range)))).toEqual(
           items.map((item) => JSON.parse(item)),
         );

@@ -1,10 +1,11 @@
-import { parentPort } from 'node:worker_threads';
+import type { Subprocess } from 'bun';
 import { createRandom } from '../../support/random.ts';
 import { type Kind, kinds, type Request } from './kinds.ts';
 
 /*
- * Sends requests of one kind from a thread of its own, so that sending does not delay the thread
- * that measures.
+ * Sends requests of one kind from a process of its own. All threads of a process share the one
+ * thread in which Bun's fetch works: responses of many megabytes in it would delay those whose
+ * latency is measured, and the service would be blamed for it.
  */
 export type Order = { url: string; key: string; kind: string; seed: number; perSecond: number };
 
@@ -15,36 +16,49 @@ export type Sender = { stop(): Promise<Tally> };
 
 /** Resolves when the first requests are on their way. */
 export async function startSender(order: Order): Promise<Sender> {
-  const thread = new Worker(import.meta.url);
-  const receive = () =>
-    new Promise<unknown>((resolve) => {
-      thread.onmessage = ({ data }) => resolve(data);
-    });
-  thread.postMessage(order);
-  await receive();
+  const started = Promise.withResolvers<void>();
+  const stopped = Promise.withResolvers<Tally>();
+  const sender: Subprocess = Bun.spawn([process.execPath, import.meta.path], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    ipc: (message: 'started' | Tally) => {
+      if (message === 'started') started.resolve();
+      else stopped.resolve(message);
+    },
+    onExit(_, code) {
+      const error = new Error(`the sender ended with ${code}`);
+      started.reject(error);
+      stopped.reject(error);
+    },
+  });
+  stopped.promise.catch(() => {});
+  sender.send(order);
+  await started.promise;
   return {
     async stop() {
-      thread.postMessage('stop');
-      const tally = (await receive()) as Tally;
-      thread.terminate();
+      sender.send('stop');
+      const tally = await stopped.promise;
+      sender.kill();
+      await sender.exited;
       return tally;
     },
   };
 }
 
-if (!Bun.isMainThread) {
+if (import.meta.main) {
   const stopping = new AbortController();
   const tally: Tally = {};
-  parentPort?.on('message', (data: Order | 'stop') => {
-    if (data !== 'stop') return void send(data, kinds[data.kind] as Kind, tally, stopping.signal);
+  process.on('message', (message: Order | 'stop') => {
+    if (message !== 'stop') {
+      return void send(message, kinds[message.kind] as Kind, tally, stopping.signal);
+    }
     stopping.abort();
-    postMessage(tally);
+    process.send?.(tally);
   });
 }
 
 async function send(order: Order, kind: Kind, tally: Tally, signal: AbortSignal): Promise<void> {
   const next = kind.requests(createRandom(order.seed));
-  postMessage('started');
+  process.send?.('started');
   const begun = performance.now();
   let sent = 0;
   async function run(): Promise<void> {

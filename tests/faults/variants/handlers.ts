@@ -6,6 +6,8 @@ export const exitsOn = 'poison: exit';
 
 const workMs = 2;
 const slowMs = 1;
+/** Longer than a client waits before it changes a text again: results come for texts that are gone. */
+const overtakenMs = 10;
 
 /** Takes its time over each text, throws for some and ends the process for others. */
 export function poisoned(inner: Handler): Handler {
@@ -17,6 +19,15 @@ export function poisoned(inner: Handler): Handler {
     if (content.includes(throwsOn)) throw new Error('poisoned');
     if (content.includes(exitsOn)) process.kill(process.pid, 'SIGKILL');
     return inner(task, storage);
+  };
+}
+
+/** Reads the text, and takes its time before it has a result. */
+export function overtaken(inner: Handler): Handler {
+  return async (task, storage) => {
+    const result = await inner(task, storage);
+    Bun.sleepSync(overtakenMs);
+    return result;
   };
 }
 

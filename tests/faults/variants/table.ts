@@ -2,7 +2,7 @@ import type { Handler } from '../../../server/tasks/handlers.ts';
 import { blockHttpThread } from './blocked-thread.ts';
 import { commitLate } from './early.ts';
 import { hideMoves } from './frozen.ts';
-import { poisoned, slowed } from './handlers.ts';
+import { overtaken, poisoned, slowed } from './handlers.ts';
 import { ignoreThreads } from './ignored-threads.ts';
 import type { Patch, Swap } from './patch.ts';
 import { slowParse } from './slow-parse.ts';
@@ -56,6 +56,21 @@ export const variants: Record<string, Variant> = {
       ['server/storage/sqlite/writer/tasks.ts', "state = 'running' AND lease_token =", '0 <'],
     ],
   },
+  /** A queue that forgets a task when it hands it out. */
+  'complete-on-claim': {
+    patches: [
+      [
+        'server/storage/sqlite/writer/tasks.ts',
+        "SET state = 'running', attempts",
+        "SET state = 'complete', run_at = NULL, attempts",
+      ],
+      [
+        'server/storage/sqlite/writer/tasks.ts',
+        "state = 'running' AND lease_token =",
+        'lease_token =',
+      ],
+    ],
+  },
   'no-project-filter': { sql: [[/m\.project_id = \+\? AND m\.id/, '? > 0 AND m.id']] },
   'no-rate-limit': { env: { MEMORY_RATE_LIMIT: 'off' } },
   'keys-cached-for-ever': {
@@ -66,6 +81,8 @@ export const variants: Record<string, Variant> = {
   },
   /** Not broken: the worker takes a moment over each text. */
   'slow-split': { handler: slowed, patches: [ownHandler] },
+  /** Not broken: texts change while the worker works on them. */
+  'overtaken-worker': { handler: overtaken, patches: [ownHandler] },
   /** Not broken: room for fewer records. */
   'small-queue': {
     patches: [['sdk/contract/limits.ts', 'pendingRecords: 100_000', 'pendingRecords: 1_000']],
