@@ -24,7 +24,7 @@ const tab = 0x09;
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
-/** By byte. All others matter only where an array, an object or the items of a batch begin or end. */
+/** By byte. All others matter only where an array or object begins, and after a batch's items. */
 const isStructural = new Uint8Array(256);
 for (const byte of [quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace]) {
   isStructural[byte] = 1;

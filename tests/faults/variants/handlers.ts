@@ -6,7 +6,7 @@ export const exitsOn = 'poison: exit';
 
 const workMs = 2;
 const slowMs = 1;
-/** Longer than a client waits before it changes a text again: results come for texts that are gone. */
+/** With a few texts more than a client waits before it changes one: results come too late. */
 const overtakenMs = 10;
 
 /** Takes its time over each text, throws for some and ends the process for others. */
