@@ -43,7 +43,7 @@ export class Matcher {
 
   /** The match of a normalized word, or null. */
   match(word: string): Match | null {
-    const known = this.words.get(word) ?? this.stems.get(stem(word));
+    const known = this.words.get(word) ?? this.stems.get(knownStem(word));
     if (known !== undefined) return known;
     return this.prefix !== null && word.startsWith(this.prefix.text) ? this.prefix.match : null;
   }
@@ -76,6 +76,22 @@ export class Matcher {
     const joined = first.text + second.text;
     if (!this.words.has(joined)) this.words.set(joined, { term: left, weight: 1 });
   }
+}
+
+/** Of the words that were matched last. Texts use the same words over and over, and stemming a word
+ * takes ten times as long as finding it here: half of what a snippet took. */
+const knownStems = new Map<string, string>();
+const maxKnownStems = 10_000;
+/** Words are shorter; hashes and encoded data are not. */
+const maxKnownLength = 32;
+
+function knownStem(word: string): string {
+  const known = knownStems.get(word);
+  if (known !== undefined) return known;
+  const stemmed = stem(word);
+  if (knownStems.size === maxKnownStems) knownStems.clear();
+  if (word.length <= maxKnownLength) knownStems.set(word, stemmed);
+  return stemmed;
 }
 
 /** The word's stem and those of its irregular forms. */
