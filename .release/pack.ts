@@ -2,14 +2,14 @@ import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buildExecutable, hostTarget, type Target, targets } from './executables.ts';
 import { writeNotices } from './notices.ts';
+import { writeSbom } from './sbom.ts';
 import { packSdk } from './sdk.ts';
 import { packService } from './service.ts';
 import { root } from './staging.ts';
 import { sizeOf, writeChecksums } from './sums.ts';
 
 /*
- * `npm run pack` makes in dist/ all that a release consists of. It stands beside the five rooms
- * and not in one of them: it ships with none, and no one of them may know all the others.
+ * `npm run pack` writes everything that a release consists of to dist/.
  *
  * npm run pack                    everything
  * npm run pack -- linux-x64       the tarballs, and this executable alone
@@ -31,7 +31,7 @@ async function main(names: string[]): Promise<void> {
     });
     if (file !== null) made.push(file);
   }
-  made.push(await writeNotices(dist));
+  made.push(await writeNotices(dist), await writeSbom(dist));
   await cp(join(root, 'LICENSE'), join(dist, 'LICENSE'));
   for (const file of made) console.log(`${(await sizeOf(file)).padStart(10)}  ${file}`);
   await writeChecksums(dist);

@@ -13,7 +13,7 @@ export function packService(dist: string): Promise<string> {
     await bundleCli(join(folder, 'cli'));
     await copyFiles(folder, ['server/**/*.{ts,sql}', 'sdk/contract/*.ts']);
     await copyFiles(folder, ['README.md', 'CHANGELOG.md', 'LICENSE']);
-    for (const name of ['memory.mjs', 'postinstall.mjs']) {
+    for (const name of ['memory.mjs', 'memory-service.mjs', 'postinstall.mjs']) {
       await Bun.write(join(folder, name), Bun.file(join(root, '.release', name)));
     }
     // Named by what starts Bun, in the place of one that lies where the command is called.
@@ -57,7 +57,7 @@ async function manifest() {
   return {
     ...Object.fromEntries(kept),
     version: rest.version,
-    bin: { memory: 'memory.mjs' },
+    bin: { memory: 'memory.mjs', 'memory-service': 'memory-service.mjs' },
     scripts: { postinstall: 'node postinstall.mjs' },
     // The other ones are in the bundle.
     dependencies: needed,

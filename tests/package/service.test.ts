@@ -57,6 +57,18 @@ describe('the command', () => {
   test('works by Node all the same, for whoever calls it so', () =>
     saveAndList(['node', join(placed.folder, 'memory.mjs')], 'by-node'));
 
+  test('is also called memory-service, which is the service where it has no arguments', async () => {
+    const program = join(placed.folder, 'memory-service.mjs');
+    await saveAndList(['node', program], 'as-package');
+    const MEMORY_DATABASE_URL = `sqlite:${project.file('as-package.db')}`;
+    const service = startChild(['node', program], { ...env, MEMORY_DATABASE_URL, PORT: '0' });
+    service.ready.catch(() => {});
+    // It says so on standard error.
+    service.ready.catch(() => {});
+    await until(() => service.log().includes('is running at') || !service.running());
+    expect(await service.end('SIGTERM')).toBe(0);
+  });
+
   test('takes nothing from the folder it is called in, by the shell or by Node', async () => {
     const strange = {
       '.env': 'MEMORY_BASE_URL=http://x',
