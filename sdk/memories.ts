@@ -71,7 +71,7 @@ export class Memories {
 
   /**
    * Searches the memories of a user, best first. `query` is words or a question, without operators;
-   * words in double quotes that stand together rank higher. `limit` is 1–100, default
+   * words in double quotes rank higher where they are adjacent. `limit` is 1–100, default
    * 10; the filters are those of `list`. Errors: as for `list`.
    *
    * ```ts

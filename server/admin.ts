@@ -11,7 +11,7 @@ import { diagnose, type Finding } from './storage/sqlite/admin/doctor.ts';
 import { openKeyAdmin } from './storage/sqlite/admin/keys.ts';
 import type { StoredKey } from './storage/storage.ts';
 
-/** What an administrator does on the database itself, beside a running server or without one. */
+/** Administration of the database itself, whether or not a server is running on it. */
 export type Admin = {
   /** The key is in this answer and nowhere else. `expiresAt` is in milliseconds since 1970. */
   createKey(request: {

@@ -15,7 +15,7 @@ export type Config = {
 
 type Env = Record<string, string | undefined>;
 
-/** Visible ASCII, so that it can stand in a header as it is. */
+/** Visible ASCII, which a header can hold unencoded. */
 export const apiKeyPattern = /^[\x21-\x7e]{16,256}$/;
 
 /** Reads every setting; throws one Error that lists all problems. No other file reads them. */

@@ -5,7 +5,7 @@ import type { Storage } from './storage/storage.ts';
 const everyMs = 30_000;
 
 /**
- * Periodic cleanup beside the requests. Returns how to stop it, which waits for what is under way.
+ * Starts the periodic cleanup. Returns a function that stops it, and waits for a run in progress.
  */
 export function startMaintenance(options: {
   storage: Storage;

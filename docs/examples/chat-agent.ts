@@ -2,7 +2,7 @@ import { MemoryClient } from 'memory-service-sdk';
 
 /*
  * A chat agent that remembers. Before it answers it searches the user's memories, and what the
- * user says of themselves it saves. A script stands where a model would be called: `think` gets
+ * user says of themselves it saves. A script takes the place of a model: `think` gets
  * what a prompt would hold, the message and what is known, and says what to answer and remember.
  */
 

@@ -62,14 +62,14 @@ export const ConversationRequest = Type.Object(
   { ...recordFields, data: ConversationData },
   { title: 'ConversationRequest', ...closed, examples: [conversation] },
 );
-/** The list that a model API was sent, with the record's fields beside it. */
+/** The list that a model API was sent, next to the record's fields. */
 export const MessagesRequest = Type.Object(
   { ...recordFields, messages: Type.Array(TimelineEntry, { ...timelineItems, minItems: 1 }) },
   { title: 'MessagesRequest', ...closed, examples: [messages] },
 );
 export const ChatRequest = Type.Union([ConversationRequest, MessagesRequest], {
   title: 'ChatRequest',
-  description: 'A conversation: its messages in `data`, or as a list beside `userId`.',
+  description: 'A conversation: its messages in `data`, or as a list next to `userId`.',
   examples: [conversation, messages],
 });
 
@@ -132,7 +132,7 @@ export type IngestRecord =
 
 type MessagesRequest = RecordFields & { messages: TimelineEntry[] };
 
-/** Whether the messages stand beside `userId`; whatever else is wrong with the request. */
+/** Whether the messages are next to `userId`; whatever else is wrong with the request. */
 export function isMessagesRequest(value: unknown): value is MessagesRequest {
   return typeof value === 'object' && value !== null && 'messages' in value && !('data' in value);
 }

@@ -11,8 +11,8 @@ export const SearchQuery = Type.Object(
     query: Text({
       max: limits.queryCharacters,
       description:
-        'Words or a question. Nothing in it is an operator; words in double quotes that stand ' +
-        'together rank higher.',
+        'Words or a question. Nothing in it is an operator; words in double quotes rank higher ' +
+        'where they are adjacent.',
       examples: ['dark mode'],
     }),
     limit: Type.Optional(

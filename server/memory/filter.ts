@@ -65,7 +65,7 @@ function isText(found: JsonValue | undefined, value: string): boolean {
   return (typeof found === 'number' || typeof found === 'boolean') && String(found) === value;
 }
 
-/** Pieces of text that any matching JSON holds as they stand. */
+/** Pieces of text that any matching JSON contains literally. */
 export function necessaryTexts(wanted: Filter['metadata']): string[] {
   return wanted.flatMap(({ key, value }) => [
     JSON.stringify(key),

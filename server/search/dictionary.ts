@@ -4,7 +4,7 @@ import { letterMask } from './typo.ts';
 import { noWord, WordTable } from './word-table.ts';
 
 /**
- * The words of one user's chunks, how often they stand there, and their stems. A word that no chunk
+ * The words of one user's chunks, how often they occur, and their stems. A word that no chunk
  * holds any more keeps its number until the index is compacted.
  */
 export class Dictionary {

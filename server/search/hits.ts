@@ -15,7 +15,7 @@ export class Hits {
   /** Term frequency, in which a weak match counts as part of one; and the same without labels. */
   all: Float64Array<ArrayBuffer>;
   spoken: Float64Array<ArrayBuffer>;
-  /** How often the term stands in a label, once for each run of it. */
+  /** How often the term occurs in a label, once for each run of it. */
   labels: Uint16Array<ArrayBuffer>;
   /** For each term the sum, over all chunks, of its best match in the chunk. */
   readonly found: Float64Array;

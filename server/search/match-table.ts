@@ -3,7 +3,7 @@ import type { Match, Matcher } from './match.ts';
 import { ngramLength } from './scripts.ts';
 import { noWord } from './word-table.ts';
 
-/** The matches of a whole dictionary: each word's code, and the match that each code stands for. */
+/** The matches of a whole dictionary: each word's code, and the match of each code. */
 export class MatchTable {
   /** 0 is no match. */
   readonly codes: Uint8Array;

@@ -1,6 +1,6 @@
 import { Uint32List } from './lists.ts';
 
-/** Memory taken by a memory beside its columns: its id, and the id's entry in the Map. */
+/** Bytes that a memory takes in addition to its columns: its id, and the id's entry in the Map. */
 const bytesPerMemory = 240;
 
 /** Where a memory's chunks are in the chunk table. */

@@ -3,10 +3,10 @@ import type { Query } from './query.ts';
 /** Further phrase pairs of a query are ignored; 48 different words have 47. */
 export const maxPhrasePairs = 64;
 
-/** No hit stands before this place. */
+/** No hit is before this place. */
 const nowhere = -2;
 
-/** Finds which phrase pairs of a query stand side by side in each chunk. */
+/** Finds which phrase pairs of a query are adjacent in each chunk. */
 export class PhraseFinder {
   readonly #pairs: readonly { left: number; right: number }[];
   /** For each rank a bit for each pair, the first 32 of them and the others. */

@@ -68,7 +68,7 @@ function tokensOf(text: string, follows: boolean, isPhrase: boolean): Token[] {
   });
 }
 
-/** The full n-grams of a run; a run that is shorter than one stands for all that begin with it. */
+/** The full n-grams of a run; a run that is shorter than one matches all that begin with it. */
 function ngramsOf(run: string): string[] {
   const ngrams: string[] = [];
   for (let at = 0; at < run.length; at += 1) {

@@ -11,9 +11,9 @@ const isCloseRole = 1;
 const firstRole = 2;
 
 /**
- * Adds to the words that are close to missing terms those that make a term up where they stand side
- * by side. Where they do, they are for that term, whatever they are close to; what stands last in
- * the timeline wins. The timeline is only read if it can matter.
+ * Adds adjacent words that together spell a missing term ("note book" for "notebook") to the words
+ * that are close to one. A word of such a pair matches that term, whatever else it is close to; the
+ * last pair in the timeline wins. The timeline is read only if it can matter.
  */
 export function splitMatches(
   timeline: Timeline,
@@ -106,7 +106,7 @@ function lastPartOf(
   return -1;
 }
 
-/** Whether words of the dictionary make up the text if each could stand anywhere. */
+/** Whether words of the dictionary spell the text, wherever they occur. */
 function canBeSplit(text: string, dictionary: Dictionary): boolean {
   const isReached = new Uint8Array(text.length + 1);
   isReached[0] = 1;

@@ -1,6 +1,6 @@
 /*
  * Light stemming of Arabic, after Larkey's light10: the article, a conjunction before it and the
- * commonest endings are taken off, whatever they stand for.
+ * commonest endings are taken off, whatever they mean.
  */
 
 const arabic = /^[\u0621-\u064a]+$/;

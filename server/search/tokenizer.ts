@@ -8,7 +8,7 @@ import type { Uint32List } from './lists.ts';
 import { isLowSurrogate, isUnspaced, ngramLength } from './scripts.ts';
 import { noWord } from './word-table.ts';
 
-/** The token stands in the label that opens a line, which is who speaks. */
+/** The token is in the label that opens a line, which names the speaker. */
 export const inLabel = 1;
 /** It is the last one of the label. */
 export const endsLabel = 2;

@@ -16,7 +16,7 @@ export type SearchWeights = {
   /** A speaker who is named in the query; full for a long chunk, less near `speakerWords` words. */
   speaker: number;
   speakerWords: number;
-  /** Two words of a quotation or a code that stand side by side here too. */
+  /** Two words of a quotation or a code that are adjacent here too. */
   phrase: number;
   /** What previous chunks add; it fades over so many words. */
   previous: number;

@@ -62,7 +62,7 @@ export class WordTable {
     return word;
   }
 
-  /** Whether the word stands in a text from `start` to `end`. */
+  /** Whether a text is the word from `start` to `end`. */
   isAt(word: number, text: string, start: number, end: number): boolean {
     const { units } = this;
     const starts = this.starts.values;

@@ -3,7 +3,7 @@ import type { OpenOptions } from './sqlite/open.ts';
 import type { Storage } from './storage.ts';
 import type { TaskStorage } from './task-storage.ts';
 
-/* The only file, beside main.ts and admin.ts, that knows which backends there are. */
+/* Apart from main.ts and admin.ts, the only file that knows which backends there are. */
 
 /** Opens the storage that the URL names. Throws an Error that says what to do. */
 export async function openStorage(url: string, options: OpenOptions): Promise<Storage> {

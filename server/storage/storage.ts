@@ -176,7 +176,7 @@ export type Page = { items: ItemsJson; next: string | null };
 
 export type SearchResult = { items: ItemsJson };
 
-/** What a list or a search is narrowed to; all of it must hold, and null stands for anything. */
+/** What a list or a search is narrowed to; all of it must hold, and null matches anything. */
 export type Filter = {
   type: MemoryType | null;
   source: string | null;

@@ -48,7 +48,7 @@ export function startWorker(options: WorkerOptions): Worker {
   let isStopping = false;
   /** The storage failed under a task, which is not the task's fault. */
   let hasFault = false;
-  /** What is being stored beside the next claim. */
+  /** Results that are being stored while the next tasks are claimed. */
   const storing: Promise<void>[] = [];
 
   async function loop(): Promise<void> {

@@ -19,7 +19,7 @@ export function createComponents(): Components {
     if (!isObject(schema) || typeof schema.title !== 'string') return convert(schema);
     const { title, ...rest } = schema;
     if (!(title in schemas)) {
-      // Reserves the place, so that components stand in the order in which they are met.
+      // Reserves the place, so that components are in the order in which they are first used.
       schemas[title] = {};
       schemas[title] = convert(rest);
     }

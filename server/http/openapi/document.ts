@@ -132,7 +132,7 @@ function sharedParameters({ refer }: Components): JsonObject {
       in: 'header',
       description:
         'The `ETag` of the version to change. Where the memory is at another version, the response ' +
-        'is a 412 and nothing changes. `*` stands for any version.',
+        'is a 412 and nothing changes. `*` matches any version.',
       schema: { type: 'string', pattern: '^(?:\\*|"[1-9][0-9]{0,14}")$' },
     },
     IfNoneMatch: {

@@ -153,8 +153,8 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     id: 'ingestConversation',
     summary: 'Ingest a conversation',
     description:
-      'The content becomes the title, the summary and the messages. `messages` may also stand ' +
-      `beside \`userId\`, as a model API takes them. ${replaces}`,
+      'The content becomes the title, the summary and the messages. `messages` may also be ' +
+      `a field next to \`userId\`, as in model APIs. ${replaces}`,
     request: ingest.ChatRequest,
   },
   'ingest.record': {

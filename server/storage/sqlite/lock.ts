@@ -26,7 +26,7 @@ export function isLocked(path: string): boolean {
 const movingPatienceMs = 10_000;
 
 /**
- * Opens a database, beside a server or without one, while no restore moves its files: who has the
+ * Opens a database, with or without a running server, while no restore moves its files: who has the
  * old file and opens its log by name would get the new one's, and write that into the old file.
  * Once the database has been read, SQLite's own lock keeps a restore away.
  */

@@ -32,7 +32,7 @@ const lockAdvice =
   'Stop it first, or give this one a database of its own with MEMORY_DATABASE_URL.';
 
 export type OpenOptions = {
-  /** Hears of what goes wrong beside the requests. */
+  /** Called with what goes wrong outside of requests. */
   warn?(message: string, error?: unknown): void;
   /** What `connection` gave to other threads is dead: they have to connect again. */
   onReplaced?(): void;

@@ -1,7 +1,7 @@
 import type { Port } from '../../threads/channel.ts';
 import type { CheckpointOutcome } from './writer/checkpoints.ts';
 
-/* What passes between the HTTP thread and the writer thread beside calls and replies. */
+/* Messages between the HTTP thread and the writer thread other than calls and replies. */
 
 export type WriterStart = { path: string };
 

@@ -35,7 +35,7 @@ const writing: Settings = {
   cache_size: -32_768,
 };
 
-/** There are several reading connections, and the system's page cache stands behind them. */
+/** Small, because there are several reading connections and they share the system's page cache. */
 const reading: Settings = { cache_size: -8_192 };
 
 /** From here on this process makes files that only their owner may read. */

@@ -47,7 +47,7 @@ type Waiting = WriteRequest & { resolve(returned: Returned): void; reject(error:
 
 /**
  * Rows that are in the writer's hands at most, but for a single larger write. Less would make small
- * groups, more would let a project's batches stand before another project's save.
+ * groups, more would make another project's save wait for a project's batches.
  */
 const maxRowsInHand = 128;
 

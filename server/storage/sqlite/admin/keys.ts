@@ -8,7 +8,7 @@ import { createKeyReads } from '../reader/memories.ts';
 import { closeKeepingLog, keepFilesPrivate, openForWriting } from '../settings.ts';
 import { createKeyWrites } from '../writer/keys.ts';
 
-/** API keys on the database itself, beside a running server or without one. */
+/** API keys in the database itself, whether or not a server is running on it. */
 export type KeyAdmin = {
   createKey(key: NewKey): StoredKey;
   listKeys(): StoredKey[];

@@ -5,7 +5,7 @@ import { closeKeepingLog, openForWriting } from '../settings.ts';
 import type { CheckpointOutcome } from '../writer/checkpoints.ts';
 
 /*
- * The checkpoint thread: writes the log's pages into the file beside the writer. After a sync of
+ * The checkpoint thread: writes the log's pages into the file while the writer goes on. After a sync of
  * the file that failed, the system may take for written what it could not write, and the next sync
  * would mean nothing. Then no checkpoint is made any more: the log has it all, and the next start
  * writes it into the file once more.

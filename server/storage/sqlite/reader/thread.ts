@@ -52,7 +52,7 @@ function run({ operation, argument }: Incoming): unknown {
   }
 }
 
-/** The items of a page go beside the JSON, so that they are not written as JSON twice. */
+/** The items of a page are sent next to the JSON, so that they are not encoded as JSON twice. */
 function answer(call: Incoming): void {
   const value = run(call);
   if (typeof value !== 'object' || value === null || !('items' in value)) {

@@ -3,8 +3,8 @@ import { statSync } from 'node:fs';
 
 /*
  * A checkpoint writes the log's pages into the file and waits for the disk. Inside a commit it
- * would hold up everybody for tens of milliseconds, so a thread of its own makes it beside the
- * writer (checkpoint/thread.ts). Under constant writes that thread never catches up entirely, and
+ * would hold up everybody for tens of milliseconds, so a thread of its own makes it
+ * (checkpoint/thread.ts). Under constant writes that thread never catches up entirely, and
  * the log would only grow: once it is long, the writer makes the last, short part itself, and the
  * next write begins the log again.
  */

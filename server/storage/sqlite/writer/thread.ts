@@ -74,7 +74,7 @@ function run(call: Incoming): (() => void) | typeof unfinished {
   return () => replyTo(call, outcome);
 }
 
-/** Contents come beside the JSON, in the order of the memories that they belong to. */
+/** Contents arrive next to the JSON, in the order of the memories that they belong to. */
 function attachTexts({ argument, texts }: Incoming): unknown {
   const { memory, records, memories } = argument as Record<string, unknown>;
   const owners = memory === undefined ? (records ?? memories ?? []) : [memory];
@@ -85,7 +85,7 @@ function attachTexts({ argument, texts }: Incoming): unknown {
   return argument;
 }
 
-/** A response's body goes beside the JSON, so that it is not written as JSON twice. */
+/** A response's body is sent next to the JSON, so that it is not encoded as JSON twice. */
 function replyTo(call: Incoming, outcome: unknown): void {
   if (typeof outcome !== 'object' || outcome === null || !('response' in outcome)) {
     call.reply(outcome);
