@@ -3,9 +3,9 @@
  *
  *   "Ana: I'd love a Café,\nERR-4711!"  →  "ana: i love a cafe\nerr 4711"
  *
- * One space separates words, a newline separates lines. A colon follows only the label that
- * opens a line, which names the speaker. Words are not stemmed here, and scripts without spaces stay
- * in runs, so stems, stop words and synonyms can change without touching what is stored.
+ * One space separates words, a newline separates lines. A colon follows only the label that opens
+ * a line, which names the speaker. Words are not stemmed here, and scripts without spaces stay in
+ * runs: what the text says is kept, and matching decides what is the same.
  */
 import { normalizeAscii } from './ascii.ts';
 import { unspacedRun } from './scripts.ts';
@@ -32,7 +32,7 @@ const latinWord = /(?:[a-zđ][\u0300-\u036f]*)+/g;
 /** Marks that only Vietnamese has: the hook, the dot below, the horn, or a tone on â, ê, ô or ă. */
 const vietnamese = /[a-z](?:[\u0309\u0323\u031b]|[\u0302\u0306][\u0300\u0301\u0303])/;
 const separators = /[^\p{L}\p{N}\p{M}\p{Extended_Pictographic}\p{RI}]+/gu;
-/** Each emoji is a word: people attach them to the end of words. Skin tones and joiners are dropped. */
+/** Each emoji is a word, though people attach them to words. Skin tones and joiners are dropped. */
 const emoji = /\p{RI}{2}|\p{Extended_Pictographic}/gu;
 const modifiers = /[\u{1f3fb}-\u{1f3ff}]|[\u{e0020}-\u{e007f}]|\ufe0e|\ufe0f|\u200d|\u00ad/gu;
 

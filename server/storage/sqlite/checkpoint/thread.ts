@@ -5,10 +5,10 @@ import { closeKeepingLog, openForWriting } from '../settings.ts';
 import type { CheckpointOutcome } from '../writer/checkpoints.ts';
 
 /*
- * The checkpoint thread: writes the log's pages into the file while the writer goes on. After a sync of
- * the file that failed, the system may take for written what it could not write, and the next sync
- * would mean nothing. Then no checkpoint is made any more: the log has it all, and the next start
- * writes it into the file once more.
+ * The checkpoint thread: writes the log's pages into the file while the writer goes on. After a
+ * failed sync of the file the system may count pages as written that are not, and a later sync
+ * would not say so. No checkpoint is made after that: the log has everything, and the next start
+ * writes it into the file again.
  */
 
 const { path } = workerData as { path: string };
