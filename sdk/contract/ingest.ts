@@ -32,7 +32,7 @@ const ExternalId = Text({
 const OccurredAt = Type.Unsafe<string>({
   ...PointInTime,
   description:
-    'When that of which the record tells happened: RFC 3339, or a date alone, which means ' +
+    'When the event in the record happened: RFC 3339, or a date alone, which means ' +
     'midnight UTC. Left out, it is the latest timestamp of the comments or messages.',
 });
 const ExpiresAt = Type.Unsafe<string>({

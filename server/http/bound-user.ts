@@ -8,7 +8,7 @@ import type { Caller } from './authenticate.ts';
 export function withBoundUser<T>(request: T, { userId }: Caller): T {
   if (userId === null || !isObject(request)) return request;
   if (request.userId === undefined) return { ...request, userId };
-  // What is no string is left to validation.
+  // Validation reports a value that is not a string.
   if (typeof request.userId !== 'string' || request.userId === userId) return request;
   throw new ServiceError('forbidden', 'this API key is bound to another user');
 }

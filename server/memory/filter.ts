@@ -3,8 +3,8 @@ import type { JsonValue } from '../../sdk/contract/text.ts';
 import type { Filter, StoredMemory } from '../storage/storage.ts';
 
 /*
- * Filters by metadata. Both backends leave the last word to `matchesMetadata`; what they do before
- * only spares it rows that cannot match.
+ * Filters by metadata. `matchesMetadata` decides in every backend; conditions in SQL only leave out
+ * rows that cannot match.
  */
 
 export const noFilter: Filter = {

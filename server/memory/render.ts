@@ -4,7 +4,7 @@ import { type JsonValue, pointInTimeMs } from '../../sdk/contract/text.ts';
 import { entryText, type TimelineEntry, timestampMs } from '../../sdk/contract/timeline.ts';
 import type { NewMemory } from '../storage/storage.ts';
 
-/** The memory that a record becomes. Its passages are cut later, by the queue. */
+/** The memory of a record. The queue splits it into chunks later. */
 export function renderRecord(record: IngestRecord, id: string): NewMemory {
   const { occurredAt, expiresAt } = record;
   return {

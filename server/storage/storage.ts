@@ -121,7 +121,7 @@ export interface Storage extends TaskQueue {
   /** Looks for structural damage that opening did not look for; may take long. Empty for none. */
   findDamage(): Promise<string[]>;
 
-  /** What the operator has to see to, in a sentence; null where all is well. Never throws. */
+  /** Why writes fail, and what the operator should look at. Never throws. */
   health(): Promise<StorageHealth>;
 
   /** What another thread of this process needs to work with the same storage; see open.ts. */
@@ -244,7 +244,7 @@ export type MaintenanceReport = {
   more: boolean;
 };
 
-/** `fault`: writes fail, and why. `warning`: worth the operator's look, while everything works. */
+/** `fault`: why writes fail. `warning`: what an operator should look at while all works. */
 export type StorageHealth = { fault: string | null; warning: string | null };
 
 /** Plain data and ports, to be handed to a thread. */

@@ -38,7 +38,7 @@ export type WorkerOptions = {
 
 const claimLimit = 256;
 const leaseMs = 30_000;
-/** However quiet it is, look this often: a wake-up may have been for another process. */
+/** Looks this often without being woken: another process may have queued a task. */
 const maxSleepMs = 5_000;
 const pauseAfterFaultMs = 1_000;
 

@@ -26,10 +26,7 @@ import { terminate } from './terminate.ts';
 import { text } from './text.ts';
 import { threads } from './threads.ts';
 
-/**
- * Every harness, in the order of the promises. P9 (several servers on one
- * Postgres) has its place here.
- */
+/** Every harness, in the order of the promises. */
 export const harnesses: Harness[] = [
   crash,
   power,

@@ -87,7 +87,7 @@ describe('GET /v1/memories/:id/status', () => {
     expect(await getStatus(server, memoryId)).toMatchObject({ status, createdAt, updatedAt });
   });
 
-  test('200 with the passages of the new content after an update', async () => {
+  test('200 with the chunks of the new content after an update', async () => {
     const { id } = await save(server, newUser());
     const body = { content: 'A sentence of some length. '.repeat(400) };
     await ask(server, 'PATCH', `/v1/memories/${id}`, { body });

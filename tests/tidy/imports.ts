@@ -12,7 +12,7 @@ type Row = {
   types?: string[];
   /** When it is needed, by `import()`; as a type, too. */
   late?: string[];
-  /** Takes back from `may`, but for what stands there by its full name. */
+  /** Excluded from `may`, unless `may` has the full name. */
   not?: string[];
 };
 

@@ -10,7 +10,7 @@ export function structuralFaults(db: Database): string[] {
   return faultsBy(db, 'integrity_check');
 }
 
-/** Without the look whether indexes and tables agree: about a second for each gigabyte in cache. */
+/** Does not compare indexes with tables: about a second for each gigabyte in the page cache. */
 export function coarseFaults(db: Database): string[] {
   return faultsBy(db, 'quick_check');
 }

@@ -74,13 +74,13 @@ function tryLock(file: string, path: string, how: How = {}): Database | null {
   }
 }
 
-/** What root makes beside a database is its owner's, as SQLite does with the log. */
+/** Gives a file that root creates next to a database to the database's owner, as SQLite does. */
 function shareWithOwner(file: string, path: string): void {
   const database = statSync(path, { throwIfNoEntry: false });
   if (process.getuid?.() !== 0 || database === undefined) return;
   try {
     chownSync(file, database.uid, database.gid);
   } catch {
-    // A root of less power: nor could it have made what is beside it another's.
+    // A root without CAP_CHOWN, as in some containers: its files have no other owner anyway.
   }
 }

@@ -23,9 +23,10 @@ import { createWriterClient } from './writer-client.ts';
  *             with synchronous=FULL, then the reply
  *   search    HTTP thread -> a reader thread: one snapshot; the user's index is held in memory and
  *             brought up to date inside it
- *   get, list HTTP thread, on a connection of its own
+ *   get, list HTTP thread, on a connection of its own; a list with filters as a search
  *   ingest    as a save; the tasks thread claims, splits and completes by a port to the writer
- *   crash     the log has every write that was answered; the next start takes back what was claimed
+ *   crash     SQLite's write-ahead log has every write that was answered; the next start makes the
+ *             tasks wait again that were claimed
  */
 
 const lockAdvice =
@@ -80,7 +81,7 @@ function isSmall(path: string): boolean {
   return !existsSync(path) || statSync(path).size <= checkedAtOpenBytes;
 }
 
-/** The faults of a large file, found by a thread of its own. A service that stops ends it. */
+/** Finds the damage of a large file, in a thread that ends when the service stops. */
 function createDamageCheck(path: string, preload: readonly string[]) {
   let stop = async () => {};
   return {

@@ -15,17 +15,17 @@ export const memoryColumns = `m.id, m.user_id AS userId, m.type, m.content, m.me
   max(m.updated_at, ifnull(t.updated_at, m.updated_at)) AS updatedAt, ${statusColumn}`;
 
 /**
- * Parameters beside a join, and of LIMIT, are written `+?`: SQLite plans by the value of a bare
- * one, and prepares the statement again for each new value, which takes longer than to run it.
+ * Parameters next to a join and of LIMIT are written `+?`: SQLite plans by the value of a bare
+ * one and prepares the statement again for each new value, which takes longer than running it.
  */
 export const memoriesWithTasks = `memories AS m
   LEFT JOIN tasks AS t
     ON t.project_id = m.project_id AND t.memory_row_id = m.row_id AND t.kind = 'index'`;
 
-/** A memory past its time does not exist, even where its row is not deleted yet. */
+/** An expired memory does not exist, even if its row is not deleted yet. */
 export const notExpired = '(m.expires_at IS NULL OR m.expires_at > +?)';
 
-/** The memory's time: when what it tells of happened, else when it was created. */
+/** When the event that the memory describes happened, or else when the memory was created. */
 export const memoryTime = 'ifnull(m.occurred_at, m.created_at)';
 
 type Insert = (

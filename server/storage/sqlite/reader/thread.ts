@@ -16,9 +16,9 @@ import { createSearches } from './search.ts';
 import { createUserReads } from './users.ts';
 
 /*
- * A reader thread: searches, filtered lists, exports, and whatever else costs more the more is
- * stored. Each operation runs in a read transaction, which is a snapshot, and to its end; the HTTP
- * thread decides whose turn it is.
+ * A reader thread: searches, filtered lists, exports and all other reads whose cost grows with the
+ * stored data. Each operation runs to its end in a read transaction, which is a snapshot; the HTTP
+ * thread schedules them.
  */
 
 const { path, maxIndexBytes } = workerData as ReaderStart;

@@ -2,15 +2,15 @@ import type { Database } from 'bun:sqlite';
 import { limits } from '../../../../sdk/contract/limits.ts';
 import { ServiceError } from '../../../errors.ts';
 
-/** Throws `rate_limited` where so many more tasks of the project may not be pending. */
+/** Throws `rate_limited` if the project's queue has no room for so many more tasks. */
 export type QueueLimit = (projectId: number, added: number) => void;
 
 /** How long until a full queue is worth another try. */
 const retryAfterSeconds = 10;
 
-/** Counting takes the longer the more is pending: at most this often, */
+/** Counting takes longer the more is pending, so pending tasks are counted at most this often. */
 const countEveryMs = 500;
-/** and at most this share of the time. */
+/** Counting takes at most this share of the writer's time. */
 const costShare = 0.05;
 
 /**
