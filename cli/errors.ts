@@ -9,7 +9,6 @@ export const exitCodes = {
   refused: 4,
   unreachable: 5,
   processing: 8,
-  notAsked: 9,
 } as const;
 
 /** A failure as it is reported: what happened and why, and what to run next. */

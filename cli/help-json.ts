@@ -48,7 +48,6 @@ const exitCodeMeanings: Record<keyof typeof exitCodes | 'interrupted', string> =
   refused: 'the API key is missing or was refused',
   unreachable: 'the service cannot be reached',
   processing: 'still processing when the time was over; nothing is lost',
-  notAsked: 'all processed, but time was over before each was asked how that ended',
   interrupted: 'interrupted',
 };
 

@@ -1,10 +1,10 @@
 import { openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CliError, exitCodes } from '../errors.ts';
-import { printFields, printJson, printLine, resilientOutput } from '../terminal/output.ts';
+import { printFields, printJson, printLine, resilientOutput, rowOf } from '../terminal/output.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
-import { escapeField, escapeLine, toJson } from '../terminal/text.ts';
+import { escapeLine, toJson } from '../terminal/text.ts';
 
 export type Counts = Record<string, number>;
 
@@ -100,10 +100,6 @@ export function openReport(term: Terminal, options: ReportOptions) {
     failed: () => failed,
     end: (exitCode?: number) => out.end(failed > 0 ? exitCodes.failed : exitCode),
   };
-}
-
-function rowOf({ stdout }: Terminal, cells: string[]): string {
-  return stdout.isTerminal ? cells.map(escapeLine).join('  ') : cells.map(escapeField).join('\t');
 }
 
 /** `2 ingested, 1 still processing, 0 failed.` */

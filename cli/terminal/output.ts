@@ -1,7 +1,7 @@
 import { ExitWith, exitCodes } from '../errors.ts';
 import { OutputClosed } from './process-output.ts';
 import type { Terminal } from './terminal.ts';
-import { cut, escapeControls, escapeField, padded, paint, toJson } from './text.ts';
+import { cut, escapeControls, escapeField, escapeLine, padded, paint, toJson } from './text.ts';
 
 /*
  * The one way to stdout. On a terminal tables are for people; in a pipe each row is a line of
@@ -37,6 +37,15 @@ export async function printJsonLine(term: Terminal, value: unknown): Promise<voi
 
 export async function printLine(term: Terminal, line: string): Promise<void> {
   await term.stdout.write(`${term.stdout.isTerminal ? escapeControls(line) : line}\n`);
+}
+
+/** A row without a table: columns on a terminal, tab-separated values in a pipe. */
+export async function printCells(term: Terminal, cells: string[]): Promise<void> {
+  await term.stdout.write(`${rowOf(term, cells)}\n`);
+}
+
+export function rowOf({ stdout }: Terminal, cells: string[]): string {
+  return stdout.isTerminal ? cells.map(escapeLine).join(gap) : cells.map(escapeField).join('\t');
 }
 
 /** One value on stdout: the object with --json, else the text that a script wants. */
