@@ -56,7 +56,7 @@ export async function onDatabase<Result>(
     if (error instanceof CliError) throw error;
     if (isMissing(error)) throw databaseMissing(term, url, howToFindIt);
     const message = withFlag(error instanceof Error ? error.message : String(error), database);
-    throw new CliError({ code: 'database_unavailable', message });
+    throw new CliError('database_unavailable', message);
   }
 }
 
@@ -74,16 +74,16 @@ function databaseMissing({ cwd }: Terminal, url: string, hint: string): CliError
   const path = shownDatabase(url);
   const from = isAbsolute(path) ? '' : ` (relative to this folder, ${cwd})`;
   const message = `There is no database at ${path}${from}.`;
-  return new CliError({ code: 'database_missing', message, hint });
+  return new CliError('database_missing', message, hint);
 }
 
 function cannotOpen(url: string, flag: string | undefined, error: unknown): CliError {
   const why = withFlag(error instanceof Error ? error.message : String(error), flag);
-  return new CliError({
-    code: 'database_unavailable',
-    message: `Cannot open the database ${shownDatabase(url)}: ${why}`,
-    hint: 'Keys are made where the server runs: same folder, or the same --database.',
-  });
+  return new CliError(
+    'database_unavailable',
+    `Cannot open the database ${shownDatabase(url)}: ${why}`,
+    'Keys are made where the server runs: same folder, or the same --database.',
+  );
 }
 
 /** A path alone is one of an SQLite file. A single letter before a colon is a drive. */

@@ -30,18 +30,25 @@ export class CliError extends Error implements Failure {
   readonly requestId = null;
   readonly exitCode: number;
 
-  constructor(failure: { code: string; message: string; hint?: string; exitCode?: number }) {
-    super(failure.message);
-    this.code = failure.code;
-    this.hint = failure.hint ?? null;
-    this.exitCode = failure.exitCode ?? exitCodes.failed;
+  constructor(code: string, message: string, hint?: string, exitCode: number = exitCodes.failed) {
+    super(message);
+    this.code = code;
+    this.hint = hint ?? null;
+    this.exitCode = exitCode;
   }
 }
 
-/** The command line is wrong. */
 export function usageError(message: string, hint?: string): CliError {
-  const why = { code: 'usage', message, exitCode: exitCodes.usage };
-  return new CliError(hint === undefined ? why : { ...why, hint });
+  return new CliError('usage', message, hint, exitCodes.usage);
+}
+
+/** The code of a system or service error, '' without one. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Ends the command with an exit code; everything has been reported. */

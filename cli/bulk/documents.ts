@@ -133,7 +133,7 @@ async function dryRun(
 }
 
 function invalid(code: string, why: string, { path }: Found): CliError {
-  return new CliError({ code, message: path + why });
+  return new CliError(code, path + why);
 }
 
 /** One key cannot stand for several requests; each file has its own, whatever stands beside it. */

@@ -39,9 +39,9 @@ function withoutType(record: unknown, path: string, type: RecordType | undefined
   if (type === undefined || !named) return record;
   const { type: own, ...rest } = record;
   if (own === type) return rest;
-  throw new CliError({
-    code: 'invalid_request',
-    message: `${inputName(path)} holds a record of type ${JSON.stringify(own)}, not ${type}.`,
-    hint: `Any record: memory ingest record ${path}`,
-  });
+  throw new CliError(
+    'invalid_request',
+    `${inputName(path)} holds a record of type ${JSON.stringify(own)}, not ${type}.`,
+    `Any record: memory ingest record ${path}`,
+  );
 }

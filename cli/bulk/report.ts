@@ -116,7 +116,7 @@ function openErrorsOut(path: string) {
     return Bun.file(openSync(path, 'w')).writer();
   } catch (error) {
     const message = `--errors-out cannot be written: ${whyNotWritable(path, error)}.`;
-    throw new CliError({ code: 'file_not_writable', message });
+    throw new CliError('file_not_writable', message);
   }
 }
 

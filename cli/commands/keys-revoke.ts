@@ -35,10 +35,10 @@ function revokedBefore({ id, revokedAt }: { id: string; revokedAt: number | null
 }
 
 function noKey(id: string): CliError {
-  return new CliError({
-    code: 'not_found',
-    message: `There is no key ${id}.`,
-    hint: 'Ids are listed by: memory keys list',
-    exitCode: exitCodes.notFound,
-  });
+  return new CliError(
+    'not_found',
+    `There is no key ${id}.`,
+    'Ids are listed by: memory keys list',
+    exitCodes.notFound,
+  );
 }

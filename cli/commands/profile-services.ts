@@ -173,10 +173,10 @@ async function readKey(term: Terminal, stdin: string | undefined, flag: string |
 }
 
 function unknown(service: string): CliError {
-  return new CliError({
-    code: 'not_found',
-    message: `The profile does not know ${service}.`,
-    hint: 'Those it knows: memory profile list',
-    exitCode: exitCodes.notFound,
-  });
+  return new CliError(
+    'not_found',
+    `The profile does not know ${service}.`,
+    'Those it knows: memory profile list',
+    exitCodes.notFound,
+  );
 }

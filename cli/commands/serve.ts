@@ -63,7 +63,7 @@ function cannotStart(error: unknown, url: string, flag: string | undefined): Cli
   const message = isFile
     ? `${name} sqlite:${shownDatabase(url)} cannot be opened: ${reason}`
     : reason;
-  return new CliError({ code: 'cannot_start', message });
+  return new CliError('cannot_start', message);
 }
 
 function banner(term: Terminal, url: string, database: string): string {

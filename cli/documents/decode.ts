@@ -51,5 +51,5 @@ function decoderOf(charset: string, path: string): (bytes: Uint8Array) => string
 }
 
 function notText(message: string, hint?: string): CliError {
-  return new CliError({ code: 'not_text', message, ...(hint !== undefined && { hint }) });
+  return new CliError('not_text', message, hint);
 }

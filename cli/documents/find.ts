@@ -72,7 +72,7 @@ async function* filesOf(term: Terminal, arg: string, search: Search): AsyncGener
   } else if (found !== undefined && mayLackWriter(arg, found)) {
     const message = `${arg} is a pipe, not a file.`;
     const hint = `To read from it: memory ingest document - < ${quoted(arg)}`;
-    const error = new CliError({ code: 'not_a_file', message, hint });
+    const error = new CliError('not_a_file', message, hint);
     yield { ...named, externalId: undefined, error };
   } else {
     // Where there is none, reading it says so.
@@ -124,6 +124,6 @@ async function* filesIn(term: Terminal, search: Search, walk: Walk): AsyncGenera
   }
   if (found > 0) return;
   const others = skipped === 0 ? '' : ` (${skipped} of kinds that are not read)`;
-  const error = new CliError({ code: 'file_not_found', message: `${none}${others}.` });
+  const error = new CliError('file_not_found', `${none}${others}.`);
   yield { ...about, path: folder, externalId: folder, error };
 }

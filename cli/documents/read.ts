@@ -38,13 +38,13 @@ function typeOf(path: string): string {
   const { mimeType, isNeverText } = kindOf(path);
   if (!isNeverText) return mimeType;
   const pdf = mimeType === 'application/pdf';
-  throw new CliError({
-    code: 'not_text',
-    message: `${path} is ${mimeType}, not text.`,
-    hint: pdf
+  throw new CliError(
+    'not_text',
+    `${path} is ${mimeType}, not text.`,
+    pdf
       ? `Turn it into text first: pdftotext ${quoted(path)}`
       : 'Turn it into text, Markdown or HTML first.',
-  });
+  );
 }
 
 async function readWhole(term: Terminal, path: string): Promise<Uint8Array> {
@@ -79,11 +79,11 @@ function scalarOf(entry: string): string | undefined {
 function tooLarge(path: string): CliError {
   const limit = `${maxBytes / 1024 / 1024} MiB`;
   const message = `${inputName(path)} is over ${limit}: too large for one document.`;
-  return new CliError({ code: 'payload_too_large', message, hint: 'Split it.' });
+  return new CliError('payload_too_large', message, 'Split it.');
 }
 
 function empty(path: string, source: string): CliError {
   const name = inputName(path);
   const message = source.trim() === '' ? `${name} is empty.` : `${name} contains no readable text.`;
-  return new CliError({ code: 'empty', message });
+  return new CliError('empty', message);
 }

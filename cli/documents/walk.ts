@@ -62,6 +62,6 @@ async function entriesOf(term: Terminal, folder: string): Promise<Dirent[] | Cli
     // The folder before a pattern: where it is not, nothing matches.
     if (code === 'ENOENT' || code === 'ENOTDIR') return [];
     const message = `The folder ${folder} may not be read.`;
-    return new CliError({ code: 'file_not_readable', message });
+    return new CliError('file_not_readable', message);
   }
 }

@@ -35,11 +35,11 @@ function refuseMarkOf(head: string, path: string): void {
   const file = path === '-' ? '<file>' : quoted(path);
   if (/^(fffe|feff)/.test(head)) {
     const hint = `Turn it into UTF-8 first: iconv -f UTF-16 -t UTF-8 ${file}`;
-    throw new CliError({ code: 'not_text', message: `${name} is UTF-16, not UTF-8 text.`, hint });
+    throw new CliError('not_text', `${name} is UTF-16, not UTF-8 text.`, hint);
   }
   if (head.startsWith('1f8b')) {
     const hint = `Unpack it on the way: gunzip -c ${file} | memory … -`;
-    throw new CliError({ code: 'not_text', message: `${name} is compressed with gzip.`, hint });
+    throw new CliError('not_text', `${name} is compressed with gzip.`, hint);
   }
 }
 
@@ -98,18 +98,18 @@ export function decodeText(bytes: Uint8Array, path: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new CliError({
-      code: 'not_text',
-      message: `${inputName(path)} is not UTF-8 text.`,
-      hint: 'Turn it into text first (for a PDF: pdftotext file.pdf).',
-    });
+    throw new CliError(
+      'not_text',
+      `${inputName(path)} is not UTF-8 text.`,
+      'Turn it into text first (for a PDF: pdftotext file.pdf).',
+    );
   }
 }
 
 export function parseJson(text: string, path: string): unknown {
   const value = parsedJson(text, path);
   if (!holdsSoLarge(value)) return value;
-  throw new CliError({ code: 'invalid_request', message: `${inputName(path)} ${soLarge}.` });
+  throw new CliError('invalid_request', `${inputName(path)} ${soLarge}.`);
 }
 
 function parsedJson(text: string, path: string): unknown {
@@ -118,7 +118,7 @@ function parsedJson(text: string, path: string): unknown {
   } catch {
     const { line, column, found } = whereJsonBreaks(text);
     const message = `${inputName(path)} is not valid JSON: line ${line}, column ${column}: ${found}.`;
-    throw new CliError({ code: 'invalid_json', message });
+    throw new CliError('invalid_json', message);
   }
 }
 
@@ -130,28 +130,24 @@ function inputError(term: Terminal, path: string, error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT' && isLink(term, path)) return leadsNowhere(path);
   if (code === 'ENOENT') {
-    return new CliError({
-      code: 'file_not_found',
-      message: `There is no file ${path}.`,
-      hint: 'Use - to read from stdin.',
-    });
+    return new CliError('file_not_found', `There is no file ${path}.`, 'Use - to read from stdin.');
   }
   if (code === 'EISDIR') {
-    return new CliError({ code: 'not_a_file', message: `${path} is a folder, not a file.` });
+    return new CliError('not_a_file', `${path} is a folder, not a file.`);
   }
   if (code === 'EACCES' || code === 'EPERM') {
-    return new CliError({ code: 'file_not_readable', message: `${path} may not be read.` });
+    return new CliError('file_not_readable', `${path} may not be read.`);
   }
   if (error instanceof Error && 'syscall' in error) {
     const message = `${path} cannot be read (${code}).`;
-    return new CliError({ code: 'file_not_readable', message });
+    return new CliError('file_not_readable', message);
   }
   return error;
 }
 
 export function leadsNowhere(path: string): CliError {
   const message = `${path} is a link that leads nowhere.`;
-  return new CliError({ code: 'file_not_found', message });
+  return new CliError('file_not_found', message);
 }
 
 function isLink(term: Terminal, path: string): boolean {
