@@ -17,7 +17,7 @@ export function pageSize({ all, limit }: PageOptions): number | undefined {
 }
 
 /** Prints one page, or with --all every page as it arrives. */
-export async function printPages<Item>(
+export async function printPages<Item extends object>(
   term: Terminal,
   options: PageOptions,
   pages: Pages<Item>,
@@ -34,7 +34,7 @@ export async function printPages<Item>(
   }
 }
 
-async function printAll<Item>(
+async function printAll<Item extends object>(
   term: Terminal,
   { json, limit = maxPageItems }: PageOptions,
   items: AsyncIterable<Item>,

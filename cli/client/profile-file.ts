@@ -76,12 +76,17 @@ export async function changeProfile(
   }
   try {
     const changed = change(await readProfile(term));
-    if (changed === null) return false;
+    if (changed === null) {
+      await rm(lock, { force: true });
+      return false;
+    }
     await writeFile(lock, `${JSON.stringify(changed, null, 2)}\n`, { mode: 0o600 });
     await rename(lock, path);
     return true;
-  } finally {
+  } catch (error) {
+    // Only here: after the rename a lock is that of another process.
     await rm(lock, { force: true });
+    throw error;
   }
 }
 

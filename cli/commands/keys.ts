@@ -35,7 +35,7 @@ function addList(group: Parent, term: Terminal): void {
       revokedAt: iso(key.revokedAt),
     }));
     if (json) return printJson(term, { items: rows });
-    await printTable(term, columnsAt(term), rows);
+    await printTable(term, columnsAt(term.now()), rows);
     if (rows.length === 0) await hint(term, 'No keys yet. Make one: memory keys create');
   });
   addExamples(command, ['memory keys list']);
@@ -55,26 +55,20 @@ type KeyRow = {
   revokedAt: string | null;
 };
 
-const projectWidth = 16;
+const nameWidth = 16;
 
-function columnsAt(term: Terminal): Column<KeyRow>[] {
-  const now = term.now();
+function columnsAt(now: number): Column<KeyRow>[] {
   const ago = (time: string | null) => (time === null ? '' : age(time, now));
   return [
     { title: 'ID', value: ({ id }) => id },
     {
       title: 'PROJECT',
       value: ({ project }) => project,
-      shown: ({ project }) => cut(project, projectWidth),
+      shown: ({ project }) => cut(project, nameWidth),
       hiddenWhen: ({ project }) => project === 'default',
     },
     { title: 'KEY', value: ({ prefix, lastFour }) => `${prefix}…${lastFour}`, dropped: 3 },
-    {
-      title: 'AGE',
-      value: ({ createdAt }) => createdAt,
-      shown: ({ createdAt }) => ago(createdAt),
-      dropped: 1,
-    },
+    { title: 'AGE', value: (key) => key.createdAt, shown: (key) => ago(key.createdAt), dropped: 1 },
     {
       title: 'USED',
       value: ({ lastUsedAt }) => lastUsedAt ?? '',
@@ -97,7 +91,7 @@ function columnsAt(term: Terminal): Column<KeyRow>[] {
     {
       title: 'USER',
       value: ({ userId }) => userId ?? '',
-      shown: ({ userId }) => cut(userId ?? '', projectWidth),
+      shown: ({ userId }) => cut(userId ?? '', nameWidth),
       hiddenWhen: ({ userId }) => userId === null,
     },
     {

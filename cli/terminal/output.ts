@@ -26,12 +26,12 @@ const gap = '  ';
 const narrowest = 10;
 
 /** One JSON value on a line; for a person at a terminal, indented. */
-export async function printJson(term: Terminal, value: unknown): Promise<void> {
+export async function printJson(term: Terminal, value: object): Promise<void> {
   await term.stdout.write(`${toJson(value, term.stdout.isTerminal ? 2 : 0)}\n`);
 }
 
 /** One JSON value on exactly one line, as long commands print them. */
-export async function printJsonLine(term: Terminal, value: unknown): Promise<void> {
+export async function printJsonLine(term: Terminal, value: object): Promise<void> {
   await term.stdout.write(`${toJson(value)}\n`);
 }
 
@@ -52,7 +52,7 @@ export function rowOf({ stdout }: Terminal, cells: string[]): string {
 export async function printResult(
   term: Terminal,
   json: true | undefined,
-  value: unknown,
+  value: object,
   text: string,
 ) {
   if (json) await printJson(term, value);
