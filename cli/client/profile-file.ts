@@ -70,9 +70,10 @@ export async function changeProfile(
       },
     );
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  // A lock that stays longer than all tries was left by a process that was killed.
-  for (let tries = 0; tries < lockTries && !(await take()); tries += 1) {
-    await Bun.sleep(lockPauseMs);
+  for (let tries = 0; !(await take()); tries += 1) {
+    // A lock that stays that long was left by a process that was killed.
+    if (tries >= lockTries) await rm(lock, { force: true });
+    else await Bun.sleep(lockPauseMs);
   }
   try {
     const changed = change(await readProfile(term));

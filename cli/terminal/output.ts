@@ -90,38 +90,29 @@ export async function printTable<Row>(
   if (rows.length === 0) return;
   const lines = term.stdout.isTerminal
     ? tableLines(term, columns, rows)
-    : rows.map(toLine(columns));
+    : rows.map((row) => columns.map(({ value }) => escapeField(value(row))).join('\t'));
   await term.stdout.write(`${lines.join('\n')}\n`);
 }
 
 /** Names and values, one a line. What has no value is left out on a terminal. */
 export async function printFields(term: Terminal, fields: Record<string, string | number | null>) {
-  const { isTerminal } = term.stdout;
-  const all = Object.entries(fields);
-  const entries = isTerminal ? all.filter(([, value]) => value !== null) : all;
-  const width = Math.max(...entries.map(([name]) => name.length));
-  const lines = isTerminal
-    ? entries.map(
-        ([name, value]) =>
-          `${paint(term.stdout, 'dim', padded(name, width))}${gap}${escapeControls(`${value}`)}`,
-      )
-    : entries.map(([name, value]) => `${name}\t${escapeField(`${value ?? ''}`)}`);
-  await term.stdout.write(`${lines.join('\n')}\n`);
-}
-
-function toLine<Row>(columns: Column<Row>[]): (row: Row) => string {
-  return (row) => columns.map((column) => escapeField(column.value(row))).join('\t');
+  const { stdout } = term;
+  const entries = Object.entries(fields).map(([name, value]) => [name, `${value ?? ''}`] as const);
+  const shown = entries.filter(([name]) => fields[name] !== null);
+  const width = Math.max(...shown.map(([name]) => name.length));
+  const nameOf = (name: string) => paint(stdout, 'dim', padded(name, width));
+  const lines = stdout.isTerminal
+    ? shown.map(([name, value]) => nameOf(name) + gap + escapeControls(value))
+    : entries.map(([name, value]) => `${name}\t${escapeField(value)}`);
+  await stdout.write(`${lines.join('\n')}\n`);
 }
 
 function tableLines<Row>(term: Terminal, all: Column<Row>[], rows: Row[]): string[] {
   const columns = fitting(term, all, rows);
   const widths = columns.map((column) => columnWidth(column, rows));
   const left = Math.max(narrowest, term.stdout.columns - taken(columns, rows));
-  const line = (cells: string[]) =>
-    cells
-      .map((cell, index) => padded(cell, widths[index] ?? 0))
-      .join(gap)
-      .trimEnd();
+  const pad = (cell: string, index: number) => padded(cell, widths[index] ?? 0);
+  const line = (cells: string[]) => cells.map(pad).join(gap).trimEnd();
   const header = paint(term.stdout, 'bold', line(columns.map(({ title }) => title)));
   const cells = (row: Row) =>
     columns.map((column) => (column.cut ? cut(shown(column, row), left) : shown(column, row)));
@@ -130,11 +121,9 @@ function tableLines<Row>(term: Terminal, all: Column<Row>[], rows: Row[]): strin
 
 function fitting<Row>(term: Terminal, all: Column<Row>[], rows: Row[]): Column<Row>[] {
   let columns = all.filter(({ hiddenWhen }) => hiddenWhen === undefined || !rows.every(hiddenWhen));
-  while (taken(columns, rows) + narrowest > term.stdout.columns) {
-    const [next] = columns
-      .filter(({ dropped }) => dropped !== undefined)
-      .sort((a, b) => (a.dropped ?? 0) - (b.dropped ?? 0));
-    if (next === undefined) break;
+  const turn = ({ dropped = 0 }: Column<Row>) => dropped;
+  for (const next of columns.filter(turn).sort((a, b) => turn(a) - turn(b))) {
+    if (taken(columns, rows) + narrowest <= term.stdout.columns) break;
     columns = columns.filter((column) => column !== next);
   }
   return columns;
@@ -147,11 +136,8 @@ function taken<Row>(columns: Column<Row>[], rows: Row[]): number {
 
 function columnWidth<Row>(column: Column<Row>, rows: Row[]): number {
   if (column.cut) return 0;
-  return Math.max(
-    ...[column.title, ...rows.map((row) => shown(column, row))].map((text) =>
-      Bun.stringWidth(text),
-    ),
-  );
+  const texts = [column.title, ...rows.map((row) => shown(column, row))];
+  return Math.max(...texts.map((text) => Bun.stringWidth(text)));
 }
 
 function shown<Row>(column: Column<Row>, row: Row): string {
