@@ -50,8 +50,8 @@ export async function readProfile(term: Terminal): Promise<Profile> {
 
 /**
  * Reads, changes and writes the profile under a lock. As in Git, the lock file becomes the profile
- * by a rename, so that a reader sees the old one or the new one. Returns whether there was a change;
- * null is none.
+ * by a rename, so that a reader sees the old one or the new one. Returns whether there was a
+ * change; null is none.
  */
 export async function changeProfile(
   term: Terminal,

@@ -99,7 +99,7 @@ async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCre
   await hint(term, [...lines, ''].join('\n'));
 }
 
-/** Says why it could not be stored. Never throws: the server runs on, whatever the profile is like. */
+/** Returns why it could not be stored. Never throws: the server runs on without a profile. */
 async function storeKey(term: Terminal, baseUrl: string, apiKey: string): Promise<string | null> {
   try {
     const isStored = await storeFirstRunKey(term, baseUrl, apiKey);

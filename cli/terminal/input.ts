@@ -111,7 +111,10 @@ export function inputName(path: string): string {
 
 function inputError(term: Terminal, path: string, error: unknown): unknown {
   const code = errorCode(error);
-  if (code === 'ENOENT' && lstatSync(resolve(term.cwd, path), { throwIfNoEntry: false })?.isSymbolicLink()) {
+  if (
+    code === 'ENOENT' &&
+    lstatSync(resolve(term.cwd, path), { throwIfNoEntry: false })?.isSymbolicLink()
+  ) {
     return leadsNowhere(path);
   }
   if (code === 'ENOENT') {
