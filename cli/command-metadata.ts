@@ -8,7 +8,6 @@ import { usageError } from './errors.ts';
 export type Option = AnyCommand['options'][number];
 export type Argument = AnyCommand['registeredArguments'][number];
 
-/** The options of a command alone, without hidden ones. */
 export function ownOptions(command: AnyCommand): Option[] {
   return [...command.createHelp().visibleOptions(command)];
 }
@@ -22,7 +21,6 @@ export function commandsBelow(command: AnyCommand): AnyCommand[] {
   return [...command.createHelp().visibleCommands(command)];
 }
 
-/** The commands that do something. */
 export function leavesOf(command: AnyCommand): AnyCommand[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
 }
@@ -65,7 +63,6 @@ export function examplesBelow(command: AnyCommand): string[] {
   return [...examplesOf(command), ...command.commands.flatMap(examplesBelow)];
 }
 
-/** The command that these words name. */
 export function commandAt(program: AnyCommand, words: string[]): AnyCommand {
   return words.reduce((command, word) => {
     const below = command.commands.find((one) => one.name() === word);

@@ -1,6 +1,5 @@
 import type { FieldError } from '../sdk/index.ts';
 
-/** Exit codes of the process. */
 export const exitCodes = {
   done: 0,
   failed: 1,
@@ -17,7 +16,6 @@ export type Failure = {
   message: string;
   hint: string | null;
   requestId: string | null;
-  /** The invalid fields, where the service named some. */
   details?: FieldError[];
   exitCode: number;
 };

@@ -16,7 +16,6 @@ export function pageSize({ all, limit }: PageOptions): number | undefined {
   return limit ?? (all ? maxPageItems : undefined);
 }
 
-/** Prints one page, or with --all every page as it arrives. */
 export async function printPages<Item extends object>(
   term: Terminal,
   options: PageOptions,

@@ -25,7 +25,6 @@ type BatchOptions = LinesOptions & {
 export const usualBodyBytes = 5 * 1024 * 1024;
 export const tooLarge = 'is larger than the 5 MiB that a service takes unless it was set otherwise';
 
-/** Ingests every line of the input. Bad ones are reported and do not stop the rest. */
 export async function runBatch(
   term: Terminal,
   client: MemoryClient,

@@ -17,7 +17,6 @@ export type Endpoint = {
   send(client: MemoryClient, record: unknown, options: CallOptions): Promise<Accepted>;
 };
 
-/** Ingests a file of one record, or of many. */
 export async function ingestFile(
   term: Terminal,
   path: string,

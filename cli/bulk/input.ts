@@ -7,7 +7,6 @@ import { isBad, parseRecord, type Unit } from './records.ts';
 
 export type BatchInput = { lines: AsyncIterable<Line>; totalBytes?: number; unit: Unit };
 
-/** Either what is to be ingested, or what `memory export` printed. */
 type Held = 'records' | 'memories';
 
 /** The first two lines show what a file is; `lines` repeats them. */
@@ -29,7 +28,6 @@ export async function openInput(term: Terminal, path: string, held: Held): Promi
   return { lines, unit: 'line', ...size };
 }
 
-/** One record as JSON, or many as above. */
 export async function openRecords(
   term: Terminal,
   path: string,

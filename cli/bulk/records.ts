@@ -9,10 +9,8 @@ import type { Problem } from './report.ts';
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 type JsonObject = { [name: string]: Json };
 
-/** A line that holds JSON. */
 export type Entry = { line: number; text: string; item: Json };
 
-/** A line that was not accepted, and why. */
 export type BadLine = { line: number; error: string; message: string; text: string };
 
 /** What the lines of the input are called: JSON given as one array has items. */
@@ -88,7 +86,6 @@ export function pairOf({ item }: Entry): string | undefined {
   return JSON.stringify([item.userId, item.source || null, item.externalId]);
 }
 
-/** The id of a memory. */
 export function idOf({ item }: Entry): string | undefined {
   return isObject(item) && typeof item.id === 'string' ? item.id : undefined;
 }

@@ -12,7 +12,6 @@ type BulkAnswer = { failed: { index: number; error: string; message: string }[] 
 
 type ChunkSender<Answer extends BulkAnswer> = {
   unit: Unit;
-  /** The operation that takes the items of a chunk. */
   post(items: Json[], options: CallOptions): ApiPromise<Answer>;
   /** Takes note of an answer; returns how many records are done by it. */
   count(answer: Answer, isReplay: boolean): number;

@@ -16,7 +16,6 @@ export async function connect(term: Terminal, options: GlobalOptions): Promise<M
   return client(term, baseUrl, apiKey.value);
 }
 
-/** For what needs no key. */
 export async function connectWithoutKey(
   term: Terminal,
   options: GlobalOptions,
@@ -24,10 +23,8 @@ export async function connectWithoutKey(
   return client(term, (await resolveBaseUrl(term, options)).value, 'none');
 }
 
-/** Where a setting came from. */
 export type Origin = 'flag' | 'environment' | 'profile' | 'default';
 
-/** The service and where it was named. */
 export async function resolveBaseUrl(
   term: Terminal,
   { baseUrl }: { baseUrl?: string },
@@ -127,7 +124,6 @@ function onlyOne(names: string[]): string | undefined {
 
 const maxListed = 3;
 
-/** The first few of them. */
 export function listed(urls: string[]): string {
   const more = urls.length > maxListed ? `, … (memory profile list)` : '';
   return `${urls.slice(0, maxListed).join(', ')}${more}`;

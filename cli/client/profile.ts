@@ -67,12 +67,10 @@ export async function storeOwnKey(term: Terminal, entry: Entry): Promise<string[
   return [stored, `It replaces the key stored before: ${endsOfKey(before)}`];
 }
 
-/** The service that commands use when nothing else names one. */
 export async function useService(term: Terminal, service: string): Promise<void> {
   await changeProfile(term, (profile) => ({ ...profile, baseUrl: service }));
 }
 
-/** The project of a service whose key commands use when nothing else names one. */
 export async function useProject(term: Terminal, service: string, project: string): Promise<void> {
   await changeProfile(term, (profile) => {
     if (projectOf(profile, service) === project) return null;

@@ -14,13 +14,11 @@ import { readLine } from './line.ts';
 type Suggestions = 'files' | Suggestion[];
 type Suggestion = { value: string; description: string };
 
-/** Where the line has come to. */
 type Place = {
   command: AnyCommand;
   /** How many arguments of the command are there already. */
   count: number;
   used: Set<Option>;
-  /** The option whose value comes next. */
   open: Option | undefined;
   /** After --, what begins with a dash is an argument. */
   onlyArguments: boolean;

@@ -21,7 +21,6 @@ export type Search = {
   /** With how far into all of them each one reaches, in bytes. */
   files: (Found & { end: number })[];
   totalBytes: number;
-  /** How many were passed by, by what they are. */
   skipped: Map<string, number>;
   /** Links that lead out of the folder they were found in; never followed. */
   outside: Set<string>;
@@ -94,7 +93,6 @@ type Walk = {
   levels: number;
   isMeant: (path: string) => boolean;
   takes: (path: string) => boolean;
-  /** What is said where nothing is found. */
   none: string;
 };
 

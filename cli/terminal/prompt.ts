@@ -26,7 +26,6 @@ export async function readSecret(term: Terminal, question: string): Promise<stri
   }
 }
 
-/** Asks the person at the terminal. Anything but a yes is a no. */
 export async function confirm(term: Terminal, question: string): Promise<boolean> {
   await term.stderr.write(`${question} [y/N] `);
   let answer = '';

@@ -73,6 +73,7 @@ function passingService(port: number, answers: number, status = 'complete') {
     url: `http://127.0.0.1:${proxy.port}`,
     port: proxy.port ?? 0,
     gone: gone.promise,
+    count: () => answered,
     proxy,
   };
 }
@@ -90,6 +91,17 @@ test('a wait for many goes on while the service is away', async () => {
   expect(code).toBe(0);
   await again.proxy.stop(true);
 }, 40_000);
+
+test('a wait for thousands sends at most ten requests a second', async () => {
+  const ids = Array.from({ length: 5_000 }, (_, at) => `mem_${at}`);
+  const service = passingService(0, Number.POSITIVE_INFINITY, 'processing');
+  const env = { MEMORY_BASE_URL: service.url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
+  const { code } = await memory(['wait', ...ids, '--timeout', '2s'], { env });
+  expect(code).toBe(8);
+  // Five requests read all of them: at once, and after each half second.
+  expect(service.count()).toBeLessThanOrEqual(25);
+  await service.proxy.stop(true);
+}, 20_000);
 
 test('a wait for many says at once that the service was never there', async () => {
   const { url, proxy } = passingService(0, Number.POSITIVE_INFINITY);
