@@ -57,29 +57,14 @@ characters as in JSON.`;
 
 const columnsAt = (now: number): Column<Memory>[] => [
   { title: 'ID', value: ({ id }) => id },
-  {
-    title: 'TYPE',
-    value: ({ type }) => type,
-    hiddenWhen: ({ type }) => type === 'memory',
-    dropped: 2,
-  },
-  {
-    title: 'STATUS',
-    value: ({ status }) => status,
-    hiddenWhen: ({ status }) => status === 'complete',
-    dropped: 3,
-  },
-  {
-    title: 'AGE',
-    value: ({ createdAt }) => createdAt,
-    shown: ({ createdAt }) => age(createdAt, now),
-    dropped: 1,
-  },
+  { title: 'TYPE', value: ({ type }) => type, usual: 'memory', dropped: 2 },
+  { title: 'STATUS', value: ({ status }) => status, usual: 'complete', dropped: 3 },
+  { title: 'AGE', value: (one) => one.createdAt, shown: (time) => age(time, now), dropped: 1 },
   { title: 'CONTENT', value: ({ content }) => content, shown: withTitle, cut: true },
 ];
 
 /** Documents of one kind often begin alike; what they are called tells them apart. */
-function withTitle({ type, content, metadata, externalId }: Memory): string {
+function withTitle(content: string, { type, metadata, externalId }: Memory): string {
   const title = typeof metadata.title === 'string' ? metadata.title : externalId;
   const isTold = type !== 'document' || !title || content.startsWith(title);
   return isTold ? content : `${title}: ${content}`;

@@ -130,12 +130,8 @@ async function servicesOf(term: Terminal, options: GlobalOptions): Promise<Servi
 
 const columns: Column<Service>[] = [
   { title: 'BASE URL', value: ({ baseUrl }) => baseUrl },
-  {
-    title: 'PROJECT',
-    value: ({ project }) => project,
-    hiddenWhen: ({ project }) => project === defaultProject,
-  },
-  { title: 'KEY', value: ({ apiKey }) => apiKey ?? '', shown: ({ apiKey }) => apiKey ?? 'none' },
+  { title: 'PROJECT', value: ({ project }) => project, usual: defaultProject },
+  { title: 'KEY', value: ({ apiKey }) => apiKey ?? '', shown: (key) => key || 'none' },
   { title: 'USED', value: ({ used }) => (used ? 'used' : '') },
 ];
 

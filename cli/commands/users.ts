@@ -35,9 +35,5 @@ In a pipe: userId, memories and lastCreatedAt, tab-separated.`;
 const columnsAt = (now: number): Column<User>[] => [
   { title: 'USER', value: ({ userId }) => userId },
   { title: 'MEMORIES', value: ({ memories }) => `${memories}` },
-  {
-    title: 'NEWEST',
-    value: ({ lastCreatedAt }) => lastCreatedAt,
-    shown: ({ lastCreatedAt }) => age(lastCreatedAt, now),
-  },
+  { title: 'NEWEST', value: (user) => user.lastCreatedAt, shown: (time) => age(time, now) },
 ];

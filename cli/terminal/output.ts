@@ -12,10 +12,10 @@ export type Column<Row> = {
   title: string;
   /** The value itself, for a pipe. */
   value(row: Row): string;
-  /** How a terminal shows it, where that differs. */
-  shown?(row: Row): string;
-  /** Left out on a terminal where this holds for every row. */
-  hiddenWhen?(row: Row): boolean;
+  /** How a terminal shows the value, where that differs. */
+  shown?(value: string, row: Row): string;
+  /** Left out on a terminal where every row has this value. */
+  usual?: string;
   /** Takes the width that is left and is cut to it. */
   cut?: true;
   /** Its turn to be left out where a terminal is too narrow for all; without one it stays. */
@@ -120,7 +120,7 @@ function tableLines<Row>(term: Terminal, all: Column<Row>[], rows: Row[]): strin
 }
 
 function fitting<Row>(term: Terminal, all: Column<Row>[], rows: Row[]): Column<Row>[] {
-  let columns = all.filter(({ hiddenWhen }) => hiddenWhen === undefined || !rows.every(hiddenWhen));
+  let columns = all.filter(({ usual, value }) => !rows.every((row) => value(row) === usual));
   const turn = ({ dropped = 0 }: Column<Row>) => dropped;
   for (const next of columns.filter(turn).sort((a, b) => turn(a) - turn(b))) {
     if (taken(columns, rows) + narrowest <= term.stdout.columns) break;
@@ -141,6 +141,7 @@ function columnWidth<Row>(column: Column<Row>, rows: Row[]): number {
 }
 
 function shown<Row>(column: Column<Row>, row: Row): string {
-  const text = (column.shown ?? column.value)(row);
+  const value = column.value(row);
+  const text = column.shown?.(value, row) ?? value;
   return column.cut ? text : escapeControls(text);
 }
