@@ -14,8 +14,6 @@ export type Outcome = {
 
 const firstPauseMs = 100;
 const maxPauseMs = 2_000;
-/** At most ten requests a second, so that other clients keep most of the rate limit. */
-const pauseMsPerRequest = 100;
 const idsPerRequest = 1_000;
 const unavailablePauseMs = 1_000;
 /** A request that is sent before the deadline may be answered after it. */
@@ -58,7 +56,8 @@ export async function waitForAll(
     }
   }
 
-  async function readStatuses(): Promise<void> {
+  /** Reads the oldest first. The queue is in order: those behind a thousand that wait, wait too. */
+  async function readStatuses(isLast: boolean): Promise<void> {
     const ids = [...pending.keys()];
     for (let at = 0; at < ids.length; at += idsPerRequest) {
       const some = ids.slice(at, at + idsPerRequest);
@@ -69,6 +68,7 @@ export async function waitForAll(
         const error = new NotFoundError('no memory has this id', { code: 'not_found' });
         await finish({ memoryId, status: null, error, exitCode: exitCodes.notFound });
       }
+      if (some.every((id) => pending.has(id)) && !isLast) return;
     }
   }
 
@@ -81,12 +81,11 @@ export async function waitForAll(
   }
 
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 1.5, maxPauseMs)) {
-    const minPauseMs = (await readStatuses().catch(pauseAfter)) ?? 0;
-    const leftMs = until - term.now();
-    if (pending.size === 0 || leftMs <= 0) break;
-    const paceMs = Math.ceil(pending.size / idsPerRequest) * pauseMsPerRequest;
-    const nextMs = Math.min(Math.max(pauseMs, minPauseMs, paceMs), leftMs);
-    await setTimeout(nextMs, undefined, { signal: term.interrupted });
+    const isLast = term.now() >= until;
+    const minPauseMs = (await readStatuses(isLast).catch(pauseAfter)) ?? 0;
+    if (pending.size === 0 || isLast) break;
+    const nextMs = Math.min(Math.max(pauseMs, minPauseMs), until - term.now());
+    await setTimeout(Math.max(0, nextMs), undefined, { signal: term.interrupted });
   }
   for (const [memoryId, status] of [...pending]) {
     const error = new WaitTimeoutError(memoryId, timeoutMs, status ?? undefined);
