@@ -8,22 +8,19 @@ import { usageError } from './errors.ts';
 export type Option = AnyCommand['options'][number];
 export type Argument = AnyCommand['registeredArguments'][number];
 
-/** The options of a command alone, without hidden ones. */
 export function ownOptions(command: AnyCommand): Option[] {
   return [...command.createHelp().visibleOptions(command)];
 }
 
-/** With those that it takes from the commands above it. */
+/** With those of the commands above it. */
 export function allOptions(command: AnyCommand): Option[] {
-  const help = command.createHelp();
-  return [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)];
+  return [...ownOptions(command), ...command.createHelp().visibleGlobalOptions(command)];
 }
 
 export function commandsBelow(command: AnyCommand): AnyCommand[] {
   return [...command.createHelp().visibleCommands(command)];
 }
 
-/** The commands that do something, each with the words one types. */
 export function leavesOf(command: AnyCommand): AnyCommand[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
 }
@@ -31,8 +28,7 @@ export function leavesOf(command: AnyCommand): AnyCommand[] {
 /** `ingest chat` */
 export function pathBelowRoot(command: AnyCommand): string {
   const { parent } = command;
-  if (parent === null) return '';
-  return `${pathBelowRoot(parent)} ${command.name()}`.trim();
+  return parent === null ? '' : `${pathBelowRoot(parent)} ${command.name()}`.trim();
 }
 
 export function takesValue({ required, optional }: Option): boolean {
@@ -49,19 +45,13 @@ export function isRepeatable({ parseArg, variadic, argChoices }: Option): boolea
   return variadic || (argChoices === undefined && (parseArg?.length ?? 0) > 1);
 }
 
-export function isFile(name: string | undefined): boolean {
-  return name !== undefined && /\b(?:file|path)\b/.test(name);
-}
-
 const examplesByCommand = new WeakMap<AnyCommand, string[]>();
 
 /** Ends the help of a command with examples. The tests run every one of them. */
 export function addExamples(command: object & AnyCommand, examples: string[]): void {
   examplesByCommand.set(command, examples);
-  command.addHelpText('after', () => {
-    const title = examples.length === 1 ? 'Example:' : 'Examples:';
-    return `\n${title}\n${examples.map((example) => `  ${example}`).join('\n')}`;
-  });
+  const title = examples.length === 1 ? 'Example:' : 'Examples:';
+  command.addHelpText('after', ['', title, ...examples.map((one) => `  ${one}`)].join('\n'));
 }
 
 export function examplesOf(command: AnyCommand): string[] {
@@ -73,15 +63,14 @@ export function examplesBelow(command: AnyCommand): string[] {
   return [...examplesOf(command), ...command.commands.flatMap(examplesBelow)];
 }
 
-/** The command that these words name. */
 export function commandAt(program: AnyCommand, words: string[]): AnyCommand {
-  return words.reduce(below, program);
-}
-
-function below(command: AnyCommand, word: string): AnyCommand {
-  const found = command.commands.find((one) => one.name() === word);
-  if (found !== undefined) return found;
-  const names = command.commands.map((one) => one.name()).join(', ');
-  const hint = names === '' ? undefined : `There are: ${names}`;
-  throw usageError(`There is no command ${word}.`, hint);
+  return words.reduce((command, word) => {
+    const below = command.commands.find((one) => one.name() === word);
+    if (below !== undefined) return below;
+    const names = command.commands.map((one) => one.name()).join(', ');
+    throw usageError(
+      `There is no command ${word}.`,
+      names === '' ? undefined : `There are: ${names}`,
+    );
+  }, program);
 }

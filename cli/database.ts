@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import type { Admin } from '../server/admin.ts';
 import { Option } from './commander.ts';
-import { CliError } from './errors.ts';
+import { CliError, errorText } from './errors.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
 const defaultDatabaseUrl = 'sqlite:./data/memory.db';
@@ -12,6 +12,12 @@ export const databaseOption = new Option(
 );
 
 type AdminModule = typeof import('../server/admin.ts');
+
+const howToMakeOne =
+  'If it is elsewhere: --database <path>. A new one is made by: memory serve\n' +
+  'or by: memory keys create --database <path>';
+const howToFindIt =
+  'Name the one of the server by --database <path>, or run this where the server runs.';
 
 /**
  * Works on the keys of a database, beside a running server or without one. With `make`, a path that
@@ -55,35 +61,25 @@ export async function onDatabase<Result>(
   } catch (error) {
     if (error instanceof CliError) throw error;
     if (isMissing(error)) throw databaseMissing(term, url, howToFindIt);
-    const message = withFlag(error instanceof Error ? error.message : String(error), database);
-    throw new CliError({ code: 'database_unavailable', message });
+    throw new CliError('database_unavailable', withFlag(errorText(error), database));
   }
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('there is no database at ');
+  return errorText(error).startsWith('there is no database at ');
 }
-
-const howToMakeOne =
-  'If it is elsewhere: --database <path>. A new one is made by: memory serve\n' +
-  'or by: memory keys create --database <path>';
-const howToFindIt =
-  'Name the one of the server by --database <path>, or run this where the server runs.';
 
 function databaseMissing({ cwd }: Terminal, url: string, hint: string): CliError {
   const path = shownDatabase(url);
   const from = isAbsolute(path) ? '' : ` (relative to this folder, ${cwd})`;
-  const message = `There is no database at ${path}${from}.`;
-  return new CliError({ code: 'database_missing', message, hint });
+  return new CliError('database_missing', `There is no database at ${path}${from}.`, hint);
 }
 
 function cannotOpen(url: string, flag: string | undefined, error: unknown): CliError {
-  const why = withFlag(error instanceof Error ? error.message : String(error), flag);
-  return new CliError({
-    code: 'database_unavailable',
-    message: `Cannot open the database ${shownDatabase(url)}: ${why}`,
-    hint: 'Keys are made where the server runs: same folder, or the same --database.',
-  });
+  const why = withFlag(errorText(error), flag);
+  const message = `Cannot open the database ${shownDatabase(url)}: ${why}`;
+  const hint = 'Keys are made where the server runs: same folder, or the same --database.';
+  return new CliError('database_unavailable', message, hint);
 }
 
 /** A path alone is one of an SQLite file. A single letter before a colon is a drive. */

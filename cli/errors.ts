@@ -1,6 +1,5 @@
 import type { FieldError } from '../sdk/index.ts';
 
-/** Exit codes of the process. */
 export const exitCodes = {
   done: 0,
   failed: 1,
@@ -9,7 +8,6 @@ export const exitCodes = {
   refused: 4,
   unreachable: 5,
   processing: 8,
-  notAsked: 9,
 } as const;
 
 /** A failure as it is reported: what happened and why, and what to run next. */
@@ -18,7 +16,6 @@ export type Failure = {
   message: string;
   hint: string | null;
   requestId: string | null;
-  /** The invalid fields, where the service named some. */
   details?: FieldError[];
   exitCode: number;
 };
@@ -31,18 +28,25 @@ export class CliError extends Error implements Failure {
   readonly requestId = null;
   readonly exitCode: number;
 
-  constructor(failure: { code: string; message: string; hint?: string; exitCode?: number }) {
-    super(failure.message);
-    this.code = failure.code;
-    this.hint = failure.hint ?? null;
-    this.exitCode = failure.exitCode ?? exitCodes.failed;
+  constructor(code: string, message: string, hint?: string, exitCode: number = exitCodes.failed) {
+    super(message);
+    this.code = code;
+    this.hint = hint ?? null;
+    this.exitCode = exitCode;
   }
 }
 
-/** The command line is wrong. */
 export function usageError(message: string, hint?: string): CliError {
-  const why = { code: 'usage', message, exitCode: exitCodes.usage };
-  return new CliError(hint === undefined ? why : { ...why, hint });
+  return new CliError('usage', message, hint, exitCodes.usage);
+}
+
+/** The code of a system or service error, '' without one. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Ends the command with an exit code; everything has been reported. */

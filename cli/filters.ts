@@ -1,33 +1,19 @@
 import type { FilterFields } from '../sdk/index.ts';
 import { InvalidArgumentError, Option } from './commander.ts';
-import { addMetadata, definedOnly, parseMoment, parseName } from './options.ts';
+import { addMetadata, definedOnly, option, parseMoment, parseName } from './options.ts';
 
 /* What a list or a search can be narrowed to. */
 
 const types = ['memory', 'ticket', 'document', 'conversation', 'event', 'profile'] as const;
+const time = 'only what happened then or later, as 2026-05 or 2026-05-08';
+const pair = 'only with this value; may be repeated, then all must match';
 
 export const typeFilter = new Option('--type <type>', 'only this type').choices(types);
-export const sourceFilter = new Option('--source <name>', 'only from this system').argParser(
-  parseName,
-);
-export const externalIdFilter = new Option(
-  '--external-id <id>',
-  'only with this id there',
-).argParser(parseName);
-export const metadataFilter = new Option(
-  '-m, --metadata <key=value>',
-  'only with this value; may be repeated, then all must match',
-).argParser(addFilter);
-
-export const fromFilter = new Option(
-  '--from <time>',
-  'only what happened then or later, as 2026-05 or 2026-05-08',
-).argParser(parseMoment);
-export const toFilter = new Option('--to <time>', 'only what happened before').argParser(
-  parseMoment,
-);
-
-type Wanted = NonNullable<FilterFields['metadata']>;
+export const sourceFilter = option('--source <name>', 'only from this system', parseName);
+export const externalIdFilter = option('--external-id <id>', 'only with this id there', parseName);
+export const metadataFilter = option('-m, --metadata <key=value>', pair, addFilter);
+export const fromFilter = option('--from <time>', time, parseMoment);
+export const toFilter = option('--to <time>', 'only what happened before', parseMoment);
 
 /** The filters that were given, under the names the API uses. */
 export function filtersOf(
@@ -36,6 +22,8 @@ export function filtersOf(
   const { type, source, externalId, from, to, metadata } = options;
   return definedOnly({ type, source, externalId, from, to, metadata });
 }
+
+type Wanted = NonNullable<FilterFields['metadata']>;
 
 function addFilter(pair: string, previous: Wanted | undefined): Wanted {
   const wanted: Wanted = {};

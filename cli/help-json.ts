@@ -18,49 +18,35 @@ import { serverSettings } from './server-settings.ts';
 import { printJson } from './terminal/output.ts';
 import { asCalled, type Terminal } from './terminal/terminal.ts';
 
-/** The help of what these words name, all of it without any, for a program to read. */
-export async function printHelpAsJson(term: Terminal, program: AnyCommand, words: string[]) {
-  await printJson(term, helpAsJson(term, commandAt(program, words)));
-}
-
-/** Everything below a command, as commander knows it. */
-function helpAsJson(term: Terminal, command: AnyCommand) {
-  const root = rootOf(command);
-  return {
+/** Prints the help of what these words name, all of it without any, for a program to read. */
+export async function printHelpAsJson(term: Terminal, root: AnyCommand, words: string[]) {
+  await printJson(term, {
     name: root.name(),
     version: root.version() ?? '',
     description: root.description(),
     options: ownOptions(root).map((option) => optionOf(option)),
-    commands: leavesOf(command).map((leaf) => commandOf(term, leaf)),
-    exitCodes: Object.entries(exitCodeMeanings).map(([name, meaning]) => ({
-      code: name === 'interrupted' ? 130 : exitCodes[name as keyof typeof exitCodes],
-      meaning,
-    })),
+    commands: leavesOf(commandAt(root, words)).map((leaf) => commandOf(term, root, leaf)),
+    exitCodes: exitCodeMeanings,
     environment: environmentOf(root),
-  };
+  });
 }
 
-const exitCodeMeanings: Record<keyof typeof exitCodes | 'interrupted', string> = {
-  done: 'done',
-  failed: 'failed, or some of several failed',
-  usage: 'the command line is wrong',
-  notFound: 'not found',
-  refused: 'the API key is missing or was refused',
-  unreachable: 'the service cannot be reached',
-  processing: 'still processing when the time was over; nothing is lost',
-  notAsked: 'all processed, but time was over before each was asked how that ended',
-  interrupted: 'interrupted',
-};
+const exitCodeMeanings = [
+  { code: exitCodes.done, meaning: 'done' },
+  { code: exitCodes.failed, meaning: 'failed, or some of several failed' },
+  { code: exitCodes.usage, meaning: 'the command line is wrong' },
+  { code: exitCodes.notFound, meaning: 'not found' },
+  { code: exitCodes.refused, meaning: 'the API key is missing or was refused' },
+  { code: exitCodes.unreachable, meaning: 'the service cannot be reached' },
+  { code: exitCodes.processing, meaning: 'still processing at the timeout; nothing is lost' },
+  { code: 130, meaning: 'interrupted' },
+];
 
-function rootOf(command: AnyCommand): AnyCommand {
-  return command.parent === null ? command : rootOf(command.parent);
-}
-
-function commandOf(term: Terminal, command: AnyCommand) {
+function commandOf(term: Terminal, root: AnyCommand, command: AnyCommand) {
   return {
     path: pathBelowRoot(command),
     description: command.description(),
-    usage: `${rootOf(command).name()} ${pathBelowRoot(command)} ${command.usage()}`,
+    usage: `${root.name()} ${pathBelowRoot(command)} ${command.usage()}`,
     arguments: command.registeredArguments.map(argumentOf),
     options: ownOptions(command).map((option) => optionOf(option, command)),
     notes: notesOf(term, command),
@@ -69,41 +55,35 @@ function commandOf(term: Terminal, command: AnyCommand) {
 }
 
 function argumentOf(argument: Argument) {
-  const { required, variadic, description, argChoices } = argument;
-  const choices = argChoices ?? null;
+  const { required, variadic, description, argChoices: choices = null } = argument;
   return { name: argument.name(), description, required, variadic, choices };
 }
 
-/** What a description says of environment and default stands in fields of their own. */
+/** What a description says of environment and default is split off into fields of their own. */
 const inBrackets = / \((?:better by )?(?:env: (\w+))?(?:, )?(?:default: (.+))?\)$/;
 
 function optionOf(option: Option, command?: AnyCommand) {
   const { long = '', short = null, argChoices, defaultValue, defaultValueDescription } = option;
-  const [brackets = '', env, byDescription] = inBrackets.exec(option.description) ?? [];
+  const [, env, byDescription] = inBrackets.exec(option.description) ?? [];
   const preset = defaultValueDescription ?? (option.negate ? undefined : defaultValue);
   return {
     name: long,
     short,
-    description: option.description.slice(0, option.description.length - brackets.length),
+    description: option.description.replace(inBrackets, ''),
     takesValue: takesValue(option),
     value: valueName(option) ?? null,
     choices: argChoices ?? null,
     default: byDescription ?? preset ?? null,
     env: env ?? null,
-    required: command !== undefined && isRequired(option, command),
+    required: command !== undefined && isRequired(long, command),
     repeatable: isRepeatable(option),
   };
 }
 
-/** In every way to call it, and not in brackets: `--user <id> [options] <text>`. */
-function isRequired({ long = '' }: Option, command: AnyCommand): boolean {
+/** Whether each way to call the command has it outside of brackets: `--user <id> [options]`. */
+function isRequired(name: string, command: AnyCommand): boolean {
   const ways = command.usage().split(' | ');
-  return ways.every((way) =>
-    way
-      .replace(/\[.*?\]/g, '')
-      .split(' ')
-      .includes(long),
-  );
+  return ways.every((way) => ` ${way.replace(/\[.*?\]/g, '')} `.includes(` ${name} `));
 }
 
 /** What the help says after the options, without the examples. */
@@ -117,15 +97,12 @@ function notesOf(term: Terminal, command: AnyCommand): string {
 }
 
 function environmentOf(root: AnyCommand) {
-  const named = leavesOf(root)
-    .flatMap(allOptions)
-    .map((option) => optionOf(option))
-    .flatMap(({ env, name, description, default: preset }) =>
-      env === null ? [] : [{ name: env, description: `${name}: ${description}`, default: preset }],
-    );
-  const all = [
-    ...named,
-    ...serverSettings.map((one) => ({ ...one, default: one.default ?? null })),
-  ];
-  return [...new Map(all.map((one) => [one.name, one])).values()];
+  const found = new Map(serverSettings.map((one) => [one.name, { ...one, default: one.default }]));
+  for (const option of leavesOf(root).flatMap(allOptions)) {
+    const { env, name, description, default: preset } = optionOf(option);
+    if (env === null || found.has(env)) continue;
+    const byDefault = typeof preset === 'string' ? preset : null;
+    found.set(env, { name: env, description: `${name}: ${description}`, default: byDefault });
+  }
+  return [...found.values()];
 }

@@ -15,11 +15,65 @@ const pageItems: (typeof limits)['pageItems'] = 100;
 const nameCharacters: (typeof limits)['nameCharacters'] = 256;
 const keyCharacters: (typeof limits)['idempotencyKeyCharacters'] = 255;
 
-export const userOption = userOptionFor('whose memory it is');
-
-export function userOptionFor(description: string) {
-  return new Option('-u, --user <id>', description).argParser(onlyUser);
+/** An option with a value; `parse` also gets the value of an earlier one. */
+export function option<Flags extends string, Value>(
+  flags: Flags,
+  description: string,
+  parse: (text: string, previous: Value | undefined) => Value,
+) {
+  return new Option(flags, description).argParser(parse);
 }
+
+export const memoryId = new Argument('<id>', 'of the memory').argParser(parseId);
+
+export const userOption = userOptionFor('whose memory it is');
+export function userOptionFor(description: string) {
+  return option('-u, --user <id>', description, onlyUser);
+}
+
+const pair = 'a text, or key:=json for any JSON value; may be repeated';
+export const metadataOption = option('-m, --metadata <key=value>', pair, addMetadata);
+
+const system = 'the system it comes from, as zendesk';
+export const sourceOption = option('--source <name>', system, parseName);
+
+const idThere = 'its id there; ingesting it again updates the same memory';
+export const externalIdOption = option('--external-id <id>', idThere, parseName);
+
+/** Of a save; `externalIdOption` is that of an ingest. */
+const nameThere = 'its name there; saving it again replaces the memory';
+export const nameOption = option('--external-id <id>', nameThere, parseName);
+
+export const idempotencyKeyOption = keyOption(keyCharacters);
+/** Of a command that may send several requests: their keys begin with this one. */
+export const idempotencyKeysOption = keyOption(keyCharacters - 55);
+
+function keyOption(max: number) {
+  return option('--idempotency-key <key>', 'the same key again has no second effect', (key) => {
+    if (/^[\x21-\x7e]+$/.test(key) && key.length <= max) return key;
+    throw new InvalidArgumentError(`It must be 1 to ${max} visible ASCII characters.`);
+  });
+}
+
+const errorsOut = 'write every bad line there, as JSON with its number and the reason';
+export const errorsOutOption = new Option('--errors-out <file>', errorsOut);
+
+export const waitOption = new Option('--wait', 'wait until it is processed');
+const longest = 'longest wait, as 90s or 5m';
+export const timeoutOption = option('--timeout <time>', longest, parseTime).default(60_000, '60s');
+
+/** Of a key. */
+export const expiresOption = option('--expires <time>', 'as 12h or 30d', parseLifetime);
+
+const time = 'when it happened, as 2026-05-08 or 2026-05-08T13:56:07Z';
+export const occurredOption = option('--occurred <time>', time, parseMoment);
+
+/** Of a memory: from now, or a time. */
+const expiry = 'when it is to be gone, as 30d, 12h or 2026-05-08';
+export const expiryOption = option('--expires <time>', expiry, parseExpiry);
+
+const version = 'only if it is still at this version';
+export const ifVersionOption = option('--if-version <number>', version, parseVersion);
 
 /**
  * Of two, the last alone would be taken. A parameter with a default does not count in `length`, by
@@ -30,84 +84,6 @@ function onlyUser(user: string, previous: string | undefined = undefined): strin
   throw usageError('--user was given twice: one user at a time.');
 }
 
-export const metadataOption = new Option(
-  '-m, --metadata <key=value>',
-  'a text, or key:=json for any JSON value; may be repeated',
-).argParser(addMetadata);
-
-export const sourceOption = new Option(
-  '--source <name>',
-  'the system it comes from, as zendesk',
-).argParser(parseName);
-export const externalIdOption = new Option(
-  '--external-id <id>',
-  'its id there; ingesting it again updates the same memory',
-).argParser(parseName);
-
-/** Of a save; `externalIdOption` is that of an ingest. */
-export const nameOption = new Option(
-  '--external-id <id>',
-  'its name there; saving it again replaces the memory',
-).argParser(parseName);
-
-export const idempotencyKeyOption = keyOption(keyCharacters);
-/** Of a command that may send several requests: their keys begin with this one. */
-export const idempotencyKeysOption = keyOption(keyCharacters - 55);
-
-function keyOption(most: number) {
-  return new Option('--idempotency-key <key>', 'the same key again has no second effect').argParser(
-    (key) => {
-      if (/^[\x21-\x7e]+$/.test(key) && key.length <= most) return key;
-      throw new InvalidArgumentError(`It must be 1 to ${most} visible ASCII characters.`);
-    },
-  );
-}
-
-export const memoryId = new Argument('<id>', 'of the memory').argParser(parseId);
-
-export const errorsOutOption = new Option(
-  '--errors-out <file>',
-  'write every bad line there, as JSON with its number and the reason',
-);
-
-export function refuseToOverwrite(file: string, errorsOut: string | undefined): void {
-  if (file === '-' || errorsOut === undefined) return;
-  if (file !== errorsOut && !isSameFile(file, errorsOut)) return;
-  throw usageError('--errors-out would overwrite the file that is read.');
-}
-
-/** By what the system knows it by: a file has many names. */
-function isSameFile(one: string, other: string): boolean {
-  const [first, second] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
-  return first !== undefined && first.dev === second?.dev && first.ino === second.ino;
-}
-
-export const waitOption = new Option('--wait', 'wait until it is processed');
-export const timeoutOption = new Option('--timeout <time>', 'longest wait, as 90s or 5m')
-  .argParser(parseTime)
-  .default(60_000, '60s');
-
-/** Of a key. */
-export const expiresOption = new Option('--expires <time>', 'as 12h or 30d').argParser(
-  parseLifetime,
-);
-
-export const occurredOption = new Option(
-  '--occurred <time>',
-  'when it happened, as 2026-05-08 or 2026-05-08T13:56:07Z',
-).argParser(parseMoment);
-
-/** Of a memory: from now, or a time. */
-export const expiryOption = new Option(
-  '--expires <time>',
-  'when it is to be gone, as 30d, 12h or 2026-05-08',
-).argParser(parseExpiry);
-
-export const ifVersionOption = new Option(
-  '--if-version <number>',
-  'only if it is still at this version',
-).argParser(parseVersion);
-
 /** Not left to commander, which would name a missing --user before a mistyped --usr. */
 export function needUser(user: string | undefined): string {
   if (user === undefined) throw usageError('Missing --user <id>: whose memory it is.');
@@ -117,7 +93,6 @@ export function needUser(user: string | undefined): string {
   throw usageError(`--user must be at most ${nameCharacters} characters, not ${length}.`);
 }
 
-/** What another system calls itself or one of its records. */
 export function parseName(name: string): string {
   const length = charactersOf(name);
   if (length >= 1 && length <= nameCharacters) return name;
@@ -141,24 +116,93 @@ export function parseId(id: string): string {
 }
 
 export function parseIds(id: string, previous: string[] | undefined): string[] {
-  return [...(previous ?? []), parseId(id)];
+  return collect(parseId(id), previous);
 }
 
 export function parseWhole(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
-  return Number(text);
+  return parseNumber(text, 0, 999_999_999, 'It must be a whole number.');
 }
 
 export function parseLimit(text: string): number {
-  const number = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (number >= 1 && number <= pageItems) return number;
-  throw new InvalidArgumentError(`It must be a number from 1 to ${pageItems}.`);
+  return parseNumber(text, 1, pageItems, `It must be a number from 1 to ${pageItems}.`);
 }
 
 export function parsePort(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (port <= 65_535) return port;
-  throw new InvalidArgumentError('It must be a port number, 0 to 65535.');
+  return parseNumber(text, 0, 65_535, 'It must be a port number, 0 to 65535.');
+}
+
+function parseVersion(text: string): number {
+  const message = 'It must be the version that memory get shows, from 1 up.';
+  return parseNumber(text, 1, Number.MAX_SAFE_INTEGER, message);
+}
+
+function parseNumber(text: string, min: number, max: number, message: string): number {
+  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= min && number <= max) return number;
+  throw new InvalidArgumentError(message);
+}
+
+const unitMs: Record<string, number> = { s: 1e3, m: 6e4, h: 36e5, d: 864e5, '': 1e3 };
+
+/** Milliseconds; a bare number counts seconds. */
+function parseTime(text: string): number {
+  const [, amount = '', unit = ''] = /^(\d{1,7}(?:\.\d+)?)(s|m|h|d)?$/.exec(text) ?? [];
+  const ms = Number(amount) * (unitMs[unit] ?? 0);
+  if (ms > 0) return ms;
+  throw new InvalidArgumentError('Write it as 90s, 5m, 12h or 30d.');
+}
+
+/** How long a key is to live. A number alone could be seconds or days, so it is neither. */
+function parseLifetime(text: string): number {
+  if (/[smhd]$/.test(text)) return parseTime(text);
+  throw new InvalidArgumentError('Say the unit, as in 90d, 12h or 30m.');
+}
+
+const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** A year, month, day or time as RFC 3339; `2026-05` is where that month begins, in UTC. */
+export function parseMoment(text: string): string {
+  const [, year, month = '01', day = '01'] = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?$/.exec(text) ?? [];
+  const time = year === undefined ? text : `${year}-${month}-${day}T00:00:00Z`;
+  if (moment.test(time) && !Number.isNaN(Date.parse(time))) return time;
+  throw new InvalidArgumentError('Write it as 2026-05, 2026-05-08 or 2026-05-08T13:56:07Z.');
+}
+
+/** Milliseconds from now, or a time as RFC 3339. */
+function parseExpiry(text: string): number | string {
+  return /^\d{4}(?:-|$)/.test(text) ? parseMoment(text) : parseLifetime(text);
+}
+
+export function addMetadata(pair: string, previous: Metadata | undefined): Metadata {
+  const at = pair.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('Write it as key=value, or key:=json.');
+  const name = pair.slice(0, at);
+  const value = pair.slice(at + 1);
+  const key = name.endsWith(':') ? name.slice(0, -1) : name;
+  if (previous !== undefined && Object.hasOwn(previous, key)) {
+    throw new InvalidArgumentError('A key has one value: leave the other one out.');
+  }
+  return { ...previous, [key]: key === name ? value : parseValue(value) };
+}
+
+function parseValue(json: string): Metadata[string] {
+  let value: Metadata[string];
+  try {
+    value = JSON.parse(json);
+  } catch {
+    throw new InvalidArgumentError(`After := comes JSON, as in count:=3 or tags:='["a"]'.`);
+  }
+  if (holdsSoLarge(value)) throw new InvalidArgumentError(`It ${soLarge}.`);
+  return value;
+}
+
+/** The times of a memory, as the API takes them. */
+export function timesOf(
+  { now }: Terminal,
+  { occurred, expires }: { occurred?: string | undefined; expires?: number | string | undefined },
+) {
+  const expiresAt = typeof expires === 'number' ? new Date(now() + expires).toISOString() : expires;
+  return definedOnly({ occurredAt: occurred, expiresAt });
 }
 
 /** What every write passes on. */
@@ -178,82 +222,20 @@ export function definedOnly<Fields extends Record<string, unknown>>(fields: Fiel
 
 /** With a file, nothing about the record comes from options: which of the two would win? */
 export function refuseBoth(options: Record<string, unknown>): void {
-  const given = Object.keys(options).filter((name) => options[name] !== undefined);
-  if (given.length === 0) return;
-  const flags = given.map((name) => `--${name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`);
+  const flags = Object.keys(definedOnly(options)).map(
+    (name) => `--${name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`,
+  );
+  if (flags.length === 0) return;
   throw usageError(
     `With a file, the record is in the file: leave out ${flags.join(', ')}.`,
     'Its fields are userId, source, externalId, metadata and data.',
   );
 }
 
-const unitMs: Record<string, number> = { s: 1e3, m: 6e4, h: 36e5, d: 864e5, '': 1e3 };
-
-/** Milliseconds; a bare number counts seconds. */
-function parseTime(text: string): number {
-  const [, amount = '', unit = ''] = /^(\d{1,7}(?:\.\d+)?)(s|m|h|d)?$/.exec(text) ?? [];
-  const ms = amount === '' ? Number.NaN : Number(amount) * (unitMs[unit] ?? Number.NaN);
-  if (!(ms > 0)) throw new InvalidArgumentError('Write it as 90s, 5m, 12h or 30d.');
-  return ms;
-}
-
-/** A year, month, day or time as RFC 3339; `2026-05` is where that month begins, in UTC. */
-export function parseMoment(text: string): string {
-  const [, year, month = '01', day = '01'] = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?$/.exec(text) ?? [];
-  const time = year === undefined ? text : `${year}-${month}-${day}T00:00:00Z`;
-  if (moment.test(time) && !Number.isNaN(Date.parse(time))) return time;
-  throw new InvalidArgumentError('Write it as 2026-05, 2026-05-08 or 2026-05-08T13:56:07Z.');
-}
-
-const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
-
-/** Milliseconds from now, or a time as RFC 3339. */
-function parseExpiry(text: string): number | string {
-  return /^\d{4}(?:-|$)/.test(text) ? parseMoment(text) : parseLifetime(text);
-}
-
-/** The times of a memory, as the API takes them. */
-export function timesOf(
-  { now }: Terminal,
-  { occurred, expires }: { occurred?: string | undefined; expires?: number | string | undefined },
-) {
-  const expiresAt = typeof expires === 'number' ? new Date(now() + expires).toISOString() : expires;
-  return definedOnly({ occurredAt: occurred, expiresAt });
-}
-
-function parseVersion(text: string): number {
-  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be the version that memory get shows, from 1 up.');
-}
-
-/** How long a key is to live. A number alone could be seconds or days, so it is neither. */
-function parseLifetime(text: string): number {
-  if (/[smhd]$/.test(text)) return parseTime(text);
-  throw new InvalidArgumentError('Say the unit, as in 90d, 12h or 30m.');
-}
-
-export function addMetadata(pair: string, previous: Metadata | undefined): Metadata {
-  const at = pair.indexOf('=');
-  if (at < 1) throw new InvalidArgumentError('Write it as key=value, or key:=json.');
-  const name = pair.slice(0, at);
-  const value = pair.slice(at + 1);
-  const key = name.endsWith(':') ? name.slice(0, -1) : name;
-  if (previous !== undefined && Object.hasOwn(previous, key)) {
-    throw new InvalidArgumentError('A key has one value: leave the other one out.');
-  }
-  return { ...previous, [key]: key === name ? value : parseValue(value) };
-}
-
-function parseValue(json: string): Metadata[string] {
-  const value = parsedValue(json);
-  if (holdsSoLarge(value)) throw new InvalidArgumentError(`It ${soLarge}.`);
-  return value;
-}
-
-function parsedValue(json: string): Metadata[string] {
-  try {
-    return JSON.parse(json);
-  } catch {
-    throw new InvalidArgumentError(`After := comes JSON, as in count:=3 or tags:='["a"]'.`);
-  }
+/** By device and inode: a file has many names. */
+export function refuseToOverwrite(file: string, errorsOut: string | undefined): void {
+  if (file === '-' || errorsOut === undefined) return;
+  const [one, other] = [file, errorsOut].map((path) => statSync(path, { throwIfNoEntry: false }));
+  const isSame = one !== undefined && one.dev === other?.dev && one.ino === other.ino;
+  if (isSame) throw usageError('--errors-out would overwrite the file that is read.');
 }

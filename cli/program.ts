@@ -5,7 +5,6 @@ import { type AnyCommand, Command, InvalidArgumentError, type Parent } from './c
 import { usageError } from './errors.ts';
 import { asCalled, ownName, type Terminal } from './terminal/terminal.ts';
 
-/** Adds a command. Only help and completion need the whole program, and load it then. */
 type Add = (program: Parent, term: Terminal, load: () => Promise<AnyCommand>) => void;
 
 /** Each is imported by its name: to load them all takes longer than most of them run. */
@@ -34,7 +33,6 @@ const commands: Record<CommandName, () => Promise<Add>> = {
   completion: async () => (await import('./commands/completion.ts')).addCompletion,
 };
 
-/** The program with some of its commands, with all of them by default. */
 export async function createProgram(term: Terminal, names: readonly CommandName[] = commandNames) {
   const program = createRoot(term);
   const added = await Promise.all(names.map((name) => commands[name]()));
@@ -45,7 +43,6 @@ export async function createProgram(term: Terminal, names: readonly CommandName[
 /** Thrown where help is asked for with --json; run.ts answers it. */
 export class HelpAsJson extends Error {
   override name = 'HelpAsJson';
-  /** Those that name the command. */
   readonly words: string[];
 
   constructor(command: AnyCommand) {
@@ -83,7 +80,6 @@ function parseProject(name: string): string {
   throw new InvalidArgumentError('It must be 1 to 64 letters, digits, - _ or dots.');
 }
 
-/** The options above that are followed by a value. */
 const withValue = ['--base-url', '--api-key', '--project'];
 
 /** The word that names the command, read as the program will read it. */

@@ -1,6 +1,6 @@
 import { serviceFailure } from './client/service-errors.ts';
 import { type AnyCommand, CommanderError } from './commander.ts';
-import { CliError, exitCodes, type Failure } from './errors.ts';
+import { CliError, errorText, exitCodes, type Failure } from './errors.ts';
 import { printJson } from './terminal/output.ts';
 import { asCalled, noteStyled, type Terminal } from './terminal/terminal.ts';
 import { escapeControls, paint } from './terminal/text.ts';
@@ -15,14 +15,14 @@ type Context = { called: AnyCommand; baseUrl?: string; apiKey?: string; project?
 
 /** On stderr for people; with --json on stdout, where a program reads. */
 export async function reportFailure(term: Terminal, json: true | undefined, failure: Failure) {
-  const { exitCode: _, ...shown } = failure;
-  const { message, requestId } = failure;
+  const { code, message, requestId, details } = failure;
   const hint = failure.hint === null ? null : asCalled(term, failure.hint);
-  if (json) return printJson(term, { error: { ...shown, hint } });
+  if (json) return printJson(term, { error: { code, message, hint, requestId, details } });
   const lines = [`${paint(term.stderr, 'red', 'Error:')} ${escapeControls(message)}`];
   if (hint !== null) lines.push(escapeControls(hint));
-  if (requestId !== null)
+  if (requestId !== null) {
     lines.push(paint(term.stderr, 'dim', escapeControls(`Request id: ${requestId}`)));
+  }
   return noteStyled(term, lines.join('\n'));
 }
 
@@ -31,28 +31,17 @@ export async function describeError(
   error: unknown,
   context: Context,
 ): Promise<Failure> {
-  if (term.interrupted.aborted) return interrupted(term.interrupted.reason);
-  if (error instanceof CliError) return withExample(error, context.called);
+  if (term.interrupted.aborted) {
+    const exitCode = term.interrupted.reason === 'SIGTERM' ? 143 : 130;
+    return new CliError('interrupted', 'Interrupted.', undefined, exitCode);
+  }
+  // A usage error without a hint is answered with an example.
+  if (error instanceof CliError && error.exitCode === exitCodes.usage && error.hint === null) {
+    return new CliError(error.code, error.message, exampleHint(context.called), error.exitCode);
+  }
+  if (error instanceof CliError) return error;
   if (error instanceof CommanderError) return usageFailure(term, error, context.called);
   const { MemoryServiceError } = await import('../sdk/index.ts');
   if (error instanceof MemoryServiceError) return serviceFailure(term, error, context);
-  const message = error instanceof Error ? error.message : String(error);
-  return { code: 'failed', message, hint: null, requestId: null, exitCode: exitCodes.failed };
-}
-
-function interrupted(signal: unknown): Failure {
-  return {
-    code: 'interrupted',
-    message: 'Interrupted.',
-    hint: null,
-    requestId: null,
-    exitCode: signal === 'SIGTERM' ? 143 : 130,
-  };
-}
-
-/** A usage error that names no way out is answered with an example. */
-function withExample(error: CliError, called: AnyCommand): Failure {
-  const { code, message, requestId, exitCode } = error;
-  const hint = exitCode === exitCodes.usage ? (error.hint ?? exampleHint(called)) : error.hint;
-  return { code, message, hint, requestId, exitCode };
+  return new CliError('failed', errorText(error));
 }

@@ -6,7 +6,6 @@ import { describeError, reportFailure } from './report-error.ts';
 import { OutputClosed } from './terminal/process-output.ts';
 import { type Terminal, withoutColor } from './terminal/terminal.ts';
 
-/** Runs one command line and gives the exit code of the process. */
 export async function run(argv: string[], processTerminal: Terminal): Promise<number> {
   const term = argv.includes('--no-color') ? withoutColor(processTerminal) : processTerminal;
   const word = commandWord(argv);

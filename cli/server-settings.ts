@@ -1,33 +1,23 @@
-type Setting = { name: string; description: string; default?: string };
+type Setting = { name: string; description: string; default: string | null };
 
-/** What the server reads from the environment alone. A test holds this to its settings. */
-export const serverSettings: Setting[] = [
-  {
-    name: 'MEMORY_MAX_BODY_BYTES',
-    description: 'the largest body that is read',
-    default: '5242880',
-  },
-  {
-    name: 'MEMORY_RATE_LIMIT',
-    description: 'requests/seconds, or off',
-    default: '6000/60',
-  },
-  {
-    name: 'MEMORY_CORS_ORIGINS',
-    description: 'origins that browsers may call from, comma-separated',
-  },
-  {
-    name: 'LOG_LEVEL',
-    description: 'debug, info, warn, error or silent',
-    default: 'info',
-  },
+const settings: [name: string, description: string, preset: string | null][] = [
+  ['MEMORY_MAX_BODY_BYTES', 'the largest body that is read', '5242880'],
+  ['MEMORY_RATE_LIMIT', 'requests/seconds, or off', '6000/60'],
+  ['MEMORY_CORS_ORIGINS', 'origins that browsers may call from, comma-separated', null],
+  ['LOG_LEVEL', 'debug, info, warn, error or silent', 'info'],
 ];
 
+/** What the server reads from the environment alone. A test holds this to its settings. */
+export const serverSettings: Setting[] = settings.map(([name, description, preset]) => ({
+  name,
+  description,
+  default: preset,
+}));
+
 export function serverSettingsText(): string {
-  const width = Math.max(...serverSettings.map(({ name }) => name.length));
-  const lines = serverSettings.map(({ name, description, default: preset }) => {
-    const suffix = preset === undefined ? '' : ` (default: ${preset})`;
-    return `  ${name.padEnd(width)}  ${description}${suffix}`;
+  const lines = settings.map(([name, description, preset]) => {
+    const suffix = preset === null ? '' : ` (default: ${preset})`;
+    return `  ${name.padEnd(21)}  ${description}${suffix}`;
   });
   return `\nBy the environment alone:\n${lines.join('\n')}`;
 }

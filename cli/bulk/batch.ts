@@ -3,17 +3,20 @@ import { note, type Terminal } from '../terminal/terminal.ts';
 import { apart, chunkLines, keyOfChunk } from './chunks.ts';
 import type { BatchInput } from './input.ts';
 import { runPipeline } from './pipeline.ts';
-import { type BadLine, type Entry, idOf, pairOf, problemOf } from './records.ts';
+import { type BadLine, type Entry, idOf, pairOf } from './records.ts';
 import { remarksOn } from './remarks.ts';
 import { openReport } from './report.ts';
-import { chunkSender } from './send.ts';
+import { chunkSender, problemsOf } from './send.ts';
 import { waitAndCount } from './wait-and-count.ts';
 
-type BatchOptions = {
-  type?: RecordType | undefined;
+type LinesOptions = {
   json?: true | undefined;
   idempotencyKey?: string | undefined;
   errorsOut?: string | undefined;
+};
+
+type BatchOptions = LinesOptions & {
+  type?: RecordType | undefined;
   wait?: true | undefined;
   timeout: number;
 };
@@ -22,7 +25,6 @@ type BatchOptions = {
 export const usualBodyBytes = 5 * 1024 * 1024;
 export const tooLarge = 'is larger than the 5 MiB that a service takes unless it was set otherwise';
 
-/** Ingests every line of the input. Bad ones are reported and do not stop the rest. */
 export async function runBatch(
   term: Terminal,
   client: MemoryClient,
@@ -47,17 +49,17 @@ export async function runBatch(
   const keyOf = (place: string, entries: Entry[]) => keyOfChunk(place, entries, options);
   await runPipeline(term, report, {
     jobs: chunkLines(input.lines, { type, keyOf }),
-    namesIn: ({ entries }) => new Set(namesOf(entries, [pairOf])),
+    namesIn: ({ entries }) => namesOf(entries, [pairOf]),
     work: (chunk) => send(chunk, idempotencyKey === undefined ? apart(chunk) : [chunk]),
     unit: 'records',
   });
-  const sent = counts.accepted + counts.replayed;
+  const failed = report.failed();
   const { waited, exitCode } = await waitAndCount(term, client, [...awaited], {
     ...options,
-    accepted: { what: 'record', count: sent, failed: report.failed() },
+    accepted: { what: 'record', count: counts.accepted + counts.replayed, failed },
   });
   await report.summary({ ...counts, ...waited });
-  const all = { ...counts, failed: report.failed(), memories: awaited.size };
+  const all = { ...counts, failed, memories: awaited.size };
   const remarks = options.json ? [] : remarksOn(all, unit, options);
   for (const remark of remarks) await note(term, remark);
   report.end(exitCode);
@@ -80,10 +82,9 @@ export async function dryRun(
   };
   await runPipeline(term, report, {
     jobs: chunkLines(input.lines, { type: options.type, keyOf: () => undefined }),
-    work: async ({ entries, bad }) => {
+    async work({ entries, bad }) {
       const invalid = entries.flatMap(check);
-      const all = [...bad, ...invalid].sort((a, b) => a.line - b.line);
-      const problems = all.map((one) => problemOf(input.unit, one));
+      const problems = problemsOf(input.unit, [...bad, ...invalid]);
       return { done: entries.length - invalid.length, problems };
     },
   });
@@ -99,7 +100,7 @@ export async function runImport(
   term: Terminal,
   client: MemoryClient,
   input: BatchInput,
-  options: Omit<BatchOptions, 'timeout'>,
+  options: LinesOptions,
 ): Promise<void> {
   const { idempotencyKey } = options;
   const counts = { imported: 0, skipped: 0 };
@@ -113,12 +114,11 @@ export async function runImport(
       return imported + skipped;
     },
   });
-  const keyOf = (place: string) =>
-    idempotencyKey === undefined ? undefined : `${idempotencyKey}:${place}`;
+  const keyOf = (place: string) => idempotencyKey && `${idempotencyKey}:${place}`;
   await runPipeline(term, report, {
     jobs: chunkLines(input.lines, { keyOf }),
     // Of two memories with one id, or of one thing in another system, the first is to win.
-    namesIn: ({ entries }) => new Set(namesOf(entries, [idOf, pairOf])),
+    namesIn: ({ entries }) => namesOf(entries, [idOf, pairOf]),
     work: (chunk) => send(chunk, [chunk]),
     unit: 'records',
   });
@@ -126,12 +126,12 @@ export async function runImport(
   report.end();
 }
 
-function reportFor(term: Terminal, input: BatchInput, options: Omit<BatchOptions, 'timeout'>) {
+function reportFor(term: Terminal, { totalBytes }: BatchInput, options: LinesOptions) {
   const { json, errorsOut } = options;
-  return openReport(term, { json, errorsOut, totalBytes: input.totalBytes, style: 'summary' });
+  return openReport(term, { json, errorsOut, totalBytes, style: 'summary' });
 }
 
-function namesOf(entries: Entry[], nameOf: ((entry: Entry) => string | undefined)[]): string[] {
+function namesOf(entries: Entry[], nameOf: ((entry: Entry) => string | undefined)[]): Set<string> {
   const names = entries.flatMap((entry) => nameOf.map((name) => name(entry)));
-  return names.filter((name) => name !== undefined);
+  return new Set(names.filter((name) => name !== undefined));
 }

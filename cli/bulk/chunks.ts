@@ -10,7 +10,6 @@ export type Chunk = { key: string | undefined; entries: Entry[]; bad: BadLine[];
 
 type ChunkOptions = {
   type?: RecordType | undefined;
-  /** The idempotency key of what stands at this place. */
   keyOf(place: string, entries: Entry[]): string | undefined;
 };
 

@@ -1,26 +1,27 @@
 import type { MemoryServiceError } from '../../sdk/index.ts';
 import { messageOf } from '../client/service-errors.ts';
 import { type Found, type Search, skip } from '../documents/find.ts';
-import { CliError } from '../errors.ts';
+import { CliError, errorCode } from '../errors.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import { escapeLine } from '../terminal/text.ts';
-import {
-  type Counts,
-  openReport,
-  type Problem,
-  type Report,
-  type Result,
-  type Row,
-} from './report.ts';
+import { runPipeline } from './pipeline.ts';
+import { type Counts, openReport, type Problem, type Report, type Row } from './report.ts';
 
 const maxKinds = 5;
 
-/** The report on files. It begins with every link that was not followed. */
-export async function openDocumentReport(
+/**
+ * Has `work` done for every file, and reports the rows and the files that could not be taken. Other
+ * errors end the run. With a `unit` it says then what was sent.
+ */
+export async function forEachFile(
   term: Terminal,
   { json }: { json?: true | undefined },
-  { outside, totalBytes }: Search,
+  search: Search,
+  work: (found: Found) => Promise<Row>,
+  unit?: string,
 ): Promise<Report> {
+  const { InvalidRequestError, PayloadTooLargeError } = await import('../../sdk/index.ts');
+  const { files: jobs, outside, totalBytes } = search;
   const report = openReport(term, { json, style: 'rows', totalBytes });
   for (const externalId of outside) {
     const message = `${externalId} is a link that leads out of its folder; it was not followed.`;
@@ -28,49 +29,34 @@ export async function openDocumentReport(
     if (json) await report.row({ json: { externalId, skipped }, cells: [] });
     else await note(term, escapeLine(message));
   }
+  // A lost connection or a refused key would fail every other file too.
+  const aboutTheFile = [CliError, InvalidRequestError, PayloadTooLargeError];
+  async function workOn(found: Found) {
+    try {
+      term.interrupted.throwIfAborted();
+      return { done: 1, rows: [await work(found)], problems: [] };
+    } catch (error) {
+      if (!aboutTheFile.some((one) => error instanceof one)) throw error;
+      // A folder may hold empty files for a reason; a file that was named should have text.
+      const isSkipped = !found.isNamed && errorCode(error) === 'empty';
+      if (isSkipped) skip(search, 'without text');
+      const problem = problemOf(found, error as CliError | MemoryServiceError);
+      return { done: 0, problems: isSkipped ? [] : [problem] };
+    }
+  }
+  await runPipeline<Search['files'][number]>(term, report, { jobs, work: workOn, unit });
   return report;
 }
 
-/** What becomes of a file: its row, or the reason why it is not taken. Other errors end the run. */
-export function orProblem(
-  search: Search,
-  work: (found: Found) => Promise<Row>,
-): (found: Found) => Promise<Result> {
-  return async (found) => {
-    try {
-      return { done: 1, rows: [await work(found)], problems: [] };
-    } catch (error) {
-      if (!(await isAboutTheFile(error))) throw error;
-      if (found.isNamed || codeOf(error) !== 'empty') {
-        return { done: 0, problems: [problemOf(found, error)] };
-      }
-      // A folder may hold empty files for a reason; a file that was named should have text.
-      skip(search, 'without text');
-      return { done: 0, problems: [] };
-    }
-  };
-}
-
-/** A lost connection or a refused key would fail every other file too. */
-async function isAboutTheFile(error: unknown): Promise<boolean> {
-  const { InvalidRequestError, PayloadTooLargeError } = await import('../../sdk/index.ts');
-  return [CliError, InvalidRequestError, PayloadTooLargeError].some((one) => error instanceof one);
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'failed';
-}
-
 /** Most of our own errors name the file, those of the service cannot. */
-function problemOf({ path, externalId }: Found, error: unknown): Problem {
+function problemOf({ path, externalId }: Found, error: CliError | MemoryServiceError): Problem {
   const isOurs = error instanceof CliError;
-  const message = isOurs ? error.message : messageOf(error as MemoryServiceError);
+  const message = isOurs ? error.message : messageOf(error);
   const named = message.includes(path) ? message : `${path}: ${message}`;
-  const hint = isOurs && error.code === 'not_text' ? error.hint : null;
-  const shown = hint === null ? named : `${named} ${hint}`;
+  const hint = isOurs && error.code === 'not_text' && error.hint ? ` ${error.hint}` : '';
   return {
-    shown,
-    json: { externalId: externalId ?? null, error: { code: codeOf(error), message } },
+    shown: named + hint,
+    json: { externalId: externalId ?? null, error: { code: error.code, message } },
   };
 }
 
@@ -80,7 +66,7 @@ export async function summarize(term: Terminal, report: Report, search: Search, 
   await report.summary({ ...counts, linksNotFollowed: search.outside.size });
 }
 
-/** `Skipped 4 that are no documents: .png (3), without extension (1).` */
+/** `Skipped 4 files that are not documents: .png (3), without extension (1).` */
 function skippedLine(skipped: Search['skipped']): string {
   const kinds = [...skipped].sort(([, a], [, b]) => b - a);
   const sum = kinds.reduce((before, [, count]) => before + count, 0);

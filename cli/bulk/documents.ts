@@ -9,9 +9,8 @@ import { definedOnly, needUser, writeOptions } from '../options.ts';
 import { printResult } from '../terminal/output.ts';
 import { hint, type Terminal } from '../terminal/terminal.ts';
 import { tooLarge, usualBodyBytes } from './batch.ts';
-import { openDocumentReport, orProblem, summarize } from './document-report.ts';
+import { forEachFile, summarize } from './document-report.ts';
 import { type AfterIngest, reportIngest } from './ingest-report.ts';
-import { runPipeline } from './pipeline.ts';
 import { retryWhileBusy } from './send.ts';
 import { sendDocument } from './send-document.ts';
 import { waitAndCount } from './wait-and-count.ts';
@@ -67,7 +66,6 @@ async function ingestOne(
   if (!options.json) await hint(term, `Unchanged. See it: memory get ${accepted.memoryId}`);
 }
 
-/** A file that cannot be taken does not stop the rest. */
 async function ingestMany(
   term: Terminal,
   client: MemoryClient,
@@ -75,28 +73,23 @@ async function ingestMany(
   requestOf: RequestOf,
   options: DocumentOptions,
 ): Promise<void> {
-  const { files } = search;
   const call: CallOptions = writeOptions(term, options);
   const send = await retryWhileBusy(term);
   const counts = { ingested: 0, unchanged: 0 };
   const awaited: string[] = [];
-  const report = await openDocumentReport(term, options, search);
-  await runPipeline<Search['files'][number]>(term, report, {
-    jobs: files,
-    work: orProblem(search, async (found) => {
-      term.interrupted.throwIfAborted();
-      const request = await requestOf(found);
-      const sent = await send(() => sendDocument(client, request, keyAt(call, found)));
-      const { memoryId } = sent.accepted;
-      if (call.idempotencyKey !== undefined) {
-        await send(() => rejectDeletedIngest(term, client, memoryId));
-      }
-      counts[sent.unchanged ? 'unchanged' : 'ingested'] += 1;
-      awaited.push(memoryId);
-      return { json: sent.accepted, cells: [memoryId, found.externalId ?? found.path] };
-    }),
-    unit: `of ${files.length} documents`,
-  });
+  async function ingest(found: Found) {
+    const request = await requestOf(found);
+    const sent = await send(() => sendDocument(client, request, keyAt(call, found)));
+    const { memoryId } = sent.accepted;
+    if (call.idempotencyKey !== undefined) {
+      await send(() => rejectDeletedIngest(term, client, memoryId));
+    }
+    counts[sent.unchanged ? 'unchanged' : 'ingested'] += 1;
+    awaited.push(memoryId);
+    return { json: sent.accepted, cells: [memoryId, found.externalId ?? found.path] };
+  }
+  const unit = `of ${search.files.length} documents`;
+  const report = await forEachFile(term, options, search, ingest, unit);
   const { waited, exitCode } = await waitAndCount(term, client, awaited, {
     ...options,
     accepted: { what: 'document', count: report.done(), failed: report.failed() },
@@ -113,30 +106,21 @@ async function dryRun(
   options: DocumentOptions,
 ): Promise<void> {
   const { sentence, validateDocument } = await import('../../sdk/contract/validate.ts');
-  const report = await openDocumentReport(term, options, search);
-  await runPipeline<Search['files'][number]>(term, report, {
-    jobs: search.files,
-    work: orProblem(search, async (found) => {
-      term.interrupted.throwIfAborted();
-      const request = await requestOf(found);
-      const [problem] = validateDocument(request);
-      if (problem !== undefined) throw invalid('invalid_request', `: ${sentence(problem)}`, found);
-      if (Buffer.byteLength(JSON.stringify(request)) > usualBodyBytes) {
-        throw invalid('payload_too_large', ` ${tooLarge}`, found);
-      }
-      const { mimeType = '', title = '' } = request.data;
-      return { json: request, cells: [request.externalId ?? found.path, mimeType, title] };
-    }),
+  const report = await forEachFile(term, options, search, async (found) => {
+    const request = await requestOf(found);
+    const [problem] = validateDocument(request);
+    if (problem) throw new CliError('invalid_request', `${found.path}: ${sentence(problem)}`);
+    if (Buffer.byteLength(JSON.stringify(request)) > usualBodyBytes) {
+      throw new CliError('payload_too_large', `${found.path} ${tooLarge}`);
+    }
+    const { mimeType = '', title = '' } = request.data;
+    return { json: request, cells: [request.externalId ?? found.path, mimeType, title] };
   });
   await summarize(term, report, search, { valid: report.done() });
   report.end();
 }
 
-function invalid(code: string, why: string, { path }: Found): CliError {
-  return new CliError({ code, message: path + why });
-}
-
-/** One key cannot stand for several requests; each file has its own, whatever stands beside it. */
+/** One key cannot stand for several requests: each file has its own, made from its name. */
 function keyAt(call: CallOptions, { externalId, path }: Found): CallOptions {
   if (call.idempotencyKey === undefined) return call;
   const hash = new Bun.CryptoHasher('sha256').update(externalId ?? path).digest('hex');

@@ -17,7 +17,6 @@ export type Endpoint = {
   send(client: MemoryClient, record: unknown, options: CallOptions): Promise<Accepted>;
 };
 
-/** Ingests a file of one record, or of many. */
 export async function ingestFile(
   term: Terminal,
   path: string,
@@ -39,9 +38,9 @@ function withoutType(record: unknown, path: string, type: RecordType | undefined
   if (type === undefined || !named) return record;
   const { type: own, ...rest } = record;
   if (own === type) return rest;
-  throw new CliError({
-    code: 'invalid_request',
-    message: `${inputName(path)} holds a record of type ${JSON.stringify(own)}, not ${type}.`,
-    hint: `Any record: memory ingest record ${path}`,
-  });
+  throw new CliError(
+    'invalid_request',
+    `${inputName(path)} holds a record of type ${JSON.stringify(own)}, not ${type}.`,
+    `Any record: memory ingest record ${path}`,
+  );
 }

@@ -3,9 +3,7 @@ import { rejectDeletedIngest } from '../client/deleted-replay.ts';
 import { exitCodes } from '../errors.ts';
 import { printJson, printLine, resilientOutput } from '../terminal/output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
-import { type Outcome, printOutcome } from './outcome.ts';
-import { waitForAll } from './wait.ts';
-import { hintIfInterrupted } from './wait-and-count.ts';
+import { hintIfInterrupted, type Outcome, printOutcome, waitForAll } from './wait.ts';
 
 export type AfterIngest = {
   json?: true | undefined;

@@ -12,7 +12,7 @@ type Pipeline<Job extends { end: number }> = {
   /** A record that fails is part of the result; an error ends the run. */
   work(job: Job): Promise<Result>;
   /** What was done before an error, as `records`; left out where nothing was sent. */
-  unit?: string;
+  unit?: string | undefined;
 };
 
 /** Runs every job, a few at a time, and reports their results in the order of the jobs. */

@@ -1,13 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import type { RecordType } from '../../sdk/index.ts';
+import { errorText } from '../errors.ts';
 import { holdsSoLarge, soLarge } from '../terminal/json.ts';
 import type { Line } from './lines.ts';
 import type { Problem } from './report.ts';
 
-/** A line that holds JSON. What the record is worth, the service says. */
-export type Entry = { line: number; text: string; item: unknown };
+/** What JSON.parse() gives. The service validates it, as it does the requests of other clients. */
+export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
+type JsonObject = { [name: string]: Json };
 
-/** A line that was not accepted, and why. */
+export type Entry = { line: number; text: string; item: Json };
+
 export type BadLine = { line: number; error: string; message: string; text: string };
 
 /** What the lines of the input are called: JSON given as one array has items. */
@@ -20,41 +23,35 @@ export function problemOf(unit: Unit, { line, error, message, text }: BadLine): 
 /** Reads one line as a record; of the given type, where the command names one. */
 export function parseRecord(line: Line, type: RecordType | undefined): Entry | BadLine {
   const { number, bytes, tooLong } = line;
-  const bad = (error: string, message: string, text = ''): BadLine => ({
-    line: number,
-    error,
-    message,
-    text,
-  });
-  if (tooLong) return bad('payload_too_large', 'the line is longer than any body may be');
   // With a sign in the place of what is not UTF-8, so that the rest is kept to be corrected.
-  const text = new TextDecoder().decode(bytes).trim();
-  if (!isUtf8(bytes)) return bad('invalid_text', notUtf8(number), text);
+  const text = tooLong ? '' : new TextDecoder().decode(bytes).trim();
+  const bad = (error: string, message: string) => ({ line: number, error, message, text });
+  if (tooLong) return bad('payload_too_large', 'the line is longer than any body may be');
+  if (!isUtf8(bytes)) return bad('invalid_text', notUtf8(number));
   try {
-    const item: unknown = JSON.parse(text);
-    if (holdsSoLarge(item)) return bad('invalid_request', soLarge, text);
+    const item: Json = JSON.parse(text);
+    if (holdsSoLarge(item)) return bad('invalid_request', soLarge);
     if (type === undefined) return { line: number, text, item: recognized(item) };
-    if (!isObject(item)) return bad('invalid_request', 'must be an object', text);
-    const own = item.type ?? type;
-    if (own !== type) return bad('invalid_request', `type: must be ${type}`, text);
+    if (!isObject(item)) return bad('invalid_request', 'must be an object');
+    if ((item.type ?? type) !== type) return bad('invalid_request', `type: must be ${type}`);
     // The chat endpoint takes messages beside `userId`; a batch does not.
     const record = 'messages' in item ? withData(item) : item;
     return { line: number, text, item: { ...record, type } };
   } catch (error) {
-    const reason = error instanceof Error ? error.message.replace(/^JSON Parse error: /, '') : '';
-    return bad('invalid_json', `is not valid JSON: ${reason}`, text);
+    const reason = errorText(error).replace(/^JSON Parse error: /, '');
+    return bad('invalid_json', `is not valid JSON: ${reason}`);
   }
 }
 
 /** A record without a type is what its data shows; any other value stays as it is. */
-function recognized(item: unknown): unknown {
+function recognized(item: Json): Json {
   if (!isObject(item) || 'type' in item) return item;
   const record = withData(item);
   const type = isObject(record.data) ? typeOf(record.data) : undefined;
   return type === undefined ? item : { ...record, type };
 }
 
-function typeOf(data: Record<string, unknown>): RecordType | undefined {
+function typeOf(data: JsonObject): RecordType | undefined {
   if (Array.isArray(data.messages)) return 'conversation';
   if ('subject' in data && Array.isArray(data.comments)) return 'ticket';
   return typeof data.text === 'string' ? 'document' : undefined;
@@ -64,7 +61,7 @@ const originFields = ['userId', 'source', 'externalId'];
 const recordFields = [...originFields, 'type', 'metadata', 'occurredAt', 'expiresAt'];
 
 /** The fields of the data may stand beside `userId`. */
-function withData(item: Record<string, unknown>): Record<string, unknown> {
+function withData(item: JsonObject): JsonObject {
   if ('data' in item) return item;
   const { record = [], data = [] } = Object.groupBy(Object.entries(item), ([name]) =>
     recordFields.includes(name) ? 'record' : 'data',
@@ -89,11 +86,10 @@ export function pairOf({ item }: Entry): string | undefined {
   return JSON.stringify([item.userId, item.source || null, item.externalId]);
 }
 
-/** The id of a memory. */
 export function idOf({ item }: Entry): string | undefined {
   return isObject(item) && typeof item.id === 'string' ? item.id : undefined;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,10 +1,10 @@
 import { openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { CliError, exitCodes } from '../errors.ts';
-import { printFields, printJson, printLine, resilientOutput } from '../terminal/output.ts';
+import { CliError, errorCode, errorText, exitCodes } from '../errors.ts';
+import { printFields, printJson, resilientOutput, rowOf } from '../terminal/output.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
-import { escapeField, escapeLine, toJson } from '../terminal/text.ts';
+import { escapeLine, toJson } from '../terminal/text.ts';
 
 export type Counts = Record<string, number>;
 
@@ -42,28 +42,26 @@ export function openReport(term: Terminal, options: ReportOptions) {
   const file = errorsOut === undefined ? undefined : openErrorsOut(errorsOut);
   const listed: object[] = [];
   let [done, failed] = [0, 0];
-  let rows: string[] = [];
+  let rows = '';
   let drawnAt = term.now();
 
   async function flush(): Promise<void> {
     await progress.clear();
-    if (rows.length > 0) await printLine(out.term, rows.join('\n'));
-    rows = [];
+    if (rows !== '') await out.term.stdout.write(rows);
+    rows = '';
     drawnAt = term.now();
   }
 
   async function row({ json: value, cells }: Row): Promise<void> {
-    rows.push(json ? toJson(value) : rowOf(term, cells));
+    rows += `${json ? toJson(value) : rowOf(term, cells)}\n`;
     // On a terminal rows wait for the next redraw: the line of progress would flicker otherwise.
     if (!term.stdout.isTerminal || term.now() - drawnAt >= redrawMs) await flush();
   }
 
   async function problem({ shown, json: value, text }: Problem): Promise<void> {
     failed += 1;
-    if (file !== undefined) {
-      file.write(`${toJson({ ...value, text })}\n`);
-      await file.flush();
-    }
+    file?.write(`${toJson({ ...value, text })}\n`);
+    await file?.flush();
     if (json && style === 'rows') return row({ json: value, cells: [] });
     if (listed.length < maxListed) listed.push(value);
     if (json || (style === 'summary' && failed > maxShown)) return;
@@ -83,10 +81,8 @@ export function openReport(term: Terminal, options: ReportOptions) {
       await flush();
       await file?.end();
       if (json || style === 'rows' || failed <= maxShown) return;
-      const more = `and ${failed - maxShown} more`;
-      const where =
-        errorsOut === undefined ? '; to see all: --errors-out <file>' : ` in ${errorsOut}`;
-      await note(term, more + where);
+      const where = errorsOut ? ` in ${errorsOut}` : '; to see all: --errors-out <file>';
+      await note(term, `and ${failed - maxShown} more${where}`);
     },
     async summary(counts: Counts): Promise<void> {
       const all = { ...counts, failed };
@@ -102,10 +98,6 @@ export function openReport(term: Terminal, options: ReportOptions) {
   };
 }
 
-function rowOf({ stdout }: Terminal, cells: string[]): string {
-  return stdout.isTerminal ? cells.map(escapeLine).join('  ') : cells.map(escapeField).join('\t');
-}
-
 /** `2 ingested, 1 still processing, 0 failed.` */
 function sentenceOf(counts: Counts): string {
   const said = Object.entries(counts)
@@ -119,15 +111,12 @@ function openErrorsOut(path: string) {
   try {
     return Bun.file(openSync(path, 'w')).writer();
   } catch (error) {
-    const message = `--errors-out cannot be written: ${whyNotWritable(path, error)}.`;
-    throw new CliError({ code: 'file_not_writable', message });
+    const reasons: Record<string, string> = {
+      EISDIR: `${path} is a folder, not a file`,
+      ENOENT: `there is no folder ${dirname(path)}`,
+      EACCES: `${path} may not be written`,
+    };
+    const why = reasons[errorCode(error)] ?? errorText(error);
+    throw new CliError('file_not_writable', `--errors-out cannot be written: ${why}.`);
   }
-}
-
-function whyNotWritable(path: string, error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'EISDIR') return `${path} is a folder, not a file`;
-  if (code === 'ENOENT') return `there is no folder ${dirname(path)}`;
-  if (code === 'EACCES' || code === 'EPERM') return `${path} may not be written`;
-  return error instanceof Error ? error.message : String(error);
 }

@@ -4,7 +4,7 @@ import { reportRetries } from '../client/retries.ts';
 import { messageOf } from '../client/service-errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { type Chunk, halves } from './chunks.ts';
-import { type BadLine, type Entry, problemOf, type Unit } from './records.ts';
+import { type BadLine, type Json, problemOf, type Unit } from './records.ts';
 import type { Result } from './report.ts';
 
 /** What operations on many answer with: bad items fail alone. */
@@ -12,11 +12,12 @@ type BulkAnswer = { failed: { index: number; error: string; message: string }[] 
 
 type ChunkSender<Answer extends BulkAnswer> = {
   unit: Unit;
-  /** The operation that takes the items of a chunk: any JSON, which the service validates. */
-  post(items: unknown[], options: CallOptions): ApiPromise<Answer>;
-  /** Takes note of an answer; gives how many records are done by it. */
-  count(answer: Answer, isReplay: boolean, entries: Entry[]): number;
+  post(items: Json[], options: CallOptions): ApiPromise<Answer>;
+  /** Takes note of an answer; returns how many records are done by it. */
+  count(answer: Answer, isReplay: boolean): number;
 };
+
+type Sent = { done: number; bad: BadLine[] };
 
 const busyMs = 5_000;
 /** A slow disk on the other side must not fail a chunk that is about to be accepted. */
@@ -50,17 +51,24 @@ export async function chunkSender<Answer extends BulkAnswer>(
 ): Promise<(chunk: Chunk, parts: Chunk[]) => Promise<Result>> {
   const { InvalidRequestError, PayloadTooLargeError } = await import('../../sdk/index.ts');
   const send = await retryWhileBusy(term);
-  async function sendPart({ entries, key }: Chunk): Promise<{ done: number; bad: BadLine[] }> {
+  async function sendPart({ entries, key }: Chunk): Promise<Sent> {
     const items = entries.map(({ item }) => item);
     const call = { idempotencyKey: key, signal: term.interrupted, timeoutMs: chunkTimeoutMs };
     const { data, response } = await send(() => post(items, call).withResponse());
     const bad = data.failed.flatMap(({ index, error, message }) =>
       entries.slice(index, index + 1).map(({ line, text }) => ({ line, error, message, text })),
     );
-    return { done: count(data, response.idempotencyStatus === 'replayed', entries), bad };
+    return { done: count(data, response.idempotencyStatus === 'replayed'), bad };
   }
-  async function sendParts(parts: Chunk[]): Promise<{ done: number; bad: BadLine[] }> {
-    const sum = { done: 0, bad: [] as BadLine[] };
+  async function onError(part: Chunk, error: unknown): Promise<Sent> {
+    const isTooLarge = error instanceof PayloadTooLargeError;
+    if (!isTooLarge && !(error instanceof InvalidRequestError)) throw error;
+    if (isTooLarge && part.entries.length > 1) return sendParts(halves(part));
+    const why = { error: isTooLarge ? 'payload_too_large' : error.code, message: messageOf(error) };
+    return { done: 0, bad: part.entries.map(({ line, text }) => ({ line, ...why, text })) };
+  }
+  async function sendParts(parts: Chunk[]): Promise<Sent> {
+    const sum: Sent = { done: 0, bad: [] };
     for (const part of parts.filter(({ entries }) => entries.length > 0)) {
       const { done, bad } = await sendPart(part).catch((error) => onError(part, error));
       sum.done += done;
@@ -68,16 +76,12 @@ export async function chunkSender<Answer extends BulkAnswer>(
     }
     return sum;
   }
-  function onError(part: Chunk, error: unknown) {
-    const isTooLarge = error instanceof PayloadTooLargeError;
-    if (!isTooLarge && !(error instanceof InvalidRequestError)) throw error;
-    if (isTooLarge && part.entries.length > 1) return sendParts(halves(part));
-    const why = { error: isTooLarge ? 'payload_too_large' : error.code, message: messageOf(error) };
-    return { done: 0, bad: part.entries.map(({ line, text }) => ({ line, ...why, text })) };
-  }
   return async (chunk, parts) => {
     const { done, bad } = await sendParts(parts);
-    const problems = [...chunk.bad, ...bad].sort((a, b) => a.line - b.line);
-    return { done, problems: problems.map((one) => problemOf(unit, one)) };
+    return { done, problems: problemsOf(unit, [...chunk.bad, ...bad]) };
   };
+}
+
+export function problemsOf(unit: Unit, bad: BadLine[]): Result['problems'] {
+  return bad.sort((a, b) => a.line - b.line).map((one) => problemOf(unit, one));
 }

@@ -1,10 +1,8 @@
 import type { MemoryClient } from '../../sdk/index.ts';
 import { exitCodes } from '../errors.ts';
-import { definedOnly } from '../options.ts';
-import { hint, note, type Terminal } from '../terminal/terminal.ts';
-import { whyIncomplete } from './outcome.ts';
+import { note, type Terminal } from '../terminal/terminal.ts';
 import { type Counts, maxShown } from './report.ts';
-import { waitForAll } from './wait.ts';
+import { hintIfInterrupted, waitForAll } from './wait.ts';
 
 type WaitOptions = {
   wait?: true | undefined;
@@ -24,20 +22,21 @@ export async function waitAndCount(
   const counts = new Map<number, number>();
   let incomplete = 0;
   const waiting = waitForAll(term, client, awaited, timeout, async (outcome) => {
-    counts.set(outcome.exitCode, (counts.get(outcome.exitCode) ?? 0) + 1);
-    const why = whyIncomplete(outcome);
-    if (why === null) return;
-    incomplete += 1;
-    if (incomplete <= maxShown) await note(term, why);
+    const { memoryId, exitCode, error } = outcome;
+    counts.set(exitCode, (counts.get(exitCode) ?? 0) + 1);
+    if (error === null || ++incomplete > maxShown) return;
+    // The error of one that is gone does not name its id.
+    const id = exitCode === exitCodes.notFound ? `${memoryId}: ` : '';
+    await note(term, id + error.message);
   });
   const exitCode = await hintIfInterrupted(term, waiting, acceptedAll(accepted));
   if (incomplete > maxShown) await note(term, `and ${incomplete - maxShown} more`);
-  const { done, processing, failed, notFound, notAsked } = exitCodes;
+  const notFound = counts.get(exitCodes.notFound);
   const waited = {
-    complete: counts.get(done) ?? 0,
-    stillProcessing: counts.get(processing) ?? 0,
-    processingFailed: counts.get(failed) ?? 0,
-    ...definedOnly({ notFound: counts.get(notFound), notAsked: counts.get(notAsked) }),
+    complete: counts.get(exitCodes.done) ?? 0,
+    stillProcessing: counts.get(exitCodes.processing) ?? 0,
+    processingFailed: counts.get(exitCodes.failed) ?? 0,
+    ...(notFound !== undefined && { notFound }),
   };
   return { waited, exitCode };
 }
@@ -46,18 +45,4 @@ function acceptedAll({ what, count, failed }: WaitOptions['accepted']): string {
   const those = count === 1 ? `1 ${what} is` : `${count} ${what}s are`;
   const all = failed === 0 && count > 1 ? `All ${those}` : those;
   return `${all} accepted and will be processed; only the waiting has ended.`;
-}
-
-/** After an interruption, says what happens to what was accepted. */
-export async function hintIfInterrupted<Result>(
-  term: Terminal,
-  wait: Promise<Result>,
-  text: string,
-): Promise<Result> {
-  try {
-    return await wait;
-  } catch (error) {
-    if (term.interrupted.aborted) await hint(term, text);
-    throw error;
-  }
 }

@@ -1,115 +1,122 @@
 import { setTimeout } from 'node:timers/promises';
-import type { IngestStatus, MemoryClient } from '../../sdk/index.ts';
-import { openThrottle, type Throttled } from '../client/rate-limiter.ts';
+import type { IngestStatus, MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
 import { exitCodes } from '../errors.ts';
+import { printCells, printJsonLine } from '../terminal/output.ts';
 import { hint, type Terminal } from '../terminal/terminal.ts';
-import { type Outcome, outcomeOf } from './outcome.ts';
-import { readStatuses, type Seen } from './statuses.ts';
+
+/** How the wait for one memory ended. `error` is null when it is complete. */
+export type Outcome = {
+  memoryId: string;
+  status: IngestStatus | null;
+  error: MemoryServiceError | null;
+  exitCode: number;
+};
 
 const firstPauseMs = 100;
-const longestPauseMs = 2_000;
-/** Of more than these only the last is asked for, for that long, before all are looked up. */
-const few = 20;
-const firstGateMs = 15_000;
-const longestGateMs = 60_000;
+const maxPauseMs = 2_000;
+const idsPerRequest = 1_000;
+const unavailablePauseMs = 1_000;
+/** A request that is sent before the deadline may be answered after it. */
+const graceMs = 2_000;
 
-/** Waits for many within one deadline and reports each as it ends. Gives the exit code. */
+/**
+ * Waits for memories until one deadline and reports each as it ends. A rate limit and a service
+ * that restarts only delay it. Returns the exit code.
+ */
 export async function waitForAll(
   term: Terminal,
   client: MemoryClient,
-  memoryIds: Iterable<string>,
+  memoryIds: string[],
   timeoutMs: number,
   onOutcome: (outcome: Outcome) => Promise<void>,
 ): Promise<number> {
+  const sdk = await import('../../sdk/index.ts');
+  const { ConnectionError, IngestFailedError, NotFoundError, WaitTimeoutError } = sdk;
+  const transient = [sdk.AbortError, sdk.RateLimitError, sdk.ServerError, sdk.TimeoutError];
   const until = term.now() + timeoutMs;
-  const pending = new Set(memoryIds);
-  const count = pending.size;
+  const signal = AbortSignal.any([term.interrupted, AbortSignal.timeout(timeoutMs + graceMs)]);
+  const pending = new Map<string, IngestStatus | null>(memoryIds.map((id) => [id, null]));
   const codes = new Set<number>();
-  const unfinished = new Map<string, IngestStatus | null>();
-  const throttled = await openThrottle(term, until);
+  let wasReached = false;
+
   async function finish(outcome: Outcome): Promise<void> {
     pending.delete(outcome.memoryId);
     codes.add(outcome.exitCode);
     await onOutcome(outcome);
   }
-  let wasThere = false;
-  async function onSeen(seen: Seen): Promise<void> {
-    wasThere = true;
-    if (seen.state === 'processing') unfinished.set(seen.memoryId, seen.status);
-    else await finish(await outcomeOf(seen));
+
+  async function report(status: IngestStatus): Promise<void> {
+    const { memoryId } = status;
+    if (status.status === 'processing') pending.set(memoryId, status);
+    else if (status.status === 'complete') {
+      await finish({ memoryId, status, error: null, exitCode: exitCodes.done });
+    } else {
+      const error = new IngestFailedError(status, {});
+      await finish({ memoryId, status, error, exitCode: exitCodes.failed });
+    }
   }
-  let gateMs = firstGateMs;
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 1.5, longestPauseMs)) {
-    if (pending.size > few)
-      await untilLast(term, client, throttled, pending, Math.min(gateMs, until - term.now()));
-    gateMs = Math.min(gateMs * 2, longestGateMs);
-    unfinished.clear();
-    await readStatuses(client, [...pending], throttled, onSeen);
-    const leftMs = until - term.now();
-    if (pending.size === 0 || leftMs <= 0) break;
-    await setTimeout(Math.min(pauseMs, leftMs), undefined, { signal: term.interrupted });
+
+  /** Reads the oldest first. The queue is in order: those behind a thousand that wait, wait too. */
+  async function readStatuses(isLast: boolean): Promise<void> {
+    const ids = [...pending.keys()];
+    for (let at = 0; at < ids.length; at += idsPerRequest) {
+      const some = ids.slice(at, at + idsPerRequest);
+      const { items, notFound } = await client.statusMany(some, { signal });
+      wasReached = true;
+      for (const status of items) await report(status);
+      for (const memoryId of notFound) {
+        const error = new NotFoundError('no memory has this id', { code: 'not_found' });
+        await finish({ memoryId, status: null, error, exitCode: exitCodes.notFound });
+      }
+      if (some.every((id) => pending.has(id)) && !isLast) return;
+    }
   }
-  const late = await lateOutcomes(term, client, timeoutMs, wasThere);
-  const silent = [...pending].filter((id) => !unfinished.has(id));
-  for (const id of [...pending]) await finish(await late(id, unfinished.get(id)));
-  if (codes.has(exitCodes.notAsked)) await reportNotAsked(term, silent.length, count, timeoutMs);
-  const worst = [exitCodes.failed, exitCodes.notFound, exitCodes.processing, exitCodes.notAsked];
+
+  /** The pause before the next attempt. Throws what another attempt would not change. */
+  function pauseAfter(error: unknown): number {
+    term.interrupted.throwIfAborted();
+    const isAway = wasReached && error instanceof ConnectionError;
+    if (!isAway && !transient.some((one) => error instanceof one)) throw error;
+    return (error as MemoryServiceError).retryAfterMs ?? unavailablePauseMs;
+  }
+
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 1.5, maxPauseMs)) {
+    const isLast = term.now() >= until;
+    const minPauseMs = (await readStatuses(isLast).catch(pauseAfter)) ?? 0;
+    if (pending.size === 0 || isLast) break;
+    const nextMs = Math.min(Math.max(pauseMs, minPauseMs), until - term.now());
+    await setTimeout(Math.max(0, nextMs), undefined, { signal: term.interrupted });
+  }
+  for (const [memoryId, status] of [...pending]) {
+    const error = new WaitTimeoutError(memoryId, timeoutMs, status ?? undefined);
+    await finish({ memoryId, status, error, exitCode: exitCodes.processing });
+  }
+  const worst = [exitCodes.failed, exitCodes.notFound, exitCodes.processing];
   return worst.find((code) => codes.has(code)) ?? exitCodes.done;
 }
 
-/** The queue is in order: before the last one has ended, looking all of them up shows little. */
-async function untilLast(
-  term: Terminal,
-  client: MemoryClient,
-  throttled: Throttled,
-  pending: Set<string>,
-  ms: number,
-) {
-  const last = [...pending].at(-1);
-  if (last === undefined || ms <= 0) return;
-  const wait = { timeoutMs: ms, signal: term.interrupted };
-  await throttled(() => client.waitUntilComplete(last, wait)).catch(() => {
-    // However it ended, the look at all of them says so.
-    term.interrupted.throwIfAborted();
-  });
-}
-
-/** The outcome of those that have not ended in time. Where the queue is empty, those that did not
- * answer are processed. */
-async function lateOutcomes(
-  term: Terminal,
-  client: MemoryClient,
-  timeoutMs: number,
-  wasThere: boolean,
-) {
-  const { WaitTimeoutError } = await import('../../sdk/index.ts');
-  let pending: number | undefined;
-  return async (memoryId: string, status: IngestStatus | null | undefined): Promise<Outcome> => {
-    if (status === undefined) pending ??= await pendingIn(term, client, wasThere);
-    if (status === undefined && pending === 0) {
-      return { memoryId, status: null, exitCode: exitCodes.notAsked, error: null };
-    }
-    const error = new WaitTimeoutError(memoryId, timeoutMs, status ?? undefined);
-    return { memoryId, status: status ?? null, exitCode: exitCodes.processing, error };
-  };
-}
-
-async function pendingIn(term: Terminal, client: MemoryClient, wasThere: boolean): Promise<number> {
-  try {
-    return (await client.health({ signal: term.interrupted })).pending;
-  } catch (error) {
-    if (!wasThere || term.interrupted.aborted) throw error;
-    // It is away by now, which says nothing of its queue: not that it is empty.
-    return Number.POSITIVE_INFINITY;
+export async function printOutcome(term: Terminal, json: true | undefined, outcome: Outcome) {
+  const { memoryId, exitCode, status, error } = outcome;
+  const isGone = exitCode === exitCodes.notFound;
+  if (!json) {
+    const word = isGone ? 'not found' : (status?.status ?? 'processing');
+    const { errorMessage } = status ?? {};
+    return printCells(term, [memoryId, word, ...(errorMessage ? [errorMessage] : [])]);
   }
+  const gone = { memoryId, error: { code: error?.code, message: error?.message } };
+  await printJsonLine(term, isGone ? gone : (status ?? { memoryId, status: 'processing' }));
 }
 
-/** Some of them may have failed, which is not to be taken for success. */
-async function reportNotAsked(term: Terminal, notAsked: number, count: number, timeoutMs: number) {
-  await hint(
-    term,
-    `Nothing is waiting any more: all ${count} are processed. How ${notAsked} of them
-ended was not asked within ${timeoutMs} ms: give a longer --timeout, or see which
-failed: memory list --user <id> --all --json | jq -c 'select(.status=="failed")'`,
-  );
+/** After an interruption, says what happens to what was accepted. */
+export async function hintIfInterrupted<Result>(
+  term: Terminal,
+  wait: Promise<Result>,
+  text: string,
+): Promise<Result> {
+  try {
+    return await wait;
+  } catch (error) {
+    if (term.interrupted.aborted) await hint(term, text);
+    throw error;
+  }
 }

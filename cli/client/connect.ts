@@ -16,7 +16,6 @@ export async function connect(term: Terminal, options: GlobalOptions): Promise<M
   return client(term, baseUrl, apiKey.value);
 }
 
-/** For what needs no key. */
 export async function connectWithoutKey(
   term: Terminal,
   options: GlobalOptions,
@@ -24,22 +23,18 @@ export async function connectWithoutKey(
   return client(term, (await resolveBaseUrl(term, options)).value, 'none');
 }
 
-/** Where a setting came from. */
 export type Origin = 'flag' | 'environment' | 'profile' | 'default';
 
-/** The service and where it was named. */
 export async function resolveBaseUrl(
   term: Terminal,
   { baseUrl }: { baseUrl?: string },
 ): Promise<{ value: string; from: Origin }> {
   if (baseUrl !== undefined) return { value: parseBaseUrl(baseUrl, '--base-url'), from: 'flag' };
-  const environment = term.env.MEMORY_BASE_URL;
-  if (environment)
-    return { value: parseBaseUrl(environment, 'MEMORY_BASE_URL'), from: 'environment' };
+  const named = term.env.MEMORY_BASE_URL;
+  if (named) return { value: parseBaseUrl(named, 'MEMORY_BASE_URL'), from: 'environment' };
   const { baseUrl: used } = await readProfile(term);
-  return used === undefined
-    ? { value: defaultBaseUrl, from: 'default' }
-    : { value: used, from: 'profile' };
+  if (used !== undefined) return { value: used, from: 'profile' };
+  return { value: defaultBaseUrl, from: 'default' };
 }
 
 /** An address without the slash at its end; `where` is what named it. */
@@ -87,47 +82,48 @@ async function client(term: Terminal, baseUrl: string, apiKey: string): Promise<
   return new MemoryClient({ baseUrl, apiKey, onAttempt: reportRetries(term) });
 }
 
-async function noKey(
-  term: Terminal,
-  baseUrl: string,
-  project: string | undefined,
-): Promise<CliError> {
+async function noKey(term: Terminal, baseUrl: string, project?: string): Promise<CliError> {
   const entries = await readEntries(term);
   const service = serviceName(baseUrl);
   const projects = entries.filter((one) => one.service === service).map((one) => one.project);
-  const services = [...new Set(entries.map((one) => one.service))].filter((url) => url !== service);
+  const services = [...new Set(entries.map((one) => one.service))];
   const of = project === undefined ? '' : ` of project ${project}`;
-  const hint = projects.length > 0 ? otherProjects(service, projects) : otherServices(services);
-  const message = `No API key${of} for ${baseUrl}.`;
-  return new CliError({ code: 'unauthorized', message, hint, exitCode: exitCodes.refused });
+  return new CliError(
+    'unauthorized',
+    `No API key${of} for ${baseUrl}.`,
+    projects.length > 0 ? hintAtProjects(service, projects) : hintAtServices(services),
+    exitCodes.refused,
+  );
 }
 
-function otherProjects(service: string, projects: string[]): string {
-  const [first = ''] = projects;
-  const which = projects.length === 1 ? first : '<name>';
+function hintAtProjects(service: string, projects: string[]): string {
+  const which = onlyOne(projects) ?? '<name>';
   return (
     `The profile has keys of ${listed(projects)} there: add --project ${which},\n` +
     `or permanently: memory profile use ${service} --project ${which}`
   );
 }
 
-const firstKey =
-  'Set MEMORY_API_KEY. Where the server is to run: memory serve makes a first key;\n' +
-  'where a server has keys already: memory keys create --save';
-
-function otherServices(known: string[]): string {
-  if (known.length === 0) return firstKey;
-  const [url = ''] = known;
-  const which = known.length === 1 ? url : '<url>';
+function hintAtServices(known: string[]): string {
+  if (known.length === 0) {
+    return (
+      'Set MEMORY_API_KEY. Where the server is to run: memory serve makes a first key;\n' +
+      'where a server has keys already: memory keys create --save'
+    );
+  }
+  const which = onlyOne(known) ?? '<url>';
   return (
     `Set MEMORY_API_KEY. The profile has a key for ${listed(known)}:\n` +
     `add --base-url ${which}, or permanently: memory profile use ${which}`
   );
 }
 
+function onlyOne(names: string[]): string | undefined {
+  return names.length === 1 ? names[0] : undefined;
+}
+
 const maxListed = 3;
 
-/** The first few of them. */
 export function listed(urls: string[]): string {
   const more = urls.length > maxListed ? `, … (memory profile list)` : '';
   return `${urls.slice(0, maxListed).join(', ')}${more}`;

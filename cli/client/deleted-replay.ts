@@ -24,9 +24,9 @@ export async function rejectDeletedIngest(
 }
 
 function deletedSince(id: string, did: 'saved' | 'updated' | 'ingested'): CliError {
-  return new CliError({
-    code: 'deleted_since',
-    message: `Nothing was ${did}: this idempotency key ${did} ${id} before, which has been deleted since.`,
-    hint: 'For a new memory, use another --idempotency-key, or none.',
-  });
+  return new CliError(
+    'deleted_since',
+    `Nothing was ${did}: this idempotency key ${did} ${id} before, which has been deleted since.`,
+    'For a new memory, use another --idempotency-key, or none.',
+  );
 }

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { CliError } from '../errors.ts';
+import { CliError, errorCode, errorText } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /**
- * What the command line keeps for its user: which service to use, which project of each service,
- * and the keys: under the address of the service for the project `default`, with `#` and its name
- * behind that for another.
+ * What the command line keeps for its user: the service to use, the project to use of each service,
+ * and the keys. A key is stored under the address of its service; `#` and the project follow where
+ * that is not `default`.
  */
 export type Profile = {
   baseUrl?: string;
@@ -38,93 +38,79 @@ export function shownProfilePath(place: Place): string {
 
 export async function readProfile(term: Terminal): Promise<Profile> {
   const path = profilePath(term);
-  return { keys: {}, ...parseProfile(readText(path), path) };
+  try {
+    const profile: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    if (isProfile(profile)) return { ...profile, keys: profile.keys ?? {} };
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return { keys: {} };
+    if (errorCode(error) !== '') throw unreadable(path, errorText(error));
+  }
+  throw unreadable(path, 'it does not hold a profile');
 }
 
 /**
- * Reads, changes and writes the profile, one process after the other: none may take back what
- * another has written. Gives whether there was something to change; null is nothing.
+ * Reads, changes and writes the profile under a lock. As in Git, the lock file becomes the profile
+ * by a rename, so that a reader sees the old one or the new one. Returns whether there was a
+ * change; null is none.
  */
 export async function changeProfile(
   term: Terminal,
   change: (profile: Profile) => Profile | null,
 ): Promise<boolean> {
   // Loaded here because most commands only read.
-  const { mkdir, rm, writeFile } = await import('node:fs/promises');
+  const { mkdir, rename, rm, writeFile } = await import('node:fs/promises');
   const path = profilePath(term);
   const lock = `${path}.lock`;
-  const take = () => writeFile(lock, '', { flag: 'wx' }).then(() => true, isTaken);
+  const take = () =>
+    writeFile(lock, '', { flag: 'wx', mode: 0o600 }).then(
+      () => true,
+      (error) => {
+        if (errorCode(error) === 'EEXIST') return false;
+        throw error;
+      },
+    );
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  // One that stays that long is of a process that was killed.
-  for (let tries = 0; tries < lockTries && !(await take()); tries += 1) {
-    await Bun.sleep(lockPauseMs);
+  for (let tries = 0; !(await take()); tries += 1) {
+    // A lock that stays that long was left by a process that was killed.
+    if (tries >= lockTries) await rm(lock, { force: true });
+    else await Bun.sleep(lockPauseMs);
   }
   try {
     const changed = change(await readProfile(term));
-    if (changed !== null) await writeProfile(path, changed);
-    return changed !== null;
-  } finally {
-    await rm(lock, { force: true });
-  }
-}
-
-function isTaken(error: unknown): false {
-  if (codeOf(error) === 'EEXIST') return false;
-  throw error;
-}
-
-/** By rename, so that a reader sees the old file or the new one, and no one else may read it. */
-async function writeProfile(path: string, profile: Profile): Promise<void> {
-  const { rename, rm, writeFile } = await import('node:fs/promises');
-  const temporary = `${path}.${crypto.randomUUID()}`;
-  try {
-    await writeFile(temporary, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600 });
-    await rename(temporary, path);
+    if (changed === null) {
+      await rm(lock, { force: true });
+      return false;
+    }
+    await writeFile(lock, `${JSON.stringify(changed, null, 2)}\n`, { mode: 0o600 });
+    await rename(lock, path);
+    return true;
   } catch (error) {
-    await rm(temporary, { force: true });
+    // Only here: after the rename a lock is that of another process.
+    await rm(lock, { force: true });
     throw error;
   }
 }
 
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return '{}';
-    throw unreadable(path, error instanceof Error ? error.message : String(error));
-  }
+function isProfile(value: unknown): value is Partial<Profile> {
+  if (!isObject(value)) return false;
+  const { baseUrl, projects = {}, keys = {} } = value;
+  return (
+    (baseUrl === undefined || /^https?:$/.test(URL.parse(String(baseUrl))?.protocol ?? '')) &&
+    isObject(projects) &&
+    Object.values(projects).every((project) => typeof project === 'string') &&
+    isObject(keys) &&
+    Object.values(keys).every((key) => isObject(key) && typeof key.apiKey === 'string')
+  );
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
-
-function parseProfile(text: string, path: string): Partial<Profile> {
-  try {
-    const profile = JSON.parse(text);
-    const { baseUrl, projects = {}, keys = {} } = profile;
-    const isRight =
-      [profile, projects, keys].every(isObject) &&
-      (baseUrl === undefined || /^https?:$/.test(new URL(baseUrl).protocol)) &&
-      Object.values(projects).every((project) => typeof project === 'string') &&
-      Object.values<{ apiKey?: unknown } | null>(keys).every(
-        (key) => typeof key?.apiKey === 'string',
-      );
-    if (isRight) return profile;
-  } catch {
-    // Said below.
-  }
-  throw unreadable(path, 'it does not hold a profile');
-}
-
-function isObject(value: unknown): value is object {
+function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function unreadable(path: string, why: string): CliError {
-  return new CliError({
-    code: 'profile_unreadable',
-    message: `The profile ${path} cannot be read: ${why}.`,
-    hint: 'Correct or remove that file, or set MEMORY_BASE_URL and MEMORY_API_KEY.',
-  });
+  return new CliError(
+    'profile_unreadable',
+    `The profile ${path} cannot be read: ${why}.`,
+    'Correct or remove that file, or set MEMORY_BASE_URL and MEMORY_API_KEY.',
+  );
 }

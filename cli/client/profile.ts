@@ -21,7 +21,7 @@ export async function readEntries(term: Terminal): Promise<Entry[]> {
   return entriesOf(await readProfile(term));
 }
 
-function entriesOf({ keys }: Profile): Entry[] {
+function entriesOf({ keys }: Pick<Profile, 'keys'>): Entry[] {
   return Object.entries(keys).map(([name, { apiKey }]) => {
     const [service = '', project = defaultProject] = name.split('#');
     return { service, project, apiKey };
@@ -43,10 +43,7 @@ function projectOf(profile: Profile, service: string): string {
   return chosen ?? (others.length === 0 ? only?.project : undefined) ?? defaultProject;
 }
 
-/**
- * Stores the key that a server made when it first started. A key that the user put there stays.
- * Gives whether it was stored.
- */
+/** Stores the key of a server's first start, but never over a key that the user stored. */
 export async function storeFirstRunKey(term: Terminal, baseUrl: string, apiKey: string) {
   const name = serviceName(baseUrl);
   return changeProfile(term, (profile) => {
@@ -56,10 +53,7 @@ export async function storeFirstRunKey(term: Terminal, baseUrl: string, apiKey: 
   });
 }
 
-/**
- * Stores a key of the user in the place of any other for that project of the service. Gives the
- * words for both: the one before cannot be shown again.
- */
+/** Stores a key of the user. Returns what to tell, with the ends of a key that it replaces. */
 export async function storeOwnKey(term: Terminal, entry: Entry): Promise<string[]> {
   const { service, project, apiKey } = entry;
   let before: string | undefined;
@@ -73,12 +67,10 @@ export async function storeOwnKey(term: Terminal, entry: Entry): Promise<string[
   return [stored, `It replaces the key stored before: ${endsOfKey(before)}`];
 }
 
-/** The service that commands use when nothing else names one. */
 export async function useService(term: Terminal, service: string): Promise<void> {
   await changeProfile(term, (profile) => ({ ...profile, baseUrl: service }));
 }
 
-/** The project of a service whose key commands use when nothing else names one. */
 export async function useProject(term: Terminal, service: string, project: string): Promise<void> {
   await changeProfile(term, (profile) => {
     if (projectOf(profile, service) === project) return null;
@@ -86,26 +78,23 @@ export async function useProject(term: Terminal, service: string, project: strin
   });
 }
 
-/** Removes the key of a project, or the whole service. Gives whether it was known. */
+/** Removes the key of a project, or the whole service. Returns whether it was known. */
 export async function removeService(term: Terminal, service: string, project?: string) {
-  return changeProfile(term, (profile) => {
-    const { baseUrl, projects = {}, keys, ...rest } = profile;
-    const isMeant = (name?: string) => project === undefined || name === project;
-    const meant = entriesOf(profile).filter(
-      (entry) => entry.service === service && isMeant(entry.project),
-    );
+  return changeProfile(term, ({ baseUrl, projects, keys, ...rest }) => {
+    const kept = { ...keys };
+    for (const entry of entriesOf({ keys })) {
+      const isMeant = entry.service === service && (project ?? entry.project) === entry.project;
+      if (isMeant) delete kept[entryName(entry)];
+    }
     const isUsed = project === undefined && baseUrl === service;
-    if (meant.length === 0 && !isUsed) return null;
-    const chosen = without(projects, isMeant(projects[service]) ? [service] : []);
+    if (Object.keys(kept).length === Object.keys(keys).length && !isUsed) return null;
+    const chosen = { ...projects };
+    if (project === undefined || chosen[service] === project) delete chosen[service];
     return {
       ...rest,
       ...(baseUrl !== undefined && !isUsed && { baseUrl }),
       ...(Object.keys(chosen).length > 0 && { projects: chosen }),
-      keys: without(keys, meant.map(entryName)),
+      keys: kept,
     };
   });
-}
-
-function without<Value>(all: Record<string, Value>, names: string[]): Record<string, Value> {
-  return Object.fromEntries(Object.entries(all).filter(([name]) => !names.includes(name)));
 }

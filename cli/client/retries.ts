@@ -15,14 +15,11 @@ export function reportRetries(term: Terminal): (event: Wait) => void {
     // Of concurrent requests that wait, one is reported.
     if (retryInMs < minReportedMs || term.now() < reportedUntil) return;
     reportedUntil = term.now() + retryInMs;
-    void noteStyled(term, waitLine(term, error, retryInMs));
+    // A progress line may be on the terminal.
+    const clear = canRedraw(term) ? '\r\x1b[K' : '';
+    const seconds = Math.ceil(retryInMs / 1000);
+    void noteStyled(term, `${clear}${reasonOf(error)}; trying again in ${seconds} s.`);
   };
-}
-
-function waitLine(term: Terminal, error: MemoryServiceError | undefined, waitMs: number): string {
-  // A progress line may stand there.
-  const clear = canRedraw(term) ? '\r\x1b[K' : '';
-  return `${clear}${reasonOf(error)}; trying again in ${Math.ceil(waitMs / 1000)} s.`;
 }
 
 function reasonOf(error: MemoryServiceError | undefined): string {
@@ -30,6 +27,5 @@ function reasonOf(error: MemoryServiceError | undefined): string {
   if (status === undefined) return 'No answer';
   if (status !== 429) return `The service cannot answer yet (${status})`;
   if (code !== 'rate_limited') return 'Too many requests (429)';
-  // Of requests or of records that wait; when to try again is said here.
   return capitalized(escapeLine(message.replace(/; try again.*$/, '')));
 }

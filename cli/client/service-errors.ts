@@ -1,12 +1,12 @@
 import type { MemoryServiceError } from '../../sdk/index.ts';
-import { exitCodes, type Failure } from '../errors.ts';
+import { errorCode, exitCodes, type Failure } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { resolveApiKey, resolveBaseUrl } from './connect.ts';
 import { shownProfilePath } from './profile-file.ts';
 
 type Context = { baseUrl?: string; apiKey?: string; project?: string };
 
-type Words = { message: string; hint?: string; exitCode?: number };
+type Words = { message: string; hint?: string | undefined; exitCode?: number };
 
 /** An error of the SDK in the words of the command line. */
 export async function serviceFailure(
@@ -23,7 +23,7 @@ export async function serviceFailure(
   return { code, message, hint, requestId, exitCode, ...(details.length > 0 && { details }) };
 }
 
-/** What is refused before the service itself has seen it, is refused without words. */
+/** What is refused before the service itself has seen it comes without words. */
 export function messageOf({ status, code, message }: MemoryServiceError): string {
   if (code !== 'unexpected_answer') return message;
   if (status === 413) return 'the request is larger than the service reads';
@@ -32,106 +32,60 @@ export function messageOf({ status, code, message }: MemoryServiceError): string
 }
 
 function isKeyRefused({ name, code, status = 0 }: MemoryServiceError): boolean {
+  if (code === 'unexpected_answer' && isProxy(status)) return false;
   // A proxy refuses a key with 403 as well, in words of its own.
-  const isRefusal =
-    name === 'AuthenticationError' || (name === 'PermissionError' && code !== 'forbidden');
-  return isRefusal && !(code === 'unexpected_answer' && isProxy(status));
+  return name === 'AuthenticationError' || (name === 'PermissionError' && code !== 'forbidden');
 }
 
 function wordsOf(error: MemoryServiceError, baseUrl: string): Words {
-  const { name, status = 0, code, details } = error;
+  const { status = 0, code, message } = error;
   const isForeign = code === 'unexpected_answer';
-  if (isForeign && isProxy(status)) return fromProxy(error);
+  if (isForeign && isProxy(status)) {
+    const answer = `A proxy in front of the service answered: ${foundIn(error)}.`;
+    return { message: answer, hint: `Try again in ${retryTime(error) ?? 'a while'}.` };
+  }
   // The 404 of another program may have a code of its own.
   const isOther =
     status === 404 ? code !== 'not_found' : isForeign && (status < 400 || status >= 500);
-  if (isOther) return fromStranger(error, baseUrl);
-  if (name === 'ConnectionError' || name === 'TimeoutError') return unreachable(error, baseUrl);
-  if (name === 'NotFoundError') return notFound(error, baseUrl);
-  if (name === 'PermissionError') return forbidden(error);
-  if (name === 'PreconditionFailedError') return changedSince(error);
-  if (name === 'WaitTimeoutError') return stillProcessing(error);
-  const lines = details.map(({ field, message }) => `  ${field}: ${message}`);
-  // Several invalid fields are easier to read one a line than in one sentence.
-  const message =
-    lines.length < 2 ? messageOf(error) : ['The request is invalid:', ...lines].join('\n');
-  const hint = hintFor(error);
-  return hint === undefined ? { message } : { message, hint };
-}
-
-/** What only something between us and the service answers without the service's words. */
-function isProxy(status: number): boolean {
-  return [429, 502, 503, 504].includes(status);
-}
-
-function fromProxy(error: MemoryServiceError): Words {
-  const message = `A proxy in front of the service answered: ${foundIn(error)}.`;
-  return { message, hint: `Try again in ${retryTime(error) ?? 'a while'}.` };
-}
-
-function fromStranger(error: MemoryServiceError, baseUrl: string): Words {
-  const message = `The server at this address is not the memory service: ${foundIn(error)}.`;
-  return { message, hint: hintAbout(baseUrl) };
-}
-
-function foundIn({ message, status }: MemoryServiceError): string {
-  const [, found = `${status}, ${message}`] = /^not an answer of [^:]*: (.*)$/.exec(message) ?? [];
-  return found;
-}
-
-function retryTime({ retryAfterMs }: MemoryServiceError): string | undefined {
-  return retryAfterMs === undefined ? undefined : `${Math.ceil(retryAfterMs / 1000)} s`;
-}
-
-/** Names the key that was refused; the service only speaks of headers. */
-async function keyRefused(
-  term: Terminal,
-  { status, message }: MemoryServiceError,
-  baseUrl: string,
-  context: Context,
-): Promise<Words> {
-  const key = await resolveApiKey(term, context, baseUrl);
-  const profile = shownProfilePath(term);
-  const places = { flag: '--api-key', environment: 'MEMORY_API_KEY', profile, default: 'use' };
-  const place = places[key?.from ?? 'default'];
-  const exitCode = exitCodes.refused;
-  const hint =
-    withoutV1(baseUrl) ??
-    'Where the server runs: memory keys list, or a new one: memory keys create --save';
-  if (status === undefined) {
-    const words = `The API key in ${place} cannot be sent: it must be visible ASCII.`;
-    return { message: words, hint, exitCode };
+  if (isOther) {
+    const answer = `The server at this address is not the memory service: ${foundIn(error)}.`;
+    return { message: answer, hint: hintAbout(baseUrl) };
   }
-  const why = status === 401 ? ' is unknown, expired or revoked' : `: ${message}`;
-  return { message: `The API key was refused: the key in ${place}${why}.`, hint, exitCode };
+  switch (error.name) {
+    case 'ConnectionError':
+    case 'TimeoutError':
+      return unreachable(error, baseUrl);
+    case 'NotFoundError': {
+      const isRoute = message.startsWith('there is no such route');
+      const hint = isRoute ? hintAbout(baseUrl) : 'Ids are listed by: memory list --user <id>';
+      return { message: `Not found: ${message}.`, hint, exitCode: exitCodes.notFound };
+    }
+    case 'PermissionError': {
+      const hint = 'What the key is, and may do: memory whoami';
+      return { message: `Not allowed: ${message}.`, hint, exitCode: exitCodes.refused };
+    }
+    case 'PreconditionFailedError':
+      return {
+        message: `Nothing was changed: ${message}.`,
+        hint: 'See what it is now: memory get <id>',
+      };
+    case 'WaitTimeoutError': {
+      const id = 'memoryId' in error ? String(error.memoryId) : '<id>';
+      return {
+        message: `${id} is still processing. Nothing is lost; the service continues.`,
+        hint: `Continue waiting: memory wait ${id}`,
+        exitCode: exitCodes.processing,
+      };
+    }
+    default:
+      return { message: withDetails(error), hint: hintFor(error) };
+  }
 }
 
-function notFound({ message }: MemoryServiceError, baseUrl: string): Words {
-  const isRoute = message.startsWith('there is no such route');
-  const hint = isRoute ? hintAbout(baseUrl) : 'Ids are listed by: memory list --user <id>';
-  return { message: `Not found: ${message}.`, hint, exitCode: exitCodes.notFound };
-}
-
-function forbidden({ message }: MemoryServiceError): Words {
-  const hint = 'What the key is, and may do: memory whoami';
-  return { message: `Not allowed: ${message}.`, hint, exitCode: exitCodes.refused };
-}
-
-function changedSince({ message }: MemoryServiceError): Words {
-  return {
-    message: `Nothing was changed: ${message}.`,
-    hint: 'See what it is now: memory get <id>',
-  };
-}
-
-function hintAbout(baseUrl: string): string {
-  return withoutV1(baseUrl) ?? `Is the base URL right? ${baseUrl}`;
-}
-
-/** Below /v1 every path asks for a key, also those that have none, as /v1/health. */
-function withoutV1(baseUrl: string): string | undefined {
-  if (!baseUrl.endsWith('/v1')) return undefined;
-  return `Leave /v1 out of the base URL: ${baseUrl.slice(0, -'/v1'.length)}`;
+/** Several invalid fields are easier to read one a line than in one sentence. */
+function withDetails(error: MemoryServiceError): string {
+  const lines = error.details.map(({ field, message }) => `  ${field}: ${message}`);
+  return lines.length < 2 ? messageOf(error) : ['The request is invalid:', ...lines].join('\n');
 }
 
 function hintFor(error: MemoryServiceError): string | undefined {
@@ -148,34 +102,74 @@ function hintFor(error: MemoryServiceError): string | undefined {
   return name === 'ServerError' ? 'Try again in a while; see the log of the server.' : undefined;
 }
 
-function stillProcessing(error: MemoryServiceError): Words {
-  const id = 'memoryId' in error ? String(error.memoryId) : '<id>';
-  const message = `${id} is still processing. Nothing is lost; the service continues.`;
-  return { message, hint: `Continue waiting: memory wait ${id}`, exitCode: exitCodes.processing };
+/** Statuses that only a proxy answers without the words of the service. */
+function isProxy(status: number): boolean {
+  return [429, 502, 503, 504].includes(status);
+}
+
+function foundIn({ message, status }: MemoryServiceError): string {
+  const [, found = `${status}, ${message}`] = /^not an answer of [^:]*: (.*)$/.exec(message) ?? [];
+  return found;
+}
+
+function retryTime({ retryAfterMs }: MemoryServiceError): string | undefined {
+  return retryAfterMs === undefined ? undefined : `${Math.ceil(retryAfterMs / 1000)} s`;
+}
+
+/** Says where the refused key came from; the service only knows the header. */
+async function keyRefused(
+  term: Terminal,
+  { status, message }: MemoryServiceError,
+  baseUrl: string,
+  context: Context,
+): Promise<Words> {
+  const key = await resolveApiKey(term, context, baseUrl);
+  const profile = shownProfilePath(term);
+  const places = { flag: '--api-key', environment: 'MEMORY_API_KEY', profile, default: 'use' };
+  const place = places[key?.from ?? 'default'];
+  const why = status === 401 ? ' is unknown, expired or revoked' : `: ${message}`;
+  return {
+    message:
+      status === undefined
+        ? `The API key in ${place} cannot be sent: it must be visible ASCII.`
+        : `The API key was refused: the key in ${place}${why}.`,
+    hint:
+      withoutV1(baseUrl) ??
+      'Where the server runs: memory keys list, or a new one: memory keys create --save',
+    exitCode: exitCodes.refused,
+  };
+}
+
+function hintAbout(baseUrl: string): string {
+  return withoutV1(baseUrl) ?? `Is the base URL right? ${baseUrl}`;
+}
+
+/** Below /v1 every path asks for a key, also those that have none, as /v1/health. */
+function withoutV1(baseUrl: string): string | undefined {
+  if (!baseUrl.endsWith('/v1')) return undefined;
+  return `Leave /v1 out of the base URL: ${baseUrl.slice(0, -'/v1'.length)}`;
 }
 
 function unreachable(error: MemoryServiceError, baseUrl: string): Words {
   const exitCode = exitCodes.unreachable;
-  if (baseUrl.startsWith('https:') && /EPROTO|WRONG_VERSION/.test(causeCode(error))) {
+  const code = errorCode(error.cause);
+  if (baseUrl.startsWith('https:') && /EPROTO|WRONG_VERSION/.test(code)) {
     const message = `Cannot reach ${baseUrl} (no TLS on that port).`;
     const plain = baseUrl.replace('https:', 'http:');
     return { message, hint: `If the port has no TLS, use http:// instead: ${plain}`, exitCode };
   }
   const isLocal = /^https?:\/\/(127\.|localhost\b|\[::1\])/.test(baseUrl);
-  const message = `Cannot reach ${baseUrl} (${whyUnreachable(error)}).`;
-  const hint = isLocal
-    ? 'Is the server running? Try: memory serve'
-    : 'Check the address: memory profile show';
-  return { message, hint, exitCode };
+  return {
+    message: `Cannot reach ${baseUrl} (${whyUnreachable(error, code)}).`,
+    hint: isLocal
+      ? 'Is the server running? Try: memory serve'
+      : 'Check the address: memory profile show',
+    exitCode,
+  };
 }
 
-function causeCode({ cause }: MemoryServiceError): string {
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-}
-
-function whyUnreachable(error: MemoryServiceError): string {
-  if (error.name === 'TimeoutError') return 'no answer in time';
-  const code = causeCode(error);
+function whyUnreachable({ name, message }: MemoryServiceError, code: string): string {
+  if (name === 'TimeoutError') return 'no answer in time';
   if (/refused/i.test(code)) return 'connection refused';
-  return /notfound|dns/i.test(code) ? 'no such host' : error.message;
+  return /notfound|dns/i.test(code) ? 'no such host' : message;
 }

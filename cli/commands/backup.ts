@@ -60,7 +60,7 @@ async function copyToStdout(term: Terminal, file: string): Promise<void> {
     if (!(error instanceof OutputClosed)) throw error;
     // Unlike a list that `head` cuts, half a backup is worth nothing.
     const message = 'The reader of stdout ended early: the backup is not complete.';
-    throw new CliError({ code: 'output_closed', message });
+    throw new CliError('output_closed', message);
   }
 }
 

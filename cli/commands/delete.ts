@@ -3,14 +3,7 @@ import { connect } from '../client/connect.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
 import { ExitWith, exitCodes, usageError } from '../errors.ts';
-import {
-  idempotencyKeyOption,
-  ifVersionOption,
-  needUser,
-  parseId,
-  userOptionFor,
-  writeOptions,
-} from '../options.ts';
+import * as shared from '../options.ts';
 import { printJson } from '../terminal/output.ts';
 import { confirm } from '../terminal/prompt.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
@@ -19,13 +12,13 @@ import { escapeControls, memoriesOf, quoted } from '../terminal/text.ts';
 export function addDelete(program: Parent, term: Terminal): void {
   const command = program
     .command('delete')
-    .argument('[id]', 'of the memory', parseId)
+    .argument('[id]', 'of the memory', shared.parseId)
     .usage('<id> | --user <id> [options]')
     .description('Delete a memory permanently, or everything of a user.')
-    .addOption(userOptionFor('everything of this user'))
+    .addOption(shared.userOptionFor('everything of this user'))
     .option('-y, --yes', 'do not ask; needed where stdin is not a terminal')
-    .addOption(ifVersionOption)
-    .addOption(idempotencyKeyOption);
+    .addOption(shared.ifVersionOption)
+    .addOption(shared.idempotencyKeyOption);
   command.action(async (id) => {
     const options = command.optsWithGlobals();
     if (id === undefined) return deleteAll(term, options);
@@ -33,7 +26,7 @@ export function addDelete(program: Parent, term: Terminal): void {
       throw usageError('Give an id, or --user for everything of a user, not both.');
     }
     const client = await connect(term, options);
-    await client.delete(id, writeOptions(term, options));
+    await client.delete(id, shared.writeOptions(term, options));
     if (options.json) await printJson(term, { memoryId: id, deleted: true });
     else await note(term, `Deleted ${id}.`);
   });
@@ -57,10 +50,10 @@ async function deleteAll(term: Terminal, options: Options): Promise<void> {
   if (options.ifVersion !== undefined) {
     throw usageError('--if-version is that of one memory: give its id, not --user.');
   }
-  const userId = needUser(options.user);
+  const userId = shared.needUser(options.user);
   const client: MemoryClient = await connect(term, options);
   if (!options.yes) await askFirst(term, userId);
-  const answer = await client.deleteAll({ userId }, writeOptions(term, options));
+  const answer = await client.deleteAll({ userId }, shared.writeOptions(term, options));
   if (options.json) return printJson(term, answer);
   const { deleted } = answer;
   await note(term, `Deleted ${memoriesOf(deleted)} of ${userId}.`);

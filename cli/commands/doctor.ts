@@ -10,11 +10,7 @@ const columnsAt = (term: Terminal): Column<Finding>[] => [
   { title: 'CHECK', value: ({ name }) => name },
   { title: 'STATE', value: ({ level }) => level },
   { title: 'FOUND', value: ({ found }) => found },
-  {
-    title: 'WHAT TO DO',
-    value: ({ advice }) => asCalled(term, advice ?? ''),
-    hiddenWhen: ({ advice }) => advice === undefined,
-  },
+  { title: 'WHAT TO DO', value: ({ advice = '' }) => asCalled(term, advice), usual: '' },
 ];
 
 export function addDoctor(program: Parent, term: Terminal): void {

@@ -38,7 +38,7 @@ export function addExport(program: Parent, term: Terminal): void {
 const writtenAtOnce = 64 * 1024;
 
 /** What came before an error is printed, too. */
-async function printLines(term: Terminal, values: AsyncIterable<unknown>) {
+async function printLines(term: Terminal, values: AsyncIterable<object>) {
   let [count, lines] = [0, ''];
   const write = async () => {
     const text = lines;

@@ -1,13 +1,7 @@
 import { connect } from '../client/connect.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
-import {
-  errorsOutOption,
-  idempotencyKeysOption,
-  refuseToOverwrite,
-  timeoutOption,
-  waitOption,
-} from '../options.ts';
+import * as shared from '../options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function addIngestBatch(group: Parent, term: Terminal): void {
@@ -16,14 +10,14 @@ export function addIngestBatch(group: Parent, term: Terminal): void {
     .argument('<file>', 'JSON lines; - for stdin')
     .description('Ingest a JSONL file of any size: one record of any type on each line.')
     .option('--dry-run', 'check every line, send nothing')
-    .addOption(errorsOutOption)
-    .addOption(idempotencyKeysOption)
-    .addOption(waitOption)
-    .addOption(timeoutOption)
+    .addOption(shared.errorsOutOption)
+    .addOption(shared.idempotencyKeysOption)
+    .addOption(shared.waitOption)
+    .addOption(shared.timeoutOption)
     .addHelpText('after', help);
   command.action(async (file) => {
     const options = command.optsWithGlobals();
-    refuseToOverwrite(file, options.errorsOut);
+    shared.refuseToOverwrite(file, options.errorsOut);
     const { openInput } = await import('../bulk/input.ts');
     const { dryRun, runBatch } = await import('../bulk/batch.ts');
     if (options.dryRun) return dryRun(term, await openInput(term, file, 'records'), options);

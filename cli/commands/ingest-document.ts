@@ -1,15 +1,6 @@
 import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
-import {
-  externalIdOption,
-  idempotencyKeysOption,
-  metadataOption,
-  parseWhole,
-  sourceOption,
-  timeoutOption,
-  userOption,
-  waitOption,
-} from '../options.ts';
+import * as shared from '../options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function addIngestDocument(group: Parent, term: Terminal): void {
@@ -18,18 +9,18 @@ export function addIngestDocument(group: Parent, term: Terminal): void {
     .argument('<file...>', 'files, folders and patterns; - for stdin')
     .usage('--user <id> [options] <file...>')
     .description('Ingest text, Markdown and HTML: files, folders and patterns.')
-    .addOption(userOption)
+    .addOption(shared.userOption)
     .option('--title <text>', 'its title; else what the page or the Markdown calls itself')
     .option('--mime-type <type>', 'as text/markdown; else by the name of the file')
     .option('--source-url <url>', 'where it was found')
-    .option('--page-count <number>', 'how many pages it had', parseWhole)
-    .addOption(sourceOption)
-    .addOption(externalIdOption)
-    .addOption(metadataOption)
+    .option('--page-count <number>', 'how many pages it had', shared.parseWhole)
+    .addOption(shared.sourceOption)
+    .addOption(shared.externalIdOption)
+    .addOption(shared.metadataOption)
     .option('--dry-run', 'read and check every file, send nothing')
-    .addOption(idempotencyKeysOption)
-    .addOption(waitOption)
-    .addOption(timeoutOption)
+    .addOption(shared.idempotencyKeysOption)
+    .addOption(shared.waitOption)
+    .addOption(shared.timeoutOption)
     .addHelpText('after', help);
   command.action(async (files) => {
     const { ingestDocuments } = await import('../bulk/documents.ts');

@@ -12,7 +12,9 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 const { definedOnly } = shared;
 
-type Kind<Fields> = {
+type Fields = Record<string, unknown>;
+
+type Kind = {
   name: string;
   description: string;
   options: AnyOption[];
@@ -26,26 +28,21 @@ type Kind<Fields> = {
   examples: string[];
 };
 
-type Support = { subject?: string; comment?: string[]; [name: string]: unknown };
-
-// A file holds any JSON; the service says what is wrong with it.
-const support: Kind<Support> = {
+// A file holds any JSON, and the service validates it: hence the assertions below.
+const support: Kind = {
   name: 'support',
   description: 'Ingest a support ticket: from a file, or from options.',
   options: [
     new Option('--subject <text>', 'what the ticket is about'),
-    repeated('--comment <author: text>', 'in their order; may be repeated'),
+    shared.option('--comment <author: text>', 'in their order; may be repeated', addTurn('author')),
     new Option('--description <text>', 'the ticket as it was opened'),
     new Option('--status <status>', 'as open or solved'),
     new Option('--priority <priority>', 'as low or urgent'),
   ],
   shape: '{ subject, comments }',
   needs: '--user, --subject and --comment',
-  dataOf({ subject, comment = [], ...rest }) {
-    if (subject === undefined) return undefined;
-    const comments = comment.map((text) => splitAuthor(text, '--comment', 'author'));
-    return { subject, comments, ...definedOnly(rest) };
-  },
+  dataOf: ({ comment: comments = [], ...rest }) =>
+    rest.subject === undefined ? undefined : { comments, ...definedOnly(rest) },
   endpoint: {
     type: 'ticket',
     send: (client, record, options) => client.ingest.support(record as SupportRequest, options),
@@ -57,29 +54,20 @@ const support: Kind<Support> = {
   ],
 };
 
-type Chat = {
-  message?: string[];
-  participant?: string[];
-  tag?: string[];
-  [name: string]: unknown;
-};
-
-const chat: Kind<Chat> = {
+const chat: Kind = {
   name: 'chat',
   description: 'Ingest a conversation: from a file, or from options.',
   options: [
-    repeated('--message <role: text>', 'in their order; may be repeated'),
+    shared.option('--message <role: text>', 'in their order; may be repeated', addTurn('role')),
     new Option('--title <text>', 'what it is about'),
     new Option('--summary <text>', 'what came of it'),
-    repeated('--participant <name>', 'may be repeated'),
-    repeated('--tag <tag>', 'may be repeated'),
+    shared.option('--participant <name>', 'may be repeated', shared.collect),
+    shared.option('--tag <tag>', 'may be repeated', shared.collect),
   ],
   shape: '{ messages }',
   needs: '--user and --message',
-  dataOf({ message, participant: participants, tag: tags, ...rest }) {
-    const messages = message?.map((text) => splitAuthor(text, '--message', 'role'));
-    return messages && { messages, ...definedOnly({ ...rest, participants, tags }) };
-  },
+  dataOf: ({ message: messages, participant: participants, tag: tags, ...rest }) =>
+    messages === undefined ? undefined : definedOnly({ messages, ...rest, participants, tags }),
   endpoint: {
     type: 'conversation',
     send: (client, record, options) => client.ingest.chat(record as ChatRequest, options),
@@ -118,7 +106,7 @@ export function addIngestRecord(group: Parent, term: Terminal): void {
 
 type About = { user?: string; source?: string; externalId?: string; metadata?: Metadata };
 
-function addKind<Fields>(group: Parent, term: Terminal, kind: Kind<Fields>): void {
+function addKind(group: Parent, term: Terminal, kind: Kind): void {
   const { name, description, options, shape, needs, endpoint, examples } = kind;
   const command: AnyCommand = group
     .command(name)
@@ -132,33 +120,29 @@ function addKind<Fields>(group: Parent, term: Terminal, kind: Kind<Fields>): voi
     const [file] = command.args;
     const all = optionsOf(command);
     const { user, source, externalId, metadata } = all;
-    const fields = valuesOf(command, options);
+    const values: Fields = command.opts();
+    const fields = Object.fromEntries(
+      options.map((one) => [one.attributeName(), values[one.attributeName()]]),
+    );
     if (file !== undefined) {
       shared.refuseBoth({ user, ...fields, source, externalId, metadata });
       const { ingestFile } = await import('../bulk/ingest-file.ts');
       return ingestFile(term, file, all, endpoint);
     }
-    const data = user === undefined ? undefined : kind.dataOf(fields as Fields);
+    const data = user === undefined ? undefined : kind.dataOf(fields);
     if (data === undefined) throw usageError(`Give a file, or ${needs}.`);
-    const record = { ...definedOnly({ source, externalId, metadata }), data };
-    const request = { userId: shared.needUser(user), ...record };
+    const userId = shared.needUser(user);
+    const record = { userId, ...definedOnly({ source, externalId, metadata }), data };
     const client = await connect(term, all);
-    const accepted = await endpoint.send(client, request, shared.writeOptions(term, all));
+    const accepted = await endpoint.send(client, record, shared.writeOptions(term, all));
     await reportIngest(term, client, accepted, all);
   });
   addExamples(command, examples);
 }
 
-/** What commander has read by the options above. */
+/** What commander has read by the options of these commands. */
 function optionsOf(command: AnyCommand): FileOptions & About {
   return command.optsWithGlobals() as FileOptions & About;
-}
-
-function valuesOf(command: AnyCommand, options: AnyOption[]): Record<string, unknown> {
-  const values = command.opts();
-  return Object.fromEntries(
-    options.map((one) => [one.attributeName(), values[one.attributeName()]]),
-  );
 }
 
 const fileArgument = 'one record as JSON, or many as JSON lines; - for stdin';
@@ -168,22 +152,23 @@ function addFileOptions(command: AnyCommand, record: string): void {
   for (const option of [idempotencyKeysOption, errorsOutOption, waitOption, timeoutOption]) {
     command.addOption(option);
   }
-  const help =
-    '\nA file holds one record, or several: one on each line. With - for the file it' +
-    `\nis read from stdin.\nRecord: ${record}`;
+  const help = `
+A file holds one record, or several: one on each line. With - for the file it
+is read from stdin.
+Record: ${record}`;
   command.addHelpText('after', help);
 }
 
-function repeated(flags: string, description: string): AnyOption {
-  return new Option(flags, description).argParser(shared.collect);
-}
+type Turn = { content: string } & ({ author: string } | { role: string });
 
-/** Splits `user: Where is it?` into author and content. */
-function splitAuthor(text: string, option: string, name: 'author' | 'role') {
-  const [, author, content] = /^\s*([^:]*[^:\s])\s*:\s*(.+)$/s.exec(text) ?? [];
-  if (author !== undefined && content !== undefined) return { [name]: author, content };
-  throw usageError(
-    `${option} "${text}" names no author.`,
-    `Write it as: ${option} "user: Where is it?"`,
-  );
+/** Collects texts as `user: Where is it?`, split into who says it and what is said. */
+function addTurn(name: 'author' | 'role') {
+  const option = name === 'author' ? '--comment' : '--message';
+  return (text: string, previous: Turn[] | undefined): Turn[] => {
+    const [, who = '', content = ''] = /^\s*([^:]*[^:\s])\s*:\s*(.+)$/s.exec(text) ?? [];
+    const turn = name === 'author' ? { author: who, content } : { role: who, content };
+    if (content !== '') return [...(previous ?? []), turn];
+    const hint = `Write it as: ${option} "user: Where is it?"`;
+    throw usageError(`${option} "${text}" names no author.`, hint);
+  };
 }

@@ -1,12 +1,5 @@
 import { defaultBaseUrl, resolveBaseUrl } from '../client/connect.ts';
-import {
-  defaultProject,
-  type Entry,
-  readProject,
-  serviceName,
-  storeOwnKey,
-  useProject,
-} from '../client/profile.ts';
+import * as profile from '../client/profile.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { GlobalOptions, Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withAdmin } from '../database.ts';
@@ -15,6 +8,8 @@ import { expiresOption, needUser, userOptionFor } from '../options.ts';
 import { printResult, resilientOutput } from '../terminal/output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
+
+const { defaultProject } = profile;
 
 export function addCreate(group: Parent, term: Terminal): void {
   const command = group
@@ -33,12 +28,27 @@ export function addCreate(group: Parent, term: Terminal): void {
     );
   command.action(async () => {
     const options = command.optsWithGlobals();
+    const { name, project = defaultProject, user, readOnly = false, database, json } = options;
     const service = options.save ? await serviceOf(term, options) : null;
-    const { key, out, revoke } = await createKey(term, options);
-    const { project = defaultProject, json } = options;
-    if (service !== null) await save(term, { service, project, apiKey: key });
-    else if (out.hasFailed()) await hint(term, revoke);
-    else if (!json) await hint(term, howToUse);
+    const expiresAt = options.expires === undefined ? null : term.now() + options.expires;
+    const userId = user === undefined ? null : needUser(user);
+    const create = { name, project, userId, readOnly, expiresAt };
+    const { made, isNewProject } = await createKey(term, database, create);
+    const expiry = expiresAt === null ? null : new Date(expiresAt).toISOString();
+    const out = resilientOutput(term);
+    await printResult(out.term, json, { ...made, userId, readOnly, expiresAt: expiry }, made.key);
+    if (!json || out.hasFailed()) {
+      const of = `${isNewProject ? 'a new project' : 'project'} ${project}`;
+      const kind =
+        (readOnly ? ', read-only' : '') + (userId === null ? '' : `, bound to ${userId}`);
+      const until = expiry === null ? 'It does not expire.' : `It expires on ${expiry}.`;
+      await note(term, `Key ${made.id} of ${of}${kind}. ${until}`);
+    }
+    if (service !== null) await save(term, { service, project, apiKey: made.key });
+    else if (out.hasFailed()) {
+      const revoke = `memory keys revoke ${made.id}${database ? ` --database ${quoted(database)}` : ''}`;
+      await hint(term, `It could not be printed. As it is shown only once: ${revoke}`);
+    } else if (!json) await hint(term, howToUse);
     out.end();
   });
   addExamples(command, [
@@ -48,69 +58,49 @@ export function addCreate(group: Parent, term: Terminal): void {
   ]);
 }
 
-type Options = GlobalOptions & {
-  name: string;
-  readOnly?: true | undefined;
-  user?: string | undefined;
-  expires?: number | undefined;
-  database?: string | undefined;
-};
-
 const howToUse =
   'It is shown only this once. To use it: export MEMORY_API_KEY=<key>; to store it: --save';
 
-/** Makes and prints the key; what comes after depends on whether that could be printed. */
-async function createKey(term: Terminal, options: Options) {
-  const { json, name, project = defaultProject, expires, database } = options;
-  const expiresAt = expires === undefined ? null : term.now() + expires;
-  const userId = options.user === undefined ? null : needUser(options.user);
-  const readOnly = options.readOnly ?? false;
-  const create = { name, project, userId, readOnly, expiresAt };
-  const { made, projects } = await withAdmin(
+type NewKey = {
+  name: string;
+  project: string;
+  userId: string | null;
+  readOnly: boolean;
+  expiresAt: number | null;
+};
+
+function createKey(term: Terminal, database: string | undefined, key: NewKey) {
+  return withAdmin(
     term,
     database,
     async (admin, isNew) => {
       if (isNew) {
         await note(term, `Made a new database at ${shownDatabase(databaseUrlOf(term, database))}.`);
       }
-      // A server makes the project `default`, with a key or without.
       const known = (await admin.listKeys()).map((one) => one.project);
-      return { projects: [defaultProject, ...known], made: await admin.createKey(create) };
+      // A server makes the project `default`, with a key or without.
+      const isNewProject = ![defaultProject, ...known].includes(key.project);
+      return { isNewProject, made: await admin.createKey(key) };
     },
     { make: true },
   );
-  const expiry = expiresAt === null ? null : new Date(expiresAt).toISOString();
-  const out = resilientOutput(term);
-  await printResult(out.term, json, { ...made, userId, readOnly, expiresAt: expiry }, made.key);
-  const of = `${projects.includes(project) ? 'project' : 'a new project'} ${project}`;
-  const until = expiry === null ? 'It does not expire.' : `It expires on ${expiry}.`;
-  if (!json || out.hasFailed())
-    await note(term, `Key ${made.id} of ${of}${kindOf(create)}. ${until}`);
-  const flag = database === undefined ? '' : ` --database ${quoted(database)}`;
-  const revoke = `It could not be printed. As it is shown only once: memory keys revoke ${made.id}${flag}`;
-  return { key: made.key, out, revoke };
-}
-
-/** What the key may not do, in words. */
-function kindOf({ userId, readOnly }: { userId: string | null; readOnly: boolean }): string {
-  return (readOnly ? ', read-only' : '') + (userId === null ? '' : `, bound to ${userId}`);
 }
 
 /** The profile may be about a service elsewhere, whose key must not be lost to one made here. */
 async function serviceOf(term: Terminal, options: GlobalOptions): Promise<string> {
   const { value, from } = await resolveBaseUrl(term, options);
-  if (from !== 'profile') return serviceName(value);
+  if (from !== 'profile') return profile.serviceName(value);
   throw usageError(
     `Which service is the key for? The profile uses ${value}.`,
     `Name it: memory keys create --save --base-url ${value}, or ${defaultBaseUrl}`,
   );
 }
 
-async function save(term: Terminal, entry: Entry): Promise<void> {
+async function save(term: Terminal, entry: profile.Entry): Promise<void> {
   const { service, project } = entry;
-  const before = await readProject(term, service);
-  const stored = await storeOwnKey(term, entry);
-  await useProject(term, service, project);
+  const before = await profile.readProject(term, service);
+  const stored = await profile.storeOwnKey(term, entry);
+  await profile.useProject(term, service, project);
   for (const line of stored) await note(term, line);
   if (before !== project) {
     const back = `memory profile use ${service} --project ${before}`;

@@ -6,6 +6,8 @@ import { parseId } from '../options.ts';
 import { printJson } from '../terminal/output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 
+const listHint = 'Ids are listed by: memory keys list';
+
 export function addRevoke(group: Parent, term: Terminal): void {
   const command = group
     .command('revoke')
@@ -15,30 +17,19 @@ export function addRevoke(group: Parent, term: Terminal): void {
   command.action(async (id) => {
     const { json, database } = command.optsWithGlobals();
     // Not repeated: what is on the screen ends up in logs.
-    if (id.startsWith('mk_')) {
-      throw usageError('That is a key, not its id (key_…).', 'Ids are listed by: memory keys list');
-    }
+    if (id.startsWith('mk_')) throw usageError('That is a key, not its id (key_…).', listHint);
     const before = await withAdmin(term, database, async (admin) => {
       const key = (await admin.listKeys()).find((key) => key.id === id);
       await admin.revokeKey(id);
       return key;
     });
-    if (before === undefined) throw noKey(id);
+    if (before === undefined) {
+      throw new CliError('not_found', `There is no key ${id}.`, listHint, exitCodes.notFound);
+    }
+    const { revokedAt } = before;
     if (json) await printJson(term, { id, revoked: true });
-    else await note(term, before.revokedAt === null ? `Revoked ${id}.` : revokedBefore(before));
+    else if (revokedAt === null) await note(term, `Revoked ${id}.`);
+    else await note(term, `${id} is already revoked, since ${new Date(revokedAt).toISOString()}.`);
   });
   addExamples(command, ['memory keys revoke key_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
-}
-
-function revokedBefore({ id, revokedAt }: { id: string; revokedAt: number | null }): string {
-  return `${id} is already revoked, since ${new Date(revokedAt ?? 0).toISOString()}.`;
-}
-
-function noKey(id: string): CliError {
-  return new CliError({
-    code: 'not_found',
-    message: `There is no key ${id}.`,
-    hint: 'Ids are listed by: memory keys list',
-    exitCode: exitCodes.notFound,
-  });
 }

@@ -35,7 +35,7 @@ function addList(group: Parent, term: Terminal): void {
       revokedAt: iso(key.revokedAt),
     }));
     if (json) return printJson(term, { items: rows });
-    await printTable(term, columnsAt(term), rows);
+    await printTable(term, columnsAt(term.now()), rows);
     if (rows.length === 0) await hint(term, 'No keys yet. Make one: memory keys create');
   });
   addExamples(command, ['memory keys list']);
@@ -55,64 +55,25 @@ type KeyRow = {
   revokedAt: string | null;
 };
 
-const projectWidth = 16;
+const nameWidth = 16;
 
-function columnsAt(term: Terminal): Column<KeyRow>[] {
-  const now = term.now();
-  const ago = (time: string | null) => (time === null ? '' : age(time, now));
+function columnsAt(now: number): Column<KeyRow>[] {
+  const ago = (time: string) => (time === '' ? '' : age(time, now));
+  const short = (name: string) => cut(name, nameWidth);
+  const expiry = (time: string) =>
+    time && Date.parse(time) <= now ? 'expired' : time.slice(0, 10);
   return [
     { title: 'ID', value: ({ id }) => id },
-    {
-      title: 'PROJECT',
-      value: ({ project }) => project,
-      shown: ({ project }) => cut(project, projectWidth),
-      hiddenWhen: ({ project }) => project === 'default',
-    },
+    { title: 'PROJECT', value: ({ project }) => project, shown: short, usual: 'default' },
     { title: 'KEY', value: ({ prefix, lastFour }) => `${prefix}…${lastFour}`, dropped: 3 },
-    {
-      title: 'AGE',
-      value: ({ createdAt }) => createdAt,
-      shown: ({ createdAt }) => ago(createdAt),
-      dropped: 1,
-    },
-    {
-      title: 'USED',
-      value: ({ lastUsedAt }) => lastUsedAt ?? '',
-      shown: ({ lastUsedAt }) => ago(lastUsedAt),
-      dropped: 2,
-    },
-    {
-      title: 'EXPIRES',
-      value: ({ expiresAt }) => expiresAt ?? '',
-      shown: ({ expiresAt }) => expiry(expiresAt, now),
-      hiddenWhen: ({ expiresAt }) => expiresAt === null,
-      dropped: 4,
-    },
-    {
-      title: 'REVOKED',
-      value: ({ revokedAt }) => revokedAt ?? '',
-      shown: ({ revokedAt }) => ago(revokedAt),
-      hiddenWhen: ({ revokedAt }) => revokedAt === null,
-    },
-    {
-      title: 'USER',
-      value: ({ userId }) => userId ?? '',
-      shown: ({ userId }) => cut(userId ?? '', projectWidth),
-      hiddenWhen: ({ userId }) => userId === null,
-    },
-    {
-      title: 'WRITES',
-      value: ({ readOnly }) => (readOnly ? 'no' : 'yes'),
-      hiddenWhen: ({ readOnly }) => !readOnly,
-      dropped: 5,
-    },
+    { title: 'AGE', value: ({ createdAt }) => createdAt, shown: ago, dropped: 1 },
+    { title: 'USED', value: ({ lastUsedAt }) => lastUsedAt ?? '', shown: ago, dropped: 2 },
+    { title: 'EXPIRES', value: (key) => key.expiresAt ?? '', shown: expiry, usual: '', dropped: 4 },
+    { title: 'REVOKED', value: ({ revokedAt }) => revokedAt ?? '', shown: ago, usual: '' },
+    { title: 'USER', value: ({ userId }) => userId ?? '', shown: short, usual: '' },
+    { title: 'WRITES', value: (key) => (key.readOnly ? 'no' : 'yes'), usual: 'yes', dropped: 5 },
     { title: 'NAME', value: ({ name }) => name, cut: true },
   ];
-}
-
-function expiry(at: string | null, now: number): string {
-  if (at === null) return '';
-  return Date.parse(at) <= now ? 'expired' : at.slice(0, 10);
 }
 
 function iso(time: number | null): string | null {

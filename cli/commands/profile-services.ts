@@ -34,15 +34,9 @@ export function addSet(group: Parent, term: Terminal): void {
     const { json, apiKey: flag, project = defaultProject } = command.optsWithGlobals();
     const service = profile.serviceName(parseBaseUrl(address, '<base-url>'));
     const apiKey = await readKey(term, stdin, flag);
-    const [stored = '', ...replaced] = await profile.storeOwnKey(term, {
-      service,
-      project,
-      apiKey,
-    });
-    for (const line of json ? replaced : [stored, ...replaced]) await note(term, line);
-    if (json) {
-      return printJson(term, { baseUrl: service, project, apiKey: endsOfKey(apiKey) });
-    }
+    const said = await profile.storeOwnKey(term, { service, project, apiKey });
+    for (const line of json ? said.slice(1) : said) await note(term, line);
+    if (json) return printJson(term, { baseUrl: service, project, apiKey: endsOfKey(apiKey) });
     const isOther = (await profile.readProject(term, service)) !== project;
     const { value: used } = await resolveBaseUrl(term, {});
     if (!isOther && profile.serviceName(used) === service) return;
@@ -69,10 +63,8 @@ export function addUse(group: Parent, term: Terminal): void {
     const project = await profile.readProject(term, service);
     if (json) return printJson(term, { baseUrl: service, project });
     const isNamed = project !== defaultProject;
-    await note(
-      term,
-      `Commands use ${service}${isNamed ? `, project ${project},` : ''} from now on.`,
-    );
+    const named = isNamed ? `${service}, project ${project},` : service;
+    await note(term, `Commands use ${named} from now on.`);
     if (term.env.MEMORY_BASE_URL) await note(term, 'But MEMORY_BASE_URL is set and wins over it.');
     if ((await resolveApiKey(term, {}, service)) !== undefined) return;
     const set = `memory profile set ${service} -${isNamed ? ` --project ${project}` : ''}`;
@@ -90,7 +82,11 @@ export function addRemove(group: Parent, term: Terminal): void {
     const { json, project } = command.optsWithGlobals();
     const service = await knownService(term, address);
     const named = project === undefined ? service : `${service}, project ${project}`;
-    if (!(await profile.removeService(term, service, project))) throw unknown(named);
+    if (!(await profile.removeService(term, service, project))) {
+      const message = `The profile does not know ${named}.`;
+      const those = 'Those it knows: memory profile list';
+      throw new CliError('not_found', message, those, exitCodes.notFound);
+    }
     if (!json) return note(term, `Removed ${named}.`);
     await printJson(term, { baseUrl: service, ...definedOnly({ project }), removed: true });
   });
@@ -134,12 +130,8 @@ async function servicesOf(term: Terminal, options: GlobalOptions): Promise<Servi
 
 const columns: Column<Service>[] = [
   { title: 'BASE URL', value: ({ baseUrl }) => baseUrl },
-  {
-    title: 'PROJECT',
-    value: ({ project }) => project,
-    hiddenWhen: ({ project }) => project === defaultProject,
-  },
-  { title: 'KEY', value: ({ apiKey }) => apiKey ?? '', shown: ({ apiKey }) => apiKey ?? 'none' },
+  { title: 'PROJECT', value: ({ project }) => project, usual: defaultProject },
+  { title: 'KEY', value: ({ apiKey }) => apiKey ?? '', shown: (key) => key || 'none' },
   { title: 'USED', value: ({ used }) => (used ? 'used' : '') },
 ];
 
@@ -170,13 +162,4 @@ async function readKey(term: Terminal, stdin: string | undefined, flag: string |
   if (apiKey === '') throw usageError('There is no key: set MEMORY_API_KEY, or give - for stdin.');
   if (keyPattern.test(apiKey)) return apiKey;
   throw usageError('That is not a key: it must be 16 to 256 visible ASCII characters.');
-}
-
-function unknown(service: string): CliError {
-  return new CliError({
-    code: 'not_found',
-    message: `The profile does not know ${service}.`,
-    hint: 'Those it knows: memory profile list',
-    exitCode: exitCodes.notFound,
-  });
 }

@@ -68,6 +68,6 @@ async function settingsOf(
 
 const columns: Column<Setting & { name: string }>[] = [
   { title: 'SETTING', value: ({ name }) => name },
-  { title: 'VALUE', value: ({ value }) => value ?? '', shown: ({ value }) => value ?? 'none' },
+  { title: 'VALUE', value: ({ value }) => value ?? '', shown: (value) => value || 'none' },
   { title: 'FROM', value: ({ from }) => from ?? '' },
 ];

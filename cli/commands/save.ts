@@ -3,19 +3,7 @@ import { rejectDeletedReplay } from '../client/deleted-replay.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
-import {
-  definedOnly,
-  expiryOption,
-  idempotencyKeyOption,
-  metadataOption,
-  nameOption,
-  needUser,
-  occurredOption,
-  sourceOption,
-  timesOf,
-  userOption,
-  writeOptions,
-} from '../options.ts';
+import * as shared from '../options.ts';
 import { textArgument } from '../terminal/input.ts';
 import { printResult, resilientOutput } from '../terminal/output.ts';
 import { hint, type Terminal } from '../terminal/terminal.ts';
@@ -26,23 +14,23 @@ export function addSave(program: Parent, term: Terminal): void {
     .argument('<text>', 'what to remember, or - for stdin')
     .usage('--user <id> [options] <text>')
     .description('Save a text as a memory. Prints its id.')
-    .addOption(userOption)
-    .addOption(metadataOption)
-    .addOption(sourceOption)
-    .addOption(nameOption)
-    .addOption(occurredOption)
-    .addOption(expiryOption)
-    .addOption(idempotencyKeyOption);
+    .addOption(shared.userOption)
+    .addOption(shared.metadataOption)
+    .addOption(shared.sourceOption)
+    .addOption(shared.nameOption)
+    .addOption(shared.occurredOption)
+    .addOption(shared.expiryOption)
+    .addOption(shared.idempotencyKeyOption);
   command.action(async (text) => {
     const options = command.optsWithGlobals();
-    const userId = needUser(options.user);
+    const userId = shared.needUser(options.user);
     const client = await connect(term, options);
     const content = await textArgument(term, text);
     if (content === '') throw usageError('The text is empty: there is nothing to save.');
     const { metadata, source, externalId } = options;
-    const fields = definedOnly({ metadata, source, externalId });
-    const request = { userId, content, ...fields, ...timesOf(term, options) };
-    const saved = await client.save(request, writeOptions(term, options));
+    const fields = shared.definedOnly({ metadata, source, externalId });
+    const request = { userId, content, ...fields, ...shared.timesOf(term, options) };
+    const saved = await client.save(request, shared.writeOptions(term, options));
     rejectDeletedReplay(saved, 'saved');
     const out = resilientOutput(term);
     await printResult(out.term, options.json, saved, saved.id);

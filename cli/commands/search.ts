@@ -3,15 +3,7 @@ import { connect } from '../client/connect.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
-import {
-  externalIdFilter,
-  filtersOf,
-  fromFilter,
-  metadataFilter,
-  sourceFilter,
-  toFilter,
-  typeFilter,
-} from '../filters.ts';
+import * as filters from '../filters.ts';
 import { definedOnly, needUser, parseLimit, userOption } from '../options.ts';
 import { textArgument } from '../terminal/input.ts';
 import { type Column, printJson, printTable } from '../terminal/output.ts';
@@ -26,12 +18,12 @@ export function addSearch(program: Parent, term: Terminal): void {
     .description('Find memories of a user by what they say, the best first.')
     .addOption(userOption)
     .option('-n, --limit <number>', 'memories, up to 100 (default: 10)', parseLimit)
-    .addOption(typeFilter)
-    .addOption(sourceFilter)
-    .addOption(externalIdFilter)
-    .addOption(fromFilter)
-    .addOption(toFilter)
-    .addOption(metadataFilter)
+    .addOption(filters.typeFilter)
+    .addOption(filters.sourceFilter)
+    .addOption(filters.externalIdFilter)
+    .addOption(filters.fromFilter)
+    .addOption(filters.toFilter)
+    .addOption(filters.metadataFilter)
     .addHelpText('after', help);
   command.action(async (text) => {
     const options = command.optsWithGlobals();
@@ -43,7 +35,7 @@ export function addSearch(program: Parent, term: Terminal): void {
       userId,
       query,
       ...definedOnly({ limit: options.limit }),
-      ...filtersOf(options),
+      ...filters.filtersOf(options),
     };
     const answer = await client.search(request, { signal: term.interrupted });
     if (options.json) return printJson(term, answer);

@@ -4,7 +4,7 @@ import { shownProfilePath } from '../client/profile-file.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withFlag } from '../database.ts';
-import { CliError, usageError } from '../errors.ts';
+import { CliError, errorCode, errorText, usageError } from '../errors.ts';
 import { definedOnly, parsePort } from '../options.ts';
 import { serverSettingsText } from '../server-settings.ts';
 import { hint, note, noteStyled, type Terminal } from '../terminal/terminal.ts';
@@ -55,15 +55,13 @@ async function start(term: Terminal, options: Given, flag: string | undefined) {
 }
 
 function cannotStart(error: unknown, url: string, flag: string | undefined): CliError {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorText(error);
   if (reason.startsWith('The settings cannot be used')) return usageError(withFlag(reason, flag));
   // Of what can go wrong only files have a code of the system; those errors name no setting.
-  const isFile = error instanceof Error && 'code' in error;
+  if (errorCode(error) === '') return new CliError('cannot_start', reason);
   const name = withFlag('MEMORY_DATABASE_URL', flag);
-  const message = isFile
-    ? `${name} sqlite:${shownDatabase(url)} cannot be opened: ${reason}`
-    : reason;
-  return new CliError({ code: 'cannot_start', message });
+  const message = `${name} sqlite:${shownDatabase(url)} cannot be opened: ${reason}`;
+  return new CliError('cannot_start', message);
 }
 
 function banner(term: Terminal, url: string, database: string): string {
@@ -76,44 +74,38 @@ function banner(term: Terminal, url: string, database: string): string {
 /** Prints the first key on a terminal only: what else reads stderr may be a log that is kept. */
 async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCreate: string) {
   const baseUrl = serviceName(url);
-  const flag = (await isUsed(term, baseUrl)) ? '' : ` --base-url ${baseUrl}`;
-  const stored = await storeKey(term, baseUrl, apiKey);
+  // Asked before the key is stored, as a broken profile is an error of both.
+  const used = await resolveBaseUrl(term, {}).catch(() => null);
+  const flag = used && serviceName(used.value) === baseUrl ? '' : ` --base-url ${baseUrl}`;
+  const failure = await storeKey(term, baseUrl, apiKey);
   const shown = term.stderr.isTerminal;
   const lines = shown
-    ? ['A first API key was made, and is shown only this once:', `  ${apiKey}`, stored.message]
-    : ['A first API key was made. It is shown on a terminal only.', stored.message];
-  if (!shown && !stored.done) lines.push(`To make one that you can use: ${keysCreate}`);
-  if (shown || stored.done) {
-    lines.push('', 'Try, in another terminal:');
+    ? ['', 'A first API key was made, and is shown only this once:', `  ${apiKey}`]
+    : ['', 'A first API key was made. It is shown on a terminal only.'];
+  if (failure === null) {
+    lines.push(`It is stored for this command line in ${shownProfilePath(term)}.`);
+  } else if (shown) lines.push(`${failure}; to use this one, set MEMORY_API_KEY.`);
+  else lines.push(`${failure}.`, `To make one that you can use: ${keysCreate}`);
+  if (shown || failure === null) {
     lines.push(
+      '',
+      'Try, in another terminal:',
       `  memory save --user u-1 "Prefers dark mode"${flag}`,
       `  memory list --user u-1${flag}`,
     );
   }
   const header = `Authorization: Bearer ${apiKey}`;
   if (shown) lines.push(`  curl -H "${header}" "${baseUrl}/v1/memories?userId=u-1"`);
-  await hint(term, ['', ...lines, ''].join('\n'));
+  await hint(term, [...lines, ''].join('\n'));
 }
 
-/** Whether commands use this service without --base-url. */
-async function isUsed(term: Terminal, baseUrl: string): Promise<boolean> {
-  const used = await resolveBaseUrl(term, {}).catch(() => null);
-  return used !== null && serviceName(used.value) === baseUrl;
-}
-
-/** Never throws: the server runs on, whatever the profile is like. */
-async function storeKey(term: Terminal, baseUrl: string, apiKey: string) {
-  const otherwise = term.stderr.isTerminal ? '; to use this one, set MEMORY_API_KEY.' : '.';
+/** Returns why it could not be stored. Never throws: the server runs on without a profile. */
+async function storeKey(term: Terminal, baseUrl: string, apiKey: string): Promise<string | null> {
   try {
-    if (await storeFirstRunKey(term, baseUrl, apiKey)) {
-      const path = shownProfilePath(term);
-      return { done: true, message: `It is stored for this command line in ${path}.` };
-    }
-    const message = `Your profile holds another key for ${baseUrl}${otherwise}`;
-    return { done: false, message };
+    const isStored = await storeFirstRunKey(term, baseUrl, apiKey);
+    return isStored ? null : `Your profile holds another key for ${baseUrl}`;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    return { done: false, message: `It could not be stored (${why})${otherwise}` };
+    return `It could not be stored (${errorText(error)})`;
   }
 }
 

@@ -3,17 +3,7 @@ import { rejectDeletedReplay } from '../client/deleted-replay.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
-import {
-  definedOnly,
-  expiryOption,
-  idempotencyKeyOption,
-  ifVersionOption,
-  memoryId,
-  metadataOption,
-  occurredOption,
-  timesOf,
-  writeOptions,
-} from '../options.ts';
+import * as shared from '../options.ts';
 import { textArgument } from '../terminal/input.ts';
 import { printResult } from '../terminal/output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
@@ -21,19 +11,22 @@ import { note, type Terminal } from '../terminal/terminal.ts';
 export function addUpdate(program: Parent, term: Terminal): void {
   const command = program
     .command('update')
-    .addArgument(memoryId)
+    .addArgument(shared.memoryId)
     .argument('[text]', 'the new text, or - for stdin')
     .description(
       'Replace the text, the metadata or the times of a memory; what is not given stays.',
     )
-    .addOption(metadataOption)
-    .addOption(occurredOption)
-    .addOption(expiryOption)
-    .addOption(ifVersionOption)
-    .addOption(idempotencyKeyOption);
+    .addOption(shared.metadataOption)
+    .addOption(shared.occurredOption)
+    .addOption(shared.expiryOption)
+    .addOption(shared.ifVersionOption)
+    .addOption(shared.idempotencyKeyOption);
   command.action(async (id, text) => {
     const options = command.optsWithGlobals();
-    const fields = { ...definedOnly({ metadata: options.metadata }), ...timesOf(term, options) };
+    const fields = {
+      ...shared.definedOnly({ metadata: options.metadata }),
+      ...shared.timesOf(term, options),
+    };
     if (text === undefined && Object.keys(fields).length === 0) {
       throw usageError('Missing <text>, --metadata, --occurred or --expires: what to replace.');
     }
@@ -42,8 +35,8 @@ export function addUpdate(program: Parent, term: Terminal): void {
     if (content === '') {
       throw usageError('The text is empty.', `To remove the memory: memory delete ${id}`);
     }
-    const request = { ...definedOnly({ content }), ...fields };
-    const updated = await client.update(id, request, writeOptions(term, options));
+    const request = { ...shared.definedOnly({ content }), ...fields };
+    const updated = await client.update(id, request, shared.writeOptions(term, options));
     rejectDeletedReplay(updated, 'updated');
     await printResult(term, options.json, updated, updated.id);
     if (!options.json) await note(term, 'Updated.');

@@ -1,5 +1,4 @@
-import { printOutcome } from '../bulk/outcome.ts';
-import { waitForAll } from '../bulk/wait.ts';
+import { printOutcome, waitForAll } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
@@ -16,8 +15,7 @@ export function addWait(program: Parent, term: Terminal): void {
     .addOption(timeoutOption)
     .addHelpText(
       'after',
-      '\nExits with 0 when all are complete, 1 if one failed, 8 if time ran out, and 9 if' +
-        '\nall are processed, but time ran out before each was asked how that ended.',
+      '\nExits with 0 when all are complete, 1 if one failed, and 8 if time ran out.',
     );
   command.action(async (ids) => {
     const options = command.optsWithGlobals();
@@ -25,8 +23,7 @@ export function addWait(program: Parent, term: Terminal): void {
     const out = resilientOutput(term);
     const pending: string[] = [];
     const exitCode = await waitForAll(term, client, ids, options.timeout, async (outcome) => {
-      const { exitCode: code, memoryId } = outcome;
-      if (code === exitCodes.processing || code === exitCodes.notAsked) pending.push(memoryId);
+      if (outcome.exitCode === exitCodes.processing) pending.push(outcome.memoryId);
       await printOutcome(out.term, options.json, outcome);
     });
     if (pending.length > 0) {

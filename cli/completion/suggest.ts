@@ -2,7 +2,6 @@ import {
   type Argument,
   allOptions,
   commandsBelow,
-  isFile,
   isRepeatable,
   type Option,
   takesValue,
@@ -15,13 +14,11 @@ import { readLine } from './line.ts';
 type Suggestions = 'files' | Suggestion[];
 type Suggestion = { value: string; description: string };
 
-/** Where the line has come to. */
 type Place = {
   command: AnyCommand;
   /** How many arguments of the command are there already. */
-  given: number;
+  count: number;
   used: Set<Option>;
-  /** The option whose value comes next. */
   open: Option | undefined;
   /** After --, what begins with a dash is an argument. */
   onlyArguments: boolean;
@@ -32,16 +29,17 @@ export function suggest(program: AnyCommand, line: string): Suggestions {
   const { words, current } = readLine(line);
   const [first, ...rest] = words;
   if (first === 'help' && !current.startsWith('-')) {
-    return fitting(commandsOf(walk(program, rest).command), current);
+    return startingWith(current, commandsOf(walk(program, rest).command));
   }
   const place = walk(program, words);
-  const { command, given, open, onlyArguments } = place;
+  const { command, count, open, onlyArguments } = place;
   if (open !== undefined) return valuesOf(open, current);
   if (!onlyArguments && current.startsWith('-')) return optionsAt(place, current);
-  const argument = argumentAt(place);
+  const last = command.registeredArguments.at(-1);
+  const argument = command.registeredArguments[count] ?? (last?.variadic ? last : undefined);
   if (argument !== undefined) return valuesOf(argument, current);
   const commands = commandsOf(command);
-  if (commands.length > 0) return given === 0 ? fitting(commands, current) : [];
+  if (commands.length > 0) return count === 0 ? startingWith(current, commands) : [];
   // Where nothing else can follow, suggest the options that are left.
   return current === '' && !onlyArguments ? optionsAt(place, '--') : [];
 }
@@ -49,7 +47,7 @@ export function suggest(program: AnyCommand, line: string): Suggestions {
 function walk(program: AnyCommand, words: string[]): Place {
   const place: Place = {
     command: program,
-    given: 0,
+    count: 0,
     used: new Set(),
     open: undefined,
     onlyArguments: false,
@@ -59,7 +57,7 @@ function walk(program: AnyCommand, words: string[]): Place {
 }
 
 function step(place: Place, word: string): void {
-  const { command, given, open, onlyArguments } = place;
+  const { command, count, open, onlyArguments } = place;
   if (open !== undefined) {
     place.open = undefined;
   } else if (word === '--') {
@@ -71,15 +69,10 @@ function step(place: Place, word: string): void {
     place.used.add(option);
     if (takesValue(option) && value.length === 0) place.open = option;
   } else {
-    const below = command.commands.find((one) => given === 0 && one.name() === word);
-    if (below === undefined) place.given += 1;
+    const below = command.commands.find((one) => count === 0 && one.name() === word);
+    if (below === undefined) place.count += 1;
     else place.command = below;
   }
-}
-
-function argumentAt({ command, given }: Place): Argument | undefined {
-  const last = command.registeredArguments.at(-1);
-  return command.registeredArguments[given] ?? (last?.variadic ? last : undefined);
 }
 
 function commandsOf(command: AnyCommand): Suggestion[] {
@@ -95,9 +88,9 @@ function optionsAt({ command, used }: Place, current: string): Suggestions {
   const [, flag, begun = ''] = /^(--[^=]+)=(.*)$/s.exec(current) ?? [];
   if (flag === undefined) {
     const left = options.filter((option) => !used.has(option) || isRepeatable(option));
-    return fitting(
-      left.map(({ long = '', description }) => ({ value: long, description })),
+    return startingWith(
       current,
+      left.map(({ long = '', description }) => ({ value: long, description })),
     );
   }
   const option = options.find(({ long }) => long === flag);
@@ -107,14 +100,15 @@ function optionsAt({ command, used }: Place, current: string): Suggestions {
 }
 
 function valuesOf(one: Option | Argument, current: string): Suggestions {
-  if (isFile('flags' in one ? valueName(one) : one.name())) return 'files';
+  const name = 'flags' in one ? valueName(one) : one.name();
+  if (/\b(?:file|path)\b/.test(name ?? '')) return 'files';
   const choices = one.argChoices ?? [];
-  return fitting(
-    choices.map((value) => ({ value, description: '' })),
+  return startingWith(
     current,
+    choices.map((value) => ({ value, description: '' })),
   );
 }
 
-function fitting(suggestions: Suggestion[], current: string): Suggestion[] {
-  return suggestions.filter(({ value }) => value !== '' && value.startsWith(current));
+function startingWith(begun: string, all: Suggestion[]): Suggestion[] {
+  return all.filter(({ value }) => value !== '' && value.startsWith(begun));
 }

@@ -13,9 +13,10 @@ const named =
  */
 export function decodeDocument(bytes: Uint8Array, path: string, html: boolean): string {
   const charset = markOf(bytes) ?? (html ? charsetOf(bytes) : undefined) ?? 'utf-8';
-  const text = decoderOf(charset, path)(bytes);
+  const text = decode(bytes, charset, path);
   if (!text.includes('\0')) return text;
-  throw notText(`${inputName(path)} is not text: it holds the character U+0000.`);
+  const message = `${inputName(path)} is not text: it holds the character U+0000.`;
+  throw new CliError('not_text', message);
 }
 
 function markOf([first, second]: Uint8Array): string | undefined {
@@ -31,25 +32,19 @@ function charsetOf(bytes: Uint8Array): string | undefined {
   return charset !== undefined && /^utf-?16/i.test(charset) ? 'utf-8' : charset;
 }
 
-function decoderOf(charset: string, path: string): (bytes: Uint8Array) => string {
-  const name = inputName(path);
-  let decoder: TextDecoder;
+function decode(bytes: Uint8Array, charset: string, path: string): string {
+  let decoder: TextDecoder | undefined;
   try {
     decoder = new TextDecoder(charset as Bun.Encoding, { fatal: true });
+    return decoder.decode(bytes);
   } catch {
-    const hint = `Turn it into UTF-8 first: iconv -f ${charset} -t UTF-8 ${quoted(path)}`;
-    throw notText(`${name} is in the character set ${charset}, which is not known here.`, hint);
+    const isKnown = decoder !== undefined;
+    const message = isKnown
+      ? `${inputName(path)} is not ${decoder?.encoding.toUpperCase()} text.`
+      : `${inputName(path)} is in the character set ${charset}, which is not known here.`;
+    const hint = isKnown
+      ? `If it is text in another character set: iconv -f WINDOWS-1252 -t UTF-8 ${quoted(path)}`
+      : `Turn it into UTF-8 first: iconv -f ${charset} -t UTF-8 ${quoted(path)}`;
+    throw new CliError('not_text', message, hint);
   }
-  return (bytes) => {
-    try {
-      return decoder.decode(bytes);
-    } catch {
-      const hint = `If it is text in another character set: iconv -f WINDOWS-1252 -t UTF-8 ${quoted(path)}`;
-      throw notText(`${name} is not ${decoder.encoding.toUpperCase()} text.`, hint);
-    }
-  };
-}
-
-function notText(message: string, hint?: string): CliError {
-  return new CliError({ code: 'not_text', message, ...(hint !== undefined && { hint }) });
 }

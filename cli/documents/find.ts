@@ -3,7 +3,7 @@ import { CliError, usageError } from '../errors.ts';
 import { mayLackWriter } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
-import { extensionOf, kindOf } from './kind.ts';
+import { extensionOf, isDocument, isNeverText } from './kind.ts';
 import { statOf, walkFolder } from './walk.ts';
 
 /** A file to ingest; or, with an error, an argument or a folder that gave none. */
@@ -21,7 +21,6 @@ export type Search = {
   /** With how far into all of them each one reaches, in bytes. */
   files: (Found & { end: number })[];
   totalBytes: number;
-  /** How many were passed by, by what they are. */
   skipped: Map<string, number>;
   /** Links that lead out of the folder they were found in; never followed. */
   outside: Set<string>;
@@ -59,20 +58,18 @@ async function* filesOf(term: Terminal, arg: string, search: Search): AsyncGener
   if (arg === '-') return yield { ...named, externalId: undefined };
   const found = await statOf(term, arg);
   if (found?.isDirectory()) {
-    const isMeant = () => true;
-    const takes = (path: string) => kindOf(path).isDocument;
     const none = `There is no document in the folder ${arg}`;
-    yield* filesIn(term, search, { folder: externalId, levels: all, isMeant, takes, none });
+    const walk = { folder: externalId, levels: all, isMeant: () => true, takes: isDocument, none };
+    yield* filesIn(term, search, walk);
   } else if (found === undefined && /[*?[{]/.test(arg)) {
     const glob = new Bun.Glob(externalId);
     const isMeant = (path: string) => glob.match(externalIdOf(term, path));
-    const takes = (path: string) => !kindOf(path).isNeverText;
+    const takes = (path: string) => !isNeverText(path);
     const none = `No document matches ${arg}`;
     yield* filesIn(term, search, { ...beginOf(externalId), isMeant, takes, none });
   } else if (found !== undefined && mayLackWriter(arg, found)) {
-    const message = `${arg} is a pipe, not a file.`;
     const hint = `To read from it: memory ingest document - < ${quoted(arg)}`;
-    const error = new CliError({ code: 'not_a_file', message, hint });
+    const error = new CliError('not_a_file', `${arg} is a pipe, not a file.`, hint);
     yield { ...named, externalId: undefined, error };
   } else {
     // Where there is none, reading it says so.
@@ -96,34 +93,31 @@ type Walk = {
   levels: number;
   isMeant: (path: string) => boolean;
   takes: (path: string) => boolean;
-  /** What is said where nothing is found. */
   none: string;
 };
 
 async function* filesIn(term: Terminal, search: Search, walk: Walk): AsyncGenerator<Found> {
   const { folder, levels, isMeant, takes, none } = walk;
-  const about = { isNamed: false, bytes: 0 };
   let [found, skipped] = [0, 0];
   for await (const { path, kind, error } of walkFolder(term, folder, levels)) {
     const externalId = externalIdOf(term, path);
+    const about = { path, externalId, bytes: 0, isNamed: false };
     if (kind === 'link outside') search.outside.add(externalId);
     else if (kind === 'linked folder') skip(search, 'linked folders');
     else if (error !== undefined) {
       found += 1;
-      yield { ...about, path, externalId, error };
+      yield { ...about, error };
     } else if (kind === 'file' && isMeant(path) && takes(path)) {
       found += 1;
-      yield { ...about, path, externalId, bytes: (await statOf(term, path))?.size ?? 0 };
+      yield { ...about, bytes: (await statOf(term, path))?.size ?? 0 };
     } else if (isMeant(path)) {
       skipped += 1;
-      skip(
-        search,
-        kind === 'pipe' ? 'pipes and devices' : extensionOf(path) || 'without extension',
-      );
+      const named = extensionOf(path) || 'without extension';
+      skip(search, kind === 'pipe' ? 'pipes and devices' : named);
     }
   }
   if (found > 0) return;
   const others = skipped === 0 ? '' : ` (${skipped} of kinds that are not read)`;
-  const error = new CliError({ code: 'file_not_found', message: `${none}${others}.` });
-  yield { ...about, path: folder, externalId: folder, error };
+  const error = new CliError('file_not_found', `${none}${others}.`);
+  yield { path: folder, externalId: folder, bytes: 0, isNamed: false, error };
 }

@@ -28,7 +28,6 @@ export function readHtml(html: string): { text: string; title: string | undefine
   let pending = '';
   /** A newline there is not meant. */
   let atBeginOfPre = false;
-  /** Whether we are in an element of these kinds. */
   const inside = { unread: false, title: false, pre: false };
 
   function takeText(): void {

@@ -30,22 +30,22 @@ const documents: Record<string, string> = {
 const neverText =
   /^(?:image|audio|video|font)\/|^application\/(?:pdf|zip|gzip|msword|epub|vnd\.|java-|wasm|x-(?:tar|7z|rar|bzip|iwork|apple|iso|ms|mobi))|^text\/rtf/;
 
-export type Kind = {
-  /** The type of the file, as its name has it. */
-  mimeType: string;
-  /** Read when a folder is searched; other files only when they are named. */
-  isDocument: boolean;
-  /** Never text, even when it is named. */
-  isNeverText: boolean;
-};
+/** Read when a folder is searched; other files only when they are named. */
+export function isDocument(path: string): boolean {
+  return extensionOf(path) in documents;
+}
 
-/** What a file is, by its name. Of an unknown one it is only known once it is read. */
-export function kindOf(path: string): Kind {
-  const mimeType = documents[extensionOf(path)];
-  if (mimeType !== undefined) return { mimeType, isDocument: true, isNeverText: false };
+/** Not even when it is named. */
+export function isNeverText(path: string): boolean {
+  return neverText.test(mimeTypeOf(path));
+}
+
+/** By the name of the file; what is unknown counts as text. */
+export function mimeTypeOf(path: string): string {
+  const known = documents[extensionOf(path)];
+  if (known !== undefined) return known;
   const { type } = Bun.file(path);
-  const isNeverText = neverText.test(type);
-  return { mimeType: isNeverText ? type : 'text/plain', isDocument: false, isNeverText };
+  return neverText.test(type) ? type : 'text/plain';
 }
 
 export function extensionOf(path: string): string {

@@ -4,13 +4,13 @@ import { inputName, readBytes } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
 import { decodeDocument } from './decode.ts';
-import { isHtml, isMarkdown, kindOf } from './kind.ts';
+import { isHtml, isMarkdown, isNeverText, mimeTypeOf } from './kind.ts';
 import { asHtml, isXml } from './xhtml.ts';
 
 type ReadDocument = Pick<DocumentRequest['data'], 'text' | 'title' | 'mimeType'>;
 
 /** Far over any body limit. What is longer, a device without an end too, is never held. */
-const maxBytes = 32 * 1024 * 1024;
+const maxMebibytes = 32;
 const tooLongForTitle = 1_000;
 
 /** The text of one file, with its type and the title it gives itself. */
@@ -19,14 +19,18 @@ export async function readDocument(
   path: string,
   givenType: string | undefined,
 ): Promise<ReadDocument> {
-  const mimeType = givenType ?? (path === '-' ? undefined : typeOf(path));
+  if (givenType === undefined && isNeverText(path)) throw notText(path);
+  const mimeType = givenType ?? (path === '-' ? undefined : mimeTypeOf(path));
   const bytes = await readWhole(term, path);
   const html = mimeType !== undefined && isHtml(mimeType);
   const source = decodeDocument(bytes, path, html);
   const { text, title } = html
     ? (await import('./html.ts')).readHtml(isXml(mimeType, source) ? asHtml(source) : source)
     : { text: source, title: markdownTitle(source, mimeType) };
-  if (text.trim() === '') throw empty(path, source);
+  if (text.trim() === '') {
+    const why = source.trim() === '' ? 'is empty' : 'contains no readable text';
+    throw new CliError('empty', `${inputName(path)} ${why}.`);
+  }
   return {
     text,
     ...(title !== undefined && { title }),
@@ -34,17 +38,13 @@ export async function readDocument(
   };
 }
 
-function typeOf(path: string): string {
-  const { mimeType, isNeverText } = kindOf(path);
-  if (!isNeverText) return mimeType;
-  const pdf = mimeType === 'application/pdf';
-  throw new CliError({
-    code: 'not_text',
-    message: `${path} is ${mimeType}, not text.`,
-    hint: pdf
+function notText(path: string): CliError {
+  const mimeType = mimeTypeOf(path);
+  const hint =
+    mimeType === 'application/pdf'
       ? `Turn it into text first: pdftotext ${quoted(path)}`
-      : 'Turn it into text, Markdown or HTML first.',
-  });
+      : 'Turn it into text, Markdown or HTML first.';
+  return new CliError('not_text', `${path} is ${mimeType}, not text.`, hint);
 }
 
 async function readWhole(term: Terminal, path: string): Promise<Uint8Array> {
@@ -52,7 +52,10 @@ async function readWhole(term: Terminal, path: string): Promise<Uint8Array> {
   let size = 0;
   for await (const piece of readBytes(term, path)) {
     size += piece.length;
-    if (size > maxBytes) throw tooLarge(path);
+    if (size > maxMebibytes * 1024 * 1024) {
+      const message = `${inputName(path)} is over ${maxMebibytes} MiB: too large for one document.`;
+      throw new CliError('payload_too_large', message, 'Split it.');
+    }
     pieces.push(piece);
   }
   return Buffer.concat(pieces);
@@ -74,16 +77,4 @@ function markdownTitle(text: string, mimeType: string | undefined): string | und
 /** A plain or quoted YAML scalar; the other ways to write one are not read here. */
 function scalarOf(entry: string): string | undefined {
   return /^[>|&*!{[]/.test(entry) ? undefined : entry.replace(/^(["'])(.*)\1$/, '$2');
-}
-
-function tooLarge(path: string): CliError {
-  const limit = `${maxBytes / 1024 / 1024} MiB`;
-  const message = `${inputName(path)} is over ${limit}: too large for one document.`;
-  return new CliError({ code: 'payload_too_large', message, hint: 'Split it.' });
-}
-
-function empty(path: string, source: string): CliError {
-  const name = inputName(path);
-  const message = source.trim() === '' ? `${name} is empty.` : `${name} contains no readable text.`;
-  return new CliError({ code: 'empty', message });
 }

@@ -1,7 +1,7 @@
 import type { Dirent, Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, posix, relative, resolve } from 'node:path';
-import { CliError } from '../errors.ts';
+import { CliError, errorCode } from '../errors.ts';
 import { leadsNowhere } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -58,10 +58,8 @@ async function entriesOf(term: Terminal, folder: string): Promise<Dirent[] | Cli
     const entries = await readdir(resolve(term.cwd, folder), { withFileTypes: true });
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
     // The folder before a pattern: where it is not, nothing matches.
-    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
-    const message = `The folder ${folder} may not be read.`;
-    return new CliError({ code: 'file_not_readable', message });
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return [];
+    return new CliError('file_not_readable', `The folder ${folder} may not be read.`);
   }
 }

@@ -1,6 +1,6 @@
 import { lstatSync, type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { CliError } from '../errors.ts';
+import { CliError, errorCode } from '../errors.ts';
 import { holdsSoLarge, soLarge, whereJsonBreaks } from './json.ts';
 import { note, type Terminal } from './terminal.ts';
 import { quoted } from './text.ts';
@@ -15,6 +15,39 @@ export async function* readBytes(term: Terminal, path: string): AsyncGenerator<U
     await note(term, `${path} is a pipe; waiting for something to be written to it.`);
   }
   yield* readPieces(term, path);
+}
+
+/** Where there is no such file, or none that may be looked at, reading it says so. */
+function fileAt(term: Terminal, path: string): Stats | undefined {
+  try {
+    return statSync(resolve(term.cwd, path));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A pipe in a folder may never get a writer; those of the shell, as <(command), have one. */
+export function mayLackWriter(path: string, file: Stats): boolean {
+  return file.isFIFO() && !/^\/(dev|proc)\//.test(path);
+}
+
+export async function* readPieces(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
+  let stop = () => {};
+  try {
+    const source = path === '-' ? term.stdin : Bun.file(resolve(term.cwd, path));
+    const reader = source.stream().getReader();
+    // A read that waits for input would keep the process alive after Ctrl-C.
+    stop = () => void reader.cancel().catch(() => {});
+    term.interrupted.addEventListener('abort', stop);
+    term.interrupted.throwIfAborted();
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+    term.interrupted.throwIfAborted();
+  } catch (error) {
+    throw inputError(term, path, error);
+  } finally {
+    term.interrupted.removeEventListener('abort', stop);
+    stop();
+  }
 }
 
 /** The bytes of a UTF-8 text. UTF-16 and gzip are reported once, not for every line. */
@@ -35,91 +68,41 @@ function refuseMarkOf(head: string, path: string): void {
   const file = path === '-' ? '<file>' : quoted(path);
   if (/^(fffe|feff)/.test(head)) {
     const hint = `Turn it into UTF-8 first: iconv -f UTF-16 -t UTF-8 ${file}`;
-    throw new CliError({ code: 'not_text', message: `${name} is UTF-16, not UTF-8 text.`, hint });
+    throw new CliError('not_text', `${name} is UTF-16, not UTF-8 text.`, hint);
   }
   if (head.startsWith('1f8b')) {
     const hint = `Unpack it on the way: gunzip -c ${file} | memory … -`;
-    throw new CliError({ code: 'not_text', message: `${name} is compressed with gzip.`, hint });
+    throw new CliError('not_text', `${name} is compressed with gzip.`, hint);
   }
-}
-
-/** Where there is no such file, or none that may be looked at, reading it says so. */
-function fileAt(term: Terminal, path: string): Stats | undefined {
-  try {
-    return statSync(resolve(term.cwd, path));
-  } catch {
-    return undefined;
-  }
-}
-
-/** A pipe in a folder may never get a writer; those of the shell, as <(command), have one. */
-export function mayLackWriter(path: string, file: Stats): boolean {
-  return file.isFIFO() && !/^\/(dev|proc)\//.test(path);
-}
-
-export async function* readPieces(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
-  const reader = openReader(term, path);
-  // A read that waits for input would keep the process alive after Ctrl-C.
-  const stop = () => void reader.cancel().catch(() => {});
-  term.interrupted.addEventListener('abort', stop);
-  try {
-    term.interrupted.throwIfAborted();
-    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
-    term.interrupted.throwIfAborted();
-  } catch (error) {
-    throw inputError(term, path, error);
-  } finally {
-    term.interrupted.removeEventListener('abort', stop);
-    stop();
-  }
-}
-
-function openReader(term: Terminal, path: string) {
-  try {
-    return (path === '-' ? term.stdin : Bun.file(resolve(term.cwd, path))).stream().getReader();
-  } catch (error) {
-    throw inputError(term, path, error);
-  }
-}
-
-/** The whole text of a file or of stdin. */
-export async function readText(term: Terminal, path: string): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of readUtf8(term, path)) pieces.push(piece);
-  return decodeText(Buffer.concat(pieces), path);
 }
 
 /** The text argument of a command: as typed, or stdin for `-`, without the newline echo adds. */
 export async function textArgument(term: Terminal, text: string): Promise<string> {
-  return text === '-' ? (await readText(term, '-')).replace(/\r?\n$/, '') : text;
+  if (text !== '-') return text;
+  const pieces = await Array.fromAsync(readUtf8(term, '-'));
+  return decodeText(Buffer.concat(pieces), '-').replace(/\r?\n$/, '');
 }
 
 export function decodeText(bytes: Uint8Array, path: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new CliError({
-      code: 'not_text',
-      message: `${inputName(path)} is not UTF-8 text.`,
-      hint: 'Turn it into text first (for a PDF: pdftotext file.pdf).',
-    });
+    const hint = 'Turn it into text first (for a PDF: pdftotext file.pdf).';
+    throw new CliError('not_text', `${inputName(path)} is not UTF-8 text.`, hint);
   }
 }
 
 export function parseJson(text: string, path: string): unknown {
-  const value = parsedJson(text, path);
-  if (!holdsSoLarge(value)) return value;
-  throw new CliError({ code: 'invalid_request', message: `${inputName(path)} ${soLarge}.` });
-}
-
-function parsedJson(text: string, path: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     const { line, column, found } = whereJsonBreaks(text);
     const message = `${inputName(path)} is not valid JSON: line ${line}, column ${column}: ${found}.`;
-    throw new CliError({ code: 'invalid_json', message });
+    throw new CliError('invalid_json', message);
   }
+  if (!holdsSoLarge(value)) return value;
+  throw new CliError('invalid_request', `${inputName(path)} ${soLarge}.`);
 }
 
 export function inputName(path: string): string {
@@ -127,33 +110,24 @@ export function inputName(path: string): string {
 }
 
 function inputError(term: Terminal, path: string, error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT' && isLink(term, path)) return leadsNowhere(path);
+  const code = errorCode(error);
+  if (
+    code === 'ENOENT' &&
+    lstatSync(resolve(term.cwd, path), { throwIfNoEntry: false })?.isSymbolicLink()
+  ) {
+    return leadsNowhere(path);
+  }
   if (code === 'ENOENT') {
-    return new CliError({
-      code: 'file_not_found',
-      message: `There is no file ${path}.`,
-      hint: 'Use - to read from stdin.',
-    });
+    return new CliError('file_not_found', `There is no file ${path}.`, 'Use - to read from stdin.');
   }
-  if (code === 'EISDIR') {
-    return new CliError({ code: 'not_a_file', message: `${path} is a folder, not a file.` });
-  }
+  if (code === 'EISDIR') return new CliError('not_a_file', `${path} is a folder, not a file.`);
   if (code === 'EACCES' || code === 'EPERM') {
-    return new CliError({ code: 'file_not_readable', message: `${path} may not be read.` });
+    return new CliError('file_not_readable', `${path} may not be read.`);
   }
-  if (error instanceof Error && 'syscall' in error) {
-    const message = `${path} cannot be read (${code}).`;
-    return new CliError({ code: 'file_not_readable', message });
-  }
-  return error;
+  if (!(error instanceof Error && 'syscall' in error)) return error;
+  return new CliError('file_not_readable', `${path} cannot be read (${code}).`);
 }
 
 export function leadsNowhere(path: string): CliError {
-  const message = `${path} is a link that leads nowhere.`;
-  return new CliError({ code: 'file_not_found', message });
-}
-
-function isLink(term: Terminal, path: string): boolean {
-  return lstatSync(resolve(term.cwd, path), { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return new CliError('file_not_found', `${path} is a link that leads nowhere.`);
 }

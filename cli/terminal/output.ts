@@ -1,7 +1,7 @@
 import { ExitWith, exitCodes } from '../errors.ts';
 import { OutputClosed } from './process-output.ts';
 import type { Terminal } from './terminal.ts';
-import { cut, escapeControls, escapeField, padded, paint, toJson } from './text.ts';
+import { cut, escapeControls, escapeField, escapeLine, padded, paint, toJson } from './text.ts';
 
 /*
  * The one way to stdout. On a terminal tables are for people; in a pipe each row is a line of
@@ -12,10 +12,10 @@ export type Column<Row> = {
   title: string;
   /** The value itself, for a pipe. */
   value(row: Row): string;
-  /** How a terminal shows it, where that differs. */
-  shown?(row: Row): string;
-  /** Left out on a terminal where this holds for every row. */
-  hiddenWhen?(row: Row): boolean;
+  /** How a terminal shows the value, where that differs. */
+  shown?(value: string, row: Row): string;
+  /** Left out on a terminal where every row has this value. */
+  usual?: string;
   /** Takes the width that is left and is cut to it. */
   cut?: true;
   /** Its turn to be left out where a terminal is too narrow for all; without one it stays. */
@@ -26,12 +26,12 @@ const gap = '  ';
 const narrowest = 10;
 
 /** One JSON value on a line; for a person at a terminal, indented. */
-export async function printJson(term: Terminal, value: unknown): Promise<void> {
+export async function printJson(term: Terminal, value: object): Promise<void> {
   await term.stdout.write(`${toJson(value, term.stdout.isTerminal ? 2 : 0)}\n`);
 }
 
 /** One JSON value on exactly one line, as long commands print them. */
-export async function printJsonLine(term: Terminal, value: unknown): Promise<void> {
+export async function printJsonLine(term: Terminal, value: object): Promise<void> {
   await term.stdout.write(`${toJson(value)}\n`);
 }
 
@@ -39,11 +39,20 @@ export async function printLine(term: Terminal, line: string): Promise<void> {
   await term.stdout.write(`${term.stdout.isTerminal ? escapeControls(line) : line}\n`);
 }
 
+/** A row without a table: columns on a terminal, tab-separated values in a pipe. */
+export async function printCells(term: Terminal, cells: string[]): Promise<void> {
+  await term.stdout.write(`${rowOf(term, cells)}\n`);
+}
+
+export function rowOf({ stdout }: Terminal, cells: string[]): string {
+  return stdout.isTerminal ? cells.map(escapeLine).join(gap) : cells.map(escapeField).join('\t');
+}
+
 /** One value on stdout: the object with --json, else the text that a script wants. */
 export async function printResult(
   term: Terminal,
   json: true | undefined,
-  value: unknown,
+  value: object,
   text: string,
 ) {
   if (json) await printJson(term, value);
@@ -81,38 +90,29 @@ export async function printTable<Row>(
   if (rows.length === 0) return;
   const lines = term.stdout.isTerminal
     ? tableLines(term, columns, rows)
-    : rows.map(toLine(columns));
+    : rows.map((row) => columns.map(({ value }) => escapeField(value(row))).join('\t'));
   await term.stdout.write(`${lines.join('\n')}\n`);
 }
 
 /** Names and values, one a line. What has no value is left out on a terminal. */
 export async function printFields(term: Terminal, fields: Record<string, string | number | null>) {
-  const { isTerminal } = term.stdout;
-  const all = Object.entries(fields);
-  const entries = isTerminal ? all.filter(([, value]) => value !== null) : all;
-  const width = Math.max(...entries.map(([name]) => name.length));
-  const lines = isTerminal
-    ? entries.map(
-        ([name, value]) =>
-          `${paint(term.stdout, 'dim', padded(name, width))}${gap}${escapeControls(`${value}`)}`,
-      )
-    : entries.map(([name, value]) => `${name}\t${escapeField(`${value ?? ''}`)}`);
-  await term.stdout.write(`${lines.join('\n')}\n`);
-}
-
-function toLine<Row>(columns: Column<Row>[]): (row: Row) => string {
-  return (row) => columns.map((column) => escapeField(column.value(row))).join('\t');
+  const { stdout } = term;
+  const entries = Object.entries(fields).map(([name, value]) => [name, `${value ?? ''}`] as const);
+  const shown = entries.filter(([name]) => fields[name] !== null);
+  const width = Math.max(...shown.map(([name]) => name.length));
+  const nameOf = (name: string) => paint(stdout, 'dim', padded(name, width));
+  const lines = stdout.isTerminal
+    ? shown.map(([name, value]) => nameOf(name) + gap + escapeControls(value))
+    : entries.map(([name, value]) => `${name}\t${escapeField(value)}`);
+  await stdout.write(`${lines.join('\n')}\n`);
 }
 
 function tableLines<Row>(term: Terminal, all: Column<Row>[], rows: Row[]): string[] {
   const columns = fitting(term, all, rows);
   const widths = columns.map((column) => columnWidth(column, rows));
   const left = Math.max(narrowest, term.stdout.columns - taken(columns, rows));
-  const line = (cells: string[]) =>
-    cells
-      .map((cell, index) => padded(cell, widths[index] ?? 0))
-      .join(gap)
-      .trimEnd();
+  const pad = (cell: string, index: number) => padded(cell, widths[index] ?? 0);
+  const line = (cells: string[]) => cells.map(pad).join(gap).trimEnd();
   const header = paint(term.stdout, 'bold', line(columns.map(({ title }) => title)));
   const cells = (row: Row) =>
     columns.map((column) => (column.cut ? cut(shown(column, row), left) : shown(column, row)));
@@ -120,12 +120,10 @@ function tableLines<Row>(term: Terminal, all: Column<Row>[], rows: Row[]): strin
 }
 
 function fitting<Row>(term: Terminal, all: Column<Row>[], rows: Row[]): Column<Row>[] {
-  let columns = all.filter(({ hiddenWhen }) => hiddenWhen === undefined || !rows.every(hiddenWhen));
-  while (taken(columns, rows) + narrowest > term.stdout.columns) {
-    const [next] = columns
-      .filter(({ dropped }) => dropped !== undefined)
-      .sort((a, b) => (a.dropped ?? 0) - (b.dropped ?? 0));
-    if (next === undefined) break;
+  let columns = all.filter(({ usual, value }) => !rows.every((row) => value(row) === usual));
+  const turn = ({ dropped = 0 }: Column<Row>) => dropped;
+  for (const next of columns.filter(turn).sort((a, b) => turn(a) - turn(b))) {
+    if (taken(columns, rows) + narrowest <= term.stdout.columns) break;
     columns = columns.filter((column) => column !== next);
   }
   return columns;
@@ -138,14 +136,12 @@ function taken<Row>(columns: Column<Row>[], rows: Row[]): number {
 
 function columnWidth<Row>(column: Column<Row>, rows: Row[]): number {
   if (column.cut) return 0;
-  return Math.max(
-    ...[column.title, ...rows.map((row) => shown(column, row))].map((text) =>
-      Bun.stringWidth(text),
-    ),
-  );
+  const texts = [column.title, ...rows.map((row) => shown(column, row))];
+  return Math.max(...texts.map((text) => Bun.stringWidth(text)));
 }
 
 function shown<Row>(column: Column<Row>, row: Row): string {
-  const text = (column.shown ?? column.value)(row);
+  const value = column.value(row);
+  const text = column.shown?.(value, row) ?? value;
   return column.cut ? text : escapeControls(text);
 }

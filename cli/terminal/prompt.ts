@@ -5,8 +5,6 @@ import { note, type Terminal } from './terminal.ts';
 /** What a terminal would see to itself, were it not raw: Enter or Ctrl-D, and backspace. */
 const keys = { ctrlC: '\x03', end: '\r\n\x04', back: '\b\x7f' };
 
-const interrupted = { code: 'interrupted', message: 'Interrupted.', exitCode: 130 };
-
 /** A line of stdin; of a terminal it shows nothing, and Enter ends it. */
 export async function readSecret(term: Terminal, question: string): Promise<string> {
   if (!term.stdin.isTerminal) return textArgument(term, '-');
@@ -16,7 +14,7 @@ export async function readSecret(term: Terminal, question: string): Promise<stri
     let typed = '';
     for await (const piece of readPieces(term, '-')) {
       for (const key of new TextDecoder().decode(piece)) {
-        if (key === keys.ctrlC) throw new CliError(interrupted);
+        if (key === keys.ctrlC) throw new CliError('interrupted', 'Interrupted.', undefined, 130);
         if (keys.end.includes(key)) return typed;
         typed = keys.back.includes(key) ? typed.slice(0, -1) : typed + key;
       }
@@ -28,7 +26,6 @@ export async function readSecret(term: Terminal, question: string): Promise<stri
   }
 }
 
-/** Asks the person at the terminal. Anything but a yes is a no. */
 export async function confirm(term: Terminal, question: string): Promise<boolean> {
   await term.stderr.write(`${question} [y/N] `);
   let answer = '';

@@ -32,7 +32,7 @@ export function escapeLine(text: string): string {
 }
 
 /** JSON with the control characters that JSON.stringify leaves as they are written as \uXXXX. */
-export function toJson(value: unknown, indent = 0): string {
+export function toJson(value: object, indent = 0): string {
   return escapeControls(JSON.stringify(value, null, indent));
 }
 
@@ -69,7 +69,6 @@ export function padded(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - Bun.stringWidth(text)));
 }
 
-/** As a sentence begins. */
 export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

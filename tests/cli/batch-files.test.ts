@@ -79,14 +79,27 @@ test('a line far over any body limit is told as such, and does not stop the rest
   expect(code).toBe(1);
 });
 
-describe('a file for another command names that', () => {
-  test('one record over several lines', async () => {
-    const stdin = JSON.stringify(JSON.parse(event('one', 'a')), null, 2);
-    const { code, stderr } = await memory([...batch, '-'], { stdin });
-    expect(stderr).toContain('If it is the only one: memory ingest record -\n');
-    expect(code).toBe(1);
-  });
+test('a JSON array, and one record over several lines, are records too', async () => {
+  const records = ['a', 'b'].map((name) => JSON.parse(event('array', name)));
+  for (const [value, count] of [
+    [records, 2],
+    [records[0], 1],
+  ] as const) {
+    const { code, stdout } = await memory([...batch, '-'], {
+      stdin: JSON.stringify(value, null, 2),
+    });
+    expect({ code, stdout }).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`${count}`),
+    });
+  }
+  const exported = await memory(['export', '--user', 'array']);
+  const array = `[${lines(exported.stdout).join(',')}]`;
+  const { stdout } = await memory(['import', '-'], { stdin: array });
+  expect(stdout).toBe(`imported\t0\nskipped\t${lines(exported.stdout).length}\nfailed\t0\n`);
+});
 
+describe('a file for another command names that', () => {
   test('records for import, memories for ingest', async () => {
     const { id } = await server.client.save({ userId: 'other', content: 'a' });
     const exported = await memory(['export', '--user', 'other']);
@@ -162,7 +175,7 @@ test('a file with a byte order mark, CRLF and no newline at its end', async () =
     stderr: '',
   });
   const array = await memory([...batch, '-'], { stdin: `\ufeff [${event('mark', 'c')}]` });
-  expect(array.stderr).toContain('holds a JSON array');
+  expect(array.stdout).toContain('accepted\t1\n');
 });
 
 test('a folder and a file that is not there are told as what they are', async () => {

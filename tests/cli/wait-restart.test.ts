@@ -55,8 +55,8 @@ async function statusesFor(request: Request, status: object): Promise<object[]> 
   return memoryIds.map((memoryId) => ({ memoryId, ...status }));
 }
 
-/** Says of every memory that it is complete; after so many answers it is gone. */
-function passingService(port: number, answers: number) {
+/** Reports this status of every memory; after so many answers it is gone. */
+function passingService(port: number, answers: number, status = 'complete') {
   let answered = 0;
   const gone = Promise.withResolvers<void>();
   const proxy = Bun.serve({
@@ -65,26 +65,22 @@ function passingService(port: number, answers: number) {
     async fetch(request) {
       answered += 1;
       if (answered === answers) setImmediate(() => proxy.stop(true).then(() => gone.resolve()));
-      const memoryId = new URL(request.url).pathname.split('/').at(-2);
-      const done = { status: 'complete', errorMessage: null };
-      const said =
-        request.method === 'GET'
-          ? { memoryId, ...done }
-          : { items: await statusesFor(request, done), notFound: [] };
-      return Response.json(said, { headers: { connection: 'close' } });
+      const items = await statusesFor(request, { status, errorMessage: null });
+      return Response.json({ items, notFound: [] }, { headers: { connection: 'close' } });
     },
   });
   return {
     url: `http://127.0.0.1:${proxy.port}`,
     port: proxy.port ?? 0,
     gone: gone.promise,
+    count: () => answered,
     proxy,
   };
 }
 
-test('a wait for many goes on where a look begins while the service is away', async () => {
+test('a wait for many goes on while the service is away', async () => {
   const ids = Array.from({ length: 60 }, (_, at) => `mem_${at}`);
-  const first = passingService(0, 1);
+  const first = passingService(0, 1, 'processing');
   const env = { MEMORY_BASE_URL: first.url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
   const waiting = memory(['wait', ...ids, '--timeout', '30s'], { env });
   await first.gone;
@@ -95,6 +91,17 @@ test('a wait for many goes on where a look begins while the service is away', as
   expect(code).toBe(0);
   await again.proxy.stop(true);
 }, 40_000);
+
+test('a wait for thousands sends one request for each look while nothing ends', async () => {
+  const ids = Array.from({ length: 5_000 }, (_, at) => `mem_${at}`);
+  const service = passingService(0, Number.POSITIVE_INFINITY, 'processing');
+  const env = { MEMORY_BASE_URL: service.url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
+  const { code } = await memory(['wait', ...ids, '--timeout', '2s'], { env });
+  expect(code).toBe(8);
+  // Five requests read all of them. That is done once, when the time is over.
+  expect(service.count()).toBeWithin(5, 15);
+  await service.proxy.stop(true);
+}, 20_000);
 
 test('a wait for many says at once that the service was never there', async () => {
   const { url, proxy } = passingService(0, Number.POSITIVE_INFINITY);
