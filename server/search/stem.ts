@@ -27,8 +27,14 @@ const endings =
 const cyrillicEnding =
   /(?<=[а-я]{3})(?:иями|ями|ами|ого|его|ому|ему|ыми|ими|ешь|ить|ать|ять|еть|ла|ло|ли|ый|ий|ой|ая|яя|ое|ее|ые|ие|ую|юю|ов|ев|ей|ам|ям|ах|ях|ом|ем|ил|ал|[аеиоуыьюяй])$/;
 
-/** Words that only look inflected. */
-const whole: ReadonlySet<string> = new Set(['news', 'evening', 'wedding', 'morning']);
+/** Words that only look inflected: the exceptions of Porter's algorithm, and some more. */
+const whole: ReadonlySet<string> = new Set(
+  (
+    'news evening wedding morning inning outing canning herring earring proceed exceed succeed ' +
+    'atlas cosmos bias andes early only ugly'
+  ).split(' '),
+);
+const irregular = new Map(Object.entries({ skies: 'sky', skis: 'ski', sky: 'sky' }));
 
 /** No inflected word is longer; hashes and encoded data are. */
 const maxStemmedLength = 64;
@@ -38,6 +44,8 @@ export function stem(word: string): string {
   const bare = accented.test(word) ? withoutAccents(word) : word;
   if (bare !== word) return stem(bare);
   if (word.length < 3 || word.length > maxStemmedLength || whole.has(word)) return word;
+  const known = irregular.get(word);
+  if (known !== undefined) return known;
   if (isArabic(word)) return stemArabic(word);
   if (!/^[a-z]+$/.test(word)) return word.replace(cyrillicEnding, '');
   const marked = word.replace(/^y|(?<=[aeiou])y/g, 'Y');
@@ -78,6 +86,7 @@ function suffixes(word: string): string {
     rest = word.slice(0, -2);
   }
   rest = replaceSuffix(rest, moreDerivations);
+  if (rest.endsWith('ative') && rest.length - 5 >= secondRegion(rest)) rest = rest.slice(0, -5);
   const end = endings.exec(rest);
   return end !== null && end.index >= secondRegion(rest) ? rest.slice(0, end.index) : rest;
 }

@@ -108,6 +108,8 @@ describe('stem', () => {
     ['adoption', 'adopted', 'adopt'],
     ['hopping', 'hopped', 'hop'],
     ['agreed', 'agree'],
+    ['conservative', 'conserved', 'conserve'],
+    ['skies', 'sky'],
     ['книги', 'книгу', 'книга'],
     ['người', 'nguoi'],
     ['ở', 'o'],
@@ -120,6 +122,9 @@ describe('stem', () => {
   test.each([
     ['hoping', 'hopping'],
     ['new', 'news'],
+    ['early', 'ear'],
+    ['sky', 'ski'],
+    ['inning', 'in'],
     ['sing', 'sin'],
     ['universe', 'unit'],
     ['bus', 'bu'],
