@@ -107,9 +107,10 @@ function hasOption(called: AnyCommand, name: string): boolean {
 
 /** `memory list ada` means that user. */
 function excessHint(called: AnyCommand, help: string): string {
-  const { registeredArguments, args } = called;
+  const { registeredArguments, args, commands } = called;
   const [user] = args;
-  const isUser = registeredArguments.length === 0 && called.opts().user === undefined;
+  const isUser =
+    registeredArguments.length + commands.length === 0 && called.opts().user === undefined;
   if (isUser && user !== undefined && hasOption(called, '--user')) {
     return `Did you mean: ${pathOf(called)} --user ${quoted(user)}\n${help}`;
   }
