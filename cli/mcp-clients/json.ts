@@ -1,4 +1,4 @@
-import { applyEdits, modify, type ParseError, parse } from 'jsonc-parser';
+import { applyEdits, format, modify, type ParseError, parse } from 'jsonc-parser';
 import { isTable, type Table } from './entry.ts';
 
 /* Settings as JSON with comments, as several clients accept them. Comments and layout stay. */
@@ -11,15 +11,20 @@ export function parseJson(text: string): Table | undefined {
   return errors.length === 0 && isTable(value) ? value : undefined;
 }
 
-/** The text with one value set. */
-export function editJson(text: string, path: string[], value: Table): string {
-  const isNew = text.trim() === '';
-  const [indent = '  '] = /(?<=\n)[ \t]+(?=")/.exec(text) ?? [];
-  const formattingOptions = {
-    insertSpaces: !indent.startsWith('\t'),
-    tabSize: indent.startsWith('\t') ? 1 : indent.length,
-    eol: text.includes('\r\n') ? '\r\n' : '\n',
-  };
-  const edited = applyEdits(text, modify(text, path, value, { formattingOptions }));
-  return isNew ? `${edited.trim()}\n` : edited;
+/** The text with the entry of a section set. Only what is new is laid out. */
+export function editJson(text: string, [section, name]: [string, string], value: Table): string {
+  const [indent = '  '] = /(?<=\n)[ \t]+(?=["/])/.exec(text) ?? [];
+  const eol = text.includes('\r\n') ? '\r\n' : '\n';
+  const insertSpaces = !indent.startsWith('\t');
+  const options = { insertSpaces, tabSize: insertSpaces ? indent.length : 1, eol };
+  const [edit] = modify(text, [section, name], value, {});
+  if (edit === undefined) return text;
+  // On a line of its own, or the formatter would lay out its neighbours too.
+  const depth = edit.content.startsWith(`,${JSON.stringify(name)}`) ? 2 : 1;
+  const content = edit.content.replace(/^,/, `,${eol}${indent.repeat(depth)}`);
+  const edited = applyEdits(text, [{ ...edit, content }]);
+  const begin = edit.offset + content.search(/[^,\s]/);
+  const range = { offset: begin, length: edit.offset + content.length - begin };
+  const formatted = applyEdits(edited, format(edited, range, options));
+  return text.trim() === '' ? `${formatted.trim()}\n` : formatted;
 }

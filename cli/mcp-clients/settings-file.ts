@@ -9,7 +9,7 @@ export async function readSettings(file: string): Promise<string> {
 
 /** By rename, so that the client reads the old file or the new one. A link stays a link. */
 export async function writeSettings(file: string, text: string): Promise<void> {
-  const { mkdir, realpath, rename, rm, stat, writeFile } = await import('node:fs/promises');
+  const { chmod, mkdir, realpath, rename, rm, stat, writeFile } = await import('node:fs/promises');
   await mkdir(dirname(file), { recursive: true });
   const target = await realpath(file).catch(() => file);
   // Settings of other servers may hold secrets.
@@ -19,7 +19,8 @@ export async function writeSettings(file: string, text: string): Promise<void> {
   );
   const temporary = `${target}.${crypto.randomUUID()}`;
   try {
-    await writeFile(temporary, text, { mode });
+    await writeFile(temporary, text, { mode: 0o600 });
+    await chmod(temporary, mode);
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true });

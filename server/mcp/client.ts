@@ -78,10 +78,18 @@ function serveRequests(port: Port, fetch: (request: Request) => Response | Promi
     try {
       const response = await fetch(new Request(url, init));
       const { status, headers } = response;
-      reply({ status, headers: [...headers] }, [await response.text()]);
+      reply({ status, headers: [...headers] }, await partsOf(response));
     } catch (error) {
       fail(error);
     }
     inbox.flushReplies();
   });
+}
+
+/** As they come: to put megabytes together would hold up other requests. */
+async function partsOf({ body }: Response): Promise<Uint8Array[]> {
+  const parts: Uint8Array[] = [];
+  // Copied, because the other thread takes over what a part is a view of.
+  for await (const part of body ?? []) parts.push(new Uint8Array(part));
+  return parts;
 }

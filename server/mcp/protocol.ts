@@ -16,7 +16,7 @@ export type McpRequest = {
 /** The text goes beside it. */
 export type McpResponse = { status: number; contentType: string | null };
 
-/** A request of a tool to the service, and the response, whose text goes beside it. */
+/** A request of a tool to the service, and the response, whose body goes beside it in parts. */
 export type InnerRequest = {
   url: string;
   method: string;

@@ -4,7 +4,7 @@ import { createMcpServer } from '../../mcp/server.ts';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { MemoryClient } from '../../sdk/index.ts';
 import { createChannel, type Port } from '../threads/channel.ts';
-import { openInbox, parent, watched, yieldPriority } from '../threads/serve.ts';
+import { openInbox, parent, watched } from '../threads/serve.ts';
 import type {
   InnerRequest,
   InnerResponse,
@@ -25,6 +25,8 @@ const port = parent();
 const service = createChannel((message) => requests.postMessage(message));
 requests.on('message', (message) => service.receive(message));
 
+/** Takes long to parse, where the processor is busy with others. */
+const largeBytes = 1024 * 1024;
 /** Only paths count: the requests go to the HTTP thread. */
 const baseUrl = 'http://localhost';
 
@@ -38,8 +40,10 @@ async function fetchFromService(url: string, init: RequestInit = {}): Promise<Re
   };
   const { value, texts } = await service.call('fetch', request);
   const { status, headers: received } = value as InnerResponse;
-  const [text = ''] = texts;
-  return new Response(text === '' ? null : (text as string), { status, headers: received });
+  const bytes = Buffer.concat(texts as Uint8Array[]);
+  // It is parsed in one go.
+  if (bytes.length > largeBytes) port.postMessage('busy');
+  return new Response(bytes.length === 0 ? null : bytes, { status, headers: received });
 }
 
 function onError(error: unknown): void {
@@ -80,5 +84,4 @@ const inbox = openInbox(port as Port, async ({ argument, reply, fail }) => {
   }
   inbox.flushReplies();
 });
-yieldPriority();
 watched(() => requests.close());
