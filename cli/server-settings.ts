@@ -17,6 +17,10 @@ export const serverSettings: Setting[] = [
     description: 'origins that browsers may call from, comma-separated',
   },
   {
+    name: 'MEMORY_MCP_HOSTS',
+    description: 'more host names that /mcp may be reached by, comma-separated',
+  },
+  {
     name: 'LOG_LEVEL',
     description: 'debug, info, warn, error or silent',
     default: 'info',
