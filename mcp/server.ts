@@ -15,7 +15,10 @@ const schemas = new Map(tools.map(({ name, inputSchema }) => [name, fromJsonSche
 /** An MCP server with the tools for one user; a read-only one has the three that read. */
 export function createMcpServer(session: Session): McpServer {
   const about = { name: 'memory', title: 'Memory', version: session.version };
-  const server = new McpServer(about, { instructions, capabilities: { tools: { listChanged: false } } });
+  const server = new McpServer(about, {
+    instructions,
+    capabilities: { tools: { listChanged: false } },
+  });
   for (const tool of tools) {
     const inputSchema = schemas.get(tool.name);
     if (inputSchema === undefined || (session.readOnly && !tool.annotations.readOnlyHint)) continue;

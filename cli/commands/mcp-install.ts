@@ -16,7 +16,7 @@ import type { ServerEntry } from '../mcp-clients/entry.ts';
 import { printJson } from '../terminal/output.ts';
 import { confirm } from '../terminal/prompt.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
-import { escapeControls, quoted } from '../terminal/text.ts';
+import { escapeControls, quoted, shownPath } from '../terminal/text.ts';
 
 type Mcp = Command<[], McpOptions, GlobalOptions>;
 
@@ -42,9 +42,12 @@ export function addInstall(group: Mcp, term: Terminal): void {
       await settings.write();
     }
     if (json) return printJson(term, { client, file, change });
-    if (change === 'none') return note(term, `${file} has this already.`);
+    if (change === 'none') return note(term, `${shownPath(term, file)} has this already.`);
     const key = entry.env === undefined ? '' : ', with the API key in it';
-    await note(term, `Written to ${file}${key}. Restart ${title} to have it take effect.`);
+    await note(
+      term,
+      `Written to ${shownPath(term, file)}${key}. Restart ${title} to have it take effect.`,
+    );
   });
   addExamples(command, [
     'memory mcp install claude-code --user u-1 --yes --with-key',
@@ -53,9 +56,10 @@ export function addInstall(group: Mcp, term: Terminal): void {
 }
 
 const help = `
-The client gets no key unless --with-key says so: this command reads it from the
-profile, as every other does. A key that is bound to the user is best:
-  memory keys create --user u-1 --save`;
+No key is written there unless --with-key says so: memory mcp reads it from the
+profile, as every other command does. A client may have a key of its own:
+  key=$(memory keys create --name cursor --user u-1)
+  MEMORY_API_KEY=$key memory mcp install cursor --with-key`;
 
 type Options = GlobalOptions & McpOptions & { withKey?: true | undefined };
 
@@ -112,14 +116,15 @@ async function askFirst(
   { env }: ServerEntry,
 ): Promise<void> {
   const key = env === undefined ? '' : ', with the API key in it';
+  const shown = shownPath(term, file);
   if (!term.stdin.isTerminal || !term.stderr.isTerminal) {
     throw usageError(
-      `Writing to ${file}${key} needs --yes where stdin is not a terminal.`,
+      `Writing to ${shown}${key} needs --yes where stdin is not a terminal.`,
       `Such as: memory mcp install ${client} --user u-1 --yes`,
     );
   }
   const place = change === 'added' ? '' : ' in the place of the entry that is there';
-  if (await confirm(term, `Write this to ${file}${key}${place}?`)) return;
+  if (await confirm(term, `Write this to ${shown}${key}${place}?`)) return;
   await note(term, 'Nothing was written.');
   throw new ExitWith(exitCodes.failed);
 }

@@ -211,7 +211,7 @@ describe('it asks', () => {
   test('and writes on a yes', async () => {
     using place = home();
     const { stderr } = await place.install('cursor', [], { typed: 'y\n', terminal: 80 });
-    expect(stderr).toContain(`Write this to ${place.path('cursor')}? [y/N]`);
+    expect(stderr).toContain('Write this to ~/.cursor/mcp.json? [y/N]');
     expect(JSON.parse(place.read('cursor'))).toHaveProperty('mcpServers.memory');
   });
 
