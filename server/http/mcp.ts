@@ -50,9 +50,10 @@ export function mcp({ reading: auth }: Auth, services: RouteServices) {
     )
     .all(
       '/mcp/users/:userId',
-      ({ request, set, caller, params }) => {
-        withBoundUser({ userId: params.userId }, caller);
-        return answer(request, set, caller, params.userId);
+      ({ request, set, caller }) => {
+        const userId = userIn(request);
+        withBoundUser({ userId }, caller);
+        return answer(request, set, caller, userId);
       },
       bodyUnread,
     );
@@ -61,4 +62,13 @@ export function mcp({ reading: auth }: Auth, services: RouteServices) {
 function boundUserOf({ userId }: Caller): string {
   if (userId !== null) return userId;
   throw badRequest('', 'this API key is bound to no user; connect to /mcp/users/<userId>');
+}
+
+/** The router leaves what it cannot decode as it is. */
+function userIn({ url }: Request): string {
+  try {
+    return decodeURIComponent(new URL(url).pathname.split('/').at(-1) ?? '');
+  } catch {
+    throw badRequest('userId', 'is not valid percent-encoded UTF-8');
+  }
 }

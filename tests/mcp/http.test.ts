@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
 import { send, startTestServer, type TestServer } from '../support/server.ts';
 
 /* /mcp as raw JSON-RPC: who is let in, and what is refused before a tool sees it. */
@@ -189,4 +190,30 @@ describe('limits and the log are those of every request', () => {
     const { json } = await post('/mcp/users/large', call('list_memories', {}));
     expect(json.result.content[0].text).toMatch(/ word w\S*…\nThat is all\.$/);
   });
+});
+
+test('a thread that ends is replaced, and nothing else notices', async () => {
+  const other = await startTestServer({}, [join(import.meta.dir, 'ending-tool.ts')]);
+  const { status, json } = await post('/mcp/users/u', call('end_thread', {}), {}, other);
+  expect(status).toBe(503);
+  expect(json.message).toContain('try again');
+  const saved = await post('/mcp/users/u', call('save_memory', { content: 'x' }), {}, other);
+  expect(saved.json.result.content[0].text).toStartWith('Saved: ');
+  await other.stop();
+});
+
+test.each(['/mcp/', '/mcp/users', '/mcp/users/', '/mcp/users/a/b', '/mcp/other'])(
+  'there is no %s',
+  async (path) => expect(await post(path, list)).toMatchObject({ status: 404 }),
+);
+
+test('the name of a user is text as everywhere', async () => {
+  const tool = call('save_memory', { content: 'x' });
+  const long = await post(`/mcp/users/${'u'.repeat(257)}`, tool);
+  expect(long.json.result).toMatchObject({ isError: true });
+  expect(long.json.result.content[0].text).toContain('at most 256 characters');
+  expect(await post('/mcp/users/%ff', tool)).toMatchObject({ status: 400 });
+  const { json } = await post('/mcp/users/%C3%A5%20b', tool);
+  expect(json.result.content[0].text).toStartWith('Saved');
+  expect((await server.client.list({ userId: 'å b' })).items).toHaveLength(1);
 });
