@@ -18,7 +18,7 @@ export const serverSettings: Setting[] = [
   },
   {
     name: 'MEMORY_MCP_HOSTS',
-    description: 'more host names that /mcp may be reached by, comma-separated',
+    description: 'more host names of /mcp, comma-separated',
   },
   {
     name: 'LOG_LEVEL',

@@ -41,18 +41,23 @@ export function createMcp(options: {
       lost: (reason) => new ServiceError('unavailable', `${reason}; try again`),
       onSilent: (reason) => {
         log.error(reason);
+        drop(started);
         started.terminate();
       },
       onEnd: (reason) => {
         log.error(`${reason}; the next request starts it again`);
+        drop(started);
         port1.close();
-        if (thread === started) thread = undefined;
       },
       onNotice: (notice) => log.error('MCP tool failed', { error: (notice as McpNotice).error }),
     });
     // It does not keep the process running.
     port1.unref();
     return started;
+  }
+
+  function drop(lost: Thread): void {
+    if (thread === lost) thread = undefined;
   }
 
   return {
