@@ -56,8 +56,8 @@ export function addInstall(group: Mcp, term: Terminal): void {
 }
 
 const help = `
-No key is written there unless --with-key says so: memory mcp reads it from the
-profile, as every other command does. A client may have a key of its own:
+No key is written there unless --with-key says so: it is read from the profile,
+as by every other command. A client may have a key of its own:
   key=$(memory keys create --name cursor --user u-1)
   MEMORY_API_KEY=$key memory mcp install cursor --with-key`;
 

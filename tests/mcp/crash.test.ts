@@ -69,8 +69,8 @@ afterEach(async () => {
   await service.child.end('SIGKILL');
 });
 
-test.each(ways)(
-  'kill -9 between a save and its answer loses and doubles nothing: $transport, $version',
+test.each(ways.filter(({ version }) => version === '2026-07-28'))(
+  'kill -9 between a save and its answer loses and doubles nothing: $transport',
   async (way) => {
     await startService();
     const url = await startProxy();
