@@ -1,5 +1,6 @@
 import type { JsonValue, Memory } from '../sdk/index.ts';
 import type { SaveArguments } from './arguments.ts';
+import { adviceOn } from './errors.ts';
 import type { Session } from './session.ts';
 import { headOf, oneLine } from './text.ts';
 
@@ -16,10 +17,8 @@ const queryCharacters = 1_000;
  */
 export async function saveMemory(args: SaveArguments, session: Session): Promise<string> {
   const { client, userId } = session;
-  const { content, key, metadata } = args;
-  const externalId = key ?? nameOf(content);
-  const { items } = await client.list({ userId, source, externalId, limit: 1 });
-  const [known] = items;
+  const { content, metadata } = args;
+  const { externalId, known } = await find(args, session);
   if (known !== undefined && holds(known, args)) return `Already remembered: ${known.id}`;
   const request = { userId, content, source, externalId, ...(metadata && { metadata }) };
   const { data: saved, response } = await client.save(request).withResponse();
@@ -27,9 +26,33 @@ export async function saveMemory(args: SaveArguments, session: Session): Promise
   return [`${outcome}: ${saved.id}`, ...(await similarTo(saved.id, content, session))].join('\n');
 }
 
+type Found = { externalId: string; known: Memory | undefined };
+
+/** The name to save under, and the memory that has it. */
+async function find({ key, content }: SaveArguments, session: Session): Promise<Found> {
+  if (key !== undefined) return { externalId: key, known: await named(key, session) };
+  const name = nameOf(content);
+  for (let count = 1; ; count += 1) {
+    const externalId = count === 1 ? name : `${name}:${count}`;
+    const known = await named(externalId, session);
+    // One that was updated since has another text, which is not to be overwritten.
+    if (known === undefined || isSame(known.content, content)) return { externalId, known };
+  }
+}
+
+async function named(externalId: string, session: Session): Promise<Memory | undefined> {
+  const { client, userId } = session;
+  const { items } = await client.list({ userId, source, externalId, limit: 1 });
+  return items[0];
+}
+
 function nameOf(content: string): string {
   const hash = new Bun.CryptoHasher('sha256').update(normalized(content));
   return `text:${hash.digest('base64url')}`;
+}
+
+function isSame(one: string, other: string): boolean {
+  return normalized(one) === normalized(other);
 }
 
 /** Case stays: it can be all that two texts differ in. */
@@ -38,7 +61,7 @@ function normalized(text: string): string {
 }
 
 function holds(known: Memory, { content, metadata }: SaveArguments): boolean {
-  if (normalized(known.content) !== normalized(content)) return false;
+  if (!isSame(known.content, content)) return false;
   return metadata === undefined || Bun.deepEquals(known.metadata, metadata as JsonValue);
 }
 
@@ -49,7 +72,7 @@ async function similarTo(id: string, content: string, session: Session): Promise
   const search = client.search({ userId, query, limit: maxSimilar + 1 });
   // It is saved, whatever becomes of the search.
   const { items } = await search.catch((error) => {
-    onError(error);
+    if (adviceOn(error) === undefined) onError(error);
     return { items: [] };
   });
   const own = items.find((found) => found.id === id)?.score ?? Number.POSITIVE_INFINITY;

@@ -34,7 +34,7 @@ export function addInstall(group: Mcp, term: Terminal): void {
     const { json, yes } = options;
     await accessOf(await connect(term, options), options, term.interrupted);
     const entry = await entryOf(term, options);
-    if (!json) await term.stdout.write(hideKey(snippetFor(client, entry), entry));
+    if (!json) await term.stdout.write(escapeControls(snippetFor(client, withoutKey(entry))));
     const settings = await openSettings(term, client, entry);
     const { title, file, change } = settings;
     if (change !== 'none') {
@@ -102,11 +102,9 @@ function notInProfile(baseUrl: string): CliError {
 }
 
 /** What is on the screen ends up in logs. */
-function hideKey(text: string, { env }: ServerEntry): string {
-  const shown = escapeControls(text);
-  return env === undefined
-    ? shown
-    : shown.replaceAll(env.MEMORY_API_KEY, endsOfKey(env.MEMORY_API_KEY));
+function withoutKey({ env, ...entry }: ServerEntry): ServerEntry {
+  if (env === undefined) return entry;
+  return { ...entry, env: { MEMORY_API_KEY: endsOfKey(env.MEMORY_API_KEY) } };
 }
 
 async function askFirst(

@@ -96,6 +96,19 @@ describe.each(ways)('over $transport, version $version', (way) => {
     await memory.call('delete_memory', { id: idIn(again) });
   });
 
+  test('a text that was updated since is not overwritten by its first form', async () => {
+    const content = 'Lives in Lisbon';
+    const first = idIn(await memory.call('save_memory', { content }));
+    await memory.call('update_memory', { id: first, content: 'Lives in Porto' });
+    const again = await memory.call('save_memory', { content });
+    expect(again).toStartWith('Saved: ');
+    expect(await memory.call('save_memory', { content })).toBe(
+      `Already remembered: ${idIn(again)}`,
+    );
+    expect(await server.client.get(first)).toMatchObject({ content: 'Lives in Porto' });
+    await server.client.deleteAll({ userId });
+  });
+
   test('what is saved under a key replaces what was there', async () => {
     const diet = (content: string, more = {}) =>
       memory.call('save_memory', { key: 'diet', content, ...more });
