@@ -11,7 +11,9 @@ import { copyFiles, packFolder, readManifest, root, writeManifest } from './stag
 export function packService(dist: string): Promise<string> {
   return packFolder(dist, async (folder) => {
     await bundleCli(join(folder, 'cli'));
-    await copyFiles(folder, ['server/**/*.{ts,sql}', 'sdk/contract/*.ts']);
+    await copyFiles(folder, ['server/**/*.{ts,sql}']);
+    // For the tools of /mcp, which call the service as its client.
+    await copyFiles(folder, ['sdk/*.ts', 'sdk/contract/*.ts']);
     await copyFiles(folder, ['README.md', 'CHANGELOG.md', 'LICENSE']);
     for (const name of ['memory.mjs', 'memory-service.mjs', 'postinstall.mjs']) {
       await Bun.write(join(folder, name), Bun.file(join(root, '.release', name)));
@@ -41,11 +43,14 @@ async function bundleCli(outdir: string): Promise<void> {
 const loadedWhenNeeded: BunPlugin = {
   name: 'loaded-when-needed',
   setup(build) {
-    build.onResolve({ filter: /^\.\..*\/(server|sdk\/contract)\// }, ({ path, importer, kind }) => {
-      if (kind !== 'dynamic-import') return undefined;
-      const target = relative(join(root, 'cli'), join(importer, '..', path));
-      return { path: target.replaceAll('\\', '/'), external: true };
-    });
+    build.onResolve(
+      { filter: /^\.\..*\/(server|mcp|sdk\/contract)\// },
+      ({ path, importer, kind }) => {
+        if (kind !== 'dynamic-import') return undefined;
+        const target = relative(join(root, 'cli'), join(importer, '..', path));
+        return { path: target.replaceAll('\\', '/'), external: true };
+      },
+    );
   },
 };
 
@@ -53,7 +58,7 @@ async function manifest() {
   const { private: _, dependencies = {}, ...rest } = await readManifest('package.json');
   const forTheClone = ['workspaces', 'scripts', 'devDependencies', 'allowScripts'];
   const kept = Object.entries(rest).filter(([field]) => !forTheClone.includes(field));
-  const { commander: _commander, ofetch: _ofetch, ...needed } = dependencies;
+  const { commander: _commander, 'jsonc-parser': _parser, ...needed } = dependencies;
   return {
     ...Object.fromEntries(kept),
     version: rest.version,

@@ -17,6 +17,7 @@ export const commandNames = [
   'health',
   'keys',
   'profile',
+  'mcp',
   'backup',
   'restore',
   'doctor',

@@ -26,6 +26,7 @@ const commands: Record<CommandName, () => Promise<Add>> = {
   health: async () => (await import('./commands/health.ts')).addHealth,
   keys: async () => (await import('./commands/keys.ts')).addKeys,
   profile: async () => (await import('./commands/profile.ts')).addProfile,
+  mcp: async () => (await import('./commands/mcp.ts')).addMcp,
   backup: async () => (await import('./commands/backup.ts')).addBackup,
   restore: async () => (await import('./commands/backup.ts')).addRestore,
   doctor: async () => (await import('./commands/doctor.ts')).addDoctor,

@@ -4,6 +4,7 @@ const settings: [name: string, description: string, preset: string | null][] = [
   ['MEMORY_MAX_BODY_BYTES', 'the largest body that is read', '5242880'],
   ['MEMORY_RATE_LIMIT', 'requests/seconds, or off', '6000/60'],
   ['MEMORY_CORS_ORIGINS', 'origins that browsers may call from, comma-separated', null],
+  ['MEMORY_MCP_HOSTS', 'more host names of /mcp, comma-separated', null],
   ['LOG_LEVEL', 'debug, info, warn, error or silent', 'info'],
 ];
 

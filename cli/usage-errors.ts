@@ -100,10 +100,11 @@ function hintFor({ cwd }: Terminal, { code, message }: CommanderError, called: A
 
 /** `memory list ada` means that user. */
 function excessHint(called: AnyCommand): string {
-  const { registeredArguments, args } = called;
+  const { registeredArguments, args, commands } = called;
   const [user = ''] = args;
   const last = registeredArguments.at(-1);
-  const isUser = last === undefined && called.opts().user === undefined;
+  const isUser =
+    registeredArguments.length + commands.length === 0 && called.opts().user === undefined;
   if (isUser && hasOption(called, '--user')) {
     return `Did you mean: ${pathOf(called)} --user ${quoted(user)}\n`;
   }

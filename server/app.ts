@@ -10,6 +10,7 @@ import { allowOrigin } from './http/cors.ts';
 import { constantHeaders, errorResponse, textual } from './http/errors.ts';
 import { health } from './http/health.ts';
 import { ingest } from './http/ingest.ts';
+import { mcp } from './http/mcp.ts';
 import { memories } from './http/memories.ts';
 import { noSuchRoute, unknownRoutes } from './http/not-found.ts';
 import { openapi } from './http/openapi.ts';
@@ -19,6 +20,7 @@ import { createTrace, type Trace } from './http/trace.ts';
 import { transfer } from './http/transfer.ts';
 import { newRequestId } from './ids.ts';
 import type { Logger } from './log.ts';
+import type { Mcp } from './mcp/client.ts';
 import type { Storage } from './storage/storage.ts';
 import type { TaskRunner } from './tasks/client.ts';
 
@@ -26,6 +28,7 @@ import type { TaskRunner } from './tasks/client.ts';
 export type Services = {
   storage: Storage;
   tasks: TaskRunner;
+  mcp: Pick<Mcp, 'handle'>;
   authenticator: Authenticator;
   config: Config;
   log: Logger;
@@ -98,6 +101,7 @@ export function createApp(services: Services) {
     .use(project(auth, routes))
     .use(ingest(auth, routes))
     .use(transfer(auth, routes))
+    .use(mcp(auth, routes))
     .use(unknownRoutes(auth));
 }
 

@@ -7,6 +7,8 @@ export type Config = {
   databaseUrl: string;
   apiKey: string | null;
   corsOrigins: string[];
+  /** Names, besides its own, under which clients may reach /mcp. */
+  mcpHosts: string[];
   logLevel: LogLevel;
   maxBodyBytes: number;
   /** Null switches the limit off. */
@@ -45,6 +47,7 @@ export function readConfig(env: Env): Config {
     ),
     apiKey: read('MEMORY_API_KEY', null, apiKey, '16 to 256 visible ASCII characters'),
     corsOrigins: read('MEMORY_CORS_ORIGINS', [], origins, 'origins such as https://app.example, …'),
+    mcpHosts: read('MEMORY_MCP_HOSTS', [], hostNames, 'host names such as memory.example, …'),
     logLevel: read('LOG_LEVEL', 'info', logLevel, `one of ${logLevels.join(', ')}`),
     maxBodyBytes: read(
       'MEMORY_MAX_BODY_BYTES',
@@ -86,6 +89,12 @@ function origins(text: string): string[] | undefined {
   return list.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin)
     ? list
     : undefined;
+}
+
+/** Without ports: a proxy in front of the service may use any. */
+function hostNames(text: string): string[] | undefined {
+  const list = text.split(',').map((name) => name.trim().toLowerCase());
+  return list.every((name) => URL.parse(`http://${name}`)?.hostname === name) ? list : undefined;
 }
 
 function rateLimit(text: string): Config['rateLimit'] | undefined {

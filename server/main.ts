@@ -14,6 +14,7 @@ import {
   stderrSink,
 } from './log.ts';
 import { startMaintenance } from './maintenance.ts';
+import { createMcp } from './mcp/client.ts';
 import { openStorage } from './storage/open.ts';
 import type { Storage } from './storage/storage.ts';
 import { startTasks, type TaskRunner } from './tasks/client.ts';
@@ -40,7 +41,13 @@ export type RunningServer = {
   stop(): Promise<void>;
 };
 
-type Wiring = { config: Config; storage: Storage; log: Logger; tasks: TaskRunner };
+type Wiring = {
+  config: Config;
+  storage: Storage;
+  log: Logger;
+  tasks: TaskRunner;
+  preload: readonly string[];
+};
 
 const defaultProject = 'default';
 
@@ -61,7 +68,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     },
   });
   const tasks = startTasks({ storage, config, log, write: sink.write, preload });
-  const running = await serve({ config, storage, log, tasks }).catch(async (error) => {
+  const running = await serve({ config, storage, log, tasks, preload }).catch(async (error) => {
     await tasks.stop();
     await storage.close();
     throw error;
@@ -85,7 +92,7 @@ function logSink(takeLine: StartOptions['log']): LogSink {
   return { write: (entry) => takeLine(jsonLine(entry)), flush() {} };
 }
 
-async function serve({ config, storage, log, tasks }: Wiring): Promise<RunningServer> {
+async function serve({ config, storage, log, tasks, preload }: Wiring): Promise<RunningServer> {
   const now = Date.now;
   const clock = () => performance.now();
   const projectId = await storage.ensureProject(defaultProject);
@@ -93,9 +100,16 @@ async function serve({ config, storage, log, tasks }: Wiring): Promise<RunningSe
   const authenticator = createAuthenticator({ storage, now, clock, fixed });
   const damage = watchDamage(storage, log);
   let closing: string | null = null;
+  const mcp = createMcp({
+    version,
+    log,
+    fetch: (request) => app.fetch(request),
+    preload,
+  });
   const services: Services = {
     storage,
     tasks,
+    mcp,
     authenticator,
     config,
     log,
@@ -108,7 +122,8 @@ async function serve({ config, storage, log, tasks }: Wiring): Promise<RunningSe
     closeSoon: (request) => listener.closeSoon(request),
     unavailableReason: () => closing ?? damage.found(),
   };
-  const listener = listen(config, createApp(services).fetch, log);
+  const app = createApp(services);
+  const listener = listen(config, app.fetch, log);
   await tasks.ready;
   // Not before: a key that was made by a server that cannot listen would never be shown.
   const firstKey = config.apiKey === null ? await makeFirstKey(storage, now()) : null;
@@ -121,6 +136,7 @@ async function serve({ config, storage, log, tasks }: Wiring): Promise<RunningSe
       closing = 'the service is shutting down; try again shortly';
       const maintenanceStopped = stopMaintenance();
       await listener.stop();
+      await mcp.stop();
       await tasks.stop();
       await maintenanceStopped;
       // When keys were last used is not worth a database that stays open.

@@ -21,10 +21,10 @@ const names = table.map(([name]) => name).sort();
 const routeOf = ({ method, path }: Operation) => `${method} ${path}`;
 
 /** What is there without being an operation. */
-const onlyRoutes = ['ALL /v1', 'ALL /v1/*'];
+const onlyRoutes = ['ALL /mcp', 'ALL /mcp/users/:userId', 'ALL /v1', 'ALL /v1/*'];
 const onlyMethods = ['waitUntilComplete'];
 const onlyCommands = ['backup', 'completion', 'doctor', 'help', 'restore', 'serve'];
-const onlyGroups = ['keys', 'profile'];
+const onlyGroups = ['keys', 'mcp', 'profile'];
 /** Operations whose command has another name. */
 const commandOf: Record<string, string> = {
   deleteAll: 'delete',

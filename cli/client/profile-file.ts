@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CliError, errorCode, errorText } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { shownPath } from '../terminal/text.ts';
 
 /**
  * What the command line keeps for its user: the service to use, the project to use of each service,
@@ -32,8 +33,7 @@ export function profilePath({ env, home, platform }: Place): string {
 
 /** The path as people write it. */
 export function shownProfilePath(place: Place): string {
-  const path = profilePath(place);
-  return path.startsWith(`${place.home}/`) ? `~${path.slice(place.home.length)}` : path;
+  return shownPath(place, profilePath(place));
 }
 
 export async function readProfile(term: Terminal): Promise<Profile> {

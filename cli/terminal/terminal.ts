@@ -27,6 +27,8 @@ export type Terminal = {
   readonly home: string;
   readonly cwd: string;
   readonly platform: string;
+  /** How another process starts this program: its file, and what comes before the command. */
+  readonly program: readonly string[];
   now(): number;
   /** Aborted by the first Ctrl-C or SIGTERM, with the signal's name as its reason. */
   readonly interrupted: AbortSignal;
@@ -47,9 +49,16 @@ export function processTerminal(interrupted: AbortSignal): Terminal {
     home: process.env.HOME || process.env.USERPROFILE || homeOfUser(),
     cwd: process.cwd(),
     platform: process.platform,
+    program: ownProgram(),
     now: Date.now,
     interrupted,
   };
+}
+
+/** An executable holds its sources under a path that no file system has. */
+function ownProgram(): string[] {
+  const isExecutable = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN[\\/])/.test(Bun.main);
+  return isExecutable ? [process.execPath] : [process.execPath, ...process.execArgv, Bun.main];
 }
 
 /** As the system knows it; the root for a user without one, as in a container. Loaded if needed. */

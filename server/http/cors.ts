@@ -9,6 +9,10 @@ const allowedHeaders = [
   'Content-Type',
   'If-Match',
   'If-None-Match',
+  // Of MCP clients.
+  'Mcp-Protocol-Version',
+  'Mcp-Method',
+  'Mcp-Name',
 ];
 const exposedHeaders = [
   headerNames.requestId,

@@ -67,6 +67,7 @@ export function testTerminal(ran: Ran, around: Surroundings = {}): Terminal {
     home,
     cwd,
     platform: 'linux',
+    program: ['/opt/memory'],
     now: around.tickMs === undefined ? Date.now : ticking(around.tickMs),
     interrupted: interrupted ?? new AbortController().signal,
   };

@@ -14,6 +14,7 @@ export function installedCases({ service, executable }: Packed): Case[] {
     { name: 'npm install -g', run: () => globally(service) },
     { name: 'executable', run: () => asOneFile(executable) },
     { name: 'threads of the executable', run: () => withThreads(executable) },
+    { name: 'MCP of the executable', run: () => withMcp(executable) },
   ];
 }
 
@@ -134,3 +135,48 @@ db.close();
 const file = openSync('memory.db', 'r+');
 const pages = fstatSync(file).size / 4096;
 for (let page = 300; page < pages; page += 97) writeSync(file, Buffer.alloc(4096, 255), 0, 4096, page * 4096);`;
+
+const hello = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 't', version: '1' },
+  },
+};
+
+/** Its library is loaded late, and on the server by a thread. */
+async function withMcp(executable: string): Promise<string> {
+  await using project = await emptyProject();
+  await using server = await serve(project, [executable], firstRun);
+  const env = { ...server.env, MEMORY_BASE_URL: server.url };
+  const begin = performance.now();
+  const child = Bun.spawn([executable, 'mcp', '--user', 'u'], {
+    env,
+    stdin: 'pipe',
+    stdout: 'pipe',
+  });
+  child.stdin.write(`${JSON.stringify(hello)}\n`);
+  await child.stdin.flush();
+  const { value } = await child.stdout.getReader().read();
+  const startedMs = performance.now() - begin;
+  child.stdin.end();
+  if (!new TextDecoder().decode(value).includes('"name":"memory"')) throw new Error('no greeting');
+  if ((await child.exited) !== 0) throw new Error(`memory mcp ended with ${child.exitCode}`);
+  const database = `sqlite:${project.file('memory.db')}`;
+  const create = ['keys', 'create', '--user', 'u', '--database', database];
+  const key = await project.run([executable, ...create], env);
+  const response = await fetch(`${server.url}/mcp`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  });
+  if (!(await response.text()).includes('save_memory')) throw new Error('no tools over HTTP');
+  return `over stdio in ${startedMs.toFixed(0)} ms, over HTTP`;
+}

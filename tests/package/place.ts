@@ -19,7 +19,9 @@ export async function placeService(project: string): Promise<Placed> {
   await $`tar xzf ${tarball} -C ${folder} --strip-components 1`;
   await rm(tarball);
   await symlink('../memory-service/memory.mjs', memory);
-  for (const name of ['bun', '@oven', '@sinclair', 'elysia']) {
+  const ofHttp = ['ofetch', 'destr', 'ufo', 'node-fetch-native'];
+  const ofMcp = ['@modelcontextprotocol', 'zod'];
+  for (const name of ['bun', '@oven', '@sinclair', 'elysia', ...ofHttp, ...ofMcp]) {
     await symlink(join(root, 'node_modules', name), join(modules, name));
   }
   return { folder, memory };

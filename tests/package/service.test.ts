@@ -30,9 +30,15 @@ test('the command line is one file with its bytecode, and holds nothing of the s
   const text = await Bun.file(join(placed.folder, 'cli/main.js')).text();
   expect(text).toContain('@bytecode');
   expect(Bun.file(join(placed.folder, 'cli/main.js.jsc')).size).toBeGreaterThan(100_000);
-  expect(text).not.toMatch(/typebox|elysia|bun:sqlite/i);
+  expect(text).not.toMatch(/typebox|elysia|bun:sqlite|StdioServerTransport/i);
   const { dependencies } = await Bun.file(join(placed.folder, 'package.json')).json();
-  expect(Object.keys(dependencies).sort()).toEqual(['@sinclair/typebox', 'bun', 'elysia']);
+  expect(Object.keys(dependencies).sort()).toEqual([
+    '@modelcontextprotocol/server',
+    '@sinclair/typebox',
+    'bun',
+    'elysia',
+    'ofetch',
+  ]);
 });
 
 async function saveAndList(command: string[], userId: string, more: Record<string, string> = {}) {
@@ -101,4 +107,57 @@ test('what is loaded when it is needed is there: the contract, the server, its a
   await until(() => child.log().includes('Stop with Ctrl-C'), { what: 'the banner' });
   expect(await child.end('SIGTERM')).toBe(0);
   expect(await project.run([placed.memory, 'doctor', '--database', database], env)).toContain('ok');
+});
+
+describe('MCP', () => {
+  const hello = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'tests', version: '1' },
+    },
+  };
+
+  /** The first line that a program writes which gets a greeting. */
+  async function greet(command: string[]): Promise<string> {
+    const child = Bun.spawn(command, { env, stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' });
+    child.stdin.write(`${JSON.stringify(hello)}\n`);
+    child.stdin.flush();
+    const { value } = await child.stdout.getReader().read();
+    child.stdin.end();
+    expect(await child.exited).toBe(0);
+    return new TextDecoder().decode(value);
+  }
+
+  test('over stdio, also as the settings of a client have it', async () => {
+    expect(await greet([placed.memory, 'mcp', '--user', 'u'])).toContain('"name":"memory"');
+    const install = ['mcp', 'install', 'cursor', '--user', 'u', '--yes', '--with-key'];
+    await project.run([placed.memory, ...install], env);
+    const { mcpServers } = await Bun.file(project.file('.cursor/mcp.json')).json();
+    const { command, args } = mcpServers.memory;
+    expect(await greet([command, ...args])).toContain('"name":"memory"');
+  });
+
+  test('over HTTP', async () => {
+    const database = `sqlite:${project.file('mcp.db')}`;
+    const serve = ['serve', '--port', '0', '--database', database];
+    const key = 'sixteen-or-more-characters';
+    const child = startChild([placed.memory, ...serve], { ...env, MEMORY_API_KEY: key });
+    await until(() => child.log().includes('Stop with Ctrl-C'), { what: 'the banner' });
+    const [, url = ''] = /running at (\S+)/.exec(child.log()) ?? [];
+    const response = await fetch(`${url}/mcp/users/u`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    });
+    expect(await response.text()).toContain('save_memory');
+    expect(await child.end('SIGTERM')).toBe(0);
+  });
 });

@@ -73,10 +73,19 @@ const table: Row[] = [
     late: ['sdk/contract/validate.ts'],
   },
   {
+    from: ['cli/mcp-clients/'],
+    may: [...terminal, 'cli/mcp-clients/', 'jsonc-parser', 'node:'],
+  },
+  {
     from: ['cli/'],
     may: ['commander', 'sdk/index.ts', 'cli/', 'package.json', 'node:'],
     types: ['@commander-js/extra-typings', 'sdk/contract/'],
-    late: ['server/main.ts', 'server/admin.ts', 'sdk/contract/validate.ts'],
+    late: [
+      'server/main.ts',
+      'server/admin.ts',
+      'sdk/contract/validate.ts',
+      'server/mcp/tools/stdio.ts',
+    ],
   },
   { from: interfaces, may: [], types: ['sdk/contract/', ...interfaces] },
   {
@@ -116,6 +125,29 @@ const table: Row[] = [
   {
     from: ['server/threads/'],
     may: ['server/threads/', 'server/errors.ts', 'sdk/contract/', 'node:'],
+  },
+  // What calls the tools brings the client: over stdio it is that of the command line.
+  {
+    from: ['server/mcp/tools/'],
+    may: [
+      'server/mcp/tools/',
+      '@modelcontextprotocol/server',
+      '@modelcontextprotocol/server/',
+      'node:',
+    ],
+    types: ['sdk/index.ts'],
+  },
+  // In the thread alone: nothing that the HTTP thread loads leads to the protocol.
+  {
+    from: ['server/mcp/thread.ts'],
+    may: [
+      '@modelcontextprotocol/server',
+      'sdk/index.ts',
+      'sdk/contract/headers.ts',
+      'server/mcp/',
+      'server/threads/',
+      'node:',
+    ],
   },
   {
     from: ['server/http/', 'server/app.ts'],

@@ -25,7 +25,7 @@ export type Rule = {
 };
 
 const root = join(import.meta.dir, '../..');
-const folders = ['server', 'sdk', 'cli', 'tests'];
+const folders = ['server', 'sdk', 'cli', 'mcp', 'tests'];
 const foreign = /(^|\/)(node_modules|dist|data|coverage|\.git)\//;
 
 export function toSource(path: string, text: string): Source {

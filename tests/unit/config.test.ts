@@ -8,6 +8,7 @@ const defaults = {
   databaseUrl: 'sqlite:./data/memory.db',
   apiKey: null,
   corsOrigins: [],
+  mcpHosts: [],
   logLevel: 'info',
   maxBodyBytes: 5_242_880,
   rateLimit: { requests: 6_000, seconds: 60 },
@@ -19,7 +20,7 @@ test('an empty environment gives the defaults', () => {
 
 test('an empty value is no value', () => {
   const names = ['PORT', 'HOST', 'MEMORY_DATABASE_URL', 'MEMORY_API_KEY', 'MEMORY_CORS_ORIGINS'];
-  const more = ['LOG_LEVEL', 'MEMORY_MAX_BODY_BYTES', 'MEMORY_RATE_LIMIT'];
+  const more = ['MEMORY_MCP_HOSTS', 'LOG_LEVEL', 'MEMORY_MAX_BODY_BYTES', 'MEMORY_RATE_LIMIT'];
   const env = Object.fromEntries([...names, ...more].map((name) => [name, '']));
   expect<unknown>(readConfig(env)).toEqual(defaults);
 });
@@ -31,6 +32,7 @@ test('every setting is taken over', () => {
     MEMORY_DATABASE_URL: 'sqlite:some/place.db',
     MEMORY_API_KEY: 'a-key-of-16-char',
     MEMORY_CORS_ORIGINS: 'https://app.example, http://localhost:5173',
+    MEMORY_MCP_HOSTS: 'Memory.example, [2001:db8::1]',
     LOG_LEVEL: 'warn',
     MEMORY_MAX_BODY_BYTES: '1024',
     MEMORY_RATE_LIMIT: '10/1',
@@ -41,6 +43,7 @@ test('every setting is taken over', () => {
     databaseUrl: 'sqlite:some/place.db',
     apiKey: 'a-key-of-16-char',
     corsOrigins: ['https://app.example', 'http://localhost:5173'],
+    mcpHosts: ['memory.example', '[2001:db8::1]'],
     logLevel: 'warn',
     maxBodyBytes: 1_024,
     rateLimit: { requests: 10, seconds: 1 },
@@ -56,6 +59,7 @@ const broken = {
   MEMORY_DATABASE_URL: 'mysql://root@localhost',
   MEMORY_API_KEY: 'short',
   MEMORY_CORS_ORIGINS: '*',
+  MEMORY_MCP_HOSTS: 'memory.example:443',
   LOG_LEVEL: 'loud',
   MEMORY_MAX_BODY_BYTES: '5 MiB',
   MEMORY_RATE_LIMIT: '6000',

@@ -11,6 +11,7 @@ const guide = [
   ['HTTP API', 'docs/http-api.md'],
   ['SDK', 'docs/sdk.md'],
   ['Command line', 'docs/cli.md'],
+  ['MCP', 'docs/mcp.md'],
   ['Search', 'docs/search.md'],
   ['Limits', 'docs/limits.md'],
   ['Examples', 'docs/examples/README.md'],

@@ -1,0 +1,127 @@
+import type { Command } from '@commander-js/extra-typings';
+import { connect, resolveApiKey, resolveBaseUrl } from '../client/connect.ts';
+import { endsOfKey } from '../client/profile.ts';
+import { addExamples } from '../command-metadata.ts';
+import { Argument, type GlobalOptions } from '../commander.ts';
+import { CliError, ExitWith, exitCodes, usageError } from '../errors.ts';
+import { accessOf, type McpOptions } from '../mcp-access.ts';
+import {
+  type ClientName,
+  clientNames,
+  openSettings,
+  type Settings,
+  snippetFor,
+} from '../mcp-clients/clients.ts';
+import type { ServerEntry } from '../mcp-clients/entry.ts';
+import { printJson } from '../terminal/output.ts';
+import { confirm } from '../terminal/prompt.ts';
+import { note, type Terminal } from '../terminal/terminal.ts';
+import { escapeControls, quoted, shownPath } from '../terminal/text.ts';
+
+type Mcp = Command<[], McpOptions, GlobalOptions>;
+
+export function addInstall(group: Mcp, term: Terminal): void {
+  const command = group
+    .command('install')
+    .addArgument(new Argument('<client>', 'which one').choices(clientNames))
+    .usage('<client> --user <id> [options]')
+    .description('Add this command to the settings of an MCP client. Prints them first.')
+    .option('--with-key', 'write the API key into the settings of the client, too')
+    .option('-y, --yes', 'do not ask; needed where stdin is not a terminal')
+    .addHelpText('after', help);
+  command.action(async (client) => {
+    const options = command.optsWithGlobals();
+    const { json, yes } = options;
+    await accessOf(await connect(term, options), options, term.interrupted);
+    const entry = await entryOf(term, options);
+    if (!json) await term.stdout.write(escapeControls(snippetFor(client, withoutKey(entry))));
+    const settings = await openSettings(term, client, entry);
+    const { title, file, change } = settings;
+    if (change !== 'none') {
+      if (!yes) await askFirst(term, client, settings, entry);
+      await settings.write();
+    }
+    if (json) return printJson(term, { client, file, change });
+    if (change === 'none') return note(term, `${shownPath(term, file)} has this already.`);
+    const key = entry.env === undefined ? '' : ', with the API key in it';
+    await note(
+      term,
+      `Written to ${shownPath(term, file)}${key}. Restart ${title} to have it take effect.`,
+    );
+  });
+  addExamples(command, [
+    'memory mcp install claude-code --user u-1 --yes --with-key',
+    'memory mcp install codex --user u-1 --read-only --yes --with-key',
+  ]);
+}
+
+const help = `
+No key is written there unless --with-key says so: it is read from the profile,
+as by every other command. A client may have a key of its own:
+  key=$(memory keys create --name cursor --user u-1)
+  MEMORY_API_KEY=$key memory mcp install cursor --with-key`;
+
+type Options = GlobalOptions & McpOptions & { withKey?: true | undefined };
+
+/** How the client is to start this command, so that it finds the same service and key. */
+async function entryOf(term: Terminal, options: Options): Promise<ServerEntry> {
+  const { user, readOnly, withKey, project } = options;
+  const baseUrl = await resolveBaseUrl(term, options);
+  const isOwn = baseUrl.from === 'flag' || baseUrl.from === 'environment';
+  const key = await resolveApiKey(term, options, baseUrl.value);
+  const isKept = await isInProfile(term, options, baseUrl.value);
+  if (!withKey && !isKept) throw notInProfile(baseUrl.value);
+  const [command = '', ...own] = term.program;
+  const args = [
+    ...own,
+    'mcp',
+    ...(user === undefined ? [] : ['--user', user]),
+    ...(readOnly ? ['--read-only'] : []),
+    ...(isOwn ? ['--base-url', baseUrl.value] : []),
+    ...(project === undefined || withKey ? [] : ['--project', project]),
+  ];
+  return { command, args, ...(withKey && key && { env: { MEMORY_API_KEY: key.value } }) };
+}
+
+/** Whether a process without our flags and environment finds a key. */
+async function isInProfile(term: Terminal, { project }: Options, baseUrl: string) {
+  const without = { ...term, env: { ...term.env, MEMORY_API_KEY: undefined } };
+  const key = await resolveApiKey(without, project === undefined ? {} : { project }, baseUrl);
+  return key !== undefined;
+}
+
+function notInProfile(baseUrl: string): CliError {
+  return new CliError(
+    'unauthorized',
+    'The key is not in the profile, where the client would have it read from.',
+    `Store it there: memory profile set ${quoted(baseUrl)} -\n` +
+      'or have it written into the settings of the client: --with-key',
+    exitCodes.refused,
+  );
+}
+
+/** What is on the screen ends up in logs. */
+function withoutKey({ env, ...entry }: ServerEntry): ServerEntry {
+  if (env === undefined) return entry;
+  return { ...entry, env: { MEMORY_API_KEY: endsOfKey(env.MEMORY_API_KEY) } };
+}
+
+async function askFirst(
+  term: Terminal,
+  client: ClientName,
+  { file, change }: Settings,
+  { env }: ServerEntry,
+): Promise<void> {
+  const key = env === undefined ? '' : ', with the API key in it';
+  const shown = shownPath(term, file);
+  if (!term.stdin.isTerminal || !term.stderr.isTerminal) {
+    throw usageError(
+      `Writing to ${shown}${key} needs --yes where stdin is not a terminal.`,
+      `Such as: memory mcp install ${client} --user u-1 --yes`,
+    );
+  }
+  const place = change === 'added' ? '' : ' in the place of the entry that is there';
+  if (await confirm(term, `Write this to ${shown}${key}${place}?`)) return;
+  await note(term, 'Nothing was written.');
+  throw new ExitWith(exitCodes.failed);
+}

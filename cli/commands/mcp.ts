@@ -1,0 +1,50 @@
+import { version } from '../../package.json';
+import { connect } from '../client/connect.ts';
+import { addExamples } from '../command-metadata.ts';
+import type { Parent } from '../commander.ts';
+import { accessOf, mcpUserOption, readOnlyOption } from '../mcp-access.ts';
+import { hint, note, type Terminal } from '../terminal/terminal.ts';
+import { addInstall } from './mcp-install.ts';
+
+export function addMcp(program: Parent, term: Terminal): void {
+  const command = program
+    .command('mcp')
+    .usage('[--user <id>] [options]')
+    .description('Serve the memories of a user to an MCP client over stdin and stdout.')
+    .addOption(mcpUserOption)
+    .addOption(readOnlyOption)
+    .helpCommand('help [command]', 'Show the help of a command.')
+    .addHelpText(
+      'after',
+      '\nAn MCP client starts this command itself: memory mcp install has one do so.',
+    );
+  addInstall(command, term);
+  command.action(async () => {
+    const options = command.optsWithGlobals();
+    const client = await connect(term, options);
+    const [{ serveOverStdio }, access] = await Promise.all([
+      import('../../server/mcp/tools/stdio.ts'),
+      accessOf(client, options, term.interrupted),
+    ]);
+    if (term.stdin.isTerminal) await greet(term);
+    const onError = (error: unknown) => void note(term, textOf(error));
+    await serveOverStdio(
+      { ...access, client, version, onError },
+      {
+        input: term.stdin.stream(),
+        write: (data) => term.stdout.write(data),
+        signal: term.interrupted,
+      },
+    );
+  });
+  addExamples(command, ['memory mcp --user u-1', 'memory mcp --user u-1 --read-only']);
+}
+
+async function greet(term: Terminal): Promise<void> {
+  await note(term, 'Waiting for an MCP client on stdin; end with Ctrl-D.');
+  await hint(term, 'To have a client start this command: memory mcp install <client>');
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,108 @@
+import { join } from 'node:path';
+import type { Terminal } from '../terminal/terminal.ts';
+import { isTable, merged, type ServerEntry, type Table } from './entry.ts';
+import { editJson, parseJson } from './json.ts';
+import { invalidSettings, readSettings, writeSettings } from './settings-file.ts';
+import { editToml, parseToml } from './toml.ts';
+
+/* The MCP clients whose settings we know, and where they keep them. */
+
+export const clientNames = ['claude-code', 'cursor', 'vscode', 'codex', 'claude-desktop'] as const;
+export type ClientName = (typeof clientNames)[number];
+
+/** Under this name a client lists our server. */
+const name = 'memory';
+
+type Client = {
+  title: string;
+  fileOf(term: Place): string;
+  /** The table of all servers, and what its entries have besides the command. */
+  section: string;
+  more?: Table;
+  format: 'json' | 'toml';
+};
+
+type Place = Pick<Terminal, 'env' | 'home' | 'platform'>;
+
+const known: Record<ClientName, Client> = {
+  'claude-code': {
+    title: 'Claude Code',
+    fileOf: ({ env, home }) => join(env.CLAUDE_CONFIG_DIR || home, '.claude.json'),
+    section: 'mcpServers',
+    more: { type: 'stdio' },
+    format: 'json',
+  },
+  cursor: {
+    title: 'Cursor',
+    fileOf: ({ home }) => join(home, '.cursor', 'mcp.json'),
+    section: 'mcpServers',
+    format: 'json',
+  },
+  vscode: {
+    title: 'VS Code',
+    fileOf: (place) => join(appFolder(place), 'Code', 'User', 'mcp.json'),
+    section: 'servers',
+    more: { type: 'stdio' },
+    format: 'json',
+  },
+  codex: {
+    title: 'Codex',
+    fileOf: ({ env, home }) => join(env.CODEX_HOME || join(home, '.codex'), 'config.toml'),
+    section: 'mcp_servers',
+    format: 'toml',
+  },
+  'claude-desktop': {
+    title: 'Claude Desktop',
+    fileOf: (place) => join(appFolder(place), 'Claude', 'claude_desktop_config.json'),
+    section: 'mcpServers',
+    format: 'json',
+  },
+};
+
+function appFolder({ env, home, platform }: Place): string {
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support');
+  if (platform === 'win32') return env.APPDATA || join(home, 'AppData', 'Roaming');
+  return env.XDG_CONFIG_HOME || join(home, '.config');
+}
+
+const formats = {
+  json: { parse: parseJson, edit: editJson },
+  toml: { parse: parseToml, edit: editToml },
+};
+
+/** Our entry alone, as it stands in an empty file. */
+export function snippetFor(client: ClientName, entry: ServerEntry): string {
+  const { section, more, format } = known[client];
+  return formats[format].edit('', [section, name], merged(undefined, entry, more));
+}
+
+/** The settings of a client with our entry, not written yet. */
+export type Settings = {
+  title: string;
+  file: string;
+  change: 'none' | 'added' | 'replaced';
+  write(): Promise<void>;
+};
+
+/** Throws where the file holds something that cannot be extended without losing any of it. */
+export async function openSettings(
+  term: Terminal,
+  client: ClientName,
+  entry: ServerEntry,
+): Promise<Settings> {
+  const { title, fileOf, section, more, format } = known[client];
+  const { parse, edit } = formats[format];
+  const file = fileOf(term);
+  const text = await readSettings(file);
+  const before = parse(text);
+  const servers = before?.[section] ?? {};
+  if (before === undefined || !isTable(servers)) throw invalidSettings(file, title);
+  const value = merged(servers[name], entry, more);
+  const after = { ...before, [section]: { ...servers, [name]: value } };
+  const isKnown = Object.hasOwn(servers, name);
+  const change = !isKnown ? 'added' : Bun.deepEquals(before, after) ? 'none' : 'replaced';
+  const edited = edit(text, [section, name], value);
+  // Whatever was there must be there again.
+  if (!Bun.deepEquals(parse(edited), after)) throw invalidSettings(file, title);
+  return { title, file, change, write: () => writeSettings(file, edited) };
+}

@@ -1,0 +1,20 @@
+/** How a client starts this command. */
+export type ServerEntry = {
+  command: string;
+  args: string[];
+  env?: { MEMORY_API_KEY: string };
+};
+
+/** A table of the settings: the servers of a client, or one of them. */
+export type Table = Record<string, unknown>;
+
+export function isTable(value: unknown): value is Table {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** An entry over one that is there: what else it holds stays. */
+export function merged(known: unknown, entry: ServerEntry, more: Table = {}): Table {
+  const before = isTable(known) ? known : {};
+  const environment = isTable(before.env) ? { ...before.env, ...entry.env } : entry.env;
+  return { ...more, ...before, ...entry, ...(environment !== undefined && { env: environment }) };
+}

@@ -1,0 +1,30 @@
+import { applyEdits, format, modify, type ParseError, parse } from 'jsonc-parser';
+import { isTable, type Table } from './entry.ts';
+
+/* Settings as JSON with comments, as several clients accept them. Comments and layout stay. */
+
+/** Undefined where the text is no table. */
+export function parseJson(text: string): Table | undefined {
+  if (text.trim() === '') return {};
+  const errors: ParseError[] = [];
+  const value = parse(text, errors, { allowTrailingComma: true });
+  return errors.length === 0 && isTable(value) ? value : undefined;
+}
+
+/** The text with the entry of a section set. Only what is new is laid out. */
+export function editJson(text: string, [section, name]: [string, string], value: Table): string {
+  const [indent = '  '] = /(?<=\n)[ \t]+(?=["/])/.exec(text) ?? [];
+  const eol = text.includes('\r\n') ? '\r\n' : '\n';
+  const insertSpaces = !indent.startsWith('\t');
+  const options = { insertSpaces, tabSize: insertSpaces ? indent.length : 1, eol };
+  const [edit] = modify(text, [section, name], value, {});
+  if (edit === undefined) return text;
+  // On a line of its own, or the formatter would lay out its neighbours too.
+  const depth = edit.content.startsWith(`,${JSON.stringify(name)}`) ? 2 : 1;
+  const content = edit.content.replace(/^,/, `,${eol}${indent.repeat(depth)}`);
+  const edited = applyEdits(text, [{ ...edit, content }]);
+  const begin = edit.offset + content.search(/[^,\s]/);
+  const range = { offset: begin, length: edit.offset + content.length - begin };
+  const formatted = applyEdits(edited, format(edited, range, options));
+  return text.trim() === '' ? `${formatted.trim()}\n` : formatted;
+}

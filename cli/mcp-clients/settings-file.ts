@@ -1,0 +1,37 @@
+import { dirname } from 'node:path';
+import { CliError } from '../errors.ts';
+
+/** Empty where there is no such file. */
+export async function readSettings(file: string): Promise<string> {
+  const handle = Bun.file(file);
+  return (await handle.exists()) ? handle.text() : '';
+}
+
+/** By rename, so that the client reads the old file or the new one. A link stays a link. */
+export async function writeSettings(file: string, text: string): Promise<void> {
+  const { chmod, mkdir, realpath, rename, rm, stat, writeFile } = await import('node:fs/promises');
+  await mkdir(dirname(file), { recursive: true });
+  const target = await realpath(file).catch(() => file);
+  // Settings of other servers may hold secrets.
+  const mode = await stat(target).then(
+    (found) => found.mode & 0o777,
+    () => 0o600,
+  );
+  const temporary = `${target}.${crypto.randomUUID()}`;
+  try {
+    await writeFile(temporary, text, { mode: 0o600 });
+    await chmod(temporary, mode);
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+export function invalidSettings(file: string, title: string): CliError {
+  return new CliError(
+    'settings_unreadable',
+    `${file} cannot be extended without changing more of it. Nothing was written.`,
+    `Add what is shown above to the settings of ${title} by hand.`,
+  );
+}

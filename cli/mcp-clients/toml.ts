@@ -1,0 +1,62 @@
+import { isTable, type Table } from './entry.ts';
+
+/* Settings as TOML. Tables of ours are written as sections; everything else stays as it is. */
+
+/** Undefined where the text is no TOML. */
+export function parseToml(text: string): Table | undefined {
+  try {
+    return Bun.TOML.parse(text) as Table;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text with the section of this path in the place of the one that is there, or at the end. */
+export function editToml(text: string, path: string[], value: Table): string {
+  const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');
+  const section = sectionOf(path, value);
+  const begin = lines.findIndex((line) => isUnder(path, line));
+  if (begin < 0) {
+    const gap = lines.length === 0 ? [] : [''];
+    return `${[...lines, ...gap, ...section].join('\n')}\n`;
+  }
+  const next = lines.findIndex((line, index) => index > begin && isOther(path, line));
+  const own = lines.slice(begin, next < 0 ? undefined : next);
+  // What stands before the next section belongs to it.
+  const length = own.findLastIndex((line) => !/^\s*(?:#|$)/.test(line)) + 1;
+  const comments = own.slice(0, length).filter((line) => /^\s*#/.test(line));
+  const kept = [lines.slice(0, begin), comments, section, lines.slice(begin + length)];
+  return `${kept.flat().join('\n')}\n`;
+}
+
+const header = /^\s*\[\[?\s*([^\]]*?)\s*\]/;
+
+function isUnder(path: string[], line: string): boolean {
+  const [, name] = header.exec(line) ?? [];
+  const own = path.join('.');
+  return name === own || name?.startsWith(`${own}.`) === true;
+}
+
+function isOther(path: string[], line: string): boolean {
+  return header.test(line) && !isUnder(path, line);
+}
+
+function sectionOf(path: string[], table: Table): string[] {
+  const entries = Object.entries(table);
+  const values = entries.filter(([, value]) => !isTable(value));
+  const tables = entries.filter(([, value]) => isTable(value));
+  return [
+    `[${path.map(keyOf).join('.')}]`,
+    ...values.map(([name, value]) => `${keyOf(name)} = ${literal(value)}`),
+    ...tables.flatMap(([name, value]) => ['', ...sectionOf([...path, name], value as Table)]),
+  ];
+}
+
+function keyOf(name: string): string {
+  return /^[\w-]+$/.test(name) ? name : JSON.stringify(name);
+}
+
+/** Strings, numbers, booleans and lists of them are written as in JSON. */
+function literal(value: unknown): string {
+  return JSON.stringify(value);
+}

@@ -1,0 +1,33 @@
+import type { Config } from '../config.ts';
+import { ServiceError } from '../errors.ts';
+
+/** Names under which every machine reaches itself. */
+const loopback = ['localhost', '127.0.0.1', '[::1]'];
+const anyAddress = ['0.0.0.0', '::', ''];
+
+/**
+ * Rejects a request that names another host than this service, or comes from a page of one: a page
+ * in a browser can have its own name resolve to this machine. Throws `forbidden`.
+ */
+export function rejectForeignHosts(
+  { headers }: Request,
+  { host, mcpHosts, corsOrigins }: Pick<Config, 'host' | 'mcpHosts' | 'corsOrigins'>,
+): void {
+  const own = anyAddress.includes(host) ? [] : [host.includes(':') ? `[${host}]` : host];
+  const known = new Set([...loopback, ...own, ...mcpHosts].map((name) => name.toLowerCase()));
+  if (!known.has(hostnameOf(`http://${headers.get('host') ?? ''}`))) {
+    throw forbidden('the Host header names an unknown host; MEMORY_MCP_HOSTS lists more of them');
+  }
+  const origin = headers.get('origin');
+  if (origin === null || corsOrigins.includes(origin) || known.has(hostnameOf(origin))) return;
+  throw forbidden('requests of this origin are not allowed; MEMORY_CORS_ORIGINS allows more');
+}
+
+/** Empty for what is no address. */
+function hostnameOf(url: string): string {
+  return URL.parse(url)?.hostname ?? '';
+}
+
+function forbidden(message: string): ServiceError {
+  return new ServiceError('forbidden', message);
+}

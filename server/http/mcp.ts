@@ -1,0 +1,74 @@
+import { Elysia } from 'elysia';
+import { headers as headerNames } from '../../sdk/contract/headers.ts';
+import { limits } from '../../sdk/contract/limits.ts';
+import type { RouteServices } from '../app.ts';
+import { ServiceError } from '../errors.ts';
+import type { Auth } from './auth.ts';
+import type { Caller } from './authenticate.ts';
+import { bodyUnread } from './body.ts';
+import { withBoundUser } from './bound-user.ts';
+import { rejectForeignHosts } from './hosts.ts';
+import { badRequest } from './parse.ts';
+import type { ResponseHead } from './response.ts';
+
+/**
+ * /mcp: the tools for AI clients, for the user that the key is bound to; /mcp/users/<userId> for
+ * any user of the project. Each message is one request; there are no sessions.
+ */
+export function mcp({ reading: auth }: Auth, services: RouteServices) {
+  const { bodies, config, waitLonger } = services;
+  const maxBodyBytes = Math.min(config.maxBodyBytes, limits.saveBodyBytes);
+
+  async function answer(
+    request: Request,
+    set: ResponseHead,
+    caller: Caller,
+    userId: string,
+  ): Promise<Response> {
+    rejectForeignHosts(request, config);
+    if (request.method !== 'POST') {
+      const message = 'MCP messages are sent with POST; there are no sessions and no streams';
+      throw new ServiceError('method_not_allowed', message, { allow: 'POST' });
+    }
+    const body = await bodies.readJson(request, caller.projectId, maxBodyBytes);
+    // What a tool requests may have to wait for the same room.
+    bodies.release(request);
+    waitLonger(request);
+    const requestId = String(set.headers[headerNames.requestId]);
+    const message = { headers: request.headers, body, requestId };
+    const response = await services.mcp.handle(message, caller, userId);
+    set.status = response.status;
+    return response;
+  }
+
+  return new Elysia()
+    .use(auth)
+    .all(
+      '/mcp',
+      ({ request, set, caller }) => answer(request, set, caller, boundUserOf(caller)),
+      bodyUnread,
+    )
+    .all(
+      '/mcp/users/:userId',
+      ({ request, set, caller }) => {
+        const userId = userIn(request);
+        withBoundUser({ userId }, caller);
+        return answer(request, set, caller, userId);
+      },
+      bodyUnread,
+    );
+}
+
+function boundUserOf({ userId }: Caller): string {
+  if (userId !== null) return userId;
+  throw badRequest('', 'this API key is bound to no user; connect to /mcp/users/<userId>');
+}
+
+/** The router leaves what it cannot decode as it is. */
+function userIn({ url }: Request): string {
+  try {
+    return decodeURIComponent(new URL(url).pathname.split('/').at(-1) ?? '');
+  } catch {
+    throw badRequest('userId', 'is not valid percent-encoded UTF-8');
+  }
+}

@@ -1,0 +1,100 @@
+import { MessageChannel } from 'node:worker_threads';
+import { ServiceError } from '../errors.ts';
+import type { Caller } from '../http/authenticate.ts';
+import type { Logger } from '../log.ts';
+import type { Port } from '../threads/channel.ts';
+import { openInbox } from '../threads/serve.ts';
+import { startThread, type Thread } from '../threads/start.ts';
+import type { InnerRequest, McpNotice, McpRequest, McpResponse, McpStart } from './protocol.ts';
+
+/** The MCP thread as the HTTP thread sees it. It is started by the first request. */
+export type Mcp = {
+  /** Handles one message of a client on behalf of a caller and one user. */
+  handle(
+    message: { headers: Headers; body: unknown; requestId: string },
+    caller: Pick<Caller, 'readOnly'>,
+    userId: string,
+  ): Promise<Response>;
+  stop(): Promise<void>;
+};
+
+export function createMcp(options: {
+  version: string;
+  log: Logger;
+  /** The service itself: what a tool does is a request with the caller's own key. */
+  fetch(request: Request): Response | Promise<Response>;
+  preload: readonly string[];
+}): Mcp {
+  const { version, log, fetch, preload } = options;
+  let thread: Thread | undefined;
+
+  function start(): Thread {
+    const { port1, port2 } = new MessageChannel();
+    serveRequests(port1 as unknown as Port, fetch);
+    const data: McpStart = { version, requests: port2 };
+    const started = startThread({
+      name: 'mcp',
+      module: 'server/mcp/thread.ts',
+      data,
+      transfer: [port2],
+      preload,
+      lost: (reason) => new ServiceError('unavailable', `${reason}; try again`),
+      onSilent: (reason) => {
+        log.error(reason);
+        drop(started);
+        started.terminate();
+      },
+      onEnd: (reason) => {
+        log.error(`${reason}; the next request starts it again`);
+        drop(started);
+        port1.close();
+      },
+      onNotice: (notice) => log.error('MCP tool failed', { error: (notice as McpNotice).error }),
+    });
+    // It does not keep the process running.
+    port1.unref();
+    return started;
+  }
+
+  function drop(lost: Thread): void {
+    if (thread === lost) thread = undefined;
+  }
+
+  return {
+    async handle({ headers, body, requestId }, { readOnly }, userId) {
+      thread ??= start();
+      const request: McpRequest = { headers: [...headers], body, requestId, userId, readOnly };
+      const { value, texts } = await thread.call('handle', request);
+      const { status, contentType } = value as McpResponse;
+      const [text = ''] = texts;
+      const head = contentType === null ? {} : { headers: { 'content-type': contentType } };
+      return new Response(text === '' ? null : (text as string), { status, ...head });
+    },
+    async stop() {
+      await thread?.stop();
+    },
+  };
+}
+
+/** Answers the requests that tools make with the service itself. */
+function serveRequests(port: Port, fetch: (request: Request) => Response | Promise<Response>) {
+  const inbox = openInbox(port, async ({ argument, reply, fail }) => {
+    const { url, ...init } = argument as InnerRequest;
+    try {
+      const response = await fetch(new Request(url, init));
+      const { status, headers } = response;
+      reply({ status, headers: [...headers] }, await partsOf(response));
+    } catch (error) {
+      fail(error);
+    }
+    inbox.flushReplies();
+  });
+}
+
+/** As they come: to put megabytes together would hold up other requests. */
+async function partsOf({ body }: Response): Promise<Uint8Array[]> {
+  const parts: Uint8Array[] = [];
+  // Copied, because the other thread takes over what a part is a view of.
+  for await (const part of body ?? []) parts.push(new Uint8Array(part));
+  return parts;
+}

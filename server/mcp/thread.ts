@@ -1,0 +1,87 @@
+import { workerData } from 'node:worker_threads';
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import { headers as headerNames } from '../../sdk/contract/headers.ts';
+import { MemoryClient } from '../../sdk/index.ts';
+import { createChannel, type Port } from '../threads/channel.ts';
+import { openInbox, parent, watched } from '../threads/serve.ts';
+import type {
+  InnerRequest,
+  InnerResponse,
+  McpNotice,
+  McpRequest,
+  McpResponse,
+  McpStart,
+} from './protocol.ts';
+import { createMcpServer } from './tools/server.ts';
+
+/*
+ * The MCP thread: the protocol and the tools. A tool calls the service as any client does, with the
+ * key of whoever called the tool. What it gets, a list of large documents for example, is parsed
+ * here and holds up no other request.
+ */
+
+const { version, requests } = workerData as McpStart;
+const port = parent();
+const service = createChannel((message) => requests.postMessage(message));
+requests.on('message', (message) => service.receive(message));
+
+/** Takes long to parse, where the processor is busy with others. */
+const largeBytes = 1024 * 1024;
+/** Only paths count: the requests go to the HTTP thread. */
+const baseUrl = 'http://localhost';
+
+async function fetchFromService(url: string, init: RequestInit = {}): Promise<Response> {
+  const { method = 'GET', headers, body } = init;
+  const request: InnerRequest = {
+    url,
+    method,
+    headers: [...new Headers(headers)],
+    body: typeof body === 'string' ? body : null,
+  };
+  const { value, texts } = await service.call('fetch', request);
+  const { status, headers: received } = value as InnerResponse;
+  const bytes = Buffer.concat(texts as Uint8Array[]);
+  // It is parsed in one go.
+  if (bytes.length > largeBytes) port.postMessage('busy');
+  return new Response(bytes.length === 0 ? null : bytes, { status, headers: received });
+}
+
+function onError(error: unknown): void {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  port.postMessage({ error: text } satisfies McpNotice);
+}
+
+function clientOf({ headers, requestId }: McpRequest): MemoryClient {
+  const authorization = new Headers(headers).get(headerNames.authorization) ?? '';
+  return new MemoryClient({
+    baseUrl,
+    fetch: fetchFromService,
+    headers: { [headerNames.authorization]: authorization, [headerNames.requestId]: requestId },
+    // Whoever called the tool is told at once, and may wait longer than a connection stays open.
+    maxRetries: 0,
+  });
+}
+
+async function handle(request: McpRequest): Promise<{ head: McpResponse; text: string }> {
+  const { headers, body, userId, readOnly } = request;
+  const session = { client: clientOf(request), userId, readOnly, version, onError };
+  const handler = createMcpHandler(() => createMcpServer(session), {
+    // Tools never change: there is nothing to subscribe to.
+    maxSubscriptions: 0,
+  });
+  const init = { method: 'POST', headers };
+  const response = await handler.fetch(new Request(`${baseUrl}/mcp`, init), { parsedBody: body });
+  const contentType = response.headers.get('content-type');
+  return { head: { status: response.status, contentType }, text: await response.text() };
+}
+
+const inbox = openInbox(port as Port, async ({ argument, reply, fail }) => {
+  try {
+    const { head, text } = await handle(argument as McpRequest);
+    reply(head, [text]);
+  } catch (error) {
+    fail(error);
+  }
+  inbox.flushReplies();
+});
+watched(() => requests.close());

@@ -1,0 +1,36 @@
+import type { MemoryServiceError } from '../../../sdk/index.ts';
+
+/** A memory of another user, which is not to be told from one that does not exist. */
+export class NoSuchMemory extends Error {
+  override name = 'NoSuchMemory';
+  readonly code = 'not_found';
+}
+
+/**
+ * An error of the SDK as one line that says what to do next; undefined for any other error. It is
+ * recognized by its code, because the packed command line has classes of its own.
+ */
+export function adviceOn(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  const { code, message, status } = error as MemoryServiceError;
+  const known = Object.hasOwn(advice, code) ? advice[code] : undefined;
+  if (known !== undefined) return known(message);
+  if (status === undefined) return undefined;
+  return `The memory service cannot do this now: ${message}. Call again in a moment.`;
+}
+
+const noAnswer =
+  'The memory service did not answer. Call again in a moment: what is repeated has no second effect.';
+
+const advice: Record<string, (message: string) => string> = {
+  not_found: () =>
+    'This user has no memory with that id. Find ids with search_memories or list_memories.',
+  precondition_failed: (message) => `Changed meanwhile: ${message}.`,
+  invalid_request: (message) => `Invalid: ${message}. Correct it and call again.`,
+  payload_too_large: (message) => `Too large: ${message}. Save it in parts.`,
+  rate_limited: (message) => `Too many requests: ${message}.`,
+  forbidden: (message) => `Not allowed: ${message}. The user has to configure another key.`,
+  unauthorized: () => 'The API key is not accepted. The user has to configure a valid one.',
+  connection: () => noAnswer,
+  timeout: () => noAnswer,
+};

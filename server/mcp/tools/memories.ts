@@ -1,0 +1,77 @@
+import type { Memory, SearchQuery } from '../../../sdk/index.ts';
+import {
+  type DeleteArguments,
+  defaults,
+  type GetArguments,
+  type ListArguments,
+  type SearchArguments,
+  type UpdateArguments,
+} from './arguments.ts';
+import { NoSuchMemory } from './errors.ts';
+import type { Session } from './session.ts';
+import { cutLine, headOf, oneLine, sliceText } from './text.ts';
+
+/* What the tools do, but for saving. Their arguments have passed their schemas. */
+
+const pageCharacters = 8_000;
+const lineCharacters = 200;
+
+export async function searchMemories(args: SearchArguments, session: Session): Promise<string> {
+  const { limit = defaults.searchLimit, ...rest } = args;
+  const query: SearchQuery = { ...rest, limit, userId: session.userId };
+  const { items } = await session.client.search(query);
+  if (items.length === 0) return 'Nothing found. Try other words, or list_memories.';
+  return items.map((found) => `${headOf(found)}: ${oneLine(found.snippet)}`).join('\n');
+}
+
+export async function getMemory(
+  { id, offset = 0 }: GetArguments,
+  session: Session,
+): Promise<string> {
+  const memory = await ownMemory(id, session);
+  const { content, metadata, version } = memory;
+  const { part, next } = sliceText(content, offset, pageCharacters);
+  const about = Object.keys(metadata).length === 0 ? '' : `, metadata ${JSON.stringify(metadata)}`;
+  const head = offset === 0 ? `${headOf(memory)}, version ${version}${about}\n\n` : '';
+  if (part === '')
+    return `The text has ${content.length} characters: offset ${offset} is past its end.`;
+  if (next === null) return head + part;
+  const left = (content.length - next).toLocaleString('en');
+  return `${head}${part}\n\n${left} more characters: call again with offset ${next}.`;
+}
+
+export async function listMemories(args: ListArguments, session: Session): Promise<string> {
+  const { limit = defaults.listLimit, ...rest } = args;
+  const page = await session.client.list({ ...rest, limit, userId: session.userId });
+  const lines = page.items.map((memory) => {
+    return cutLine(
+      `${headOf(memory)}: ${memory.content.slice(0, lineCharacters * 4)}`,
+      lineCharacters,
+    );
+  });
+  const end = page.nextCursor === null ? 'That is all.' : `More: cursor ${page.nextCursor}`;
+  return [...lines, end].join('\n');
+}
+
+export async function updateMemory(
+  { id, content, expectedVersion }: UpdateArguments,
+  session: Session,
+): Promise<string> {
+  await ownMemory(id, session);
+  const condition = expectedVersion === undefined ? {} : { ifVersion: expectedVersion };
+  await session.client.update(id, { content }, condition);
+  return `Updated: ${id}`;
+}
+
+export async function deleteMemory({ id }: DeleteArguments, session: Session): Promise<string> {
+  await ownMemory(id, session);
+  await session.client.delete(id);
+  return `Deleted: ${id}`;
+}
+
+/** A key of the whole project reads the memories of every user; a session is about one of them. */
+async function ownMemory(id: string, { client, userId }: Session): Promise<Memory> {
+  const memory = await client.get(id);
+  if (memory.userId !== userId) throw new NoSuchMemory();
+  return memory;
+}

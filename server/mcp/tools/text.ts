@@ -1,0 +1,42 @@
+import type { Memory } from '../../../sdk/index.ts';
+
+/* Memories as lines of text for a model. What is stored stays on its own line. */
+
+/** `[mem_…] 2026-11-22 ticket helpdesk`: the id, when it happened, its type and source. */
+export function headOf({ id, occurredAt, createdAt, type, source, status }: Memory): string {
+  const date = (occurredAt ?? createdAt).slice(0, 'yyyy-mm-dd'.length);
+  const state = status === 'complete' ? [] : [`(${status})`];
+  return [`[${id}]`, date, type, ...(source === null ? [] : [oneLine(source)]), ...state].join(' ');
+}
+
+/** Line breaks and control characters as spaces, so that a stored text cannot forge a line. */
+export function oneLine(text: string): string {
+  return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+}
+
+/** One line of at most `characters`. */
+export function cutLine(text: string, characters: number): string {
+  // A character takes at most two units, and a document has millions of them.
+  const line = oneLine(text.slice(0, characters * 4));
+  const points = [...line];
+  if (points.length <= characters && text.length <= characters * 4) return line;
+  return `${points
+    .slice(0, characters - 1)
+    .join('')
+    .trimEnd()}…`;
+}
+
+/**
+ * Some of a text from `offset` on, in UTF-16 units, and where the next part begins; null at the
+ * end. No pair of surrogates is split.
+ */
+export function sliceText(text: string, offset: number, length: number) {
+  const begin = afterPair(text, offset);
+  const end = afterPair(text, begin + length);
+  return { part: text.slice(begin, end), next: end < text.length ? end : null };
+}
+
+function afterPair(text: string, index: number): number {
+  const isInside = /^[\udc00-\udfff]/.test(text.charAt(index));
+  return isInside && /^[\ud800-\udbff]/.test(text.charAt(index - 1)) ? index + 1 : index;
+}

@@ -1,0 +1,144 @@
+import type { MemoryType } from '../../../sdk/index.ts';
+import {
+  type DeleteArguments,
+  defaults,
+  type GetArguments,
+  type ListArguments,
+  type SaveArguments,
+  type SearchArguments,
+  type UpdateArguments,
+} from './arguments.ts';
+import { deleteMemory, getMemory, listMemories, searchMemories, updateMemory } from './memories.ts';
+import { saveMemory } from './save.ts';
+import type { Session } from './session.ts';
+
+/*
+ * The tools, in the order in which clients list them. Names, descriptions, schemas and annotations
+ * are part of every conversation of every client, and together take at most 800 tokens.
+ */
+
+type Schema = {
+  type: 'object';
+  properties: Record<string, object>;
+  required?: string[];
+  additionalProperties: false;
+};
+
+export type Tool = {
+  name: string;
+  description: string;
+  inputSchema: Schema;
+  annotations: { readOnlyHint: boolean; destructiveHint: boolean; idempotentHint: boolean };
+  /** Returns the result as text. Throws errors of the SDK. */
+  run(args: unknown, session: Session): Promise<string>;
+};
+
+const string = { type: 'string' };
+const type = {
+  type: 'string',
+  enum: ['memory', 'ticket', 'document', 'conversation', 'event', 'profile'] satisfies MemoryType[],
+};
+const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true };
+/** A repeated call has no further effect; what was there before may be gone. */
+const writes = { readOnlyHint: false, destructiveHint: true, idempotentHint: true };
+
+const limit = (count: number) => ({ type: 'integer', minimum: 1, maximum: 100, default: count });
+
+export const tools: Tool[] = [
+  {
+    name: 'search_memories',
+    description:
+      'Search what is remembered about the user, best match first. Finds words, their forms and typos.',
+    inputSchema: schema(
+      {
+        query: { ...string, description: 'Words or a question' },
+        limit: limit(defaults.searchLimit),
+        type,
+        source: string,
+        from: { ...string, description: 'From this date or time on' },
+        to: { ...string, description: 'Before this date or time' },
+      },
+      ['query'],
+    ),
+    annotations: reads,
+    run: (args, session) => searchMemories(args as SearchArguments, session),
+  },
+  {
+    name: 'get_memory',
+    description: 'Read a memory in full, 8,000 characters at a time.',
+    inputSchema: schema(
+      {
+        id: string,
+        offset: { type: 'integer', minimum: 0, default: 0 },
+      },
+      ['id'],
+    ),
+    annotations: reads,
+    run: (args, session) => getMemory(args as GetArguments, session),
+  },
+  {
+    name: 'list_memories',
+    description: 'List memories, newest first.',
+    inputSchema: schema({
+      limit: limit(defaults.listLimit),
+      cursor: { ...string, description: 'From the previous page' },
+      type,
+      source: string,
+    }),
+    annotations: reads,
+    run: (args, session) => listMemories(args as ListArguments, session),
+  },
+  {
+    name: 'save_memory',
+    description: 'Remember a fact or a text about the user. It must make sense on its own.',
+    inputSchema: schema(
+      {
+        content: string,
+        key: {
+          ...string,
+          minLength: 1,
+          maxLength: 256,
+          description: 'Name of a fact that may change, such as diet: saving it again replaces it',
+        },
+        metadata: { type: 'object' },
+      },
+      ['content'],
+    ),
+    annotations: writes,
+    run: (args, session) => saveMemory(args as SaveArguments, session),
+  },
+  {
+    name: 'update_memory',
+    description: 'Replace the text of a memory.',
+    inputSchema: schema(
+      {
+        id: string,
+        content: string,
+        expectedVersion: {
+          type: 'integer',
+          minimum: 1,
+          description: 'Change nothing if it is at another version',
+        },
+      },
+      ['id', 'content'],
+    ),
+    annotations: writes,
+    run: (args, session) => updateMemory(args as UpdateArguments, session),
+  },
+  {
+    name: 'delete_memory',
+    description: 'Delete a memory permanently.',
+    inputSchema: schema({ id: string }, ['id']),
+    annotations: writes,
+    run: (args, session) => deleteMemory(args as DeleteArguments, session),
+  },
+];
+
+function schema(properties: Record<string, object>, required: string[] = []): Schema {
+  return {
+    type: 'object',
+    properties,
+    ...(required.length > 0 && { required }),
+    additionalProperties: false,
+  };
+}

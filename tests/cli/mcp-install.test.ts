@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { startTestServer, type TestServer } from '../support/server.ts';
+import { memoryAt, type Surroundings, temporaryFolder } from './command.ts';
+
+/* What `memory mcp install` puts into the settings of MCP clients, and what it leaves alone. */
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+const files = {
+  'claude-code': '.claude.json',
+  cursor: '.cursor/mcp.json',
+  vscode: '.config/Code/User/mcp.json',
+  codex: '.codex/config.toml',
+  'claude-desktop': '.config/Claude/claude_desktop_config.json',
+};
+type Client = keyof typeof files;
+
+/** A home with the key in its profile. */
+function home() {
+  const folder = temporaryFolder();
+  const path = (client: Client) => folder.file(files[client]);
+  const put = (file: string, text: string) => {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  };
+  const keys = { [server.url]: { apiKey: server.key } };
+  const profile = JSON.stringify({ baseUrl: server.url, keys });
+  put(folder.file('.config/memory-service/profile.json'), profile);
+  return {
+    ...folder,
+    path,
+    put: (client: Client, text: string) => put(path(client), text),
+    read: (client: Client) => readFileSync(path(client), 'utf8'),
+    install(client: Client, more: string[] = [], around: Surroundings = {}) {
+      const env = { MEMORY_BASE_URL: '', MEMORY_API_KEY: '', ...around.env };
+      const argv = ['mcp', 'install', client, '--user', 'ada', ...more];
+      return memoryAt(server)(argv, { home: folder.path, ...around, env });
+    },
+  };
+}
+
+const command = '/opt/memory';
+const args = ['mcp', '--user', 'ada'];
+
+describe('in the place where the client looks', () => {
+  test.each([
+    ['claude-code', { mcpServers: { memory: { type: 'stdio', command, args } } }],
+    ['cursor', { mcpServers: { memory: { command, args } } }],
+    ['vscode', { servers: { memory: { type: 'stdio', command, args } } }],
+    ['codex', { mcp_servers: { memory: { command, args } } }],
+    ['claude-desktop', { mcpServers: { memory: { command, args } } }],
+  ] as const)('%s', async (client, expected) => {
+    using place = home();
+    const { code, stdout, stderr } = await place.install(client, ['--yes']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('Written to') });
+    const text = place.read(client);
+    expect(client === 'codex' ? Bun.TOML.parse(text) : JSON.parse(text)).toEqual(expected);
+    // Shown first, exactly so, and without the key.
+    expect(stdout).toBe(text);
+    expect(text).not.toContain(server.key);
+    expect(statSync(place.path(client)).mode & 0o777).toBe(0o600);
+    const again = await place.install(client, ['--yes']);
+    expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('has this already') });
+  });
+
+  test('on macOS and by the variables of the clients', async () => {
+    const { openSettings } = await import('../../cli/mcp-clients/clients.ts');
+    const { testTerminal } = await import('./command.ts');
+    const term = testTerminal({ code: 0, stdout: '', stderr: '' }, { home: '/nowhere' });
+    const fileOf = async (client: Client, more: object) =>
+      (await openSettings({ ...term, ...more }, client, { command, args })).file;
+    const support = '/nowhere/Library/Application Support';
+    expect(await fileOf('vscode', { platform: 'darwin' })).toBe(
+      join(support, 'Code/User/mcp.json'),
+    );
+    const desktop = await fileOf('claude-desktop', { platform: 'darwin' });
+    expect(desktop).toBe(join(support, 'Claude/claude_desktop_config.json'));
+    expect(await fileOf('codex', { env: { CODEX_HOME: '/c' } })).toBe('/c/config.toml');
+    const code = await fileOf('claude-code', { env: { CLAUDE_CONFIG_DIR: '/d' } });
+    expect(code).toBe('/d/.claude.json');
+  });
+});
+
+describe('what is in the file stays', () => {
+  test('JSON with comments, in its own layout', async () => {
+    using place = home();
+    const before = `{
+    // Mine.
+    "servers": {
+        "other": { "command": "x", "args": [1e400] }, // last
+    },
+    "inputs": []
+}
+`;
+    place.put('vscode', before);
+    await place.install('vscode', ['--yes']);
+    const after = place.read('vscode');
+    const [comma, end] = ['[1e400] }', ', // last'];
+    const own = after.slice(after.indexOf(comma) + comma.length, after.indexOf(end));
+    expect(after.replace(own, '')).toBe(before);
+    expect(own).toStartWith(',\n        "memory": {\n            "type": "stdio",\n');
+  });
+
+  test('what its owner added to our own entry', async () => {
+    using place = home();
+    const own = { command: 'old', args: [], disabled: true, env: { A: 'b' } };
+    place.put('cursor', JSON.stringify({ mcpServers: { memory: own }, more: 1 }));
+    const { stderr } = await place.install('cursor', ['--yes', '--read-only']);
+    expect(stderr).toContain('Written to');
+    expect(JSON.parse(place.read('cursor'))).toEqual({
+      mcpServers: {
+        memory: { ...own, command, args: [...args, '--read-only'] },
+      },
+      more: 1,
+    });
+  });
+
+  test('TOML, with comments, before and after our section', async () => {
+    using place = home();
+    const head = '# Mine\nmodel = "x"\n\n[mcp_servers.other]\ncommand = "y"\n';
+    const tail = '\n# Theirs\n[profiles.fast]\nmodel = "z"\n';
+    const own = '\n[mcp_servers.memory]\n# why\ncommand = "old"\ntimeout = 9\n';
+    place.put('codex', head + own + tail);
+    await place.install('codex', ['--yes']);
+    const text = place.read('codex');
+    expect(text).toStartWith(head);
+    expect(text).toEndWith(tail);
+    expect(text).toContain('# why');
+    expect(Bun.TOML.parse(text)).toMatchObject({
+      mcp_servers: { memory: { command, args, timeout: 9 }, other: { command: 'y' } },
+    });
+  });
+
+  test('a link stays a link, and a mode the mode', async () => {
+    using place = home();
+    const target = place.file('dotfiles.json');
+    writeFileSync(target, '{}');
+    chmodSync(target, 0o640);
+    mkdirSync(dirname(place.path('cursor')));
+    symlinkSync(target, place.path('cursor'));
+    await place.install('cursor', ['--yes']);
+    expect(readFileSync(target, 'utf8')).toContain('mcpServers');
+    expect(statSync(target).mode & 0o777).toBe(0o640);
+  });
+
+  test.each([
+    ['cursor', '{ "mcpServers": '],
+    ['cursor', '[]'],
+    ['cursor', '{ "mcpServers": [] }'],
+    ['codex', 'model = '],
+    ['codex', 'mcp_servers = { memory = { command = "x" } }'],
+    ['codex', '[mcp_servers."memory"]\ncommand = "x"\n'],
+  ] as const)('%s: %s is not touched', async (client, text) => {
+    using place = home();
+    place.put(client, text);
+    const { code, stdout, stderr } = await place.install(client, ['--yes']);
+    expect({ code, text: place.read(client) }).toEqual({ code: 1, text });
+    expect(stderr).toContain('by hand');
+    expect(stdout).toContain(command);
+  });
+});
+
+describe('the key', () => {
+  test('is not written unless that is asked for', async () => {
+    using place = home();
+    const env = { MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key };
+    const { stderr } = await place.install('cursor', ['--yes'], { env });
+    expect(stderr).toContain('Written');
+    expect(place.read('cursor')).not.toContain(server.key);
+    // Another process would not know the address from our environment.
+    expect(place.read('cursor')).toContain(server.url);
+  });
+
+  test('has to be in the profile otherwise', async () => {
+    using place = home();
+    const env = { XDG_CONFIG_HOME: place.file('empty'), MEMORY_BASE_URL: server.url };
+    const own = { ...env, MEMORY_API_KEY: server.key };
+    const { code, stderr } = await place.install('cursor', ['--yes'], { env: own });
+    expect(code).toBe(4);
+    expect(stderr).toContain('memory profile set');
+    expect(stderr).toContain('--with-key');
+    expect(existsSync(place.path('cursor'))).toBe(false);
+  });
+
+  test('is written with --with-key, which is said, and not shown', async () => {
+    using place = home();
+    const { stdout, stderr } = await place.install('codex', ['--yes', '--with-key']);
+    expect(stderr).toContain('with the API key in it');
+    expect(stdout + stderr).not.toContain(server.key);
+    expect(Bun.TOML.parse(place.read('codex'))).toEqual({
+      mcp_servers: { memory: { command, args, env: { MEMORY_API_KEY: server.key } } },
+    });
+  });
+});
+
+describe('it asks', () => {
+  test('and writes on a yes', async () => {
+    using place = home();
+    const { stderr } = await place.install('cursor', [], { typed: 'y\n', terminal: 80 });
+    expect(stderr).toContain('Write this to ~/.cursor/mcp.json? [y/N]');
+    expect(JSON.parse(place.read('cursor'))).toHaveProperty('mcpServers.memory');
+  });
+
+  test('and writes nothing on anything else', async () => {
+    using place = home();
+    const { code } = await place.install('cursor', [], { typed: '\n', terminal: 80 });
+    expect({ code, exists: existsSync(place.path('cursor')) }).toEqual({ code: 1, exists: false });
+  });
+
+  test('where nobody can answer, --yes is needed', async () => {
+    using place = home();
+    const { code, stderr } = await place.install('cursor');
+    expect({ code, exists: existsSync(place.path('cursor')) }).toEqual({ code: 2, exists: false });
+    expect(stderr).toContain('--yes');
+  });
+
+  test('not with --json, which still needs --yes', async () => {
+    using place = home();
+    const file = place.path('cursor');
+    const { stdout } = await place.install('cursor', ['--yes', '--json']);
+    expect(JSON.parse(stdout)).toEqual({ client: 'cursor', file, change: 'added' });
+    expect((await place.install('cursor', ['--read-only', '--json'])).code).toBe(2);
+  });
+});

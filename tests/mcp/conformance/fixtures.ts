@@ -1,0 +1,30 @@
+import { tools } from '../../../server/mcp/tools/tools.ts';
+
+/* The tools of the judges that return text alone, as ours do; loaded first in every thread. */
+
+class Failure extends Error {
+  readonly code = 'unavailable';
+  readonly status = 503;
+}
+
+const shape = {
+  inputSchema: { type: 'object' as const, properties: {}, additionalProperties: false as const },
+  annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
+};
+
+tools.push(
+  {
+    ...shape,
+    name: 'test_simple_text',
+    description: 'Returns a text.',
+    run: async () => 'This is a simple text response for testing.',
+  },
+  {
+    ...shape,
+    name: 'test_error_handling',
+    description: 'Fails.',
+    run: async () => {
+      throw new Failure('This tool intentionally returns an error for testing');
+    },
+  },
+);

@@ -1,0 +1,28 @@
+import { join } from 'node:path';
+import { startTestServer } from '../../support/server.ts';
+
+/*
+ * A server for the judges of the protocol, which send no key: a proxy in front of it adds one.
+ * Prints the address of /mcp, and serves until it is ended.
+ */
+
+const server = await startTestServer({}, [join(import.meta.dir, 'fixtures.ts')]);
+const key = await server.createKey('default', { userId: 'conformance' });
+
+const proxy = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch(request) {
+    const { pathname, search } = new URL(request.url);
+    const headers = new Headers(request.headers);
+    headers.set('authorization', `Bearer ${key}`);
+    return fetch(server.url + pathname + search, {
+      method: request.method,
+      headers,
+      body: request.body,
+      redirect: 'manual',
+    });
+  },
+});
+
+console.log(`http://127.0.0.1:${proxy.port}/mcp`);

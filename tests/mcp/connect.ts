@@ -1,0 +1,80 @@
+import {
+  Client,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { program } from '../cli/shell.ts';
+import type { TestServer } from '../support/server.ts';
+
+/*
+ * The tools as a client sees them that others have written, over both transports and in both
+ * versions of the protocol.
+ */
+
+export type Way = { transport: 'stdio' | 'http'; version: string };
+
+export const ways: Way[] = ['stdio', 'http'].flatMap((transport) =>
+  ['2025-11-25', '2026-07-28'].map((version) => ({ transport, version }) as Way),
+);
+
+/** Whose memories, by which key, and whether by choice only to read. */
+type As = { userId?: string; key?: string; readOnly?: boolean };
+
+export type Connected = AsyncDisposable & {
+  client: Client;
+  /** The text of a result; rejects where it is an error. */
+  call(tool: string, args?: Record<string, unknown>): Promise<string>;
+  /** The text of an error. */
+  failure(tool: string, args?: Record<string, unknown>): Promise<string>;
+};
+
+export async function connectTo(server: TestServer, way: Way, as: As = {}): Promise<Connected> {
+  const mode = way.version === '2025-11-25' ? ('legacy' as const) : { pin: way.version };
+  const client = new Client({ name: 'tests', version: '1' }, { versionNegotiation: { mode } });
+  await client.connect(way.transport === 'http' ? overHttp(server, as) : overStdio(server, as));
+  async function result(name: string, args: Record<string, unknown> = {}) {
+    const { content, isError = false } = await client.callTool({ name, arguments: args });
+    const [block, ...more] = content;
+    if (block?.type !== 'text' || more.length > 0) throw new Error('the result is not one text');
+    return { text: block.text, isError };
+  }
+  return {
+    client,
+    async call(tool, args) {
+      const { text, isError } = await result(tool, args);
+      if (isError) throw new Error(text);
+      return text;
+    },
+    async failure(tool, args) {
+      const { text, isError } = await result(tool, args);
+      if (!isError) throw new Error(`no error: ${text}`);
+      return text;
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+function overHttp({ url, key: ofProject }: TestServer, { userId, key = ofProject }: As): Transport {
+  const path = userId === undefined ? '/mcp' : `/mcp/users/${encodeURIComponent(userId)}`;
+  return new StreamableHTTPClientTransport(new URL(url + path), {
+    requestInit: { headers: { authorization: `Bearer ${key}` } },
+  });
+}
+
+function overStdio({ url, key: ofProject }: TestServer, as: As): Transport {
+  const { userId, key = ofProject, readOnly } = as;
+  const [command = '', ...args] = program;
+  const user = userId === undefined ? [] : ['--user', userId];
+  return new StdioClientTransport({
+    command,
+    args: [...args, 'mcp', ...user, ...(readOnly ? ['--read-only'] : [])],
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: '/nowhere',
+      MEMORY_BASE_URL: url,
+      MEMORY_API_KEY: key,
+    },
+    stderr: 'ignore',
+  });
+}

@@ -1,0 +1,94 @@
+import { afterEach, expect, test } from 'bun:test';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { MemoryClient } from '../../sdk/index.ts';
+import { temporaryFolder } from '../cli/command.ts';
+import { program } from '../cli/shell.ts';
+import { type Child, startChild } from '../support/process.ts';
+import type { TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+import { connectTo, ways } from './connect.ts';
+
+/*
+ * The service is killed when a save is stored and its response is on the way. Nobody knows then
+ * whether it was stored: the client asks again, and one memory is there.
+ */
+
+const apiKey = 'mk_of_the_crash_test';
+const folder = temporaryFolder();
+let service: { child: Child; port: number };
+let proxy: Server;
+const open = new Set<Socket>();
+/** The response to a request that begins so is not passed on, and the service killed instead. */
+let fatal: string | undefined;
+
+async function startService(): Promise<void> {
+  const database = `sqlite:${folder.file('memory.db')}`;
+  const command = [...program, 'serve', '--port', '0', '--database', database];
+  const child = startChild(command, { MEMORY_API_KEY: apiKey, LOG_LEVEL: 'silent' });
+  await until(() => child.log().includes('Stop with Ctrl-C'), { what: 'the banner' });
+  const [, port] = /running at \S+:(\d+)/.exec(child.log()) ?? [];
+  service = { child, port: Number(port) };
+}
+
+async function startProxy(): Promise<string> {
+  proxy = createServer((client) => {
+    const upstream = connect(service.port, '127.0.0.1');
+    let request = '';
+    for (const socket of [client, upstream]) {
+      open.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        open.delete(socket);
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+    client.on('data', (bytes) => {
+      request += bytes.toString('latin1');
+      upstream.write(bytes);
+    });
+    upstream.on('data', (bytes) => {
+      if (fatal !== undefined && request.startsWith(fatal)) {
+        fatal = undefined;
+        service.child.signal('SIGKILL');
+        client.destroy();
+      } else {
+        request = '';
+        client.write(bytes);
+      }
+    });
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => proxy.once('listening', resolve));
+  const address = proxy.address();
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+}
+
+afterEach(async () => {
+  for (const socket of open) socket.destroy();
+  proxy.close();
+  await service.child.end('SIGKILL');
+});
+
+test.each(ways.filter(({ version }) => version === '2026-07-28'))(
+  'kill -9 between a save and its answer loses and doubles nothing: $transport',
+  async (way) => {
+    await startService();
+    const url = await startProxy();
+    const userId = `${way.transport} ${way.version}`;
+    await using memory = await connectTo({ url, key: apiKey } as TestServer, way, { userId });
+    const before = await memory.call('save_memory', { content: 'Before' });
+    fatal = way.transport === 'http' ? 'POST /mcp' : 'POST /v1/memories';
+    const killed = service.child.exited.then(startService);
+    const save = () => memory.call('save_memory', { content: 'Meanwhile' }).catch(String);
+    const outcomes = [await save()];
+    await killed;
+    while (!/^(?:Saved|Already)/.test(outcomes.at(-1) ?? '')) outcomes.push(await save());
+    expect(fatal).toBeUndefined();
+    const client = new MemoryClient({ apiKey, baseUrl: url });
+    const { items } = await client.list({ userId });
+    expect(items.map(({ content }) => content)).toEqual(['Meanwhile', 'Before']);
+    for (const [index, said] of [outcomes.at(-1), before].entries()) {
+      expect(said).toContain(items[index]?.id ?? 'nothing');
+    }
+  },
+);

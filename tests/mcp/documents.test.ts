@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'bun:test';
+import { type ClientName, clientNames, snippetFor } from '../../cli/mcp-clients/clients.ts';
+import { createProgram } from '../../cli/program.ts';
+import { tools } from '../../server/mcp/tools/tools.ts';
+import { testTerminal } from '../cli/command.ts';
+
+/* What is written about MCP elsewhere is what it is. */
+
+const page = await Bun.file('docs/mcp.md').text();
+const blocks = [...page.matchAll(/^```(json|toml)\n(.*?)^```/gms)].map(([, format, text = '']) =>
+  format === 'toml' ? Bun.TOML.parse(text) : JSON.parse(text),
+);
+
+describe('docs/mcp.md', () => {
+  test.each(tools)('has $name with its arguments', ({ name, inputSchema }) => {
+    const row = page.split('\n').find((line) => line.startsWith(`| \`${name}\``));
+    const [, , given = ''] = row?.split('|') ?? [];
+    const named = [...given.matchAll(/`(\w+)`/g)].map(([, one]) => one);
+    expect(named.sort()).toEqual(Object.keys(inputSchema.properties).sort());
+  });
+
+  test('names the defaults', () => {
+    for (const { inputSchema } of tools) {
+      for (const [name, value] of Object.entries(inputSchema.properties)) {
+        if ('default' in value) expect(page).toContain(`\`${name}\` (${value.default})`);
+      }
+    }
+  });
+
+  test.each(clientNames)('says for %s what memory mcp install writes', (client: ClientName) => {
+    const entry = { command: 'memory', args: ['mcp', '--user', 'ada'] };
+    const snippet = snippetFor(client, entry);
+    const value = client === 'codex' ? Bun.TOML.parse(snippet) : JSON.parse(snippet);
+    expect(blocks).toContainEqual(value);
+  });
+});
+
+describe('server.json', () => {
+  test('is about this package, in this version', async () => {
+    const { name, version, mcpName } = await Bun.file('package.json').json();
+    const server = await Bun.file('server.json').json();
+    expect(server).toMatchObject({ name: mcpName, version });
+    expect(server.packages).toMatchObject([{ identifier: name, version }]);
+    expect(server.description.length).toBeLessThanOrEqual(100);
+  });
+
+  test('calls a command that exists, with options that it has', async () => {
+    const { packages } = await Bun.file('server.json').json();
+    const [command, ...options] = packages[0].packageArguments;
+    const program = await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' }));
+    const found = program.commands.find((one) => one.name() === command.value);
+    const known = found?.options.map(({ long }) => long);
+    expect(options.length).toBeGreaterThan(0);
+    for (const { name } of options) expect(known).toContain(name);
+    for (const { name } of packages[0].environmentVariables) {
+      expect(await Bun.file('docs/operations.md').text()).toContain(`\`${name}\``);
+    }
+  });
+});

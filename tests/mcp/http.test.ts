@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { send, startTestServer, type TestServer } from '../support/server.ts';
+
+/* /mcp as raw JSON-RPC: who is let in, and what is refused before a tool sees it. */
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+
+type Headers = Record<string, string>;
+const accept = 'application/json, text/event-stream';
+const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+
+function call(name: string, args: object) {
+  return { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } };
+}
+
+async function post(path: string, body: unknown, headers: Headers = {}, to = server) {
+  const response = await send(to, 'POST', path, { body, headers: { accept, ...headers } });
+  const text = await response.text();
+  // Of a stream of events, the one that it has.
+  const json = JSON.parse(text.replace(/^event: message\ndata: /, ''));
+  return { status: response.status, headers: response.headers, json };
+}
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+
+describe('whom it is for', () => {
+  test.each([{ authorization: '' }, { authorization: 'Bearer mk_unknown_key_0123' }])(
+    'needs a key: %p',
+    async (headers) => {
+      for (const path of ['/mcp', '/mcp/users/u']) {
+        const { status, headers: found, json } = await post(path, list, headers);
+        expect({ status, error: json.error }).toEqual({ status: 401, error: 'unauthorized' });
+        expect(found.get('www-authenticate')).toBe('Bearer');
+      }
+    },
+  );
+
+  test('a key of the whole project has to name the user', async () => {
+    const { status, json } = await post('/mcp', list);
+    expect(status).toBe(400);
+    expect(json.message).toContain('/mcp/users/<userId>');
+  });
+
+  test('a key that is bound to a user is for that one alone', async () => {
+    const key = bearer(await server.createKey('default', { userId: 'a/b' }));
+    expect((await post('/mcp', list, key)).json.result.tools).toHaveLength(6);
+    expect((await post('/mcp/users/a%2Fb', list, key)).json.result.tools).toHaveLength(6);
+    expect(await post('/mcp/users/other', list, key)).toMatchObject({ status: 403 });
+    const saved = await post('/mcp', call('save_memory', { content: 'x' }), key);
+    expect(saved.json.result.content[0].text).toStartWith('Saved: ');
+    expect((await server.client.list({ userId: 'a/b' })).items).toHaveLength(1);
+  });
+
+  test('a read-only key cannot call a tool that it is not shown', async () => {
+    const key = bearer(await server.createKey('default', { readOnly: true }));
+    const { json } = await post('/mcp/users/ro', call('save_memory', { content: 'x' }), key);
+    expect(json.error.message).toContain('save_memory');
+    expect((await server.client.list({ userId: 'ro' })).items).toEqual([]);
+  });
+
+  test('a key of another project sees nothing of this one', async () => {
+    const { id } = await server.client.save({ userId: 'u', content: 'Of this project' });
+    const key = bearer(await server.createKey('other'));
+    const { json } = await post('/mcp/users/u', call('get_memory', { id }), key);
+    expect(json.result).toMatchObject({ isError: true });
+    expect(JSON.stringify(json)).not.toContain('Of this project');
+  });
+});
+
+describe('Host and Origin', () => {
+  const at = () => new URL(server.url).host;
+
+  test.each([
+    ['memory.example', 403],
+    ['127.0.0.1.evil.example', 403],
+    ['localhost:1234', 200],
+    ['LOCALHOST', 200],
+    ['[::1]:7070', 200],
+  ])('Host %s: %d', async (host, status) => {
+    expect(await post('/mcp/users/u', list, { host })).toMatchObject({ status });
+  });
+
+  test.each([
+    ['http://evil.example', 403],
+    ['null', 403],
+    ['http://localhost.evil.example', 403],
+    ['http://localhost:6274', 200],
+  ])('Origin %s: %d', async (origin, status) => {
+    expect(await post('/mcp/users/u', list, { origin })).toMatchObject({ status });
+  });
+
+  test('its own origin is allowed', async () => {
+    const origin = `http://${at()}`;
+    expect(await post('/mcp/users/u', list, { origin })).toMatchObject({ status: 200 });
+  });
+
+  test('more of both by settings', async () => {
+    const env = { MEMORY_MCP_HOSTS: 'memory.example', MEMORY_CORS_ORIGINS: 'https://app.example' };
+    const other = await startTestServer(env);
+    const statusOf = async (headers: Headers) =>
+      (await post('/mcp/users/u', list, headers, other)).status;
+    expect(await statusOf({ host: 'Memory.example:443' })).toBe(200);
+    expect(await statusOf({ origin: 'https://app.example' })).toBe(200);
+    expect(await statusOf({ origin: 'https://memory.example' })).toBe(200);
+    expect(await statusOf({ host: 'app.example' })).toBe(403);
+    expect(await statusOf({ origin: 'https://other.example' })).toBe(403);
+    const preflight = await send(other, 'OPTIONS', '/mcp', {
+      headers: { origin: 'https://app.example', 'access-control-request-method': 'POST' },
+    });
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('Mcp-Method');
+    await other.stop();
+  });
+});
+
+describe('what is refused', () => {
+  test.each(['GET', 'DELETE', 'PUT'])('%s', async (method) => {
+    const response = await send(server, method, '/mcp/users/u');
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('POST');
+  });
+
+  test('a body that is too large, no JSON, or of another type', async () => {
+    const large = await post('/mcp/users/u', { ...list, params: { x: 'x'.repeat(1_100_000) } });
+    expect(large).toMatchObject({ status: 413, json: { error: 'payload_too_large' } });
+    const headers = { ...bearer(server.key), accept, 'content-type': 'application/json' };
+    const url = `${server.url}/mcp/users/u`;
+    const broken = await fetch(url, { method: 'POST', headers, body: '{"jsonrpc":' });
+    expect(broken.status).toBe(400);
+    const text = { ...headers, 'content-type': 'text/plain' };
+    expect((await fetch(url, { method: 'POST', headers: text, body: '{}' })).status).toBe(415);
+  });
+
+  test.each([[{}], [[]], [1], ['x'], [{ jsonrpc: '1.0', id: 1, method: 'tools/list' }]])(
+    'a message that is none: %j',
+    async (body) => {
+      const { status, json } = await post('/mcp/users/u', body);
+      expect(status).toBe(400);
+      expect(json.error.code).toBeNumber();
+    },
+  );
+
+  test('a method that is not there', async () => {
+    const { json } = await post('/mcp/users/u', { ...list, method: 'tools/none' });
+    expect(json.error.code).toBe(-32601);
+  });
+
+  test('a subscription, since the tools never change', async () => {
+    const version = '2026-07-28';
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': version,
+      'io.modelcontextprotocol/clientInfo': { name: 'tests', version: '1' },
+      'io.modelcontextprotocol/clientCapabilities': {},
+    };
+    const method = 'subscriptions/listen';
+    const headers = { 'mcp-protocol-version': version, 'mcp-method': method };
+    const body = { ...list, method, params: { _meta, notifications: { toolsListChanged: true } } };
+    const { json } = await post('/mcp/users/u', body, headers);
+    expect(json.error.message).toContain('limit');
+  });
+});
+
+describe('limits and the log are those of every request', () => {
+  test('messages and what tools request count; a tool says when to try again', async () => {
+    const limited = await startTestServer({ MEMORY_RATE_LIMIT: '4/60' });
+    const search = call('search_memories', { query: 'x' });
+    const first = await post('/mcp/users/u', search, {}, limited);
+    expect(first.headers.get('ratelimit')).toMatch(/r=3;/);
+    expect(first.json.result.content[0].text).toStartWith('Nothing found');
+    await post('/mcp/users/u', list, {}, limited);
+    const third = await post('/mcp/users/u', search, {}, limited);
+    expect(third.json.result).toMatchObject({ isError: true });
+    expect(third.json.result.content[0].text).toMatch(/try again in \d+ s/);
+    expect(await post('/mcp/users/u', list, {}, limited)).toMatchObject({ status: 429 });
+    await limited.stop();
+  });
+
+  test('a request of a tool has the id of the message', async () => {
+    const { headers } = await post('/mcp/users/u', list, { 'x-request-id': 'mine' });
+    expect(headers.get('x-request-id')).toBe('mine');
+  });
+
+  test('a large response of the service gets to the tool in parts', async () => {
+    const text = 'word '.repeat(900_000);
+    await server.client.ingest.document({ userId: 'large', data: { text } });
+    const { json } = await post('/mcp/users/large', call('list_memories', {}));
+    expect(json.result.content[0].text).toMatch(/ word w\S*…\nThat is all\.$/);
+  });
+});
+
+test('a thread that ends is replaced, and nothing else notices', async () => {
+  const other = await startTestServer({}, [join(import.meta.dir, 'ending-tool.ts')]);
+  const { status, json } = await post('/mcp/users/u', call('end_thread', {}), {}, other);
+  expect(status).toBe(503);
+  expect(json.message).toContain('try again');
+  const saved = await post('/mcp/users/u', call('save_memory', { content: 'x' }), {}, other);
+  expect(saved.json.result.content[0].text).toStartWith('Saved: ');
+  await other.stop();
+});
+
+test.each(['/mcp/', '/mcp/users', '/mcp/users/', '/mcp/users/a/b', '/mcp/other'])(
+  'there is no %s',
+  async (path) => expect(await post(path, list)).toMatchObject({ status: 404 }),
+);
+
+test('the name of a user is text as everywhere', async () => {
+  const tool = call('save_memory', { content: 'x' });
+  const long = await post(`/mcp/users/${'u'.repeat(257)}`, tool);
+  expect(long.json.result).toMatchObject({ isError: true });
+  expect(long.json.result.content[0].text).toContain('at most 256 characters');
+  expect(await post('/mcp/users/%ff', tool)).toMatchObject({ status: 400 });
+  const { json } = await post('/mcp/users/%C3%A5%20b', tool);
+  expect(json.result.content[0].text).toStartWith('Saved');
+  expect((await server.client.list({ userId: 'å b' })).items).toHaveLength(1);
+});

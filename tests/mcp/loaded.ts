@@ -1,0 +1,27 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { send, startTestServer } from '../support/server.ts';
+
+/*
+ * A program of its own: starts a server, uses it without and with MCP, and prints after each how
+ * many modules of the protocol the HTTP thread and all other threads have loaded.
+ */
+
+const log = process.env.LOADED_LOG ?? '';
+
+function report(): void {
+  const ofHttpThread = Object.keys(require.cache).filter((path) => /modelcontext/.test(path));
+  const ofThreads = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [];
+  appendFileSync(1, `${ofHttpThread.length} ${ofThreads.length}\n`);
+}
+
+const server = await startTestServer({}, [join(import.meta.dir, 'log-loaded.ts')]);
+await server.client.save({ userId: 'u', content: 'x' });
+await server.client.search({ userId: 'u', query: 'x' });
+await send(server, 'GET', '/mcp/users/u');
+report();
+const accept = 'application/json, text/event-stream';
+const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+await send(server, 'POST', '/mcp/users/u', { body, headers: { accept } });
+report();
+await server.stop();

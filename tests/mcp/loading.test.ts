@@ -1,0 +1,36 @@
+import { expect, test } from 'bun:test';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryFolder } from '../cli/command.ts';
+import { program } from '../cli/shell.ts';
+
+/* The library of the protocol takes longer to load than most commands run. */
+
+const preload = join(import.meta.dir, 'log-loaded.ts');
+
+function run(command: string[], env: Record<string, string> = {}) {
+  return Bun.spawnSync(command, { env: { ...process.env, HOME: '/nowhere', ...env } });
+}
+
+test('the server loads it with the first message, and not in the thread of HTTP', () => {
+  using folder = temporaryFolder();
+  const script = join(import.meta.dir, 'loaded.ts');
+  const { stdout } = run([process.execPath, script], { LOADED_LOG: folder.file('log') });
+  const [before, after] = stdout.toString().trim().split('\n');
+  expect(before).toBe('0 0');
+  expect(after).toMatch(/^0 [1-9]/);
+});
+
+test.each([
+  ['help --json', false],
+  ['mcp --help', false],
+  ['list --user u', false],
+  ['mcp --user u', true],
+])('memory %s loads it: %p', (line, loads) => {
+  using folder = temporaryFolder();
+  const [bun = '', main = ''] = program;
+  const log = folder.file('log');
+  const away = { MEMORY_BASE_URL: 'http://127.0.0.1:1', MEMORY_API_KEY: 'sixteen-characters' };
+  run([bun, '--preload', preload, main, ...line.split(' ')], { ...away, LOADED_LOG: log });
+  expect(existsSync(log)).toBe(loads);
+});

@@ -1,0 +1,14 @@
+import { appendFileSync } from 'node:fs';
+import { plugin } from 'bun';
+
+/* Loaded first: notes each module of the protocol that this thread or program loads. */
+
+plugin({
+  name: 'log of what is loaded',
+  setup(build) {
+    build.onLoad({ filter: /modelcontextprotocol.*\.mjs$/ }, async ({ path }) => {
+      appendFileSync(process.env.LOADED_LOG ?? '', `${path}\n`);
+      return { contents: await Bun.file(path).text(), loader: 'js' };
+    });
+  },
+});

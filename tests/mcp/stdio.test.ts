@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { memoryAt } from '../cli/command.ts';
+import { program, shellAt } from '../cli/shell.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+/* `memory mcp` as a program: how it begins, what it writes where, how it ends. */
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+});
+afterAll(() => server.stop());
+const shell = shellAt(() => server);
+const memory = (argv: string[], around = {}) => memoryAt(server)(argv, around);
+
+const clientInfo = { name: 'tests', version: '1' };
+const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
+const hello = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
+const away = { MEMORY_BASE_URL: 'http://127.0.0.1:1' };
+
+/** A process that gets some messages; `lines` resolves once it has written so many. */
+function start(line: string, messages: string[], env: Record<string, string> = {}) {
+  const child = Bun.spawn(['bash', '-c', `exec ${line.replace('$MEMORY', program.join(' '))}`], {
+    env: {
+      PATH: process.env.PATH,
+      HOME: '/nowhere',
+      MEMORY_BASE_URL: server.url,
+      MEMORY_API_KEY: server.key,
+      ...env,
+    },
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'ignore',
+  });
+  child.stdin.write(messages.map((message) => `${message}\n`).join(''));
+  void child.stdin.flush();
+  const reader = child.stdout.getReader();
+  let stdout = '';
+  async function lines(count: number): Promise<string[]> {
+    while (stdout.split('\n').length <= count) {
+      const { value, done } = await reader.read();
+      if (done) throw new Error(`it ended after: ${stdout}`);
+      stdout += new TextDecoder().decode(value);
+    }
+    return stdout.trim().split('\n');
+  }
+  return { child, lines };
+}
+
+describe('it ends', () => {
+  test.each([
+    ['with its input', null],
+    ['on SIGTERM', 'SIGTERM'],
+    ['on SIGINT', 'SIGINT'],
+  ] as const)('%s, with 0', async (_, signal) => {
+    const { child, lines } = start('$MEMORY mcp --user u', [hello]);
+    const [answer = ''] = await lines(1);
+    expect(JSON.parse(answer)).toMatchObject({ id: 1 });
+    if (signal === null) child.stdin.end();
+    else child.kill(signal);
+    expect(await child.exited).toBe(0);
+  });
+
+  test('at once where there is no input', async () => {
+    expect(await shell('$MEMORY mcp --user u </dev/null').ended).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    });
+  });
+});
+
+describe('it begins', () => {
+  test('where the service is away, if it is told whose memories', async () => {
+    const call = { name: 'list_memories', arguments: {} };
+    const list = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: call };
+    const { child, lines } = start('$MEMORY mcp --user u', [hello, JSON.stringify(list)], away);
+    const [, answer] = await lines(2);
+    expect(answer).toContain('"isError":true');
+    expect(answer).toContain('did not answer');
+    child.stdin.end();
+    expect(await child.exited).toBe(0);
+  });
+
+  test.each([
+    ['without a user, for a key that is bound to none', [], {}, 2, 'Missing --user'],
+    ['without a user, where the service is away', [], away, 5, 'Cannot reach'],
+    ['without a key', ['-u', 'u'], { MEMORY_API_KEY: '' }, 4, 'No API key'],
+    ['with a wrong key', ['-u', 'u'], { MEMORY_API_KEY: 'x'.repeat(20) }, 4, 'was refused'],
+    ['with an empty user', ['-u', ''], {}, 2, '--user is empty'],
+    ['with a word too many', ['x'], {}, 2, 'Too many arguments'],
+  ])('not %s', async (_, args, env, code, why) => {
+    const ran = await memory(['mcp', ...args], { env });
+    expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(why) });
+  });
+
+  test('not for another user than the key is bound to', async () => {
+    const MEMORY_API_KEY = await server.createKey('default', { userId: 'ada' });
+    const ran = await memory(['mcp', '--user', 'bob'], { env: { MEMORY_API_KEY } });
+    expect(ran).toMatchObject({ code: 4, stderr: expect.stringContaining('another user') });
+  });
+
+  test('at a terminal it says what it waits for', async () => {
+    const { stderr, code } = await memory(['mcp', '--user', 'u'], { typed: '' });
+    expect(stderr).toContain('Waiting for an MCP client');
+    expect(stderr).toContain('memory mcp install');
+    expect(code).toBe(0);
+  });
+});
+
+test('--read-only leaves the three tools that read', async () => {
+  const list = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' });
+  const { child, lines } = start('$MEMORY mcp --user u --read-only', [hello, list]);
+  const [, answer = ''] = await lines(2);
+  child.stdin.end();
+  expect(answer.match(/"name":"\w+_memor\w+"/g)).toHaveLength(3);
+  expect(answer).not.toContain('save_memory');
+  expect(await child.exited).toBe(0);
+});
