@@ -78,7 +78,9 @@ async function generate(project: Project, generator: string, ...options: string[
   const config = { 'generator-cli': { version: generatorVersion } };
   await project.write('openapitools.json', JSON.stringify(config));
   const command = ['node_modules/.bin/openapi-generator-cli', 'generate', '-i', 'openapi.json'];
-  await project.run([...command, '-g', generator, '-o', 'generated', ...options]);
+  // The wrapper looks for its settings, and leaves them, where PWD says.
+  const env = { PWD: project.folder, INIT_CWD: project.folder };
+  await project.run([...command, '-g', generator, '-o', 'generated', ...options], env);
 }
 
 async function copyProgram(project: Project, name: string): Promise<void> {
