@@ -186,8 +186,8 @@ function randomKey(): string {
 /** Checked here because the runtime's own error would quote the key. */
 function bearer({ apiKey }: Settings): string {
   if (apiKey && /^[\x21-\x7e]+$/.test(apiKey)) return `Bearer ${apiKey}`;
-  throw new AuthenticationError(
-    'the API key is missing or not visible ASCII: see apiKey and MEMORY_API_KEY',
-    { code: 'unauthorized' },
-  );
+  const message = apiKey
+    ? 'the API key is not visible ASCII: see apiKey and MEMORY_API_KEY'
+    : 'no API key: set MEMORY_API_KEY or pass apiKey; `memory keys create` makes one';
+  throw new AuthenticationError(message, { code: 'unauthorized' });
 }

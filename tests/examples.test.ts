@@ -42,6 +42,19 @@ agent: You never told me.`);
   expect((await server.client.list({ userId: 'ada' })).items).toHaveLength(2);
 });
 
+test('the travel agent dates and replaces a fact, and forgets a booking', async () => {
+  expect(await run('travel-agent.ts', 'eve')).toBe(`user:  I am vegetarian since May.
+agent: I will remember that.
+user:  Room 12 in Rome is ours until noon.
+agent: I will remember that.
+knows: Stays in room 12 in Rome, until checkout
+knows: Is vegetarian, since 2026-05-01
+user:  I am vegan since September.
+agent: I have changed that.
+knows: Is vegan, since 2026-09-01
+`);
+});
+
 test('the help-desk sync can be run again', async () => {
   const counts = 'ada: 2 tickets\nben: 1 tickets\n';
   expect(await run('help-desk-sync.ts')).toBe(`3 synced, 0 unchanged\n${counts}`);

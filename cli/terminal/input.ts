@@ -76,11 +76,13 @@ function refuseMarkOf(head: string, path: string): void {
   }
 }
 
+export async function readText(term: Terminal, path: string): Promise<string> {
+  return decodeText(Buffer.concat(await Array.fromAsync(readUtf8(term, path))), path);
+}
+
 /** The text argument of a command: as typed, or stdin for `-`, without the newline echo adds. */
 export async function textArgument(term: Terminal, text: string): Promise<string> {
-  if (text !== '-') return text;
-  const pieces = await Array.fromAsync(readUtf8(term, '-'));
-  return decodeText(Buffer.concat(pieces), '-').replace(/\r?\n$/, '');
+  return text === '-' ? (await readText(term, '-')).replace(/\r?\n$/, '') : text;
 }
 
 export function decodeText(bytes: Uint8Array, path: string): string {

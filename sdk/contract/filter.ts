@@ -30,6 +30,7 @@ export const filterFields = {
   ),
   metadata: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
+      propertyNames: { minLength: 1 },
       description:
         'Top-level keys of the metadata, as `metadata[key]=value`. A string is compared with its ' +
         'text, a number or boolean with its JSON text, an array with any of its elements.',

@@ -6,11 +6,12 @@ import {
   ConversationData,
   DocumentData,
   EventData,
+  Messages,
   ProfileData,
   TicketData,
 } from './record-data.ts';
 import { Metadata, PointInTime, Text } from './text.ts';
-import { TimelineEntry, timelineItems } from './timeline.ts';
+import type { TimelineEntry } from './timeline.ts';
 
 /*
  * A record says which user it belongs to and where it came from; what its `data` holds depends on
@@ -64,7 +65,7 @@ export const ConversationRequest = Type.Object(
 );
 /** The list that a model API was sent, next to the record's fields. */
 export const MessagesRequest = Type.Object(
-  { ...recordFields, messages: Type.Array(TimelineEntry, { ...timelineItems, minItems: 1 }) },
+  { ...recordFields, messages: Messages },
   { title: 'MessagesRequest', ...closed, examples: [messages] },
 );
 export const ChatRequest = Type.Union([ConversationRequest, MessagesRequest], {

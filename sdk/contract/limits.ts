@@ -14,6 +14,8 @@ export const limits = {
   queryCharacters: 1_000,
   searchItemsDefault: 10,
   exportItems: 1_000,
+  /** Of an imported memory, so that it can still be counted up, in 32 bits too. */
+  importedVersion: 1_000_000_000,
   idempotencyKeyCharacters: 255,
   idempotencyKeptMs: 72 * 60 * 60 * 1_000,
   pendingRecords: 100_000,

@@ -23,6 +23,7 @@ export const ListQuery = Type.Object(
     ),
     cursor: Type.Optional(
       Type.String({
+        minLength: 1,
         description:
           '`nextCursor` of the previous page, with the same user, order and filters; opaque.',
       }),

@@ -39,9 +39,17 @@ export const DocumentData = Type.Object(
 );
 export type DocumentData = Static<typeof DocumentData>;
 
+export const Messages = Type.Array(TimelineEntry, {
+  ...timelineItems,
+  minItems: 1,
+  description:
+    'Messages with nothing to show are skipped; at least one has something, where there is neither ' +
+    'title nor summary.',
+});
+
 export const ConversationData = Type.Object(
   {
-    messages: Type.Array(TimelineEntry, { ...timelineItems, minItems: 1 }),
+    messages: Messages,
     title: OptionalText,
     summary: OptionalText,
     participants: Type.Optional(TextList),

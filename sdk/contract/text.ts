@@ -24,6 +24,8 @@ export function Text(
     [Kind]: 'Text',
     type: 'string',
     minLength: min,
+    // For readers of the document: `textProblem` says what is wrong in words.
+    pattern: '^[^\\x00]*$',
     ...(max === undefined ? {} : { maxLength: max }),
     ...annotations,
   });
@@ -90,7 +92,10 @@ export const Metadata = Type.Unsafe<Metadata>({
   title: 'Metadata',
   type: 'object',
   additionalProperties: true,
-  description: `Free-form keys; at most ${limits.metadataBytes} bytes as JSON, ${limits.metadataLevels} levels deep.`,
+  description:
+    `Free-form keys; at most ${limits.metadataBytes} bytes as JSON, with the descriptive fields of ` +
+    `a record, and ${limits.metadataLevels} levels deep. No text may hold U+0000, and no key may be ` +
+    '`__proto__`, `constructor` or `prototype`.',
   examples: [{ source: 'chat' }],
 });
 
@@ -195,8 +200,9 @@ function codePoints(text: string): number {
   return count;
 }
 
+/** An offset may lack its colon, as Python's `%z` and clients generated for Python write it. */
 const rfc3339 =
-  /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+  /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$/;
 
 function isRfc3339(text: string): boolean {
   const parts = rfc3339.exec(text);

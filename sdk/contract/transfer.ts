@@ -33,6 +33,7 @@ export const ExportQuery = Type.Object(
     ),
     cursor: Type.Optional(
       Type.String({
+        minLength: 1,
         description: '`nextCursor` of the previous page, with the same user; opaque.',
       }),
     ),
@@ -61,7 +62,7 @@ export const ImportedMemory = Type.Object(
     source: Nullable,
     externalId: Nullable,
     status: MemoryStatus,
-    version: Type.Optional(Type.Integer({ minimum: 1 })),
+    version: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.importedVersion })),
     occurredAt: Type.Optional(Type.Union([Instant, Type.Null()])),
     expiresAt: Type.Optional(Type.Union([Instant, Type.Null()])),
     createdAt: Instant,

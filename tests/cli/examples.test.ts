@@ -22,6 +22,7 @@ beforeAll(async () => {
     'event.json': JSON.stringify(event),
     'records.jsonl': `${JSON.stringify(event)}\n`,
     'memories.jsonl': `${JSON.stringify(importable('u-1'))}\n`,
+    'conversations.json': '[]',
     'key.txt': 'mk_0199c2a4f1e87c3d9b5e6a7f80912b3c',
     'handbook.md': '# Handbook',
     'faq.md': '# Questions',

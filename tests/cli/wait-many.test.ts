@@ -179,3 +179,14 @@ test('a server that is gone when the time is over: what is known is told, and co
   expect(lines(stderr).filter((line) => line.includes('is not complete after'))).toHaveLength(12);
   expect(code).toBe(8);
 }, 20_000);
+
+test('12,000 records are sent and waited for within the default rate limit', async () => {
+  const limited = await startTestServer({ MEMORY_RATE_LIMIT: '6000/60' });
+  const stdin = events('many', 12_000);
+  const { code, stdout, stderr } = await memoryAt(limited)(batch, { stdin });
+  await limited.stop();
+  expect(JSON.parse(stdout)).toMatchObject({ accepted: 12_000, complete: 12_000, failed: 0 });
+  // On a busy machine there is time to report progress, but nothing to wait for.
+  expect(stderr).not.toContain('trying again');
+  expect(code).toBe(0);
+}, 60_000);

@@ -5,11 +5,13 @@ import { damage } from './damage.ts';
 import { disk } from './disk.ts';
 import { flood } from './flood.ts';
 import { fullQueue } from './full-queue.ts';
+import { gone } from './gone.ts';
 import type { Harness } from './harness.ts';
 import { health } from './health.ts';
 import { hostile } from './hostile.ts';
 import { input } from './input.ts';
 import { isolation } from './isolation.ts';
+import { kindsOfKeys } from './kinds-of-keys.ts';
 import { linear } from './linear.ts';
 import { matrix } from './matrix.ts';
 import { moved } from './moved.ts';
@@ -53,6 +55,8 @@ export const harnesses: Harness[] = [
   hostile,
   moved,
   health,
+  gone,
+  kindsOfKeys,
   linear,
   threads,
 ];

@@ -15,6 +15,14 @@ async function importAll(items: unknown[], into = server): Promise<Imported> {
   return bodyOf(await ask(into, 'POST', '/v1/import', { body: { items } }), 200);
 }
 
+const badVersions: [name: string, value: unknown][] = [
+  ['null', null],
+  ['zero', 0],
+  ['a fraction', 1.5],
+  ['above a billion', 1_000_000_001],
+  ['beyond 64 bits', 2 ** 64],
+];
+
 describe('POST /v1/import', () => {
   const rowsOf = (field: string, values: [name: string, value: unknown][]) =>
     values.map(([name, value]): [string, string, unknown] => [field, name, value]);
@@ -51,6 +59,7 @@ describe('POST /v1/import', () => {
       'externalId',
       badTexts(256).filter(([name]) => name !== 'null'),
     ),
+    ...rowsOf('version', badVersions),
     ...rowsOf('createdAt', badTimes),
     ...rowsOf('updatedAt', badTimes),
     ...rowsOf('memoryId', [['an unknown field', 'mem_1']]),

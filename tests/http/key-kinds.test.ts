@@ -1,15 +1,26 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { BatchAccepted } from '../../sdk/contract/ingest.ts';
 import type { SavedMemory } from '../../sdk/contract/memory.ts';
-import { type Operation, type OperationName, operations } from '../../sdk/contract/operations.ts';
+import { type OperationName, operations } from '../../sdk/contract/operations.ts';
 import type { Page } from '../../sdk/contract/page.ts';
 import type { UserPage } from '../../sdk/contract/project.ts';
 import type { SearchAnswer } from '../../sdk/contract/search.ts';
 import type { IngestStatuses } from '../../sdk/contract/status.ts';
 import type { Imported } from '../../sdk/contract/transfer.ts';
 import { type Answer, ask, bodyOf, expectError, newUser } from '../support/http.ts';
+import {
+  byId,
+  byUser,
+  isWrite,
+  named,
+  ofItems,
+  ofMany,
+  requests,
+  type Target,
+  withoutMemories,
+} from '../support/operation-requests.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
-import { importable, sendKeyed } from '../support/writes.ts';
+import { sendKeyed } from '../support/writes.ts';
 
 /* Every operation of the contract, with every kind of key, on its own user and on another. */
 
@@ -19,72 +30,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-type Request = { method: string; path: string; body?: object };
-/** The user that a request is about and a memory of that user; null where the user is left out. */
-type Target = { userId: string | null; id: string; text: string };
-
-const user = (userId: string | null) => (userId === null ? {} : { userId });
-const query = (userId: string | null, more = '') =>
-  `?${userId === null ? '' : `userId=${userId}`}&${more}`.replace(/[?&]+$/, '');
-const data = { text: 'new text' };
-
-/** How an operation is asked for. All but these touch memories, so each has an entry. */
-const withoutMemories: OperationName[] = ['key', 'health'];
-const requests: Partial<Record<OperationName, (target: Target) => Omit<Request, 'method'>>> = {
-  save: ({ userId }) => ({ path: '/v1/memories', body: { ...user(userId), content: 'new text' } }),
-  list: ({ userId }) => ({ path: `/v1/memories${query(userId)}` }),
-  get: ({ id }) => ({ path: `/v1/memories/${id}` }),
-  update: ({ id }) => ({ path: `/v1/memories/${id}`, body: { content: 'new text' } }),
-  delete: ({ id }) => ({ path: `/v1/memories/${id}` }),
-  deleteAll: ({ userId }) => ({ path: `/v1/memories${query(userId)}` }),
-  search: ({ userId, text }) => ({
-    path: `/v1/memories/search${query(userId, `query=${encodeURIComponent(text)}`)}`,
-  }),
-  status: ({ id }) => ({ path: `/v1/memories/${id}/status` }),
-  statusMany: ({ id }) => ({ path: '/v1/memories/status', body: { memoryIds: [id] } }),
-  'ingest.support': ({ userId }) => ({
-    path: '/v1/ingest/support',
-    body: { ...user(userId), data: { subject: 'new text', comments: [] } },
-  }),
-  'ingest.document': ({ userId }) => ({
-    path: '/v1/ingest/document',
-    body: { ...user(userId), data },
-  }),
-  'ingest.chat': ({ userId }) => ({
-    path: '/v1/ingest/chat',
-    body: { ...user(userId), data: { messages: [{ role: 'user', content: 'new text' }] } },
-  }),
-  'ingest.record': ({ userId }) => ({
-    path: '/v1/ingest',
-    body: { type: 'document', ...user(userId), data },
-  }),
-  'ingest.batch': ({ userId }) => ({
-    path: '/v1/ingest/batch',
-    body: { items: [{ type: 'document', ...user(userId), data }] },
-  }),
-  export: ({ userId }) => ({ path: `/v1/export${query(userId)}` }),
-  import: ({ userId }) => {
-    const { userId: _, ...item } = importable(crypto.randomUUID());
-    return { path: '/v1/import', body: { items: [{ ...item, ...user(userId) }] } };
-  },
-  users: () => ({ path: '/v1/users?limit=100' }),
-};
-
-const named = Object.keys(requests) as OperationName[];
-const isWrite = (name: OperationName) => {
-  const { method, reads }: Operation = operations[name];
-  return method !== 'GET' && reads === undefined;
-};
 const writes = named.filter(isWrite);
 const reads = named.filter((name) => !isWrite(name));
-const byId = named.filter((name) => operations[name].path.includes(':id'));
-/** What a bad item fails alone in. */
-const ofItems: OperationName[] = ['ingest.batch', 'import'];
-/** Reads of many users: they show only the user of the key. */
-const ofMany: OperationName[] = ['users', 'statusMany'];
-const byUser = named.filter(
-  (name) => !byId.includes(name) && !ofItems.includes(name) && !ofMany.includes(name),
-);
 
 function perform(as: TestServer, name: OperationName, target: Target): Promise<Answer> {
   const request = requests[name]?.(target);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { exampleMemory } from '../../sdk/contract/memory.ts';
 import {
   document,
   documented,
@@ -59,6 +60,26 @@ describe('the document', () => {
     const page = { $ref: '#/components/schemas/MemoryPage' };
     expect(misfit(page, { items: [], nextCursor: null })).toBeNull();
     expect(misfit(page, { items: [{ id: 1 }], nextCursor: null })).toContain('/items/0');
+  });
+
+  test.each([
+    ['SaveRequest', { userId: 'u-1', content: 'a\0' }],
+    ['StatusesRequest', { memoryIds: ['mem_\0'] }],
+    ['ImportRequest', { items: [{ ...exampleMemory, version: 1e9 + 1 }] }],
+  ])('tells generators what %s does not accept', (name, body) => {
+    expect(misfit({ $ref: `#/components/schemas/${name}` }, body)).toBeString();
+  });
+
+  test('declares the metadata filter as clients send it', () => {
+    const filters = documented
+      .flatMap(({ parameters = [] }) => parameters.map(resolve))
+      .filter(({ name }) => name === 'metadata');
+    expect(filters).toHaveLength(2);
+    // With `explode`, the TypeScript client of openapi-generator sends `key=value`.
+    for (const filter of filters) {
+      expect(filter).toMatchObject({ in: 'query', style: 'deepObject' });
+      expect(filter).not.toHaveProperty('explode');
+    }
   });
 
   test('names every operation after what it does, in camelCase', () => {

@@ -117,6 +117,7 @@ test('without a key a call says how to give one; health() needs none', async () 
   const client = new MemoryClient({ baseUrl: server.url });
   const error = await failure(client.get('mem_1'));
   expect(error).toBeInstanceOf(AuthenticationError);
+  expect(error).toHaveProperty('message', expect.stringContaining('memory keys create'));
   expect(error.message).toContain('MEMORY_API_KEY');
   expect(server.requests).toHaveLength(0);
   expect(await client.health()).toMatchObject({ status: 'ok' });

@@ -91,8 +91,9 @@ function parametersOf(
     in: 'query',
     required: query?.required?.includes(name) ?? false,
     description: schema.description ?? '',
-    // A map is written name[key]=value.
-    ...(schema.type === 'object' && { style: 'deepObject', explode: true }),
+    // A map is written name[key]=value. With `explode`, which this style does not need, a generator
+    // of clients is known to send key=value.
+    ...(schema.type === 'object' && { style: 'deepObject' }),
     schema: refer(schema),
     ...(schema.examples !== undefined && { example: schema.examples[0] }),
   }));

@@ -72,6 +72,23 @@ export const variants: Record<string, Variant> = {
     ],
   },
   'no-project-filter': { sql: [[/m\.project_id = \+\? AND m\.id/, '? > 0 AND m.id']] },
+  'no-expiry-in-get': {
+    sql: [
+      [
+        /WHERE m\.project_id = \+\? AND m\.id = \+\? AND \(m\.expires_at IS NULL OR m\.expires_at > /,
+        'WHERE m.project_id = +? AND m.id = +? AND (0 < ',
+      ],
+    ],
+  },
+  'export-of-any-user': {
+    patches: [
+      [
+        'server/http/transfer.ts',
+        'withLimit(withBoundUser(readQuery(request.url), caller))',
+        'withLimit(readQuery(request.url))',
+      ],
+    ],
+  },
   'no-rate-limit': { env: { MEMORY_RATE_LIMIT: 'off' } },
   'keys-cached-for-ever': {
     patches: [['server/http/authenticate.ts', 'const cachedMs = 500', 'const cachedMs = 1e9']],

@@ -1,0 +1,93 @@
+import type { Losses } from './losses.ts';
+
+type Fields = Record<string, unknown>;
+type Message = { role: string; content: string | object[]; timestamp?: number };
+
+const messagesInRecord = 1_000;
+
+/**
+ * A conversation of ChatGPT's conversations.json as records to ingest: one, or more where it is
+ * longer than a record may be. The messages are a tree; `current_node` is the end of the branch
+ * that the user sees.
+ */
+export function* recordsOf(
+  conversation: Fields,
+  userId: string,
+  losses: Losses,
+): Generator<object> {
+  const nodes = branchOf(conversation, losses);
+  const messages = nodes.flatMap((node) => messageOf(fieldsOf(node.message), losses));
+  if (messages.length === 0) return losses.add('conversations without messages');
+  const id = String(conversation.conversation_id ?? conversation.id ?? '');
+  const time = conversation.update_time ?? conversation.create_time;
+  const dated = messages.some(({ timestamp }) => timestamp !== undefined);
+  for (let at = 0; at < messages.length; at += messagesInRecord) {
+    const part = at / messagesInRecord;
+    const title = typeof conversation.title === 'string' ? { title: conversation.title } : {};
+    yield {
+      type: 'conversation',
+      userId,
+      source: 'chatgpt',
+      externalId: part === 0 ? id : `${id}#${part + 1}`,
+      ...(!dated && typeof time === 'number' && { occurredAt: isoOf(time) }),
+      data: { ...title, messages: messages.slice(at, at + messagesInRecord) },
+    };
+  }
+}
+
+function branchOf({ mapping, current_node: end }: Fields, losses: Losses): Fields[] {
+  const nodes = new Map(Object.entries(fieldsOf(mapping)).map(([id, one]) => [id, fieldsOf(one)]));
+  const branch: Fields[] = [];
+  const ids = new Set<unknown>();
+  let id: unknown = nodes.has(String(end)) ? end : [...nodes.keys()].at(-1);
+  for (let node = nodes.get(String(id)); node !== undefined && !ids.has(id); ) {
+    ids.add(id);
+    branch.unshift(node);
+    id = node.parent;
+    node = nodes.get(String(id));
+  }
+  const others = [...nodes].filter(([name, { message }]) => !ids.has(name) && message != null);
+  losses.add('messages of other branches', others.length);
+  return branch;
+}
+
+/** Of what ChatGPT shows, texts and transcripts; any other part as its type in brackets. */
+function messageOf(message: Fields, losses: Losses): Message[] {
+  const content = fieldsOf(message.content);
+  const parts = Array.isArray(content.parts) ? content.parts : [];
+  const role = String(fieldsOf(message.author).role ?? 'unknown');
+  const isHidden =
+    message.weight === 0 || fieldsOf(message.metadata).is_visually_hidden_from_conversation;
+  if (parts.every((part) => part === '')) {
+    if (parts.length === 0 && Object.keys(content).length > 0)
+      losses.add(`${content.content_type}`);
+    return [];
+  }
+  if (role === 'system' || isHidden) losses.add('hidden messages');
+  else if (role === 'tool' || (message.recipient ?? 'all') !== 'all') losses.add('tool messages');
+  else return [{ role, content: partsOf(parts, losses), ...timestampOf(message.create_time) }];
+  return [];
+}
+
+function partsOf(parts: unknown[], losses: Losses): string | object[] {
+  if (parts.every((part) => typeof part === 'string')) return parts.join('\n');
+  return parts.map((part) => {
+    if (typeof part === 'string') return { type: 'text', text: part };
+    const { content_type: type, text } = fieldsOf(part);
+    if (typeof text === 'string') return { type: 'text', text };
+    losses.add('images and files');
+    return { type: String(type ?? 'file').replace(/_asset_pointer$/, '') };
+  });
+}
+
+function timestampOf(seconds: unknown): { timestamp?: number } {
+  return typeof seconds === 'number' ? { timestamp: Math.round(seconds * 1_000) } : {};
+}
+
+function isoOf(seconds: number): string {
+  return new Date(seconds * 1_000).toISOString();
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+}

@@ -1,0 +1,99 @@
+import type { Losses } from './losses.ts';
+
+type Options = { source: string; userId: string | undefined; nowMs: number; losses: Losses };
+type Item = Record<string, unknown>;
+
+/** What a field of ours is called elsewhere; the first that is there counts. */
+const aliases = {
+  content: ['content', 'memory', 'text'],
+  userId: ['userId', 'user_id'],
+  externalId: ['externalId', 'external_id', 'id'],
+  metadata: ['metadata'],
+  source: ['source'],
+  occurredAt: ['occurredAt', 'occurred_at'],
+  expiresAt: ['expiresAt', 'expires_at', 'expiration_date'],
+  createdAt: ['createdAt', 'created_at'],
+  updatedAt: ['updatedAt', 'updated_at'],
+};
+/** Of mem0; they become keys of the metadata, so that they can be filtered by. */
+const labels = ['categories', 'agent_id', 'app_id', 'run_id', 'actor_id', 'role'];
+const carried = new Set([...Object.values(aliases).flat(), ...labels]);
+
+/**
+ * Converts memories of other services. The id is made of what names a memory there, so that
+ * importing it again skips it. Null for one that has expired; the service checks all others.
+ */
+export function memoryConverter({ source, userId, nowMs, losses }: Options) {
+  const seen = new Map<string, number>();
+
+  /** Equal texts without an id are told apart by their number. */
+  function idOf(names: unknown[], hasName: boolean): string {
+    const key = JSON.stringify(names);
+    const count = hasName ? 0 : (seen.get(key) ?? 0);
+    seen.set(key, count + 1);
+    const hash = new Bun.CryptoHasher('sha256').update(`${key}\n${count}`).digest('hex');
+    return `mem_${hash.slice(0, 32)}`;
+  }
+
+  return (item: Item): object | null => {
+    const given = valuesOf(item);
+    const expiresAt = timeOf(given.expiresAt);
+    if (expiresAt !== null && Date.parse(expiresAt) <= nowMs) {
+      losses.add('expired memories');
+      return null;
+    }
+    for (const name of Object.keys(item)) {
+      if (!carried.has(name) && holdsSomething(item[name])) losses.add(name);
+    }
+    const user = userId ?? given.userId;
+    const origin = given.source ?? source;
+    const externalId = given.externalId == null ? null : String(given.externalId);
+    const createdAt = timeOf(given.createdAt) ?? new Date(nowMs).toISOString();
+    return {
+      id: idOf([origin, user, externalId ?? given.content], externalId !== null),
+      userId: user,
+      content: given.content,
+      metadata: metadataOf(item, given.metadata),
+      type: 'memory',
+      source: origin,
+      externalId,
+      status: 'complete',
+      occurredAt: timeOf(given.occurredAt),
+      expiresAt,
+      createdAt,
+      updatedAt: timeOf(given.updatedAt) ?? createdAt,
+    };
+  };
+}
+
+function valuesOf(item: Item): { [field in keyof typeof aliases]?: unknown } {
+  return Object.fromEntries(
+    Object.entries(aliases).map(([field, names]) => {
+      const name = names.find((one) => holdsSomething(item[one]));
+      return [field, name === undefined ? undefined : item[name]];
+    }),
+  );
+}
+
+function metadataOf(item: Item, metadata: unknown = {}): unknown {
+  if (typeof metadata !== 'object' || Array.isArray(metadata)) return metadata;
+  const found = labels.filter((name) => holdsSomething(item[name]));
+  return { ...Object.fromEntries(found.map((name) => [name, item[name]])), ...metadata };
+}
+
+/** A time without a zone is UTC; a number is seconds or milliseconds since 1970. */
+function timeOf(value: unknown): string | null {
+  if (value == null) return null;
+  const hasZone = /(?:z|[+-]\d\d:?\d\d)$/i.test(String(value)) || !/T|\d \d/.test(String(value));
+  const ms =
+    typeof value === 'number'
+      ? value * (Math.abs(value) < 1e11 ? 1_000 : 1)
+      : Date.parse(`${value}${hasZone ? '' : 'Z'}`);
+  // The service says what is wrong with a time that is none.
+  return Number.isNaN(ms) || Math.abs(ms) > 8.64e15 ? String(value) : new Date(ms).toISOString();
+}
+
+function holdsSomething(value: unknown): boolean {
+  if (value === undefined || value === null || value === false || value === '') return false;
+  return typeof value !== 'object' || Object.keys(value).length > 0;
+}

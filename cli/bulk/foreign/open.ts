@@ -1,0 +1,82 @@
+import { CliError } from '../../errors.ts';
+import { inputName, parseJson, readText, readUtf8 } from '../../terminal/input.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
+import type { BatchInput } from '../input.ts';
+import { type Line, readLines } from '../lines.ts';
+import { recordsOf } from './chatgpt.ts';
+import type { Losses } from './losses.ts';
+import { memoryConverter } from './memories.ts';
+
+export type ForeignFormat = 'mem0' | 'chatgpt' | 'jsonl';
+
+type Foreign = { term: Terminal; path: string; userId: string | undefined; losses: Losses };
+
+/** An export of another service as lines of our own; `losses` grows while they are read. */
+export async function openForeign(format: ForeignFormat, from: Foreign): Promise<BatchInput> {
+  if (format === 'jsonl') return { lines: convertedLines(from), unit: 'line' };
+  const parsed = parseJson(await readText(from.term, from.path), from.path);
+  const items = format === 'mem0' ? mem0Items(parsed, from) : chatgptItems(parsed, from);
+  return { lines: linesOf(items), unit: 'item' };
+}
+
+/** A line that is no JSON object stays as it is, to be reported with its number. */
+async function* convertedLines({ term, path, ...options }: Foreign): AsyncGenerator<Line> {
+  const convert = memoryConverter({ ...options, source: 'import', nowMs: term.now() });
+  for await (const line of readLines(readUtf8(term, path))) {
+    const item = parsedLine(line);
+    const memory = isObject(item) ? convert(item) : item;
+    if (memory === undefined) yield line;
+    else if (memory !== null) yield { ...line, bytes: Buffer.from(JSON.stringify(memory)) };
+  }
+}
+
+function parsedLine({ bytes }: Line): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+/** What `get_all` returns: `results`, in older versions the list itself. */
+function* mem0Items(parsed: unknown, { term, path, ...options }: Foreign): Generator<unknown> {
+  const list = isObject(parsed) ? (parsed.results ?? parsed.memories) : parsed;
+  if (!Array.isArray(list)) throw otherShape(path, 'a list of memories, or an object with results');
+  if (isObject(parsed) && Array.isArray(parsed.relations)) {
+    options.losses.add('relations', parsed.relations.length);
+  }
+  const convert = memoryConverter({ ...options, source: 'mem0', nowMs: term.now() });
+  for (const item of list) {
+    const memory = isObject(item) ? convert(item) : item;
+    if (memory !== null) yield memory;
+  }
+}
+
+function* chatgptItems(parsed: unknown, { path, userId, losses }: Foreign): Generator<unknown> {
+  if (!Array.isArray(parsed)) throw otherShape(path, 'a list of conversations');
+  for (const conversation of parsed) {
+    if (!isObject(conversation) || !isObject(conversation.mapping)) {
+      throw otherShape(path, 'conversations with a mapping of messages');
+    }
+    yield* recordsOf(conversation, userId ?? '', losses);
+  }
+}
+
+async function* linesOf(items: Iterable<unknown>): AsyncGenerator<Line> {
+  let number = 0;
+  for (const item of items) {
+    number += 1;
+    yield { number, end: 0, bytes: Buffer.from(JSON.stringify(item)), tooLong: false };
+  }
+}
+
+function otherShape(path: string, expected: string): CliError {
+  return new CliError(
+    'other_format',
+    `${inputName(path)} is not such an export: expected ${expected}.`,
+  );
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,131 @@
+import { type OperationName, operations } from '../../sdk/contract/operations.ts';
+import { openAdmin } from '../../server/admin.ts';
+import {
+  byId,
+  byUser,
+  isWrite,
+  named,
+  requests,
+  type Target as Subject,
+  withoutMemories,
+} from '../support/operation-requests.ts';
+import { type Call, listAll, type Reply, send } from './api.ts';
+import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import { createTarget, type Target } from './target.ts';
+
+const rounds = { quick: 1, full: 10 };
+
+type Kind = { readOnly: boolean; isBound: boolean };
+const kinds: Kind[] = [
+  { readOnly: false, isBound: false },
+  { readOnly: true, isBound: false },
+  { readOnly: false, isBound: true },
+  { readOnly: true, isBound: true },
+];
+/** Whom a request names, beside the user of a key that is bound to one. */
+const whose = ['own', 'other', 'nobody'] as const;
+type Whose = (typeof whose)[number];
+
+/** A user with one memory, whose text is in no other. */
+type Known = Subject & { userId: string };
+type Attempt = { name: OperationName; kind: Kind; named: Whose; own: Known; other: Known };
+
+export const kindsOfKeys: Harness = {
+  id: 'P28',
+  promise: 'A key sees and changes what its kind allows: read-only, bound to a user',
+  proof:
+    `${named.length} operations (a new one has to be added), each with ${kinds.length} kinds of ` +
+    'keys, about the own user, another user and no user: status, no text or id of another user ' +
+    'in any answer, nothing changed that may not be',
+  control: { without: 'the check in one route, the export', variants: ['export-of-any-user'] },
+  run,
+};
+
+async function run({ tier, variants }: RunOptions): Promise<Finding> {
+  const violations = createViolations();
+  const target = createTarget({ variants });
+  let attempts = 0;
+  try {
+    for (const name of Object.keys(operations) as OperationName[]) {
+      const isKnown = named.includes(name) || withoutMemories.includes(name);
+      if (!isKnown) violations.add(`no request here asks for ${name}`);
+    }
+    await target.start();
+    const admin = await openAdmin(`sqlite:${target.path}`);
+    for (let round = 0; round < rounds[tier]; round += 1) {
+      for (const [name, kind, subject] of combinations()) {
+        const [own, other] = [await newUser(target), await newUser(target)];
+        const { key } = await admin.createKey({
+          ...{ name: 'kind', project: 'default', readOnly: kind.readOnly },
+          ...(kind.isBound && { userId: own.userId }),
+        });
+        attempts += 1;
+        const attempt = { name, kind, named: subject, own, other };
+        for (const problem of await problemsOf(target, key, attempt)) {
+          violations.add(`${name}, ${JSON.stringify(kind)}, ${subject} user: ${problem}`);
+        }
+      }
+    }
+    await admin.close();
+    const figures = { attempts, violations: violations.count() };
+    return { figures, violations: violations.list() };
+  } finally {
+    await target.remove();
+  }
+}
+
+function* combinations(): Generator<[OperationName, Kind, Whose]> {
+  for (const name of named) {
+    for (const kind of kinds) for (const subject of whose) yield [name, kind, subject];
+  }
+}
+
+async function newUser(target: Target): Promise<Known> {
+  const [userId, text] = [crypto.randomUUID(), `text${crypto.randomUUID().replaceAll('-', '')}`];
+  const body = { userId, content: text };
+  const reply = await send(target, { method: 'POST', path: '/v1/memories', body });
+  if (reply?.status !== 201) throw new Error(`not saved: ${reply?.text}`);
+  return { userId, text, id: (JSON.parse(reply.text) as { id: string }).id };
+}
+
+async function problemsOf(target: Target, apiKey: string, attempt: Attempt): Promise<string[]> {
+  const { name, kind, own, other } = attempt;
+  const problems: string[] = [];
+  const reply = await send(target, { ...callOf(attempt), apiKey });
+  if (reply === null) return ['no answer'];
+  const expected = expectedStatus(attempt);
+  const isExpected = expected === 'success' ? reply.status < 300 : reply.status === expected;
+  if (!isExpected) problems.push(`${reply.status} instead of ${expected}: ${reply.text}`);
+  if (kind.isBound && shows(reply, other)) problems.push(`shows the other user: ${reply.text}`);
+  const [ofOwn, ofOther] = [await textsOf(target, own), await textsOf(target, other)];
+  const mayWrite = isWrite(name) && !kind.readOnly;
+  if ((kind.isBound || !mayWrite) && ofOther !== other.text) problems.push('changed the other');
+  if (!mayWrite && ofOwn !== own.text) problems.push('changed its own user');
+  return problems;
+}
+
+function callOf({ name, named: subject, own, other }: Attempt): Call {
+  const about = subject === 'other' ? other : own;
+  const asked = { ...about, userId: subject === 'nobody' ? null : about.userId };
+  const { path, body } = requests[name]?.(asked) ?? { path: '' };
+  return { method: operations[name].method, path, ...(body !== undefined && { body }) };
+}
+
+function expectedStatus({ name, kind, named: subject }: Attempt): number | 'success' {
+  if (isWrite(name) && kind.readOnly) return 403;
+  if (kind.isBound && subject === 'other' && byUser.includes(name)) return 403;
+  if (kind.isBound && subject === 'other' && byId.includes(name)) return 404;
+  // Without a user, a project's key exports all of the project, and items fail alone.
+  const needsUser = byUser.includes(name) && name !== 'export';
+  return !kind.isBound && subject === 'nobody' && needsUser ? 400 : 'success';
+}
+
+/** An answer may name what the request named: ids that are not found. */
+function shows({ text }: Reply, { id, userId, text: content }: Known): boolean {
+  const quoted = [`"id":"${id}"`, `"memoryId":"${id}"`, `"userId":"${userId}"`];
+  return text.includes(content) || quoted.some((part) => text.includes(part));
+}
+
+async function textsOf(target: Target, { userId }: Known): Promise<string> {
+  return (await listAll(target, userId)).map(({ content }) => content).join();
+}

@@ -1,0 +1,64 @@
+"""
+Schemathesis's own judgement of accepted and refused data, less what no schema can say: each
+exception is one that docs/http-api.md or the document describes in words.
+"""
+
+import datetime
+
+import schemathesis
+from schemathesis.specs.openapi import checks
+
+# Whether a key was used and which version a memory has, only the service knows.
+STATE = {"idempotency_key_reused", "precondition_failed"}
+
+# Rules about a value as a whole, or about anything inside free-form JSON.
+RULES = (
+    "bytes as JSON",
+    "levels deep",
+    "must not contain the character U+0000",
+    "must not use the key",
+    "must not all be empty",
+)
+
+
+@schemathesis.check
+def valid_data_is_accepted(ctx, response, case):
+    if response.status_code in (400, 412) and is_beyond_schema(response.json()):
+        return None
+    return checks.positive_data_acceptance(ctx, response, case)
+
+
+def is_beyond_schema(body):
+    if body["error"] in STATE:
+        return True
+    details = body.get("details", [])
+    return details != [] and all(
+        # Which cursors were issued, only the service knows.
+        detail["field"] == "cursor" or any(rule in detail["message"] for rule in RULES)
+        for detail in details
+    )
+
+
+@schemathesis.check
+def invalid_data_is_rejected(ctx, response, case):
+    # Invalid items of a batch or an import fail alone; the response says which.
+    if response.status_code in (200, 202) and response.json().get("failedCount", 0) > 0:
+        return None
+    return checks.negative_data_rejection(ctx, response, case)
+
+
+@schemathesis.check
+def created_memories_are_found(ctx, response, case):
+    if response.status_code == 404 and has_expired(ctx, case):
+        return None
+    return checks.ensure_resource_availability(ctx, response, case)
+
+
+def has_expired(ctx, case):
+    parent = ctx.internals.find_parent(case_id=case.id)
+    body = parent.body if parent is not None else None
+    expires_at = body.get("expiresAt") if isinstance(body, dict) else None
+    if expires_at is None:
+        return False
+    time = datetime.datetime.fromisoformat(expires_at.upper().replace("Z", "+00:00"))
+    return time < datetime.datetime.now(datetime.timezone.utc)

@@ -1,0 +1,70 @@
+import { exampleMemory } from '../../sdk/contract/memory.ts';
+import { type OperationName, operations } from '../../sdk/contract/operations.ts';
+
+/** The user that a request is about and a memory of that user; null where the user is left out. */
+export type Target = { userId: string | null; id: string; text: string };
+
+type Request = { path: string; body?: object };
+
+const user = (userId: string | null) => (userId === null ? {} : { userId });
+const query = (userId: string | null, more = '') =>
+  `?${userId === null ? '' : `userId=${userId}`}&${more}`.replace(/[?&]+$/, '');
+const data = { text: 'new text' };
+
+/** How an operation is asked for. All but these touch memories, so each has an entry. */
+export const withoutMemories: OperationName[] = ['key', 'health'];
+export const requests: Partial<Record<OperationName, (target: Target) => Request>> = {
+  save: ({ userId }) => ({ path: '/v1/memories', body: { ...user(userId), content: 'new text' } }),
+  list: ({ userId }) => ({ path: `/v1/memories${query(userId)}` }),
+  get: ({ id }) => ({ path: `/v1/memories/${id}` }),
+  update: ({ id }) => ({ path: `/v1/memories/${id}`, body: { content: 'new text' } }),
+  delete: ({ id }) => ({ path: `/v1/memories/${id}` }),
+  deleteAll: ({ userId }) => ({ path: `/v1/memories${query(userId)}` }),
+  search: ({ userId, text }) => ({
+    path: `/v1/memories/search${query(userId, `query=${encodeURIComponent(text)}`)}`,
+  }),
+  status: ({ id }) => ({ path: `/v1/memories/${id}/status` }),
+  statusMany: ({ id }) => ({ path: '/v1/memories/status', body: { memoryIds: [id] } }),
+  'ingest.support': ({ userId }) => ({
+    path: '/v1/ingest/support',
+    body: { ...user(userId), data: { subject: 'new text', comments: [] } },
+  }),
+  'ingest.document': ({ userId }) => ({
+    path: '/v1/ingest/document',
+    body: { ...user(userId), data },
+  }),
+  'ingest.chat': ({ userId }) => ({
+    path: '/v1/ingest/chat',
+    body: { ...user(userId), data: { messages: [{ role: 'user', content: 'new text' }] } },
+  }),
+  'ingest.record': ({ userId }) => ({
+    path: '/v1/ingest',
+    body: { type: 'document', ...user(userId), data },
+  }),
+  'ingest.batch': ({ userId }) => ({
+    path: '/v1/ingest/batch',
+    body: { items: [{ type: 'document', ...user(userId), data }] },
+  }),
+  export: ({ userId }) => ({ path: `/v1/export${query(userId)}` }),
+  import: ({ userId }) => {
+    const { userId: _, ...item } = { ...exampleMemory, id: `mem_${crypto.randomUUID()}` };
+    return { path: '/v1/import', body: { items: [{ ...item, ...user(userId) }] } };
+  },
+  users: () => ({ path: '/v1/users?limit=100' }),
+};
+
+export const named = Object.keys(requests) as OperationName[];
+
+export function isWrite(name: OperationName): boolean {
+  const { method, reads }: { method: string; reads?: true } = operations[name];
+  return method !== 'GET' && reads === undefined;
+}
+
+export const byId = named.filter((name) => operations[name].path.includes(':id'));
+/** What a bad item fails alone in. */
+export const ofItems: OperationName[] = ['ingest.batch', 'import'];
+/** Reads of many users: they show only the user of the key. */
+export const ofMany: OperationName[] = ['users', 'statusMany'];
+export const byUser = named.filter(
+  (name) => !byId.includes(name) && !ofItems.includes(name) && !ofMany.includes(name),
+);
