@@ -3,7 +3,8 @@ import { parseArgs } from 'node:util';
 import { $, Glob } from 'bun';
 import { createCopy } from './attempt.ts';
 import { drawFaults, type Fault } from './faults.ts';
-import { roomOf, stagesFor } from './rooms.ts';
+import { createOrder } from './order.ts';
+import { roomOf } from './rooms.ts';
 import { root } from './sources.ts';
 
 /*
@@ -34,7 +35,10 @@ type SetAside = Pick<Fault, 'path' | 'before' | 'after'> & { reason: string };
 const files = (await $`git ls-files -co --exclude-standard`.cwd(root).text()).trim().split('\n');
 const isCode = new Glob(`{server,sdk,cli}/**/*.ts`);
 const code = files.filter((path) => isCode.match(path) && !path.endsWith('.d.ts'));
-const tests = files.filter((path) => path.endsWith('.test.ts') && path !== 'tests/tidy.test.ts');
+const tests = files.filter(
+  (path) =>
+    path.endsWith('.test.ts') && !path.startsWith('tests/tidy') && !path.startsWith('tests/mutate'),
+);
 const setAside: SetAside[] = await Bun.file(join(import.meta.dir, 'set-aside.json')).json();
 
 const faults = await drawFaults(
@@ -47,9 +51,10 @@ console.log(
   `seed ${values.seed}: ${faults.length} faults, ${faults.length - counted.length} set aside`,
 );
 
+const order = await createOrder(tests);
 const survivors = new Set(counted);
 // All faults meet the tests close to them before any meets the others: news comes early.
-for (const stage of values.near ? [0, 1] : [0, 1, 2]) {
+for (const stage of values.near ? [0, 1, 2] : [0, 1, 2, 3]) {
   const waiting = [...survivors];
   await Promise.all(Array.from({ length: Number(values.jobs) }, () => work(waiting, stage)));
   console.log(`after stage ${stage + 1}: ${survivors.size} of ${counted.length} not noticed`);
@@ -66,7 +71,7 @@ if (rate < Number(values.limit)) {
 
 async function work(waiting: Fault[], stage: number): Promise<void> {
   for (let fault = waiting.shift(); fault !== undefined; fault = waiting.shift()) {
-    const chosen = stagesFor(fault.path, tests)[stage] ?? [];
+    const chosen = order(fault, fault.text)[stage] ?? [];
     if (chosen.length === 0) continue;
     await using copy = createCopy(files);
     await copy.write(fault.path, fault.text);

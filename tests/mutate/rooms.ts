@@ -1,6 +1,6 @@
 /**
- * Which tests look at a part of the code first: for a path that begins like this, the test files
- * whose paths begin like those. The first row that fits holds.
+ * Which tests look at a part of the code: for a path that begins like this, the test files whose
+ * paths begin like those. The first row that fits holds.
  */
 const table: [code: string, tests: string[]][] = [
   ['server/search/', ['search/', 'http/search', 'storage/sqlite', 'http/timeline']],
@@ -26,20 +26,7 @@ export function roomOf(path: string): string {
   return deeper === undefined ? part : `${part}/${inner}`;
 }
 
-/**
- * The test files in the order in which they are most likely to notice a fault in `path`: first
- * those named like it, then those of its room, then all others.
- */
-export function stagesFor(path: string, tests: string[]): string[][] {
+export function testsOfRoom(path: string, tests: string[]): string[] {
   const [, starts = []] = table.find(([code]) => path.startsWith(code)) ?? [];
-  const words = (path.split('/').at(-1) ?? '').replace('.ts', '').split('-');
-  const stems = words.filter((word) => word.length > 3).map((word) => word.slice(0, 5));
-  const inRoom = tests.filter((test) => starts.some((start) => test.startsWith(`tests/${start}`)));
-  const isNear = (test: string) =>
-    test.startsWith('tests/unit/') || stems.some((stem) => test.includes(stem));
-  return [
-    inRoom.filter(isNear),
-    inRoom.filter((test) => !isNear(test)),
-    tests.filter((test) => !inRoom.includes(test)),
-  ];
+  return tests.filter((test) => starts.some((start) => test.startsWith(`tests/${start}`)));
 }
