@@ -46,6 +46,7 @@ export function testTasks(name: string, open: OpenStorage): void {
       const done = { status: 'complete', chunksComplete: 2, chunksTotal: 2, attempts: 1 };
       expect(await project.status(id)).toMatchObject({ ...done, updatedAt: 3_000 });
       expect(await project.get(id)).toMatchObject({ status: 'complete', updatedAt: 3_000 });
+      expect((await project.users()).items).toMatchObject([{ memories: 1 }]);
       expect(await claim(opened.storage, { now: 9_000_000 })).toEqual([]);
     });
 
