@@ -80,6 +80,22 @@ test('an accepted record is indexed, and its status counts the chunks', async ()
   expect(await project.search('sentence')).toMatchObject([{ id: large }]);
 });
 
+test('what was worked on before a stop is stored when the worker has stopped', async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const worked = Promise.withResolvers<void>();
+    const handler: Handler = async (task, own) => {
+      const result = await indexMemory(task, own);
+      worked.resolve();
+      return result;
+    };
+    start({ handler });
+    const [id] = await acceptTexts('text');
+    await worked.promise;
+    await worker?.stop();
+    expect(await project.status(id ?? '')).toMatchObject({ status: 'complete', attempts: 1 });
+  }
+});
+
 test('what waited before the start is done, and what a crashed process had claimed', async () => {
   const ids = await acceptTexts('one', 'two');
   await claimOne(storage, { owner: 'crashed', now: Date.now() });
