@@ -1,4 +1,12 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { root } from './sources.ts';
@@ -8,39 +16,46 @@ type Run = { failed: boolean; file: string | null; test: string | null };
 
 /** Longer than any test file takes, and than the limit of a test: what says nothing hangs. */
 const silenceMs = 90_000;
-/** So often may a failure turn out not to be one when its test file runs alone. */
+/** So often may a failure turn out not to be the fault's. */
 const maxTries = 3;
 
-/** A copy of the tree to run tests in. Everything that runs in it ends with it. */
+/** A copy of the tree with a fault in it. Everything that runs in the copy ends with it. */
 export type Copy = AsyncDisposable & {
-  write(path: string, text: string): Promise<void>;
   /** The test file that notices the fault, or null where all pass. */
   noticedBy(tests: string[]): Promise<string | null>;
 };
 
-export function createCopy(paths: string[]): Copy {
+/** A copy of the files at `paths`, in which the file at `path` has this text. */
+export function createCopy(paths: string[], { path, text }: { path: string; text: string }): Copy {
   const folder = mkdtempSync(join(tmpdir(), 'mutate-'));
-  for (const path of paths) {
-    mkdirSync(join(folder, dirname(path)), { recursive: true });
-    cpSync(join(root, path), join(folder, path));
+  for (const copied of paths) {
+    mkdirSync(join(folder, dirname(copied)), { recursive: true });
+    cpSync(join(root, copied), join(folder, copied));
   }
   linkPackages(folder);
+  const insert = () => writeFileSync(join(folder, path), text);
+  insert();
 
-  async function noticedBy(tests: string[]): Promise<string | null> {
-    for (let tries = 1; tries <= maxTries; tries += 1) {
-      const { failed, file, test } = await runTests(folder, tests);
-      if (!failed) return null;
-      if (file === null) return 'a hang or a crash';
-      // On a busy machine a test may fail by itself: a failure counts if it happens again.
-      const again = await runTests(folder, [file]);
-      if (again.failed && again.test === test) return file;
-    }
-    return null;
+  /** On a busy machine a test may fail by itself, even again and again. */
+  async function isConfirmed({ file, test }: Run): Promise<boolean> {
+    if (file === null) return true;
+    const again = await runTests(folder, [file]);
+    if (!again.failed || again.test !== test) return false;
+    cpSync(join(root, path), join(folder, path));
+    const control = await runTests(folder, [file]);
+    insert();
+    return !control.failed;
   }
 
   return {
-    write: async (path, text) => void (await Bun.write(join(folder, path), text)),
-    noticedBy,
+    async noticedBy(tests) {
+      for (let tries = 1; tries <= maxTries; tries += 1) {
+        const run = await runTests(folder, tests);
+        if (!run.failed) return null;
+        if (await isConfirmed(run)) return run.file ?? 'a hang or a crash';
+      }
+      return null;
+    },
     [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true, force: true }),
   };
 }

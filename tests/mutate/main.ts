@@ -12,10 +12,11 @@ import { root } from './sources.ts';
  *                            [--only server/http/]
  *
  * Puts small faults into copies of the code, one at a time, and runs the tests on each: first those
- * closest to the fault, then all. A fault counts as noticed when a test fails, twice in a row, or
- * when a test hangs. What the type check rejects is not drawn, and tests/tidy.test.ts does not run:
- * it reads the text, not the behaviour. With `--near` only the tests of the changed part run, which
- * is stricter and faster. Exits with 1 if fewer than `--limit` percent are noticed.
+ * closest to the fault, then all. A fault counts as noticed when a test fails, fails again alone,
+ * and passes without the fault; or when a test hangs. What the type check rejects is not drawn, and
+ * tests/tidy.test.ts does not run: it reads the text, not the behaviour. With `--near` only the
+ * tests of the changed part run, which is stricter and faster. Exits with 1 if fewer than `--limit`
+ * percent are noticed.
  *
  * set-aside.json holds faults that change nothing anybody can observe, each with the reason.
  */
@@ -73,8 +74,7 @@ async function work(waiting: Fault[], stage: number): Promise<void> {
   for (let fault = waiting.shift(); fault !== undefined; fault = waiting.shift()) {
     const chosen = order(fault, fault.text)[stage] ?? [];
     if (chosen.length === 0) continue;
-    await using copy = createCopy(files);
-    await copy.write(fault.path, fault.text);
+    await using copy = createCopy(files, fault);
     const by = await copy.noticedBy(chosen);
     if (by === null) continue;
     survivors.delete(fault);

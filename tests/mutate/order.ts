@@ -4,7 +4,7 @@ import { root } from './sources.ts';
 
 type Place = { path: string; line: number };
 
-/** So many test files run after the nearest one: few, so that most faults are noticed in seconds. */
+/** So many test files run after the nearest one: most faults are noticed within seconds. */
 const near = 4;
 /** Lines above and below a fault whose words say what it is about. */
 const around = 8;
