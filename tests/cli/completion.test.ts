@@ -65,6 +65,8 @@ test('a script has a name and the way to call it, as npx too', async () => {
     const installed = await memory(['completion', shell]);
     expect(installed.stdout).toContain('memory completion --line');
     expect(installed.stdout).not.toContain('npx');
+    // Only npx has words that are not ours to complete.
+    expect(installed.stdout).not.toContain('complete -o default');
     const inClone = await memory(['completion', shell], { env: { npm_command: 'exec' } });
     expect(inClone.stdout).toContain('npx --no -- memory completion --line');
     expect({ code: inClone.code, stderr: inClone.stderr }).toEqual({ code: 0, stderr: '' });

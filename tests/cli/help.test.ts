@@ -102,6 +102,11 @@ describe('memory help --json', () => {
     expect(support.usage).toBe('memory ingest support [options] [file]');
   });
 
+  test('has examples of every command', async () => {
+    const bare = (await commands).filter(({ examples }) => examples.length === 0);
+    expect(bare.map(({ path }) => path)).toEqual([]);
+  });
+
   test('of one command or group, in each of the ways to ask', async () => {
     const one = await reference('help', 'ingest', 'batch', '--json');
     expect(one.commands).toEqual([await told('ingest batch')]);

@@ -178,6 +178,19 @@ test('keys revoke never echoes a key', async () => {
   expect(code).toBe(2);
 });
 
+test('the table of keys says who may write where a key may not', async () => {
+  using folder = temporaryFolder();
+  const database = ['--database', folder.file('new.db')];
+  await memory(['keys', 'create', ...database, '--name', 'writer']);
+  const writes = async () => {
+    const { stdout } = await memory(['keys', 'list', ...database], { terminal: 200 });
+    return lines(stdout).map((line) => /WRITES|(?<= )(?:yes|no) /.exec(line)?.[0].trim());
+  };
+  expect(await writes()).toEqual([undefined, undefined]);
+  await memory(['keys', 'create', ...database, '--name', 'reader', '--read-only']);
+  expect((await writes()).sort()).toEqual(['WRITES', 'no', 'yes']);
+});
+
 test('the table of keys does not wrap at 80 columns, whatever is in it', async () => {
   using folder = temporaryFolder();
   const database = ['--database', folder.file('new.db')];

@@ -47,6 +47,7 @@ test('keys of two services are kept, from stdin or the environment, and one is u
   const shown = await run(['profile', 'show', '--json']);
   expect(JSON.parse(shown.stdout).baseUrl).toEqual({ value: production.url, from: 'profile' });
 
+  expect((await run(['profile', 'list'])).stderr).toBe('');
   const known = await run(['profile', 'list', '--json']);
   const ends = (key: string) => `${key.slice(0, 7)}…${key.slice(-4)}`;
   const items = [
@@ -57,7 +58,9 @@ test('keys of two services are kept, from stdin or the environment, and one is u
     items: items.sort((a, b) => (a.baseUrl < b.baseUrl ? -1 : 1)),
   });
 
-  expect((await run(['profile', 'remove', production.url])).code).toBe(0);
+  const removed = await run(['profile', 'remove', production.url, '--json']);
+  expect(JSON.parse(removed.stdout)).toEqual({ baseUrl: production.url, removed: true });
+  expect((await run(['profile', 'list'])).stderr).toBe('');
   expect(readFileSync(path, 'utf8')).not.toContain(production.key);
   expect(await run(['profile', 'show'])).toMatchObject({
     stdout: expect.stringContaining('http://127.0.0.1:7070\tdefault'),

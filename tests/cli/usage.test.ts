@@ -19,8 +19,10 @@ const wrong: Array<[string[], string]> = [
   [['list', '--user', 'u', '--limit', 'ten'], 'It must be a number from 1 to 100.'],
   [['list', '--user', 'u', '--order', 'up'], 'Allowed choices are desc, asc.'],
   [['wait', 'mem_1', '--timeout', 'soon'], 'Write it as 90s, 5m, 12h or 30d.'],
+  [['wait', 'mem_1', '--timeout', '0s'], 'Write it as 90s, 5m, 12h or 30d.'],
   [['get', 'mem_1', '--base-url', 'example.com'], '--base-url is not an http address'],
   [['ingest', 'support'], 'Give a file, or --user, --subject and --comment.'],
+  [['ingest', 'chat', '--user', 'u'], 'Give a file, or --user and --message.'],
   [
     ['ingest', 'support', 'a.json', '--subject', 's', '--external-id', '1'],
     'leave out --subject, --external-id',

@@ -54,6 +54,33 @@ describe('GET /health', () => {
   });
 });
 
+test('503 once records wait and the task queue has not moved for a minute', async () => {
+  const own = await startTestServer();
+  const clock = performance.now;
+  let aheadMs = 0;
+  performance.now = () => clock.call(performance) + aheadMs;
+  /** The state a minute after the last; a worker may move the queue in the same moment. */
+  const aMinuteLater = async () => {
+    aheadMs += 61_000;
+    const response = await fetch(`${own.url}/health`);
+    const state = (await response.json()) as Health;
+    expect(response.status).toBe(state.status === 'ok' ? 200 : 503);
+    return state;
+  };
+  try {
+    expect(await aMinuteLater()).toMatchObject({ status: 'ok', pending: 0 });
+    await holdRecord(own);
+    const stuck = await until(async () => {
+      const state = await aMinuteLater();
+      return state.status === 'failing' ? state : null;
+    });
+    expect(stuck).toMatchObject({ message: 'the task queue does not move', pending: 1 });
+  } finally {
+    performance.now = clock;
+    await own.stop();
+  }
+});
+
 test('GET /health/live answers 200 without a key', async () => {
   const answer = await readAnswer(await fetch(`${server.url}/health/live`));
   expect(bodyOf<object>(answer, 200)).toEqual({ status: 'ok' });

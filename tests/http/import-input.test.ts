@@ -101,6 +101,12 @@ describe('POST /v1/import', () => {
     });
   });
 
+  test('an item without a version has the first', async () => {
+    const userId = newUser();
+    await importAll([withValue(importable(userId), 'version', undefined)]);
+    expect(await getMemory(server, `mem_${userId}`)).toEqual(importable(userId));
+  });
+
   test('an id that is there is skipped and stays as it was, in one import too', async () => {
     const userId = newUser();
     const first = importable(userId);

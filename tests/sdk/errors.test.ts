@@ -73,7 +73,8 @@ test('a page is not taken for a deletion', async () => {
 });
 
 test('the API key is nowhere: not in errors, events, or the client itself', async () => {
-  const echo = { error: 'internal', message: `bad header "Bearer ${apiKey}"`, requestId: 'r' };
+  const message = `bad header "Bearer ${apiKey}", not a key: ${apiKey}`;
+  const echo = { error: 'internal', message, requestId: 'r' };
   using server = startFaultServer(json(500, echo), (socket) => socket.terminate(), html(502));
   const seen: unknown[] = [];
   const client = clientOf(server, { onAttempt: (event) => seen.push(event) });

@@ -126,6 +126,18 @@ describe('search index', () => {
     expect([...index.search(parseQuery('a'))]).toEqual([]);
   });
 
+  test('counts the memory that its words take', () => {
+    const letters = (number: number) => Bun.hash(`${number}`).toString(36).replace(/\d/g, 'x');
+    const texts = Array.from({ length: 3_000 }, (_, number) => letters(number));
+    const bytesOf = (all: string[]) => {
+      const chunks = all.map((text) => [chunkOf(text)]);
+      return indexOf(chunks.map((own, n) => ({ id: `${n}`, createdAt: n, chunks: own }))).bytes;
+    };
+    const inWords = texts.reduce((sum, { length }) => sum + 2 * length, 0);
+    const least = bytesOf(texts.map(() => texts[0] ?? ''));
+    expect(bytesOf(texts) - least).toBeGreaterThan(inWords);
+  });
+
   test('takes less memory again once most memories are removed or replaced', () => {
     const index = new SearchIndex();
     const said = (number: number) => [chunkOf(normalize(`Ana: number ${number}, `.repeat(20)))];

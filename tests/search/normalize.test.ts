@@ -17,6 +17,7 @@ describe('normalize', () => {
     ['[8 May, 13:56] Ana: hello', 'ana: hello 8 may 13 56'],
     ['[2019-05-08T13:56:07Z] Ana: hello', 'ana: hello 2019 05 08t13 56 07z'],
     ['[2019-05-08T13:56:07.250Z] Ana Bo: hi', 'ana bo: hi 2019 05 08t13 56 07 250z'],
+    ['Customer Service Representative: hi', 'customer service representative: hi'],
     ['It came to this, as everybody knew: nothing', 'it came to this as everybody knew nothing'],
     ['\n\n  \n', ''],
     ['Ana: …', 'ana:'],

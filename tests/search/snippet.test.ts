@@ -33,6 +33,13 @@ describe('snippet', () => {
     expect(shown.length).toBeLessThan(240);
   });
 
+  test.each([0, 1])('begins and ends with a whole character, %d units into a pair', (units) => {
+    const pairs = '𐐀'.repeat(200);
+    const shown = snippetOf('tea', `${'a'.repeat(units)}${pairs} tea ${pairs}`);
+    expect(shown).toMatch(/^…(?:𐐀)+ «tea» (?:𐐀)+…$/u);
+    expect(shown.isWellFormed()).toBe(true);
+  });
+
   test('never cuts a surrogate pair, wherever the cut falls', () => {
     const pair = fc.constantFrom('𝄞', '😀', '𩸽', '𐐀');
     const text = fc

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { beforeEach, describe, expect, test } from 'bun:test';
 import { rejectionOf } from '../support/thrown.ts';
 import {
   bodyOf,
@@ -6,12 +6,12 @@ import {
   imported,
   keyed,
   memory,
-  newProject,
   type Opened,
   type OpenStorage,
   type Project,
   record,
 } from './fixtures.ts';
+import { withStorage } from './suite.ts';
 
 const expiresAt = 5_000;
 const before = { now: 4_999, at: 4_999 };
@@ -23,15 +23,13 @@ export function testExpiry(name: string, open: OpenStorage): void {
     let opened: Opened;
     let project: Project;
     const maintain = (now: number) => opened.storage.maintain({ now, elapsedMs: 0 });
-    beforeAll(async () => {
-      opened = await open();
+    withStorage(open, (...given) => {
+      [opened, project] = given;
     });
     beforeEach(async () => {
-      project = await newProject(opened);
       // What earlier tests left is not counted.
       await maintain(after.now);
     });
-    afterAll(() => opened.dispose());
 
     test('is found by no read from the very moment on, and by every read before', async () => {
       const given = memory({ expiresAt, content: 'short lived' });

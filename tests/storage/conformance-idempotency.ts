@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { limits } from '../../sdk/contract/limits.ts';
 import type { WriteResult } from '../../server/storage/storage.ts';
 import { rejectionOf } from '../support/thrown.ts';
@@ -14,6 +14,7 @@ import {
   record,
   type WriteFields,
 } from './fixtures.ts';
+import { withStorage } from './suite.ts';
 
 const idempotency = keyed('k');
 const day = 24 * 60 * 60 * 1_000;
@@ -36,13 +37,9 @@ export function testIdempotency(name: string, open: OpenStorage): void {
   describe(`${name}: idempotency`, () => {
     let opened: Opened;
     let project: Project;
-    beforeAll(async () => {
-      opened = await open();
+    withStorage(open, (...given) => {
+      [opened, project] = given;
     });
-    beforeEach(async () => {
-      project = await newProject(opened);
-    });
-    afterAll(() => opened.dispose());
 
     /** Saves under the key; whether that was a replay. */
     async function isReplayed(at: number, key = 'k'): Promise<boolean> {

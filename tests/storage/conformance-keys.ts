@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { NewKey } from '../../server/storage/storage.ts';
 import type { Opened, OpenStorage } from './fixtures.ts';
+import { withStorage } from './suite.ts';
 
 function newKey(fields: Partial<NewKey>): NewKey {
   const shown = { name: 'n', prefix: 'mk_abcd', lastFour: 'wxyz', project: 'p' };
@@ -12,10 +13,9 @@ function newKey(fields: Partial<NewKey>): NewKey {
 export function testKeys(name: string, open: OpenStorage): void {
   describe(`${name}: keys`, () => {
     let opened: Opened;
-    beforeAll(async () => {
-      opened = await open();
+    withStorage(open, (given) => {
+      opened = given;
     });
-    afterAll(() => opened.dispose());
 
     test('a key is found by its hash, with its project and its rights', async () => {
       const rights = { userId: 'ada', readOnly: true, expiresAt: 99 };

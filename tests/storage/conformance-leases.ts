@@ -1,19 +1,18 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Task } from '../../server/storage/task-storage.ts';
 import {
   claim,
   claimOne,
   complete,
-  drainTasks,
   imported,
   leaseMs,
   memory,
-  newProject,
   type Opened,
   type OpenStorage,
   type Project,
   record,
 } from './fixtures.ts';
+import { taskEnds, withStorage } from './suite.ts';
 
 const origin = { source: 's', externalId: 'e' };
 
@@ -22,28 +21,10 @@ export function testLeases(name: string, open: OpenStorage): void {
   describe(`${name}: a lease`, () => {
     let opened: Opened;
     let project: Project;
-    beforeAll(async () => {
-      opened = await open();
+    withStorage(open, (...given) => {
+      [opened, project] = given;
     });
-    beforeEach(async () => {
-      project = await newProject(opened);
-    });
-    afterEach(() => drainTasks(opened));
-    afterAll(() => opened.dispose());
-
-    async function acceptOne(fields: Parameters<typeof record>[0] = {}, at = 1_000) {
-      const [id = ''] = await project.accept([record(fields)], { at });
-      return id;
-    }
-
-    const fail = (task: Task, retryAt: number | null, now = 2_000) => {
-      const { projectId, taskId, leaseToken } = task;
-      const failure = { now, retryAt, errorMessage: 'it failed' };
-      return opened.storage.failTask({ projectId, taskId, leaseToken, ...failure });
-    };
-
-    const release = ({ projectId, taskId, leaseToken }: Task) =>
-      opened.storage.releaseTask({ projectId, taskId, leaseToken });
+    const { fail, release } = taskEnds(() => opened.storage);
 
     /** Nothing more can be stored under the lease, in any way. */
     async function expectLost(task: Task): Promise<void> {
@@ -57,7 +38,7 @@ export function testLeases(name: string, open: OpenStorage): void {
       ['the task fails', (task) => fail(task, null)],
       ['the task is released', (task) => release(task)],
       ['the task is recovered', () => opened.storage.recoverTasks({ owner: 'new', now: 2_000 })],
-      ['the record is ingested again', () => acceptOne(origin)],
+      ['the record is ingested again', () => project.acceptOne(origin)],
       ['its external id is saved', () => project.save(memory(origin))],
       ['the memory is updated', (task) => project.update(task.memoryId ?? '', { content: 'x' })],
       ['the memory is deleted', (task) => project.remove(task.memoryId ?? '')],
@@ -80,7 +61,7 @@ export function testLeases(name: string, open: OpenStorage): void {
     ];
     for (const [what, end] of endings) {
       test(`is lost when ${what}`, async () => {
-        await acceptOne(origin);
+        await project.acceptOne(origin);
         const task = await claimOne(opened.storage);
         await end(task);
         await expectLost(task);
@@ -98,9 +79,9 @@ export function testLeases(name: string, open: OpenStorage): void {
     });
 
     test('a task is claimed by nobody else before its lease ends, and then alone', async () => {
-      await acceptOne();
+      await project.acceptOne();
       const task = await claimOne(opened.storage);
-      await acceptOne();
+      await project.acceptOne();
       const during = await claim(opened.storage, { owner: 'b', now: 1_999 + leaseMs });
       expect(during).toHaveLength(1);
       expect(during[0]?.taskId).not.toBe(task.taskId);
@@ -122,7 +103,7 @@ export function testLeases(name: string, open: OpenStorage): void {
     });
 
     test('recovery takes back tasks whose lease has ended, whoever had them', async () => {
-      await acceptOne();
+      await project.acceptOne();
       await claimOne(opened.storage, { owner: 'own' });
       await opened.endLeases?.();
       const late = { owner: 'own', now: 2_000 + leaseMs };
@@ -130,7 +111,7 @@ export function testLeases(name: string, open: OpenStorage): void {
     });
 
     test('what was claimed before a reopening waits again after recovery', async () => {
-      const id = await acceptOne();
+      const id = await project.acceptOne();
       await claimOne(opened.storage);
       await opened.reopen();
       expect(await claim(opened.storage)).toEqual([]);

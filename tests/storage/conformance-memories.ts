@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { rejectionOf } from '../support/thrown.ts';
 import {
   bodyOf,
@@ -10,19 +10,16 @@ import {
   type Project,
   record,
 } from './fixtures.ts';
+import { withStorage } from './suite.ts';
 
 /** Single memories: save, get, update, delete, and their versions. */
 export function testMemories(name: string, open: OpenStorage): void {
   describe(`${name}: memories`, () => {
     let opened: Opened;
     let project: Project;
-    beforeAll(async () => {
-      opened = await open();
+    withStorage(open, (...given) => {
+      [opened, project] = given;
     });
-    beforeEach(async () => {
-      project = await newProject(opened);
-    });
-    afterAll(() => opened.dispose());
 
     test('a saved memory is read back as given, also after reopening the storage', async () => {
       const times = { occurredAt: -5, expiresAt: 9_000 };
@@ -202,13 +199,9 @@ export function testMemories(name: string, open: OpenStorage): void {
     let opened: Opened;
     let project: Project;
     const origin = { source: 's', externalId: 'e' };
-    beforeAll(async () => {
-      opened = await open();
+    withStorage(open, (...given) => {
+      [opened, project] = given;
     });
-    beforeEach(async () => {
-      project = await newProject(opened);
-    });
-    afterAll(() => opened.dispose());
 
     test('replaces the memory that has it, under its id and with its creation time', async () => {
       const first = memory({ ...origin, content: 'old', metadata: '{"a":1}', occurredAt: 3 });

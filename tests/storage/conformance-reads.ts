@@ -1,15 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Filter } from '../../server/storage/storage.ts';
-import {
-  imported,
-  memory,
-  newProject,
-  type Opened,
-  type OpenStorage,
-  type Project,
-  record,
-  walk,
-} from './fixtures.ts';
+import { imported, memory, type OpenStorage, type Project, record, walk } from './fixtures.ts';
+import { withStorage } from './suite.ts';
 
 const full = {
   source: 's',
@@ -58,15 +50,10 @@ function keys({ metadata = [] }: Partial<Filter>): Filter['metadata'] {
 /** Lists, filters, users and statuses. */
 export function testReads(name: string, open: OpenStorage): void {
   describe(`${name}: lists`, () => {
-    let opened: Opened;
     let project: Project;
-    beforeAll(async () => {
-      opened = await open();
+    withStorage(open, (_, own) => {
+      project = own;
     });
-    beforeEach(async () => {
-      project = await newProject(opened);
-    });
-    afterAll(() => opened.dispose());
 
     test('are in order of creation, ties by id, both ways and across pages', async () => {
       const times = [5, 3, 5, 9, 5, 1, 3];
@@ -157,15 +144,10 @@ export function testReads(name: string, open: OpenStorage): void {
   });
 
   describe(`${name}: users`, () => {
-    let opened: Opened;
     let project: Project;
-    beforeAll(async () => {
-      opened = await open();
+    withStorage(open, (_, own) => {
+      project = own;
     });
-    beforeEach(async () => {
-      project = await newProject(opened);
-    });
-    afterAll(() => opened.dispose());
 
     test('are listed by their ids, page by page', async () => {
       const ids = ['b', 'a', 'B', 'ä', '10', '9', 'u'];
@@ -209,15 +191,10 @@ export function testReads(name: string, open: OpenStorage): void {
   });
 
   describe(`${name}: statuses`, () => {
-    let opened: Opened;
     let project: Project;
-    beforeAll(async () => {
-      opened = await open();
+    withStorage(open, (_, own) => {
+      project = own;
     });
-    beforeEach(async () => {
-      project = await newProject(opened);
-    });
-    afterAll(() => opened.dispose());
 
     test('of many memories come in the order asked, without those that are missing', async () => {
       const ids: string[] = [];

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import {
   claim,
   complete,
-  drainTasks,
   imported,
   memory,
   newProject,
@@ -11,20 +10,16 @@ import {
   type Project,
   record,
 } from './fixtures.ts';
+import { withStorage } from './suite.ts';
 
 /** Searches. How texts are ranked is tested with the search index itself. */
 export function testSearch(name: string, open: OpenStorage): void {
   describe(`${name}: a search`, () => {
     let opened: Opened;
     let project: Project;
-    beforeAll(async () => {
-      opened = await open();
+    withStorage(open, (...given) => {
+      [opened, project] = given;
     });
-    beforeEach(async () => {
-      await drainTasks(opened);
-      project = await newProject(opened);
-    });
-    afterAll(() => opened.dispose());
 
     /** The ids found, with the index of the user held from an earlier search. */
     async function found(query: string, more: Parameters<Project['search']>[1] = {}) {

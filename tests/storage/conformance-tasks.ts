@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Task } from '../../server/storage/task-storage.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
@@ -16,6 +16,7 @@ import {
   record,
   smallQueueRecords,
 } from './fixtures.ts';
+import { taskEnds, withStorage } from './suite.ts';
 
 const origin = { source: 's', externalId: 'e' };
 
@@ -24,33 +25,15 @@ export function testTasks(name: string, open: OpenStorage): void {
   describe(`${name}: tasks`, () => {
     let opened: Opened;
     let project: Project;
-    beforeAll(async () => {
-      opened = await open();
+    withStorage(open, (...given) => {
+      [opened, project] = given;
     });
-    beforeEach(async () => {
-      project = await newProject(opened);
-    });
-    afterEach(() => drainTasks(opened));
-    afterAll(() => opened.dispose());
-
-    async function acceptOne(fields: Parameters<typeof record>[0] = {}, at = 1_000) {
-      const [id = ''] = await project.accept([record(fields)], { at });
-      return id;
-    }
+    const { fail, release } = taskEnds(() => opened.storage);
 
     const memoryIds = (tasks: Task[]) => tasks.map(({ memoryId }) => memoryId);
 
-    const fail = (task: Task, retryAt: number | null, now = 2_000) => {
-      const { projectId, taskId, leaseToken } = task;
-      const failure = { now, retryAt, errorMessage: 'it failed' };
-      return opened.storage.failTask({ projectId, taskId, leaseToken, ...failure });
-    };
-
-    const release = ({ projectId, taskId, leaseToken }: Task) =>
-      opened.storage.releaseTask({ projectId, taskId, leaseToken });
-
     test('an accepted record is processing at once, and complete with its task', async () => {
-      const id = await acceptOne();
+      const id = await project.acceptOne();
       const pending = { status: 'processing', chunksTotal: 0, attempts: 0, errorMessage: null };
       expect(await project.status(id)).toMatchObject({ ...pending, updatedAt: 1_000 });
       expect(await project.get(id)).toMatchObject({ status: 'processing', version: 1 });
@@ -63,11 +46,16 @@ export function testTasks(name: string, open: OpenStorage): void {
       const done = { status: 'complete', chunksComplete: 2, chunksTotal: 2, attempts: 1 };
       expect(await project.status(id)).toMatchObject({ ...done, updatedAt: 3_000 });
       expect(await project.get(id)).toMatchObject({ status: 'complete', updatedAt: 3_000 });
+      expect((await project.users()).items).toMatchObject([{ memories: 1 }]);
       expect(await claim(opened.storage, { now: 9_000_000 })).toEqual([]);
     });
 
     test('tasks are claimed longest due first, each by one worker', async () => {
-      const ids = [await acceptOne({}, 30), await acceptOne({}, 10), await acceptOne({}, 20)];
+      const ids = [
+        await project.acceptOne({}, 30),
+        await project.acceptOne({}, 10),
+        await project.acceptOne({}, 20),
+      ];
       const claims = await Promise.all([
         claim(opened.storage, { owner: 'a', now: 50, limit: 2 }),
         claim(opened.storage, { owner: 'b', now: 50, limit: 2 }),
@@ -81,7 +69,7 @@ export function testTasks(name: string, open: OpenStorage): void {
     });
 
     test('a failed task waits for its time, and is claimed alone', async () => {
-      const id = await acceptOne({}, 10);
+      const id = await project.acceptOne({}, 10);
       await fail(await claimOne(opened.storage, { now: 20 }), 100, 20);
       expect(await project.status(id)).toMatchObject({
         status: 'processing',
@@ -90,7 +78,7 @@ export function testTasks(name: string, open: OpenStorage): void {
       });
       expect(await opened.storage.nextTaskAt()).toBe(100);
       expect(await claim(opened.storage, { now: 99 })).toEqual([]);
-      const [first, last] = [await acceptOne({}, 90), await acceptOne({}, 200)];
+      const [first, last] = [await project.acceptOne({}, 90), await project.acceptOne({}, 200)];
       expect(memoryIds(await claim(opened.storage, { now: 300 }))).toEqual([first]);
       const alone = await claim(opened.storage, { now: 300 });
       expect(alone).toMatchObject([{ memoryId: id, attempt: 2 }]);
@@ -98,7 +86,7 @@ export function testTasks(name: string, open: OpenStorage): void {
     });
 
     test('a task that fails without a retry ends as failed', async () => {
-      const id = await acceptOne();
+      const id = await project.acceptOne();
       expect(await fail(await claimOne(opened.storage), null, 2_500)).toBe(true);
       const failed = { status: 'failed', errorMessage: 'it failed', attempts: 1 };
       expect(await project.status(id)).toMatchObject({ ...failed, updatedAt: 2_500 });
@@ -109,28 +97,30 @@ export function testTasks(name: string, open: OpenStorage): void {
     });
 
     test('a task that waits until after the horizon is due: the clock was set back', async () => {
-      await acceptOne({}, 1_000_000);
+      await project.acceptOne({}, 1_000_000);
       await fail(await claimOne(opened.storage, { now: 1_000_000 }), 1_060_000, 1_000_000);
       expect(await claim(opened.storage, { now: 1_000_001 })).toEqual([]);
       expect(await claim(opened.storage, { now: 5_000 })).toHaveLength(1);
     });
 
     test('a task that was never tried is due, although it was accepted later than now', async () => {
-      const id = await acceptOne({}, 50_000);
+      const id = await project.acceptOne({}, 50_000);
       expect(memoryIds(await claim(opened.storage, { now: 1_000 }))).toEqual([id]);
     });
 
     test('a released task has lost no attempt, and is due at once', async () => {
-      await acceptOne();
+      await project.acceptOne();
       const task = await claimOne(opened.storage);
       expect(await release(task)).toBe(true);
       expect(await claimOne(opened.storage)).toMatchObject({ taskId: task.taskId, attempt: 1 });
     });
 
     test('a record that is ingested again begins anew, and under its former id', async () => {
-      const id = await acceptOne({ ...origin, content: 'old' }, 10);
+      const id = await project.acceptOne({ ...origin, content: 'old' }, 10);
       await fail(await claimOne(opened.storage), null);
-      expect(await acceptOne({ ...origin, content: 'new', type: 'ticket' }, 5_000)).toBe(id);
+      expect(await project.acceptOne({ ...origin, content: 'new', type: 'ticket' }, 5_000)).toBe(
+        id,
+      );
       const replaced = { content: 'new', type: 'ticket', version: 2, status: 'processing' };
       expect(await project.get(id)).toMatchObject({ ...replaced, createdAt: 10, updatedAt: 5_000 });
       const fresh = { attempts: 0, errorMessage: null, chunksComplete: 0, chunksTotal: 0 };
@@ -139,11 +129,13 @@ export function testTasks(name: string, open: OpenStorage): void {
     });
 
     test('a record is another memory with another user, source or external id', async () => {
-      const id = await acceptOne(origin);
+      const id = await project.acceptOne(origin);
       const others = [{ source: 't' }, { source: null }, { externalId: 'f' }, { userId: 'v' }];
-      for (const other of others) expect(await acceptOne({ ...origin, ...other })).not.toBe(id);
+      for (const other of others) {
+        expect(await project.acceptOne({ ...origin, ...other })).not.toBe(id);
+      }
       await project.remove(id);
-      expect(await acceptOne(origin)).not.toBe(id);
+      expect(await project.acceptOne(origin)).not.toBe(id);
     });
 
     test('of one external id twice in a batch the later text wins, under one id', async () => {
@@ -190,7 +182,7 @@ export function testTasks(name: string, open: OpenStorage): void {
 
     test('an update of a pending or failed memory completes it', async () => {
       for (const before of ['pending', 'failed']) {
-        const id = await acceptOne();
+        const id = await project.acceptOne();
         if (before === 'failed') await fail(await claimOne(opened.storage), null);
         await project.update(id, { content: 'newer' }, { at: 5_000 });
         const settled = { status: 'complete', errorMessage: null, chunksTotal: 1 };
@@ -204,8 +196,8 @@ export function testTasks(name: string, open: OpenStorage): void {
       const empty = { pending: 0, oldestAcceptedAt: null };
       expect(await opened.storage.taskQueueState()).toEqual(empty);
       expect(await opened.storage.nextTaskAt()).toBeNull();
-      await acceptOne({}, 30);
-      await acceptOne({}, 20);
+      await project.acceptOne({}, 30);
+      await project.acceptOne({}, 20);
       await claimOne(opened.storage);
       const state = { pending: 2, oldestAcceptedAt: 20 };
       expect(await opened.storage.taskQueueState()).toEqual(state);
@@ -215,10 +207,12 @@ export function testTasks(name: string, open: OpenStorage): void {
 
   describe(`${name}: a full queue`, () => {
     let opened: Opened;
-    beforeAll(async () => {
-      opened = await open({ smallQueue: true });
-    });
-    afterAll(() => opened.dispose());
+    withStorage(
+      () => open({ smallQueue: true }),
+      (given) => {
+        opened = given;
+      },
+    );
 
     const records = (count: number) => Array.from({ length: count }, () => record());
 

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Deleted } from '../../sdk/contract/transfer.ts';
 import { until } from '../support/until.ts';
 import {
   bodyOf,
   claim,
   deletedBody,
-  drainTasks,
   imported,
   keyed,
   memory,
@@ -16,6 +15,7 @@ import {
   record,
   walk,
 } from './fixtures.ts';
+import { withStorage } from './suite.ts';
 
 const many = (count: number, userId = 'u') =>
   Array.from({ length: count }, (_, n) => imported({ userId, createdAt: n }));
@@ -25,14 +25,9 @@ export function testTransfer(name: string, open: OpenStorage): void {
   describe(`${name}: the erasure of a user`, () => {
     let opened: Opened;
     let project: Project;
-    beforeAll(async () => {
-      opened = await open();
+    withStorage(open, (...given) => {
+      [opened, project] = given;
     });
-    beforeEach(async () => {
-      await drainTasks(opened);
-      project = await newProject(opened);
-    });
-    afterAll(() => opened.dispose());
 
     const deleted = async (erasure: ReturnType<Project['erase']>) => {
       return bodyOf<Deleted>(await erasure).deleted;
@@ -140,14 +135,9 @@ export function testTransfer(name: string, open: OpenStorage): void {
   describe(`${name}: import and export`, () => {
     let opened: Opened;
     let project: Project;
-    beforeAll(async () => {
-      opened = await open();
+    withStorage(open, (...given) => {
+      [opened, project] = given;
     });
-    beforeEach(async () => {
-      await drainTasks(opened);
-      project = await newProject(opened);
-    });
-    afterAll(() => opened.dispose());
 
     test('an import keeps ids, times, types, versions and status as given', async () => {
       const given = imported({

@@ -101,6 +101,14 @@ export async function newProject(opened: Opened) {
   };
   const allOf = (batch: unknown[]): Batch => ({ indexes: [...batch.keys()], failed: [] });
 
+  /** Accepts records as a batch, and returns their ids. */
+  const accept = async (records: NewMemory[], more: WriteFields = {}) => {
+    const batch = allOf(records);
+    const result = await opened.storage.acceptRecords({ ...write(more), records, batch });
+    const { items } = bodyOf<BatchAccepted>(result);
+    return items.map(({ memoryId }) => memoryId);
+  };
+
   return {
     id: projectId,
     save: (saved: NewMemory, more: WriteFields = {}) =>
@@ -115,12 +123,10 @@ export async function newProject(opened: Opened) {
     },
     erase: (userId = 'u', more: WriteFields = {}) =>
       opened.storage.eraseUser({ ...write(more), userId }),
-    /** Accepts records as a batch, and returns their ids. */
-    accept: async (records: NewMemory[], more: WriteFields = {}) => {
-      const batch = allOf(records);
-      const result = await opened.storage.acceptRecords({ ...write(more), records, batch });
-      const { items } = bodyOf<BatchAccepted>(result);
-      return items.map(({ memoryId }) => memoryId);
+    accept,
+    acceptOne: async (fields: Partial<NewMemory> = {}, at = 1_000) => {
+      const [id = ''] = await accept([record(fields)], { at });
+      return id;
     },
     import: async (memories: ImportedMemory[], more: WriteFields = {}) => {
       const batch = allOf(memories);

@@ -29,9 +29,11 @@ const opens = {
     openKeyAdmin(process.env.DATABASE);`,
 };
 
+/** The message that the process ends with, if any; Bun prints it below the code that threw it. */
 function run(source: string): string {
   const env = { ...process.env, DATABASE: path };
-  return Bun.spawnSync([process.execPath, '-e', source], { env }).stderr.toString();
+  const shown = Bun.spawnSync([process.execPath, '-e', source], { env }).stderr.toString();
+  return /^error: [\s\S]*/m.exec(shown)?.[0] ?? '';
 }
 
 const writes = (statements: string[]) => `

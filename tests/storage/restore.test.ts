@@ -76,11 +76,14 @@ test('a restore keeps a file that is too damaged to open, with its log', async (
   expect(bytes).toContain('late 39');
 });
 
-test('a restore takes the log of a backup into account', async () => {
+test('a restore takes the log of a backup into account, and changes neither', async () => {
   const crashed = join(folder, 'crashed.db');
   await leaveLog(crashed, 20);
+  const bytes = () => [readFileSync(crashed), readFileSync(`${crashed}-wal`)];
+  const before = bytes();
   expect(restoreDatabase(crashed, join(folder, 'new.db'), 'now').memories).toBe(23);
   expect(countIn(join(folder, 'new.db'))).toBe(23);
+  expect(bytes()).toEqual(before);
 });
 
 test('a restored database is readable by its owner alone, whatever the mode of the backup', () => {

@@ -80,6 +80,16 @@ test.concurrent('a search that is given up while it waits is not carried out', a
   expect(await project.search('kept')).toHaveLength(1);
 });
 
+test.concurrent('an index that takes too long is never searched in part, and is built at last', async () => {
+  await using opened = await openInFolder({ preload: [join(import.meta.dir, 'leaping-clock.ts')] });
+  const project = await newProject(opened);
+  for (let n = 0; n < 20; n += 1) await project.save(memory({ content: `lantern ${n}` }));
+  const search = () => project.search('lantern', { limit: 100 });
+  expect(await rejectionOf(search())).toMatchObject({ code: 'unavailable' });
+  const found = await until(() => search().catch(() => null), { what: 'the index' });
+  expect(found).toHaveLength(20);
+});
+
 test.concurrent('a writer thread that ends is replaced, and its calls have an unknown outcome', async () => {
   await using all = await open();
   const { project, warnings, ends } = all;

@@ -41,6 +41,17 @@ test('records are processed although the tasks thread ended', async () => {
   expect(await getStatus(server, id)).toMatchObject({ status: 'complete' });
 });
 
+test('a record is processed as soon as it is accepted, not at the next look at the queue', async () => {
+  const waits: number[] = [];
+  for (let round = 0; round < 6; round += 1) {
+    const begun = performance.now();
+    await whenComplete(server, await ingestText());
+    waits.push(performance.now() - begun);
+  }
+  // Without a wake-up each record after the first waits for the end of a pause.
+  expect(Math.min(...waits.slice(1))).toBeLessThan(200);
+});
+
 test('records are processed although the writer thread ended', async () => {
   const body = { userId: endsThread, content: 'x' };
   expectError(await ask(server, 'POST', '/v1/memories', { body }), 500, 'internal');

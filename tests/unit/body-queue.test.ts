@@ -121,6 +121,19 @@ describe('503 with Retry-After', () => {
     expect(await admit('d', 4, 5)).toMatchObject(unavailable);
   });
 
+  test('for one that waited too long, and for no other that waits', async () => {
+    const { admit, free, started } = queueOf({ maxWaitMs: 300 });
+    void admit('a', 1, 5);
+    const late = admit('late', 1, 5);
+    await Bun.sleep(150);
+    void admit('b', 1, 5);
+    void admit('c', 1, 5);
+    expect(await late).toMatchObject(unavailable);
+    await free('a');
+    await free('b');
+    expect(started).toEqual(['a', 'b', 'c']);
+  });
+
   test('for one that waited too long; the next takes its place', async () => {
     const { admit, free, started } = queueOf({ maxWaitMs: 10 });
     void admit('a', 1, 4);

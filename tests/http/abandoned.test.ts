@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { slowMs, slowsThread } from '../storage/faulty-threads.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({}, [join(import.meta.dir, '../storage/faulty-threads.ts')]);
+});
+afterAll(() => server.stop());
+
+test('searches of clients that went away are not carried out', async () => {
+  const userId = 'u';
+  const slow = { userId, query: slowsThread };
+  const gone = new AbortController();
+  const count = 80;
+  const first = server.client.search(slow);
+  const abandoned = Array.from({ length: count }, () =>
+    server.client.search(slow, { signal: gone.signal }),
+  );
+  // By now the others have arrived and wait.
+  await first;
+  gone.abort();
+  const begun = performance.now();
+  await Promise.allSettled(abandoned);
+  expect((await server.client.search({ userId, query: 'a' })).items).toEqual([]);
+  // No machine has more than eight threads for one project.
+  expect(performance.now() - begun).toBeLessThan((count * slowMs) / 8);
+});

@@ -1,0 +1,43 @@
+import { afterAll, expect, test } from 'bun:test';
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Health } from '../../sdk/contract/status.ts';
+import { startServer } from '../../server/main.ts';
+import { openSqlite } from '../../server/storage/sqlite/open.ts';
+import { saveMany } from '../storage/sqlite.ts';
+import { until } from '../support/until.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'memory-damage-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function serveLarge(path: string, logged: string[] = []) {
+  const env = { MEMORY_API_KEY: 'damage-test-key-0123456789abcdef' };
+  const log = (line: string) => logged.push(line);
+  const server = await startServer({ env, databaseUrl: `sqlite:${path}`, port: 0, log });
+  const health = () => fetch(`${server.url}/health`).then((r) => r.json() as Promise<Health>);
+  return { health, [Symbol.asyncDispose]: () => server.stop() };
+}
+
+test('damage inside a file too large to be checked at the start is found while it is served', async () => {
+  const path = join(folder, 'memory.db');
+  const storage = await openSqlite(path);
+  await saveMany(storage, 20, 'x'.repeat(1_000_000));
+  await storage.close();
+  {
+    await using sound = await serveLarge(path);
+    expect(await sound.health()).toMatchObject({ status: 'ok' });
+  }
+  const middle = Math.floor(statSync(path).size / 2);
+  const file = openSync(path, 'r+');
+  writeSync(file, Buffer.alloc(64 * 1024, 0xff), 0, 64 * 1024, middle);
+  closeSync(file);
+  const logged: string[] = [];
+  await using damaged = await serveLarge(path, logged);
+  const failing = await until(async () => {
+    const state = await damaged.health();
+    return state.status === 'failing' ? state : null;
+  });
+  expect(failing.message).toContain('the database is damaged');
+  expect(logged.join()).toContain('memory restore');
+});

@@ -1,0 +1,116 @@
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { root } from './sources.ts';
+
+/** How a run of tests ended, with the test that failed and its file where the output names them. */
+type Run = { failed: boolean; file: string | null; test: string | null };
+
+/** Longer than any test file takes, and than the limit of a test: what says nothing hangs. */
+const silenceMs = 90_000;
+/** So often may a failure turn out not to be the fault's. */
+const maxTries = 3;
+
+/** A copy of the tree with a fault in it. Everything that runs in the copy ends with it. */
+export type Copy = AsyncDisposable & {
+  /** The test file that notices the fault, or null where all pass. */
+  noticedBy(tests: string[]): Promise<string | null>;
+};
+
+/** A copy of the files at `paths`, in which the file at `path` has this text. */
+export function createCopy(paths: string[], { path, text }: { path: string; text: string }): Copy {
+  const folder = mkdtempSync(join(tmpdir(), 'mutate-'));
+  for (const copied of paths) {
+    mkdirSync(join(folder, dirname(copied)), { recursive: true });
+    cpSync(join(root, copied), join(folder, copied));
+  }
+  linkPackages(folder);
+  const insert = () => writeFileSync(join(folder, path), text);
+  insert();
+
+  /** On a busy machine a test may fail by itself, even again and again. */
+  async function isConfirmed({ file, test }: Run): Promise<boolean> {
+    if (file === null) return true;
+    const again = await runTests(folder, [file]);
+    if (!again.failed || again.test !== test) return false;
+    cpSync(join(root, path), join(folder, path));
+    const control = await runTests(folder, [file]);
+    insert();
+    return !control.failed;
+  }
+
+  return {
+    async noticedBy(tests) {
+      for (let tries = 1; tries <= maxTries; tries += 1) {
+        const run = await runTests(folder, tests);
+        if (!run.failed) return null;
+        if (await isConfirmed(run)) return run.file ?? 'a hang or a crash';
+      }
+      return null;
+    },
+    [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Links to the installed packages, but for the SDK, which is to be that of the copy. */
+function linkPackages(folder: string): void {
+  const packages = join(folder, 'node_modules');
+  mkdirSync(packages);
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    const isOwn = name === 'memory-service-sdk';
+    symlinkSync(isOwn ? '../sdk' : join(root, 'node_modules', name), join(packages, name));
+  }
+}
+
+/** Stops at the first failure. */
+async function runTests(cwd: string, tests: string[]): Promise<Run> {
+  // Processes of its own cost a few files more time than they spare.
+  const parallel = tests.length > 5 ? ['--parallel=2'] : [];
+  const paths = tests.map((path) => `./${path}`);
+  const run = Bun.spawn(['bun', 'test', '--bail', ...parallel, ...paths], {
+    cwd,
+    // A group of its own, so that servers that a broken test leaves behind can be ended with it.
+    detached: true,
+    stdout: 'ignore',
+    stderr: 'pipe',
+  });
+  let output = '';
+  let watch = setTimeout(() => {}, 0);
+  const stopIfSilent = () => {
+    clearTimeout(watch);
+    watch = setTimeout(() => endGroup(run.pid), silenceMs);
+  };
+  stopIfSilent();
+  for await (const bytes of run.stderr) {
+    output += Buffer.from(bytes).toString();
+    stopIfSilent();
+  }
+  await run.exited;
+  clearTimeout(watch);
+  endGroup(run.pid);
+  return { failed: run.exitCode !== 0, ...firstFailure(output) };
+}
+
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // All have ended.
+  }
+}
+
+/** The output names a test file in front of its tests. */
+function firstFailure(output: string): Pick<Run, 'file' | 'test'> {
+  const [before = '', after] = output.split('\n(fail) ', 2);
+  if (after === undefined) return { file: null, test: null };
+  const file = before.match(/^tests\/\S+\.test\.ts(?=:$)/gm)?.at(-1) ?? null;
+  return { file, test: after.replace(/(?: \[[\d.]+ms\])?\n[\s\S]*/, '') };
+}

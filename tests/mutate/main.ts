@@ -1,0 +1,101 @@
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { $, Glob } from 'bun';
+import { createCopy } from './attempt.ts';
+import { drawFaults, type Fault } from './faults.ts';
+import { createOrder } from './order.ts';
+import { roomOf } from './rooms.ts';
+import { root } from './sources.ts';
+
+/*
+ *   bun tests/mutate/main.ts [--count 20] [--seed 1] [--limit 85] [--jobs 2] [--near]
+ *                            [--only server/http/]
+ *
+ * Puts small faults into copies of the code, one at a time, and runs the tests on each: first those
+ * closest to the fault, then all. A fault counts as noticed when a test fails, fails again alone,
+ * and passes without the fault; or when a test hangs. What the type check rejects is not drawn, and
+ * tests/tidy.test.ts does not run: it reads the text, not the behaviour. With `--near` only the
+ * tests of the changed part run, which is stricter and faster. Exits with 1 if fewer than `--limit`
+ * percent are noticed.
+ *
+ * set-aside.json holds faults that change nothing anybody can observe, each with the reason.
+ */
+const { values } = parseArgs({
+  options: {
+    count: { type: 'string', default: '20' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+    limit: { type: 'string', default: '85' },
+    jobs: { type: 'string', default: '2' },
+    only: { type: 'string', default: '' },
+    near: { type: 'boolean', default: false },
+  },
+});
+
+type SetAside = Pick<Fault, 'path' | 'before' | 'after'> & { reason: string };
+
+const files = (await $`git ls-files -co --exclude-standard`.cwd(root).text()).trim().split('\n');
+const isCode = new Glob(`{server,sdk,cli}/**/*.ts`);
+const code = files.filter((path) => isCode.match(path) && !path.endsWith('.d.ts'));
+const tests = files.filter(
+  (path) =>
+    path.endsWith('.test.ts') && !path.startsWith('tests/tidy') && !path.startsWith('tests/mutate'),
+);
+const setAside: SetAside[] = await Bun.file(join(import.meta.dir, 'set-aside.json')).json();
+
+const faults = await drawFaults(
+  Number(values.seed),
+  Number(values.count),
+  code.filter((path) => path.startsWith(values.only)),
+);
+const counted = faults.filter((fault) => !isSetAside(fault));
+console.log(
+  `seed ${values.seed}: ${faults.length} faults, ${faults.length - counted.length} set aside`,
+);
+
+const order = await createOrder(tests);
+const survivors = new Set(counted);
+// All faults meet the tests close to them before any meets the others: news comes early.
+for (const stage of values.near ? [0, 1, 2] : [0, 1, 2, 3]) {
+  const waiting = [...survivors];
+  await Promise.all(Array.from({ length: Number(values.jobs) }, () => work(waiting, stage)));
+  console.log(`after stage ${stage + 1}: ${survivors.size} of ${counted.length} not noticed`);
+  for (const fault of survivors) console.log(`  ${shown(fault)}`);
+}
+for (const room of new Set(counted.map(({ path }) => roomOf(path)).sort())) {
+  reportRate(room, (fault) => roomOf(fault.path) === room);
+}
+const rate = reportRate('all', () => true);
+if (rate < Number(values.limit)) {
+  console.log(`less than ${values.limit} % were noticed`);
+  process.exitCode = 1;
+}
+
+async function work(waiting: Fault[], stage: number): Promise<void> {
+  for (let fault = waiting.shift(); fault !== undefined; fault = waiting.shift()) {
+    const chosen = order(fault, fault.text)[stage] ?? [];
+    if (chosen.length === 0) continue;
+    await using copy = createCopy(files, fault);
+    const by = await copy.noticedBy(chosen);
+    if (by === null) continue;
+    survivors.delete(fault);
+    console.log(`noticed by ${by}: ${shown(fault)}`);
+  }
+}
+
+function shown({ path, line, before, after }: Fault): string {
+  return `${path}:${line}: ${before} → ${after}`;
+}
+
+function reportRate(name: string, belongs: (fault: Fault) => boolean): number {
+  const all = counted.filter(belongs);
+  const noticed = all.filter((fault) => !survivors.has(fault)).length;
+  const percent = (100 * noticed) / all.length;
+  console.log(`${name}: ${noticed} of ${all.length} noticed, ${percent.toFixed(0)} %`);
+  return percent;
+}
+
+function isSetAside({ path, before, after }: Fault): boolean {
+  return setAside.some(
+    (known) => known.path === path && known.before === before && known.after === after,
+  );
+}

@@ -1,0 +1,69 @@
+import { dirname, join } from 'node:path';
+import { testsOfRoom } from './rooms.ts';
+import { root } from './sources.ts';
+
+type Place = { path: string; line: number };
+
+/** So many test files run after the nearest one: most faults are noticed within seconds. */
+const near = 4;
+/** Lines above and below a fault whose words say what it is about. */
+const around = 8;
+/** What a word in the name of a test file counts, against one in its text. */
+const nameWeight = 4;
+
+/**
+ * Orders the test files for a fault: the nearest of its room, a few more that are near, the others
+ * of its room, all others. The nearest share the rarest words with the code around the fault.
+ */
+export async function createOrder(tests: string[]) {
+  const wordsOf = new Map<string, Set<string>>();
+  for (const test of tests) wordsOf.set(test, new Set(wordsIn(await textOf(test))));
+  const filesWith = new Map<string, number>();
+  for (const words of wordsOf.values()) {
+    for (const word of words) filesWith.set(word, (filesWith.get(word) ?? 0) + 1);
+  }
+  const rarity = (word: string) => Math.log(tests.length / (filesWith.get(word) ?? tests.length));
+
+  return ({ path, line }: Place, text: string): string[][] => {
+    const lines = text.split('\n').slice(Math.max(0, line - around), line + around);
+    const about = [...new Set(wordsIn(lines.join(' ')))];
+    const named = wordsIn(path);
+    const nearness = (test: string) => {
+      const words = wordsOf.get(test) ?? new Set();
+      const shared = about.filter((word) => words.has(word)).map(rarity);
+      const names = wordsIn(test)
+        .filter((word) => named.includes(word))
+        .map(rarity);
+      // A long file has many words by chance.
+      return (sum(shared) + nameWeight * sum(names)) / Math.log(words.size + 10);
+    };
+    const room = testsOfRoom(path, tests).sort((a, b) => nearness(b) - nearness(a));
+    const others = tests.filter((test) => !room.includes(test));
+    return [room.slice(0, 1), room.slice(1, 1 + near), room.slice(1 + near), others];
+  };
+}
+
+/** Of a test file and of what it imports from its own folder. */
+async function textOf(test: string): Promise<string> {
+  const text = await Bun.file(join(root, test)).text();
+  const imported = Array.from(
+    text.matchAll(/^(?:import|\}).* from '\.\/([\w-]+\.ts)'/gm),
+    ([, name = '']) => name,
+  );
+  const texts = imported.map((name) => Bun.file(join(root, dirname(test), name)).text());
+  return [test, text, ...(await Promise.all(texts))].join(' ');
+}
+
+/** The parts of names, too: `idleReader` is `idle` and `reader`. */
+function wordsIn(text: string): string[] {
+  return (
+    text
+      .replace(/([a-z])([A-Z])/g, '$1 $2')
+      .toLowerCase()
+      .match(/[a-z]{3,}/g) ?? []
+  );
+}
+
+function sum(numbers: number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}

@@ -1,0 +1,108 @@
+import { SyntaxKind as Kind, type Node } from 'typescript/unstable/ast';
+import * as is from 'typescript/unstable/ast/is';
+
+/** A part of a file's text, and what a fault puts in its place. */
+export type Edit = { start: number; end: number; text: string };
+
+/** The kinds of faults, each with the places where a node of the syntax tree can have it. */
+const kinds: Record<string, (node: Node, textOf: (part: Node) => string) => Edit[]> = {
+  comparison(node) {
+    if (!is.isBinaryExpression(node)) return [];
+    const other = comparisons.get(node.operatorToken.kind) ?? [];
+    return other.map((operator) => replace(node.operatorToken, operator));
+  },
+  condition(node, textOf) {
+    if (is.isIfStatement(node) || is.isWhileStatement(node)) return [negate(node.expression)];
+    if (is.isConditionalExpression(node)) return [negate(node.condition)];
+    if (!is.isBinaryExpression(node) || !logical.includes(node.operatorToken.kind)) return [];
+    return [node.left, node.right].map((side) => replace(node, `(${textOf(side)})`));
+    function negate(condition: Node): Edit {
+      return replace(condition, `!(${textOf(condition)})`);
+    }
+  },
+  constant(node, textOf) {
+    if (!is.isNumericLiteral(node)) return [];
+    const value = Number(textOf(node).replaceAll('_', ''));
+    return [replace(node, String(value < 10 ? value + 1 : Math.floor(value / 2)))];
+  },
+  boolean(node) {
+    if (node.kind === Kind.TrueKeyword) return [replace(node, 'false')];
+    return node.kind === Kind.FalseKeyword ? [replace(node, 'true')] : [];
+  },
+  removal(node) {
+    const isGuard = is.isIfStatement(node) && node.elseStatement === undefined;
+    return isGuard || is.isExpressionStatement(node) || is.isThrowStatement(node)
+      ? [replace(node, '{}')]
+      : [];
+  },
+  result(node, textOf) {
+    const isBody = is.isArrowFunction(node) && !is.isBlock(node.body);
+    const result = is.isReturnStatement(node) ? node.expression : isBody ? node.body : undefined;
+    if (result === undefined) return [];
+    return results.filter((text) => text !== textOf(result)).map((text) => replace(result, text));
+  },
+  sql(node, textOf) {
+    if (!texts.includes(node.kind) || !isSql.test(textOf(node))) return [];
+    return Array.from(textOf(node).matchAll(sqlOperators), ({ 0: found, index }) => {
+      const start = node.getStart() + index;
+      return { start, end: start + found.length, text: sqlFaults[found] ?? '' };
+    });
+  },
+};
+
+/** For each operator its neighbour at the edge and its opposite. */
+const comparisons = new Map<Kind, string[]>([
+  [Kind.LessThanToken, ['<=', '>=']],
+  [Kind.LessThanEqualsToken, ['<', '>']],
+  [Kind.GreaterThanToken, ['>=', '<=']],
+  [Kind.GreaterThanEqualsToken, ['>', '<']],
+  [Kind.EqualsEqualsEqualsToken, ['!==']],
+  [Kind.ExclamationEqualsEqualsToken, ['===']],
+]);
+const logical = [Kind.AmpersandAmpersandToken, Kind.BarBarToken, Kind.QuestionQuestionToken];
+/** What a function may return instead; the type check leaves those that fit. */
+const results = ['null', 'undefined', 'true', 'false', '0', "''", '[]', '{}'];
+const texts = [
+  Kind.StringLiteral,
+  Kind.NoSubstitutionTemplateLiteral,
+  Kind.TemplateHead,
+  Kind.TemplateMiddle,
+  Kind.TemplateTail,
+];
+/** Other text than SQL is not touched: most of it is for people. */
+const isSql = /\b(?:SELECT|UPDATE|DELETE|INSERT|WHERE|VALUES|ORDER BY|IS (?:NOT )?NULL)\b|\+\?/;
+const sqlOperators = /(?<=\s)(?:<=|>=|<|>|AND|OR|ASC|DESC|IS NULL|IS NOT NULL)(?=\s|`|'|$)/g;
+const sqlFaults: Record<string, string> = {
+  '<=': '<',
+  '>=': '>',
+  '<': '<=',
+  '>': '>=',
+  AND: 'OR',
+  OR: 'AND',
+  ASC: 'DESC',
+  DESC: 'ASC',
+  'IS NULL': 'IS NOT NULL',
+  'IS NOT NULL': 'IS NULL',
+};
+
+/** Every small fault that a file can have, by its kind. */
+export function possibleFaults(file: Node, text: string): Map<string, Edit[]> {
+  const found = new Map<string, Edit[]>();
+  const textOf = (part: Node) => text.slice(part.getStart(), part.end);
+  function visit(node: Node): void {
+    // Neither types nor imports run.
+    if (is.isTypeNode(node) || is.isImportDeclaration(node) || is.isExportDeclaration(node)) return;
+    if (is.isTypeAliasDeclaration(node) || is.isInterfaceDeclaration(node)) return;
+    for (const [kind, editsOf] of Object.entries(kinds)) {
+      const edits = editsOf(node, textOf);
+      if (edits.length > 0) found.set(kind, [...(found.get(kind) ?? []), ...edits]);
+    }
+    node.forEachChild(visit);
+  }
+  visit(file);
+  return found;
+}
+
+function replace(node: Node, text: string): Edit {
+  return { start: node.getStart(), end: node.end, text };
+}

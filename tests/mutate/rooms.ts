@@ -1,0 +1,32 @@
+/**
+ * Which tests look at a part of the code: for a path that begins like this, the test files whose
+ * paths begin like those. The first row that fits holds.
+ */
+const table: [code: string, tests: string[]][] = [
+  ['server/search/', ['search/', 'http/search', 'storage/sqlite', 'http/timeline']],
+  ['server/memory/', ['unit/', 'storage/sqlite', 'tasks/', 'http/']],
+  ['server/tasks/', ['unit/', 'tasks/', 'http/ingest', 'http/health']],
+  ['server/threads/', ['storage/', 'tasks/']],
+  [
+    'server/storage/',
+    ['unit/', 'storage/', 'http/health', 'cli/keys', 'cli/serve', 'cli/controls'],
+  ],
+  ['server/admin', ['cli/keys', 'cli/serve', 'storage/']],
+  ['server/', ['unit/', 'drift', 'http/', 'package/service', 'cli/serve']],
+  ['sdk/contract/', ['unit/', 'drift', 'http/', 'sdk/']],
+  ['sdk/', ['sdk/', 'drift', 'cli/wait', 'cli/retry']],
+  ['cli/completion/', ['cli/completion', 'cli/help', 'drift']],
+  ['cli/documents/', ['cli/document', 'cli/html', 'cli/not-utf8', 'cli/ingest']],
+  ['cli/', ['cli/', 'drift', 'docs', 'examples']],
+];
+
+/** How the rate is reported: by the parts of the system that a reader knows. */
+export function roomOf(path: string): string {
+  const [part = '', inner = '', deeper] = path.split('/');
+  return deeper === undefined ? part : `${part}/${inner}`;
+}
+
+export function testsOfRoom(path: string, tests: string[]): string[] {
+  const [, starts = []] = table.find(([code]) => path.startsWith(code)) ?? [];
+  return tests.filter((test) => starts.some((start) => test.startsWith(`tests/${start}`)));
+}
