@@ -2,6 +2,8 @@ import { note, type Terminal } from '../terminal/terminal.ts';
 import type { Report, Result } from './report.ts';
 
 const concurrency = 4;
+/** While one request waits to be retried, so many more are sent; their results are held until then. */
+const maxUndelivered = 16;
 const resumeHint = 'Run the same command again to go on: what is done is not done twice.';
 
 type Pipeline<Job extends { end: number }> = {
@@ -42,24 +44,33 @@ export async function inOrder<Job, Result>(
 ): Promise<void> {
   const running = new Map<Promise<unknown>, Set<string>>();
   let delivered = Promise.resolve();
+  let undelivered = 0;
   let failure: { error: unknown } | undefined;
   const fail = (error: unknown) => {
     failure ??= { error };
   };
   function start(job: Job, names: Set<string>): void {
     const result = work(job);
+    undelivered += 1;
     const ended = result.catch(fail).finally(() => running.delete(ended));
     running.set(ended, names);
-    delivered = Promise.all([result, delivered]).then(([one]) => deliver(one, job));
+    delivered = Promise.all([result, delivered])
+      .then(([one]) => deliver(one, job))
+      .finally(() => {
+        undelivered -= 1;
+      });
     delivered.catch(fail);
   }
   const mustWait = (names: Set<string>) =>
     running.size >= concurrency ||
+    undelivered >= maxUndelivered ||
     [...running.values()].some((others) => !others.isDisjointFrom(names));
   try {
     for await (const job of jobs) {
       const names = namesIn(job);
-      while (failure === undefined && mustWait(names)) await Promise.race(running.keys());
+      while (failure === undefined && mustWait(names)) {
+        await Promise.race([...running.keys(), delivered.catch(fail)]);
+      }
       if (failure !== undefined) break;
       start(job, names);
     }

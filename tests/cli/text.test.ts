@@ -191,6 +191,24 @@ describe('inOrder()', () => {
     );
   });
 
+  test('a slow job holds back the others, so that their results do not fill the memory', async () => {
+    const first = Promise.withResolvers<void>();
+    const begun: number[] = [];
+    const delivered: number[] = [];
+    const work = async (index: number) => {
+      begun.push(index);
+      if (index === 0) await first.promise;
+      return index;
+    };
+    const deliver = async (result: number) => void delivered.push(result);
+    const all = inOrder(numbers(100), () => new Set(), work, deliver);
+    await someTicks(2_000);
+    expect([begun.length, delivered]).toEqual([16, []]);
+    first.resolve();
+    await all;
+    expect(delivered).toEqual(Array.from({ length: 100 }, (_, index) => index));
+  });
+
   test('the first error ends the reading, after what runs; nothing behind it is delivered', async () => {
     const done: number[] = [];
     const delivered: number[] = [];
