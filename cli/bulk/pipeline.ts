@@ -2,7 +2,7 @@ import { note, type Terminal } from '../terminal/terminal.ts';
 import type { Report, Result } from './report.ts';
 
 const concurrency = 4;
-/** While one request waits to be retried, so many more are sent; their results are held until then. */
+/** Results are held until all before them are delivered; one request may be waiting for a retry. */
 const maxUndelivered = 16;
 const resumeHint = 'Run the same command again to go on: what is done is not done twice.';
 
