@@ -11,7 +11,7 @@ import { folderOf } from './postgres.ts';
  *   bun tests/support/postgres-server.ts     (started by tests/support/postgres.ts)
  */
 
-const idleMs = 5_000;
+const idleMs = 10_000;
 const folder = folderOf();
 const lock = join(folder, 'pid');
 const socket = join(folder, 'socket');
@@ -69,7 +69,10 @@ async function start(): Promise<{ url: string; stop(): Promise<void> }> {
     createPostgresUser: userInfo().uid === 0,
     initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
     postgresFlags: ['-c', 'max_connections=600', '-c', 'fsync=off', '-k', ''],
-    onLog: (line) => log.push(line),
+    onLog(line) {
+      log.push(line);
+      console.log(line);
+    },
     onError: (error) => log.push(String(error)),
   });
   try {

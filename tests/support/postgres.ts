@@ -19,6 +19,8 @@ export function folderOf(): string {
 }
 
 let server: Promise<string> | undefined;
+/** Else the collector would close it, and the server would end. */
+const held: Socket[] = [];
 
 /** The URL of a database in which tests may make schemas. Throws where no server can be started. */
 export function postgresUrl(): Promise<string> {
@@ -50,10 +52,14 @@ let started = Number.NEGATIVE_INFINITY;
 function startServer(): void {
   if (performance.now() - started < 2_000) return;
   started = performance.now();
-  Bun.spawn([process.execPath, join(import.meta.dir, 'postgres-server.ts')], {
-    stdio: ['ignore', 'ignore', 'ignore'],
-    detached: true,
-  }).unref();
+  // By way of a shell that ends at once: `bun test` ends whatever a test file itself has started.
+  const script = join(import.meta.dir, 'postgres-server.ts');
+  Bun.spawn(['sh', '-c', '"$0" "$1" > "$2" 2>&1 &', process.execPath, script, logFile()]);
+}
+
+/** What the server says, for whoever wonders. */
+function logFile(): string {
+  return join(folderOf(), 'log');
 }
 
 /** The server's answer; undefined where none listens. The connection stays: it keeps it running. */
@@ -66,6 +72,7 @@ function ask(path: string): Promise<{ url?: string; error?: string } | undefined
     socket: {
       data: (socket: Socket, bytes: Buffer) => {
         socket.unref();
+        held.push(socket);
         resolve(JSON.parse(bytes.toString()));
       },
       close: () => resolve(undefined),

@@ -52,6 +52,11 @@ export function locationOf(projectId: number, id: string): Statement {
   );
 }
 
+/** Whether a memory can have this id. Some texts are not even ones that the database can read. */
+export function isId(text: string): boolean {
+  return /^mem_[\w-]{1,64}$/.test(text);
+}
+
 type Run = (...statements: Statement[]) => Promise<Record<string, unknown>[][]>;
 
 /** The memory, expired or not; one round trip for ids that were made here. */
@@ -60,6 +65,7 @@ export async function findMemory(
   projectId: number,
   id: string,
 ): Promise<MemoryRow | null> {
+  if (!isId(id)) return null;
   const bucket = bucketOfId(id);
   const [[here], [elsewhere]] = (await run(
     memoryIn(projectId, bucket, id),

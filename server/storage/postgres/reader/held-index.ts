@@ -25,6 +25,8 @@ const progressUnits = 200_000;
 const rowUnits = 100;
 /** What changed lately is often this little, and comes with the first round trip. */
 const firstRows = 16;
+/** Of a whole user, whose texts may be large. */
+const firstRowsOfAll = 2;
 /** As many rows at a time as have about this much text. */
 const fetchedUnits = 1_000_000;
 const maxRows = 2_000;
@@ -37,12 +39,14 @@ const indexTask = `t.project_id = m.project_id AND t.bucket = m.bucket AND t.mem
 const ofUser = (table: string) => `${table}.project_id = $1::int8 AND ${table}.bucket = $2::int2
   AND ${table}.user_id = $3 AND ${table}.last_change > $4::int8`;
 
+/** The second part has what the first has not: texts that did not change, but their task. */
 const declareChanges = `DECLARE changes NO SCROLL CURSOR FOR
   SELECT ${columns}, m.last_change::float8 AS change
     FROM memories AS m LEFT JOIN tasks AS t ON ${indexTask} WHERE ${ofUser('m')}
   UNION ALL
   SELECT ${columns}, t.last_change::float8 AS change
-    FROM tasks AS t JOIN memories AS m ON ${indexTask} WHERE ${ofUser('t')}
+    FROM tasks AS t JOIN memories AS m ON ${indexTask}
+    WHERE ${ofUser('t')} AND m.last_change <= $4::int8
   ORDER BY change`;
 
 /**
@@ -56,27 +60,35 @@ export async function catchUp(
   deadline: number,
 ): Promise<boolean> {
   const place = [user.projectId, bucketOf(user.userId), user.userId];
-  let [[found] = [], , first = []] = (await tx.run(
+  const [[found] = [], , changes = []] = (await tx.run(
     statement(
       `SELECT memories::float8 AS memories, last_change::float8 AS "lastChange" FROM users
        WHERE project_id = $1::int8 AND bucket = $2::int2 AND user_id = $3`,
       ...place,
     ),
-    statement(declareChanges, ...place, held.lastChange),
-    fetchRows(firstRows),
+    ...changesSince(held, place),
   )) as [UserRow[], unknown[], Changed[]];
   const row = found ?? { memories: 0, lastChange: 0 };
+  let first = changes;
   // Another user of the same name: the former was erased.
   if (row.lastChange < held.lastChange) {
     Object.assign(held, newHeldIndex());
-    const again = statement(declareChanges, ...place, held.lastChange);
-    first = ((await tx.run(statement('CLOSE changes'), again, fetchRows(firstRows)))[2] ??
-      []) as Changed[];
+    const again = await tx.run(statement('CLOSE changes'), ...changesSince(held, place));
+    first = (again[2] ?? []) as Changed[];
   }
   if (!(await applyChanges(tx, held, first, deadline))) return false;
   held.lastChange = row.lastChange;
   if (held.index.size !== row.memories) await removeDeleted(tx, held, place);
   return true;
+}
+
+/** Opens the cursor of the changes, and reads the first of them. */
+function changesSince(held: HeldIndex, place: readonly (string | number)[]): Statement[] {
+  return [statement(declareChanges, ...place, held.lastChange), fetchRows(firstCount(held))];
+}
+
+function firstCount({ lastChange }: HeldIndex): number {
+  return lastChange < 0 ? firstRowsOfAll : firstRows;
 }
 
 function fetchRows(count: number): Statement {
@@ -92,7 +104,7 @@ async function applyChanges(
 ): Promise<boolean> {
   let applied = held.lastChange;
   let rows = first;
-  let wanted = firstRows;
+  let wanted = firstCount(held);
   for (;;) {
     let units = 0;
     let unreported = 0;

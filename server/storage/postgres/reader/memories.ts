@@ -2,7 +2,7 @@ import { bucketOfId } from '../../../bucket.ts';
 import { splitChunks } from '../../../memory/chunks.ts';
 import type { Read, Storage, StoredKey, StoredMemory, StoredStatus } from '../../storage.ts';
 import type { Connection } from '../connection.ts';
-import { findMemory, notExpired, statusColumn, withTask } from '../row.ts';
+import { findMemory, isId, notExpired, statusColumn, withTask } from '../row.ts';
 import { overRows, type Statement, statement, type Value } from '../statement.ts';
 import type { Transaction } from '../transaction.ts';
 
@@ -52,8 +52,7 @@ export async function readStatuses(
   run: Run,
   { projectId, ids, now, onlyUserId }: Parameters<Storage['getStatuses']>[0],
 ): Promise<StoredStatus[]> {
-  if (ids.length === 0) return [];
-  const places = ids.map((id): Value[] => [projectId, bucketOfId(id), id, now]);
+  const places = ids.filter(isId).map((id): Value[] => [projectId, bucketOfId(id), id, now]);
   const rows = (await run(...findStatuses(places))).flat() as StatusRow[];
   const byId = new Map(rows.map((row) => [row.memoryId, row]));
   return ids.flatMap((id) => {

@@ -4,6 +4,8 @@ import type { Transaction } from '../transaction.ts';
 
 const begin = statement('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
 const end = statement('COMMIT');
+/** The texts of one answer may be many megabytes. */
+const deadlineMs = 30_000;
 
 /** All that the work reads is of one state of the database. BEGIN goes with its first read. */
 export async function inSnapshot<T>(
@@ -15,9 +17,9 @@ export async function inSnapshot<T>(
   try {
     return await work({
       async run(...statements) {
-        if (isBegun) return session.run(statements);
+        if (isBegun) return session.run(statements, deadlineMs);
         isBegun = true;
-        const [, ...rows] = await session.run([begin, ...statements]);
+        const [, ...rows] = await session.run([begin, ...statements], deadlineMs);
         return rows;
       },
     });

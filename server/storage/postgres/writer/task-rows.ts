@@ -44,8 +44,8 @@ const upsert = overRows(
     ON CONFLICT (project_id, bucket, memory_id, kind) WHERE memory_id IS NOT NULL DO UPDATE SET
       state = 'waiting', accepted_at = excluded.accepted_at, run_at = excluded.run_at,
       place = excluded.place, updated_at = greatest(t.updated_at, excluded.updated_at),
-      attempts = 0, lease_token = t.lease_token + 1, lease_owner = NULL, chunks_complete = 0, chunks_total = 0,
-      error_message = NULL, last_change = NULL`,
+      attempts = 0, lease_token = t.lease_token + 1, lease_owner = NULL,
+      chunks_complete = 0, chunks_total = 0, error_message = NULL, last_change = NULL`,
 );
 
 type Indexed = { projectId: number; memoryId: string; userId: string; at: number };
