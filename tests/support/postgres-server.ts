@@ -16,6 +16,9 @@ const folder = folderOf();
 const lock = join(folder, 'pid');
 const socket = join(folder, 'socket');
 
+// A test that started it may keep its files to itself, and the server runs as another user.
+process.umask(0o022);
+
 /** False where another process is at it. */
 function takeLock(): boolean {
   try {
