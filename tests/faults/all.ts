@@ -19,6 +19,7 @@ import { power, powerAlone } from './power.ts';
 import { queue } from './queue.ts';
 import { replays } from './replays.ts';
 import { revoke } from './revoke.ts';
+import { severalServers } from './servers.ts';
 import { shown } from './shown.ts';
 import { slow } from './slow.ts';
 import { steps } from './steps.ts';
@@ -26,10 +27,7 @@ import { terminate } from './terminate.ts';
 import { text } from './text.ts';
 import { threads } from './threads.ts';
 
-/**
- * Every harness, in the order of the promises. P9 (several servers on one
- * Postgres) has its place here.
- */
+/** Every harness, in the order of the promises. */
 export const harnesses: Harness[] = [
   crash,
   power,
@@ -39,6 +37,7 @@ export const harnesses: Harness[] = [
   matrix,
   queue,
   order,
+  severalServers,
   isolation,
   input,
   text,

@@ -83,7 +83,7 @@ function ask(path: string): Promise<{ url?: string; error?: string } | undefined
   return promise;
 }
 
-export type TestDatabase = { url: string; schema: string; drop(): Promise<void> };
+export type TestDatabase = { url: string; drop(): Promise<void> };
 
 /** A schema of its own, as a database URL. */
 export async function newDatabase(): Promise<TestDatabase> {
@@ -94,8 +94,21 @@ export async function newDatabase(): Promise<TestDatabase> {
   url.searchParams.set('search_path', schema);
   return {
     url: url.href,
-    schema,
     drop: async () => void (await query(base, `DROP SCHEMA ${schema} CASCADE`)),
+  };
+}
+
+/** A whole database, for tests that end all connections to it. */
+export async function newWholeDatabase(): Promise<TestDatabase & { name: string }> {
+  const base = await postgresUrl();
+  const name = `test_${crypto.randomUUID().replaceAll('-', '')}`;
+  await query(base, `CREATE DATABASE ${name}`);
+  const url = new URL(base);
+  url.pathname = `/${name}`;
+  return {
+    url: url.href,
+    name,
+    drop: async () => void (await query(base, `DROP DATABASE ${name} WITH (FORCE)`)),
   };
 }
 
@@ -107,7 +120,7 @@ export async function query(
   text: string,
   values: (string | number | null)[] = [],
 ): Promise<Record<string, unknown>[]> {
-  if (!url.includes('search_path')) {
+  if (url === (await postgresUrl())) {
     admin ??= new SQL({ url, max: 1, idleTimeout: 5 });
     return admin.unsafe(text, values);
   }
