@@ -7,10 +7,10 @@ import { createLedger } from './ledger.ts';
 import { startLoad } from './load.ts';
 
 const servers = 3;
-const records = { quick: 3_000, full: 30_000 };
 const durationMs = { quick: 15_000, full: 240_000 };
 const clients = 6;
 const perBatch = 100;
+const batchesAtOnce = 6;
 /** With the lease of the variant 'short-lease'. */
 const leaseMs = 1_000;
 const drainWithinMs = 60_000;
@@ -50,12 +50,12 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     await countEffects(database.url);
     const ledger = createLedger();
     const load = startLoad({ target: fleet.target, ledger, violations, random, clients });
-    const filling = fill(fleet, records[tier], durationMs[tier]);
-    const faults = await disturb(fleet, database.name, random, durationMs[tier]);
-    await Promise.all([load.stop(), filling]);
+    const filler = createRecords(fleet);
+    const faults = await disturb(fleet, filler, database.name, random, durationMs[tier]);
+    await load.stop();
     if (!(await drained(fleet.target, drainWithinMs))) violations.add('records are left waiting');
     const compared = await ledger.compare(fleet.target, violations);
-    const effects = await auditEffects(database.url, records[tier], violations);
+    const effects = await auditEffects(database.url, filler.total(), violations);
     const figures = { ...ledger.counts, ...faults, ...compared, ...effects };
     const refusedResults = fleet.count(/^refused (\d+)/gm);
     return { figures: { ...figures, refusedResults }, violations: violations.list() };
@@ -65,27 +65,36 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   }
 }
 
-/** Records that nobody changes later, so that each has exactly one result; all the time some wait. */
-async function fill({ target }: Fleet, count: number, withinMs: number): Promise<void> {
-  for (let first = 0; first < count; first += perBatch) {
+type Records = { accept(batches: number): Promise<void>; total(): number };
+
+/** Records that nobody changes later, so that each has exactly one result. */
+function createRecords({ target }: Fleet): Records {
+  let batches = 0;
+  async function acceptBatch(): Promise<void> {
+    batches += 1;
+    const name = `fill-${batches}`;
     const items = Array.from({ length: perBatch }, (_, index) => {
-      return { userId, type: 'document', data: { text: `record ${first + index}` } };
+      return { userId, type: 'document', data: { text: `record ${index} of ${name}` } };
     });
-    const body = { items };
-    const call = { method: 'POST' as const, path: '/v1/ingest/batch', body };
-    const reply = await sendUntilKnown(target, { ...call, idempotencyKey: `fill-${first}` });
+    const call = { method: 'POST' as const, path: '/v1/ingest/batch', body: { items } };
+    const reply = await sendUntilKnown(target, { ...call, idempotencyKey: name });
     if (reply?.status !== 202) throw new Error(`${call.path}: ${reply?.status} ${reply?.text}`);
-    await Bun.sleep((withinMs * perBatch) / count);
   }
+  return {
+    accept: async (count) => void (await Promise.all(Array.from({ length: count }, acceptBatch))),
+    total: () => batches * perBatch,
+  };
 }
 
-async function disturb(fleet: Fleet, name: string, random: Random, forMs: number) {
+async function disturb(fleet: Fleet, filler: Records, name: string, random: Random, forMs: number) {
   const counts = { kills: 0, stalls: 0, terminations: 0 };
   const until = performance.now() + forMs;
   while (performance.now() < until) {
-    await Bun.sleep(random.between(100, 600));
+    // So that every server has some in hand.
+    await filler.accept(batchesAtOnce);
+    await Bun.sleep(random.between(0, 100));
     const draw = random.next();
-    if (draw < 0.4) {
+    if (draw < 0.3) {
       await fleet.restart(random.between(0, servers));
       counts.kills += 1;
     } else if (draw < 0.7) {
