@@ -71,7 +71,7 @@ async function start(): Promise<{ url: string; stop(): Promise<void> }> {
     // PostgreSQL does not run as root.
     createPostgresUser: userInfo().uid === 0,
     initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
-    postgresFlags: ['-c', 'max_connections=600', '-c', 'fsync=off', '-k', ''],
+    postgresFlags: ['-c', 'max_connections=600', '-k', ''],
     onLog(line) {
       log.push(line);
       console.log(line);
