@@ -39,7 +39,7 @@ export type ConnectionOptions = {
 
 /** A database that does not answer for so long is taken for unreachable. */
 const defaultDeadlineMs = 10_000;
-const connectDeadlineSeconds = 5;
+const connectDeadlineSeconds = 3;
 /** Whoever else asks meanwhile hears that it just failed. */
 const connectAgainAfterMs = 200;
 
@@ -104,9 +104,7 @@ function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): 
   ): Promise<Outcome[]> {
     const deadline = setTimeout(end, deadlineMs);
     try {
-      const sent = statements.map(({ text, values }) =>
-        reserved.unsafe(text, values.map(asText)).execute(),
-      );
+      const sent = statements.map((one) => queryOf(reserved, one).execute());
       const outcomes = (await Promise.allSettled(sent)).map(outcomeOf);
       if (outcomes.some((one) => 'error' in one && !isRefusal(one.error))) end();
       return outcomes;
@@ -126,6 +124,15 @@ function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): 
     },
     end,
   };
+}
+
+/**
+ * The client sends a text without values by a protocol that waits for everything before it, unless
+ * it comes as a template: BEGIN and COMMIT would be round trips of their own.
+ */
+function queryOf(session: Bun.ReservedSQL, { text, values, isScript }: Statement) {
+  if (values.length > 0 || isScript) return session.unsafe(text, values.map(asText));
+  return session(Object.defineProperty([text], 'raw', { value: [text] }) as never);
 }
 
 /** As text throughout: else a statement is prepared again for each combination of types. */

@@ -89,7 +89,7 @@ async function migrateOnce(connection: Connection): Promise<void> {
       const from = Math.max(firstVersion, Number(row?.version) + 1);
       for (let version = from; version <= schemaVersion; version += 1) {
         await tx.run(
-          statement(migrations[version - firstVersion] ?? ''),
+          { text: migrations[version - firstVersion] ?? '', values: [], isScript: true },
           statement('INSERT INTO schema_versions (version) VALUES ($1::int4)', version),
         );
       }

@@ -2,7 +2,8 @@
 
 export type Value = string | number | boolean | null;
 
-export type Statement = { text: string; values: readonly Value[] };
+/** A script is several statements without values, and is not sent ahead with others. */
+export type Statement = { text: string; values: readonly Value[]; isScript?: true };
 
 export function statement(text: string, ...values: Value[]): Statement {
   return { text, values };

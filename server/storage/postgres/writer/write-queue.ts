@@ -54,6 +54,8 @@ const maxGroups = 2;
 const maxRowsInGroup = 128;
 const maxAttempts = 5;
 const maxPauseMs = 20;
+/** Whoever waits longer is better told to come back. */
+const triedForMs = 5_000;
 /** Keys that came before are likely replays, which would have a group refused. */
 const maxRecentKeys = 10_000;
 
@@ -159,6 +161,7 @@ export function createWriteQueue(options: {
   }
 
   async function tryAgain(connection: Connection, waiting: Waiting): Promise<unknown> {
+    const begun = performance.now();
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await inTransaction(connection, waiting.work, waiting.deadlineMs);
@@ -166,7 +169,8 @@ export function createWriteQueue(options: {
         note(error);
         // A connection that is lost before COMMIT was sent has stored nothing.
         const mayHelp = isConflict(error) || error instanceof ConnectionLost;
-        if (!mayHelp || attempt === maxAttempts) throw error;
+        const isLate = performance.now() - begun > triedForMs;
+        if (!mayHelp || isLate || attempt === maxAttempts) throw error;
         await Bun.sleep(Math.random() * maxPauseMs * attempt);
       }
     }
