@@ -7,6 +7,7 @@ import { cannotOpen, notRead, notStored } from './errors.ts';
 import { createHealth } from './health.ts';
 import { migrate } from './migrate.ts';
 import { readMemory } from './reader/memories.ts';
+import { createReadAhead } from './reader/read-ahead.ts';
 import type { ReaderStart } from './reader/thread.ts';
 import type { Work } from './transaction.ts';
 import { inTransaction } from './transaction.ts';
@@ -90,6 +91,9 @@ export function connectPostgres({ url }: { url: string }): TaskStorage {
     return next;
   }
   const { stop, taskQueueState: _, ...tasks } = createTasks(connection, transact);
+  const ahead = createReadAhead((read) =>
+    readMemory((...statements) => connection.run(statements), read),
+  );
   const asService = <A, T>(operation: (argument: A) => Promise<T>) => {
     return async (argument: A) => {
       try {
@@ -100,7 +104,11 @@ export function connectPostgres({ url }: { url: string }): TaskStorage {
     };
   };
   return {
-    claimTasks: asService(tasks.claimTasks),
+    claimTasks: async (claim) => {
+      const claimed = await asService(tasks.claimTasks)(claim);
+      ahead.expect(claimed);
+      return claimed;
+    },
     completeTasks: asService(tasks.completeTasks),
     failTask: asService(tasks.failTask),
     releaseTask: asService(tasks.releaseTask),
@@ -108,7 +116,7 @@ export function connectPostgres({ url }: { url: string }): TaskStorage {
     nextTaskAt: async () => asService(tasks.nextTaskAt)(undefined),
     getMemory: async (read) => {
       try {
-        return await readMemory((...statements) => connection.run(statements), read);
+        return await ahead.getMemory(read);
       } catch (error) {
         throw notRead(error);
       }
