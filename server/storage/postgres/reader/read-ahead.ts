@@ -14,8 +14,8 @@ export type ReadAhead = {
 const maxAhead = 8;
 
 /**
- * The worker does one task at a time, and would wait for the way to the database before each. A text
- * that is read too early to be the last costs nothing: who changed it has taken the lease.
+ * The worker does one task at a time, and would wait for the way to the database before each. A
+ * text that is read too early to be the last costs nothing: who changed it has taken the lease.
  */
 export function createReadAhead(read: Reading): ReadAhead {
   const begun = new Map<string, Promise<StoredMemory | null>>();
