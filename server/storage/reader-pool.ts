@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
-import { ServiceError } from '../errors.ts';
 import { FairQueue } from '../fair-queue.ts';
 import type { Returned } from '../threads/channel.ts';
 import { startThread, type Thread } from '../threads/start.ts';
+import { unavailable } from './refusals.ts';
 
 /**
  * The reader threads. A thread does one read at a time and to its end. One more thread runs than
@@ -138,12 +138,6 @@ export function createReaderPool(options: {
   };
 }
 
-const retryAfterSeconds = 5;
-
-function unavailable(message: string): ServiceError {
-  return new ServiceError('unavailable', message, { retryAfterSeconds });
-}
-
-function waitedTooLong(): ServiceError {
+function waitedTooLong() {
   return unavailable('too many searches, filtered lists and exports are waiting; try again later');
 }

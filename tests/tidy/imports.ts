@@ -27,13 +27,13 @@ const interfaces = [
   'server/storage/task-storage.ts',
   'server/storage/admin-storage.ts',
 ];
-/** What the backends' reader threads have in common. */
-const readers = ['held-indexes', 'reader-pool', 'read-reply'].map(
+/** What the backends have in common. */
+const shared = ['held-indexes', 'reader-pool', 'read-reply', 'refusals'].map(
   (name) => `server/storage/${name}.ts`,
 );
 const anyBackend = [
   ...interfaces,
-  ...readers,
+  ...shared,
   'server/bucket.ts',
   'server/errors.ts',
   'server/fair-queue.ts',
@@ -95,7 +95,7 @@ const table: Row[] = [
     late: backends,
     types: backends,
   },
-  { from: readers, may: anyBackend },
+  { from: shared, may: anyBackend, types: ['sdk/contract/'] },
   {
     from: ['server/storage/sqlite/'],
     may: ['bun:sqlite', 'server/storage/sqlite/', ...anyBackend],

@@ -1,9 +1,7 @@
 import { SQL } from 'bun';
-import { ServiceError } from '../../errors.ts';
+import { unavailable } from '../refusals.ts';
 
 /* What errors of the database and of the way to it mean for the service. */
-
-export const retryAfterSeconds = 5;
 
 /** The connection was lost, or could not be made: what became of a statement is not known. */
 export class ConnectionLost extends Error {
@@ -72,17 +70,6 @@ export function notStored(error: unknown): unknown {
 export function notRead(error: unknown): unknown {
   const fault = faultOf(error);
   return fault === null ? error : unavailable(fault, error);
-}
-
-export function unavailable(message: string, cause?: unknown): ServiceError {
-  return new ServiceError('unavailable', message, { retryAfterSeconds, cause });
-}
-
-/** What was to be stored may be there, or not. */
-export function outcomeUnknown(cause: unknown): ServiceError {
-  const message =
-    'the database failed and the outcome is unknown; retry with the same Idempotency-Key';
-  return new ServiceError('internal', message, { retryAfterSeconds, cause });
 }
 
 /** Why a database cannot be used at all, for whoever started the program. */

@@ -1,5 +1,6 @@
+import { outcomeUnknown } from '../refusals.ts';
 import type { Connection, Outcome, Row } from './connection.ts';
-import { isRefusal, outcomeUnknown } from './errors.ts';
+import { isRefusal } from './errors.ts';
 import { type Statement, statement } from './statement.ts';
 
 /** An open transaction, in which every statement sees what was committed before it began. */

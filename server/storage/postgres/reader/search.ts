@@ -1,14 +1,13 @@
 import { bucketOf } from '../../../bucket.ts';
-import { ServiceError } from '../../../errors.ts';
 import { isUnfiltered, matches } from '../../../memory/filter.ts';
 import { type FoundMemory, foundJson } from '../../../memory/json.ts';
 import type { Ranked, RankedMemory } from '../../../search/index.ts';
 import { parseQuery } from '../../../search/query.ts';
 import { snippet } from '../../../search/snippet.ts';
 import { createHeldIndexes } from '../../held-indexes.ts';
+import { tooMuchText, unavailable } from '../../refusals.ts';
 import type { SearchResult, Storage, StoredMemory } from '../../storage.ts';
 import type { Connection } from '../connection.ts';
-import { unavailable } from '../errors.ts';
 import { memoryColumns, notExpired, withTask } from '../row.ts';
 import { statement, textArray } from '../statement.ts';
 import type { Transaction } from '../transaction.ts';
@@ -104,11 +103,4 @@ async function readMemories(
     ),
   )) as StoredMemory[][];
   return new Map(rows.map((memory) => [memory.id, memory]));
-}
-
-function tooMuchText(fitting: number): ServiceError {
-  const message = `must be lower here: the texts of more than ${fitting} are too much for one response`;
-  return new ServiceError('invalid_request', `limit ${message}`, {
-    details: [{ field: 'limit', message }],
-  });
 }

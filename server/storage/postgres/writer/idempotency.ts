@@ -1,6 +1,6 @@
 import { bucketOf } from '../../../bucket.ts';
-import { ServiceError } from '../../../errors.ts';
 import { deletedBody } from '../../../memory/responses.ts';
+import { keyReused } from '../../refusals.ts';
 import type { StoredResponse, Write, WriteResult } from '../../storage.ts';
 import { byKey } from '../row.ts';
 import { overRows, type Statement, statement, type Value } from '../statement.ts';
@@ -140,12 +140,5 @@ export function sweepKeys(before: { createdAt: number; uptime: number }, limit: 
     before.uptime,
     before.createdAt,
     limit,
-  );
-}
-
-function keyReused(): ServiceError {
-  return new ServiceError(
-    'idempotency_key_reused',
-    'this Idempotency-Key was used before with another request; use a new key for a new request',
   );
 }

@@ -1,5 +1,6 @@
 import { bucketOf, bucketOfId } from '../../../bucket.ts';
 import { type ImportOutcome, importedResponse } from '../../../memory/responses.ts';
+import { queueFull } from '../../refusals.ts';
 import type { ImportedMemory, Storage, WriteResult } from '../../storage.ts';
 import { byKey, type InsertedMemory, type MemoryRow, memoryInserts, originOf } from '../row.ts';
 import { overRows, type Statement, type Value } from '../statement.ts';
@@ -7,7 +8,6 @@ import type { Transaction } from '../transaction.ts';
 import { type Effect, once } from './idempotency.ts';
 import { isVisible } from './memories.ts';
 import { findOrigins, forgetOrigin } from './origins.ts';
-import { queueFull } from './queue-limit.ts';
 import { removeMemories } from './removal.ts';
 import { queueNew } from './task-rows.ts';
 import { addMemories, countChanges, removeEmptyUsers } from './users.ts';

@@ -1,5 +1,5 @@
 import { bucketOf } from '../../../bucket.ts';
-import { noSuchMemory, ServiceError } from '../../../errors.ts';
+import { noSuchMemory } from '../../../errors.ts';
 import { splitChunks } from '../../../memory/chunks.ts';
 import {
   deletedResponse,
@@ -7,6 +7,7 @@ import {
   savedResponse,
   updatedResponse,
 } from '../../../memory/responses.ts';
+import { otherVersion } from '../../refusals.ts';
 import type {
   MemoryChanges,
   NewMemory,
@@ -167,11 +168,4 @@ function settle(projectId: number, bucket: number, memory: StoredMemory, at: num
   return [
     settleTask({ projectId, bucket, memoryId: memory.id }, splitChunks(memory.content).length, at),
   ];
-}
-
-function otherVersion(expected: number, found: number): ServiceError {
-  return new ServiceError(
-    'precondition_failed',
-    `the memory is at version ${found}, not ${expected}; read it again and repeat the change`,
-  );
 }

@@ -1,5 +1,4 @@
 import { limits } from '../../../../sdk/contract/limits.ts';
-import { ServiceError } from '../../../errors.ts';
 import type { Connection } from '../connection.ts';
 import { statement } from '../statement.ts';
 
@@ -8,9 +7,6 @@ import { statement } from '../statement.ts';
  * others accepted since the last count is not in it.
  */
 export type QueueLimit = (projectId: number, added: number) => Promise<boolean>;
-
-/** How long until a full queue is worth another try. */
-const retryAfterSeconds = 10;
 
 /** Counting takes the longer the more is pending: at most this often, */
 const countEveryMs = 500;
@@ -52,12 +48,4 @@ export function createQueueLimit(connection: Connection): QueueLimit {
     pending.set(projectId, then());
     return false;
   };
-}
-
-export function queueFull(): ServiceError {
-  return new ServiceError(
-    'rate_limited',
-    `more than ${limits.pendingRecords} records would wait to be processed; try again later`,
-    { retryAfterSeconds },
-  );
 }

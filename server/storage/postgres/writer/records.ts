@@ -1,12 +1,12 @@
 import { bucketOf } from '../../../bucket.ts';
 import { acceptedResponse, batchResponse } from '../../../memory/responses.ts';
+import { queueFull } from '../../refusals.ts';
 import type { NewMemory, Storage, StoredResponse, WriteResult } from '../../storage.ts';
 import { type InsertedMemory, type MemoryRow, memoryInserts, newRow, originOf } from '../row.ts';
 import type { Transaction } from '../transaction.ts';
 import { type Effect, once } from './idempotency.ts';
 import { isVisible } from './memories.ts';
 import { findOrigins, forgetOrigin, type Replacement, replacements } from './origins.ts';
-import { queueFull } from './queue-limit.ts';
 import { indexedOf, queueAgain, queueNew } from './task-rows.ts';
 import { addMemories, changeNumbers, countChanges } from './users.ts';
 import type { PlannedWrite } from './write-queue.ts';

@@ -1,7 +1,8 @@
 import { FairQueue } from '../../../fair-queue.ts';
+import { unavailable } from '../../refusals.ts';
 import type { StoredResponse, Write } from '../../storage.ts';
 import type { Connection } from '../connection.ts';
-import { ConnectionLost, isConflict, isOfOneWrite, notStored, unavailable } from '../errors.ts';
+import { ConnectionLost, isConflict, isOfOneWrite, notStored } from '../errors.ts';
 import { type InsertedMemory, memoryInserts } from '../row.ts';
 import type { Statement } from '../statement.ts';
 import { inTransaction, type Work } from '../transaction.ts';

@@ -1,12 +1,11 @@
 import type { Database } from 'bun:sqlite';
-import { ServiceError } from '../../../errors.ts';
 import { matches } from '../../../memory/filter.ts';
 import { type FoundMemory, foundJson } from '../../../memory/json.ts';
 import { parseQuery } from '../../../search/query.ts';
 import { snippet } from '../../../search/snippet.ts';
 import { createHeldIndexes } from '../../held-indexes.ts';
+import { tooMuchText, unavailable } from '../../refusals.ts';
 import type { SearchResult, Storage } from '../../storage.ts';
-import { unavailable } from '../errors.ts';
 import { createIndexReads } from './held-index.ts';
 import { createKeyReads } from './memories.ts';
 
@@ -60,11 +59,4 @@ export function createSearches(
       }
     },
   };
-}
-
-function tooMuchText(fitting: number): ServiceError {
-  const message = `must be lower here: the texts of more than ${fitting} are too much for one response`;
-  return new ServiceError('invalid_request', `limit ${message}`, {
-    details: [{ field: 'limit', message }],
-  });
 }
