@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { openPostgres } from '../../server/storage/postgres/open.ts';
 import type { Storage } from '../../server/storage/storage.ts';
-import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
+import { newWholeDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
@@ -15,7 +15,8 @@ let storage: Storage;
 let project: Project;
 
 beforeAll(async () => {
-  database = await newDatabase();
+  // Its sessions are ended below, and those of other tests must not be.
+  database = await newWholeDatabase();
   const url = new URL(database.url);
   proxy = startTcpProxy({ hostname: url.hostname, port: Number(url.port) });
   url.port = String(proxy.port);
@@ -84,11 +85,14 @@ test('a database that refuses connections makes writes unavailable, until it tak
   expect(await project.list()).toHaveLength(1);
 });
 
-test('a database that falls silent is said within three seconds', async () => {
+test('a database that falls silent is said within three seconds, and no write waits for it', async () => {
   const begun = performance.now();
   proxy.silence();
   expect(await until(fault, { what: 'a fault' })).toContain('cannot be reached');
   expect(performance.now() - begun).toBeLessThan(4_000);
+  const asked = performance.now();
+  expect(await rejectionOf(project.save(memory()))).toMatchObject({ code: 'unavailable' });
+  expect(performance.now() - asked).toBeLessThan(500);
   proxy.heal();
   await until(async () => (await fault()) === null, { what: 'the end of the fault' });
 });
@@ -98,12 +102,13 @@ test('a session that is terminated while it is idle costs no write', async () =>
   await query(
     database.url,
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-     WHERE application_name = 'memory writer' AND state = 'idle'`,
+     WHERE datname = current_database() AND application_name = 'memory writer'`,
   );
   const told = async () => {
     const [row] = await query(
       database.url,
-      `SELECT count(*)::int4 AS n FROM pg_stat_activity WHERE application_name = 'memory writer'`,
+      `SELECT count(*)::int4 AS n FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name = 'memory writer'`,
     );
     return row?.n === 0;
   };

@@ -23,11 +23,22 @@ export function createHealth(url: string): Health {
   let writeFault: string | null = null;
   let isProbing = false;
 
+  /** A session that was ended is not yet a database that cannot be reached. */
+  async function answers(): Promise<void> {
+    const begun = performance.now();
+    try {
+      await connection.run([read], probeWithinMs);
+    } catch (error) {
+      if (performance.now() - begun > probeEveryMs) throw error;
+      await connection.run([read], probeWithinMs);
+    }
+  }
+
   async function probe(): Promise<void> {
     if (isProbing) return;
     isProbing = true;
     try {
-      await connection.run([read], probeWithinMs);
+      await answers();
       fault = null;
       if (writeFault !== null) await connection.run([write], probeWithinMs);
       writeFault = null;

@@ -53,7 +53,12 @@ export async function openPostgres(
   );
   const health = createHealth(url);
   let uptime = () => 0;
-  const writes = createWriteQueue({ connections, uptime: () => uptime(), note: health.note });
+  const writes = createWriteQueue({
+    connections,
+    uptime: () => uptime(),
+    fault: () => health.state().fault,
+    note: health.note,
+  });
   const transact = <T>(work: Work<T>) =>
     writes.run<T>({ projectId: noProject, cost: 1, insert: null, work });
   const maintenance = await createMaintenance(connection, transact);

@@ -63,10 +63,12 @@ const maxRecentKeys = 10_000;
 export function createWriteQueue(options: {
   connections: readonly Connection[];
   uptime(): number;
+  /** Why no write can succeed now; null where one may. */
+  fault(): string | null;
   /** Hears of every error. */
   note(error: unknown): void;
 }): WriteQueue {
-  const { connections, uptime, note } = options;
+  const { connections, uptime, fault, note } = options;
   const idle = [...connections];
   const queue = new FairQueue<Waiting>();
   const seen = createRecent(maxRecentKeys);
@@ -179,7 +181,8 @@ export function createWriteQueue(options: {
 
   return {
     run<T>(write: PlannedWrite<T>): Promise<T> {
-      if (isDraining) return Promise.reject(unavailable('the service is shutting down'));
+      const why = isDraining ? 'the service is shutting down' : fault();
+      if (why !== null) return Promise.reject(unavailable(`${why}; nothing was stored`));
       const mayBeReplay = write.insert !== null && seen(keyName(write.insert.write));
       return new Promise<T>((resolve, reject) => {
         const insert = mayBeReplay ? null : write.insert;
