@@ -51,6 +51,8 @@ export async function openPostgres(
   const connections = Array.from({ length: writeConnections }, () =>
     createConnection({ url, purpose: 'writer' }),
   );
+  // The first requests are not to wait for them; where it fails they are opened when needed.
+  for (const one of connections) one.session().catch(() => {});
   const health = createHealth(url);
   let uptime = () => 0;
   const writes = createWriteQueue({
