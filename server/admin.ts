@@ -1,14 +1,7 @@
-import { existsSync } from 'node:fs';
 import { readConfig } from './config.ts';
 import { keyToStore, makeKey } from './keys.ts';
-import { sqlitePath } from './storage/open.ts';
-import {
-  type BackupContents,
-  backupDatabase,
-  restoreDatabase,
-} from './storage/sqlite/admin/backup.ts';
-import { diagnose, type Finding } from './storage/sqlite/admin/doctor.ts';
-import { openKeyAdmin } from './storage/sqlite/admin/keys.ts';
+import type { BackupContents, Finding, Restored } from './storage/admin-storage.ts';
+import { backupDatabase, diagnose, openKeyAdmin, restoreDatabase } from './storage/open.ts';
 import type { StoredKey } from './storage/storage.ts';
 
 /** Administration of the database itself, whether or not a server is running on it. */
@@ -31,25 +24,23 @@ export type { BackupContents, Finding };
 
 /** A consistent, checked copy of the database in `target`, while a server may go on writing. */
 export async function backup(databaseUrl: string, target: string): Promise<BackupContents> {
-  return backupDatabase(pathOf(databaseUrl), target);
+  return backupDatabase(checked(databaseUrl), target);
 }
 
 /** Puts a backup in the database's place; `kept` is where the former one is now. */
-export async function restore(
-  databaseUrl: string,
-  file: string,
-): Promise<BackupContents & { kept: string | null }> {
+export async function restore(databaseUrl: string, file: string): Promise<Restored> {
   const stamp = new Date().toISOString().replace(/[:.]/g, '-');
-  return restoreDatabase(file, pathOf(databaseUrl), stamp);
+  return restoreDatabase(checked(databaseUrl), file, stamp);
 }
 
 /** What is well with the database and what is not, with what to do about it. */
 export async function doctor(databaseUrl: string): Promise<Finding[]> {
-  return diagnose(pathOf(databaseUrl), Date.now());
+  return diagnose(checked(databaseUrl), Date.now());
 }
 
-function pathOf(databaseUrl: string): string {
-  return sqlitePath(readConfig({ MEMORY_DATABASE_URL: databaseUrl }).databaseUrl);
+/** Held to the same rules as the setting of the server. */
+function checked(databaseUrl: string): string {
+  return readConfig({ MEMORY_DATABASE_URL: databaseUrl }).databaseUrl;
 }
 
 /**
@@ -60,14 +51,12 @@ export async function openAdmin(
   databaseUrl: string,
   { create }: { create: boolean } = { create: true },
 ): Promise<Admin> {
-  const path = pathOf(databaseUrl);
-  if (!create && !existsSync(path)) throw new Error(`there is no database at ${path}`);
-  const keys = openKeyAdmin(path);
+  const keys = await openKeyAdmin(checked(databaseUrl), { create });
   return {
     async createKey({ name, project, userId = null, readOnly = false, expiresAt = null }) {
       const key = makeKey();
       const about = { project, name, userId, readOnly, createdAt: Date.now(), expiresAt };
-      const { id } = keys.createKey(keyToStore(key, about));
+      const { id } = await keys.createKey(keyToStore(key, about));
       return { key, id, project, name };
     },
     listKeys: async () => keys.listKeys(),

@@ -36,7 +36,7 @@ export type Services = {
   now(): number;
   /** Monotonic, in ms. */
   clock(): number;
-  newId(): string;
+  newMemoryId(userId: string): string;
   /** The address of the client, as the socket knows it. */
   addressOf(request: Request): string;
   /** Keeps the connection of a request that may have to wait in a queue. */

@@ -43,7 +43,7 @@ export function readConfig(env: Env): Config {
       'MEMORY_DATABASE_URL',
       'sqlite:./data/memory.db',
       databaseUrl,
-      'sqlite:<path>, such as sqlite:./data/memory.db',
+      'sqlite:<path>, such as sqlite:./data/memory.db, or postgres://<user>@<host>/<database>',
     ),
     apiKey: read('MEMORY_API_KEY', null, apiKey, '16 to 256 visible ASCII characters'),
     corsOrigins: read('MEMORY_CORS_ORIGINS', [], origins, 'origins such as https://app.example, …'),
@@ -73,7 +73,15 @@ function integer(text: string, least: number, most: number): number | undefined 
 }
 
 function databaseUrl(text: string): string | undefined {
+  if (/^postgres(ql)?:\/\//.test(text)) return isServerUrl(text) ? text : undefined;
   return /^sqlite:(?!:memory:)(?!\/\/[^/]).+/.test(text) ? text : undefined;
+}
+
+/** One that names a host and a database. */
+function isServerUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { hostname, pathname } = new URL(text);
+  return hostname !== '' && /^\/[^/]+$/.test(pathname);
 }
 
 function apiKey(text: string): string | undefined {

@@ -116,7 +116,7 @@ async function serve({ config, storage, log, tasks, preload }: Wiring): Promise<
     version,
     now,
     clock,
-    newId: newMemoryId,
+    newMemoryId,
     addressOf: (request) => listener.addressOf(request),
     waitLonger: (request) => listener.waitLonger(request),
     closeSoon: (request) => listener.closeSoon(request),

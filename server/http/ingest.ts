@@ -30,7 +30,7 @@ type Context = { request: Request; caller: Caller; set: ResponseHead };
 
 /** /v1/ingest: records of any type, one or many at a time. */
 export function ingest(auth: Auth, services: RouteServices) {
-  const { storage, tasks, now, newId, config, bodies } = services;
+  const { storage, tasks, now, newMemoryId, config, bodies } = services;
 
   async function readBody(request: Request, caller: Caller): Promise<unknown> {
     const body = await bodies.readJson(request, caller.projectId, config.maxBodyBytes);
@@ -63,7 +63,7 @@ export function ingest(auth: Auth, services: RouteServices) {
       const parsed = parse<IngestRecord>(validate, withBoundUser(body, caller));
       const fields = isMessagesRequest(parsed) ? conversationOf(parsed) : parsed;
       const record = (type === undefined ? fields : { ...fields, type }) as IngestRecord;
-      const records = [renderRecord(record, newId())];
+      const records = [renderRecord(record, newMemoryId(record.userId))];
       const { result, sent } = await accept({ request, caller, set }, body, records, null);
       const { memoryId } = JSON.parse(result.response.body) as Accepted;
       set.headers.location = `/v1/memories/${memoryId}/status`;
@@ -74,7 +74,7 @@ export function ingest(auth: Auth, services: RouteServices) {
   async function batch({ request, caller, set }: Context) {
     const body = await readBody(request, caller);
     const validated = await validateItems(body, caller, validateRecord, (item: IngestRecord) =>
-      renderRecord(item, newId()),
+      renderRecord(item, newMemoryId(item.userId)),
     );
     const { valid: records, indexes, failed } = validated;
     const batch = { indexes, failed };

@@ -35,7 +35,7 @@ const validateList = validator(ListQuery);
 
 /** /v1/memories: saving, reading, searching, changing and deleting memories. */
 export function memories({ byMethod: auth }: Auth, services: RouteServices) {
-  const { storage, now, newId, config, waitLonger, bodies } = services;
+  const { storage, now, newMemoryId, config, waitLonger, bodies } = services;
   const maxBodyBytes = Math.min(config.maxBodyBytes, limits.saveBodyBytes);
 
   /**
@@ -75,9 +75,10 @@ export function memories({ byMethod: auth }: Auth, services: RouteServices) {
       async ({ request, caller, set }) => {
         const body = await bodies.readJson(request, caller.projectId, maxBodyBytes);
         readNoQuery(request);
+        const saved = parse<Saved>(validateSave, withBoundUser(body, caller));
         const result = await storage.saveMemory({
           ...writeBy(caller, now()),
-          memory: newMemory(parse<Saved>(validateSave, withBoundUser(body, caller)), newId()),
+          memory: newMemory(saved, newMemoryId(saved.userId)),
           idempotency: await readIdempotency(request, caller, body),
         });
         const { status, memoryId } = result.response;

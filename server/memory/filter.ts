@@ -16,6 +16,11 @@ export const noFilter: Filter = {
   metadata: [],
 };
 
+/** Whether everything passes the filter. */
+export function isUnfiltered({ metadata, ...rest }: Filter): boolean {
+  return metadata.length === 0 && Object.values(rest).every((value) => value === null);
+}
+
 /** The filter that a query asks for; the same whatever the order of its parameters. */
 export function filterOf(
   fields: Pick<FilterFields, 'type' | 'source' | 'externalId' | 'metadata'>,

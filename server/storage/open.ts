@@ -1,20 +1,79 @@
+import { existsSync } from 'node:fs';
 import type { MessagePort } from 'node:worker_threads';
+import type { BackupContents, Finding, KeyAdmin, Restored } from './admin-storage.ts';
 import type { OpenOptions } from './sqlite/open.ts';
 import type { Storage } from './storage.ts';
 import type { TaskStorage } from './task-storage.ts';
 
-/* Apart from main.ts and admin.ts, the only file that knows which backends there are. */
+/* The only file that knows which backends there are. */
 
 /** Opens the storage that the URL names. Throws an Error that says what to do. */
 export async function openStorage(url: string, options: OpenOptions): Promise<Storage> {
+  if (isPostgres(url)) {
+    const { openPostgres } = await import('./postgres/open.ts');
+    return openPostgres(url, options);
+  }
   const { openSqlite } = await import('./sqlite/open.ts');
   return openSqlite(sqlitePath(url), options);
 }
 
+type Connection =
+  | { kind: 'sqlite'; path: string; port: MessagePort }
+  | { kind: 'postgres'; url: string };
+
 /** The storage that another thread of this process has open, by what its `connection` gave. */
-export async function connectStorage(connection: unknown): Promise<TaskStorage> {
+export async function connectStorage(data: unknown): Promise<TaskStorage> {
+  const connection = data as Connection;
+  if (connection.kind === 'postgres') {
+    const { connectPostgres } = await import('./postgres/open.ts');
+    return connectPostgres(connection);
+  }
   const { connectSqlite } = await import('./sqlite/open.ts');
-  return connectSqlite(connection as { path: string; port: MessagePort });
+  return connectSqlite(connection);
+}
+
+/** With `create: false` an Error says so where there is no database. */
+export async function openKeyAdmin(url: string, options: { create: boolean }): Promise<KeyAdmin> {
+  if (isPostgres(url)) {
+    const { openKeyAdmin: open } = await import('./postgres/admin/keys.ts');
+    return open(url, options);
+  }
+  const path = sqlitePath(url);
+  if (!options.create && !existsSync(path)) throw new Error(`there is no database at ${path}`);
+  const { openKeyAdmin: open } = await import('./sqlite/admin/keys.ts');
+  return open(path);
+}
+
+/** What is well with the database and what is not, without changing it. */
+export async function diagnose(url: string, now: number): Promise<Finding[]> {
+  if (isPostgres(url)) {
+    const { diagnose: look } = await import('./postgres/admin/doctor.ts');
+    return look(url, now);
+  }
+  const { diagnose: look } = await import('./sqlite/admin/doctor.ts');
+  return look(sqlitePath(url), now);
+}
+
+const ownTools =
+  'PostgreSQL has its own tools for that: pg_dump and pg_restore, or continuous archiving with ' +
+  'pg_basebackup. "memory export" and "memory import" copy the memories of a project.';
+
+/** A consistent, checked copy of the database in `target`. */
+export async function backupDatabase(url: string, target: string): Promise<BackupContents> {
+  if (isPostgres(url)) throw new Error(`this command copies a database file. ${ownTools}`);
+  const { backupDatabase: copy } = await import('./sqlite/admin/backup.ts');
+  return copy(sqlitePath(url), target);
+}
+
+/** Puts a backup in the database's place; `stamp` goes into the name of what was there. */
+export async function restoreDatabase(url: string, file: string, stamp: string): Promise<Restored> {
+  if (isPostgres(url)) throw new Error(`this command puts a database file back. ${ownTools}`);
+  const { restoreDatabase: putBack } = await import('./sqlite/admin/backup.ts');
+  return putBack(file, sqlitePath(url), stamp);
+}
+
+function isPostgres(url: string): boolean {
+  return /^postgres(ql)?:/.test(url);
 }
 
 /** The path of `sqlite:<path>`. */

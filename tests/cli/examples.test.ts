@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { examplesBelow } from '../../cli/command-metadata.ts';
 import { createProgram } from '../../cli/program.ts';
+import { backend } from '../support/backend.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 import { temporaryFolder, testTerminal } from './command.ts';
@@ -69,8 +70,10 @@ async function shell(line: string) {
 
 const all = examplesBelow(await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' })));
 // Those of serve run until they are stopped, and restore wants no server; they have tests of
-// their own.
-for (const example of all.filter((line) => !/^memory (serve|restore)/.test(line))) {
+// their own. A backup is one of a database file.
+const elsewhere =
+  backend === 'sqlite' ? /^memory (serve|restore)/ : /^memory (serve|restore|backup)/;
+for (const example of all.filter((line) => !elsewhere.test(line))) {
   test(example, async () => {
     const { code, stderr } = await shell(await realIds(example));
     expect({ code, stderr }).toMatchObject({

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { backend } from '../support/backend.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 
@@ -251,7 +252,7 @@ describe('one memory', () => {
 
   test('health needs no key', async () => {
     const { code, stdout } = await memory(['health', '--json'], { env: { MEMORY_API_KEY: '' } });
-    expect(JSON.parse(stdout)).toMatchObject({ status: 'ok', storage: 'sqlite' });
+    expect(JSON.parse(stdout)).toMatchObject({ status: 'ok', storage: backend });
     expect(code).toBe(0);
   });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { backend } from '../support/backend.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memory, temporaryFolder } from './command.ts';
 import { shellAt } from './shell.ts';
@@ -17,9 +18,12 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
+/** A backup is one of a database file. */
+const ofFile = test.skipIf(backend !== 'sqlite');
+
 const on = (url: string) => ['--database', url];
 
-test('a backup of a running server can be restored and served', async () => {
+ofFile('a backup of a running server can be restored and served', async () => {
   const file = folder.file('backup.db');
   const made = await memory(['backup', file, '--json', ...on(server.databaseUrl)]);
   expect(made.code).toBe(0);
@@ -40,7 +44,7 @@ test('a backup of a running server can be restored and served', async () => {
   expect(new Set(levels)).toEqual(new Set(['ok']));
 });
 
-describe('a backup to stdout', () => {
+describe.skipIf(backend !== 'sqlite')('a backup to stdout', () => {
   const shell = shellAt(() => server);
   const backup = () => `TMPDIR=${folder.path} $MEMORY backup - --database ${server.databaseUrl}`;
   const leftOver = () => readdirSync(folder.path).filter((name) => name.startsWith('memory-'));
@@ -76,7 +80,7 @@ describe('a backup to stdout', () => {
   });
 });
 
-test('a backup never overwrites, and what is no database is not backed up', async () => {
+ofFile('a backup never overwrites, and what is no database is not backed up', async () => {
   const taken = folder.file('taken.db');
   writeFileSync(taken, 'mine');
   const refused = await memory(['backup', taken, ...on(server.databaseUrl)]);
@@ -90,7 +94,7 @@ test('a backup never overwrites, and what is no database is not backed up', asyn
   expect(existsSync(folder.file('no.db'))).toBe(false);
 });
 
-test('restore refuses a running server and a damaged backup, and changes nothing', async () => {
+ofFile('restore refuses a running server and a damaged backup, and changes nothing', async () => {
   const file = folder.file('good.db');
   await memory(['backup', file, ...on(server.databaseUrl)]);
   const running = await memory(['restore', file, ...on(server.databaseUrl)]);

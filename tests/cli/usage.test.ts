@@ -109,7 +109,8 @@ const wrong: Array<[string[], string]> = [
   [['profile', 'set', 'http://x', 'mk_secret'], 'A key is not an argument: give - '],
   [['profile', 'set', 'http://x', '-'], 'There is no key: set MEMORY_API_KEY'],
   [['serve', '--port', '99999'], 'It must be a port number, 0 to 65535.'],
-  [['serve', '--database', 'postgres://me:secret@x/y'], '--database must be sqlite:<path>'],
+  [['serve', '--database', 'postgres://me:secret@x'], '--database must be sqlite:<path>'],
+  [['serve', '--database', 'mysql://me:secret@x/y'], '--database must be sqlite:<path>'],
 ];
 
 describe('a command line that cannot be', () => {

@@ -21,6 +21,7 @@ import { power, powerAlone } from './power.ts';
 import { queue } from './queue.ts';
 import { replays } from './replays.ts';
 import { revoke } from './revoke.ts';
+import { severalServers } from './servers.ts';
 import { shown } from './shown.ts';
 import { slow } from './slow.ts';
 import { steps } from './steps.ts';
@@ -38,6 +39,7 @@ export const harnesses: Harness[] = [
   matrix,
   queue,
   order,
+  severalServers,
   isolation,
   input,
   text,

@@ -45,6 +45,8 @@ export function createTarget(
     /** Modules that each of its threads loads first. */
     preload?: string[];
     folder?: string;
+    /** Another database than a file of its own. */
+    databaseUrl?: string;
     /** Where it is at first, it is after every start. */
     samePort?: true;
   } = {},
@@ -52,7 +54,7 @@ export function createTarget(
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'memory-fault-'));
   const path = join(folder, 'memory.db');
   const spec: Spec = {
-    databaseUrl: `sqlite:${path}`,
+    databaseUrl: options.databaseUrl ?? `sqlite:${path}`,
     port: 0,
     variants: options.variants ?? [],
     env: { ...quiet, ...options.env },

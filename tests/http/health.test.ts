@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { version } from '../../package.json';
 import type { Health } from '../../sdk/contract/status.ts';
+import { backend } from '../support/backend.ts';
 import { ask, bodyOf, ingest, readAnswer } from '../support/http.ts';
 import { holdRecord } from '../support/queue.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
@@ -21,7 +22,7 @@ describe('GET /health', () => {
     expect(await health()).toEqual({
       status: 'ok',
       version,
-      storage: 'sqlite',
+      storage: backend,
       pending: 0,
       oldestPendingSeconds: null,
     });

@@ -78,12 +78,13 @@ async function fill(project: TestServer, userId: string): Promise<Memory[]> {
 const byId = (memories: Memory[]) => memories.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 
 describe('GET /v1/export', () => {
-  test('200 with every memory of the project as list gives it, in the order of ids', async () => {
+  test('200 with every memory of the project once, as list gives it', async () => {
     const project = await newProject();
     const users = [newUser(), newUser()];
     const lists = await Promise.all(users.map((userId) => fill(project, userId)));
     for (const limit of [1, 3, 7, 14, 1_000]) {
-      expect(await exportAll(project, `limit=${limit}`)).toEqual(byId(lists.flat()));
+      const exported = await exportAll(project, `limit=${limit}`);
+      expect(byId(exported)).toEqual(byId(lists.flat()));
     }
   });
 

@@ -37,7 +37,13 @@ export function testLeases(name: string, open: OpenStorage): void {
       ['the task fails and waits', (task) => fail(task, 9_000)],
       ['the task fails', (task) => fail(task, null)],
       ['the task is released', (task) => release(task)],
-      ['the task is recovered', () => opened.storage.recoverTasks({ owner: 'new', now: 2_000 })],
+      [
+        'the task is recovered',
+        async () => {
+          await opened.endLeases?.();
+          await opened.storage.recoverTasks({ owner: 'new', now: 2_000 });
+        },
+      ],
       ['the record is ingested again', () => project.acceptOne(origin)],
       ['its external id is saved', () => project.save(memory(origin))],
       ['the memory is updated', (task) => project.update(task.memoryId ?? '', { content: 'x' })],
@@ -85,7 +91,7 @@ export function testLeases(name: string, open: OpenStorage): void {
       const during = await claim(opened.storage, { owner: 'b', now: 1_999 + leaseMs });
       expect(during).toHaveLength(1);
       expect(during[0]?.taskId).not.toBe(task.taskId);
-      await opened.endLeases?.();
+      await opened.endLeases?.('worker');
       const after = await claim(opened.storage, { owner: 'b', now: 2_000 + leaseMs });
       expect(after).toMatchObject([{ taskId: task.taskId, attempt: 2 }]);
       expect(await complete(opened.storage, after[0] ?? task)).toBe(true);
@@ -95,6 +101,7 @@ export function testLeases(name: string, open: OpenStorage): void {
       await project.accept([record(), record()]);
       const gone = await claimOne(opened.storage, { owner: 'gone' });
       const own = await claimOne(opened.storage, { owner: 'own' });
+      await opened.endLeases?.('gone');
       expect(await opened.storage.recoverTasks({ owner: 'own', now: 3_000 })).toBe(1);
       expect(await claim(opened.storage, { owner: 'own', now: 3_000 })).toMatchObject([
         { taskId: gone.taskId, attempt: 2 },
@@ -115,6 +122,7 @@ export function testLeases(name: string, open: OpenStorage): void {
       await claimOne(opened.storage);
       await opened.reopen();
       expect(await claim(opened.storage)).toEqual([]);
+      await opened.endLeases?.();
       expect(await opened.storage.recoverTasks({ owner: 'new', now: 3_000 })).toBe(1);
       expect((await claimOne(opened.storage)).attempt).toBe(2);
       expect(await project.status(id)).toMatchObject({ attempts: 2 });

@@ -33,8 +33,11 @@ export type Opened = {
   reopen(): Promise<Storage>;
   /** Closes it, and removes what it stored. */
   dispose(): Promise<void>;
-  /** Ends every lease, in a backend that judges leases by a clock of its own. */
-  endLeases?(): Promise<void>;
+  /**
+   * Ends every lease, or those of an owner, in a backend that judges leases by a clock of its own
+   * and does not know whether an owner is gone.
+   */
+  endLeases?(owner?: string): Promise<void>;
 };
 
 /** With `smallQueue` a project may have that few pending records. */

@@ -1,26 +1,4 @@
-import { testExpiry } from './conformance-expiry.ts';
-import { testIdempotency } from './conformance-idempotency.ts';
-import { testKeys } from './conformance-keys.ts';
-import { testLeases } from './conformance-leases.ts';
-import { testMemories } from './conformance-memories.ts';
-import { testReads } from './conformance-reads.ts';
-import { testSearch } from './conformance-search.ts';
-import { testTasks } from './conformance-tasks.ts';
-import { testTransfer } from './conformance-transfer.ts';
+import { testConformance } from './conformance.ts';
 import { openSqliteStorage } from './sqlite.ts';
 
-/* What storage.ts promises, kept by SQLite. */
-
-for (const testPart of [
-  testMemories,
-  testExpiry,
-  testReads,
-  testIdempotency,
-  testTasks,
-  testLeases,
-  testKeys,
-  testTransfer,
-  testSearch,
-]) {
-  testPart('sqlite', openSqliteStorage);
-}
+testConformance('sqlite', openSqliteStorage);

@@ -1,6 +1,6 @@
-import { Database } from 'bun:sqlite';
-import { sqlitePath } from '../../server/storage/open.ts';
 import { ingest, newUser, whenComplete } from './http.ts';
+import { held as heldInPostgres } from './queue-postgres.ts';
+import { held as heldInSqlite } from './queue-sqlite.ts';
 import type { TestServer } from './server.ts';
 
 /** A document whose task the test holds under a lease of its own, so that it stays `processing`. */
@@ -12,73 +12,22 @@ export type HeldRecord = {
   fail(errorMessage: string): Promise<boolean>;
 };
 
+/** Sets a memory's task back to running under another owner. Returns how to end it as failed. */
+export type Hold = (databaseUrl: string, memoryId: string) => Promise<HeldRecord['fail']>;
+
 const externalId = 'held';
-/** No claim of the server's worker ends a lease of this length. */
-const leasedUntil = Number.MAX_SAFE_INTEGER;
 
 /**
  * Ingests a document, lets the server process it, and then sets its task back to running under
- * another owner: so there is no race with the worker. A restart of the server takes it back.
+ * another owner: so there is no race with the worker. A restart of the server on SQLite takes it
+ * back.
  */
 export async function holdRecord(server: TestServer): Promise<HeldRecord> {
   const userId = newUser();
   const record = { userId, externalId, data: { text: 'held back' } };
   const { memoryId } = await ingest(server, '/v1/ingest/document', record);
   await whenComplete(server, memoryId);
-  const lease = inDatabase(server, (db) => hold(db, memoryId));
-  return {
-    memoryId,
-    userId,
-    externalId,
-    fail: async (errorMessage) => inDatabase(server, (db) => fail(db, lease, errorMessage)),
-  };
-}
-
-type Lease = { taskId: number; leaseToken: number };
-
-function inDatabase<T>(server: TestServer, work: (db: Database) => T): T {
-  const path = sqlitePath(server.databaseUrl);
-  const db = new Database(path, { create: false, readwrite: true, strict: true });
-  try {
-    db.run('PRAGMA busy_timeout = 5000');
-    return db.transaction(work).immediate(db);
-  } finally {
-    db.close(true);
-  }
-}
-
-/** The change numbers go up, so that a search index that is held in memory reads it again. */
-function hold(db: Database, memoryId: string): Lease {
-  const { rowId } = db
-    .prepare<{ rowId: number }, [string]>(
-      `UPDATE users SET last_change = last_change + 1
-       WHERE (project_id, user_id) = (SELECT project_id, user_id FROM memories WHERE id = ?1)
-       RETURNING (SELECT row_id FROM memories WHERE id = ?1) AS rowId`,
-    )
-    .get(memoryId) ?? { rowId: 0 };
-  db.prepare(
-    `UPDATE memories SET last_change = (SELECT last_change FROM users
-       WHERE users.project_id = memories.project_id AND users.user_id = memories.user_id)
-     WHERE row_id = ?`,
-  ).run(rowId);
-  const lease = db
-    .prepare<Lease, [number, number]>(
-      `UPDATE tasks SET state = 'running', run_at = accepted_at, lease_token = lease_token + 1,
-         lease_owner = 'a test', leased_until = ?, chunks_complete = 0, chunks_total = 0,
-         last_change = NULL
-       WHERE memory_row_id = ? RETURNING task_id AS taskId, lease_token AS leaseToken`,
-    )
-    .get(leasedUntil, rowId);
-  if (lease === null) throw new Error('the document has no task');
-  return lease;
-}
-
-function fail(db: Database, { taskId, leaseToken }: Lease, errorMessage: string): boolean {
-  const { changes } = db
-    .prepare(
-      `UPDATE tasks SET state = 'failed', run_at = NULL, lease_owner = NULL, error_message = ?
-       WHERE task_id = ? AND state = 'running' AND lease_token = ?`,
-    )
-    .run(errorMessage, taskId, leaseToken);
-  return changes > 0;
+  const hold = server.databaseUrl.startsWith('sqlite:') ? heldInSqlite : heldInPostgres;
+  const fail = await hold(server.databaseUrl, memoryId);
+  return { memoryId, userId, externalId, fail };
 }

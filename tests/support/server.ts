@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { MemoryClient } from '../../sdk/index.ts';
 import { openAdmin } from '../../server/admin.ts';
 import { startServer } from '../../server/main.ts';
+import { emptyDatabase } from './backend.ts';
 
 type Env = Record<string, string>;
 
@@ -29,8 +27,7 @@ export async function startTestServer(
   env: Env = {},
   preload: readonly string[] = [],
 ): Promise<TestServer> {
-  const folder = mkdtempSync(join(tmpdir(), 'memory-test-'));
-  const databaseUrl = `sqlite:${join(folder, 'memory.db')}`;
+  const { url: databaseUrl, remove } = await emptyDatabase();
   const start = () => startServer({ env: { ...quiet, ...env }, port: 0, databaseUrl, preload });
   let running = await start();
   const key = running.firstKey ?? env.MEMORY_API_KEY ?? '';
@@ -53,7 +50,7 @@ export async function startTestServer(
     },
     async stop() {
       await running.stop();
-      rmSync(folder, { recursive: true, force: true });
+      await remove();
     },
   };
   return server;

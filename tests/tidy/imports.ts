@@ -22,9 +22,19 @@ const plainContract = ['errors', 'headers', 'limits', 'operations'].map(
   (name) => `sdk/contract/${name}.ts`,
 );
 /** What is pure is shared by the backends: how a filter matches, how a text is read. */
-const interfaces = ['server/storage/storage.ts', 'server/storage/task-storage.ts'];
+const interfaces = [
+  'server/storage/storage.ts',
+  'server/storage/task-storage.ts',
+  'server/storage/admin-storage.ts',
+];
+/** What the backends have in common. */
+const shared = ['held-indexes', 'reader-pool', 'read-reply', 'refusals'].map(
+  (name) => `server/storage/${name}.ts`,
+);
 const anyBackend = [
   ...interfaces,
+  ...shared,
+  'server/bucket.ts',
   'server/errors.ts',
   'server/fair-queue.ts',
   'server/memory/',
@@ -94,6 +104,7 @@ const table: Row[] = [
     late: backends,
     types: backends,
   },
+  { from: shared, may: anyBackend, types: ['sdk/contract/'] },
   {
     from: ['server/storage/sqlite/'],
     may: ['bun:sqlite', 'server/storage/sqlite/', ...anyBackend],

@@ -18,6 +18,7 @@ const guide = [
 ] as const;
 const running = [
   ['Operations', 'docs/operations.md'],
+  ['PostgreSQL', 'docs/postgres.md'],
   ['Security', 'docs/security.md'],
   ['Reliability', 'docs/reliability.md'],
   ['Performance', 'docs/performance.md'],

@@ -1,10 +1,11 @@
 import { statSync } from 'node:fs';
+import { isUnfiltered } from '../../memory/filter.ts';
+import type { ReaderPool } from '../reader-pool.ts';
 import type { Page, Read, SearchResult, Storage, StorageHealth } from '../storage.ts';
 import { notRead } from './errors.ts';
 import type { FileCheck } from './file-identity.ts';
 import type { PageReads } from './reader/list.ts';
 import type { KeyReads } from './reader/memories.ts';
-import type { ReaderPool } from './reader-pool.ts';
 import type { WriterClient } from './writer-client.ts';
 
 /** The threads and the connection behind the storage interface. */
@@ -122,11 +123,6 @@ function withoutContent<T extends { content: string }>(memory: T): T {
 /** A read for one user that names another finds nothing. */
 function isOfAnother({ userId, onlyUserId = null }: Read & { userId: string }): boolean {
   return onlyUserId !== null && onlyUserId !== userId;
-}
-
-function isUnfiltered(filter: Parameters<Storage['listMemories']>[0]['filter']): boolean {
-  const { metadata, ...rest } = filter;
-  return metadata.length === 0 && Object.values(rest).every((value) => value === null);
 }
 
 async function here<T>(read: () => T): Promise<T> {

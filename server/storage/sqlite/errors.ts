@@ -1,9 +1,7 @@
 import { SQLiteError } from 'bun:sqlite';
-import { ServiceError } from '../../errors.ts';
+import { outcomeUnknown, unavailable } from '../refusals.ts';
 
 /* What SQLite's errors mean for the service. */
-
-export const retryAfterSeconds = 5;
 
 /** Of these nothing was stored, and a moment later it may work. */
 const temporary = new Map([
@@ -52,17 +50,6 @@ export function notCommitted(error: unknown): unknown {
 export function notRead(error: unknown): unknown {
   const fault = faultOf(error);
   return fault === null ? error : unavailable(fault, error);
-}
-
-export function unavailable(message: string, cause?: unknown): ServiceError {
-  return new ServiceError('unavailable', message, { retryAfterSeconds, cause });
-}
-
-/** What was to be stored may be there after a restart, or not. */
-export function outcomeUnknown(cause: unknown): ServiceError {
-  const message =
-    'the database failed and the outcome is unknown; retry with the same Idempotency-Key';
-  return new ServiceError('internal', message, { retryAfterSeconds, cause });
 }
 
 /** Whether the file itself is broken, and not only out of reach. */

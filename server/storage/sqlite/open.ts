@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import type { MessagePort } from 'node:worker_threads';
 import { createChannel } from '../../threads/channel.ts';
 import { startThread } from '../../threads/start.ts';
+import { createReaderPool } from '../reader-pool.ts';
 import type { Storage } from '../storage.ts';
 import type { TaskStorage } from '../task-storage.ts';
 import { damaged, structuralFaults } from './check.ts';
@@ -10,9 +11,9 @@ import { watchFile } from './file-identity.ts';
 import { type Lock, lockDatabase } from './lock.ts';
 import { migrate } from './migrate.ts';
 import { canonicalPath } from './path.ts';
+import type { ReaderStart } from './protocol.ts';
 import { createPageReads } from './reader/list.ts';
 import { createKeyReads } from './reader/memories.ts';
-import { createReaderPool } from './reader-pool.ts';
 import { closeKeepingLog, keepFilesPrivate, openForReading, openForWriting } from './settings.ts';
 import { createWriterClient } from './writer-client.ts';
 
@@ -104,7 +105,11 @@ async function startThreads(
   { lock, ...options }: Required<OpenOptions> & { lock: Lock },
 ): Promise<Storage> {
   const writer = createWriterClient(path, options);
-  const readers = createReaderPool(path, options);
+  const readers = createReaderPool({
+    ...options,
+    module: 'server/storage/sqlite/reader/thread.ts',
+    data: (limits): ReaderStart => ({ path, ...limits }),
+  });
   const damageCheck = createDamageCheck(path, options.preload);
   await writer.ready;
   const db = openForReading(path);

@@ -2,9 +2,9 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { FairQueue } from '../../fair-queue.ts';
 import type { Port, Returned } from '../../threads/channel.ts';
 import { startThread, type Thread } from '../../threads/start.ts';
+import { outcomeUnknown, unavailable } from '../refusals.ts';
 import type { WriteResult } from '../storage.ts';
 import { createCheckpointer } from './checkpointer.ts';
-import { outcomeUnknown, unavailable } from './errors.ts';
 import type { WriterNotice, WriterOrder, WriterStart } from './protocol.ts';
 import { createRestarts } from './restarts.ts';
 

@@ -43,7 +43,7 @@ const app = createApp({
   version: '0',
   now,
   clock,
-  newId: newMemoryId,
+  newMemoryId,
   addressOf: () => '127.0.0.1',
   waitLonger() {},
   closeSoon() {},

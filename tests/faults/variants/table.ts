@@ -71,6 +71,37 @@ export const variants: Record<string, Variant> = {
       ],
     ],
   },
+  /** Not broken: a stalled process loses its leases soon. */
+  'short-lease': {
+    patches: [
+      ['server/tasks/worker.ts', 'const leaseMs = 30_000', 'const leaseMs = 1_000'],
+      [
+        'server/storage/postgres/writer/tasks.ts',
+        'const heartbeatEveryMs = 10_000',
+        'const heartbeatEveryMs = 300',
+      ],
+    ],
+  },
+  /** Not broken: the worker says of how many results it had lost the lease. */
+  'count-refused': {
+    patches: [
+      [
+        'server/tasks/worker.ts',
+        'await storage.completeTasks(results);',
+        `const refused = (await storage.completeTasks(results)).filter((held) => !held).length;
+         if (refused > 0) console.error('refused ' + refused);`,
+      ],
+    ],
+  },
+  'no-lease-token': {
+    patches: [
+      [
+        'server/storage/postgres/writer/tasks.ts',
+        "t.lease_token = v.lease_token AND t.state = 'running'",
+        'true',
+      ],
+    ],
+  },
   'no-project-filter': { sql: [[/m\.project_id = \+\? AND m\.id/, '? > 0 AND m.id']] },
   'no-expiry-in-get': {
     sql: [

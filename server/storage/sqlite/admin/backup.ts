@@ -9,6 +9,7 @@ import {
   rmSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import type { BackupContents, Restored } from '../../admin-storage.ts';
 import { structuralFaults } from '../check.ts';
 import { isBusy } from '../errors.ts';
 import { lockDatabase, lockForMoving, openInPlace } from '../lock.ts';
@@ -23,9 +24,6 @@ import {
   openForReading,
   openForWriting,
 } from '../settings.ts';
-
-/** What a backup holds. */
-export type BackupContents = { memories: number; bytes: number };
 
 /**
  * Writes a consistent copy of the database to `target`, while a server may go on writing: it holds
@@ -79,11 +77,7 @@ function refuseTaken(target: string): void {
  * returned; null where there was nothing. Throws an Error, and changes nothing, where a server or
  * anybody else has the database open, or the backup is not sound.
  */
-export function restoreDatabase(
-  backup: string,
-  name: string,
-  stamp: string,
-): BackupContents & { kept: string | null } {
+export function restoreDatabase(backup: string, name: string, stamp: string): Restored {
   if (!existsSync(backup)) throw new Error(`there is no backup at ${backup}`);
   keepFilesPrivate();
   inspect(backup);

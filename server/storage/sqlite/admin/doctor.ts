@@ -1,6 +1,7 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { Finding } from '../../admin-storage.ts';
 import { structuralFaults } from '../check.ts';
 import { isDamage } from '../errors.ts';
 import { isLocked } from '../lock.ts';
@@ -8,14 +9,6 @@ import { assertOurs } from '../migrate.ts';
 import { assertWhole } from '../path.ts';
 import { busyTimeoutMs } from '../settings.ts';
 import { maxRebuiltBytes } from '../writer/scrub.ts';
-
-/** One thing that was looked at; `advice` says what to do about it. */
-export type Finding = {
-  name: string;
-  level: 'ok' | 'warning' | 'failure';
-  found: string;
-  advice?: string;
-};
 
 const spareBytes = 512 * 1024 * 1024;
 const longLogBytes = 256 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import type { NewKey, StoredKey } from '../../storage.ts';
+import type { KeyAdmin } from '../../admin-storage.ts';
 import { notStored } from '../errors.ts';
 import { openInPlace } from '../lock.ts';
 import { migrate } from '../migrate.ts';
@@ -7,14 +7,6 @@ import { canonicalPath } from '../path.ts';
 import { createKeyReads } from '../reader/memories.ts';
 import { closeKeepingLog, keepFilesPrivate, openForWriting } from '../settings.ts';
 import { createKeyWrites } from '../writer/keys.ts';
-
-/** API keys in the database itself, whether or not a server is running on it. */
-export type KeyAdmin = {
-  createKey(key: NewKey): StoredKey;
-  listKeys(): StoredKey[];
-  revokeKey(revoked: { id: string; at: number }): boolean;
-  close(): void;
-};
 
 /** Opens the database file, creating it where there is none. */
 export function openKeyAdmin(name: string): KeyAdmin {

@@ -1,19 +1,19 @@
 import type { Database } from 'bun:sqlite';
-import { indexedChunks, splitChunks } from '../../../memory/chunks.ts';
-import { SearchIndex } from '../../../search/index.ts';
+import type { SearchIndex } from '../../../search/index.ts';
 import { reportProgress } from '../../../threads/serve.ts';
+import {
+  applyChange,
+  type ChangedMemory,
+  type HeldIndex,
+  newHeldIndex,
+  removeMissing,
+} from '../../held-indexes.ts';
 
 /*
  * The search index of one user, held in memory and brought up to date from the database. Inside a
  * read transaction `catchUp` reads what changed since the last time, which for a new index is
  * everything: building and updating are the same.
  */
-
-export type HeldIndex = {
-  index: SearchIndex;
-  /** The user's last change that the index holds. */
-  lastChange: number;
-};
 
 export type IndexReads = {
   /**
@@ -25,25 +25,11 @@ export type IndexReads = {
 
 type User = { projectId: number; userId: string };
 type UserRow = { memories: number; lastChange: number };
-type Changed = {
-  id: string;
-  createdAt: number;
-  content: string;
-  metadata: string;
-  isSearchable: number;
-  change: number;
-};
+type Changed = ChangedMemory & { change: number };
 
 /** Text between two signs of life: a few milliseconds. A row costs as much as a short text. */
 const progressUnits = 200_000;
 const rowUnits = 100;
-
-/** Secret, so that a client cannot choose words that collide. */
-const seed = crypto.getRandomValues(new Uint32Array(1))[0];
-
-export function newHeldIndex(): HeldIndex {
-  return { index: new SearchIndex(seed), lastChange: -1 };
-}
 
 /** A memory is found once its indexing task has ended well; one that was saved has no task. */
 const searchable = `(t.state IS NULL OR t.state = 'complete') AS isSearchable`;
@@ -78,7 +64,7 @@ export function createIndexReads(db: Database): IndexReads {
         if (performance.now() > deadline) return false;
         applied = row.change;
       }
-      apply(held.index, row);
+      applyChange(held.index, row);
       units += row.content.length + rowUnits;
       if (units < progressUnits) continue;
       reportProgress();
@@ -90,7 +76,7 @@ export function createIndexReads(db: Database): IndexReads {
   /** What was deleted left no row that could say so; only the number of memories does. */
   function removeDeleted(index: SearchIndex, { projectId, userId }: User): void {
     const existing = new Set(ids.all(projectId, userId).map(({ id }) => id));
-    for (const id of [...index.ids()]) if (!existing.has(id)) index.remove(id);
+    removeMissing(index, existing);
   }
 
   return {
@@ -104,10 +90,4 @@ export function createIndexReads(db: Database): IndexReads {
       return true;
     },
   };
-}
-
-function apply(index: SearchIndex, row: Changed): void {
-  const { id, createdAt, content, metadata, isSearchable } = row;
-  const chunks = isSearchable ? indexedChunks(content, metadata, splitChunks(content)) : [];
-  index.put({ id, createdAt, chunks });
 }

@@ -1,12 +1,12 @@
 import type { Database } from 'bun:sqlite';
-import { ServiceError } from '../../../errors.ts';
 import { matches } from '../../../memory/filter.ts';
 import { type FoundMemory, foundJson } from '../../../memory/json.ts';
 import { parseQuery } from '../../../search/query.ts';
 import { snippet } from '../../../search/snippet.ts';
+import { createHeldIndexes } from '../../held-indexes.ts';
+import { tooMuchText, unavailable } from '../../refusals.ts';
 import type { SearchResult, Storage } from '../../storage.ts';
-import { unavailable } from '../errors.ts';
-import { createIndexReads, type HeldIndex, newHeldIndex } from './held-index.ts';
+import { createIndexReads } from './held-index.ts';
 import { createKeyReads } from './memories.ts';
 
 type SearchRead = Parameters<Storage['searchMemories']>[0];
@@ -27,30 +27,11 @@ export function createSearches(
 ): { searchMemories(read: SearchRead): SearchResult } {
   const { catchUp } = createIndexReads(db);
   const { getMemory } = createKeyReads(db);
-  const held = new Map<string, HeldIndex>();
-
-  /** The user's index; the one that was used last is the last of the map. */
-  function take(name: string): HeldIndex {
-    const index = held.get(name) ?? newHeldIndex();
-    held.delete(name);
-    held.set(name, index);
-    return index;
-  }
-
-  /** Never the one that was used last: what is built of it must not be built again and again. */
-  function dropOldest(): void {
-    let bytes = 0;
-    for (const { index } of held.values()) bytes += index.bytes;
-    for (const [name, { index }] of held) {
-      if (bytes <= maxBytes || held.size === 1) return;
-      held.delete(name);
-      bytes -= index.bytes;
-    }
-  }
+  const held = createHeldIndexes(maxBytes);
 
   function search(read: SearchRead): FoundMemory[] {
     const { projectId, userId, filter, limit, now } = read;
-    const own = take(JSON.stringify([projectId, userId]));
+    const own = held.take(JSON.stringify([projectId, userId]));
     if (!catchUp(own, { projectId, userId }, performance.now() + buildBudgetMs)) {
       throw unavailable('the search index of this user is being built; try again');
     }
@@ -74,15 +55,8 @@ export function createSearches(
       try {
         return { items: foundJson(search(read)) };
       } finally {
-        dropOldest();
+        held.dropOldest();
       }
     },
   };
-}
-
-function tooMuchText(fitting: number): ServiceError {
-  const message = `must be lower here: the texts of more than ${fitting} are too much for one response`;
-  return new ServiceError('invalid_request', `limit ${message}`, {
-    details: [{ field: 'limit', message }],
-  });
 }

@@ -6,7 +6,8 @@ import {
   watched,
   yieldPriority,
 } from '../../../threads/serve.ts';
-import type { ItemsJson, Page, Read, Storage } from '../../storage.ts';
+import { replyToRead } from '../../read-reply.ts';
+import type { Read, Storage } from '../../storage.ts';
 import { notRead } from '../errors.ts';
 import type { ReaderStart } from '../protocol.ts';
 import { openForReading } from '../settings.ts';
@@ -52,29 +53,10 @@ function run({ operation, argument }: Incoming): unknown {
   }
 }
 
-/** The items of a page are sent next to the JSON, so that they are not encoded as JSON twice. */
-function answer(call: Incoming): void {
-  const value = run(call);
-  if (typeof value !== 'object' || value === null || !('items' in value)) {
-    call.reply(value);
-    return;
-  }
-  const { items, ...rest } = value as Page;
-  call.reply(rest, [encoded(items)]);
-}
-
-/** To write a large text as UTF-8 takes long, and the HTTP thread has others to serve. */
-const largeUnits = 64 * 1024;
-
-function encoded(items: ItemsJson): ItemsJson {
-  if (typeof items !== 'string' || items.length < largeUnits) return items;
-  return new TextEncoder().encode(items);
-}
-
 yieldPriority();
 const inbox = openInbox(parent(), (call) => {
   try {
-    answer(call);
+    replyToRead(call, run(call));
   } catch (error) {
     call.fail(notRead(error));
   }

@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import type { Incoming } from '../../../threads/serve.ts';
-import { notCommitted, notStored, unavailable } from '../errors.ts';
+import { unavailable } from '../../refusals.ts';
+import { notCommitted, notStored } from '../errors.ts';
 import type { WriteHealth } from './health.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
-import { ServiceError } from '../../../errors.ts';
 import { deletedBody } from '../../../memory/responses.ts';
+import { keyReused } from '../../refusals.ts';
 import type { StoredResponse, Write, WriteResult } from '../../storage.ts';
 import type { Uptime } from './uptime.ts';
 
@@ -77,11 +77,4 @@ export function createIdempotencyKeys(db: Database, uptime: Uptime): Idempotency
     sweep: ({ now, keptMs, limit }) =>
       sweep.run(now - keptMs, uptime.now() - keptMs, now, limit).changes,
   };
-}
-
-function keyReused(): ServiceError {
-  return new ServiceError(
-    'idempotency_key_reused',
-    'this Idempotency-Key was used before with another request; use a new key for a new request',
-  );
 }

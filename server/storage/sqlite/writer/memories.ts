@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { noSuchMemory, ServiceError } from '../../../errors.ts';
+import { noSuchMemory } from '../../../errors.ts';
 import { splitChunks } from '../../../memory/chunks.ts';
 import {
   deletedResponse,
@@ -7,6 +7,7 @@ import {
   savedResponse,
   updatedResponse,
 } from '../../../memory/responses.ts';
+import { otherVersion } from '../../refusals.ts';
 import type {
   MemoryChanges,
   NewMemory,
@@ -125,11 +126,4 @@ export function createMemoryWrites(
         return deletedResponse();
       }),
   };
-}
-
-function otherVersion(expected: number, found: number): ServiceError {
-  return new ServiceError(
-    'precondition_failed',
-    `the memory is at version ${found}, not ${expected}; read it again and repeat the change`,
-  );
 }

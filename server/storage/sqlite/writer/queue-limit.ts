@@ -1,12 +1,9 @@
 import type { Database } from 'bun:sqlite';
 import { limits } from '../../../../sdk/contract/limits.ts';
-import { ServiceError } from '../../../errors.ts';
+import { queueFull } from '../../refusals.ts';
 
 /** Throws `rate_limited` if the project's queue has no room for so many more tasks. */
 export type QueueLimit = (projectId: number, added: number) => void;
-
-/** How long until a full queue is worth another try. */
-const retryAfterSeconds = 10;
 
 /** Counting takes longer the more is pending, so pending tasks are counted at most this often. */
 const countEveryMs = 500;
@@ -40,12 +37,4 @@ export function createQueueLimit(db: Database): QueueLimit {
     if (then() > limits.pendingRecords) throw queueFull();
     pending.set(projectId, then());
   };
-}
-
-function queueFull(): ServiceError {
-  return new ServiceError(
-    'rate_limited',
-    `more than ${limits.pendingRecords} records would wait to be processed; try again later`,
-    { retryAfterSeconds },
-  );
 }

@@ -1,9 +1,8 @@
 import { availableParallelism } from 'node:os';
-import { FairQueue } from '../../fair-queue.ts';
-import type { Returned } from '../../threads/channel.ts';
-import { startThread, type Thread } from '../../threads/start.ts';
-import { unavailable } from './errors.ts';
-import type { ReaderStart } from './protocol.ts';
+import { FairQueue } from '../fair-queue.ts';
+import type { Returned } from '../threads/channel.ts';
+import { startThread, type Thread } from '../threads/start.ts';
+import { unavailable } from './refusals.ts';
 
 /**
  * The reader threads. A thread does one read at a time and to its end. One more thread runs than
@@ -40,23 +39,26 @@ type Waiting = ReadRequest & {
 
 type Reader = { thread: Thread; projectId: number | null; users: Set<string> };
 
-export function createReaderPool(
-  path: string,
-  options: { preload: readonly string[]; warn(message: string, error?: unknown): void },
-): ReaderPool {
+export function createReaderPool(options: {
+  /** The module of the backend's reader thread, and how one of them finds the database. */
+  module: string;
+  data(limits: { maxIndexBytes: number }): unknown;
+  preload: readonly string[];
+  warn(message: string, error?: unknown): void;
+}): ReaderPool {
   const size = Math.min(maxThreads, availableParallelism() + 1);
   const queue = new FairQueue<Waiting>();
   const readers: Reader[] = [];
   let isStopping = false;
 
   function start(): Reader {
-    const data: ReaderStart = { path, maxIndexBytes: Math.floor(maxIndexBytes / size) };
+    const data = options.data({ maxIndexBytes: Math.floor(maxIndexBytes / size) });
     const reader: Reader = {
       projectId: null,
       users: new Set(),
       thread: startThread({
         name: 'reader',
-        module: 'server/storage/sqlite/reader/thread.ts',
+        module: options.module,
         data,
         preload: options.preload,
         lost: (reason) => unavailable(`${reason}; try again`),

@@ -1,0 +1,70 @@
+import { indexedChunks, splitChunks } from '../memory/chunks.ts';
+import { SearchIndex } from '../search/index.ts';
+
+/*
+ * The search indexes that a reader thread holds in memory, one for each user that was searched
+ * lately. A backend brings one up to date by the rows that changed since.
+ */
+
+export type HeldIndex = {
+  index: SearchIndex;
+  /** The user's last change that the index holds. */
+  lastChange: number;
+};
+
+/** A memory that changed. One that is not searchable yet is known to the index without its text. */
+export type ChangedMemory = {
+  id: string;
+  createdAt: number;
+  content: string;
+  metadata: string;
+  isSearchable: boolean | number;
+};
+
+export type HeldIndexes = {
+  /** The index of this name, or a new one. */
+  take(name: string): HeldIndex;
+  /** Drops those that were used longest ago, until the rest is within the limit. */
+  dropOldest(): void;
+};
+
+/** Secret, so that a client cannot choose words that collide. */
+const seed = crypto.getRandomValues(new Uint32Array(1))[0];
+
+export function newHeldIndex(): HeldIndex {
+  return { index: new SearchIndex(seed), lastChange: -1 };
+}
+
+export function createHeldIndexes(maxBytes: number): HeldIndexes {
+  /** The one that was used last is the last of the map. */
+  const held = new Map<string, HeldIndex>();
+  return {
+    take(name) {
+      const index = held.get(name) ?? newHeldIndex();
+      held.delete(name);
+      held.set(name, index);
+      return index;
+    },
+    // Never the one that was used last: what is built of it must not be built again and again.
+    dropOldest() {
+      let bytes = 0;
+      for (const { index } of held.values()) bytes += index.bytes;
+      for (const [name, { index }] of held) {
+        if (bytes <= maxBytes || held.size === 1) return;
+        held.delete(name);
+        bytes -= index.bytes;
+      }
+    },
+  };
+}
+
+export function applyChange(index: SearchIndex, changed: ChangedMemory): void {
+  const { id, createdAt, content, metadata, isSearchable } = changed;
+  const chunks = isSearchable ? indexedChunks(content, metadata, splitChunks(content)) : [];
+  index.put({ id, createdAt, chunks });
+}
+
+/** Removes from the index what is not among the user's memories any more. */
+export function removeMissing(index: SearchIndex, existing: ReadonlySet<string>): void {
+  for (const id of [...index.ids()]) if (!existing.has(id)) index.remove(id);
+}

@@ -1,0 +1,202 @@
+import type { Finding } from '../../admin-storage.ts';
+import { type Connection, createConnection } from '../connection.ts';
+import { faultOf } from '../errors.ts';
+import { readVersion, schemaVersion } from '../migrate.ts';
+import { statement } from '../statement.ts';
+
+/** Looks the database over without changing it, beside running servers or without one. */
+export async function diagnose(url: string, now: number): Promise<Finding[]> {
+  const connection = createConnection({ url, purpose: 'doctor' });
+  try {
+    return await look(connection, now);
+  } catch (error) {
+    const found = faultOf(error) ?? (error instanceof Error ? error.message : 'it cannot be read');
+    const advice = 'is the server running, and are host, user, password and database right?';
+    return [{ name: 'database', level: 'failure', found, advice }];
+  } finally {
+    connection.close();
+  }
+}
+
+type Settings = {
+  version: string;
+  encoding: string;
+  fsync: string;
+  fullPageWrites: string;
+  commit: string;
+  standbys: string;
+  connected: number;
+  now: number;
+  used: number;
+  max: number;
+  oldestTransactionSeconds: number;
+  keptWalBytes: number;
+};
+
+const settingsQuery = statement(
+  `SELECT current_setting('server_version') AS version,
+     current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync,
+     current_setting('full_page_writes') AS "fullPageWrites",
+     (SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit') AS "commit",
+     current_setting('synchronous_standby_names') AS standbys,
+     (SELECT count(*) FROM pg_stat_replication)::float8 AS connected,
+     (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
+     (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')::float8 AS used,
+     current_setting('max_connections')::float8 AS max,
+     coalesce((SELECT extract(epoch FROM max(clock_timestamp() - xact_start))
+       FROM pg_stat_activity WHERE pid <> pg_backend_pid()), 0)::float8
+       AS "oldestTransactionSeconds",
+     coalesce((SELECT max(pg_current_wal_lsn() - restart_lsn)
+       FROM pg_replication_slots WHERE NOT active), 0)::float8 AS "keptWalBytes"`,
+);
+
+async function look(connection: Connection, now: number): Promise<Finding[]> {
+  const [[settings] = []] = (await connection.run([settingsQuery])) as Settings[][];
+  if (settings === undefined) throw new Error('the server answered nothing');
+  const schema = await readVersion(connection);
+  const findings = [
+    aboutVersion(settings, schema),
+    aboutDurability(settings),
+    aboutStandbys(settings),
+    aboutClock(settings, now),
+    aboutConnections(settings),
+    aboutTransactions(settings),
+    aboutSlots(settings),
+  ];
+  if (schema === 0) return findings;
+  return [...findings, ...(await aboutContents(connection, now))];
+}
+
+function ok(name: string, found: string): Finding {
+  return { name, level: 'ok', found };
+}
+
+function aboutVersion({ version, encoding }: Settings, schema: number): Finding {
+  const found = `PostgreSQL ${version}, ${encoding}, schema ${schema}`;
+  if (schema === schemaVersion) return ok('version', found);
+  const advice = 'the next start of a server makes the tables or upgrades them';
+  return { name: 'version', level: 'ok', found, advice };
+}
+
+function aboutDurability({ fsync, fullPageWrites, commit }: Settings): Finding {
+  const name = 'durability';
+  const found = `fsync ${fsync}, full_page_writes ${fullPageWrites}, synchronous_commit ${commit}`;
+  const advice = (setting: string) => `a power cut loses what was answered: set ${setting} = on`;
+  if (fsync !== 'on') return { name, level: 'failure', found, advice: advice('fsync') };
+  if (fullPageWrites !== 'on') {
+    return { name, level: 'failure', found, advice: advice('full_page_writes') };
+  }
+  // The service switches it on for its own connections.
+  return ok(name, found);
+}
+
+function aboutStandbys({ standbys, connected, commit }: Settings): Finding {
+  const name = 'standbys';
+  const found = `${connected} connected, synchronous: ${standbys || 'none'}`;
+  if (standbys !== '' && connected === 0) {
+    const advice = 'every write waits for a standby that is not there';
+    return { name, level: 'failure', found, advice };
+  }
+  if (standbys !== '' && commit === 'local') {
+    const advice = 'synchronous_commit is local: a failover may lose what was answered';
+    return { name, level: 'warning', found, advice };
+  }
+  return ok(name, found);
+}
+
+const maxClockDifferenceMs = 5_000;
+
+function aboutClock(settings: Settings, now: number): Finding {
+  const difference = Math.round(Math.abs(settings.now - now));
+  const found = `${difference} ms from the clock of this machine`;
+  if (difference <= maxClockDifferenceMs) return ok('clock', found);
+  return { name: 'clock', level: 'warning', found, advice: 'set both clocks by one time server' };
+}
+
+function aboutConnections({ used, max }: Settings): Finding {
+  const found = `${used} of ${max} in use`;
+  if (used < 0.8 * max) return ok('connections', found);
+  const advice = 'raise max_connections, run fewer servers, or put a pooler in between';
+  return { name: 'connections', level: 'warning', found, advice };
+}
+
+const maxTransactionSeconds = 15 * 60;
+
+function aboutTransactions({ oldestTransactionSeconds }: Settings): Finding {
+  const found = `the oldest is open for ${Math.round(oldestTransactionSeconds)} s`;
+  if (oldestTransactionSeconds < maxTransactionSeconds) return ok('transactions', found);
+  const advice = 'it keeps deleted rows on the disk; end it, see pg_stat_activity';
+  return { name: 'transactions', level: 'warning', found, advice };
+}
+
+const maxKeptWalBytes = 2 ** 30;
+
+function aboutSlots({ keptWalBytes }: Settings): Finding {
+  const found = `${Math.round(keptWalBytes / 1_048_576)} MB of log kept for idle slots`;
+  if (keptWalBytes < maxKeptWalBytes) return ok('replication slots', found);
+  const advice = 'a standby or archiver is gone: bring it back or drop its slot';
+  return { name: 'replication slots', level: 'warning', found, advice };
+}
+
+type Contents = {
+  keys: number;
+  pending: number;
+  oldest: number | null;
+  failed: number;
+  ended: number;
+  deadShare: number;
+};
+
+async function aboutContents(connection: Connection, now: number): Promise<Finding[]> {
+  const [[contents] = []] = (await connection.run([
+    statement(
+      `SELECT (SELECT count(*) FROM api_keys WHERE revoked_at IS NULL
+           AND (expires_at IS NULL OR expires_at > $1::int8))::float8 AS keys,
+         count(*) FILTER (WHERE run_at IS NOT NULL)::float8 AS pending,
+         min(accepted_at) FILTER (WHERE run_at IS NOT NULL)::float8 AS oldest,
+         count(*) FILTER (WHERE state = 'failed')::float8 AS failed,
+         count(*) FILTER (WHERE state = 'running' AND leased_until < clock_timestamp())::float8
+           AS ended,
+         (SELECT coalesce(max(n_dead_tup::float8 / (n_live_tup + 10000)), 0)
+          FROM pg_stat_user_tables WHERE schemaname = current_schema()) AS "deadShare"
+       FROM tasks`,
+      now,
+    ),
+  ])) as Contents[][];
+  return contents === undefined
+    ? []
+    : [aboutKeys(contents), ...aboutWork(contents, now), aboutDeadRows(contents)];
+}
+
+function aboutKeys({ keys }: Contents): Finding {
+  if (keys > 0) return ok('keys', `${keys} in use`);
+  const advice = 'make one with: memory keys create (or set MEMORY_API_KEY for the server)';
+  return { name: 'keys', level: 'warning', found: 'none', advice };
+}
+
+const stuckMs = 5 * 60_000;
+
+function aboutWork({ pending, oldest, failed, ended }: Contents, now: number): Finding[] {
+  const waitsMs = oldest === null ? 0 : Math.max(0, now - oldest);
+  const age = pending > 0 ? `, the oldest for ${Math.round(waitsMs / 1_000)} s` : '';
+  const found = `${pending} pending${age}, ${ended} with a lease that has ended`;
+  const isStuck = waitsMs > stuckMs;
+  const queue: Finding = isStuck
+    ? {
+        name: 'queue',
+        level: 'warning',
+        found,
+        advice: 'is a server running? See its log, and GET /health',
+      }
+    : ok('queue', found);
+  if (failed === 0) return [queue];
+  const advice = 'memory status <id> says why; ingest such a record again to try again';
+  return [queue, { name: 'failed records', level: 'warning', found: String(failed), advice }];
+}
+
+function aboutDeadRows({ deadShare }: Contents): Finding {
+  const found = `at most ${Math.round(deadShare * 100)} % of a table`;
+  if (deadShare < 1) return ok('dead rows', found);
+  const advice = 'autovacuum does not keep up: see its settings, and long transactions';
+  return { name: 'dead rows', level: 'warning', found, advice };
+}

@@ -1,0 +1,39 @@
+import type { KeyAdmin } from '../../admin-storage.ts';
+import { createConnection } from '../connection.ts';
+import { cannotOpen, notStored } from '../errors.ts';
+import { migrate, readVersion } from '../migrate.ts';
+import { listKeys } from '../reader/memories.ts';
+import { createKeyWrites } from '../writer/keys.ts';
+
+/** Connects to the database, and makes the tables where they are missing and `create` allows it. */
+export async function openKeyAdmin(
+  url: string,
+  { create }: { create: boolean },
+): Promise<KeyAdmin> {
+  const connection = createConnection({ url, purpose: 'admin' });
+  try {
+    if (!create && (await readVersion(connection)) === 0) {
+      throw new Error('there is no database at this address that a server has used');
+    }
+    await migrate(connection);
+  } catch (error) {
+    connection.close();
+    throw cannotOpen(error);
+  }
+  const keys = createKeyWrites(connection);
+
+  async function written<T>(write: Promise<T>): Promise<T> {
+    try {
+      return await write;
+    } catch (error) {
+      throw notStored(error);
+    }
+  }
+
+  return {
+    createKey: (key) => written(keys.createKey(key)),
+    listKeys: () => written(listKeys(connection)),
+    revokeKey: ({ id, at }) => written(keys.revokeKey(id, at)),
+    close: () => connection.close(),
+  };
+}

@@ -1,0 +1,188 @@
+import { SQL } from 'bun';
+import { ConnectionLost, isRefusal, stateOf } from './errors.ts';
+import type { Statement, Value } from './statement.ts';
+
+/**
+ * One connection to the database, made when it is first needed and again after it was lost.
+ *
+ *   closed -> connecting -> open -> lost (an error of the session, or a deadline) -> closed
+ *
+ * Statements of one call are sent without waiting for each other, and no statement is ever
+ * cancelled: a cancelled COMMIT can answer with success. Past its deadline the connection itself is
+ * dropped.
+ */
+export type Connection = {
+  /** The session that is open now, or a new one. */
+  session(): Promise<Session>;
+  /** The rows of each statement, in the session that is open. Rejects with the first error. */
+  run(statements: readonly Statement[], deadlineMs?: number): Promise<Row[][]>;
+  close(): void;
+};
+
+/** What a transaction stays in: once it is lost, everything that is sent fails. */
+export type Session = {
+  /** What became of each statement, in order. */
+  settle(statements: readonly Statement[], deadlineMs?: number): Promise<Outcome[]>;
+  run(statements: readonly Statement[], deadlineMs?: number): Promise<Row[][]>;
+};
+
+export type Row = Record<string, unknown>;
+
+/** `command` is what the server says it did: COMMIT of a failed transaction answers ROLLBACK. */
+export type Outcome = { rows: Row[]; command: string } | { error: unknown };
+
+export type ConnectionOptions = {
+  url: string;
+  /** What the connection is for, as pg_stat_activity shows it. */
+  purpose: string;
+};
+
+/** A database that does not answer for so long is taken for unreachable. */
+const defaultDeadlineMs = 10_000;
+const connectDeadlineSeconds = 3;
+/** Whoever else asks meanwhile hears that it just failed. */
+const connectAgainAfterMs = 200;
+
+type Open = Session & { end(): void };
+
+export function createConnection(options: ConnectionOptions): Connection {
+  let opening: Promise<Open> | null = null;
+  let failed: { error: unknown; until: number } | null = null;
+  let isClosed = false;
+
+  function session(): Promise<Open> {
+    if (isClosed) return Promise.reject(new ConnectionLost('the connection is closed'));
+    if (opening !== null) return opening;
+    if (failed !== null && performance.now() < failed.until) return Promise.reject(failed.error);
+    const attempt = openSession(options, () => {
+      if (opening === attempt) opening = null;
+    });
+    opening = attempt;
+    attempt.catch((error) => {
+      failed = { error, until: performance.now() + connectAgainAfterMs };
+    });
+    return attempt;
+  }
+
+  return {
+    session,
+    run: async (statements, deadlineMs) => (await session()).run(statements, deadlineMs),
+    close() {
+      isClosed = true;
+      opening?.then(
+        (open) => open.end(),
+        () => {},
+      );
+    },
+  };
+}
+
+/** `lost` hears when the session has ended, or could not be opened. */
+async function openSession(options: ConnectionOptions, lost: () => void): Promise<Open> {
+  const pool = createPool(options, lost);
+  try {
+    const reserved = await pool.reserve();
+    await checkServer(reserved);
+    return createSession(pool, reserved, lost);
+  } catch (error) {
+    lost();
+    endPool(pool);
+    throw asLost(error);
+  }
+}
+
+function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): Open {
+  /** At once, whatever it does. */
+  function end(): void {
+    lost();
+    endPool(pool);
+  }
+
+  async function settle(
+    statements: readonly Statement[],
+    deadlineMs = defaultDeadlineMs,
+  ): Promise<Outcome[]> {
+    const deadline = setTimeout(end, deadlineMs);
+    try {
+      const sent = statements.map((one) => queryOf(reserved, one).execute());
+      const outcomes = (await Promise.allSettled(sent)).map(outcomeOf);
+      if (outcomes.some((one) => 'error' in one && !isRefusal(one.error))) end();
+      return outcomes;
+    } finally {
+      clearTimeout(deadline);
+    }
+  }
+
+  return {
+    settle,
+    async run(statements, deadlineMs) {
+      const outcomes = await settle(statements, deadlineMs);
+      return outcomes.map((outcome) => {
+        if ('error' in outcome) throw outcome.error;
+        return outcome.rows;
+      });
+    },
+    end,
+  };
+}
+
+/**
+ * The client sends a text without values by a protocol that waits for everything before it, unless
+ * it comes as a template: BEGIN and COMMIT would be round trips of their own.
+ */
+function queryOf(session: Bun.ReservedSQL, { text, values, isScript }: Statement) {
+  if (values.length > 0 || isScript) return session.unsafe(text, values.map(asText));
+  return session(Object.defineProperty([text], 'raw', { value: [text] }) as never);
+}
+
+/** As text throughout: else a statement is prepared again for each combination of types. */
+function asText(value: Value): string | null {
+  return value === null ? null : String(value);
+}
+
+function outcomeOf(settled: PromiseSettledResult<Row[] & { command?: string | null }>): Outcome {
+  if (settled.status === 'rejected') return { error: asLost(settled.reason) };
+  return { rows: settled.value, command: settled.value.command ?? '' };
+}
+
+/** An error that the server did not send is one of the connection. */
+function asLost(error: unknown): unknown {
+  if (stateOf(error) !== '' || error instanceof ConnectionLost) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new ConnectionLost(message, { cause: error });
+}
+
+function createPool({ url, purpose }: ConnectionOptions, onclose: () => void): SQL {
+  return new SQL({
+    url,
+    // A PGDATABASE of the environment would win over the URL.
+    database: databaseOf(url),
+    max: 1,
+    connectionTimeout: connectDeadlineSeconds,
+    onclose,
+    connection: {
+      application_name: `memory ${purpose}`,
+      lock_timeout: '5s',
+      idle_in_transaction_session_timeout: '15s',
+      client_min_messages: 'warning',
+    },
+  });
+}
+
+function databaseOf(url: string): string {
+  return decodeURIComponent(new URL(url).pathname.slice(1)) || 'postgres';
+}
+
+/** A standby answers reads with an older state; a primary that commits asynchronously loses. */
+async function checkServer(session: Bun.ReservedSQL): Promise<void> {
+  const [server] = await session.unsafe(
+    `SELECT pg_is_in_recovery() AS "isStandby", current_setting('synchronous_commit') AS "commit"`,
+  );
+  if (server?.isStandby === true) throw new ConnectionLost('the server is a standby');
+  if (server?.commit === 'off') await session.unsafe('SET synchronous_commit = on');
+}
+
+/** It may never end where the server does not answer, and nobody needs to know. */
+function endPool(pool: SQL): void {
+  pool.close({ timeout: 0 }).catch(() => {});
+}

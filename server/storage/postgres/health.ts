@@ -1,0 +1,64 @@
+import type { StorageHealth } from '../storage.ts';
+import { type Connection, createConnection } from './connection.ts';
+import { faultOf, isWriteFault } from './errors.ts';
+import { statement } from './statement.ts';
+
+/** Whether the database answers and stores. Asked for by /health, which must not wait for it. */
+export type Health = {
+  state(): StorageHealth;
+  /** Takes note of an error of a write; one that says nothing of other writes is passed over. */
+  note(error: unknown): void;
+  stop(): void;
+};
+
+const probeEveryMs = 500;
+const probeWithinMs = 2_000;
+
+const read = statement('SELECT 1');
+const write = statement(`UPDATE maintenance SET value = value + 1 WHERE name = 'probe'`);
+
+export function createHealth(url: string): Health {
+  const connection: Connection = createConnection({ url, purpose: 'health' });
+  let fault: string | null = null;
+  let writeFault: string | null = null;
+  let isProbing = false;
+
+  /** A session that was ended is not yet a database that cannot be reached. */
+  async function answers(): Promise<void> {
+    const begun = performance.now();
+    try {
+      await connection.run([read], probeWithinMs);
+    } catch (error) {
+      if (performance.now() - begun > probeEveryMs) throw error;
+      await connection.run([read], probeWithinMs);
+    }
+  }
+
+  async function probe(): Promise<void> {
+    if (isProbing) return;
+    isProbing = true;
+    try {
+      await answers();
+      fault = null;
+      if (writeFault !== null) await connection.run([write], probeWithinMs);
+      writeFault = null;
+    } catch (error) {
+      if (isWriteFault(error)) writeFault = faultOf(error);
+      else fault = faultOf(error) ?? 'the database does not answer';
+    } finally {
+      isProbing = false;
+    }
+  }
+
+  const timer = setInterval(probe, probeEveryMs);
+  return {
+    state: () => ({ fault: fault ?? writeFault, warning: null }),
+    note(error) {
+      if (isWriteFault(error)) writeFault = faultOf(error);
+    },
+    stop() {
+      clearInterval(timer);
+      connection.close();
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import type { Connection } from './connection.ts';
+import { isConflict, stateOf } from './errors.ts';
+import tables from './sql/002-tables.sql' with { type: 'text' };
+import { statement } from './statement.ts';
+import { inTransaction } from './transaction.ts';
+
+/** The numbers are those of the embedded database's schema, of which 1 was never released. */
+const firstVersion = 2;
+
+/** Numbered from `firstVersion`, append-only: a released migration is never changed. */
+const migrations: string[] = [tables];
+
+/** The version of the schema that this program reads and writes. */
+export const schemaVersion = firstVersion + migrations.length - 1;
+
+const minServerVersion = 15;
+const attempts = 20;
+const pauseMs = 100;
+const migrateWithinMs = 60_000;
+
+/**
+ * Brings the schema up to date, in one transaction; safe when several servers start at once. Throws
+ * an Error that says what to do where the database cannot be served.
+ */
+export async function migrate(connection: Connection): Promise<void> {
+  await assertServer(connection);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      if ((await readVersion(connection)) === schemaVersion) return;
+      await migrateOnce(connection);
+      return;
+    } catch (error) {
+      // Another server makes the same tables: then they are there, or will be.
+      const isRace = isConflict(error) || /^(42P07|42710|55P03)$/.test(stateOf(error));
+      if (!isRace || attempt === attempts) throw error;
+      await Bun.sleep(pauseMs);
+    }
+  }
+}
+
+async function assertServer(connection: Connection): Promise<void> {
+  const [[server] = []] = await connection.run([
+    statement(
+      `SELECT current_setting('server_version_num')::int4 / 10000 AS version,
+         current_setting('server_encoding') AS encoding`,
+    ),
+  ]);
+  if (Number(server?.version) < minServerVersion) {
+    throw new Error(
+      `the database server is too old: PostgreSQL ${minServerVersion} or newer is needed`,
+    );
+  }
+  if (server?.encoding !== 'UTF8') {
+    throw new Error(`the database has the encoding ${server?.encoding}; create it with UTF8`);
+  }
+}
+
+/** The version of the schema, or 0 where there is none. Throws for one that is newer. */
+export async function readVersion(connection: Connection): Promise<number> {
+  const [[made] = []] = await connection.run([
+    statement(`SELECT to_regclass('schema_versions') IS NOT NULL AS "isMade"`),
+  ]);
+  if (made?.isMade !== true) return 0;
+  const [[row] = []] = await connection.run([
+    statement('SELECT coalesce(max(version), 0) AS version FROM schema_versions'),
+  ]);
+  const version = Number(row?.version);
+  if (version > schemaVersion) {
+    throw new Error(
+      `the database was written by a newer version of this program (schema ${version}, this one ` +
+        `knows ${schemaVersion}). Upgrade the program.`,
+    );
+  }
+  return version;
+}
+
+async function migrateOnce(connection: Connection): Promise<void> {
+  await inTransaction(
+    connection,
+    async (tx) => {
+      const [, , [row] = []] = await tx.run(
+        statement(
+          `CREATE TABLE IF NOT EXISTS schema_versions
+             (version int4 PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`,
+        ),
+        statement('LOCK TABLE schema_versions IN EXCLUSIVE MODE'),
+        statement('SELECT coalesce(max(version), 0) AS version FROM schema_versions'),
+      );
+      const from = Math.max(firstVersion, Number(row?.version) + 1);
+      for (let version = from; version <= schemaVersion; version += 1) {
+        await tx.run(
+          { text: migrations[version - firstVersion] ?? '', values: [], isScript: true },
+          statement('INSERT INTO schema_versions (version) VALUES ($1::int4)', version),
+        );
+      }
+      return { last: [], result: null };
+    },
+    migrateWithinMs,
+  );
+}

@@ -1,0 +1,138 @@
+import { createReaderPool } from '../reader-pool.ts';
+import type { Storage } from '../storage.ts';
+import type { TaskStorage } from '../task-storage.ts';
+import { createOperations } from './client.ts';
+import { createConnection } from './connection.ts';
+import { cannotOpen, notRead, notStored } from './errors.ts';
+import { createHealth } from './health.ts';
+import { migrate } from './migrate.ts';
+import { readMemory } from './reader/memories.ts';
+import { createReadAhead } from './reader/read-ahead.ts';
+import type { ReaderStart } from './reader/thread.ts';
+import type { Work } from './transaction.ts';
+import { inTransaction } from './transaction.ts';
+import { createMaintenance } from './writer/maintenance.ts';
+import { createTasks } from './writer/tasks.ts';
+import { createWriteQueue } from './writer/write-queue.ts';
+
+/*
+ * The PostgreSQL backend: one database, and any number of servers that share it.
+ *
+ *   save      HTTP thread: what arrived together is one transaction, sent without waiting
+ *   update    HTTP thread: a transaction that locks the user's row, reads and writes
+ *   search    HTTP thread -> a reader thread: one snapshot; the user's index is held in memory and
+ *             brought up to date inside it
+ *   get, list HTTP thread, on a connection that several requests share
+ *   ingest    as a save; the tasks thread claims, splits and completes on connections of its own
+ *   crash     what was answered is committed; what was claimed is claimed again when its lease ends
+ */
+
+/** Beside those of the threads: one for each write that is under way. */
+const writeConnections = 4;
+/** Of the operations that concern no project. */
+const noProject = 0;
+
+/**
+ * Connects to the database and brings its schema up to date. Throws an Error that says what to do
+ * where the database cannot be served.
+ */
+export async function openPostgres(
+  url: string,
+  options: { warn?(message: string, error?: unknown): void; preload?: readonly string[] } = {},
+): Promise<Storage> {
+  const { warn = () => {}, preload = [] } = options;
+  const connection = createConnection({ url, purpose: 'server' });
+  try {
+    await migrate(connection);
+  } catch (error) {
+    connection.close();
+    throw cannotOpen(error);
+  }
+  const connections = Array.from({ length: writeConnections }, () =>
+    createConnection({ url, purpose: 'writer' }),
+  );
+  // The first requests are not to wait for them; where it fails they are opened when needed.
+  for (const one of connections) one.session().catch(() => {});
+  const health = createHealth(url);
+  let uptime = () => 0;
+  const writes = createWriteQueue({
+    connections,
+    uptime: () => uptime(),
+    fault: () => health.state().fault,
+    note: health.note,
+  });
+  const transact = <T>(work: Work<T>) =>
+    writes.run<T>({ projectId: noProject, cost: 1, insert: null, work });
+  const maintenance = await createMaintenance(connection, transact);
+  uptime = maintenance.uptime;
+  const tasks = createTasks(connection, transact);
+  const readers = createReaderPool({
+    module: 'server/storage/postgres/reader/thread.ts',
+    data: (limits): ReaderStart => ({ url, ...limits }),
+    preload,
+    warn,
+  });
+  return {
+    name: 'postgres',
+    ...createOperations({ connection, writes, tasks, maintenance, readers, health }),
+    connection: () => ({ data: { kind: 'postgres', url }, transfer: [] }),
+    async close() {
+      await Promise.all([readers.stop(), writes.drain()]);
+      tasks.stop();
+      health.stop();
+      await maintenance.release().catch(() => {});
+      for (const one of [connection, ...connections]) one.close();
+    },
+  };
+}
+
+/** The queue's part of the storage, for another thread of the process that has it open. */
+export function connectPostgres({ url }: { url: string }): TaskStorage {
+  const connection = createConnection({ url, purpose: 'tasks' });
+  const completing = createConnection({ url, purpose: 'tasks' });
+  let last: Promise<unknown> = Promise.resolve();
+  /** One transaction after the other. */
+  function transact<T>(work: Work<T>): Promise<T> {
+    const next = last.then(() => inTransaction(completing, work));
+    last = next.catch(() => {});
+    return next;
+  }
+  const { stop, taskQueueState: _, ...tasks } = createTasks(connection, transact);
+  const ahead = createReadAhead((read) =>
+    readMemory((...statements) => connection.run(statements), read),
+  );
+  const asService = <A, T>(operation: (argument: A) => Promise<T>) => {
+    return async (argument: A) => {
+      try {
+        return await operation(argument);
+      } catch (error) {
+        throw notStored(error);
+      }
+    };
+  };
+  return {
+    claimTasks: async (claim) => {
+      const claimed = await asService(tasks.claimTasks)(claim);
+      ahead.expect(claimed);
+      return claimed;
+    },
+    completeTasks: asService(tasks.completeTasks),
+    failTask: asService(tasks.failTask),
+    releaseTask: asService(tasks.releaseTask),
+    recoverTasks: asService(tasks.recoverTasks),
+    nextTaskAt: async () => asService(tasks.nextTaskAt)(undefined),
+    getMemory: async (read) => {
+      try {
+        return await ahead.getMemory(read);
+      } catch (error) {
+        throw notRead(error);
+      }
+    },
+    async close() {
+      stop();
+      await last;
+      connection.close();
+      completing.close();
+    },
+  };
+}

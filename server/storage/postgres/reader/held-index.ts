@@ -1,0 +1,149 @@
+import { bucketOf } from '../../../bucket.ts';
+import { reportProgress } from '../../../threads/serve.ts';
+import {
+  applyChange,
+  type ChangedMemory,
+  type HeldIndex,
+  newHeldIndex,
+  removeMissing,
+} from '../../held-indexes.ts';
+import { type Statement, statement } from '../statement.ts';
+import type { Transaction } from '../transaction.ts';
+
+/*
+ * The search index of one user, held in memory and brought up to date from the database. Inside a
+ * snapshot `catchUp` reads what changed since the last time, which for a new index is everything:
+ * building and updating are the same.
+ */
+
+type User = { projectId: number; userId: string };
+type UserRow = { memories: number; lastChange: number };
+type Changed = ChangedMemory & { change: number };
+
+/** Text between two signs of life: a few milliseconds. A row costs as much as a short text. */
+const progressUnits = 200_000;
+const rowUnits = 100;
+/** What changed lately is often this little, and comes with the first round trip. */
+const firstRows = 16;
+/** Of a whole user, whose texts may be large. */
+const firstRowsOfAll = 2;
+/** As many rows at a time as have about this much text. */
+const fetchedUnits = 1_000_000;
+const maxRows = 2_000;
+
+/** A memory is found once its indexing task has ended well; one that was saved has no task. */
+const columns = `m.id, m.created_at::float8 AS "createdAt", m.content, m.metadata,
+  (t.state IS NULL OR t.state = 'complete') AS "isSearchable"`;
+const indexTask = `t.project_id = m.project_id AND t.bucket = m.bucket AND t.memory_id = m.id
+  AND t.kind = 'index'`;
+const ofUser = (table: string) => `${table}.project_id = $1::int8 AND ${table}.bucket = $2::int2
+  AND ${table}.user_id = $3 AND ${table}.last_change > $4::int8`;
+
+/** The second part has what the first has not: texts that did not change, but their task. */
+const declareChanges = `DECLARE changes NO SCROLL CURSOR FOR
+  SELECT ${columns}, m.last_change::float8 AS change
+    FROM memories AS m LEFT JOIN tasks AS t ON ${indexTask} WHERE ${ofUser('m')}
+  UNION ALL
+  SELECT ${columns}, t.last_change::float8 AS change
+    FROM tasks AS t JOIN memories AS m ON ${indexTask}
+    WHERE ${ofUser('t')} AND m.last_change <= $4::int8
+  ORDER BY change`;
+
+/**
+ * Makes the index equal to the snapshot. False where `deadline` came first: what was done stays,
+ * and the next call goes on from there.
+ */
+export async function catchUp(
+  tx: Transaction,
+  held: HeldIndex,
+  user: User,
+  deadline: number,
+): Promise<boolean> {
+  const place = [user.projectId, bucketOf(user.userId), user.userId];
+  const [[found] = [], , changes = []] = (await tx.run(
+    statement(
+      `SELECT memories::float8 AS memories, last_change::float8 AS "lastChange" FROM users
+       WHERE project_id = $1::int8 AND bucket = $2::int2 AND user_id = $3`,
+      ...place,
+    ),
+    ...changesSince(held, place),
+  )) as [UserRow[], unknown[], Changed[]];
+  const row = found ?? { memories: 0, lastChange: 0 };
+  let first = changes;
+  // Another user of the same name: the former was erased.
+  if (row.lastChange < held.lastChange) {
+    Object.assign(held, newHeldIndex());
+    const again = await tx.run(statement('CLOSE changes'), ...changesSince(held, place));
+    first = (again[2] ?? []) as Changed[];
+  }
+  if (!(await applyChanges(tx, held, first, deadline))) return false;
+  held.lastChange = row.lastChange;
+  if (held.index.size !== row.memories) await removeDeleted(tx, held, place);
+  return true;
+}
+
+/** Opens the cursor of the changes, and reads the first of them. */
+function changesSince(held: HeldIndex, place: readonly (string | number)[]): Statement[] {
+  return [statement(declareChanges, ...place, held.lastChange), fetchRows(firstCount(held))];
+}
+
+function firstCount({ lastChange }: HeldIndex): number {
+  return lastChange < 0 ? firstRowsOfAll : firstRows;
+}
+
+function fetchRows(count: number): Statement {
+  return statement(`FETCH FORWARD ${count} FROM changes`);
+}
+
+/** Where the deadline comes first, the index holds every change before the one it stopped at. */
+async function applyChanges(
+  tx: Transaction,
+  held: HeldIndex,
+  first: Changed[],
+  deadline: number,
+): Promise<boolean> {
+  let applied = held.lastChange;
+  let rows = first;
+  let wanted = firstCount(held);
+  for (;;) {
+    let units = 0;
+    let unreported = 0;
+    for (const row of rows) {
+      if (row.change > applied) {
+        held.lastChange = applied;
+        if (performance.now() > deadline) return false;
+        applied = row.change;
+      }
+      applyChange(held.index, row);
+      units += row.content.length + rowUnits;
+      unreported += row.content.length + rowUnits;
+      if (unreported < progressUnits) continue;
+      reportProgress();
+      unreported = 0;
+    }
+    if (rows.length < wanted) return true;
+    wanted = rowsFor(units / rows.length);
+    rows = ((await tx.run(fetchRows(wanted)))[0] ?? []) as Changed[];
+  }
+}
+
+function rowsFor(unitsEach: number): number {
+  // A power of two: each number is a statement of its own.
+  const count = 2 ** Math.floor(Math.log2(fetchedUnits / unitsEach));
+  return Math.min(maxRows, Math.max(1, count));
+}
+
+/** What was deleted left no row that could say so; only the number of memories does. */
+async function removeDeleted(
+  tx: Transaction,
+  { index }: HeldIndex,
+  place: readonly (string | number)[],
+): Promise<void> {
+  const [ids = []] = (await tx.run(
+    statement(
+      `SELECT id FROM memories WHERE project_id = $1::int8 AND bucket = $2::int2 AND user_id = $3`,
+      ...place,
+    ),
+  )) as { id: string }[][];
+  removeMissing(index, new Set(ids.map(({ id }) => id)));
+}

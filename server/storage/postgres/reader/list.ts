@@ -1,0 +1,155 @@
+import { bucketOf } from '../../../bucket.ts';
+import { isUnfiltered, matches, necessaryTexts, noFilter } from '../../../memory/filter.ts';
+import { takePage } from '../../../memory/page.ts';
+import { reportProgress } from '../../../threads/serve.ts';
+import type { Page, Storage, StoredMemory } from '../../storage.ts';
+import { memoryColumns, memoryTime, notExpired, withTask } from '../row.ts';
+import { type Statement, statement, textArray } from '../statement.ts';
+import type { Transaction } from '../transaction.ts';
+
+type Run = Transaction['run'];
+type ListRead = Parameters<Storage['listMemories']>[0];
+type ExportRead = Parameters<Storage['exportMemories']>[0];
+
+/** A row of a page: `total` is how many the database found, of which it sent what fits. */
+type Row = StoredMemory & { bucket: number; octets: number; total: number };
+
+/** A URL holds more filters than are worth a condition. They spare rows and decide nothing. */
+const maxTexts = 64;
+/** Rows that are read at a time where a filter may refuse most of them. */
+const filteredRows = 256;
+/** Of text in one answer of the database: three times what fills a page, since `takePage` counts
+ * UTF-16 units where they are fewer. */
+const maxOctets = 3 * 4 * 1024 * 1024;
+
+/** Lists by the index on a user's memories. The database passes over rows that cannot match, and
+ * `matches` has the last word. A list with a filter needs a snapshot: it may read several times. */
+export async function readList(run: Run, read: ListRead): Promise<Page> {
+  const batch = isUnfiltered(read.filter) ? read.limit + 1 : filteredRows;
+  const rows = await gather(
+    (after) => run(listStatement({ ...read, after }, batch)),
+    { ...read, batch, matches: (row) => matches(row, read.filter) },
+    listPosition,
+  );
+  return takePage(rows, read.limit, listPosition);
+}
+
+/** One user's by creation, so that no other's slow it down; all of a project by bucket and id. */
+export async function readExport(run: Run, read: ExportRead): Promise<Page> {
+  const { onlyUserId = null } = read;
+  if (onlyUserId !== null) {
+    return readList(run, { ...read, userId: onlyUserId, filter: noFilter, order: 'asc' });
+  }
+  const batch = read.limit + 1;
+  const rows = await gather(
+    (after) => run(exportStatement({ ...read, after }, batch)),
+    { ...read, batch, matches: () => true },
+    exportPosition,
+  );
+  return takePage(rows, read.limit, (row) => exportPosition(row as Row));
+}
+
+/** Reads on until there is one row more than the page shows, or as much text as fills it. */
+async function gather(
+  readRows: (after: string | null) => Promise<Record<string, unknown>[][]>,
+  page: { after: string | null; limit: number; batch: number; matches(row: Row): boolean },
+  positionOf: (row: Row) => string,
+): Promise<Row[]> {
+  const gathered: Row[] = [];
+  let { after } = page;
+  let octets = 0;
+  for (;;) {
+    const [rows = []] = (await readRows(after)) as Row[][];
+    for (const row of rows) {
+      if (!page.matches(row)) continue;
+      gathered.push(row);
+      octets += row.octets;
+    }
+    const last = rows.at(-1);
+    const isEnd = last === undefined || (last.total < page.batch && rows.length === last.total);
+    const isFull = gathered.length > page.limit || (octets > maxOctets && gathered.length > 1);
+    if (isEnd || isFull) return gathered;
+    after = positionOf(last);
+    reportProgress();
+  }
+}
+
+/** "<time> <id>": everything after it comes next. */
+function listPosition({ createdAt, id }: StoredMemory): string {
+  return `${createdAt} ${id}`;
+}
+
+function exportPosition({ bucket, id }: Row): string {
+  return `${bucket}.${id}`;
+}
+
+/** Rows of `source` up to the text that an answer may have, and at least one. */
+function limited(source: string, columns: [string, string], direction: 'ASC' | 'DESC'): string {
+  const order = columns.map((column) => `${column} ${direction}`).join(', ');
+  const outerOrder = columns.map((column) => `m.${column} ${direction}`).join(', ');
+  return `SELECT m.bucket, m.octets::float8 AS octets, m.total::float8 AS total, ${memoryColumns}
+    FROM (SELECT *, count(*) OVER () AS total,
+        sum(octets) OVER (ORDER BY ${order}) - octets AS before
+      FROM (SELECT m.*, octet_length(m.content) + octet_length(m.metadata) AS octets ${source}) AS s
+      ) AS m ${withTask}
+    WHERE m.before <= ${maxOctets} ORDER BY ${outerOrder}`;
+}
+
+/** Before every time that there is, in either order. */
+const beforeAll = { asc: Number.MIN_SAFE_INTEGER, desc: Number.MAX_SAFE_INTEGER };
+
+const listTexts = { asc: listText('ASC', '>'), desc: listText('DESC', '<') };
+
+function listText(direction: 'ASC' | 'DESC', beyond: string): string {
+  const source = `FROM memories AS m
+    WHERE m.project_id = $1::int8 AND m.bucket = $2::int2 AND m.user_id = $3
+      AND (m.created_at, m.id) ${beyond} ($4::int8, $5)
+      AND ($6::text IS NULL OR m.type = $6) AND ($7::text IS NULL OR m.source = $7)
+      AND ($8::text IS NULL OR m.external_id = $8)
+      AND ($9::int8 IS NULL OR ${memoryTime} >= $9::int8)
+      AND ($10::int8 IS NULL OR ${memoryTime} < $10::int8)
+      AND NOT EXISTS (SELECT FROM unnest($11::text[]) AS w WHERE position(w IN m.metadata) = 0)
+      AND ${notExpired('$12::int8')}
+    ORDER BY m.created_at ${direction}, m.id ${direction} LIMIT $13::int4`;
+  return limited(source, ['created_at', 'id'], direction);
+}
+
+function listStatement(read: ListRead, batch: number): Statement {
+  const { projectId, userId, now, filter, order, after } = read;
+  const [time, id] = after === null ? [beforeAll[order], ''] : splitAt(after, ' ');
+  return statement(
+    listTexts[order],
+    projectId,
+    bucketOf(userId),
+    userId,
+    time,
+    id,
+    filter.type,
+    filter.source,
+    filter.externalId,
+    filter.from,
+    filter.to,
+    textArray(necessaryTexts(filter.metadata).slice(0, maxTexts)),
+    now,
+    batch,
+  );
+}
+
+const exportText = limited(
+  `FROM memories AS m
+   WHERE m.project_id = $1::int8 AND (m.bucket, m.id) > ($2::int2, $3)
+     AND ${notExpired('$4::int8')}
+   ORDER BY m.bucket, m.id LIMIT $5::int4`,
+  ['bucket', 'id'],
+  'ASC',
+);
+
+function exportStatement({ projectId, now, after }: ExportRead, batch: number): Statement {
+  const [bucket, id] = after === null ? [-1, ''] : splitAt(after, '.');
+  return statement(exportText, projectId, bucket, id, now, batch);
+}
+
+function splitAt(position: string, mark: string): [string, string] {
+  const index = position.indexOf(mark);
+  return [position.slice(0, index), position.slice(index + 1)];
+}

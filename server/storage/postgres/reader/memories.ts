@@ -1,0 +1,92 @@
+import { bucketOfId } from '../../../bucket.ts';
+import { splitChunks } from '../../../memory/chunks.ts';
+import type { Read, Storage, StoredKey, StoredMemory, StoredStatus } from '../../storage.ts';
+import type { Connection } from '../connection.ts';
+import { findMemory, isId, notExpired, statusColumn, withTask } from '../row.ts';
+import { overRows, type Statement, statement, type Value } from '../statement.ts';
+import type { Transaction } from '../transaction.ts';
+
+/* Short reads by key. */
+
+type Run = Transaction['run'];
+
+/** A key that is bound to a user does not see the memories of another. */
+function isOf({ userId }: { userId: string }, onlyUserId: string | null | undefined): boolean {
+  return onlyUserId == null || userId === onlyUserId;
+}
+
+export async function readMemory(
+  run: Run,
+  { projectId, id, now, onlyUserId }: Read & { id: string },
+): Promise<StoredMemory | null> {
+  const found = await findMemory(run, projectId, id);
+  if (found === null || !isOf(found, onlyUserId)) return null;
+  const { bucket: _, ...memory } = found;
+  return memory.expiresAt === null || memory.expiresAt > now ? memory : null;
+}
+
+type StatusRow = StoredStatus & { userId: string; savedContent: string | null };
+
+// A saved memory has no task: its chunks are counted where they are asked for.
+const findStatuses = overRows(
+  ['int8', 'int2', 'text', 'int8'],
+  (values) => `WITH ids (project_id, bucket, id, now) AS (${values}), places AS (
+      SELECT i.project_id, i.bucket, i.id, i.now FROM ids AS i UNION
+      SELECT l.project_id, l.location, l.id, i.now FROM memory_locations AS l
+      JOIN ids AS i ON l.project_id = i.project_id AND l.bucket = i.bucket AND l.id = i.id)
+    SELECT m.id AS "memoryId", m.user_id AS "userId", ${statusColumn},
+      coalesce(t.chunks_complete, 0) AS "chunksComplete",
+      coalesce(t.chunks_total, 0) AS "chunksTotal",
+      CASE WHEN t.task_id IS NULL THEN m.content END AS "savedContent",
+      coalesce(t.attempts, 0) AS attempts, t.error_message AS "errorMessage",
+      m.created_at::float8 AS "createdAt",
+      greatest(m.updated_at, t.updated_at)::float8 AS "updatedAt"
+    FROM places AS p JOIN memories AS m
+      ON m.project_id = p.project_id AND m.bucket = p.bucket AND m.id = p.id
+      ${withTask}
+    WHERE ${notExpired('p.now')}`,
+);
+
+/** Those that exist, in the order asked. */
+export async function readStatuses(
+  run: Run,
+  { projectId, ids, now, onlyUserId }: Parameters<Storage['getStatuses']>[0],
+): Promise<StoredStatus[]> {
+  const places = ids.filter(isId).map((id): Value[] => [projectId, bucketOfId(id), id, now]);
+  const rows = (await run(...findStatuses(places))).flat() as StatusRow[];
+  const byId = new Map(rows.map((row) => [row.memoryId, row]));
+  return ids.flatMap((id) => {
+    const row = byId.get(id);
+    return row === undefined || !isOf(row, onlyUserId) ? [] : [asStatus(row)];
+  });
+}
+
+function asStatus({ userId: _, savedContent, ...status }: StatusRow): StoredStatus {
+  if (savedContent === null) return status;
+  const chunks = splitChunks(savedContent).length;
+  return { ...status, chunksComplete: chunks, chunksTotal: chunks };
+}
+
+const keyColumns = `k.id, p.name AS project, k.project_id::float8 AS "projectId", k.name, k.prefix,
+  k.last_four AS "lastFour", k.user_id AS "userId", k.read_only AS "readOnly",
+  k.created_at::float8 AS "createdAt", k.expires_at::float8 AS "expiresAt",
+  k.last_used_at::float8 AS "lastUsedAt", k.revoked_at::float8 AS "revokedAt"`;
+
+const keysWithProjects = 'api_keys AS k JOIN projects AS p ON p.project_id = k.project_id';
+
+const findKeyByHash = (hash: string): Statement =>
+  statement(`SELECT ${keyColumns} FROM ${keysWithProjects} WHERE k.hash = $1`, hash);
+
+const everyKey = statement(
+  `SELECT ${keyColumns} FROM ${keysWithProjects} ORDER BY k.created_at, k.id`,
+);
+
+export async function findKey(connection: Connection, hash: string): Promise<StoredKey | null> {
+  const [[key] = []] = (await connection.run([findKeyByHash(hash)])) as StoredKey[][];
+  return key ?? null;
+}
+
+export async function listKeys(connection: Connection): Promise<StoredKey[]> {
+  const [keys = []] = (await connection.run([everyKey])) as StoredKey[][];
+  return keys;
+}

@@ -1,0 +1,106 @@
+import { bucketOf } from '../../../bucket.ts';
+import { isUnfiltered, matches } from '../../../memory/filter.ts';
+import { type FoundMemory, foundJson } from '../../../memory/json.ts';
+import type { Ranked, RankedMemory } from '../../../search/index.ts';
+import { parseQuery } from '../../../search/query.ts';
+import { snippet } from '../../../search/snippet.ts';
+import { createHeldIndexes } from '../../held-indexes.ts';
+import { tooMuchText, unavailable } from '../../refusals.ts';
+import type { SearchResult, Storage, StoredMemory } from '../../storage.ts';
+import type { Connection } from '../connection.ts';
+import { memoryColumns, notExpired, withTask } from '../row.ts';
+import { statement, textArray } from '../statement.ts';
+import type { Transaction } from '../transaction.ts';
+import { catchUp } from './held-index.ts';
+import { inSnapshot } from './snapshot.ts';
+
+type SearchRead = Parameters<Storage['searchMemories']>[0];
+
+/** Of text in a response of more than one memory, in UTF-16 units. Ten of the usual largest fit. */
+const maxText = 64 * 1024 * 1024;
+/** What one search may spend on building an index before it gives way. */
+const buildBudgetMs = 10_000;
+/** Memories that are read at a time, for a page of results. */
+const maxFetched = 16;
+
+/**
+ * Searches of one reader thread. The indexes of the users that were searched last are held, within
+ * `maxBytes`. Everything happens inside one snapshot, so the index, the memories and the filter are
+ * of one state of the database.
+ */
+export function createSearches(
+  connection: Connection,
+  maxBytes: number,
+): { searchMemories(read: SearchRead): Promise<SearchResult> } {
+  const held = createHeldIndexes(maxBytes);
+
+  async function search(tx: Transaction, read: SearchRead): Promise<FoundMemory[]> {
+    const { projectId, userId } = read;
+    const own = held.take(JSON.stringify([projectId, userId]));
+    if (!(await catchUp(tx, own, { projectId, userId }, performance.now() + buildBudgetMs))) {
+      throw unavailable('the search index of this user is being built; try again');
+    }
+    return collect(tx, read, own.index.search(parseQuery(read.query)));
+  }
+
+  return {
+    async searchMemories(read) {
+      try {
+        return { items: foundJson(await inSnapshot(connection, (tx) => search(tx, read))) };
+      } finally {
+        held.dropOldest();
+      }
+    },
+  };
+}
+
+/** The best memories that pass the filter, up to the limit. */
+async function collect(tx: Transaction, read: SearchRead, ranked: Ranked): Promise<FoundMemory[]> {
+  const { filter, limit } = read;
+  const found: FoundMemory[] = [];
+  let length = 0;
+  const part = isUnfiltered(filter) ? Math.min(limit, maxFetched) : maxFetched;
+  for (const places of inParts(ranked, part)) {
+    const memories = await readMemories(tx, read, places);
+    for (const { id, start, length: chunkLength, score } of places) {
+      const memory = memories.get(id);
+      if (memory === undefined || !matches(memory, filter)) continue;
+      length += memory.content.length;
+      if (found.length > 0 && length > maxText) throw tooMuchText(found.length);
+      const chunk = memory.content.slice(start, start + chunkLength);
+      found.push({ memory, score, snippet: snippet(chunk, ranked.matcher) });
+      if (found.length === limit) return found;
+    }
+  }
+  return found;
+}
+
+function* inParts(ranked: Iterable<RankedMemory>, size: number): Generator<RankedMemory[]> {
+  let part: RankedMemory[] = [];
+  for (const one of ranked) {
+    part.push(one);
+    if (part.length < size) continue;
+    yield part;
+    part = [];
+  }
+  if (part.length > 0) yield part;
+}
+
+async function readMemories(
+  tx: Transaction,
+  { projectId, userId, now }: SearchRead,
+  places: readonly RankedMemory[],
+): Promise<Map<string, StoredMemory>> {
+  const [rows = []] = (await tx.run(
+    statement(
+      `SELECT ${memoryColumns} FROM memories AS m ${withTask}
+       WHERE m.project_id = $1::int8 AND m.bucket = $2::int2 AND m.id = ANY ($3::text[])
+         AND ${notExpired('$4::int8')}`,
+      projectId,
+      bucketOf(userId),
+      textArray(places.map(({ id }) => id)),
+      now,
+    ),
+  )) as StoredMemory[][];
+  return new Map(rows.map((memory) => [memory.id, memory]));
+}

@@ -1,0 +1,54 @@
+import { workerData } from 'node:worker_threads';
+import {
+  type Incoming,
+  openInbox,
+  parent,
+  watched,
+  yieldPriority,
+} from '../../../threads/serve.ts';
+import { replyToRead } from '../../read-reply.ts';
+import type { Storage } from '../../storage.ts';
+import { createConnection } from '../connection.ts';
+import { notRead } from '../errors.ts';
+import { readExport, readList } from './list.ts';
+import { readStatuses } from './memories.ts';
+import { createSearches } from './search.ts';
+import { inSnapshot } from './snapshot.ts';
+import { readUsers } from './users.ts';
+
+/*
+ * A reader thread: searches, filtered lists, exports, and whatever else costs more the more is
+ * stored, with a connection of its own. Each operation runs in a snapshot, and to its end; the HTTP
+ * thread decides whose turn it is.
+ */
+
+export type ReaderStart = { url: string; maxIndexBytes: number };
+
+const { url, maxIndexBytes } = workerData as ReaderStart;
+const connection = createConnection({ url, purpose: 'reader' });
+
+const operations = {
+  ...createSearches(connection, maxIndexBytes),
+  listMemories: (read: Parameters<Storage['listMemories']>[0]) =>
+    inSnapshot(connection, (tx) => readList(tx.run, read)),
+  exportMemories: (read: Parameters<Storage['exportMemories']>[0]) =>
+    inSnapshot(connection, (tx) => readExport(tx.run, read)),
+  listUsers: (read: Parameters<Storage['listUsers']>[0]) =>
+    inSnapshot(connection, (tx) => readUsers(tx.run, read)),
+  getStatuses: (read: Parameters<Storage['getStatuses']>[0]) =>
+    inSnapshot(connection, (tx) => readStatuses(tx.run, read)),
+};
+
+async function answer(call: Incoming): Promise<void> {
+  try {
+    const operation = operations[call.operation as keyof typeof operations];
+    replyToRead(call, await operation(call.argument as never));
+  } catch (error) {
+    call.fail(notRead(error));
+  }
+  inbox.flushReplies();
+}
+
+yieldPriority();
+const inbox = openInbox(parent(), (call) => void answer(call));
+watched(() => connection.close());

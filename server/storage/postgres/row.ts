@@ -1,0 +1,161 @@
+import { bucketOf, bucketOfId } from '../../bucket.ts';
+import type { NewMemory, StoredMemory } from '../storage.ts';
+import { overRows, type Statement, statement, type Value } from './statement.ts';
+
+/*
+ * How a memory is read from its row and its task's, and written to it. Whole numbers are read as
+ * float8, which holds them exactly up to 2^53: the client hands int8 over as text.
+ */
+
+/** A memory's status is its indexing task's; one that was saved has none. */
+export const statusColumn = `CASE coalesce(t.state, 'complete')
+  WHEN 'waiting' THEN 'processing' WHEN 'running' THEN 'processing'
+  WHEN 'failed' THEN 'failed' ELSE 'complete' END AS status`;
+
+/** A memory's columns under the names of StoredMemory. */
+export const memoryColumns = `m.id, m.user_id AS "userId", m.type, m.content, m.metadata, m.source,
+  m.external_id AS "externalId", m.occurred_at::float8 AS "occurredAt",
+  m.expires_at::float8 AS "expiresAt", m.version::float8 AS version,
+  m.created_at::float8 AS "createdAt",
+  greatest(m.updated_at, t.updated_at)::float8 AS "updatedAt", ${statusColumn}`;
+
+export const withTask = `LEFT JOIN tasks AS t ON t.project_id = m.project_id
+  AND t.bucket = m.bucket AND t.memory_id = m.id AND t.kind = 'index'`;
+
+/** A memory past its time does not exist, even where its row is not deleted yet. */
+export const notExpired = (now: string) => `(m.expires_at IS NULL OR m.expires_at > ${now})`;
+
+/** The memory's time: when what it tells of happened, else when it was created. */
+export const memoryTime = 'coalesce(m.occurred_at, m.created_at)';
+
+export type MemoryRow = StoredMemory & { bucket: number };
+
+/** The memory of this id in a bucket, expired or not. */
+export function memoryIn(projectId: number, bucket: number, id: string): Statement {
+  return statement(
+    `SELECT m.bucket, ${memoryColumns} FROM memories AS m ${withTask}
+     WHERE m.project_id = $1::int8 AND m.bucket = $2::int2 AND m.id = $3`,
+    projectId,
+    bucket,
+    id,
+  );
+}
+
+/** Where the memory of this id is, if that is not the bucket that the id names. */
+export function locationOf(projectId: number, id: string): Statement {
+  return statement(
+    `SELECT location FROM memory_locations
+     WHERE project_id = $1::int8 AND bucket = $2::int2 AND id = $3`,
+    projectId,
+    bucketOfId(id),
+    id,
+  );
+}
+
+/** Whether a memory can have this id. Some texts are not even ones that the database can read. */
+export function isId(text: string): boolean {
+  return /^mem_[\w-]{1,64}$/.test(text);
+}
+
+type Run = (...statements: Statement[]) => Promise<Record<string, unknown>[][]>;
+
+/** The memory, expired or not; one round trip for ids that were made here. */
+export async function findMemory(
+  run: Run,
+  projectId: number,
+  id: string,
+): Promise<MemoryRow | null> {
+  if (!isId(id)) return null;
+  const bucket = bucketOfId(id);
+  const [[here], [elsewhere]] = (await run(
+    memoryIn(projectId, bucket, id),
+    locationOf(projectId, id),
+  )) as [MemoryRow[], { location: number }[]];
+  if (here !== undefined || elsewhere === undefined) return here ?? null;
+  const [[there]] = (await run(memoryIn(projectId, elsewhere.location, id))) as [MemoryRow[]];
+  return there ?? null;
+}
+
+/** A memory to be inserted. Its user's row has counted the change that this is. */
+export type InsertedMemory = {
+  projectId: number;
+  memory: NewMemory;
+  version: number;
+  createdAt: number;
+  updatedAt: number;
+  /** Whether its id may have been made elsewhere, so that only a location decides if it is free. */
+  isImported: boolean;
+};
+
+export function newRow(projectId: number, memory: NewMemory, at: number): InsertedMemory {
+  return { projectId, memory, version: 1, createdAt: at, updatedAt: at, isImported: false };
+}
+
+const insertMemories = overRows(
+  ['int8', 'int2', 'text', 'int2', 'text', 'text', 'text', 'text', 'text', 'text', 'int8'].concat([
+    'int8',
+    'int8',
+    'int8',
+    'int8',
+    'text',
+  ]),
+  // The outer join makes a missing user an error, and not a memory that is silently left out.
+  (values) => `INSERT INTO memories (project_id, bucket, id, id_bucket, user_id, type, metadata,
+      source, external_id, origin, version, occurred_at, expires_at, created_at, updated_at,
+      content, last_change)
+    SELECT v.*, u.last_change
+    FROM (${values}) AS v (project_id, bucket, id, id_bucket, user_id, type, metadata, source,
+      external_id, origin, version, occurred_at, expires_at, created_at, updated_at, content)
+    LEFT JOIN users AS u
+      ON u.project_id = v.project_id AND u.bucket = v.bucket AND u.user_id = v.user_id`,
+);
+
+const insertLocations = overRows(
+  ['int8', 'int2', 'text', 'int2'],
+  (values) => `INSERT INTO memory_locations (project_id, bucket, id, location) ${values}`,
+);
+
+/** The statements that add memories, after those of their users. */
+export function memoryInserts(rows: readonly InsertedMemory[]): Statement[] {
+  const locations = rows.filter(hasLocation).map(({ projectId, memory }): Value[] => {
+    return [projectId, bucketOfId(memory.id), memory.id, bucketOf(memory.userId)];
+  });
+  return [...insertLocations(locations.sort(byKey)), ...insertMemories(rows.map(memoryValues))];
+}
+
+function hasLocation({ memory, isImported }: InsertedMemory): boolean {
+  return isImported || bucketOfId(memory.id) !== bucketOf(memory.userId);
+}
+
+function memoryValues(row: InsertedMemory): Value[] {
+  const { projectId, memory, version, createdAt, updatedAt } = row;
+  const { id, userId, type, metadata, source, externalId, occurredAt, expiresAt } = memory;
+  const place = [projectId, bucketOf(userId), id, hasLocation(row) ? bucketOfId(id) : null];
+  const named = [userId, type, metadata, source, externalId, originOf(memory)];
+  return [...place, ...named, version, occurredAt, expiresAt, createdAt, updatedAt, memory.content];
+}
+
+/** One text for source and external id; null where there is no external id. */
+export function originOf({ source, externalId }: Pick<NewMemory, 'source' | 'externalId'>) {
+  if (externalId === null) return null;
+  const name = JSON.stringify([source ?? '', externalId]);
+  return new Bun.CryptoHasher('sha256').update(name).digest('base64');
+}
+
+/**
+ * The order of rows that are locked one after the other: the same in every transaction, so that
+ * none waits for another that waits for it.
+ */
+export function byKey(a: readonly Value[], b: readonly Value[]): number {
+  for (const [index, value] of a.entries()) {
+    const other = b[index] ?? null;
+    if (value === other) continue;
+    return value === null || (other !== null && value < other) ? -1 : 1;
+  }
+  return 0;
+}
+
+/** The memory as it is read back right after it was inserted as complete. */
+export function asStored(memory: NewMemory, at: number): StoredMemory {
+  return { ...memory, status: 'complete', version: 1, createdAt: at, updatedAt: at };
+}

@@ -1,0 +1,61 @@
+import { outcomeUnknown } from '../refusals.ts';
+import type { Connection, Outcome, Row } from './connection.ts';
+import { isRefusal } from './errors.ts';
+import { type Statement, statement } from './statement.ts';
+
+/** An open transaction, in which every statement sees what was committed before it began. */
+export type Transaction = {
+  /** Sends the statements together, and returns the rows of each. */
+  run(...statements: Statement[]): Promise<Row[][]>;
+};
+
+/** What a transaction does: reads and locks first, and returns what is to be sent with COMMIT. */
+export type Work<T> = (tx: Transaction) => Promise<{ last: Statement[]; result: T }>;
+
+const begin = statement('BEGIN ISOLATION LEVEL READ COMMITTED');
+const commit = statement('COMMIT');
+const rollback = statement('ROLLBACK');
+
+/**
+ * Runs the work in a transaction of the connection, which must be in no other hands meanwhile.
+ * BEGIN goes with the first statements and COMMIT with the last, so work that reads nothing takes
+ * one round trip. What it throws stored nothing, but for the error of an unknown outcome.
+ */
+export async function inTransaction<T>(
+  connection: Connection,
+  work: Work<T>,
+  deadlineMs?: number,
+): Promise<T> {
+  const session = await connection.session();
+  let isBegun = false;
+  const tx: Transaction = {
+    async run(...statements) {
+      if (isBegun) return session.run(statements, deadlineMs);
+      isBegun = true;
+      const [, ...rows] = await session.run([begin, ...statements], deadlineMs);
+      return rows;
+    },
+  };
+  try {
+    const { last, result } = await work(tx);
+    const all = [...(isBegun ? [] : [begin]), ...last, commit];
+    isBegun = false;
+    assertCommitted(await session.settle(all, deadlineMs));
+    return result;
+  } catch (error) {
+    // A connection that is lost has ended its transaction, and a refused COMMIT too.
+    if (isBegun) await session.settle([rollback]).catch(() => {});
+    throw error;
+  }
+}
+
+function assertCommitted(outcomes: Outcome[]): void {
+  const error = outcomes.find((one) => 'error' in one)?.error;
+  const last = outcomes.at(-1);
+  if (error === undefined && last !== undefined && 'command' in last && last.command === 'COMMIT') {
+    return;
+  }
+  // From the first error on the server refused everything, and COMMIT undid the rest.
+  if (isRefusal(error)) throw error;
+  throw outcomeUnknown(error);
+}

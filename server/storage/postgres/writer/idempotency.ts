@@ -1,0 +1,144 @@
+import { bucketOf } from '../../../bucket.ts';
+import { deletedBody } from '../../../memory/responses.ts';
+import { keyReused } from '../../refusals.ts';
+import type { StoredResponse, Write, WriteResult } from '../../storage.ts';
+import { byKey } from '../row.ts';
+import { overRows, type Statement, statement, type Value } from '../statement.ts';
+import type { Transaction, Work } from '../transaction.ts';
+
+/**
+ * What a write does once its key is its own. `bucket` is that of the memory whose text the response
+ * holds, if it holds one.
+ */
+export type Effect = (
+  tx: Transaction,
+) => Promise<{ response: StoredResponse; bucket?: number; last: Statement[] }>;
+
+/** A response together with the key that it is stored under. */
+export type KeyedResponse = { write: Write; response: StoredResponse; bucket: number | null };
+
+type Found = Omit<StoredResponse, 'body'> & {
+  fingerprint: string;
+  body: string | null;
+  expiresAt: number | null;
+};
+
+const insertKeys = overRows(
+  ['int8', 'int2', 'text', 'text', 'text', 'int2', 'text', 'text', 'int2', 'int8', 'int8', 'int8'],
+  (values) => `INSERT INTO idempotency_keys (project_id, bucket, scope, key, fingerprint, status,
+    body, memory_id, memory_bucket, version, stored_uptime, created_at) ${values}`,
+);
+
+/** Stores responses with their keys, sorted: what waits for another's key holds only lower ones. */
+export function keyInserts(responses: readonly KeyedResponse[], uptime: number): Statement[] {
+  const rows = responses.flatMap(({ write, response, bucket }): Value[][] => {
+    const { projectId, idempotency, at } = write;
+    if (idempotency === null) return [];
+    const { scope, key, fingerprint } = idempotency;
+    const { status, body, memoryId, version } = response;
+    const shown = [status, body, memoryId, bucket, version];
+    return [[projectId, bucketOf(key), scope, key, fingerprint, ...shown, uptime, at]];
+  });
+  return insertKeys(rows.sort(byKey));
+}
+
+/**
+ * Runs a write once for its key. The key is inserted first: a request with the same key that is
+ * under way is waited for, and then its response is the answer.
+ */
+export function once(write: Write, uptime: () => number, effect: Effect): Work<WriteResult> {
+  return async (tx) => {
+    const replay = await claimKey(tx, write, uptime());
+    if (replay !== null) return { last: [], result: { response: replay, replayed: true } };
+    const { response, bucket, last } = await effect(tx);
+    const stored = storeResponse({ write, response, bucket: bucket ?? null });
+    return { last: [...last, ...stored], result: { response, replayed: false } };
+  };
+}
+
+/** The response that is stored under the key; null where the key is new, and now the write's. */
+async function claimKey(
+  tx: Transaction,
+  { projectId, idempotency, at }: Write,
+  uptime: number,
+): Promise<StoredResponse | null> {
+  if (idempotency === null) return null;
+  const { scope, key, fingerprint } = idempotency;
+  const place = [projectId, bucketOf(key), scope, key];
+  const [claimed, found] = await tx.run(
+    statement(
+      `INSERT INTO idempotency_keys (project_id, bucket, scope, key, fingerprint, status,
+         stored_uptime, created_at)
+       VALUES ($1::int8, $2::int2, $3, $4, $5, 0, $6::int8, $7::int8)
+       ON CONFLICT DO NOTHING RETURNING 1 AS one`,
+      ...place,
+      fingerprint,
+      uptime,
+      at,
+    ),
+    statement(
+      `SELECT k.fingerprint, k.status, k.body, k.memory_id AS "memoryId",
+         k.version::float8 AS version, m.expires_at::float8 AS "expiresAt"
+       FROM idempotency_keys AS k LEFT JOIN memories AS m
+         ON m.project_id = k.project_id AND m.bucket = k.memory_bucket AND m.id = k.memory_id
+       WHERE k.project_id = $1::int8 AND k.bucket = $2::int2 AND k.scope = $3 AND k.key = $4`,
+      ...place,
+    ),
+  );
+  if (claimed?.length === 1) return null;
+  const row = found?.[0] as Found | undefined;
+  // Swept between the two statements: it was past its retention.
+  if (row === undefined) throw new Error('an idempotency key was forgotten while it was read');
+  if (row.fingerprint !== fingerprint) throw keyReused();
+  return shownResponse(row, at);
+}
+
+/** Without the text of a memory that is gone. */
+function shownResponse({ fingerprint: _, expiresAt, ...row }: Found, at: number): StoredResponse {
+  const { memoryId, body } = row;
+  const isExpired = expiresAt !== null && expiresAt <= at;
+  if (memoryId !== null && (isExpired || body === null)) {
+    return { ...row, body: deletedBody(memoryId), version: null };
+  }
+  return { ...row, body: body ?? '' };
+}
+
+function storeResponse({ write, response, bucket }: KeyedResponse): Statement[] {
+  const { projectId, idempotency } = write;
+  if (idempotency === null) return [];
+  const { scope, key } = idempotency;
+  const { status, body, memoryId, version } = response;
+  return [
+    statement(
+      `UPDATE idempotency_keys SET status = $5::int2, body = $6, memory_id = $7,
+         memory_bucket = $8::int2, version = $9::int8
+       WHERE project_id = $1::int8 AND bucket = $2::int2 AND scope = $3 AND key = $4`,
+      projectId,
+      bucketOf(key),
+      scope,
+      key,
+      status,
+      body,
+      memoryId,
+      bucket,
+      version,
+    ),
+  ];
+}
+
+/**
+ * Forgets keys that are past their retention by both clocks, at most `limit`. Those that another
+ * transaction has in hand are left to the next time.
+ */
+export function sweepKeys(before: { createdAt: number; uptime: number }, limit: number): Statement {
+  return statement(
+    `DELETE FROM idempotency_keys WHERE (project_id, bucket, scope, key) IN (
+       SELECT project_id, bucket, scope, key FROM idempotency_keys
+       WHERE stored_uptime < $1::int8 AND created_at < $2::int8
+       ORDER BY stored_uptime LIMIT $3::int4 FOR UPDATE SKIP LOCKED)
+     RETURNING 1 AS one`,
+    before.uptime,
+    before.createdAt,
+    limit,
+  );
+}

@@ -1,0 +1,78 @@
+import type { NewKey, StoredKey } from '../../storage.ts';
+import type { Connection } from '../connection.ts';
+import { byKey } from '../row.ts';
+import { overRows, statement } from '../statement.ts';
+
+/** Projects and API keys. */
+export type KeyWrites = {
+  createKey(key: NewKey): Promise<StoredKey>;
+  revokeKey(id: string, at: number): Promise<boolean>;
+  touchKeys(used: { id: string; at: number }[]): Promise<void>;
+  ensureProject(name: string): Promise<number>;
+};
+
+const maxProjectId = 2 ** 48;
+
+const touch = overRows(
+  ['text', 'int8'],
+  (values) => `UPDATE api_keys AS k SET last_used_at = greatest(k.last_used_at, v.at)
+    FROM (${values}) AS v (id, at) WHERE k.id = v.id`,
+);
+
+export function createKeyWrites(connection: Connection): KeyWrites {
+  async function ensureProject(name: string): Promise<number> {
+    const number = Math.ceil(Math.random() * maxProjectId);
+    const [, [row]] = (await connection.run([
+      statement(
+        'INSERT INTO projects (project_id, name) VALUES ($1::int8, $2) ON CONFLICT DO NOTHING',
+        number,
+        name,
+      ),
+      statement('SELECT project_id::float8 AS id FROM projects WHERE name = $1', name),
+    ])) as [unknown[], { id: number }[]];
+    if (row === undefined) throw new Error('a project was neither found nor made');
+    return row.id;
+  }
+
+  return {
+    ensureProject,
+    async createKey(key) {
+      const { hash, ...shown } = key;
+      const { id, name, prefix, lastFour, userId, readOnly, createdAt, expiresAt } = key;
+      const projectId = await ensureProject(key.project);
+      await connection.run([
+        statement(
+          `INSERT INTO api_keys (id, project_id, name, hash, prefix, last_four, user_id, read_only,
+             created_at, expires_at)
+           VALUES ($1, $2::int8, $3, $4, $5, $6, $7, $8::bool, $9::int8, $10::int8)`,
+          id,
+          projectId,
+          name,
+          hash,
+          prefix,
+          lastFour,
+          userId,
+          readOnly,
+          createdAt,
+          expiresAt,
+        ),
+      ]);
+      return { ...shown, projectId, lastUsedAt: null, revokedAt: null };
+    },
+    async revokeKey(id, at) {
+      const [revoked = []] = await connection.run([
+        statement(
+          `UPDATE api_keys SET revoked_at = $2::int8 WHERE id = $1 AND revoked_at IS NULL
+           RETURNING 1 AS one`,
+          id,
+          at,
+        ),
+      ]);
+      return revoked.length > 0;
+    },
+    async touchKeys(used) {
+      const rows = used.map(({ id, at }) => [id, at]).sort(byKey);
+      await connection.run(touch(rows));
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { limits } from '../../../../sdk/contract/limits.ts';
+import type { MaintenanceReport, Storage } from '../../storage.ts';
+import type { Connection } from '../connection.ts';
+import { statement } from '../statement.ts';
+import type { Work } from '../transaction.ts';
+import { sweepKeys } from './idempotency.ts';
+import { removeExpired } from './removal.ts';
+
+/**
+ * How long the service has run on this database, and the cleanup, which one of its servers does at
+ * a time: only its time counts, or several servers would make time go faster.
+ */
+export type Maintenance = {
+  /** The uptime when it was last read, in ms; late by one run of the maintenance at most. */
+  uptime(): number;
+  maintain: Storage['maintain'];
+  /** Lets another server clean up at once. */
+  release(): Promise<void>;
+};
+
+const expiredPerRun = 200;
+const keysPerRun = 1_000;
+/** Longer than between two runs of a server. */
+const turnSeconds = 90;
+
+export async function createMaintenance(
+  connection: Connection,
+  transact: <T>(work: Work<T>) => Promise<T>,
+): Promise<Maintenance> {
+  const owner = crypto.randomUUID();
+  let uptime = await addUptime(0);
+
+  async function addUptime(elapsedMs: number): Promise<number> {
+    const [[row] = []] = (await connection.run([
+      statement(
+        elapsedMs === 0
+          ? `SELECT value::float8 AS value FROM maintenance WHERE name = 'uptime'`
+          : `UPDATE maintenance SET value = value + $1::int8 WHERE name = 'uptime'
+             RETURNING value::float8 AS value`,
+        ...(elapsedMs === 0 ? [] : [elapsedMs]),
+      ),
+    ])) as { value: number }[][];
+    return row?.value ?? 0;
+  }
+
+  async function takeTurn(): Promise<boolean> {
+    const [rows = []] = await connection.run([
+      statement(
+        `UPDATE maintenance SET holder = $1,
+           held_until = clock_timestamp() + make_interval(secs => ${turnSeconds})
+         WHERE name = 'turn'
+           AND (holder = $1 OR held_until IS NULL OR held_until < clock_timestamp())
+         RETURNING 1 AS one`,
+        owner,
+      ),
+    ]);
+    return rows.length > 0;
+  }
+
+  return {
+    uptime: () => uptime,
+    async maintain({ now, elapsedMs }): Promise<MaintenanceReport> {
+      const isOurs = await takeTurn();
+      uptime = await addUptime(isOurs ? Math.max(0, Math.round(elapsedMs)) : 0);
+      if (!isOurs) return { expiredMemories: 0, expiredKeys: 0, more: false };
+      const expiredMemories = await transact(removeExpired(now, expiredPerRun));
+      const keptMs = limits.idempotencyKeptMs;
+      const before = { createdAt: now - keptMs, uptime: uptime - keptMs };
+      const [swept = []] = await connection.run([sweepKeys(before, keysPerRun)]);
+      const more = expiredMemories === expiredPerRun || swept.length > 0;
+      return { expiredMemories, expiredKeys: swept.length, more };
+    },
+    async release() {
+      await connection.run([
+        statement(
+          `UPDATE maintenance SET holder = NULL, held_until = NULL
+           WHERE name = 'turn' AND holder = $1`,
+          owner,
+        ),
+      ]);
+    },
+  };
+}

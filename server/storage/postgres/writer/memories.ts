@@ -1,0 +1,171 @@
+import { bucketOf } from '../../../bucket.ts';
+import { noSuchMemory } from '../../../errors.ts';
+import { splitChunks } from '../../../memory/chunks.ts';
+import {
+  deletedResponse,
+  replacedResponse,
+  savedResponse,
+  updatedResponse,
+} from '../../../memory/responses.ts';
+import { otherVersion } from '../../refusals.ts';
+import type {
+  MemoryChanges,
+  NewMemory,
+  Storage,
+  StoredMemory,
+  Write,
+  WriteResult,
+} from '../../storage.ts';
+import { asStored, findMemory, type MemoryRow, memoryIn, memoryInserts, newRow } from '../row.ts';
+import { type Statement, statement } from '../statement.ts';
+import type { Transaction } from '../transaction.ts';
+import { type Effect, once } from './idempotency.ts';
+import { findOrigins, forgetOrigin, type Replacement, replacements } from './origins.ts';
+import { removeMemories } from './removal.ts';
+import { settleTask } from './task-rows.ts';
+import { addMemories, changeNumbers, countChanges } from './users.ts';
+import type { PlannedWrite } from './write-queue.ts';
+
+type Save = Parameters<Storage['saveMemory']>[0];
+type Update = Parameters<Storage['updateMemory']>[0];
+type Delete = Parameters<Storage['deleteMemory']>[0];
+
+/** A save that can replace nothing is an insert; another one looks first. */
+export function planSave(write: Save, uptime: () => number): PlannedWrite<WriteResult> {
+  const { projectId, at, memory } = write;
+  const work = once(write, uptime, (tx) => save(tx, write));
+  if (memory.externalId !== null) return { projectId, cost: 1, insert: null, work };
+  const response = savedResponse(asStored(memory, at));
+  const bucket = bucketOf(memory.userId);
+  const rows = [newRow(projectId, memory, at)];
+  return { projectId, cost: 1, insert: { write, response, bucket, rows, areQueued: false }, work };
+}
+
+export function planUpdate(write: Update, uptime: () => number): PlannedWrite<WriteResult> {
+  const work = once(write, uptime, (tx) => update(tx, write));
+  return { projectId: write.projectId, cost: 1, insert: null, work };
+}
+
+export function planDelete(write: Delete, uptime: () => number): PlannedWrite<WriteResult> {
+  const work = once(write, uptime, (tx) => remove(tx, write));
+  return { projectId: write.projectId, cost: 1, insert: null, work };
+}
+
+async function save(tx: Transaction, { projectId, at, memory }: Save): ReturnType<Effect> {
+  const { userId } = memory;
+  const bucket = bucketOf(userId);
+  const user = { projectId, userId };
+  const [changed = [], ...found] = await tx.run(
+    ...countChanges([{ ...user, added: 0 }]),
+    ...findOrigins(projectId, [memory]),
+  );
+  const known = (found.flat() as MemoryRow[])[0];
+  if (known !== undefined && isVisible(known, at)) {
+    const lastChange = changeNumbers(changed).get(userId) ?? 0;
+    const replacement = { id: known.id, memory, versions: 1, lastChange, at };
+    const now = { ...replaced(known, replacement), ...completed(known, at) };
+    const last = [...replacements(projectId, [replacement]), ...settle(projectId, bucket, now, at)];
+    return { response: replacedResponse(now), bucket, last };
+  }
+  const last = [
+    ...(known === undefined ? [] : forgetOrigin(projectId, known)),
+    ...addMemories([{ ...user, added: 1 }]),
+    ...memoryInserts([newRow(projectId, memory, at)]),
+  ];
+  return { response: savedResponse(asStored(memory, at)), bucket, last };
+}
+
+async function update(tx: Transaction, write: Update): ReturnType<Effect> {
+  const { projectId, at, changes } = write;
+  const { memory, lastChange } = await lockMemory(tx, write, 0);
+  const { bucket } = memory;
+  const changed = { ...applied(memory, changes), ...completed(memory, at) };
+  const change = statement(
+    `UPDATE memories SET content = coalesce($4, content), metadata = coalesce($5, metadata),
+       occurred_at = $6::int8, expires_at = $7::int8, version = version + 1,
+       updated_at = greatest(updated_at, $8::int8), last_change = $9::int8
+     WHERE project_id = $1::int8 AND bucket = $2::int2 AND id = $3`,
+    projectId,
+    bucket,
+    memory.id,
+    changes.content ?? null,
+    changes.metadata ?? null,
+    changed.occurredAt,
+    changed.expiresAt,
+    at,
+    lastChange,
+  );
+  const last = [change, ...settle(projectId, bucket, changed, at)];
+  return { response: updatedResponse(changed), bucket, last };
+}
+
+async function remove(tx: Transaction, write: Delete): ReturnType<Effect> {
+  const { projectId } = write;
+  const { memory } = await lockMemory(tx, write, -1);
+  return { response: deletedResponse(), last: removeMemories(projectId, [memory]) };
+}
+
+type Located = Write & { id: string; expectedVersion: number | null };
+
+/**
+ * The memory, under the lock of its user's row: nothing of it changes until the transaction ends.
+ * `added` is by how many memories the user has more then.
+ */
+async function lockMemory(
+  tx: Transaction,
+  write: Located,
+  added: number,
+): Promise<{ memory: MemoryRow; lastChange: number }> {
+  const { projectId, id } = write;
+  const { userId, bucket } = assertVisible(await findMemory(tx.run, projectId, id), write);
+  const [changed = [], [memory]] = (await tx.run(
+    ...countChanges([{ projectId, userId, added }]),
+    memoryIn(projectId, bucket, id),
+  )) as [Record<string, unknown>[], MemoryRow[]];
+  const locked = assertVisible(memory ?? null, write);
+  const { expectedVersion } = write;
+  if (expectedVersion !== null && expectedVersion !== locked.version) {
+    throw otherVersion(expectedVersion, locked.version);
+  }
+  return { memory: locked, lastChange: changeNumbers(changed).get(userId) ?? 0 };
+}
+
+function assertVisible(found: MemoryRow | null, { at, onlyUserId = null }: Write): MemoryRow {
+  if (found === null || !isVisible(found, at)) throw noSuchMemory();
+  if (onlyUserId !== null && onlyUserId !== found.userId) throw noSuchMemory();
+  return found;
+}
+
+export function isVisible({ expiresAt }: Pick<NewMemory, 'expiresAt'>, at: number): boolean {
+  return expiresAt === null || expiresAt > at;
+}
+
+/** A clock that was set back does not move `updatedAt` back. */
+function completed({ updatedAt }: StoredMemory, at: number) {
+  return { status: 'complete' as const, updatedAt: Math.max(updatedAt, at) };
+}
+
+function replaced(known: StoredMemory, { memory, versions }: Replacement): StoredMemory {
+  const { type, content, metadata, occurredAt, expiresAt } = memory;
+  const changed = { type, content, metadata, occurredAt, expiresAt };
+  return { ...known, ...changed, version: known.version + versions };
+}
+
+function applied(memory: StoredMemory, changes: MemoryChanges): StoredMemory {
+  const { content, metadata, occurredAt, expiresAt } = changes;
+  return {
+    ...memory,
+    version: memory.version + 1,
+    ...(content !== undefined && { content }),
+    ...(metadata !== undefined && { metadata }),
+    ...(occurredAt !== undefined && { occurredAt }),
+    ...(expiresAt !== undefined && { expiresAt }),
+  };
+}
+
+/** A change completes the memory, whatever its task was about to do. */
+function settle(projectId: number, bucket: number, memory: StoredMemory, at: number): Statement[] {
+  return [
+    settleTask({ projectId, bucket, memoryId: memory.id }, splitChunks(memory.content).length, at),
+  ];
+}

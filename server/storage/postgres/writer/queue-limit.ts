@@ -1,0 +1,51 @@
+import { limits } from '../../../../sdk/contract/limits.ts';
+import type { Connection } from '../connection.ts';
+import { statement } from '../statement.ts';
+
+/**
+ * Whether so many more tasks of the project would be too many. Each server counts for itself: what
+ * others accepted since the last count is not in it.
+ */
+export type QueueLimit = (projectId: number, added: number) => Promise<boolean>;
+
+/** Counting takes the longer the more is pending: at most this often, */
+const countEveryMs = 500;
+/** and at most this share of the time. */
+const costShare = 0.05;
+
+const count = statement(
+  `SELECT project_id::float8 AS "projectId", count(*)::float8 AS n FROM tasks
+   WHERE run_at IS NOT NULL GROUP BY project_id`,
+);
+
+export function createQueueLimit(connection: Connection): QueueLimit {
+  let pending = new Map<number, number>();
+  let counting: Promise<void> | null = null;
+  let countAgainAt = 0;
+
+  async function recount(): Promise<void> {
+    const begun = performance.now();
+    const [rows = []] = (await connection.run([count])) as { projectId: number; n: number }[][];
+    const ended = performance.now();
+    pending = new Map(rows.map(({ projectId, n }) => [projectId, n]));
+    countAgainAt = ended + Math.max(countEveryMs, (ended - begun) / costShare);
+  }
+
+  /** One count at a time, for all who wait for it. */
+  function countAgain(): Promise<void> {
+    counting ??= recount().finally(() => {
+      counting = null;
+    });
+    return counting;
+  }
+
+  return async (projectId, added) => {
+    const then = () => (pending.get(projectId) ?? 0) + added;
+    const isStale = () => performance.now() >= countAgainAt;
+    // What others accept is known by a count alone, so near the limit none may be old.
+    if (isStale() && (countAgainAt === 0 || then() > limits.pendingRecords / 2)) await countAgain();
+    if (then() > limits.pendingRecords) return true;
+    pending.set(projectId, then());
+    return false;
+  };
+}

@@ -1,0 +1,133 @@
+import { bucketOf } from '../../../bucket.ts';
+import { erasedResponse } from '../../../memory/responses.ts';
+import type { Storage, WriteResult } from '../../storage.ts';
+import { byKey, type MemoryRow } from '../row.ts';
+import { overRows, type Statement, statement, type Value } from '../statement.ts';
+import type { Transaction, Work } from '../transaction.ts';
+import { type Effect, once } from './idempotency.ts';
+import { addMemories, countChanges, removeEmptyUsers } from './users.ts';
+import type { PlannedWrite } from './write-queue.ts';
+
+/* Memories that go: some, all of a user, and those that expired. */
+
+type Erase = Parameters<Storage['eraseUser']>[0];
+type Removed = Pick<MemoryRow, 'id' | 'bucket' | 'userId'>;
+
+const place = ['int8', 'int2', 'text'];
+
+const removeTasks = overRows(
+  place,
+  (values) => `DELETE FROM tasks WHERE (project_id, bucket, memory_id) IN (${values})`,
+);
+/** Responses are kept in the bucket of their key, which the memory does not know. */
+const removeTexts = overRows(
+  ['int8', 'text'],
+  (values) => `UPDATE idempotency_keys SET body = NULL, version = NULL
+    WHERE (project_id, memory_id) IN (${values})`,
+);
+const removeLocations = overRows(
+  place,
+  (values) => `DELETE FROM memory_locations AS l USING memories AS m
+    WHERE (m.project_id, m.bucket, m.id) IN (${values})
+      AND l.project_id = m.project_id AND l.bucket = m.id_bucket AND l.id = m.id`,
+);
+const removeRows = overRows(
+  place,
+  (values) => `DELETE FROM memories WHERE (project_id, bucket, id) IN (${values})`,
+);
+
+/**
+ * Removes memories, their tasks and their text in stored responses. Their users' rows are locked
+ * and count them no more.
+ */
+export function removeMemories(projectId: number, memories: readonly Removed[]): Statement[] {
+  const places = memories.map(({ bucket, id }): Value[] => [projectId, bucket, id]).sort(byKey);
+  return [
+    ...removeTasks(places),
+    ...removeTexts(places.map(([project = null, , id = null]) => [project, id])),
+    ...removeLocations(places),
+    ...removeRows(places),
+    ...removeEmptyUsers(memories.map(({ userId }) => ({ projectId, userId }))),
+  ];
+}
+
+/** So long an erasure may take; the user's other writes wait for it. */
+const eraseWithinMs = 10 * 60_000;
+
+/** In one transaction: only the writes of this user wait for it. */
+export function planErasure(write: Erase, uptime: () => number): PlannedWrite<WriteResult> {
+  const work = once(write, uptime, (tx) => erase(tx, write));
+  const { projectId } = write;
+  return { projectId, cost: 1, insert: null, work, deadlineMs: eraseWithinMs };
+}
+
+async function erase(tx: Transaction, { projectId, userId, at }: Erase): ReturnType<Effect> {
+  const user = [projectId, bucketOf(userId), userId];
+  const ofUser = 'project_id = $1::int8 AND bucket = $2::int2 AND user_id = $3';
+  const ids = `SELECT id FROM memories WHERE ${ofUser}`;
+  await tx.run(...countChanges([{ projectId, userId, added: 0 }]));
+  const rows = await tx.run(
+    statement(
+      `UPDATE idempotency_keys SET body = NULL, version = NULL
+       WHERE project_id = $1::int8 AND memory_id IN (${ids})`,
+      ...user,
+    ),
+    statement(
+      `DELETE FROM memory_locations AS l USING memories AS m
+       WHERE m.project_id = $1::int8 AND m.bucket = $2::int2 AND m.user_id = $3
+         AND l.project_id = m.project_id AND l.bucket = m.id_bucket AND l.id = m.id`,
+      ...user,
+    ),
+    statement(
+      `DELETE FROM tasks
+       WHERE project_id = $1::int8 AND bucket = $2::int2 AND memory_id IN (${ids})`,
+      ...user,
+    ),
+    statement(
+      `WITH erased AS (DELETE FROM memories WHERE ${ofUser} RETURNING expires_at)
+       SELECT count(*)::float8 AS count FROM erased WHERE expires_at IS NULL OR expires_at > $4::int8`,
+      ...user,
+      at,
+    ),
+    statement(`DELETE FROM users WHERE ${ofUser}`, ...user),
+  );
+  const [erased] = (rows[3] ?? []) as { count: number }[];
+  return { response: erasedResponse(erased?.count ?? 0), last: [] };
+}
+
+type Expired = Removed & { projectId: number };
+
+const stillExpired = (now: number) =>
+  overRows(
+    place,
+    (values) => `SELECT project_id::float8 AS "projectId", bucket, id, user_id AS "userId"
+      FROM memories
+      WHERE (project_id, bucket, id) IN (${values}) AND expires_at <= ${Math.floor(now)}`,
+  );
+
+/** Removes memories that expired until `now`, at most `limit`. Results in how many. */
+export function removeExpired(now: number, limit: number): Work<number> {
+  return async (tx) => {
+    const [candidates = []] = (await tx.run(
+      statement(
+        `SELECT project_id::float8 AS "projectId", bucket, id, user_id AS "userId"
+         FROM memories WHERE expires_at <= $1::int8 ORDER BY expires_at LIMIT $2::int4`,
+        now,
+        limit,
+      ),
+    )) as Expired[][];
+    if (candidates.length === 0) return { last: [], result: 0 };
+    const places = candidates.map(({ projectId, bucket, id }): Value[] => [projectId, bucket, id]);
+    const locks = countChanges(candidates.map((one) => ({ ...one, added: 0 })));
+    const rows = await tx.run(...locks, ...stillExpired(now)(places));
+    const expired = rows.slice(locks.length).flat() as Expired[];
+    const projects = Map.groupBy(expired, ({ projectId }) => projectId);
+    const last = [
+      ...addMemories(expired.map((one) => ({ ...one, added: -1 }))),
+      ...[...projects].flatMap(([projectId, memories]) => removeMemories(projectId, memories)),
+      // Of a user whose last memory another server removed meanwhile.
+      ...removeEmptyUsers(candidates),
+    ];
+    return { last, result: expired.length };
+  };
+}

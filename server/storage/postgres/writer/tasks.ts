@@ -1,0 +1,207 @@
+import type { Lease, Task, TaskQueue, TaskResult } from '../../task-storage.ts';
+import type { Connection } from '../connection.ts';
+import { byKey } from '../row.ts';
+import { overRows, statement, type Value } from '../statement.ts';
+import type { Work } from '../transaction.ts';
+import { bucketOfTask } from './task-rows.ts';
+
+/*
+ * The queue, which several servers work on. A claim is one statement that passes over what another
+ * server is claiming. Leases are judged by the database's clock alone, and a heartbeat renews those
+ * of claimed tasks: a process that stands still loses them, and its results are refused by their
+ * token once the task was claimed again.
+ */
+
+type Claim = Parameters<TaskQueue['claimTasks']>[0];
+type Failure = Parameters<TaskQueue['failTask']>[0];
+
+export type Tasks = TaskQueue & { stop(): void };
+
+/** A third of the usual lease. */
+const heartbeatEveryMs = 10_000;
+
+/** Parameters $1 to $4 are those of the lease. */
+const held = `project_id = $1::int8 AND bucket = $2::int2 AND task_id = $3::int8
+  AND state = 'running' AND lease_token = $4::int8`;
+
+const leaseTypes = ['int8', 'int2', 'int8', 'int8'];
+
+/** The users of the tasks whose lease is held, locked in order, count one change. */
+const countUsers = overRows(
+  leaseTypes,
+  (values) => `WITH locked AS (
+      SELECT u.project_id, u.bucket, u.user_id FROM users AS u
+      WHERE (u.project_id, u.bucket, u.user_id) IN (
+        SELECT t.project_id, t.bucket, t.user_id FROM tasks AS t
+        JOIN (${values}) AS v (project_id, bucket, task_id, lease_token)
+          ON t.project_id = v.project_id AND t.bucket = v.bucket AND t.task_id = v.task_id
+            AND t.lease_token = v.lease_token AND t.state = 'running')
+      ORDER BY u.project_id, u.bucket, u.user_id FOR UPDATE)
+    UPDATE users AS u SET last_change = u.last_change + 1 FROM locked AS l
+    WHERE u.project_id = l.project_id AND u.bucket = l.bucket AND u.user_id = l.user_id`,
+);
+
+const complete = overRows(
+  [...leaseTypes, 'int4', 'int8'],
+  (values) => `UPDATE tasks AS t SET state = 'complete', run_at = NULL, chunks_complete = v.chunks,
+      chunks_total = v.chunks, error_message = NULL, lease_owner = NULL,
+      updated_at = greatest(t.updated_at, v.now), last_change = u.last_change
+    FROM (${values}) AS v (project_id, bucket, task_id, lease_token, chunks, now), users AS u
+    WHERE t.project_id = v.project_id AND t.bucket = v.bucket AND t.task_id = v.task_id
+      AND t.lease_token = v.lease_token AND t.state = 'running'
+      AND u.project_id = t.project_id AND u.bucket = t.bucket AND u.user_id = t.user_id
+    RETURNING t.task_id::float8 AS "taskId", t.project_id::float8 AS "projectId"`,
+);
+
+const renew = overRows(
+  [...leaseTypes, 'float8'],
+  (
+    values,
+  ) => `UPDATE tasks AS t SET leased_until = clock_timestamp() + make_interval(secs => r.seconds)
+    FROM (SELECT t.project_id, t.bucket, t.task_id, v.seconds FROM tasks AS t
+      JOIN (${values}) AS v (project_id, bucket, task_id, lease_token, seconds)
+        ON t.project_id = v.project_id AND t.bucket = v.bucket AND t.task_id = v.task_id
+          AND t.lease_token = v.lease_token AND t.state = 'running'
+      WHERE t.leased_until > clock_timestamp()
+      FOR UPDATE OF t SKIP LOCKED) AS r
+    WHERE t.project_id = r.project_id AND t.bucket = r.bucket AND t.task_id = r.task_id`,
+);
+
+/** `transact` runs work in a transaction of its own; `connection` is for single statements. */
+export function createTasks(
+  connection: Connection,
+  transact: <T>(work: Work<T>) => Promise<T>,
+): Tasks {
+  /** The leases that this process holds, as far as it knows, by task. */
+  const leases = new Map<string, Value[]>();
+
+  function forget(lease: Lease): void {
+    leases.delete(nameOf(lease));
+  }
+
+  const heartbeat = setInterval(() => {
+    if (leases.size === 0) return;
+    // Where it fails the leases end, and the tasks run again.
+    connection.run(renew([...leases.values()].sort(byKey))).catch(() => {});
+  }, heartbeatEveryMs);
+  heartbeat.unref();
+
+  /** Whether a statement found the task under its lease. */
+  async function changed(lease: Lease, set: string, ...more: Value[]): Promise<boolean> {
+    forget(lease);
+    const text = `UPDATE tasks SET ${set} WHERE ${held} RETURNING 1 AS one`;
+    const [rows = []] = await connection.run([statement(text, ...placeOf(lease), ...more)]);
+    return rows.length > 0;
+  }
+
+  return {
+    async claimTasks(claim) {
+      const [rows = []] = await connection.run([claimStatement(claim)]);
+      const tasks = rows.map((row) => ({ ...row }) as Task);
+      for (const task of tasks) leases.set(nameOf(task), [...placeOf(task), claim.leaseMs / 1_000]);
+      return tasks;
+    },
+    async completeTasks(results) {
+      if (results.length === 0) return [];
+      for (const result of results) forget(result);
+      return transact(completion(results));
+    },
+    failTask: ({ now, retryAt, errorMessage, ...lease }: Failure) =>
+      changed(
+        lease,
+        `state = $5, run_at = $6::int8, error_message = $7, lease_owner = NULL,
+         updated_at = greatest(updated_at, $8::int8)`,
+        retryAt === null ? 'failed' : 'waiting',
+        retryAt,
+        errorMessage,
+        now,
+      ),
+    releaseTask: (lease) =>
+      changed(lease, `state = 'waiting', attempts = attempts - 1, lease_owner = NULL`),
+    async recoverTasks() {
+      const [rows = []] = await connection.run([
+        statement(
+          `UPDATE tasks SET state = 'waiting', lease_owner = NULL
+           WHERE run_at IS NOT NULL AND state = 'running' AND leased_until <= clock_timestamp()
+           RETURNING 1 AS one`,
+        ),
+      ]);
+      return rows.length;
+    },
+    async nextTaskAt() {
+      const [[row] = []] = (await connection.run([
+        statement(
+          `SELECT run_at::float8 AS at FROM tasks WHERE run_at IS NOT NULL AND state = 'waiting'
+           ORDER BY run_at LIMIT 1`,
+        ),
+      ])) as { at: number }[][];
+      return row?.at ?? null;
+    },
+    async taskQueueState() {
+      const [[row] = []] = (await connection.run([
+        statement(
+          `SELECT count(*)::float8 AS pending, min(accepted_at)::float8 AS "oldestAcceptedAt"
+           FROM tasks WHERE run_at IS NOT NULL`,
+        ),
+      ])) as { pending: number; oldestAcceptedAt: number | null }[][];
+      return row ?? { pending: 0, oldestAcceptedAt: null };
+    },
+    stop: () => clearInterval(heartbeat),
+  };
+}
+
+/**
+ * What was never tried is due whatever the clock says, and so is what waits longer than any
+ * backoff: the clock was set back. The first comes alone if it was tried before; else all that were
+ * not, up to the first that was.
+ */
+function claimStatement({ owner, now, leaseMs, horizon, limit }: Claim) {
+  return statement(
+    `WITH due AS MATERIALIZED (
+       SELECT project_id, bucket, task_id, attempts, run_at, place AS in_write FROM tasks
+       WHERE run_at IS NOT NULL AND (
+         (state = 'waiting' AND (attempts = 0 OR run_at <= $1::int8 OR run_at > $2::int8))
+         OR (state = 'running' AND leased_until <= clock_timestamp()))
+       ORDER BY run_at, place LIMIT $3::int4 FOR UPDATE SKIP LOCKED),
+     ordered AS (
+       SELECT *, row_number() OVER (ORDER BY run_at, in_write, task_id) AS place FROM due),
+     chosen AS (
+       SELECT * FROM ordered WHERE place = 1 OR place < coalesce(
+         (SELECT min(place) FROM ordered WHERE attempts > 0), $3::int4 + 1)),
+     claimed AS (
+       UPDATE tasks AS t SET state = 'running', attempts = t.attempts + 1,
+         lease_token = t.lease_token + 1, lease_owner = $4,
+         leased_until = clock_timestamp() + make_interval(secs => $5::float8)
+       FROM chosen AS c
+       WHERE t.project_id = c.project_id AND t.bucket = c.bucket AND t.task_id = c.task_id
+       RETURNING t.*, c.place AS claimed_as)
+     SELECT project_id::float8 AS "projectId", task_id::float8 AS "taskId",
+       lease_token::float8 AS "leaseToken", kind, payload, attempts AS attempt,
+       memory_id AS "memoryId"
+     FROM claimed ORDER BY claimed_as`,
+    now,
+    horizon,
+    limit,
+    owner,
+    leaseMs / 1_000,
+  );
+}
+
+/** Of two results for one task the first counts. */
+function completion(results: readonly TaskResult[]): Work<boolean[]> {
+  return async (tx) => {
+    const rows = results.map((result): Value[] => placeOf(result)).sort(byKey);
+    const values = results.map((result) => [...placeOf(result), result.chunks, result.now]);
+    const completed = await tx.run(...countUsers(rows), ...complete(values.sort(byKey)));
+    const names = new Set((completed.flat() as Omit<Lease, 'leaseToken'>[]).map(nameOf));
+    return { last: [], result: results.map((result) => names.delete(nameOf(result))) };
+  };
+}
+
+function placeOf({ projectId, taskId, leaseToken }: Lease): Value[] {
+  return [projectId, bucketOfTask(taskId), taskId, leaseToken];
+}
+
+function nameOf({ projectId, taskId }: Omit<Lease, 'leaseToken'>): string {
+  return `${projectId} ${taskId}`;
+}

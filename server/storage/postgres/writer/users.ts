@@ -1,0 +1,73 @@
+import { bucketOf } from '../../../bucket.ts';
+import { byKey } from '../row.ts';
+import { overRows, type Statement } from '../statement.ts';
+
+/** A change of a user's memories, and by how many they become more. */
+export type UserChange = { projectId: number; userId: string; added: number };
+
+/** Of a user who is new or came back: a number that no search index of an earlier one can hold. */
+const maxFirstChange = 2 ** 46;
+
+const upserts = overRows(
+  ['int8', 'int2', 'text', 'int8', 'int8'],
+  (values) => `INSERT INTO users AS u (project_id, bucket, user_id, memories, last_change) ${values}
+    ON CONFLICT (project_id, bucket, user_id) DO UPDATE SET
+      memories = u.memories + excluded.memories, last_change = u.last_change + 1
+    RETURNING u.project_id::float8 AS "projectId", u.user_id AS "userId",
+      u.last_change::float8 AS "lastChange"`,
+);
+
+const removals = overRows(
+  ['int8', 'int2', 'text'],
+  (values) => `DELETE FROM users
+    WHERE memories = 0 AND (project_id, bucket, user_id) IN (${values})`,
+);
+
+const additions = overRows(
+  ['int8', 'int2', 'text', 'int8'],
+  (values) => `UPDATE users AS u SET memories = u.memories + v.added
+    FROM (${values}) AS v (project_id, bucket, user_id, added)
+    WHERE u.project_id = v.project_id AND u.bucket = v.bucket AND u.user_id = v.user_id`,
+);
+
+/**
+ * Locks the users' rows until the transaction ends, in an order that is always the same, and counts
+ * one change of each. They come before anything else that is done to the users' memories.
+ */
+export function countChanges(changes: readonly UserChange[]): Statement[] {
+  const rows = merged(changes).map(({ projectId, userId, added }) => {
+    const firstChange = Math.floor(Math.random() * maxFirstChange);
+    return [projectId, bucketOf(userId), userId, added, firstChange];
+  });
+  return upserts(rows.sort(byKey));
+}
+
+/** For users whose rows are locked already. */
+export function addMemories(changes: readonly UserChange[]): Statement[] {
+  const rows = merged(changes).filter(({ added }) => added !== 0);
+  return additions(
+    rows.map(({ projectId, userId, added }) => [projectId, bucketOf(userId), userId, added]),
+  );
+}
+
+/** What is left of a user without memories would still name the user. */
+export function removeEmptyUsers(users: readonly Omit<UserChange, 'added'>[]): Statement[] {
+  const rows = users.map(({ projectId, userId }) => [projectId, bucketOf(userId), userId]);
+  return removals(rows.sort(byKey));
+}
+
+/** The numbers of the changes that `countChanges` counted, by user. */
+export function changeNumbers(rows: readonly Record<string, unknown>[]): Map<string, number> {
+  const counted = rows as { userId: string; lastChange: number }[];
+  return new Map(counted.map(({ userId, lastChange }) => [userId, lastChange]));
+}
+
+function merged(changes: readonly UserChange[]): UserChange[] {
+  const byUser = new Map<string, UserChange>();
+  for (const change of changes) {
+    const name = JSON.stringify([change.projectId, change.userId]);
+    const added = (byUser.get(name)?.added ?? 0) + change.added;
+    byUser.set(name, { ...change, added });
+  }
+  return [...byUser.values()];
+}

@@ -1,0 +1,233 @@
+import { FairQueue } from '../../../fair-queue.ts';
+import { unavailable } from '../../refusals.ts';
+import type { StoredResponse, Write } from '../../storage.ts';
+import type { Connection } from '../connection.ts';
+import { ConnectionLost, isConflict, isOfOneWrite, notStored } from '../errors.ts';
+import { type InsertedMemory, memoryInserts } from '../row.ts';
+import type { Statement } from '../statement.ts';
+import { inTransaction, type Work } from '../transaction.ts';
+import { keyInserts } from './idempotency.ts';
+import { indexedOf, queueNew } from './task-rows.ts';
+import { countChanges } from './users.ts';
+
+/**
+ * The writes of this server, from the projects in turn, on a few connections.
+ *
+ *   waiting -> one of a group -> COMMIT -> resolved
+ *      |               \-> refused: alone, looking first
+ *      \----> alone: reads and locks, effect, COMMIT -> resolved
+ *                 \-> in conflict with another: again
+ *
+ * Writes that have to read nothing share one transaction, whose statements are sent together.
+ * Nobody hears of success before COMMIT answered.
+ */
+export type WriteQueue = {
+  run<T>(write: PlannedWrite<T>): Promise<T>;
+  /** Waits until everything that was asked for is done; nothing more is taken. */
+  drain(): Promise<void>;
+};
+
+export type PlannedWrite<T = unknown> = {
+  projectId: number;
+  /** About how many rows it writes. */
+  cost: number;
+  /** What it adds, if it has to read nothing to know that. */
+  insert: Insert | null;
+  /** The same, looking first. */
+  work: Work<T>;
+  deadlineMs?: number;
+};
+
+/** New memories, with their tasks where `areQueued`, and the response to the write. */
+export type Insert = {
+  write: Write;
+  response: StoredResponse;
+  /** Of the memory whose text the response holds. */
+  bucket: number | null;
+  rows: InsertedMemory[];
+  areQueued: boolean;
+};
+
+type Waiting = PlannedWrite & { resolve(result: unknown): void; reject(error: unknown): void };
+
+/** More groups at once are smaller, and no faster. */
+const maxGroups = 2;
+const maxRowsInGroup = 128;
+const maxAttempts = 5;
+const maxPauseMs = 20;
+/** Whoever waits longer is better told to come back. */
+const triedForMs = 5_000;
+/** Keys that came before are likely replays, which would have a group refused. */
+const maxRecentKeys = 10_000;
+
+export function createWriteQueue(options: {
+  connections: readonly Connection[];
+  uptime(): number;
+  /** Why no write can succeed now; null where one may. */
+  fault(): string | null;
+  /** Hears of every error. */
+  note(error: unknown): void;
+}): WriteQueue {
+  const { connections, uptime, fault, note } = options;
+  const idle = [...connections];
+  const queue = new FairQueue<Waiting>();
+  const seen = createRecent(maxRecentKeys);
+  const drained = Promise.withResolvers<void>();
+  const running = new Map<number, number>();
+  let groups = 0;
+  let isPlanned = false;
+  let isDraining = false;
+
+  /** What arrives in one turn of the event loop can share a group. */
+  function plan(): void {
+    if (!isPlanned) setImmediate(dispatch);
+    isPlanned = true;
+  }
+
+  function push(waiting: Waiting): void {
+    queue.push(waiting.projectId, waiting, waiting.cost);
+    plan();
+  }
+
+  /** A project leaves one connection to the others. */
+  function mayRun(projectId: number, { insert }: Waiting): boolean {
+    if (insert !== null) return groups < maxGroups;
+    return (running.get(projectId) ?? 0) < Math.max(1, connections.length - 1);
+  }
+
+  function dispatch(): void {
+    isPlanned = false;
+    for (;;) {
+      const connection = idle.pop();
+      const next = connection === undefined ? undefined : queue.take(mayRun);
+      if (connection === undefined) return;
+      if (next === undefined) {
+        idle.push(connection);
+        if (isDraining && idle.length === connections.length) drained.resolve();
+        return;
+      }
+      const done = next.insert === null ? runAlone(connection, next) : runGroup(connection, next);
+      done.finally(() => {
+        idle.push(connection);
+        plan();
+      });
+    }
+  }
+
+  function gather(first: Waiting): Waiting[] {
+    const group = [first];
+    let rows = first.cost;
+    while (rows < maxRowsInGroup) {
+      const next = queue.take(
+        (_, { insert, cost }) => insert !== null && rows + cost <= maxRowsInGroup,
+      );
+      if (next === undefined) break;
+      group.push(next);
+      rows += next.cost;
+    }
+    return group;
+  }
+
+  async function runGroup(connection: Connection, first: Waiting): Promise<void> {
+    groups += 1;
+    const group = gather(first);
+    const inserts = group.flatMap(({ insert }) => (insert === null ? [] : [insert]));
+    try {
+      const last = groupStatements(inserts, uptime());
+      await inTransaction(connection, async () => ({ last, result: null }));
+      for (const { insert, resolve } of group) {
+        resolve({ response: insert?.response, replayed: false });
+      }
+    } catch (error) {
+      note(error);
+      for (const one of group) {
+        if (isOfOneWrite(error)) push({ ...one, insert: null });
+        else one.reject(notStored(error));
+      }
+    } finally {
+      groups -= 1;
+    }
+  }
+
+  async function runAlone(connection: Connection, waiting: Waiting): Promise<void> {
+    const { projectId, resolve, reject } = waiting;
+    running.set(projectId, (running.get(projectId) ?? 0) + 1);
+    try {
+      resolve(await tryAgain(connection, waiting));
+    } catch (error) {
+      reject(notStored(error));
+    } finally {
+      const left = (running.get(projectId) ?? 1) - 1;
+      if (left === 0) running.delete(projectId);
+      else running.set(projectId, left);
+    }
+  }
+
+  async function tryAgain(connection: Connection, waiting: Waiting): Promise<unknown> {
+    const begun = performance.now();
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await inTransaction(connection, waiting.work, waiting.deadlineMs);
+      } catch (error) {
+        note(error);
+        // A connection that is lost before COMMIT was sent has stored nothing.
+        const mayHelp = isConflict(error) || error instanceof ConnectionLost;
+        const isLate = performance.now() - begun > triedForMs;
+        if (!mayHelp || isLate || attempt === maxAttempts) throw error;
+        await Bun.sleep(Math.random() * maxPauseMs * attempt);
+      }
+    }
+  }
+
+  return {
+    run<T>(write: PlannedWrite<T>): Promise<T> {
+      const why = isDraining ? 'the service is shutting down' : fault();
+      if (why !== null) return Promise.reject(unavailable(`${why}; nothing was stored`));
+      const mayBeReplay = write.insert !== null && seen(keyName(write.insert.write));
+      return new Promise<T>((resolve, reject) => {
+        const insert = mayBeReplay ? null : write.insert;
+        push({ ...write, insert, resolve: resolve as Waiting['resolve'], reject });
+      });
+    },
+    drain() {
+      isDraining = true;
+      plan();
+      return drained.promise;
+    },
+  };
+}
+
+/** Everything that a group of writes adds; the order is that in which every transaction locks. */
+function groupStatements(inserts: readonly Insert[], uptime: number): Statement[] {
+  const rows = inserts.flatMap((insert) => insert.rows);
+  const queued = inserts.flatMap(({ areQueued, rows: own }) => (areQueued ? own : []));
+  return [
+    ...keyInserts(inserts, uptime),
+    ...countChanges(
+      rows.map(({ projectId, memory: { userId } }) => ({ projectId, userId, added: 1 })),
+    ),
+    ...memoryInserts(rows),
+    ...queueNew(queued.map(indexedOf)),
+  ];
+}
+
+function keyName({ projectId, idempotency }: Write): string | null {
+  return idempotency === null
+    ? null
+    : `${projectId} ${idempotency.key.length} ${idempotency.key} ${idempotency.scope}`;
+}
+
+/** Whether a name was asked for lately. */
+function createRecent(max: number): (name: string | null) => boolean {
+  const names = new Set<string>();
+  return (name) => {
+    if (name === null) return false;
+    const isKnown = names.delete(name);
+    names.add(name);
+    for (const oldest of names) {
+      if (names.size <= max) break;
+      names.delete(oldest);
+    }
+    return isKnown;
+  };
+}

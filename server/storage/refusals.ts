@@ -1,0 +1,49 @@
+import { limits } from '../../sdk/contract/limits.ts';
+import { ServiceError } from '../errors.ts';
+
+/* Errors of the contract that every backend throws, in the same words. */
+
+const retryAfterSeconds = 5;
+/** How long until a full queue is worth another try. */
+const fullRetryAfterSeconds = 10;
+
+export function unavailable(message: string, cause?: unknown): ServiceError {
+  return new ServiceError('unavailable', message, { retryAfterSeconds, cause });
+}
+
+/** What was to be stored may be there, or not. */
+export function outcomeUnknown(cause: unknown): ServiceError {
+  const message =
+    'the database failed and the outcome is unknown; retry with the same Idempotency-Key';
+  return new ServiceError('internal', message, { retryAfterSeconds, cause });
+}
+
+export function keyReused(): ServiceError {
+  return new ServiceError(
+    'idempotency_key_reused',
+    'this Idempotency-Key was used before with another request; use a new key for a new request',
+  );
+}
+
+export function otherVersion(expected: number, found: number): ServiceError {
+  return new ServiceError(
+    'precondition_failed',
+    `the memory is at version ${found}, not ${expected}; read it again and repeat the change`,
+  );
+}
+
+export function queueFull(): ServiceError {
+  return new ServiceError(
+    'rate_limited',
+    `more than ${limits.pendingRecords} records would wait to be processed; try again later`,
+    { retryAfterSeconds: fullRetryAfterSeconds },
+  );
+}
+
+/** So many results of the search fit into one response. */
+export function tooMuchText(fitting: number): ServiceError {
+  const message = `must be lower here: the texts of more than ${fitting} are too much for one response`;
+  return new ServiceError('invalid_request', `limit ${message}`, {
+    details: [{ field: 'limit', message }],
+  });
+}

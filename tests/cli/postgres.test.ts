@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startServer } from '../../server/main.ts';
+import { newDatabase, type TestDatabase } from '../support/postgres.ts';
+import { lines, memory } from './command.ts';
+
+/* The commands that work on the database itself, where that is one of PostgreSQL. */
+
+let database: TestDatabase;
+let on: string[];
+beforeAll(async () => {
+  database = await newDatabase();
+  on = ['--database', database.url];
+});
+afterAll(() => database.drop());
+
+test('a database that no server has used is not one to list keys of', async () => {
+  const { code, stdout, stderr } = await memory(['keys', 'list', ...on]);
+  expect(stderr).toContain('There is no database at postgres://postgres@');
+  expect(stderr).not.toContain('postgres:postgres');
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+});
+
+test('keys are made, listed and revoked, and a running server sees it', async () => {
+  const made = await memory(['keys', 'create', '--json', '--name', 'first', ...on]);
+  expect(made).toMatchObject({ code: 0 });
+  const { id, key } = JSON.parse(made.stdout);
+  const env = { LOG_LEVEL: 'silent' };
+  const server = await startServer({ env, port: 0, databaseUrl: database.url });
+  expect(server.firstKey).toBeNull();
+  const list = () => {
+    const headers = { authorization: `Bearer ${key}` };
+    return fetch(`${server.url}/v1/memories?userId=u`, { headers });
+  };
+  expect((await list()).status).toBe(200);
+  const { stdout } = await memory(['keys', 'list', '--json', ...on]);
+  expect(JSON.parse(stdout).items).toMatchObject([{ id, name: 'first', revokedAt: null }]);
+  expect(await memory(['keys', 'revoke', id, ...on])).toMatchObject({ code: 0 });
+  await Bun.sleep(600);
+  expect((await list()).status).toBe(401);
+  await server.stop();
+});
+
+test('two servers that start at once on an empty database share it', async () => {
+  const empty = await newDatabase();
+  const env = { LOG_LEVEL: 'silent', MEMORY_API_KEY: 'a-key-for-two-servers' };
+  const start = () => startServer({ env, port: 0, databaseUrl: empty.url });
+  const servers = await Promise.all([start(), start(), start()]);
+  const headers = {
+    authorization: `Bearer ${env.MEMORY_API_KEY}`,
+    'content-type': 'application/json',
+  };
+  const [first, second, third] = servers;
+  const body = JSON.stringify({ userId: 'u', content: 'seen by all' });
+  const saved = await fetch(`${first?.url}/v1/memories`, { method: 'POST', headers, body });
+  const { id } = (await saved.json()) as { id: string };
+  for (const { url } of [second, third].filter((one) => one !== undefined)) {
+    expect((await fetch(`${url}/v1/memories/${id}`, { headers })).status).toBe(200);
+    const search = await fetch(`${url}/v1/memories/search?userId=u&query=seen`, { headers });
+    expect(await search.json()).toMatchObject({ items: [{ id }] });
+  }
+  for (const server of servers) await server.stop();
+  await empty.drop();
+});
+
+test('doctor looks at what only PostgreSQL has, and finds nothing to do', async () => {
+  await memory(['keys', 'create', ...on]);
+  const { code, stdout } = await memory(['doctor', '--json', ...on]);
+  const { items } = JSON.parse(stdout) as { items: { name: string; level: string }[] };
+  expect(items.map(({ name, level }) => `${name} ${level}`)).toEqual([
+    'version ok',
+    'durability ok',
+    'standbys ok',
+    'clock ok',
+    'connections ok',
+    'transactions ok',
+    'replication slots ok',
+    'keys ok',
+    'queue ok',
+    'dead rows ok',
+  ]);
+  expect(code).toBe(0);
+});
+
+test.each([
+  [['backup', 'backup.db'], 'pg_dump'],
+  [['restore', 'backup.db'], 'pg_restore'],
+])('%p says what to use instead', async (argv, told) => {
+  const { code, stdout, stderr } = await memory([...argv, ...on]);
+  expect(lines(stderr)[0]).toContain(told);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+});
+
+test.each(['keys list', 'doctor', 'serve'])(
+  'memory %s says that a server cannot be reached, without the password',
+  async (command) => {
+    const nowhere = 'postgres://me:secret@127.0.0.1:1/x';
+    const { code, stdout, stderr } = await memory([...command.split(' '), '--database', nowhere]);
+    expect(stdout + stderr).toContain('the database cannot be reached');
+    expect(stdout + stderr).not.toContain('secret');
+    expect(code).toBe(1);
+  },
+);

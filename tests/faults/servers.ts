@@ -1,0 +1,157 @@
+import { newWholeDatabase, postgresUrl, query } from '../support/postgres.ts';
+import { createRandom, type Random } from '../support/random.ts';
+import { drained, sendUntilKnown } from './api.ts';
+import { createFleet, type Fleet } from './fleet.ts';
+import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import { createLedger } from './ledger.ts';
+import { startLoad } from './load.ts';
+
+const servers = 3;
+const durationMs = { quick: 15_000, full: 240_000 };
+const clients = 6;
+const perBatch = 100;
+const batchesAtOnce = 6;
+/** With the lease of the variant 'short-lease'. */
+const leaseMs = 1_000;
+const drainWithinMs = 60_000;
+const userId = 'queue';
+
+/** Not broken: leases are short, texts take a moment, and refused results are counted. */
+const wiring = ['short-lease', 'slow-split', 'count-refused'];
+
+export const severalServers: Harness = {
+  id: 'P9',
+  promise:
+    'Several servers on one PostgreSQL run no lease twice and lose no record; a stalled worker ' +
+    'cannot overwrite a newer result',
+  proof:
+    `${servers} servers on one database; each in turn is killed, or stopped for longer than a ` +
+    'lease, or all connections are terminated by the database, while clients write by all of them',
+  control: { without: 'the fencing token of leases', variants: ['no-lease-token'] },
+  run,
+};
+
+async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
+  try {
+    await postgresUrl();
+  } catch (error) {
+    return { figures: {}, violations: [], skipped: String(error) };
+  }
+  const random = createRandom(seed);
+  const violations = createViolations();
+  const database = await newWholeDatabase();
+  const fleet = createFleet(servers, {
+    databaseUrl: database.url,
+    variants: [...wiring, ...variants],
+    random,
+  });
+  try {
+    await fleet.start();
+    await countEffects(database.url);
+    const ledger = createLedger();
+    const load = startLoad({ target: fleet.target, ledger, violations, random, clients });
+    const filler = createRecords(fleet);
+    const faults = await disturb(fleet, filler, database.name, random, durationMs[tier]);
+    await load.stop();
+    if (!(await drained(fleet.target, drainWithinMs))) violations.add('records are left waiting');
+    const compared = await ledger.compare(fleet.target, violations);
+    const effects = await auditEffects(database.url, filler.total(), violations);
+    const figures = { ...ledger.counts, ...faults, ...compared, ...effects };
+    const refusedResults = fleet.count(/^refused (\d+)/gm);
+    return { figures: { ...figures, refusedResults }, violations: violations.list() };
+  } finally {
+    await fleet.remove();
+    await database.drop();
+  }
+}
+
+type Records = { accept(batches: number): Promise<void>; total(): number };
+
+/** Records that nobody changes later, so that each has exactly one result. */
+function createRecords({ target }: Fleet): Records {
+  let batches = 0;
+  async function acceptBatch(): Promise<void> {
+    batches += 1;
+    const name = `fill-${batches}`;
+    const items = Array.from({ length: perBatch }, (_, index) => {
+      return { userId, type: 'document', data: { text: `record ${index} of ${name}` } };
+    });
+    const call = { method: 'POST' as const, path: '/v1/ingest/batch', body: { items } };
+    const reply = await sendUntilKnown(target, { ...call, idempotencyKey: name });
+    if (reply?.status !== 202) throw new Error(`${call.path}: ${reply?.status} ${reply?.text}`);
+  }
+  return {
+    accept: async (count) => void (await Promise.all(Array.from({ length: count }, acceptBatch))),
+    total: () => batches * perBatch,
+  };
+}
+
+async function disturb(fleet: Fleet, filler: Records, name: string, random: Random, forMs: number) {
+  const counts = { kills: 0, stalls: 0, terminations: 0 };
+  const until = performance.now() + forMs;
+  while (performance.now() < until) {
+    // So that every server has some in hand.
+    await filler.accept(batchesAtOnce);
+    await Bun.sleep(random.between(0, 100));
+    const draw = random.next();
+    if (draw < 0.3) {
+      await fleet.restart(random.between(0, servers));
+      counts.kills += 1;
+    } else if (draw < 0.7) {
+      await fleet.stall(random.between(0, servers), leaseMs * 1.6);
+      counts.stalls += 1;
+    } else {
+      await terminateConnections(name);
+      counts.terminations += 1;
+    }
+  }
+  return counts;
+}
+
+/** Of the servers of this run, whatever they do; the audit connects later. */
+async function terminateConnections(name: string): Promise<void> {
+  await query(
+    await postgresUrl(),
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1',
+    [name],
+  );
+}
+
+/** From here on the database itself keeps a row for each result that a worker stores. */
+async function countEffects(url: string): Promise<void> {
+  const statements = [
+    'CREATE TABLE effects (task_id int8 NOT NULL, memory_id text NOT NULL, user_id text NOT NULL)',
+    `CREATE FUNCTION note_effect() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       INSERT INTO effects VALUES (NEW.task_id, NEW.memory_id, NEW.user_id); RETURN NULL; END $$`,
+    `CREATE TRIGGER note_effect AFTER UPDATE ON tasks FOR EACH ROW
+       WHEN (NEW.state = 'complete' AND NEW.last_change IS DISTINCT FROM OLD.last_change)
+       EXECUTE FUNCTION note_effect()`,
+  ];
+  for (const text of statements) await query(url, text);
+}
+
+async function auditEffects(
+  url: string,
+  expected: number,
+  violations: ReturnType<typeof createViolations>,
+) {
+  const [row] = await query(
+    url,
+    `SELECT count(*)::int4 AS effects, count(DISTINCT task_id)::int4 AS records,
+       (SELECT max(attempts) FROM tasks)::int4 AS "mostAttempts"
+     FROM effects WHERE user_id = $1`,
+    [userId],
+  );
+  const { effects, records: done, mostAttempts } = row as Record<string, number>;
+  const doubleEffects = (effects ?? 0) - (done ?? 0);
+  const lostRecords = expected - (done ?? 0);
+  if (doubleEffects > 0) violations.add(`${doubleEffects} results were stored twice`);
+  if (lostRecords > 0) violations.add(`${lostRecords} records have no result`);
+  return {
+    records: expected,
+    effects: effects ?? 0,
+    doubleEffects,
+    lostRecords,
+    mostAttempts: mostAttempts ?? 0,
+  };
+}

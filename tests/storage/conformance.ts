@@ -1,0 +1,27 @@
+import { testExpiry } from './conformance-expiry.ts';
+import { testIdempotency } from './conformance-idempotency.ts';
+import { testKeys } from './conformance-keys.ts';
+import { testLeases } from './conformance-leases.ts';
+import { testMemories } from './conformance-memories.ts';
+import { testReads } from './conformance-reads.ts';
+import { testSearch } from './conformance-search.ts';
+import { testTasks } from './conformance-tasks.ts';
+import { testTransfer } from './conformance-transfer.ts';
+import type { OpenStorage } from './fixtures.ts';
+
+/** What storage.ts promises, of the backend that `open` opens. */
+export function testConformance(name: string, open: OpenStorage): void {
+  for (const testPart of [
+    testMemories,
+    testExpiry,
+    testReads,
+    testIdempotency,
+    testTasks,
+    testLeases,
+    testKeys,
+    testTransfer,
+    testSearch,
+  ]) {
+    testPart(name, open);
+  }
+}

@@ -1,0 +1,4 @@
+import { testConformance } from './conformance.ts';
+import { openPostgresStorage } from './postgres.ts';
+
+testConformance('postgres', openPostgresStorage);

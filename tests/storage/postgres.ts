@@ -1,0 +1,31 @@
+import { limits } from '../../sdk/contract/limits.ts';
+import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { newDatabase, query } from '../support/postgres.ts';
+import { type Opened, type OpenStorage, smallQueueRecords } from './fixtures.ts';
+
+/** A PostgreSQL storage in a schema of its own, for the conformance suite. */
+export const openPostgresStorage: OpenStorage = async ({ smallQueue = false } = {}) => {
+  const database = await newDatabase();
+  const { pendingRecords } = limits;
+  // This backend accepts records in the thread that opened it.
+  if (smallQueue) Object.assign(limits, { pendingRecords: smallQueueRecords });
+  const opened: Opened = {
+    storage: await openPostgres(database.url),
+    async reopen() {
+      await opened.storage.close();
+      opened.storage = await openPostgres(database.url);
+      return opened.storage;
+    },
+    async dispose() {
+      Object.assign(limits, { pendingRecords });
+      await opened.storage.close();
+      await database.drop();
+    },
+    async endLeases(owner) {
+      const text = `UPDATE tasks SET leased_until = clock_timestamp() - interval '1 second'
+        WHERE $1::text IS NULL OR lease_owner = $1`;
+      await query(database.url, text, [owner ?? null]);
+    },
+  };
+  return opened;
+};

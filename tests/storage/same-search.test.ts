@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createRandom } from '../support/random.ts';
+import {
+  claim,
+  complete,
+  imported,
+  newProject,
+  type Opened,
+  type Project,
+  record,
+} from './fixtures.ts';
+import { openPostgresStorage } from './postgres.ts';
+import { openSqliteStorage } from './sqlite.ts';
+
+/* Both backends find the same: ids, order, scores and snippets of the same data. */
+
+const seed = 20_261_122;
+const memories = 300;
+const queries = 50;
+const words =
+  'lantern harbour kettle walrus zeppelin garden winter coffee doctor invoice refund delivery ' +
+  'running runs ran city cities São Zürich naïve 東京 метро tickets ticket dark mode prefers';
+
+let opened: [Opened, Opened];
+let projects: [Project, Project];
+
+beforeAll(async () => {
+  opened = await Promise.all([openSqliteStorage(), openPostgresStorage()]);
+  projects = await Promise.all([newProject(opened[0]), newProject(opened[1])]);
+});
+afterAll(async () => {
+  for (const one of opened) await one.dispose();
+});
+
+async function inBoth(work: (project: Project, opened: Opened) => Promise<unknown>) {
+  for (const index of [0, 1] as const) await work(projects[index], opened[index]);
+}
+
+test('searches of both backends are equal, also after changes', async () => {
+  const random = createRandom(seed);
+  const vocabulary = words.split(' ');
+  const text = (count: number) =>
+    Array.from({ length: count }, () => random.pick(vocabulary)).join(
+      random.pick([' ', ', ', '\n']),
+    );
+  const given = Array.from({ length: memories }, (_, n) =>
+    imported({
+      userId: random.pick(['ada', 'ben']),
+      content: text(random.between(1, 60)),
+      createdAt: n * 1_000,
+      metadata: random.chance(0.2) ? JSON.stringify({ title: text(2), author: 'ada' }) : '{}',
+    }),
+  );
+  const questions = Array.from({ length: queries }, () => {
+    const query = text(random.between(1, 5)).slice(0, random.between(3, 40)).trim() || 'dark';
+    return random.chance(0.2) ? `"${query.replaceAll('"', '')}"` : query;
+  });
+
+  async function expectSame(): Promise<void> {
+    let found = 0;
+    for (const query of questions) {
+      for (const userId of ['ada', 'ben']) {
+        const more = { userId, limit: 20 };
+        const [one, other] = [
+          await projects[0].search(query, more),
+          await projects[1].search(query, more),
+        ];
+        expect(other).toEqual(one);
+        found += one.length;
+      }
+    }
+    // Else nothing was compared.
+    expect(found).toBeGreaterThan(queries);
+  }
+
+  await inBoth((project) => project.import(given));
+  await expectSame();
+  const changed = given.filter((_, n) => n % 7 === 0).map(({ id }) => ({ id, content: text(9) }));
+  const removed = given.filter((_, n) => n % 11 === 3).map(({ id }) => id);
+  const records = Array.from({ length: 20 }, () => record({ userId: 'ada', content: text(400) }));
+  await inBoth(async (project, { storage }) => {
+    for (const { id, content } of changed) await project.update(id, { content }, { at: 9_000_000 });
+    for (const id of removed) await project.remove(id);
+    await project.accept(records, { at: 9_000_001 });
+    for (const task of await claim(storage)) await complete(storage, task);
+  });
+  await expectSame();
+});

