@@ -28,9 +28,9 @@ export type Observation = {
 export type History = { writes: Write[]; observations: Observation[] };
 
 /**
- * The operations on each memory. A save with an unknown outcome has no id: it takes the id under
- * which its value was read, and is dropped if it never was. `strange` lists reads of values that no
- * client wrote.
+ * Groups the operations by memory. A save with an unknown outcome has no id: it takes the id under
+ * which its value was read, and is dropped if the value was never read. `strange` lists reads of
+ * values that no client wrote.
  */
 export function operationsOf({ writes, observations }: History) {
   const saves = new Map(
