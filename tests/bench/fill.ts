@@ -1,5 +1,5 @@
 /*
- * Fills a database with so many memories through a running service.
+ * Fills a database with `count` memories through a running service.
  * Run: bun tests/bench/fill.ts <file> <count>
  * An interrupted run can be repeated; a larger count adds to what is there.
  */

@@ -6,7 +6,7 @@ import { peersFolder } from './install-peers.ts';
 import { launch, type Subject } from './process.ts';
 import { benchKey } from './requests.ts';
 
-/** Other servers, and how durable an acknowledged save of each is. */
+/** Other servers, each with the durability of an acknowledged save. */
 export const peers = {
   fastifyFull: {
     name: 'fastify + better-sqlite3, FULL',
