@@ -20,7 +20,7 @@ export type Context = {
   current: Tree;
   /** The last commit of the first wave, measured in the same run; null if git does not have it. */
   firstWave: Tree | null;
-  /** The path of a database that holds the dataset. It is shared: write only a little to it. */
+  /** The path of a database with the dataset. Benchmarks share it, so write only a little to it. */
   database(tree: Tree, dataset: Dataset): Promise<string>;
   /** A private copy of that database. */
   copyOf(tree: Tree, dataset: Dataset): Promise<string>;

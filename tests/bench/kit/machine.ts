@@ -50,8 +50,8 @@ export async function commitOf(): Promise<string> {
 }
 
 /**
- * Returns a function that reports the CPU time used by others since this call: by other machines of
- * the host (steal time) and by other processes. High values make the figures less reliable.
+ * Returns a function that reports the competing CPU time since this call: of other machines on the
+ * host (steal time) and of other processes. High values make the figures less reliable.
  */
 export function watchMachine(): () => { rows: [string, string][]; otherCores: number } {
   const begun = performance.now();

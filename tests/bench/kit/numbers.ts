@@ -33,7 +33,7 @@ export function short(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
-/** Shows a count; powers of ten as such. */
+/** Formats a count. Powers of ten are shown as 10 with an exponent. */
 export function showCount(count: number): string {
   const power = Math.log10(count);
   const digits = '⁰¹²³⁴⁵⁶⁷⁸⁹';

@@ -14,7 +14,7 @@ export type ServiceOptions = {
   /** The path of the database file. */
   database: string;
   env?: Record<string, string>;
-  /** The cores that the process may use, as `taskset` takes them; all of them by default. */
+  /** The cores that the process may use, in the syntax of `taskset`; all by default. */
   cores?: string | undefined;
 };
 

@@ -19,7 +19,7 @@ import (
 type operation struct {
 	Key     string `json:"key"`
 	Kind    string `json:"kind"`    // save, read, update, delete
-	Value   int    `json:"value"`   // what was written, or what was read; 0 is "no such memory"
+	Value   int    `json:"value"`   // the written or read value; 0 is "no such memory"
 	Outcome string `json:"outcome"` // done, absent, unknown
 	Call    int64  `json:"call"`
 	Return  int64  `json:"return"`

@@ -51,7 +51,7 @@ function plan(commit: Statement, db: Database): void {
   }, behindMs);
 }
 
-/** Migrations run in the same turn of the event loop as the first transaction. */
+/** Marks the database in the next turn of the event loop, so that migrations commit as usual. */
 function noteOpening(db: Database): void {
   setTimeout(() => served.add(db));
 }
