@@ -14,23 +14,23 @@ export const targets = [
 ] as const;
 export type Target = (typeof targets)[number];
 
-/** This machine's own; undefined where there is none for it. */
+/** The target of this machine; undefined if releases do not support it. */
 export const hostTarget = targets.find(
   (target) => target === `${process.platform.replace('win32', 'windows')}-${process.arch}`,
 );
 
 /**
- * The command line and the service as one file that needs nothing else; those for musl need the
- * C++ library of their system, `apk add libstdc++`.
+ * Builds the command line and the service as one self-contained file. Executables for musl need the
+ * system's C++ library (`apk add libstdc++`).
  */
 export async function buildExecutable(dist: string, target: Target): Promise<string> {
   const { version } = await readManifest('package.json');
   const extension = target.startsWith('windows') ? '.exe' : '';
   const file = join(dist, `memory-${version}-${target}${extension}`);
-  // In pieces, so that a thread is an entry point of its own and a command loads only what it needs.
-  // As bytecode, so that it starts at once.
+  // Splitting makes each thread an entry point and lets a command load only what it needs.
+  // Bytecode shortens the start.
   const pieces = ['--splitting', '--format=esm', '--minify', '--bytecode'];
-  // No file of the folder it is called in may become part of the program, or set it.
+  // Files in the working directory must not run as part of the program or configure it.
   const autoload = ['--no-compile-autoload-bunfig', '--no-compile-autoload-dotenv'];
   const alone = [...autoload, `--target=bun-${target}`];
   const threads = [...new Bun.Glob('server/**/thread.ts').scanSync({ cwd: root })].map((path) =>

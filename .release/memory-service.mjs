@@ -1,4 +1,4 @@
 #!/usr/bin/env node
-// What `npx memory-service` runs: the service, or, with arguments, the command line.
+// The entry point of `npx memory-service`: the service, or the command line if it has arguments.
 if (process.argv.length === 2) process.argv.push('serve');
 await import('./memory.mjs');

@@ -5,9 +5,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// The way from Node, which npm starts commands with, to Bun, which this one runs on. Bun was
-// installed beside it; after an install without scripts its program is still in the package of
-// the platform.
+// npm starts commands with Node; this script starts the command line on Bun, a dependency. After an
+// install without scripts, Bun's executable is still in its platform package.
 
 const { resolve } = createRequire(import.meta.url);
 const main = fileURLToPath(new URL('./cli/main.js', import.meta.url));
@@ -26,7 +25,7 @@ function findBun() {
 
 function spawnBun(bun, args) {
   const child = spawn(bun, args, { stdio: 'inherit' });
-  // A terminal's Ctrl-C reaches the child by itself; two at once count as one there.
+  // A terminal sends Ctrl-C to the child as well. The child treats two signals at once as one.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => child.kill(name));
   child.on('error', (error) => {
     console.error(`Error: Bun cannot be started: ${error.message}`);
@@ -43,10 +42,10 @@ function spawnBun(bun, args) {
 }
 
 const bun = findBun();
-// Else Bun takes a bunfig.toml and a .env of the folder that this is called in.
+// Without --config, Bun would read bunfig.toml and .env from the working directory.
 const config = fileURLToPath(new URL('./bunfig.toml', import.meta.url));
 const args = [`--config=${config}`, main, ...process.argv.slice(2)];
-// Newer Nodes can become the other program, and stand in nobody's way.
+// Newer versions of Node can replace their own process with Bun.
 if (process.execve !== undefined && process.platform !== 'win32') {
   process.execve(bun, [bun, ...args], process.env);
 } else {

@@ -9,7 +9,7 @@ import { root } from './staging.ts';
 import { sizeOf, writeChecksums } from './sums.ts';
 
 /*
- * `npm run pack` writes everything that a release consists of to dist/.
+ * `npm run pack` writes all files of a release to dist/.
  *
  * npm run pack                    everything
  * npm run pack -- linux-x64       the tarballs, and this executable alone
@@ -37,7 +37,7 @@ async function main(names: string[]): Promise<void> {
   await writeChecksums(dist);
   if (missing.length === 0) return;
   console.error(`\nNOT BUILT, ${missing.length} of the executables:\n  ${missing.join('\n  ')}`);
-  // Others than this machine's own may need a download that is not to be had here.
+  // Executables for other platforms may need a download that this machine cannot make.
   if (missing.some((line) => line.startsWith(`${hostTarget}:`))) process.exitCode = 1;
 }
 

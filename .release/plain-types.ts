@@ -3,10 +3,9 @@ import { Kind, OptionalKind, type TSchema } from '@sinclair/typebox';
 import { root } from './staging.ts';
 
 /*
- * The contract's types are read off its schemas, `Static<typeof Memory>`, and would bring the
- * schema library to everyone who compiles against the SDK. Here each is written out instead, with
- * what the schemas say about their fields. tests/package/pack.test.ts holds the outcome to the
- * types of the sources.
+ * The contract derives its types from schemas (`Static<typeof Memory>`), so compiling against the
+ * SDK would require the schema library. This module writes each type out instead, with the schemas'
+ * descriptions of fields. tests/package/pack.test.ts compares the result with the sources' types.
  */
 
 type Module = Record<string, unknown>;
@@ -16,7 +15,7 @@ for (const path of new Bun.Glob('*.ts').scanSync({ cwd: join(root, 'sdk/contract
   modules.set(path.replace(/\.ts$/, ''), await import(join(root, 'sdk/contract', path)));
 }
 
-/** The declaration file of a contract module, without TypeBox. */
+/** Converts the declaration file of a contract module to one without TypeBox. */
 export async function plainTypes(path: string, declarations: string): Promise<string> {
   const name = path.replace(/^contract\/|\.d\.ts$/g, '');
   const { text, docs } = withoutSchemas(declarations);
@@ -33,8 +32,8 @@ export async function plainTypes(path: string, declarations: string): Promise<st
 }
 
 /**
- * Drops what names the library, and functions, which nobody calls by way of a type. Keeps what was
- * said of a schema for the type of the same name.
+ * Drops declarations that mention TypeBox, and functions, which are not part of the types. Keeps
+ * the doc comment of a schema for the type of the same name.
  */
 function withoutSchemas(declarations: string) {
   const docs = new Map<string, string>();
@@ -64,7 +63,7 @@ function isSchema(value: unknown): value is TSchema {
   return typeof value === 'object' && value !== null && Kind in value;
 }
 
-/** The type of a schema as TypeScript; `self` is the type that is being written out. */
+/** Renders a schema as a TypeScript type; `self` is the type that is being written out. */
 function print(schema: TSchema, module: string, self?: string, indent = ''): string {
   const name = self === undefined ? nameOf(schema, module) : undefined;
   if (name !== undefined) return name;
@@ -108,7 +107,7 @@ function printSimple(schema: TSchema): string {
   }
 }
 
-/** The values of an enum that may grow, as a type; undefined for any other string. */
+/** Renders the values of an extensible enum as a type; undefined for any other string. */
 function openEnum(schema: TSchema): string | undefined {
   const values: string[] | undefined = schema['x-extensible-enum'];
   return values?.map((value) => JSON.stringify(value)).join(' | ');
@@ -127,9 +126,9 @@ function comment(schema: unknown, indent: string): string {
   return said === undefined ? '' : `${indent}/** ${said.replaceAll('*/', '*\\/')} */\n`;
 }
 
-/** Whether the schema is one that the contract gives a type's name to, and where that is. */
+/** Returns the name of the contract's type for the schema, as an import if needed. */
 function nameOf(schema: TSchema, from: string): string | undefined {
-  // Symbols, and with them whether it is optional, are not part of the text.
+  // JSON omits symbols, so an optional schema has the same text as a required one.
   const text = JSON.stringify(schema);
   for (const [module, exported] of modules) {
     for (const [name, candidate] of Object.entries(exported)) {
@@ -141,7 +140,7 @@ function nameOf(schema: TSchema, from: string): string | undefined {
   return undefined;
 }
 
-/** What is exported as a type as well: `Time` or `UserId` are schemas only. */
+/** Names that are also exported as types; `Time` and `UserId`, for example, are only schemas. */
 const typeNames = new Set(
   await Promise.all(
     [...modules.keys()].map(async (module) => {

@@ -1,15 +1,15 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-// To start Node takes longer than most commands run, and all that memory.mjs does there is to
-// find Bun. A shell does that in a moment: here the file becomes one that is a script for the
-// shell and for Node at once, since some package managers call it by Node whatever it says. Where
-// installs run no scripts, and on Windows, Node stays in front: slower, and right.
+// Starting Node takes longer than most commands run, and memory.mjs uses it only to find Bun. A
+// shell is faster, so this script turns memory.mjs into a file that is valid for both the shell and
+// Node: some package managers run it with Node regardless of its first line. On Windows, and after
+// an install without scripts, the file still runs on Node, which is slower but works.
 
 const shell = [
   'home=$(readlink -f "$0")',
   `home=\${home%/*}`,
-  // Where Bun's own script has not run, a file in its place says only that.
+  // If Bun's own install script has not run, bun.exe only prints an error, so it comes last.
   'for bun in "$home"/../@oven/bun-*/bin/bun "$home"/node_modules/@oven/bun-*/bin/bun' +
     ' "$home"/../bun/bin/bun.exe "$home"/node_modules/bun/bin/bun.exe',
   'do [ -x "$bun" ] && exec "$bun" --config="$home/bunfig.toml" "$home/cli/main.js" "$@"',
@@ -21,12 +21,12 @@ const path = fileURLToPath(new URL('./memory.mjs', import.meta.url));
 if (process.platform !== 'win32') {
   try {
     const [, ...lines] = readFileSync(path, 'utf8').split('\n');
-    // Node reads a text and a comment there; the shell a command that does nothing, and ours.
+    // Node parses the second line as a string and a comment, the shell as a no-op and our command.
     const both = ['#!/bin/sh', `':' //; ${shell}`, ...lines].join('\n');
-    // Not in place: a package manager may share the file with other projects.
+    // Replaces the file, because a package manager may share it with other projects by hard link.
     writeFileSync(`${path}.new`, both, { mode: 0o755 });
     renameSync(`${path}.new`, path);
   } catch {
-    // As it was, it works.
+    // The unchanged file works, too.
   }
 }

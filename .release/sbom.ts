@@ -8,8 +8,8 @@ type Sbom = {
 };
 
 /**
- * The packages that the service is made of, as CycloneDX. Without the time and the number that npm
- * gives each run, so that the same sources give the same bytes.
+ * Writes the service's packages as a CycloneDX SBOM. Omits the timestamp and the serial number that
+ * npm generates for each run, so that the output is reproducible.
  */
 export async function writeSbom(dist: string): Promise<string> {
   const { name, version } = await readManifest('package.json');
@@ -17,7 +17,7 @@ export async function writeSbom(dist: string): Promise<string> {
   const sbom = JSON.parse(printed.stdout.toString()) as Sbom;
   delete sbom.serialNumber;
   delete sbom.metadata.timestamp;
-  // npm takes the name of the folder.
+  // npm uses the name of the folder.
   sbom.metadata.component.name = String(name);
   const file = join(dist, `${name}-${version}.cdx.json`);
   await Bun.write(file, `${JSON.stringify(sbom, null, 2)}\n`);

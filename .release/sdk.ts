@@ -4,7 +4,7 @@ import { $ } from 'bun';
 import { plainTypes } from './plain-types.ts';
 import { packFolder, readManifest, root, writeManifest } from './staging.ts';
 
-/** The SDK as ECMAScript modules with plain types: what installs it needs neither Bun nor TypeBox. */
+/** Packs the SDK as ECMAScript modules with plain types. It needs neither Bun nor TypeBox. */
 export function packSdk(dist: string): Promise<string> {
   return packFolder(dist, async (folder) => {
     await compile(folder);
@@ -44,12 +44,12 @@ async function makeTypesPlain(folder: string): Promise<void> {
     const file = join(folder, path);
     const text = await Bun.file(file).text();
     const plain = path.startsWith('contract/') ? await plainTypes(path, text) : text;
-    // In declarations the compiler leaves the names of the sources, which are not there.
+    // The compiler keeps .ts extensions in declarations, but the package has no .ts sources.
     await Bun.write(file, plain.replace(/((?:from |import\()["']\.[^"']*)\.ts(["'])/g, '$1.js$2'));
   }
 }
 
-/** Leaves what `index` leads to: modules that run, and declarations that those of `index` name. */
+/** Removes modules and declarations that are not reachable from `index`. */
 async function dropUnreached(folder: string): Promise<void> {
   const reached = new Set([
     ...(await reachedFrom(folder, 'index.js', '.js')),
@@ -62,7 +62,7 @@ async function dropUnreached(folder: string): Promise<void> {
 
 async function reachedFrom(folder: string, entry: string, extension: string) {
   const reached = new Set([entry]);
-  // A set that grows while it is walked is walked to its new end.
+  // Iterating over a set includes elements that are added meanwhile.
   for (const path of reached) {
     const text = await Bun.file(join(folder, path)).text();
     for (const [, target = ''] of text.matchAll(/(?:from |import\()["'](\.[^"']*)\.js["']/g)) {
@@ -79,7 +79,7 @@ async function filesIn(folder: string): Promise<string[]> {
     .map((entry) => posix.relative(folder, posix.join(entry.parentPath, entry.name)));
 }
 
-/** That of the workspace, with what holds for the sources alone exchanged. */
+/** The workspace's manifest, with the fields that refer to the sources replaced. */
 async function manifest() {
   const { private: _, dependencies = {}, ...rest } = await readManifest('sdk/package.json');
   const { version } = await readManifest('package.json');

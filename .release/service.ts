@@ -4,21 +4,21 @@ import { writeNotices } from './notices.ts';
 import { copyFiles, packFolder, readManifest, root, writeManifest } from './staging.ts';
 
 /**
- * The command line as one file with its bytecode, so that it starts at once; the service as the
- * sources that all tests ran on, since its threads start from modules of their own. The door is a
- * program for Node, which is all that the machine that installs them has for sure.
+ * Packs the command line as one file with its bytecode, for a fast start, and the service as
+ * sources, because its threads start from separate modules. The entry point is a Node script,
+ * because npm guarantees only Node.
  */
 export function packService(dist: string): Promise<string> {
   return packFolder(dist, async (folder) => {
     await bundleCli(join(folder, 'cli'));
     await copyFiles(folder, ['server/**/*.{ts,sql}']);
-    // For the tools of /mcp, which call the service as its client.
+    // The tools of /mcp call the service through the SDK.
     await copyFiles(folder, ['sdk/*.ts', 'sdk/contract/*.ts']);
     await copyFiles(folder, ['README.md', 'CHANGELOG.md', 'LICENSE']);
     for (const name of ['memory.mjs', 'memory-service.mjs', 'postinstall.mjs']) {
       await Bun.write(join(folder, name), Bun.file(join(root, '.release', name)));
     }
-    // Named by what starts Bun, in the place of one that lies where the command is called.
+    // memory.mjs passes this file to Bun, which then ignores one in the working directory.
     await Bun.write(join(folder, 'bunfig.toml'), 'env = false\n');
     await writeNotices(folder);
     await writeManifest(folder, await manifest());
@@ -30,16 +30,16 @@ async function bundleCli(outdir: string): Promise<void> {
     entrypoints: [join(root, 'cli/main.ts')],
     outdir,
     target: 'bun',
-    // Outside of an executable, Bun takes bytecode only in this format.
+    // Outside of an executable, Bun supports bytecode only for this format.
     format: 'cjs',
     bytecode: true,
-    // Names stay, for the sake of whoever reads a stack.
+    // Identifiers are kept, so that stack traces stay readable.
     minify: { whitespace: true, syntax: true },
     plugins: [loadedWhenNeeded],
   });
 }
 
-/** What the command line imports only when it is needed stays a source. */
+/** Leaves the command line's dynamic imports of the server and the contract out of the bundle. */
 const loadedWhenNeeded: BunPlugin = {
   name: 'loaded-when-needed',
   setup(build) {
@@ -64,7 +64,7 @@ async function manifest() {
     version: rest.version,
     bin: { memory: 'memory.mjs', 'memory-service': 'memory-service.mjs' },
     scripts: { postinstall: 'node postinstall.mjs' },
-    // The other ones are in the bundle.
+    // The bundle contains the other dependencies.
     dependencies: needed,
   };
 }

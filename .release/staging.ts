@@ -16,7 +16,7 @@ export async function readManifest(path: string): Promise<Manifest> {
   return Bun.file(join(root, path)).json();
 }
 
-/** Fills an empty folder and has npm make a tarball of it. The same contents give the same bytes. */
+/** Fills an empty folder and packs it with npm. The same contents produce the same bytes. */
 export async function packFolder(
   dist: string,
   fill: (folder: string) => Promise<void>,
@@ -33,7 +33,7 @@ export async function packFolder(
   }
 }
 
-/** npm answers with a list, and from version 12 with a map. */
+/** npm prints a list; from version 12 on, a map. */
 function tarballName(json: string): string {
   const [packed] = Object.values(JSON.parse(json)) as { filename?: string }[];
   if (packed?.filename === undefined) throw new Error('npm pack did not say what it made');

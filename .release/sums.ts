@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Writes what `sha256sum --check` reads. */
+/** Writes checksums in the format of `sha256sum --check`. */
 export async function writeChecksums(dist: string): Promise<void> {
   const names = (await readdir(dist)).sort();
   const lines = await Promise.all(
@@ -18,7 +18,7 @@ async function sha256(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** For people: in kilobytes, or in megabytes from one up. */
+/** Returns the size for display, in KB or MB. */
 export async function sizeOf(path: string): Promise<string> {
   const { size } = await stat(path);
   return size < 1e6 ? `${(size / 1e3).toFixed(1)} KB` : `${(size / 1e6).toFixed(1)} MB`;

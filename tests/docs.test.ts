@@ -9,10 +9,10 @@ const folders = ['', 'docs/', 'docs/decisions/', 'docs/examples/', 'sdk/'];
 const pages = folders.flatMap((folder) => [...new Glob(`${folder}*.md`).scanSync(root)]).sort();
 const textOf = (page: string) => Bun.file(join(root, page)).text();
 
-/** Records that 19 replaced. The next full benchmark run rewrites the page that links to them. */
+/** Superseded by record 19. The next full benchmark run rewrites the page that links to them. */
 const replaced = /^decisions\/00(?:13|15|16)-/;
 
-/** Without code, in which brackets are no links. */
+/** Removes code, in which brackets are not links. */
 function proseOf(text: string): string {
   return text.replace(/^```.*?^```/gms, '').replace(/`[^`\n]*`/g, '');
 }
@@ -21,7 +21,7 @@ function linksIn(text: string): string[] {
   return [...proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
 }
 
-/** As GitHub and VitePress make an anchor of a heading. */
+/** The anchors that GitHub and VitePress generate for the headings. */
 function anchorsIn(text: string): string[] {
   const headings = [...text.replace(/^```.*?^```/gms, '').matchAll(/^#+ (.+)$/gm)];
   return headings.map(([, heading = '']) =>
@@ -53,7 +53,7 @@ describe('links between pages', () => {
     expect(await brokenLinks(page, await textOf(page))).toEqual([]);
   });
 
-  test('that lead nowhere are found', async () => {
+  test('are reported if they are broken', async () => {
     const text =
       '[a](nowhere.md) [b](security.md#nothing) [c](security.md#threat-model) `[d](x.md)`';
     expect(await brokenLinks('docs/limits.md', text)).toEqual([

@@ -12,15 +12,16 @@ import { testTerminal } from './cli/command.ts';
 import { documented } from './support/document.ts';
 
 /*
- * One name in all layers: an operation of the table is a route, an entry of the document, a method
- * of the client, a command, and something that the tests ask for. Nothing of these stands alone.
+ * An operation has one name in all layers. Each row of the table must be a route, an entry of the
+ * OpenAPI document, a method of the client and a command, and be requested by a test. No layer may
+ * have an operation that is not in the table.
  */
 
 const table = Object.entries<Operation>(operations);
 const names = table.map(([name]) => name).sort();
 const routeOf = ({ method, path }: Operation) => `${method} ${path}`;
 
-/** What is there without being an operation. */
+/** Routes, methods and commands that are not operations. */
 const onlyRoutes = ['ALL /mcp', 'ALL /mcp/users/:userId', 'ALL /v1', 'ALL /v1/*'];
 const onlyMethods = ['waitUntilComplete'];
 const onlyCommands = ['backup', 'completion', 'doctor', 'help', 'restore', 'serve'];
@@ -33,7 +34,7 @@ const commandOf: Record<string, string> = {
 };
 
 test('every operation is a route of the app, and every route an operation', () => {
-  // Putting up the routes calls nothing of what they will work with.
+  // Registering routes does not call the services, so none are needed.
   const app = createApp({ config: readConfig({}) } as Services);
   const found = app.routes.map(({ method, path }) => `${method} ${path}`).sort();
   const expected = [...Object.values(routes).map(routeOf), ...onlyRoutes];
@@ -77,7 +78,7 @@ test('every operation is a command, and every command an operation', async () =>
   expect(commands.map((words) => words.join('.')).sort()).toEqual([...expected].sort());
 });
 
-describe('every operation is asked for over HTTP by a test', () => {
+describe('every operation is requested over HTTP by a test', () => {
   const texts = new Glob('*.test.ts').scanSync({ cwd: `${import.meta.dir}/http`, absolute: true });
   const files = Promise.all([...texts].map((path) => Bun.file(path).text()));
 
@@ -86,7 +87,7 @@ describe('every operation is asked for over HTTP by a test', () => {
     expect(asked).not.toEqual([]);
   });
 
-  test('a test that asks for something else is not one', () => {
+  test('a test that requests another operation does not count', () => {
     const get: Operation = { method: 'GET', path: '/v1/memories/:id', success: 200 };
     expect(`'GET', "/v1/memories/\${id}"`).toMatch(asksFor(get));
     expect("'GET', '/v1/memories/mem_1'").toMatch(asksFor(get));
@@ -96,13 +97,13 @@ describe('every operation is asked for over HTTP by a test', () => {
   });
 });
 
-/** The method and the path, close together, with anything in place of a path parameter. */
+/** Matches the method followed closely by the path, with any value for a path parameter. */
 function asksFor({ method, path }: Operation): RegExp {
   const filled = path.replace(/:\w+/g, '(?:\\$\\{[^}]+\\}|[^/?\'"`$\\s]+)');
   return new RegExp(`${method}\\W{1,20}${filled}(?=[?'"\`$])`);
 }
 
-/** The public methods of an object and of the classes it is made from. */
+/** The public methods of an object's class and of its superclasses. */
 function methodsOf(value: object): string[] {
   const prototype = Object.getPrototypeOf(value);
   if (prototype === null || prototype === Object.prototype) return [];
@@ -112,7 +113,7 @@ function methodsOf(value: object): string[] {
   return [...own, ...methodsOf(prototype)];
 }
 
-/** The commands that do something, each as the words one types. */
+/** The commands without subcommands, each as the words to type. */
 function leavesOf({ commands }: AnyCommand): string[][] {
   return commands.flatMap((command) => {
     const below = leavesOf(command).map((words) => [command.name(), ...words]);

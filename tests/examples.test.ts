@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { startChild } from './support/process.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
 
-/* The examples of docs/examples, as somebody would run them. */
+/* Runs the examples in docs/examples as a user would. */
 
 const root = join(import.meta.dir, '..');
 let server: TestServer;
@@ -30,7 +30,7 @@ function run(name: string, ...args: string[]): Promise<string> {
   return output([process.execPath, join(folder, name), ...args]);
 }
 
-test('the chat agent knows a user again, and nobody else', async () => {
+test('the chat agent remembers a user across runs and keeps users apart', async () => {
   const said = await run('chat-agent.ts', 'ada');
   expect(said).toContain(`Where does my sister live?
 agent: You told me: My sister lives in Lisbon.
@@ -77,7 +77,7 @@ describe('the web handler on node:http', () => {
     return fetch(url, { method: 'POST', headers: { ...headers, ...extra }, body });
   }
 
-  test('remembers, once for each key, and finds it', async () => {
+  test('stores a note once per idempotency key and finds it', async () => {
     const note = JSON.stringify({ content: 'The spare key is under the mat.' });
     const first = await post(note, { 'idempotency-key': 'note-1' });
     expect(first.status).toBe(201);
@@ -88,7 +88,7 @@ describe('the web handler on node:http', () => {
     expect(await found.json()).toMatchObject([{ id, content: 'The spare key is under the mat.' }]);
   });
 
-  test('says what was wrong, and lets nobody in without a session', async () => {
+  test('rejects invalid bodies and requests without a session', async () => {
     expect((await post('{"content":""}')).status).toBe(400);
     expect((await post('{')).status).toBe(400);
     expect((await post('null')).status).toBe(400);
@@ -97,7 +97,7 @@ describe('the web handler on node:http', () => {
   });
 });
 
-test('the shell script goes through the command line', async () => {
+test('the shell script saves, searches and deletes through the command line', async () => {
   const MEMORY = `${process.execPath} ${join(root, 'cli/main.ts')}`;
   const said = await output(['bash', join(folder, 'memory.sh'), 'shell'], { MEMORY });
   expect(said).toBe(`memories: 4

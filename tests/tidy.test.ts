@@ -11,7 +11,7 @@ import {
 } from './tidy/source.ts';
 import { wordRules } from './tidy/words.ts';
 
-/* The style of the house, as far as a machine can see it. */
+/* The style rules of this repository that can be checked automatically. */
 
 const rules = [importRule, ...lengthRules, ...wordRules];
 
@@ -22,17 +22,17 @@ function broken({ name, breaches }: Rule, source: Source): string[] {
 }
 
 describe.each(rules)('$name', (rule) => {
-  test('notices a file that breaks it', () => {
+  test('reports a file that breaks it', () => {
     const found = broken(rule, toSource(rule.bad.path, rule.bad.text));
     expect(found).toHaveLength(1);
     expect(found[0]).toContain(`${rule.bad.path}:`);
   });
 
-  test('lets a file pass that keeps it', () => {
+  test('accepts a file that follows it', () => {
     expect(broken(rule, toSource(rule.good.path, rule.good.text))).toEqual([]);
   });
 
-  test('is kept everywhere', async () => {
+  test('holds in all sources', async () => {
     const sources = await readSources();
     expect(sources.flatMap((source) => broken(rule, source))).toEqual([]);
   });
@@ -72,18 +72,18 @@ describe('an import', () => {
 describe('names of files and folders', () => {
   const vague = /(?:^|[/._-])(?:utils?|helpers?|common|managers?)(?=[/._-]|$)/i;
 
-  test('say what is in them', async () => {
+  test('describe the contents', async () => {
     const found = (await allPaths()).filter((path) => vague.test(path));
     expect(found).toEqual([]);
   });
 
   test.each(['server/utils/a.ts', 'cli/helpers.ts', 'sdk/string-util.ts', 'server/Manager.ts'])(
-    'would not be %s',
+    'may not be %s',
     (path) => expect(path).toMatch(vague),
   );
 });
 
-test('other files hold no path of one machine either', async () => {
+test('files other than sources contain no path of one machine either', async () => {
   const rule = rules.find(({ name }) => name === 'no path of one machine');
   const paths = (await allPaths()).filter((path) => /\.(?:md|json|ya?ml|toml|sql)$/.test(path));
   const sources = await Promise.all(
@@ -97,8 +97,8 @@ test('the lockfile names no registry, so that it installs from any', async () =>
   expect(await readText('package-lock.json')).not.toContain('"resolved": "http');
 });
 
-describe('what is read', () => {
-  test('are the sources of every folder', async () => {
+describe('sources', () => {
+  test('are read from every folder', async () => {
     const paths = (await readSources()).map(({ path }) => path);
     expect(paths).toContain('server/app.ts');
     expect(paths).toContain('sdk/contract/memory.ts');
@@ -115,7 +115,7 @@ describe('what is read', () => {
       `a(\`    $\{b({ c: \`   \` })}    \`);`,
     ],
     ['a pattern', 'a = /any[\'"]/g; b / c; // d', 'a = /        g; b / c;     '],
-  ])('is %s, without what it says', (_, text, code) => {
+  ])('are read with the contents of %s blanked', (_, text, code) => {
     expect(toSource('server/a.ts', text).code).toBe(code);
   });
 });

@@ -6,10 +6,10 @@
  *                           [--no-first-wave]
  *
  * A full run writes docs/performance.md and its charts; a quick or partial run writes them only
- * with --write or --out. --data keeps the filled databases for the next run, and decides which disk
- * is measured; --max-size skips larger tables; --minutes sets how long memory is watched under
- * load; --history adds the goals of this run to a file, and reports the range of all its runs of
- * the same commit.
+ * with --write or --out. --data keeps the filled databases for the next run, and determines which
+ * disk is measured; --max-size skips larger tables; --minutes sets how long memory is sampled under
+ * load; --history adds the goals of this run to a file, and reports the range over all runs of the
+ * same commit.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -58,7 +58,7 @@ const benchmarks: Benchmark[] = [
 
 const full = { quick: false, rounds: 5, seconds: 2, sizes: [1e4, 1e5, 1e6, 1e7], size: 1e6 };
 const quick = { quick: true, rounds: 5, seconds: 0.15, sizes: [1e4, 1e5], size: 1e5 };
-/** Cores. */
+/** In cores. */
 const othersAtMost = 0.2;
 const quickMinutes = 0.05;
 const fullMinutes = 10;
@@ -126,7 +126,7 @@ async function measure(chosen: Benchmark[], scratch: string): Promise<Report> {
   };
 }
 
-/** A benchmark that fails must not cost what the others have measured. */
+/** A benchmark that fails must not discard the results of the others. */
 async function attempt(benchmark: Benchmark, context: Context): Promise<Section> {
   try {
     return await benchmark.run(context);

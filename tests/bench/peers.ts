@@ -23,7 +23,7 @@ const service = {
 };
 const all = { service, ...peers };
 
-/** Other servers with the same save and the same list, and how durable their saves are. */
+/** Compares other servers with the same save and list, and shows the durability of their saves. */
 export const comparison: Benchmark = {
   ids: ['peers'],
   title: 'Other servers',

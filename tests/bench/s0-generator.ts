@@ -7,13 +7,13 @@ import { inTurn } from './kit/rounds.ts';
 
 const connections = 64;
 
-/** What the load generator can do, and `wrk` where it is installed. */
+/** The maximum rate of the load generator, and of `wrk` if it is installed. */
 export const generator: Benchmark = {
   ids: ['S0'],
   title: 'The load generator',
   async run({ quick, rounds, seconds, folder }) {
     const server = await startSubject('nothing', folder, {});
-    // wrk cannot run for less than a second.
+    // The shortest duration of wrk is one second.
     const wrk = quick ? null : Bun.which('wrk');
     const measurements: Record<string, () => Promise<number>> = {
       ours: async () => {

@@ -24,7 +24,7 @@ import type { Tree } from './kit/trees.ts';
 
 const connections = 64;
 const leastSeconds = 0.25;
-/** What a server still does after its last response must not slow down the next subject. */
+/** Work that a server does after its last response must not slow down the next subject. */
 const settleMs = 100;
 
 /** In the order of the tables. */
@@ -46,7 +46,7 @@ export type SaveSubject = keyof typeof saveSubjects;
 type SaveFigures = Figures<SaveSubject>;
 
 const allNames = Object.keys(saveSubjects) as SaveSubject[];
-/** Of the two peers, fastify is the faster one. */
+/** A quick run compares with fastify, the faster of the two peers. */
 const onlyInFull: SaveSubject[] = ['bareDefaults', 'bareNormal', 'expressFull'];
 const ofFirstWave: SaveSubject[] = ['firstWave', 'firstWaveKeyed'];
 const ofPeers: SaveSubject[] = ['fastifyFull', 'expressFull'];
@@ -75,8 +75,8 @@ async function canRunPeers(context: Context): Promise<boolean> {
 }
 
 /**
- * Stored by each subject before it is measured: until the write-ahead log has reached its length,
- * every commit makes the file longer, which takes several times as long.
+ * Each subject stores this before it is measured. Until the write-ahead log reaches its full
+ * length, every commit extends the file, which takes several times as long.
  */
 const warmUp = { connections, maxResponses: 3_000, seconds: 3 };
 

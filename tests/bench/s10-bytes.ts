@@ -11,13 +11,13 @@ import type { Tree } from './kit/trees.ts';
 
 const contentBytes = 100;
 const most = 7;
-/** In bytes: an empty table or index takes one page, which is less for each memory. */
+/** In bytes per memory. An empty table or index takes one page, which is less. */
 const leastShown = 5;
 
-/** Bytes of each table and index for each memory, and of the whole file. */
+/** Bytes per memory, of each table and index and of the whole file. */
 type Stored = { each: number; parts: Map<string, number> };
 
-/** Size of the database for each memory. */
+/** The size of the database per memory. */
 export const bytes: Benchmark = {
   ids: ['S10'],
   title: 'Bytes stored',

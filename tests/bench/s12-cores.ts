@@ -15,16 +15,16 @@ import type { Tree } from './kit/trees.ts';
 import { searchDataset, searchGroups } from './s6-search.ts';
 
 /*
- * What the second core gives. The server is pinned to one core or to two. On a machine with more
- * cores the generator gets the rest. On two cores they share: while the server is pinned to one
- * core, the generator runs on the other; while the server has two, the generator takes a part of
- * the second. Its CPU time is measured, so the part left to the server is known, and the gain is
- * scaled to a whole core:
+ * The gain from a second core. The server is pinned to one core or to two. On a machine with more
+ * than two, the generator runs on the rest. On two cores they share: if the server is pinned to one
+ * core, the generator runs on the other; if the server has both, the generator uses a part of the
+ * second. Its CPU time is measured, so the part left to the server is known, and the gain is scaled
+ * to a whole core:
  *
  *   gain per core = 1 + (rate on two / rate on one - 1) / (1 - cores that the generator used)
  */
 
-/** A measurement during which other processes used more than this is repeated. */
+/** In cores. If other processes used more during a measurement, it is repeated. */
 const othersAtMost = 0.25;
 const attempts = { quick: 1, full: 4 };
 
@@ -45,10 +45,10 @@ type Kind = keyof typeof kinds;
 const allKinds = Object.keys(kinds) as Kind[];
 
 type Pinned = MeasuredLoad & {
-  /** Cores that the server used on average. */
+  /** The cores that the server used on average. */
   serverCores: number;
   generatorCores: number;
-  /** Cores that all other processes of the machine used. */
+  /** The cores that all other processes of the machine used. */
   otherCores: number;
 };
 
@@ -128,14 +128,14 @@ async function measure(
   return inTurn(rounds, Object.fromEntries(measurements) as Record<Name, () => Promise<Pinned>>);
 }
 
-/** The generator runs in this process, with all its threads. */
+/** Pins all threads of this process, which runs the generator. */
 async function pinGenerator(cores: string): Promise<void> {
   await $`taskset -apc ${cores} ${process.pid}`.quiet();
 }
 
 /**
- * A process that is pinned cannot move away from what else runs on its core, so other processes
- * distort this more than any other measurement. Resolves with the attempt they disturbed least.
+ * A pinned process cannot move away from other processes on its core, so they distort this
+ * measurement more than any other. Resolves with the attempt that they disturbed least.
  */
 async function quietest(most: number, attempt: () => Promise<Pinned>): Promise<Pinned> {
   let best = await attempt();
@@ -166,7 +166,7 @@ async function pinnedLoad(
   };
 }
 
-/** What a whole second core would give, and what the rates alone say. */
+/** The gain scaled to a whole second core, and the gain as measured. */
 function gains(one: Pinned[] = [], two: Pinned[] = []): { scaled: Ratio; measured: Ratio } {
   const measured = two.map(({ perSecond }, at) => perSecond / (one[at]?.perSecond ?? Number.NaN));
   const scaled = measured.map((gain, at) => {

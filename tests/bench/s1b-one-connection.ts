@@ -6,13 +6,13 @@ import { type Figures, rateRatio } from './kit/measured-load.ts';
 import { measureSaves, type SaveSubject, savesTable } from './s1-save.ts';
 
 /**
- * Short measurements, because other work on the machine affects a single client most and comes and
- * goes within seconds.
+ * The measurements are short, because other load on the machine changes within seconds and affects
+ * a single client most.
  */
 const full = { starts: 5, rounds: 20, warmUps: 3, seconds: 0.15 };
 const quick = { starts: 1, rounds: 15, warmUps: 2, seconds: 0.1 };
 
-/** Durable saves of a single client, who cannot share a commit with anyone. */
+/** Durable saves of a single client, which cannot share a commit with other clients. */
 export const saveAlone: Benchmark = {
   ids: ['S1b'],
   title: 'Durable saves of one client',
@@ -37,7 +37,7 @@ function subjectsOf({ quick, firstWave }: Context): SaveSubject[] {
   return names;
 }
 
-/** With new processes for each start, because figures differ from start to start. */
+/** Starts new processes several times, because figures differ between starts. */
 async function measureStarts(
   context: Context,
   names: SaveSubject[],
@@ -58,8 +58,7 @@ async function measureStarts(
   return figures;
 }
 
-/** A subject may leave the disk busy, so every start has another order: two steps apart, then
- * three, and so on. */
+/** A subject may leave the disk busy, so each start measures the subjects in a different order. */
 function rotated(names: SaveSubject[], start: number): SaveSubject[] {
   const rest = [...names];
   const order: SaveSubject[] = [];

@@ -81,7 +81,7 @@ async function startAll(context: Context): Promise<Partial<Record<Name, Subject>
     say(`  SKIPPED: express and fastify are not installed: ${why}`);
     return started;
   }
-  // Of the two peers, fastify is the faster one.
+  // A quick run compares with fastify, the faster of the two peers.
   const installed = quick ? (['fastifyFull'] as const) : (['fastifyFull', 'expressFull'] as const);
   for (const name of installed) {
     const path = join(folder, `list-${name}.db`);

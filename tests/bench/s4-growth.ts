@@ -20,13 +20,13 @@ import { inTurn } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
 import type { Tree } from './kit/trees.ts';
 
-/** Reads are spread over so many memories and so many users. */
+/** The number of memories and users over which reads are spread. */
 const memories = 2_000;
 const users = 100;
 const most = 1.3;
-/** The latency of a shared disk varies more within a short time than anything else here. */
+/** Longer than for reads, because the latency of a shared disk varies most over short times. */
 const leastSecondsOfSaves = 0.25;
-/** The first wave is compared up to this size, so that a full run fills one large table only. */
+/** The first wave is compared up to this size, so that a full run fills only one large table. */
 const firstWaveUpTo = 1e6;
 
 const kinds = {
@@ -42,7 +42,7 @@ const allKinds = Object.keys(kinds) as Kind[];
 type Measured = { growth: Ratio; firstWaveGrowth?: Ratio; ms: number; firstWaveMs: number };
 type Grown = { size: number; bytes: number; of: Record<Kind, Measured> };
 
-/** The same requests, one at a time, in a small table and in a large one. */
+/** The latency of the same requests, one at a time, with a small table and with a large one. */
 export const growth: Benchmark = {
   ids: ['S4'],
   title: 'As the table grows',
@@ -104,7 +104,7 @@ async function start({ folder, database }: Context, tree: Tree, size: number) {
   return { subject: await startService(folder, { tree, database: path }), size };
 }
 
-/** Puts the file into the page cache: how fast the disk seeks is not what is measured. */
+/** Loads the file into the page cache, so that the disk's seek time is not measured. */
 async function readThrough(path: string): Promise<void> {
   for await (const _ of Bun.file(path).stream());
 }

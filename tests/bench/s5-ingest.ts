@@ -18,7 +18,7 @@ const rawNote =
 
 type Ingested = { acceptedMs: number; completeMs: number };
 
-/** Batches until every record is complete, compared with a bulk insert of the same rows. */
+/** Ingests batches until every record is complete, and compares with a bulk insert of the rows. */
 export const ingest: Benchmark = {
   ids: ['S5'],
   title: 'Batch ingest',
@@ -63,7 +63,7 @@ async function ingestBatches(url: string, from: number, count: number): Promise<
 
 type Accepted = { items: { memoryId: string }[] };
 
-/** Resolves with the id of a record that was among the last to be accepted. */
+/** Resolves with the id of one of the last accepted records. */
 async function sendBatches(url: string, from: number, count: number): Promise<string> {
   let next = from;
   let last = '';

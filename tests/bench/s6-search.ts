@@ -10,7 +10,7 @@ import { inTurn, timed } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
 import type { Tree } from './kit/trees.ts';
 
-/** With more users of a size there are more first searches to measure after a start. */
+/** More users of a size give more first searches to measure after a start. */
 const full: SearchGroup[] = [
   { memories: 1_000, users: 20 },
   { memories: 10_000, users: 6 },
@@ -22,14 +22,14 @@ const quick: SearchGroup[] = [
   { memories: 50_000, users: 1 },
 ];
 
-/** In ms: for a user who was searched before, and for one who was not. */
+/** In ms: for a user whose index is in memory, and for a user's first search. */
 const goals = [
   { memories: 1_000, again: 1, first: 8 },
   { memories: 10_000, again: 3, first: 50 },
   { memories: 50_000, again: 10, first: 250 },
 ];
 
-/** Compiles the code, so that a first search measures the user and not the process. */
+/** These searches compile the code, so that a first search does not include that time. */
 const warmUpSearches = 60;
 const leastSeconds = 0.2;
 
@@ -42,10 +42,10 @@ export function searchDataset(isQuick: boolean) {
   return searchDatasetOf(searchGroups(isQuick));
 }
 
-/** In ms, per round: of each size, a search of a known user and the first search of each user. */
+/** In ms, for one round: per size, a repeated search, and the first search of each user. */
 type Searched = { again: Map<number, number>; first: Map<number, number[]> };
 
-/** One client's searches of users of three sizes. */
+/** Searches by one client, for users of three sizes. */
 export const search: Benchmark = {
   ids: ['S6'],
   title: 'Search',
@@ -86,7 +86,7 @@ async function measurementOf(context: Context, tree: Tree): Promise<() => Promis
   };
 }
 
-/** Another round asks each user another question. */
+/** Each round uses a different question for a user. */
 async function firstSearches(url: string, users: string[], round: number): Promise<number[]> {
   const times: number[] = [];
   for (const [at, user] of users.entries()) {

@@ -31,7 +31,7 @@ const names = {
 };
 type Name = keyof typeof names;
 
-/** Searches of several clients at once, of users with 1,000 memories each. */
+/** Concurrent searches by several clients, for users with 1,000 memories each. */
 export const searchClients: Benchmark = {
   ids: ['S6b'],
   title: 'Searches of several clients',

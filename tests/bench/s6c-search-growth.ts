@@ -11,7 +11,7 @@ import { startService } from './kit/service.ts';
 import type { Tree } from './kit/trees.ts';
 
 const most = 1.3;
-/** Users with about as many memories as `searcher` has. */
+/** Users with about as many memories as `searcher`. */
 const similar = { least: 900, most: 1_100, limit: 20 };
 const leastSeconds = 0.2;
 

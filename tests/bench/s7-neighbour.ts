@@ -17,7 +17,7 @@ const readsPerSecond = 400;
 const most = 1.3;
 const leastSeconds = 1;
 const chartStepMs = 100;
-/** The users of the other project who are searched. */
+/** The users in the other project that its load searches. */
 const neighbours = { memories: 1_000, users: 4 };
 const afterWarmUpMs = 300;
 
@@ -29,7 +29,7 @@ const names = {
 };
 type Name = keyof typeof names;
 
-/** A server with what the load of the other project needs. */
+/** A server and the other project's key. */
 type Target = { subject: Subject; key: string };
 
 /** Lists and gets of one project at a fixed rate, while another project loads the server. */
@@ -53,7 +53,7 @@ export const neighbour: Benchmark = {
         const next = uncachedGets(paths);
         const samples = await openLoop({ url, perSecond: readsPerSecond, seconds, next });
         await load?.stop();
-        // Records that are still queued must not be processed while the next subject is measured.
+        // Queued records must not be processed while the next subject is measured.
         if (subject !== bare.subject) await waitForQueue(url);
         return samples;
       };
@@ -70,7 +70,7 @@ export const neighbour: Benchmark = {
   },
 };
 
-/** The table belongs to the project that reads; the other one gets users to search. */
+/** The table belongs to the project that reads. Adds users to search to the other project. */
 async function startTarget({ folder, copyOf, size }: Context, tree: Tree): Promise<Target> {
   const database = await copyOf(tree, tableOf(size));
   const key = await createKey(folder, tree, database, 'neighbour');
@@ -80,13 +80,13 @@ async function startTarget({ folder, copyOf, size }: Context, tree: Tree): Promi
   return { subject, key };
 }
 
-/** Lists and gets, alternately. */
+/** Alternates lists and gets. */
 async function readPaths(url: string, size: number): Promise<string[]> {
   const lists = await firstPages(url, size, 50);
   return memoryPaths(size, 50).flatMap((path, at) => [path, lists[at] ?? path]);
 }
 
-/** Answers every route with what the service once answered. */
+/** Starts a bare server that replies to every route with a canned response. */
 async function startBare(
   { folder }: Context,
   { subject: { url }, key }: Target,
@@ -144,7 +144,7 @@ function section(measured: Figures, size: number): Section {
   };
 }
 
-/** The last round of each subject, one after the other: p50 and p99 of each 100 ms. */
+/** Plots the last round of each subject in sequence: p50 and p99 of each 100 ms. */
 function chartOf(measured: Figures) {
   const bands: Band[] = [];
   const all: Sample[] = [];

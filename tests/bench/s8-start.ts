@@ -23,12 +23,12 @@ import { searchDataset, searchGroups } from './s6-search.ts';
 
 const withinMs = 300;
 const idleMegabytes = 100;
-/** A heap grows and shrinks a little: only more than this is growth. */
+/** A heap fluctuates, so only a larger ratio counts as growth. */
 const growthLimit = 1.1;
 const settleMs = 1_000;
 const sampleEveryMs = 250;
 
-/** Start of the service, and the resident memory of its process. */
+/** The start time of the service and the resident memory of its process. */
 export const startUp: Benchmark = {
   ids: ['S8'],
   title: 'Start and memory',
@@ -51,7 +51,7 @@ export const startUp: Benchmark = {
 type Name = 'service' | 'firstWave' | 'bun';
 type Started = Partial<Record<Name, number[]>>;
 
-/** From the start of the process to the response to a first list, in ms. */
+/** Measures the time from the start of the process to the response to a first list, in ms. */
 async function measureStart(context: Context): Promise<Started> {
   const { database, folder, rounds, size, current, firstWave } = context;
   const paths = new Map<Tree, { database: string; path: string }>();
@@ -135,7 +135,7 @@ async function measureIdle({ folder }: Context, database: string, tree: Tree): P
   return idle;
 }
 
-/** The last third of the time under load, as a multiple of the middle third. */
+/** The ratio of the memory in the last third of the time under load to that in the middle third. */
 function growthOf({ loaded }: Memory): number {
   const third = Math.floor(loaded.length / 3);
   return median(loaded.slice(-third)) / median(loaded.slice(third, 2 * third));

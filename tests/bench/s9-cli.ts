@@ -28,7 +28,7 @@ const names = {
 type Form = keyof typeof names;
 type Figures = Partial<Record<Form, CommandTime[]>>;
 
-/** A command, compared with starting Bun alone. */
+/** The run time of a command, compared with the bare start of Bun. */
 export const commandLine: Benchmark = {
   ids: ['S9'],
   title: 'The command line',

@@ -1,17 +1,17 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** One thing that somebody said; `session` groups what was said at one time. */
+/** One turn of a conversation; `session` groups the turns of one conversation. */
 export type Turn = { id: string; session: string; text: string };
 
 export type Question = { kind: string; evidence: string[]; text: string; user: string };
 
-/** One user's history, with what is asked about it. */
+/** One user's memories and the questions about them. */
 export type User = { name: string; turns: Turn[]; questions: Question[] };
 
 const here = join(import.meta.dir, 'conversations');
 
-/** Our own conversations, all of them as the memories of one user. */
+/** Reads the project's own conversations as the memories of one user. */
 export function readConversations(): User {
   const user: User = { name: 'conversations', turns: [], questions: [] };
   for (const file of readdirSync(here)
@@ -22,7 +22,7 @@ export function readConversations(): User {
   return user;
 }
 
-/** Support dialogues as one user's memories, a turn each: `tickets.jsonl` of the data folder. */
+/** Reads the support dialogues in `tickets.jsonl` as one user's memories, one per turn. */
 export function readTickets(folder: string): User {
   const user: User = { name: 'tickets', turns: [], questions: [] };
   for (const line of readFileSync(join(folder, 'tickets.jsonl'), 'utf8').trim().split('\n')) {
@@ -36,7 +36,7 @@ export function readTickets(folder: string): User {
   return user;
 }
 
-/** Long texts as one user's memories, one each: the `documents` of the data folder. */
+/** Reads the long texts in the folder `documents` as one user's memories. */
 export function readDocuments(folder: string): User {
   const user: User = { name: 'documents', turns: [], questions: [] };
   for (const file of readdirSync(join(folder, 'documents')).sort()) {
@@ -48,8 +48,8 @@ export function readDocuments(folder: string): User {
 }
 
 /**
- * Paragraphs as one user's memories, with the questions that each answers: the files of the data
- * folder's `paragraphs`, each in SQuAD's format and named after its language.
+ * Reads the files of the folder `paragraphs`, each in SQuAD's format and named after its language.
+ * The paragraphs of a file are one user's memories, with the questions that they answer.
  */
 export function readParagraphs(folder: string): User[] {
   const files = existsSync(join(folder, 'paragraphs'))
@@ -72,7 +72,7 @@ export function readParagraphs(folder: string): User[] {
   });
 }
 
-/** The same history with a whole session as one memory. */
+/** Merges the turns of each session into one memory. */
 export function bySession(user: User): User {
   const sessions = new Map<string, string[]>();
   for (const { session, text } of user.turns) {
@@ -87,7 +87,7 @@ export function bySession(user: User): User {
   return { name: `${user.name} by session`, turns, questions };
 }
 
-/** The half of the questions that tuning may look at, or the other; told apart by their text. */
+/** Whether the question belongs to the half not used for tuning, chosen by a hash of its text. */
 export function isHeldOut(question: Question): boolean {
   return Bun.hash(question.text) % 2n === 1n;
 }

@@ -1,10 +1,10 @@
 /*
- * Compares steps of the search with FTS5 on questions of several kinds:
+ * Compares stages of the search with FTS5 on questions of several kinds:
  *
  *   bun tests/eval/main.ts [--held-out] [folder with tickets.jsonl, documents/ and paragraphs/]
  *
- * Without the folder only our own conversations are asked. Tune on the questions shown without
- * --held-out; the others are for one last look.
+ * Without the folder, it uses only the project's own conversations. Tune on the questions shown
+ * without --held-out, and use the held-out ones only for the final evaluation.
  */
 import { type SearchWeights, searchWeights } from '../../server/search/weights.ts';
 import {
@@ -52,7 +52,7 @@ function asked({ questions }: User): Question[] {
   return questions.filter((question) => isHeldOut(question) === heldOut);
 }
 
-/** Languages in a row each: most of what is tuned above is for conversations in English. */
+/** Prints a row per language, because most tuning above uses conversations in English. */
 function printParagraphs(users: User[]): void {
   if (users.length === 0) return;
   console.log('\n## paragraphs in several languages');
@@ -86,7 +86,7 @@ function printUser(user: User): void {
   }
 }
 
-/** Each step has all that the steps before it have, but for the last, which were not kept. */
+/** Each step adds to the previous ones. The last steps are variants that were rejected. */
 function steps(): Step[] {
   const kept: [string, Partial<SearchWeights>][] = [
     ['BM25 over the words as written', {}],

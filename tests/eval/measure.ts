@@ -4,7 +4,7 @@ import type { Engine } from './engines.ts';
 /** Means over questions; `sessions` is the share of evidence sessions among the first ten. */
 export type Figures = { at5: number; at10: number; sessions: number; mrr: number; count: number };
 
-/** How well an engine finds the evidence of the questions. */
+/** Measures how well an engine finds the evidence for the questions. */
 export function measure(engine: Engine, turns: Turn[], questions: Question[]): Figures {
   const sessionOf = new Map(turns.map((turn) => [turn.id, turn.session]));
   const sum = { at5: 0, at10: 0, sessions: 0, mrr: 0, count: questions.length };

@@ -3,7 +3,7 @@ import type { Page } from '../../sdk/contract/page.ts';
 import type { Health, IngestStatus } from '../../sdk/contract/status.ts';
 import type { Target } from './target.ts';
 
-/** One request. A write has a key, so that it can be sent again when its outcome is unknown. */
+/** A request. A write carries a key, so it can be retried when its outcome is unknown. */
 export type Call = {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   path: string;
@@ -16,7 +16,7 @@ export type Reply = { status: number; text: string; headers: Headers };
 
 const answerWithinMs = 5_000;
 
-/** Sends it once. Null: the outcome is unknown. */
+/** Sends the request once. Returns null if there was no response: the outcome is unknown. */
 export async function send(target: Pick<Target, 'url' | 'key'>, call: Call): Promise<Reply | null> {
   const { method, path, body, idempotencyKey, apiKey = target.key } = call;
   try {
@@ -37,8 +37,9 @@ export async function send(target: Pick<Target, 'url' | 'key'>, call: Call): Pro
 }
 
 /**
- * Sends a write until its outcome is known, across kills and starts, always with the same key.
- * `onUnknown` hears of every attempt that ended without an answer. Null where `giveUp` says so.
+ * Retries a write with the same key, across kills and restarts, until its outcome is known. Calls
+ * `onUnknown` after every attempt that got a 5xx or no response. Returns null when `giveUp` returns
+ * true.
  */
 export async function sendUntilKnown(
   target: Target,
@@ -55,7 +56,7 @@ export async function sendUntilKnown(
   return null;
 }
 
-/** Reads, where the server is expected to be up and well. */
+/** Reads from a server that is expected to be healthy. */
 export async function read<T>(target: Target, path: string): Promise<T> {
   const reply = await send(target, { method: 'GET', path });
   if (reply?.status !== 200) throw new Error(`GET ${path}: ${reply?.status ?? 'no answer'}`);
@@ -73,7 +74,7 @@ export function readStatus(target: Target, id: string): Promise<IngestStatus> {
   return read(target, `/v1/memories/${id}/status`);
 }
 
-/** Every memory of the user. */
+/** Lists every memory of the user. */
 export async function listAll(target: Target, userId: string): Promise<Memory[]> {
   const memories: Memory[] = [];
   let cursor: string | null = '';
@@ -87,7 +88,7 @@ export async function listAll(target: Target, userId: string): Promise<Memory[]>
   return memories;
 }
 
-/** Waits until nothing is left to process. False where it still is after `withinMs`. */
+/** Waits until the queue is empty. Returns false if it is not after `withinMs`. */
 export async function drained(target: Target, withinMs: number): Promise<boolean> {
   const deadline = Date.now() + withinMs;
   while (Date.now() < deadline) {

@@ -72,7 +72,7 @@ function memory(...args: string[]): void {
 
 type Expected = { owed: Map<string, Owed>; ledger: Ledger; violations: Violations };
 
-/** Serves the backup on its own; returns how much of what was owed is not there. */
+/** Restores and serves the backup. Returns how many expected memories it lacks. */
 async function compareRestored(file: string, expected: Expected): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-restored-'));
   const restored = createTarget({ folder });
@@ -94,7 +94,7 @@ async function countMissing(restored: Target, { owed, ledger, violations }: Expe
   }
   let missing = 0;
   for (const id of owed.keys()) {
-    // What was deleted while the backup ran may be in it or not.
+    // The backup may or may not contain a memory that was deleted while it ran.
     if (found.has(id) || ledger.owed(id) === undefined) continue;
     missing += 1;
     violations.add(`not in the backup: ${id}`);

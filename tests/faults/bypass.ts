@@ -5,7 +5,7 @@ import type { Target } from './target.ts';
 
 const canary = 'bypass-canary';
 
-/** Tries to read a memory without its key. Returns each attempt with its answer. */
+/** Tries to read a memory without its key. Returns each attempt with its response. */
 export async function tryBypasses(target: Target, violations: Violations): Promise<string[]> {
   const body = { userId: canary, content: canary };
   const saved = await send(target, { method: 'POST', path: '/v1/memories', body });
@@ -108,7 +108,7 @@ const overrides = [
   'Connection: Authorization',
 ];
 
-/** Nearly right, and not. */
+/** Tokens that differ slightly from the key. */
 function tokensLike(key: string): string[] {
   return [
     '',

@@ -7,7 +7,7 @@ import { createTarget, restart, type Target } from './target.ts';
 
 const kills = { quick: 20, full: 250 };
 const clients = 8;
-/** Between a start and the kill: from the first request to some hundred writes later. */
+/** The time from start to kill: from the first request to a few hundred writes. */
 const killAfterMs = { from: 5, to: 400 };
 const drainWithinMs = 30_000;
 
@@ -41,7 +41,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   }
 }
 
-/** Returns how long the slowest start took, in ms. */
+/** Returns the duration of the slowest start, in ms. */
 async function killAtRandom(target: Target, random: Random, times: number): Promise<number> {
   let slowestMs = 0;
   for (let kill = 0; kill < times; kill += 1) {

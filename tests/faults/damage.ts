@@ -75,7 +75,10 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   }
 }
 
-/** One that was closed, and one whose last writes are in its log; returns what they hold. */
+/**
+ * Makes one database that was closed and one whose last writes are only in the log. Returns the
+ * contents, which are the same in both.
+ */
 async function makeDatabases(folder: string): Promise<Map<string, string>> {
   const place = join(folder, 'crashed');
   mkdirSync(place);
@@ -102,7 +105,7 @@ function copyDatabase(from: string, to: string): void {
   }
 }
 
-/** Damages a copy and says how. */
+/** Damages a copy and describes the damage. */
 function injure(from: string, to: string, kind: Kind, random: Random): string {
   copyDatabase(from, to);
   const path = join(to, kind === 'log' ? 'memory.db-wal' : 'memory.db');
@@ -148,7 +151,7 @@ async function judge(
   }
 }
 
-/** What is after a damaged place in the log counts as never written; nothing can tell. */
+/** SQLite ignores the log after a damaged frame, so losing those writes cannot be detected. */
 async function compare(
   target: Target,
   sound: Map<string, string>,

@@ -10,8 +10,7 @@ import { isFound, isImported } from './variants/patch.ts';
 import { variants } from './variants/table.ts';
 
 /*
- * The harnesses themselves run by `npm run faults`. Here are only the conditions under which their
- * controls prove something.
+ * `npm run faults` runs the harnesses. These tests only check that their controls remain effective.
  */
 
 test('every patch finds the lines that it changes', () => {

@@ -4,18 +4,18 @@ import type { Finding, Violations } from './harness.ts';
 import { tampering } from './strace.ts';
 import { createTarget, type Target } from './target.ts';
 
-/** Of text; the log takes several times as much, and more than its longest. */
+/** Bytes of text. The log needs several times as much, which exceeds its length limit. */
 const writtenBytes = 25 * 1024 * 1024;
 const content = 'a long text '.repeat(5_000);
 const writers = 8;
-/** A log of this length is being shortened. */
+/** The length at which the service would normally restart the log. */
 const longBytes = 8_000 * 4_096;
-/** Where a log's header has the numbers that are drawn when it begins anew. */
+/** The salts in the log's header, which SQLite changes when it restarts the log. */
 const salts = { from: 16, to: 24 };
 
 /**
- * The disk does not take the database file, and says so once: the system forgets it then. What was
- * written into the file may be lost, so the log, which has it, must not begin anew.
+ * Makes every fdatasync of the database file fail. The kernel may drop the pages after reporting
+ * the error once, so the log, which still has the writes, must not be restarted.
  */
 export async function failFileSync(
   variants: string[],
@@ -23,7 +23,7 @@ export async function failFileSync(
 ): Promise<Finding['figures']> {
   const target = createTarget({ variants });
   try {
-    // The file is made while the disk is well.
+    // Creates the file before the errors begin.
     await target.start();
     await target.stop();
     await target.start(tampering(['fdatasync'], 'error=EIO:when=1+', target.path));
@@ -42,7 +42,7 @@ export async function failFileSync(
     }
     const loggedBytes = logBytes(target);
     if (loggedBytes < longBytes) violations.add(`a log of ${loggedBytes} bytes proves nothing`);
-    // Nothing that ends in order may write the log into the file and delete it.
+    // A clean shutdown must not checkpoint the log and delete it.
     await target.stop();
     if (logBytes(target) < loggedBytes) violations.add('the log is gone after a stop');
     await target.start();

@@ -79,7 +79,7 @@ async function askPolitely(target: Target, apiKey: string, until: number, violat
   return latencies;
 }
 
-/** Uses the quota up, waits as it is told, and must be served. */
+/** Uses up the quota and waits for Retry-After; the next request must succeed. */
 async function heedRetryAfter(target: Target, violations: Violations): Promise<void> {
   for (let sent = 0; sent <= quota * 2; sent += 1) {
     const reply = await send(target, { method: 'GET', path: '/v1/memories?userId=u' });

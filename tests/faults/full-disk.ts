@@ -8,7 +8,7 @@ const megabytes = 6;
 const userId = 'full';
 const maxStored = 500;
 
-/** Fills a small file system up under a running server, and makes room again. */
+/** Fills a small file system under a running server, then frees space. */
 export async function fillDisk(
   variants: string[],
   violations: Violations,
@@ -26,7 +26,7 @@ export async function fillDisk(
     for (const id of stored) await expectReadable(target, id, violations, 'while full');
     await expectHealth(target, 503, violations, 'while full');
     sh('mount', '-o', `remount,size=${megabytes * 4}m`, mount.folder);
-    // By itself: nobody writes meanwhile.
+    // The health check must recover without a write.
     await expectHealth(target, 200, violations, 'once there is room');
     const healedMs = await untilHealed(target, stored, violations);
     await target.kill();
@@ -40,7 +40,10 @@ export async function fillDisk(
   }
 }
 
-/** A server killed on a full disk starts again, to be read; one stopped says what is the matter. */
+/**
+ * On a full disk, a server that was killed must start and serve reads. A server that was stopped
+ * may fail to start, but must give the reason.
+ */
 async function startFull(
   target: Target,
   { folder }: Mount,
@@ -48,7 +51,7 @@ async function startFull(
   violations: Violations,
 ): Promise<void> {
   await target.kill();
-  // The rest of the space, to the last page.
+  // Fills the remaining space to the last page.
   const ballast = join(folder, 'ballast');
   Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}`, 'bs=4096']);
   try {
@@ -59,7 +62,7 @@ async function startFull(
   }
   await target.stop();
   Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}2`, 'bs=4096']);
-  // It cannot make its lock and its log now; then it must not blame another server.
+  // It cannot create its lock and its log. The error must not claim that another server is running.
   await target.start().catch(() => {});
   if (!target.running() && !/full|no space/i.test(errorIn(target.log()))) {
     violations.add(`started without room it says: ${errorIn(target.log())}`);
@@ -114,7 +117,7 @@ async function expectHealth(
 ): Promise<void> {
   const get = () => send(target, { method: 'GET', path: '/health' });
   let reply = await get();
-  // It is looked at once a second.
+  // The service probes the disk once a second.
   for (let n = 0; n < 50 && reply?.status !== wanted; n += 1) {
     await Bun.sleep(100);
     reply = await get();

@@ -10,7 +10,7 @@ import { SaveRequest, UpdateRequest } from '../../sdk/contract/memory.ts';
 import type { Random } from '../support/random.ts';
 import type { Call } from './api.ts';
 
-/** A made-up request: mostly as the schema has it, then perhaps spoiled in a place or two. */
+/** Generates a request from the schema, then usually corrupts it in a place or two. */
 export function generate(random: Random, knownIds: string[]): Call {
   const [method, path, schema] = random.pick(doors);
   const id = random.chance(0.7) && knownIds.length > 0 ? random.pick(knownIds) : oddText(random);
@@ -64,7 +64,7 @@ function query(random: Random): string {
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
-/** A value that the schema describes. */
+/** Generates a value of the type that the schema requires. */
 function fromSchema(schema: TSchema, random: Random, level: number): unknown {
   if (schema.const !== undefined) return schema.const;
   if (schema.anyOf !== undefined)
@@ -98,7 +98,7 @@ function fromObject(schema: TSchema, random: Random, level: number): unknown {
   return value;
 }
 
-/** Changes a place somewhere inside. */
+/** Replaces or changes a random part of the value. */
 function spoil(value: unknown, random: Random): unknown {
   if (typeof value !== 'object' || value === null || random.chance(0.2)) return oddValue(random);
   const copy = structuredClone(value) as { [name: string]: unknown };

@@ -10,19 +10,19 @@ import {
 import { createTarget, type Target } from './target.ts';
 
 const rounds = { quick: 4, full: 40 };
-/** From the save of a memory until it expires: all of its reads have to show it before. */
+/** The lifetime of a memory. It must be long enough for all reads that expect to find it. */
 const lifeMs = 2_500;
-/** A read that began before the expiry may be answered a little after it. */
+/** A read that began before the expiry may return shortly after it. */
 const graceMs = 20;
 
-/** The only memory of its user; the word is in its text and in no other. */
+/** The only memory of its user. `word` occurs in no other text. */
 type Sought = { id: string; userId: string; word: string; saved: Call };
 type Read = (sought: Sought) => Call;
 
 const list = (userId: string, more = '') => `/v1/memories?userId=${userId}&limit=100${more}`;
 const get = (path: string): Call => ({ method: 'GET', path });
 
-/** Every read of the contract, and other ways to ask for the same. */
+/** Every read operation of the contract, with its variants. */
 const reads: [name: OperationName, read: Read][] = [
   ['get', ({ id }) => get(`/v1/memories/${id}`)],
   ['status', ({ id }) => get(`/v1/memories/${id}/status`)],
@@ -64,7 +64,7 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
       await drained(target, 5_000);
       const all = [...expiring, ...erased];
       counts.memories += all.length;
-      // Nothing is proved where the reads would not find it anyway.
+      // A memory that no read finds beforehand would prove nothing by its absence.
       counts.readsBefore += await expectFound(target, all, violations);
       await erase(target, erased);
       await Bun.sleep(expiresAt - Date.now() + graceMs);
@@ -81,7 +81,7 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
   }
 }
 
-/** The reads of the contract that this harness does not ask for. */
+/** The read operations of the contract that this harness does not cover. */
 function unread(): string[] {
   return Object.entries<Operation>(operations)
     .filter(([, { method, reads: isRead = false }]) => method === 'GET' || isRead)
@@ -143,7 +143,7 @@ async function answered(target: Target, call: Call): Promise<unknown> {
   return reply.text === '' ? null : JSON.parse(reply.text);
 }
 
-/** Its word, or its user or id where the answer is not only about what was asked for. */
+/** Whether the response contains the memory's word, its id or its user. */
 function shows(reply: Reply | null, { id, userId, word }: Sought): boolean {
   if (reply === null) throw new Error('a read was not answered');
   if (reply.status !== 200) return false;

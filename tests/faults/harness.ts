@@ -1,20 +1,20 @@
 /**
- * A harness puts one promise of the service to the test. `run` must find nothing on the service as
- * it is, and must find something on its control, a variant with the protection removed: a harness
- * that cannot fail proves nothing.
+ * A harness tests one promise of the service. `run` must find no violation in the unchanged service
+ * and at least one in its control, a variant with the protection removed: a harness that cannot
+ * fail proves nothing.
  */
 export type Harness = {
-  /** As in the table of promises: P1, P2, … */
+  /** The id in the table of promises: P1, P2, … */
   id: string;
   promise: string;
   proof: string;
-  /** Null where the protection cannot be taken away from outside. */
+  /** Null if the protection cannot be removed from outside. */
   control: Control | null;
   run(options: RunOptions): Promise<Finding>;
 };
 
 export type Control = {
-  /** The protection that is removed, in words. */
+  /** A description of the protection that is removed. */
   without: string;
   /** Names from the table in variants/table.ts. */
   variants: string[];
@@ -24,21 +24,21 @@ export type RunOptions = {
   seed: number;
   /** `quick` is for every test run, `full` for a release. */
   tier: 'quick' | 'full';
-  /** What to break on purpose; empty for the service as it is. */
+  /** Variants to apply; empty for the unchanged service. */
   variants: string[];
 };
 
 export type Finding = {
   figures: Record<string, number | string>;
-  /** Each is a broken promise, in words. Empty where the promise held. */
+  /** Descriptions of broken promises. Empty if the promise held. */
   violations: string[];
-  /** Why it could not run here; then nothing was proved. */
+  /** Why the harness could not run on this machine. */
   skipped?: string;
-  /** An exception ended it, and is its one violation. */
+  /** An exception ended the run. Its message is the only violation. */
   fellOver?: boolean;
 };
 
-/** Collects violations; the first few are kept in words, all are counted. */
+/** Counts violations and keeps the text of the first few. */
 export function createViolations() {
   const kept: string[] = [];
   let total = 0;

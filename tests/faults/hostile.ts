@@ -97,12 +97,12 @@ function isClear(stalls: number[], limitMs: number): boolean {
   return stalls.some((ms) => ms > limitMs * 5);
 }
 
-/** Every round does the same work; what a shared machine adds to one of them does not count. */
+/** All rounds do the same work; the lower median ignores rounds that a busy machine slowed down. */
 function lowerMedian(values: number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0;
 }
 
-/** A route without work of its own. */
+/** A route that does almost no work. */
 async function bareRoute(target: Target): Promise<string> {
   const live = await send(target, { method: 'GET', path: '/health/live' });
   return live?.status === 200 ? '/health/live' : '/v1/memories/none';

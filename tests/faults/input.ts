@@ -62,7 +62,7 @@ async function sendRawCases(target: Target, violations: Violations): Promise<num
     const reply = await sendRaw(target.url, parts, { pauseMs });
     const about = `${name}: ${reply.status} ${bodyOf(reply).slice(0, 100)}`;
     if (reply.ended === 'waiting') violations.add(`no answer to ${name}`);
-    // 505 is the parser's right answer to a version of HTTP that it does not speak.
+    // 505 is the correct response to an unsupported version of HTTP.
     if ((reply.status ?? 0) >= 500 && reply.status !== 505) violations.add(about);
     if (expect !== undefined && !expect.includes(reply.status)) {
       violations.add(`unexpected: ${about}`);
@@ -104,7 +104,7 @@ async function sendGenerated(
   await Promise.all(Array.from({ length: atOnce }, one));
 }
 
-// TypeBox knows no formats of its own and refuses what has one.
+// TypeBox has no built-in formats and rejects values of a format that is not registered.
 FormatRegistry.Set('date-time', (value) => !Number.isNaN(Date.parse(value)));
 
 const errorBody = validator(
@@ -133,12 +133,12 @@ const validators = answers.map(([method, path, schema]): [string, RegExp, Valida
   return [method, path, validator(schema)];
 });
 
-/** What is wrong with the answer, or null. */
+/** Returns what is wrong with the response, or null. */
 function judge({ method, path }: Call, { status, text, headers }: Reply): string | null {
   if (status >= 500) return `${status} ${text}`;
   if (!headers.has('x-request-id')) return `${status} without X-Request-Id`;
   if (status === 204) return null;
-  // A stream of lines, not one value.
+  // An export is a stream of JSON lines, not one JSON value.
   if (path.startsWith('/v1/export') && status === 200) return null;
   const body = parse(text);
   if (body === undefined) return `${status} without JSON: ${text.slice(0, 100)}`;
@@ -157,7 +157,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** A replay of what was deleted since. */
+/** Whether the body is the replay of a write whose memory was deleted since. */
 function isCut(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'deleted' in body;
 }

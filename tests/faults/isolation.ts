@@ -4,7 +4,7 @@ import { type Call, drained, find, type Reply, send } from './api.ts';
 import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
 import { createTarget, type Target } from './target.ts';
 
-/** In every text, id and key of the one project; no answer to the other may hold it. */
+/** Occurs in all data of one project. No response to the other project may contain it. */
 const canary = 'canary7Q';
 const userId = `user-${canary}`;
 const absent = 'mem_01a00000000000000000000000000000';
@@ -71,7 +71,7 @@ async function cursorOf(target: Target): Promise<string> {
   return (JSON.parse(reply?.text ?? '{}') as { nextCursor: string }).nextCursor;
 }
 
-/** A request that names something of the other project, and the same with what never was. */
+/** A request for data of the other project, and the same request for data that does not exist. */
 type Attempt = { about: string; theirs: Call; nobodys: Call };
 
 function attempts(ids: string[], cursor: string): Attempt[] {
@@ -120,7 +120,7 @@ async function compare(
     await send(target, { ...theirs, apiKey }),
     await send(target, { ...nobodys, apiKey }),
   ];
-  // What the caller sent itself may come back to it, such as the parameters of a list.
+  // `theirs` itself contains the canary. The response must not repeat it.
   if (found?.text.includes(canary)) violations.add(`${about}: a canary in ${found.text}`);
   if (shape(found) !== shape(expected)) {
     violations.add(`${about}: ${theirs.method} ${shape(found)} unlike ${shape(expected)}`);

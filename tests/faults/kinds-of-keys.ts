@@ -22,11 +22,11 @@ const kinds: Kind[] = [
   { readOnly: false, isBound: true },
   { readOnly: true, isBound: true },
 ];
-/** Whom a request names, beside the user of a key that is bound to one. */
+/** The user that a request names: the key's own user, another one or none. */
 const whose = ['own', 'other', 'nobody'] as const;
 type Whose = (typeof whose)[number];
 
-/** A user with one memory, whose text is in no other. */
+/** A user with one memory, whose text is unique. */
 type Known = Subject & { userId: string };
 type Attempt = { name: OperationName; kind: Kind; named: Whose; own: Known; other: Known };
 
@@ -115,12 +115,12 @@ function expectedStatus({ name, kind, named: subject }: Attempt): number | 'succ
   if (isWrite(name) && kind.readOnly) return 403;
   if (kind.isBound && subject === 'other' && byUser.includes(name)) return 403;
   if (kind.isBound && subject === 'other' && byId.includes(name)) return 404;
-  // Without a user, a project's key exports all of the project, and items fail alone.
+  // Without a user, an unbound key exports the whole project, and only the items of a batch fail.
   const needsUser = byUser.includes(name) && name !== 'export';
   return !kind.isBound && subject === 'nobody' && needsUser ? 400 : 'success';
 }
 
-/** An answer may name what the request named: ids that are not found. */
+/** A response may repeat an id that the request named, so only quoted fields count. */
 function shows({ text }: Reply, { id, userId, text: content }: Known): boolean {
   const quoted = [`"id":"${id}"`, `"memoryId":"${id}"`, `"userId":"${userId}"`];
   return text.includes(content) || quoted.some((part) => text.includes(part));

@@ -3,9 +3,8 @@ import type { Violations } from './harness.ts';
 import type { Target } from './target.ts';
 
 /**
- * What the service owes its clients: every answered write, against what the API shows afterwards.
- * A write whose outcome was unknown is repeated with its key until it is known, so that in the end
- * each has been answered or refused.
+ * Records every acknowledged write and compares them with what the API returns afterwards. A write
+ * with an unknown outcome is retried with its key, so in the end each was acknowledged or rejected.
  */
 export type Ledger = {
   counts: { answered: number; refused: number; unknown: number; replayed: number };
@@ -15,7 +14,7 @@ export type Ledger = {
   gone(id: string): void;
   owed(id: string): Owed | undefined;
   ids(): string[];
-  /** Compares with the API, once nothing is left to process. */
+  /** Compares with the API. Call it after the queue is empty. */
   compare(target: Target, violations: Violations): Promise<Comparison>;
 };
 
@@ -27,7 +26,7 @@ export type Comparison = {
   duplicated: number;
   undead: number;
   stuck: number;
-  /** No record of the load is bad; a fault around it may delay it and not fail it. */
+  /** Every record of the load is valid, so faults may delay its processing but not fail it. */
   failed: number;
 };
 

@@ -23,7 +23,7 @@ const durationMs = { quick: 7_000, full: 180_000 };
 const clients = { groups: 2, perGroup: 5 };
 const faultAfterMs = { from: 100, to: 700 };
 const pausedMs = { from: 30, to: 400 };
-/** How many operations of a memory a violation shows. */
+/** The number of a memory's operations that a violation lists. */
 const shownOperations = 12;
 
 export const linear: Harness = {

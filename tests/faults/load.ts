@@ -6,7 +6,7 @@ import type { Target } from './target.ts';
 import { createWrites, type Owner, type Write } from './writes.ts';
 
 export type Load = {
-  /** Clients take no further step, and settle the one in hand. */
+  /** Stops the clients after their current operation. */
   stop(): Promise<void>;
 };
 
@@ -16,26 +16,26 @@ export type LoadOptions = {
   violations: Violations;
   random: Random;
   clients: number;
-  /** A pause between the writes of a client, to keep a run modest. */
+  /** A pause between the writes of a client, which limits the load. */
   pauseMs?: number;
 };
 
-/** Remembered answers of each client, to be asked for again. */
+/** The number of recent responses that each client keeps for replays. */
 const remembered = 200;
 const replayShare = 0.12;
 
 type Answered = { write: Write; status: number; text: string; ids: string[] };
 
 /**
- * Clients that save, update, delete, ingest, send batches and replay, each on its own user and one
- * write after the other, so that what it is owed is certain.
+ * Starts clients that save, update, delete, ingest, send batches and replay. Each has its own user
+ * and sends one write at a time, so the expected state is certain.
  */
 export function startLoad({ clients, ...options }: LoadOptions): Load {
   let stopping = false;
   const running = Array.from({ length: clients }, (_, index) =>
     runClient(options, `client-${index}`, () => stopping),
   );
-  // Where the server does not start again, nobody may come to `stop`.
+  // If the server does not start again, `stop` may never be called to handle the rejections.
   for (const client of running) client.catch(() => {});
   return {
     async stop() {
@@ -87,7 +87,7 @@ function settle(
   answered.length = Math.min(answered.length, remembered);
 }
 
-/** The first answer must come again, byte for byte, but for the text of what was deleted since. */
+/** The replay must equal the first response byte for byte, except for text deleted since. */
 async function replay(
   { target, ledger, violations }: Omit<LoadOptions, 'clients'>,
   { write, status, text, ids }: Answered,

@@ -20,7 +20,7 @@ const tier = args.includes('--full') && !args.includes('--quick') ? 'full' : 'qu
 const seed = Number(process.env.FAULTS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const page = join(import.meta.dir, '../../docs/reliability.md');
 
-// So that the processes of a run that is cut short end with it.
+// Exit handlers end the child processes; without this, a signal would skip them.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
 
 const chosen = harnesses.filter(({ id }) => names.length === 0 || names.includes(id));
@@ -51,7 +51,7 @@ async function prove(harness: Harness): Promise<Result> {
   const variants = harness.control?.variants ?? [];
   const withControl = variants.length > 0 && (onlyControl || tier === 'full');
   const control = withControl ? await attempt(harness, { seed, tier: 'quick', variants }) : null;
-  // It has to find what is broken, and not to be broken itself.
+  // A control that ends with an exception does not count as one that found violations.
   if (control?.fellOver === true) finding.violations.push(...control.violations);
   const durationMs = performance.now() - begun;
   const result = { harness, seed, tier, finding, control, durationMs } satisfies Result;
@@ -59,7 +59,7 @@ async function prove(harness: Harness): Promise<Result> {
   return result;
 }
 
-/** A harness that falls over has not proved its promise. */
+/** Turns an exception into a violation: a harness that throws has not proved its promise. */
 async function attempt(harness: Harness, options: RunOptions): Promise<Finding> {
   try {
     return await harness.run(options);

@@ -5,10 +5,10 @@ export type Case = { name: string; check(context: Context): Promise<string | nul
 
 export type Context = {
   target: Target;
-  /** Another key of the same project, and one of another project. */
+  /** Another API key of the same project; `other` is a key of another project. */
   rotated: string;
   other: string;
-  /** Both are this case's own. */
+  /** The case's own user; `key` is the case's own idempotency key. */
   userId: string;
   key: string;
   send(call: Call): Promise<Reply>;
@@ -21,7 +21,7 @@ export const post = (path: string, body: unknown, idempotencyKey: string): Call 
 export const save = ({ userId, key }: Context, more: object = {}): Call =>
   post('/v1/memories', { userId, content: 'first', ...more }, key);
 
-/** The first save, then `again`, which must give the same bytes and no second memory. */
+/** Sends a save, then `again`, which must return the same bytes and store no second memory. */
 export async function replays(c: Context, again: Call): Promise<string | null> {
   const first = await c.send(save(c));
   const second = await c.send(again);
@@ -31,7 +31,7 @@ export async function replays(c: Context, again: Call): Promise<string | null> {
   return expectStored(c, 1);
 }
 
-/** The first save, then another request under its key; `onIt` aims at the saved memory. */
+/** Sends a save, then another request with its key, with `onIt` on the saved memory. */
 export async function isRefused(c: Context, other: Call, onIt = false): Promise<string | null> {
   const { text } = await c.send(save(c));
   const { id } = JSON.parse(text) as { id: string };

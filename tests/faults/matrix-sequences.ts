@@ -99,7 +99,7 @@ async function listAllLater(c: Context, { headers }: Reply): Promise<unknown[]> 
 
 export async function afterExpiry(c: Context): Promise<string | null> {
   await c.send(save(c));
-  // What the service's own maintenance does once a key is past its retention.
+  // The service's maintenance deletes keys like this after their retention period.
   const db = new Database(c.target.path, { readwrite: true, create: false });
   db.run('PRAGMA busy_timeout = 5000');
   db.run('DELETE FROM idempotency_keys');

@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A file system of our own on a folder of its own. */
+/** A file system mounted on a temporary folder. */
 export type Mount = {
   folder: string;
-  /** Takes it down and up again, which reads it anew from where it is stored. */
+  /** Unmounts and mounts it again, which discards the page cache. */
   remount(): void;
   unmount(): void;
 };
 
-/** Throws with what the command said, for the harness to report where mounting is not permitted. */
+/** Throws with the command's stderr, so that a harness can report why it could not mount. */
 export function sh(...command: string[]): string {
   const { exitCode, stdout, stderr } = Bun.spawnSync(command);
   if (exitCode === 0) return stdout.toString();

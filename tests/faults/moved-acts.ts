@@ -1,6 +1,6 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 
-/** What an operator may do to the files of a running server. */
+/** Something that an operator may do to the files of a running server. */
 export type Act = { name: string; do(path: string, other: string): void };
 
 const withLog = ['', '-wal', '-shm'];

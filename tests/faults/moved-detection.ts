@@ -8,7 +8,7 @@ const watchMs = 2_000;
 const afterDetectionMs = 400;
 const reason = /moved|removed|deleted|replaced|missing|another file|different file/i;
 
-/** Returns when the first write was answered 503 or /health failed, whichever came first. */
+/** Returns when the first write was answered with 503 or /health failed, whichever came first. */
 export async function waitForDetection(
   target: Target,
   saves: Save[],

@@ -21,8 +21,8 @@ const rounds = 2;
 /** Below the rate limit of 6,000 a minute. */
 const perSecond = 95;
 const maxSlowdown = 5;
-/** An idle service next to one busy process of another program, on two cores: p99 of a list was
- * 4 to 11 ms in three runs. Differences below that belong to the scheduler. */
+/** Next to a busy process of another program on two cores, an idle service had a p99 of 4 to 11 ms
+ * for a list in three runs. Differences below that come from the scheduler. */
 const floorMs = 12;
 const maxSearchMs = 100;
 const idleWithinMs = { quick: 5_000, full: 60_000 };

@@ -7,7 +7,7 @@ import { createTarget, restart, type Target } from './target.ts';
 const things = { quick: 40, full: 200 };
 const versions = { quick: 12, full: 20 };
 const clients = 8;
-/** Long enough for results to be stored between two kills. */
+/** Long enough for the worker to store results between two kills. */
 const killAfterMs = { from: 200, to: 1_200 };
 const pauseMs = 40;
 const userId = 'order';

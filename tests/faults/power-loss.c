@@ -1,4 +1,4 @@
-/* Stops an ext4 file system as a power cut would: what its journal has not written is lost. */
+/* Shuts an ext4 file system down like a power cut: data that is not yet in its journal is lost. */
 #include <fcntl.h>
 #include <linux/types.h>
 #include <stdio.h>

@@ -32,7 +32,7 @@ export const power: Harness = {
   run: (options) => run(options, 8, { quick: 3, full: 60, control: 8 }),
 };
 
-/** With several, the next group's sync would make up for what this one lacks. */
+/** With several clients, the sync of the next group could hide a missing sync. */
 export const powerAlone: Harness = {
   id: 'P22',
   promise: 'So is that of a client that is alone, which COMMIT itself waits for',
@@ -68,7 +68,7 @@ async function run(
   }
 }
 
-/** Compiles the switch and tries it once on the file system that it is for. */
+/** Compiles the program that cuts the power, and tries it once on a mounted image. */
 function prepare(work: string) {
   const cut = join(work, 'power-loss');
   const image = join(work, 'disk.img');
@@ -121,8 +121,8 @@ async function cutOnce(options: {
     await target.start();
     const load = startLoad({ target, ledger, violations, random, clients });
     await Bun.sleep(random.between(cutAfterMs.from, cutAfterMs.to));
-    // A power cut stops all at once: an fsync that ext4 lets succeed while it goes down must not
-    // lead to an answer any more.
+    // A real power cut stops the process, too. Without SIGSTOP, an fsync that ext4 lets succeed
+    // during its shutdown could still lead to a response.
     target.signal('SIGSTOP');
     sh(cut, mount.folder);
     await target.kill();

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite';
 import { splitChunks } from '../../server/memory/chunks.ts';
 import type { Violations } from './harness.ts';
 
-/** What must have become of a record. */
+/** The expected text and final state of a record. */
 export type Owed = { text: string; fate: 'complete' | 'failed' };
 
 type Row = {
@@ -14,8 +14,8 @@ type Row = {
   total: number;
 };
 
-/** Looks into the file of a server that has stopped: each record's end, and that its result is
- * there once and belongs to its text. */
+/** Reads the database of a stopped server. Checks the final state of each record, and that its
+ * result is stored once and belongs to its text. */
 export function auditQueue(path: string, owed: Map<string, Owed>, violations: Violations) {
   const rows = new Map(readRows(path).map((row) => [row.id, row]));
   const found = { complete: 0, failed: 0, stuck: 0, lost: 0, wrongResult: 0, innocentFailed: 0 };
@@ -41,7 +41,7 @@ export function auditQueue(path: string, owed: Map<string, Owed>, violations: Vi
   return { ...found, strangers };
 }
 
-/** The result is that of the text which is stored. */
+/** Whether the result belongs to the stored text. */
 function isWhole({ content, complete, total }: Row, fate: string): boolean {
   if (fate === 'failed') return false;
   return complete === total && total === splitChunks(content).length;

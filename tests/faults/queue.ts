@@ -7,7 +7,7 @@ import { exitsOn, throwsOn } from './variants/handlers.ts';
 
 const records = { quick: 400, full: 5_000 };
 const poison = { throwing: 4, exiting: 2 };
-/** Clients that ingest the same few records over and over, and update them, meanwhile. */
+/** Clients that repeatedly ingest and update the same few records during the run. */
 const restless = 6;
 const versions = 20;
 const killEveryMs = 300;
@@ -26,7 +26,7 @@ export const queue: Harness = {
   run,
 };
 
-/** A worker that stumbles over poison and stores each text in many steps. */
+/** A slow worker that fails or crashes on poison records. */
 const wiring = ['poison'];
 
 async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
@@ -50,14 +50,14 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   }
 }
 
-/** Starts the server, kills it a little later, and so on; at the end it runs. */
+/** Starts and kills the server repeatedly. After `stop`, the server is running. */
 function keepKilling(target: Target): { stop(): Promise<number> } {
   let stopping = false;
   let kills = 0;
   let failedStarts = 0;
   async function loop(): Promise<void> {
     while (!stopping) {
-      // Poison can end it before it has said that it listens.
+      // A poison record can end the process before it reports its address.
       failedStarts = (await started(target)) ? 0 : failedStarts + 1;
       if (failedStarts > maxFailedStarts) return target.giveUp();
       await Promise.race([Bun.sleep(killEveryMs), target.whenDown()]);
@@ -96,7 +96,7 @@ async function pending(target: Target): Promise<number | null> {
   }
 }
 
-/** Accepts all records, poison among them. */
+/** Ingests all records, including the poison. */
 async function fill(target: Target, count: number, random: Random): Promise<Map<string, Owed>> {
   const owed = new Map<string, Owed>();
   for (let index = 0; index < count; index += 1) {
@@ -116,7 +116,7 @@ function makeText(index: number, random: Random): Owed {
   return { text: `record ${index} ${'x'.repeat(random.between(0, 200))}`, fate: 'complete' };
 }
 
-/** Texts of many steps, ingested again and updated while the worker stores them. */
+/** Ingests long texts again and updates them while the worker processes them. */
 async function disturb(target: Target, owed: Map<string, Owed>, random: Random): Promise<number> {
   let writes = 0;
   async function one(index: number): Promise<void> {

@@ -38,7 +38,7 @@ function heads({ auth, get, item }: Wire): RawCase[] {
   ];
 }
 
-/** Where a body ends. */
+/** The length of a body: Content-Length and Transfer-Encoding. */
 function framing({ auth, json, post, item }: Wire): RawCase[] {
   return [
     item('a body, well-formed', post(good), 201),
@@ -123,7 +123,7 @@ function chunking({ auth, json, get, post, chunked, item }: Wire): RawCase[] {
   ];
 }
 
-/** What a body is. */
+/** Media types, charsets, encodings and invalid bodies. */
 function media({ auth, json, post, item }: Wire): RawCase[] {
   return [
     item('gzip', post(Bun.gzipSync(Buffer.from(good)), 'Content-Encoding: gzip'), 415),
@@ -168,7 +168,7 @@ function media({ auth, json, post, item }: Wire): RawCase[] {
   ];
 }
 
-/** Requests that are deep, slow, or more than one. */
+/** Deeply nested, slow and pipelined requests. */
 function extremes({ auth, json, get, post, item }: Wire): RawCase[] {
   return [
     ...deep().map(({ name, path, body }) =>

@@ -1,4 +1,4 @@
-/* What the raw-socket cases are made of. */
+/* Inputs of the raw-socket cases. */
 
 export const paths = [
   '/',
@@ -63,7 +63,7 @@ export const hosts = [
   '..',
 ];
 
-/** Bodies that are no valid save. */
+/** Bodies that are not a valid save. */
 export function bodies(
   good: string,
 ): { name: string; body: string | Uint8Array; headers?: string[] }[] {
@@ -102,7 +102,7 @@ export function bodies(
   ];
 }
 
-/** Nested far beyond any limit, where a recursive function would run out of stack. */
+/** Bodies nested so deeply that a recursive function would overflow the stack. */
 export function deep(): { name: string; path: string; body: string }[] {
   const nest = (open: string, close: string, levels: number) =>
     `${open.repeat(levels)}1${close.repeat(levels)}`;

@@ -1,15 +1,15 @@
-/** A request as bytes on the wire. Nothing in it may bring a 5xx, a hang, or an error of ours
- * without its message. */
+/** A request as bytes on the wire. It must not cause a 5xx, a hang, or an error response of the
+ * service that lacks a message. */
 export type RawCase = {
   name: string;
   parts: (string | Uint8Array)[];
-  /** Between the parts. */
+  /** The pause between two parts. */
   pauseMs?: number;
-  /** The right statuses, null for a closed connection; without, any below 500 will do. */
+  /** The permitted statuses; null is a closed connection. By default, any status below 500. */
   expect?: (number | null)[];
 };
 
-/** Builds requests with a key. */
+/** Builds requests that are authenticated with the key. */
 export function createWire(key: string) {
   const auth = `Authorization: Bearer ${key}`;
   const json = 'Content-Type: application/json';

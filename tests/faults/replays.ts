@@ -10,7 +10,7 @@ const twins = 50;
 const twinShare = 0.02;
 const workers = 12;
 const killAfterMs = { quick: { from: 20, to: 120 }, full: { from: 20, to: 400 } };
-/** Where a start takes long, more kills leave no time for requests. */
+/** If a start takes long, more kills would leave no time for requests. */
 const maxKills = { quick: 30, full: 1_000 };
 const userId = 'replayer';
 
@@ -88,7 +88,7 @@ async function sendRepeatedly(target: Target, call: Call, asTwins: boolean): Pro
 
 function note(seen: Seen, reply: Reply | null): void {
   seen.sends += 1;
-  // A server that is on its way down may answer that it does not know.
+  // During shutdown, the server may answer that the outcome is unknown.
   if (reply === null || reply.status >= 500) return;
   seen.answers.add(`${reply.status} ${reply.text}`);
   if (reply.headers.get('idempotency-status') === 'created') seen.created += 1;

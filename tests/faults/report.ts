@@ -12,13 +12,13 @@ export type Result = {
   durationMs: number;
 };
 
-/** A promise that was broken, or a control that did not break: either way the proof failed. */
+/** The proof fails if the promise was broken, or if the control found no violation. */
 export function holds({ finding, control }: Result): boolean {
   if (finding.violations.length > 0) return false;
   return control === null || control.skipped !== undefined || control.violations.length > 0;
 }
 
-/** Writes the page; rows of what did not run this time stay, and so does what stands below. */
+/** Writes the page. Keeps the rows of harnesses that did not run, and the text below the table. */
 export function writePage(path: string, results: Result[]): void {
   const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [''];
   const rows = new Map(readRows(lines));

@@ -61,7 +61,7 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
   }
 }
 
-/** Good and bad requests that hold what must not be seen again. */
+/** Sends valid and invalid requests that contain the secrets to search for later. */
 async function write(target: Target, apiKey: string): Promise<void> {
   const body = { userId: 'u', content: secretText };
   const idempotencyKey = secretIdempotencyKey;
@@ -70,7 +70,7 @@ async function write(target: Target, apiKey: string): Promise<void> {
   await send(target, { method: 'POST', path: '/v1/memories', body: bad, apiKey, idempotencyKey });
 }
 
-/** Uses the key for a while; returns when a request was last accepted. */
+/** Uses the key until `watchMs` have passed. Returns the time of the last accepted request. */
 async function use(target: Target, apiKey: string, answers: string[]): Promise<number> {
   const until = performance.now() + watchMs;
   let lastAt = 0;

@@ -8,19 +8,19 @@ import { createWrites, type Owner, type Write } from './writes.ts';
 /** A fixed sequence of writes by one client, to be interrupted at a chosen step. */
 export type Script = {
   ledger: Ledger;
-  /** Sends one after the other until one stays without an answer; true where all were answered. */
+  /** Sends the writes in order. Returns false at the first one that no attempt completed. */
   play(target: Target): Promise<boolean>;
   /**
-   * On a server that is well again: sends what was left unknown once more, asks for the last answer
-   * again, and compares. Half an effect shows as a difference, a second one as a duplicate.
+   * Runs on a healthy server. Requests a replay of the last response, retries the write with an
+   * unknown outcome, and compares: a partial effect is a difference, a second one a duplicate.
    */
   settle(target: Target, violations: Violations, about: string): Promise<void>;
 };
 
-/** A refused attempt is repeated this often: an error that came once must not end the script. */
+/** The maximum number of attempts per write, so that a single error does not end the script. */
 const attempts = 3;
 
-/** With `reads` somebody reads in between, so that no write waits for a slow disk in COMMIT. */
+/** With `reads`, a list precedes each write. */
 export function createScript(seed: number, length: number, { reads }: { reads: boolean }): Script {
   const ledger = createLedger();
   const owner: Owner = { userId: 'script', memories: [], origins: new Map() };
@@ -89,7 +89,7 @@ async function expectReplay(
   violations.add(`${about}: the last answer came back as ${reply?.status} ${reply?.text}`);
 }
 
-/** What is left of an answer where the write of unknown outcome has deleted its memory. */
+/** The replay to expect if the write with the unknown outcome has deleted the memory. */
 function cutDown(text: string, unknown: Write | null): string[] {
   const { id }: { id?: string } = text === '' ? {} : JSON.parse(text);
   if (id === undefined || unknown?.method !== 'DELETE' || !unknown.path.endsWith(id)) return [];

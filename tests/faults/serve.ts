@@ -1,15 +1,15 @@
 import { startVariant } from './variants/start.ts';
 
 /*
- * The process that the harnesses kill. Its one argument is JSON; with no variants it is the service
- * exactly as `server/main.ts` wires it. The first line it prints says where it listens.
+ * The process that the harnesses kill. Its only argument is a JSON spec. Without variants, it runs
+ * the service exactly as `server/main.ts` wires it. Its first line of output has the address.
  */
 export type Spec = {
   databaseUrl: string;
   port: number;
   variants: string[];
   env: Record<string, string>;
-  /** Modules that each thread of the service loads first. */
+  /** Modules that each thread of the service loads before its own. */
   preload?: string[];
 };
 
@@ -20,6 +20,6 @@ if (import.meta.main) {
     await server.stop();
     process.exitCode = 0;
   });
-  // Last: who reads it may send a signal at once.
+  // Printed last, because the reader may send a signal immediately.
   console.log(JSON.stringify({ url: server.url, pid: process.pid }));
 }

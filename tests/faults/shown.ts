@@ -11,10 +11,10 @@ import { straceMissing, tampering } from './strace.ts';
 import { createTarget, type Target } from './target.ts';
 
 const rounds = { quick: 6, full: 60 };
-/** How long the disk takes, and how much of it an answer may take on its own way. */
+/** The delay of each sync. A change may be visible `onTheWayMs` before its response arrives. */
 const syncMs = 150;
 const onTheWayMs = 75;
-/** Which syncs of each thread the disk refuses; the start has fewer. */
+/** The syncs of each thread that fail. The start needs fewer. */
 const refusals = '3..5';
 const mostSaves = 40;
 
@@ -40,7 +40,7 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
   const counts = { changes: 0, readsMeanwhile: 0, seenEarly: 0 };
   try {
     await target.start(tampering(['fsync', 'fdatasync'], `delay_exit=${syncMs * 1_000}`));
-    // The first write finds out that the disk is slow, and holds up everybody.
+    // Warms the server up before the first change is measured.
     await send(target, { method: 'POST', path: '/v1/memories', body: another });
     for (let round = 0; round < rounds[tier]; round += 1) {
       for (const change of changesOf(round)) {
@@ -62,8 +62,8 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
 }
 
 /**
- * Saves until the disk refuses one, whose outcome is then unknown: no list shows it until a retry
- * with its key has stored it, once. Returns how many saves were refused.
+ * Saves while some syncs fail. The outcome of such a save is unknown: no list may show it until a
+ * retry with its key has stored it exactly once. Returns how many saves failed.
  */
 async function failOnce(target: Target, violations: Violations): Promise<number> {
   await target.start(tampering(['fsync', 'fdatasync'], `error=EIO:when=${refusals}`));
@@ -88,11 +88,11 @@ async function failOnce(target: Target, violations: Violations): Promise<number>
 type Change = {
   method: 'POST' | 'PATCH' | 'DELETE';
   body?: object;
-  /** Whether the list shows that it was made. */
+  /** Whether the list reflects the change. */
   isSeenIn(memories: Memory[]): boolean;
 };
 
-/** Each changes what the one before left; the user has one memory, or none. */
+/** A save, an update and a deletion of the user's only memory. */
 function changesOf(round: number): Change[] {
   const [first, second] = [`first ${round}`, `second ${round}`];
   return [
@@ -110,7 +110,7 @@ function changesOf(round: number): Change[] {
   ];
 }
 
-/** How many lists were answered before the change was, and for how long one had shown it then. */
+/** Returns how many lists completed before the change, and how long before it one showed it. */
 async function watch(target: Target, { method, body, isSeenIn }: Change) {
   const [memory] = await list(target);
   let answeredAt: number | null = null;
@@ -124,7 +124,7 @@ async function watch(target: Target, { method, body, isSeenIn }: Change) {
     }
   }
   const looking = look();
-  // One more, so that groups of two are seen as well. P22 looks at writes that COMMIT waits for.
+  // A second write, so that groups of two are tested as well.
   const path = memory === undefined ? '/v1/memories' : `/v1/memories/${memory.id}`;
   const [reply] = await Promise.all([
     send(target, { method, path, body }).finally(() => {

@@ -9,11 +9,11 @@ const durationMs = { quick: 3_000, full: 30_000 };
 const bombs = { quick: 12, full: 60 };
 const bombBytes = 64 * 1024 * 1024;
 const honestP99Ms = 500;
-/** Within the limit, but of millions of values, each of which would be looked at. */
+/** Bodies within the size limit, but with millions of values to validate. */
 const denseBodies = { quick: 2, full: 20 };
 const denseValues = 2_500_000;
 const honestWorstMs = 2_000;
-/** Above what the server takes when idle. */
+/** The permitted growth over an idle server. */
 const allowedMegabytes = 300;
 
 export const slow: Harness = {
@@ -73,7 +73,7 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
   }
 }
 
-/** A connection that announces a body and sends it a byte a second. */
+/** Opens a connection that sends a body at one byte a second. */
 function dribble({ url, key }: Target): Socket {
   const { port, hostname } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -87,7 +87,7 @@ function dribble({ url, key }: Target): Socket {
   return socket;
 }
 
-/** Bodies far over the limit, half of them without saying so. */
+/** Sends bodies far over the limit, half of them without a Content-Length. */
 async function throwBombs(target: Target, count: number, until: number) {
   const refusals = { bombs: 0, answered413: 0, connectionClosed: 0, otherwise: 0 };
   const chunk = new Uint8Array(1024 * 1024).fill(32);
@@ -130,7 +130,7 @@ async function throwBomb({ url, key }: Target, chunk: Uint8Array, declared: bool
   }
 }
 
-/** One after the other. Returns how many were refused for what is in them. */
+/** Sends dense bodies one after the other. Returns how many were answered with 400. */
 async function sendDense(target: Target, count: number): Promise<number> {
   const a = Array(denseValues).fill(0);
   const body = { userId: 'dense', data: { text: 'x' }, metadata: { a } };

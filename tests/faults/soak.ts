@@ -9,8 +9,8 @@ import { createTarget, restart, type Target } from './target.ts';
 /*
  *   bun tests/faults/soak.ts [minutes]
  *
- * A week in an hour: mixed load all the time. In the first half the server is killed, or stopped
- * and started, every few seconds; in the second it runs on, and its memory and log are watched.
+ * Runs a mixed load. In the first half, the server is killed or stopped every few seconds and
+ * started again. In the second half it keeps running, and its memory and log are measured.
  */
 
 const minutes = Number(process.argv[2] ?? 20);
@@ -85,7 +85,7 @@ function observe({ pid, path }: Target): Sample {
   return { residentBytes: kilobytes * 1_024, logBytes: existsSync(log) ? statSync(log).size : 0 };
 }
 
-/** The end of the quiet half beside its middle, each as a median of a tenth of the samples. */
+/** Compares the end of the quiet half with its middle, each a median of a tenth of the samples. */
 function judgeMemory(resident: number[]) {
   const width = Math.max(1, Math.floor(resident.length / 10));
   const middleAt = Math.floor(resident.length / 2);

@@ -3,7 +3,7 @@ import { createScript } from './script.ts';
 import { straceMissing, tampering } from './strace.ts';
 import { createTarget } from './target.ts';
 
-/** Which occurrences of each system call the process is killed at. */
+/** The occurrences of each system call at which the process is killed. */
 const points = {
   quick: { fsync: [2, 4], fdatasync: [2, 9, 13, 19], pwrite64: [20, 80, 101, 140] },
   full: { fsync: upTo(80), fdatasync: upTo(80), pwrite64: upTo(1_500) },
@@ -51,7 +51,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   return { figures: counts, violations: violations.list() };
 }
 
-/** False where the process was killed before it listened. */
+/** Returns false if the process was killed before it listened. */
 async function startUnder(
   target: ReturnType<typeof createTarget>,
   under: string[],

@@ -82,7 +82,7 @@ async function terminateUnderLoad(target: Target, random: Random, cycle: number)
   return { tally, code, stopMs, inHand: await inHand };
 }
 
-/** A write whose second half is sent after the signal; returns the status of its answer. */
+/** Sends the second half of a write after the signal. Returns the status of the response. */
 async function sendSlowly(target: Target, cycle: number): Promise<number | null> {
   const body = JSON.stringify({ userId, content: `in hand ${cycle}` });
   const head =
@@ -126,7 +126,7 @@ async function attempt({ url, key }: Target, { path, body, idempotencyKey = '' }
   }
 }
 
-/** A write that is known to the next server was accepted, though its client was never told. */
+/** Counts unanswered writes that the next server replays, which means that they were accepted. */
 async function countAccepted(
   target: Target,
   calls: Call[],

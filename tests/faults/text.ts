@@ -9,7 +9,7 @@ import {
 } from './harness.ts';
 import { createTarget, type Target } from './target.ts';
 
-/** Of every so many code points one is sent; the full run sends each one there is. */
+/** The quick run sends every seventh code point, the full run all of them. */
 const stride = { quick: 7, full: 1 };
 const perText = 20_000;
 const compositions = { quick: 100, full: 3_000 };
@@ -90,7 +90,7 @@ function compose(random: Random): string {
   return Array.from({ length: random.between(1, 40) }, () => random.pick(pieces)).join('');
 }
 
-/** As content, as a key and a value of metadata, and, where it is short, as the user's id. */
+/** Saves the text as content; its beginning is a metadata key, a metadata value and the user id. */
 async function roundTrip(target: Target, text: string, violations: Violations): Promise<void> {
   const short = [...text].slice(0, 200).join('');
   const metadata = { [`k${short}`]: short };
@@ -135,7 +135,7 @@ function expectEqual(
   violations.add(`${about} came back as ${at(found)} where ${at(sent)} was sent`);
 }
 
-/** Bodies that hold text which could not come back as it was. */
+/** Bodies with text that cannot be stored and returned unchanged. */
 function unstorable(): Uint8Array[] {
   const head = '{"userId":"u","content":"';
   const escapes = ['\\u0000', '\\ud800', '\\udc00', 'a\\ud83dz', '\\udfff\\ud800'];

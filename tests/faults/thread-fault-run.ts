@@ -20,7 +20,7 @@ const noticedWithinMs = 2_000;
 /** Includes the time to notice the fault. */
 const answeredWithinMs = 4_000;
 const recoveredWithinMs = 6_000;
-/** A thread in a system call cannot be ended; the service waits for it, and then ends. */
+/** A thread in a system call cannot be terminated; the service waits for it, then exits. */
 const blockedWithinMs = 40_000;
 const readPaths = ['/health', '/v1/memories?userId=one', '/v1/memories/search?userId=one&query=x'];
 
@@ -34,7 +34,7 @@ export const noTotals = {
   acknowledged: 0,
 };
 
-/** A thread and its fault. */
+/** The name of a thread and its fault. */
 export type Case = { name: string; fault: ThreadFault };
 
 type FaultRun = Case & {

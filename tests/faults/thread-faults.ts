@@ -4,8 +4,8 @@ import { threadId } from 'node:worker_threads';
 import { interceptSql } from './variants/statements.ts';
 
 /*
- * Both sides of a fault in a thread of the service. Loaded as a preload module, it registers the
- * thread under its name and then polls for a file that requests a fault.
+ * Injects faults into threads of the service. The harness requests a fault by writing a file. As a
+ * preload module, this module registers the thread by its name and polls for that file.
  */
 export type ThreadFault = {
   /** `loop` runs JavaScript, which can be terminated; `block` is a system call, which cannot. */
@@ -29,7 +29,7 @@ export function requestFault(folder: string, name: string, fault: ThreadFault): 
   renameSync(`${fileOf(folder, name)}.new`, fileOf(folder, name));
 }
 
-/** When the fault was triggered; null before. */
+/** Returns when the fault was triggered, or null if it was not yet. */
 export function triggeredAt(folder: string, name: string): number | null {
   const file = `${fileOf(folder, name)}.triggered`;
   return existsSync(file) ? Number(readFileSync(file, 'utf8')) : null;

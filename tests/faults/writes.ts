@@ -3,29 +3,29 @@ import type { Random } from '../support/random.ts';
 import type { Call } from './api.ts';
 import type { Ledger } from './ledger.ts';
 
-/** A write under way: `settle` enters its answer into the ledger and names what it touched. */
+/** A write. `settle` records its response in the ledger and returns the ids of its memories. */
 export type Write = Call & {
   idempotencyKey: string;
   settle(answer: unknown): string[];
 };
 
-/** What one client has stored so far. */
+/** The state that one client has stored so far. */
 export type Owner = {
   userId: string;
   memories: string[];
-  /** By external id. */
+  /** Memory ids by external id. */
   origins: Map<string, string>;
 };
 
 type Made = Omit<Write, 'idempotencyKey'>;
 
-/** A record's body, and the text that must come of it. */
+/** A record's body and the text of the memory that it must become. */
 type Record = { body: { [key: string]: unknown }; content: string };
 
 const originCount = 20;
 const words = 'the user prefers dark mode; Größe 12 · 東京へ行く 🦊 naïve café\n'.split(' ');
 
-/** The next write of a client, drawn by its share of the mixed load. */
+/** Returns a function that draws a client's next write by the shares of the mixed load. */
 export function createWrites(owner: Owner, ledger: Ledger, random: Random): () => Write {
   const { userId, memories } = owner;
   const run = random.between(0, 2 ** 31).toString(36);

@@ -11,17 +11,17 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { root } from './sources.ts';
 
-/** How a run of tests ended, with the test that failed and its file where the output names them. */
+/** The result of a test run, with the failed test and its file if the output names them. */
 type Run = { failed: boolean; file: string | null; test: string | null };
 
-/** Longer than any test file takes, and than the limit of a test: what says nothing hangs. */
+/** Longer than any test file takes and than a test's timeout: a run silent for this long hangs. */
 const silenceMs = 90_000;
-/** So often may a failure turn out not to be the fault's. */
+/** The maximum number of runs, because a failure may turn out to be unrelated to the fault. */
 const maxTries = 3;
 
 /** A copy of the tree with a fault in it. Everything that runs in the copy ends with it. */
 export type Copy = AsyncDisposable & {
-  /** The test file that notices the fault, or null where all pass. */
+  /** Returns the test file that notices the fault, or null if all pass. */
   noticedBy(tests: string[]): Promise<string | null>;
 };
 
@@ -36,7 +36,7 @@ export function createCopy(paths: string[], { path, text }: { path: string; text
   const insert = () => writeFileSync(join(folder, path), text);
   insert();
 
-  /** On a busy machine a test may fail by itself, even again and again. */
+  /** On a busy machine, a test may fail repeatedly without the fault, so a control run follows. */
   async function isConfirmed({ file, test }: Run): Promise<boolean> {
     if (file === null) return true;
     const again = await runTests(folder, [file]);
@@ -60,7 +60,7 @@ export function createCopy(paths: string[], { path, text }: { path: string; text
   };
 }
 
-/** Links to the installed packages, but for the SDK, which is to be that of the copy. */
+/** Links to the installed packages, except for the SDK, which must be the copy's. */
 function linkPackages(folder: string): void {
   const packages = join(folder, 'node_modules');
   mkdirSync(packages);
@@ -72,12 +72,12 @@ function linkPackages(folder: string): void {
 
 /** Stops at the first failure. */
 async function runTests(cwd: string, tests: string[]): Promise<Run> {
-  // Processes of its own cost a few files more time than they spare.
+  // For a few files, starting worker processes takes longer than it saves.
   const parallel = tests.length > 5 ? ['--parallel=2'] : [];
   const paths = tests.map((path) => `./${path}`);
   const run = Bun.spawn(['bun', 'test', '--bail', ...parallel, ...paths], {
     cwd,
-    // A group of its own, so that servers that a broken test leaves behind can be ended with it.
+    // A separate process group, so that servers left behind by a broken test can be killed.
     detached: true,
     stdout: 'ignore',
     stderr: 'pipe',
@@ -103,11 +103,11 @@ function endGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // All have ended.
+    // The whole group has ended already.
   }
 }
 
-/** The output names a test file in front of its tests. */
+/** The output prints the name of a test file before its tests. */
 function firstFailure(output: string): Pick<Run, 'file' | 'test'> {
   const [before = '', after] = output.split('\n(fail) ', 2);
   if (after === undefined) return { file: null, test: null };

@@ -3,7 +3,7 @@ import { createRandom } from '../support/random.ts';
 import { possibleFaults } from './places.ts';
 import { openSources, root } from './sources.ts';
 
-/** One small fault, with the whole lines that it changes. */
+/** A small fault and the whole lines that it changes. */
 export type Fault = {
   path: string;
   line: number;
@@ -17,8 +17,8 @@ export type Fault = {
 type Target = { path: string; text: string; lines: number };
 
 /**
- * So many different faults that pass the type check, the same ones for a seed while the code stays
- * the same. A file is chosen by its number of lines; then a kind of fault, then a place for it.
+ * Draws `count` different faults that pass the type check; the same code and seed give the same
+ * faults. Chooses a file with a probability proportional to its lines, then a kind, then a place.
  */
 export async function drawFaults(seed: number, count: number, paths: string[]): Promise<Fault[]> {
   const random = createRandom(seed);
@@ -56,7 +56,7 @@ function chooseByLines(targets: Target[], share: number): Target {
   return chosen;
 }
 
-/** The lines that an edit touches, as they were and as they are now. */
+/** The lines that an edit touches, before and after it. */
 function linesOf(text: string, changed: string, edit: { start: number; end: number }) {
   const start = text.lastIndexOf('\n', edit.start - 1) + 1;
   const rest = text.length - edit.end;

@@ -12,13 +12,13 @@ import { root } from './sources.ts';
  *                            [--only server/http/]
  *
  * Puts small faults into copies of the code, one at a time, and runs the tests on each: first those
- * closest to the fault, then all. A fault counts as noticed when a test fails, fails again alone,
- * and passes without the fault; or when a test hangs. What the type check rejects is not drawn, and
- * tests/tidy.test.ts does not run: it reads the text, not the behaviour. With `--near` only the
- * tests of the changed part run, which is stricter and faster. Exits with 1 if fewer than `--limit`
- * percent are noticed.
+ * closest to the fault, then all. A fault counts as noticed if a test fails, fails again when run
+ * alone, and passes without the fault; or if a test hangs. Faults that the type check rejects are
+ * not drawn. tests/tidy.test.ts does not run, because it checks the text, not the behaviour. With
+ * `--near`, only the tests of the changed part run, which is stricter and faster. Exits with 1 if
+ * fewer than `--limit` percent are noticed.
  *
- * set-aside.json holds faults that change nothing anybody can observe, each with the reason.
+ * set-aside.json lists faults without an observable effect, each with the reason.
  */
 const { values } = parseArgs({
   options: {
@@ -54,7 +54,7 @@ console.log(
 
 const order = await createOrder(tests);
 const survivors = new Set(counted);
-// All faults meet the tests close to them before any meets the others: news comes early.
+// All faults go through their closest tests first, so that most results are known early.
 for (const stage of values.near ? [0, 1, 2] : [0, 1, 2, 3]) {
   const waiting = [...survivors];
   await Promise.all(Array.from({ length: Number(values.jobs) }, () => work(waiting, stage)));

@@ -4,16 +4,16 @@ import { root } from './sources.ts';
 
 type Place = { path: string; line: number };
 
-/** So many test files run after the nearest one: most faults are noticed within seconds. */
+/** The number of test files that run after the nearest one. They notice most faults in seconds. */
 const near = 4;
-/** Lines above and below a fault whose words say what it is about. */
+/** The number of lines above and below a fault whose words are compared with the tests. */
 const around = 8;
-/** What a word in the name of a test file counts, against one in its text. */
+/** The weight of a word in the name of a test file, relative to a word in its text. */
 const nameWeight = 4;
 
 /**
- * Orders the test files for a fault: the nearest of its room, a few more that are near, the others
- * of its room, all others. The nearest share the rarest words with the code around the fault.
+ * Orders the test files for a fault: the nearest of its part of the code, the next few, the rest of
+ * that part, all others. The nearest share the rarest words with the code around the fault.
  */
 export async function createOrder(tests: string[]) {
   const wordsOf = new Map<string, Set<string>>();
@@ -34,7 +34,7 @@ export async function createOrder(tests: string[]) {
       const names = wordsIn(test)
         .filter((word) => named.includes(word))
         .map(rarity);
-      // A long file has many words by chance.
+      // Long files share more words by chance.
       return (sum(shared) + nameWeight * sum(names)) / Math.log(words.size + 10);
     };
     const room = testsOfRoom(path, tests).sort((a, b) => nearness(b) - nearness(a));
@@ -43,7 +43,7 @@ export async function createOrder(tests: string[]) {
   };
 }
 
-/** Of a test file and of what it imports from its own folder. */
+/** The text of a test file and of the modules that it imports from its folder. */
 async function textOf(test: string): Promise<string> {
   const text = await Bun.file(join(root, test)).text();
   const imported = Array.from(
@@ -54,7 +54,7 @@ async function textOf(test: string): Promise<string> {
   return [test, text, ...(await Promise.all(texts))].join(' ');
 }
 
-/** The parts of names, too: `idleReader` is `idle` and `reader`. */
+/** Splits names as well: `idleReader` contains `idle` and `reader`. */
 function wordsIn(text: string): string[] {
   return (
     text

@@ -5,7 +5,7 @@ import { openSources } from './sources.ts';
 const sources = await openSources();
 afterAll(() => sources.close());
 
-/** Every fault of a text, as the whole text with the fault in it, by kind. */
+/** All possible faults of a text: the kind of each and the whole text with the fault in it. */
 async function faultsOf(text: string): Promise<[kind: string, changed: string][]> {
   const found = possibleFaults(await sources.parse('server/ids.ts', text), text);
   return [...found].flatMap(([kind, edits]) =>
@@ -48,11 +48,11 @@ test.each([
   'type A = { b: 1; c: true } | (() => 2);',
   'interface A { b: 1 }',
   'const a = b as 1;',
-])('%s has no place for one', async (text) => {
+])('%s has no place for a fault', async (text) => {
   expect(await faultsOf(text)).toEqual([]);
 });
 
-test('what does not pass the type check is not valid; what leaves a name unused is', async () => {
+test('a type error makes a text invalid, an unused name does not', async () => {
   const text = 'function a(b: number): number { return b; }\nexport const c = a(1);';
   expect(await sources.isValid('server/ids.ts', text)).toBe(true);
   expect(await sources.isValid('server/ids.ts', text.replace('a(1)', "a('')"))).toBe(false);

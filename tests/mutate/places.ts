@@ -1,10 +1,10 @@
 import { SyntaxKind as Kind, type Node } from 'typescript/unstable/ast';
 import * as is from 'typescript/unstable/ast/is';
 
-/** A part of a file's text, and what a fault puts in its place. */
+/** A range of a file's text and its replacement. */
 export type Edit = { start: number; end: number; text: string };
 
-/** The kinds of faults, each with the places where a node of the syntax tree can have it. */
+/** The kinds of faults. Each function returns the edits that it can make to a syntax node. */
 const kinds: Record<string, (node: Node, textOf: (part: Node) => string) => Edit[]> = {
   comparison(node) {
     if (!is.isBinaryExpression(node)) return [];
@@ -50,7 +50,7 @@ const kinds: Record<string, (node: Node, textOf: (part: Node) => string) => Edit
   },
 };
 
-/** For each operator its neighbour at the edge and its opposite. */
+/** The replacements of each operator: with the boundary changed, and the opposite. */
 const comparisons = new Map<Kind, string[]>([
   [Kind.LessThanToken, ['<=', '>=']],
   [Kind.LessThanEqualsToken, ['<', '>']],
@@ -60,7 +60,7 @@ const comparisons = new Map<Kind, string[]>([
   [Kind.ExclamationEqualsEqualsToken, ['===']],
 ]);
 const logical = [Kind.AmpersandAmpersandToken, Kind.BarBarToken, Kind.QuestionQuestionToken];
-/** What a function may return instead; the type check leaves those that fit. */
+/** Values that a function may return instead; the type check filters out those that do not fit. */
 const results = ['null', 'undefined', 'true', 'false', '0', "''", '[]', '{}'];
 const texts = [
   Kind.StringLiteral,
@@ -69,7 +69,7 @@ const texts = [
   Kind.TemplateMiddle,
   Kind.TemplateTail,
 ];
-/** Other text than SQL is not touched: most of it is for people. */
+/** Strings other than SQL are left alone, because most of them are messages. */
 const isSql = /\b(?:SELECT|UPDATE|DELETE|INSERT|WHERE|VALUES|ORDER BY|IS (?:NOT )?NULL)\b|\+\?/;
 const sqlOperators = /(?<=\s)(?:<=|>=|<|>|AND|OR|ASC|DESC|IS NULL|IS NOT NULL)(?=\s|`|'|$)/g;
 const sqlFaults: Record<string, string> = {
@@ -85,12 +85,12 @@ const sqlFaults: Record<string, string> = {
   'IS NOT NULL': 'IS NULL',
 };
 
-/** Every small fault that a file can have, by its kind. */
+/** All small faults that a file can have, by kind. */
 export function possibleFaults(file: Node, text: string): Map<string, Edit[]> {
   const found = new Map<string, Edit[]>();
   const textOf = (part: Node) => text.slice(part.getStart(), part.end);
   function visit(node: Node): void {
-    // Neither types nor imports run.
+    // Types and imports have no behaviour at run time.
     if (is.isTypeNode(node) || is.isImportDeclaration(node) || is.isExportDeclaration(node)) return;
     if (is.isTypeAliasDeclaration(node) || is.isInterfaceDeclaration(node)) return;
     for (const [kind, editsOf] of Object.entries(kinds)) {

@@ -1,6 +1,6 @@
 /**
- * Which tests look at a part of the code: for a path that begins like this, the test files whose
- * paths begin like those. The first row that fits holds.
+ * Maps the prefix of a code path to the prefixes of the test files that cover it. The first
+ * matching row applies.
  */
 const table: [code: string, tests: string[]][] = [
   ['server/search/', ['search/', 'http/search', 'storage/sqlite', 'http/timeline']],
@@ -20,7 +20,7 @@ const table: [code: string, tests: string[]][] = [
   ['cli/', ['cli/', 'drift', 'docs', 'examples']],
 ];
 
-/** How the rate is reported: by the parts of the system that a reader knows. */
+/** The part of the system under which a path's rate is reported. */
 export function roomOf(path: string): string {
   const [part = '', inner = '', deeper] = path.split('/');
   return deeper === undefined ? part : `${part}/${inner}`;

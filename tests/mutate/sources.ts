@@ -4,7 +4,7 @@ import { API } from 'typescript/unstable/async';
 
 export const root = join(import.meta.dir, '../..');
 
-/** Our code as the TypeScript compiler sees it, with files that may be changed in memory alone. */
+/** The project's code in the TypeScript compiler. Files can be changed in memory only. */
 export type Sources = {
   parse(path: string, text: string): Promise<SourceFile>;
   /** Whether the file would still pass the type check with this text. */
@@ -12,7 +12,7 @@ export type Sources = {
   close(): Promise<void>;
 };
 
-/** An unused name, or code after a return: what a fault leaves over, which is not a wrong type. */
+/** The error codes of unused names and unreachable code, which a fault may leave behind. */
 const leftOver = [6133, 6192, 6196, 6198, 7027];
 
 export async function openSources(): Promise<Sources> {

@@ -12,7 +12,7 @@ const packages = {
 };
 const generatorVersion = '7.25.0';
 
-/** Generated clients do what an agent does, as they were generated. */
+/** Each case generates a client and runs an agent's requests with it, unmodified. */
 export function clientCases(server: TestServer): Case[] {
   return [
     { name: 'client openapi-fetch', run: () => openapiFetch(server) },
@@ -78,7 +78,7 @@ async function generate(project: Project, generator: string, ...options: string[
   const config = { 'generator-cli': { version: generatorVersion } };
   await project.write('openapitools.json', JSON.stringify(config));
   const command = ['node_modules/.bin/openapi-generator-cli', 'generate', '-i', 'openapi.json'];
-  // The wrapper looks for its settings, and leaves them, where PWD says.
+  // The wrapper reads and writes its settings in the folder that PWD names.
   const env = { PWD: project.folder, INIT_CWD: project.folder };
   await project.run([...command, '-g', generator, '-o', 'generated', ...options], env);
 }
@@ -87,7 +87,7 @@ async function copyProgram(project: Project, name: string): Promise<void> {
   await project.write(name, await Bun.file(join(import.meta.dir, 'clients', name)).text());
 }
 
-/** Checks the program's types against what was generated, and runs it. */
+/** Type-checks the program against the generated client and runs it. */
 async function runTypeScript(project: Project, server: TestServer, name: string): Promise<string> {
   await copyProgram(project, name);
   const settings = ['--target', 'es2022', '--lib', 'es2023,dom,dom.iterable', '--strict'];

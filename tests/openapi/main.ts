@@ -3,9 +3,9 @@ import { type Case, clientCases } from './clients.ts';
 import { linterCases, schemathesisCases } from './judges.ts';
 
 /*
- * The OpenAPI document in the hands of tools that nobody here wrote: linters, a generator of
- * requests, generators of clients. Needs package registries, Python, Go and Java; half an hour, or
- * what of it is named: bun tests/openapi/main.ts [part of a case's name …]
+ * Checks the OpenAPI document with third-party tools: linters, a request generator (Schemathesis)
+ * and client generators. Needs package registries, Python, Go and Java. All cases take half an
+ * hour. Arguments select cases: bun tests/openapi/main.ts [part of a case's name …]
  */
 
 async function attempt({ name, run }: Case): Promise<boolean> {

@@ -1,6 +1,6 @@
 """
-Schemathesis's own judgement of accepted and refused data, less what no schema can say: each
-exception is one that docs/http-api.md or the document describes in words.
+Schemathesis's own checks of accepted and rejected data, except for rules that a schema cannot
+express. docs/http-api.md or the document describes each of these in words.
 """
 
 import datetime
@@ -8,10 +8,10 @@ import datetime
 import schemathesis
 from schemathesis.specs.openapi import checks
 
-# Whether a key was used and which version a memory has, only the service knows.
+# Depend on state that only the service knows: used keys and the versions of memories.
 STATE = {"idempotency_key_reused", "precondition_failed"}
 
-# Rules about a value as a whole, or about anything inside free-form JSON.
+# Rules about a value as a whole, or about any part of free-form JSON.
 RULES = (
     "bytes as JSON",
     "levels deep",
@@ -33,7 +33,7 @@ def is_beyond_schema(body):
         return True
     details = body.get("details", [])
     return details != [] and all(
-        # Which cursors were issued, only the service knows.
+        # Only the service knows which cursors it has issued.
         detail["field"] == "cursor" or any(rule in detail["message"] for rule in RULES)
         for detail in details
     )

@@ -9,7 +9,7 @@ import {
   type Target,
 } from './runtimes.ts';
 
-/** A page of another origin than the service, and what the page reports. */
+/** Serves a page from another origin than the service and receives its report. */
 export type PageServer = {
   origin: string;
   /** Serves these files, and resolves with what their page posts to /outcome. */
@@ -73,7 +73,7 @@ async function inChromium(
   }
 }
 
-/** Nothing but this machine can be reached, whatever the browser would like to fetch of its own. */
+/** Disables the browser's background traffic: only 127.0.0.1 is reachable. */
 function flags(project: Project): string[] {
   const quiet = ['background-networking', 'component-update', 'sync', 'quic', 'gpu'];
   return [

@@ -5,7 +5,7 @@ import { until } from '../support/until.ts';
 import { emptyProject, type Project } from './project.ts';
 import type { Case, Packed } from './runtimes.ts';
 
-/* The service and the command line, installed by npm and as one file. */
+/* Tests the service and the command line as installed by npm and as an executable. */
 
 export function installedCases({ service, executable }: Packed): Case[] {
   return [
@@ -36,12 +36,12 @@ async function globally(service: string): Promise<string> {
 
 async function asOneFile(executable: string): Promise<string> {
   await using project = await emptyProject();
-  // Where nothing else is.
+  // The project folder contains nothing else.
   await cp(executable, project.file('memory'));
   return await tryOut(project, [project.file('memory')]);
 }
 
-/** Serves, saves, lists and stops, all by the command that was installed. */
+/** Serves, saves, lists and stops with the installed command. */
 async function tryOut(project: Project, memory: string[], serving = memory): Promise<string> {
   const { version } = await Bun.file(join(import.meta.dir, '../../package.json')).json();
   const said = await project.run([...memory, '--version']);
@@ -57,7 +57,7 @@ async function tryOut(project: Project, memory: string[], serving = memory): Pro
   return `${version}: serve, save, list, stop; starts in ${await startMs(project, memory)} ms`;
 }
 
-/** What lies in the folder it is called in neither runs nor sets anything. */
+/** Files in the working directory must neither run nor configure the command. */
 async function amongStrangers(project: Project, memory: string[]): Promise<void> {
   const files = {
     'bunfig.toml': 'preload = ["./none.ts"]\n',
@@ -86,7 +86,7 @@ type Serving = AsyncDisposable & {
   end(): Promise<number | null>;
 };
 
-/** The last that a server says which made its first key, and stored it. */
+/** The last line of a server's first start, printed after it has created and stored a key. */
 const firstRun = /memory list --user/;
 
 async function serve(
@@ -103,7 +103,7 @@ async function serve(
   return { url, env, log: child.log, end, [Symbol.asyncDispose]: async () => void (await end()) };
 }
 
-/** Checking a large file and scrubbing after an erasure happen in threads of their own. */
+/** Covers the threads that check a large file and that scrub after an erasure. */
 async function withThreads(executable: string): Promise<string> {
   await using project = await emptyProject();
   const memory = [executable];
@@ -123,7 +123,7 @@ async function withThreads(executable: string): Promise<string> {
 const chores = `const { Database } = require('bun:sqlite');
 console.log(new Database('memory.db').query('SELECT count(*) AS n FROM chores').get().n);`;
 
-/** Over the size that is checked before the start, with pages of nonsense all over its tree. */
+/** Damages pages all over a file too large to be checked before the start. */
 const damage = `const { Database } = require('bun:sqlite');
 const { openSync, writeSync, fstatSync } = require('node:fs');
 const db = new Database('memory.db');
@@ -147,7 +147,7 @@ const hello = {
   },
 };
 
-/** Its library is loaded late, and on the server by a thread. */
+/** Covers the MCP library, which the command line imports late and the server loads in a thread. */
 async function withMcp(executable: string): Promise<string> {
   await using project = await emptyProject();
   await using server = await serve(project, [executable], firstRun);

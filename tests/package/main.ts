@@ -9,8 +9,8 @@ import { type Case, type Packed, runtimeCases } from './runtimes.ts';
 import { typeCases } from './types.ts';
 
 /*
- * What is packed, in the hands of those who install it. Needs a registry, and Chromium; a few
- * minutes. bun tests/package/main.ts [part of a case's name …]
+ * Installs and runs the packages as users do. Needs a registry and Chromium, and takes a few
+ * minutes. Arguments select cases: bun tests/package/main.ts [part of a case's name …]
  */
 
 const root = join(import.meta.dir, '../..');
@@ -26,7 +26,7 @@ function lintCases({ sdk }: Packed): Case[] {
   });
   return [
     lint('publint', 'publint@0.3.25', 'run', sdk, '--strict'),
-    // Modules alone, on purpose: require() of them works from Node 20.19 on, import everywhere.
+    // The SDK is deliberately ESM only: require() works from Node 20.19 on, import everywhere.
     lint('are the types wrong', '@arethetypeswrong/cli@0.18.5', sdk, '--profile', 'esm-only'),
   ];
 }

@@ -7,7 +7,7 @@ import { packSdk } from '../../.release/sdk.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { emptyProject, type Project, writeScenario } from './project.ts';
 
-/* The packed SDK, as far as it can be tried without a registry. tests/package/main.ts does more. */
+/* Tests of the packed SDK that need no registry. tests/package/main.ts has the others. */
 
 const root = join(import.meta.dir, '../..');
 let project: Project;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await mkdir(installed, { recursive: true });
   await $`tar xzf ${tarball} -C ${installed} --strip-components 1`;
   await rm(folder, { recursive: true });
-  // What npm would bring.
+  // The dependencies that npm would install.
   for (const name of ['ofetch', 'destr', 'ufo', 'node-fetch-native']) {
     await symlink(join(root, 'node_modules', name), project.file(`node_modules/${name}`));
   }
@@ -39,7 +39,7 @@ test.if(Bun.which('node') !== null)('the packed SDK does all that it says on Nod
   expect(await project.run(['node', 'main.js'], env)).toBe('16 operations');
 });
 
-test('it holds modules and types alone, and neither names TypeBox', async () => {
+test('the packed SDK contains only modules and types, without TypeBox', async () => {
   const found = await readdir(installed, { recursive: true, withFileTypes: true });
   const files = found.filter((entry) => entry.isFile());
   const strange = files.filter(({ name }) => !/\.d\.ts$|\.js$/.test(name)).map(({ name }) => name);
@@ -47,16 +47,16 @@ test('it holds modules and types alone, and neither names TypeBox', async () => 
   for (const { parentPath, name } of files) {
     const text = await Bun.file(join(parentPath, name)).text();
     expect(text).not.toMatch(/typebox|from ['"]\..*\.ts['"]/i);
-    // Who compiles against another package's types needs all that they name.
+    // Compiling against declarations requires all packages that they import.
     if (name.endsWith('.d.ts')) expect(text).not.toMatch(/(?:from|import\() ?['"][^.]/);
   }
 });
 
-test('its types are those of the sources', async () => {
+test('the packed types equal the types of the sources', async () => {
   const index = await Bun.file(join(root, 'sdk/index.ts')).text();
   const lists = [...index.matchAll(/^export type \{([^}]*)\}/gm)].map(([, list = '']) => list);
   const all = lists.flatMap((list) => list.match(/\w+/g) ?? []);
-  // A class with private fields is the same as no other.
+  // TypeScript never considers two classes with private fields to be the same type.
   const names = all.filter((name) => name !== 'Ingest');
   expect(names.length).toBeGreaterThan(40);
   const args = ['ApiResponse', 'ApiPromise'];

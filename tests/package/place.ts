@@ -5,10 +5,10 @@ import { packService } from '../../.release/service.ts';
 
 const root = join(import.meta.dir, '../..');
 
-/** The packed service where npm would have put it, and the command that npm would link. */
+/** The folder of the installed service, and the command that npm would link. */
 export type Placed = { folder: string; memory: string };
 
-/** Packs the service and lays it into a project, as far as that can be done without a registry. */
+/** Packs the service and installs it into a project without a registry. */
 export async function placeService(project: string): Promise<Placed> {
   const modules = join(project, 'node_modules');
   const folder = join(modules, 'memory-service');
@@ -27,7 +27,7 @@ export async function placeService(project: string): Promise<Placed> {
   return { folder, memory };
 }
 
-/** What npm runs next, where it may. */
+/** Runs the install script, as npm does unless scripts are disabled. */
 export async function runInstallScript({ folder }: Placed): Promise<void> {
   await $`node postinstall.mjs`.cwd(folder);
 }

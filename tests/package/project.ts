@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { $ } from 'bun';
 
-/** An empty project of somebody else, outside of the clone, so that nothing of it is found. */
+/** An empty project outside of the repository, so that it cannot resolve modules from it. */
 export type Project = AsyncDisposable & {
   folder: string;
   file(name: string): string;
   write(name: string, text: string): Promise<string>;
   install(...packages: string[]): Promise<void>;
-  /** Runs a command there and gives what it printed; throws what it said where it fails. */
+  /** Runs a command in the project. Returns its stdout; throws with its output if it fails. */
   run(command: string[], env?: Record<string, string>): Promise<string>;
 };
 
@@ -40,13 +40,13 @@ async function run(command: string[], cwd: string, env: Record<string, string> =
   throw new Error(`${command.join(' ')} ended with ${child.exitCode}\n${text}${errors}`);
 }
 
-/** The scenario as plain JavaScript, which each runtime takes. */
+/** The scenario as plain JavaScript, for any runtime. */
 export async function scenarioText(): Promise<string> {
   const source = await Bun.file(join(import.meta.dir, 'scenario.ts')).text();
   return new Bun.Transpiler({ loader: 'ts' }).transformSync(source);
 }
 
-/** A module that runs the scenario on the SDK that the project installed; prints the outcome. */
+/** A module that runs the scenario with the project's installed SDK and prints the result. */
 export const mainText = `
 import * as sdk from 'memory-service-sdk';
 import { scenario } from './scenario.js';

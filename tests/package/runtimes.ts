@@ -1,10 +1,10 @@
 import { emptyProject, type Project, writeScenario } from './project.ts';
 
 export type Packed = { sdk: string; service: string; executable: string };
-/** A server that takes calls from `origin` too. */
+/** The address and a key of the server under test. */
 export type Target = { url: string; key: string };
 
-/** One thing that is tried; gives what is worth saying of its success. */
+/** A test case. `run` returns a summary of its success. */
 export type Case = { name: string; run(): Promise<string> };
 
 let users = 0;
@@ -14,7 +14,7 @@ export function environment({ url, key }: Target): Record<string, string> {
   return { BASE_URL: url, KEY: key, USER_ID: `user-${users}` };
 }
 
-/** The packed SDK in an empty project, with what else the runtime needs. */
+/** Installs the packed SDK and the runtime's packages into an empty project. */
 export async function projectWith(sdk: string, ...more: string[]): Promise<Project> {
   const project = await emptyProject();
   await project.install(sdk, ...more);
@@ -43,7 +43,7 @@ async function onNode(sdk: string, target: Target, node: string[]): Promise<stri
   return `Node ${await project.run([...node, '--version'])}: ${done}`;
 }
 
-/** npm has Node's own binaries, too. */
+/** The npm registry provides Node's executables, too. */
 async function onNewestNode(sdk: string, target: Target): Promise<string> {
   await using project = await emptyProject();
   await project.install('node@latest');
@@ -90,7 +90,7 @@ async function onMiniflare(sdk: string, target: Target): Promise<string> {
   return `workerd ${version}: ${done}`;
 }
 
-/** One minified module for the web, as a build of an application makes it. */
+/** Bundles one minified module for the web, as an application's build does. */
 export async function bundle(project: Project, entry: string, outfile: string): Promise<number> {
   const built = await Bun.build({
     entrypoints: [project.file(entry)],

@@ -1,13 +1,13 @@
 import type * as Sdk from 'memory-service-sdk';
 
 /*
- * What an application does with the SDK, from the first call to the last, on nothing but what
- * every runtime has. It is carried as it is into each of them.
+ * An application's use of the SDK. It uses only APIs that every runtime has, and runs unchanged in
+ * each of them.
  */
 
 export type Place = { baseUrl: string; apiKey: string; userId: string };
 
-/** Goes through every operation, and throws where one does not do what it says. */
+/** Calls every operation and throws if one does not behave as documented. */
 export async function scenario(sdk: typeof Sdk, place: Place): Promise<string> {
   const attempts: string[] = [];
   const memory = new sdk.MemoryClient({

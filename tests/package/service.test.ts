@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 import { type Placed, placeService, runInstallScript } from './place.ts';
 import { emptyProject, type Project } from './project.ts';
 
-/* The packed service and command line, as far as they can be tried without a registry. */
+/* Tests of the packed service and command line that need no registry. */
 
 let project: Project;
 let server: TestServer;
@@ -26,7 +26,7 @@ afterAll(async () => {
   await project[Symbol.asyncDispose]();
 });
 
-test('the command line is one file with its bytecode, and holds nothing of the server', async () => {
+test('the command line is one file with bytecode and contains no server code', async () => {
   const text = await Bun.file(join(placed.folder, 'cli/main.js')).text();
   expect(text).toContain('@bytecode');
   expect(Bun.file(join(placed.folder, 'cli/main.js.jsc')).size).toBeGreaterThan(100_000);
@@ -50,9 +50,9 @@ async function saveAndList(command: string[], userId: string, more: Record<strin
 }
 
 describe('the command', () => {
-  test('works before its script has run, by Node', () => saveAndList([placed.memory], 'before'));
+  test('runs on Node before the install script', () => saveAndList([placed.memory], 'before'));
 
-  test('works after it, by the shell, with no Node to be found', async () => {
+  test('runs through the shell after the install script, without Node in PATH', async () => {
     await runInstallScript(placed);
     const tools = project.file('tools');
     await mkdir(tools);
@@ -60,22 +60,22 @@ describe('the command', () => {
     await saveAndList([placed.memory], 'after', { PATH: tools });
   });
 
-  test('works by Node all the same, for whoever calls it so', () =>
+  test('still runs when Node is called explicitly', () =>
     saveAndList(['node', join(placed.folder, 'memory.mjs')], 'by-node'));
 
-  test('is also called memory-service, which is the service where it has no arguments', async () => {
+  test('is also called memory-service, which starts the service if it has no arguments', async () => {
     const program = join(placed.folder, 'memory-service.mjs');
     await saveAndList(['node', program], 'as-package');
     const MEMORY_DATABASE_URL = `sqlite:${project.file('as-package.db')}`;
     const service = startChild(['node', program], { ...env, MEMORY_DATABASE_URL, PORT: '0' });
     service.ready.catch(() => {});
-    // It says so on standard error.
+    // `ready` waits for a line on standard output, but the banner is on standard error.
     service.ready.catch(() => {});
     await until(() => service.log().includes('is running at') || !service.running());
     expect(await service.end('SIGTERM')).toBe(0);
   });
 
-  test('takes nothing from the folder it is called in, by the shell or by Node', async () => {
+  test('ignores .env and bunfig.toml in the working directory, in the shell and on Node', async () => {
     const strange = {
       '.env': 'MEMORY_BASE_URL=http://x',
       'bunfig.toml': 'preload = ["./none.ts"]',
@@ -89,7 +89,7 @@ describe('the command', () => {
     for (const name of Object.keys(strange)) await Bun.file(project.file(name)).delete();
   });
 
-  test('works by another name, and says what a failure ends with', async () => {
+  test('runs through a symbolic link and returns the exit code of a failure', async () => {
     const other = project.file('with a space');
     await symlink(placed.memory, other);
     await saveAndList([other], 'other');
@@ -97,7 +97,7 @@ describe('the command', () => {
   });
 });
 
-test('what is loaded when it is needed is there: the contract, the server, its admin', async () => {
+test('the package contains the dynamically imported contract, server and admin code', async () => {
   await project.write('bad.jsonl', '{ "type": "ticket" }\n');
   const checked = project.run([placed.memory, 'ingest', 'batch', 'bad.jsonl', '--dry-run'], env);
   await expect(checked).rejects.toThrow('line 1: userId: is required');
@@ -121,7 +121,7 @@ describe('MCP', () => {
     },
   };
 
-  /** The first line that a program writes which gets a greeting. */
+  /** Sends an initialize request to the program and returns its first output. */
   async function greet(command: string[]): Promise<string> {
     const child = Bun.spawn(command, { env, stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' });
     child.stdin.write(`${JSON.stringify(hello)}\n`);
@@ -132,7 +132,7 @@ describe('MCP', () => {
     return new TextDecoder().decode(value);
   }
 
-  test('over stdio, also as the settings of a client have it', async () => {
+  test('over stdio, also with the settings written for a client', async () => {
     expect(await greet([placed.memory, 'mcp', '--user', 'u'])).toContain('"name":"memory"');
     const install = ['mcp', 'install', 'cursor', '--user', 'u', '--yes', '--with-key'];
     await project.run([placed.memory, ...install], env);

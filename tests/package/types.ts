@@ -1,7 +1,7 @@
 import { emptyProject, type Project } from './project.ts';
 import type { Case, Packed } from './runtimes.ts';
 
-/* What a strict TypeScript makes of the packed types, with every declaration file checked. */
+/* Checks the packed types with strict TypeScript, including every declaration file. */
 
 const program = `
 import { MemoryClient, NotFoundError } from 'memory-service-sdk';
@@ -38,11 +38,11 @@ export async function main(): Promise<Memory[]> {
     { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://a.example' } }] },
   ];
   await memory.ingest.chat({ userId: 'u', messages, occurredAt: '2026-05-08', source: undefined });
-  // @ts-expect-error An entry has a content.
+  // @ts-expect-error An entry needs content.
   await memory.ingest.chat({ userId: 'u', data: { messages: [{ role: 'user' }] } });
-  // @ts-expect-error The messages stand in one place.
+  // @ts-expect-error Messages must be given in one place only.
   await memory.ingest.chat({ userId: 'u', messages, data: { messages } });
-  // @ts-expect-error A save needs a content.
+  // @ts-expect-error A save needs content.
   await memory.save({ userId: 'u' }).catch((error: unknown) => error instanceof NotFoundError);
   return all;
 }

@@ -3,12 +3,12 @@ import type { Breach, Rule } from './source.ts';
 const fileLines = 300;
 const functionLines = 70;
 const columns = 100;
-/** For a line that holds a string, which the formatter does not break. */
+/** The limit for lines with a string, which the formatter does not break. */
 const columnsWithString = 120;
-/** What cannot be broken at all: a pattern on a line of its own. */
+/** A regular expression alone on a line, which cannot be broken. */
 const patternAlone = /^\s*\/\s+[/a-z]*[;,]?$/;
 
-/** Rules of size. */
+/** Rules about the size of files, functions and lines. */
 export const lengthRules: Rule[] = [
   {
     name: `a file has at most ${fileLines} lines`,
@@ -51,13 +51,13 @@ function functionOf(body: string): string {
   );
 }
 
-/** A line that begins a function and does not end it, as the formatter writes it. */
+/** Matches a line that begins a multi-line function, as the formatter writes it. */
 const begins =
   /\bfunction\b.*[({,]$|=> \{$|^\s+(?:(?:async|static|get|set|override) )*[#\w]+(?:<.*>)?\(.*\)(?:: .+)? \{$/;
 
 /**
- * The lines of a function without those of the functions inside of it: here a closure is what a
- * class is elsewhere, and as little as a class is it too long because it has many methods.
+ * Finds functions that are too long, not counting their inner functions: a closure serves as a
+ * class here, and many methods do not make a class too long.
  */
 function longFunctions(lines: string[]): Breach[] {
   const found = lines.flatMap((line, start) =>
@@ -73,7 +73,7 @@ function longFunctions(lines: string[]): Breach[] {
   });
 }
 
-/** The line that closes what begins at `start`: the formatter puts it at the same indentation. */
+/** The line that closes the block begun at `start`; the formatter gives it the same indentation. */
 function endOf(lines: string[], start: number): number {
   const indentation = lines[start]?.search(/\S/) ?? 0;
   const closes = (line: string) =>

@@ -1,12 +1,12 @@
-/** Code without what it says; both have the length of the text, line by line. */
+/** Two views of a text with parts blanked. Each has the text's length, line by line. */
 export type Masked = {
-  /** What runs: comments and what stands in quotes are blanked. */
+  /** Comments and the contents of strings are blanked. */
   code: string;
-  /** What is said, too: only what stands in quotes is blanked. */
+  /** Only the contents of strings are blanked. */
   prose: string;
 };
 
-/** A scan that knows just enough of TypeScript to tell code, comments, strings and patterns. */
+/** Distinguishes code, comments, strings and regular expressions with a minimal scanner. */
 export function masked(text: string): Masked {
   const scan: Scan = { text, at: 0, code: '', prose: '', open: [] };
   while (scan.at < text.length) {
@@ -24,17 +24,17 @@ export function masked(text: string): Masked {
 type Scan = Masked & {
   text: string;
   at: number;
-  /** How many braces are open in each `${` that the scan is inside of. */
+  /** The number of open braces in each enclosing `${`. */
   open: number[];
 };
 
-/** What holds nothing to look at; taken at one go, for speed. */
+/** Text without special characters, taken at once for speed. */
 const plain = /[^'"`/{}]+/y;
 const comment = /\/\/[^\n]*|\/\*[\s\S]*?\*\//y;
 const quoted = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/y;
 const template = /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*(?:`|\$\{)/y;
 const regex = /\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/y;
-/** After these a slash begins a regular expression; after a value it divides. */
+/** After these, a slash begins a regular expression; after a value, it divides. */
 const beforeRegex = /(?:^|[(,=:[!&|?{};+\-*%~^<>]|\breturn|\btypeof|\bcase|\bof|\bin)\s*$/;
 
 function take(scan: Scan, pattern: RegExp): string | null {
@@ -56,7 +56,7 @@ function putOther(scan: Scan): void {
   const char = scan.text.charAt(scan.at);
   put(scan, char, char, char);
   const inner = scan.open.pop();
-  // The brace that closes a `${` leads back into its template.
+  // The brace that closes a `${` returns to the template.
   const closes = char === '}' && inner === 0;
   if (inner !== undefined && !closes) {
     scan.open.push(inner + (char === '{' ? 1 : char === '}' ? -1 : 0));
@@ -64,7 +64,7 @@ function putOther(scan: Scan): void {
   if (char === '`' || closes) putTemplate(scan);
 }
 
-/** The text of a template, up to its end or to the next `${`. */
+/** Blanks the text of a template up to its end or to the next `${`. */
 function putTemplate(scan: Scan): void {
   const token = take(scan, template) ?? scan.text.slice(scan.at);
   if (token.endsWith('${')) scan.open.push(0);
@@ -75,7 +75,7 @@ function blank(text: string): string {
   return text.replace(/[^\n]/g, ' ');
 }
 
-/** Blanks a token but for its quotes: `begin` characters in front and what closes or opens it. */
+/** Blanks a token except for its first `begin` characters and its closing quote or `${`. */
 function edges(token: string, begin: number): string {
   const end = token.endsWith('${') ? 2 : 1;
   return token.slice(0, begin) + blank(token.slice(begin, -end)) + token.slice(-end);

@@ -2,21 +2,21 @@ import { join } from 'node:path';
 import { Glob } from 'bun';
 import { masked } from './mask.ts';
 
-/** A file as the rules see it. The three views have the same length, line by line. */
+/** A file and its masked views. All three texts have the same length, line by line. */
 export type Source = {
-  /** From the root of the repository. */
+  /** Relative to the root of the repository. */
   path: string;
   text: string;
-  /** What runs: comments and what stands in quotes are blanked. */
+  /** Comments and the contents of strings are blanked. */
   code: string;
-  /** What is said, too: only what stands in quotes is blanked. */
+  /** Only the contents of strings are blanked. */
   prose: string;
 };
 
 /** A place where a rule is broken; lines count from 1. */
 export type Breach = { line: number; why?: string };
 
-/** A rule, with a made-up file that breaks it and one that keeps it. */
+/** A rule, with an example file that breaks it and one that follows it. */
 export type Rule = {
   name: string;
   breaches(source: Source): Breach[];
@@ -34,7 +34,7 @@ export function toSource(path: string, text: string): Source {
 
 let sources: Promise<Source[]> | undefined;
 
-/** All our TypeScript, read once. */
+/** Reads all TypeScript of the repository once. */
 export function readSources(): Promise<Source[]> {
   sources ??= readAll();
   return sources;
@@ -46,7 +46,7 @@ async function readAll(): Promise<Source[]> {
   return Promise.all(ours.map(async (path) => toSource(path, await readText(path))));
 }
 
-/** Every file that is ours, of any kind. */
+/** The paths of all files of the repository, without dependencies and output. */
 export async function allPaths(): Promise<string[]> {
   const found = await Array.fromAsync(new Glob('**/*').scan({ cwd: root, dot: true }));
   return found.filter((path) => !foreign.test(path)).sort();
@@ -56,7 +56,7 @@ export function readText(path: string): Promise<string> {
   return Bun.file(join(root, path)).text();
 }
 
-/** Every line of a view that matches. */
+/** Returns the lines of a view that match. */
 export function linesThatMatch(view: string, pattern: RegExp): Breach[] {
   return view.split('\n').flatMap((text, index) => {
     const [match] = pattern.exec(text) ?? [];
@@ -64,7 +64,7 @@ export function linesThatMatch(view: string, pattern: RegExp): Breach[] {
   });
 }
 
-/** Which line the character at `index` is on. */
+/** Returns the line number of the character at `index`. */
 export function lineOf(text: string, index: number): number {
   return text.slice(0, index).split('\n').length;
 }

@@ -1,6 +1,6 @@
 import { linesThatMatch, type Rule } from './source.ts';
 
-/** The files that may read the environment: where server, SDK and CLI meet their process. */
+/** The only files of server, SDK and CLI that may read the environment. */
 const readersOfEnv = [
   'server/config.ts',
   'sdk/options.ts',
@@ -12,7 +12,7 @@ const machinePath = new RegExp(`(?<![\\w./-])/(?:${homes.join('|')})/`);
 const sql =
   /\b(?:SELECT\s+[\w*("].*\sFROM|INSERT (?:OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM|CREATE (?:TABLE|INDEX)|PRAGMA \w)/;
 
-/** Rules that a word, in the right place, breaks. */
+/** Rules about forbidden words and expressions. */
 export const wordRules: Rule[] = [
   {
     name: 'no any',

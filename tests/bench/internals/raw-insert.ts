@@ -1,10 +1,10 @@
 import { Database, type SQLQueryBindings } from 'bun:sqlite';
 import { timed } from '../kit/rounds.ts';
 
-/** The tables that hold memories, and the column of each that is the row number of the memory. */
+/** The tables that hold memories, each with the column for the memory's row number. */
 const tables = [{ name: 'memories', rowNumber: 'row_id' }];
 
-/** What the service sets for the connection that writes. */
+/** The pragmas of the service's writing connection. */
 const settings = {
   journal_mode: 'WAL',
   synchronous: 'FULL',
@@ -18,13 +18,13 @@ const settings = {
 type Row = SQLQueryBindings[];
 
 export type RawInsert = {
-  /** Reads what the service stored since the last call, and resolves with how long inserting it
-   * takes, in ms. */
+  /** Reads the rows that the service stored since the last call and inserts them. Resolves with the
+   * time of the insert, in ms. */
   insertNew(): Promise<number>;
   close(): void;
 };
 
-/** A database with the schema of `source`, filled with its rows as fast as SQLite can with FULL. */
+/** Inserts the rows of `source` into a copy of its schema, as fast as SQLite can with FULL. */
 export function createRawInsert(source: string, target: string, perTransaction: number): RawInsert {
   const from = new Database(source, { readonly: true });
   const to = new Database(target, { create: true });
@@ -58,7 +58,7 @@ export function createRawInsert(source: string, target: string, perTransaction: 
   };
 }
 
-/** Tables and indexes of memories; other tables stay out. */
+/** The SQL of the tables of memories and their indexes. */
 function schemaOf(db: Database): string[] {
   const names = tables.map(({ name }) => name);
   const statements = db

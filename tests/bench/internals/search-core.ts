@@ -1,6 +1,6 @@
 /*
- * What search costs without a database: building the index of one user, its memory, and queries.
- * Run: bun tests/bench/internals/search-core.ts [file with text, a line each]
+ * Measures search without a database: building one user's index, its memory, and queries.
+ * Run: bun tests/bench/internals/search-core.ts [file with one text per line]
  */
 import { readFileSync } from 'node:fs';
 import { indexedChunks, splitChunks } from '../../../server/memory/chunks.ts';
@@ -34,7 +34,7 @@ const source = lines.join(' ');
 
 for (const { count, length } of sizes) print(textsOf(count, length), length);
 
-/** Texts of about one length, cut between words; the source is repeated from another place. */
+/** Cuts `count` texts of about `length` between words. Repeats the source at a different offset. */
 function textsOf(count: number, length: number): string[] {
   const texts: string[] = [];
   let start = 0;
@@ -69,7 +69,7 @@ function print(texts: string[], length: number): void {
 function build(texts: string[]): SearchIndex {
   const index = new SearchIndex();
   for (const [at, text] of texts.entries()) {
-    // As long as the service's ids.
+    // The same length as the service's ids.
     const id = `mem_${String(at).padStart(32, '0')}`;
     index.put({ id, createdAt: at, chunks: indexedChunks(text, '{}', splitChunks(text)) });
   }

@@ -9,7 +9,7 @@ const step = 42;
 const left = 16;
 const longest = width - 100;
 
-/** Horizontal bars, each under its label. */
+/** Draws horizontal bars, each below its label. */
 export function barChart(title: string, bars: Bar[]): string {
   const most = Math.max(...bars.map(({ value }) => value));
   const parts = bars.flatMap(({ label: name, value, ours }, index) => {

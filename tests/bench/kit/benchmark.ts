@@ -1,14 +1,14 @@
 import type { Dataset } from './dataset.ts';
 import type { Tree } from './trees.ts';
 
-/** What a benchmark is given. Sizes and times are smaller in a quick run. */
+/** The settings of a run. Sizes and times are smaller in a quick run. */
 export type Context = {
   quick: boolean;
-  /** How often each subject is measured, after a warm-up. */
+  /** The number of measurements of each subject after the warm-up. */
   rounds: number;
-  /** How long one measurement of load lasts. */
+  /** The duration of one load measurement. */
   seconds: number;
-  /** How long the memory of the process is watched under load. */
+  /** How long the resident memory is sampled under load. */
   memorySeconds: number;
   /** Memories in the tables that are compared, from small to large. */
   sizes: readonly number[];
@@ -20,9 +20,9 @@ export type Context = {
   current: Tree;
   /** The last commit of the first wave, measured in the same run; null if git does not have it. */
   firstWave: Tree | null;
-  /** The path of a database that holds the dataset. It is shared: write only a little to it. */
+  /** The path of a database with the dataset. Benchmarks share it, so write only a little to it. */
   database(tree: Tree, dataset: Dataset): Promise<string>;
-  /** A copy of the same, to write to freely. */
+  /** A private copy of that database. */
   copyOf(tree: Tree, dataset: Dataset): Promise<string>;
   /** Reports progress to the terminal. */
   say(text: string): void;
@@ -34,9 +34,9 @@ export type Goal = {
   measure: string;
   bound: Bound;
   figure: Figure;
-  /** The same figure of the first wave, measured in the same run. */
+  /** The first wave's figure, measured in the same run. */
   firstWave?: Figure;
-  /** Why this run cannot say whether the goal is met. */
+  /** Why this run cannot decide whether the goal is met. */
   notJudged?: string;
 };
 
@@ -49,7 +49,7 @@ export type Table = { title: string; head: string[]; rows: string[][] };
 
 export type Chart = { name: string; alt: string; svg: string };
 
-/** What a benchmark found, as the report shows it. */
+/** The results of a benchmark, as the report shows them. */
 export type Section = {
   goals: Goal[];
   tables: Table[];
@@ -58,7 +58,7 @@ export type Section = {
 };
 
 export type Benchmark = {
-  /** The goals that it measures. */
+  /** The goals that the benchmark measures. */
   ids: string[];
   title: string;
   run(context: Context): Promise<Section>;

@@ -6,7 +6,7 @@ import { placeService, runInstallScript } from '../../package/place.ts';
 import { benchKey } from './requests.ts';
 import type { Tree } from './trees.ts';
 
-/** The executable that a release of a tree would have for this machine. */
+/** Builds the executable that a release of the tree would contain for this machine. */
 export async function buildExecutable(folder: string, { root }: Tree): Promise<string> {
   if (hostTarget === undefined) throw new Error('releases have no executable for this machine');
   await mkdir(folder, { recursive: true });
@@ -16,24 +16,24 @@ export async function buildExecutable(folder: string, { root }: Tree): Promise<s
   return (await $`${process.execPath} -e ${program}`.cwd(folder).quiet().text()).trim();
 }
 
-/** The packed service, as npm installs it. */
+/** Installs the packed service as npm does. */
 export async function installPackage(project: string) {
   await mkdir(project, { recursive: true });
   const placed = await placeService(project);
   await runInstallScript(placed);
   return {
     installed: [placed.memory],
-    // As npm leaves it where it may not run scripts.
+    // The state after an install without scripts.
     byNode: ['node', join(placed.folder, 'memory.mjs')],
   };
 }
 
-/** The command line from the sources of a tree, without npx, which takes far longer to start. */
+/** Runs the command line from a tree's sources, without npx, which takes far longer to start. */
 export function memoryCommand({ root }: Tree): string[] {
   return [process.execPath, join(root, 'cli/main.ts')];
 }
 
-/** A home directory of its own, so that no profile of the user is read or written. */
+/** An environment with a private home directory, so that no profile of the user is involved. */
 export function cliEnv(home: string): Record<string, string> {
   return {
     PATH: process.env.PATH ?? '',
@@ -61,7 +61,7 @@ export async function measureCommand(
   throw new Error(`${command.join(' ')}: ${await new Response(child.stderr).text()}`);
 }
 
-/** How long a command takes, in ms; throws if it fails. */
+/** Measures the duration of a command, in ms; throws if it fails. */
 export async function timeCommand(command: string[], env: Record<string, string>): Promise<number> {
   return (await measureCommand(command, env)).ms;
 }

@@ -1,20 +1,20 @@
 import { benchKey } from './requests.ts';
 
 /*
- * Single requests that set a benchmark up or wait for its end. What is measured goes through the
+ * Single requests that set up a benchmark or wait for its end. Measured requests go through the
  * load generators.
  */
 
-/** A poll costs the service a little, so it must not be too frequent. */
+/** Polls cost the service CPU time, so they must not be too frequent. */
 const pollMs = 20;
 
-/** The body of a response to a GET. */
+/** Sends a GET and returns the body of the response. */
 export async function fetchText(url: string, path: string, key = benchKey): Promise<string> {
   const response = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } });
   return textOf(response, path);
 }
 
-/** The body of a response to a POST of JSON. */
+/** Sends a POST with a JSON body and returns the body of the response. */
 export async function postJson(
   url: string,
   path: string,
@@ -46,8 +46,8 @@ export function listPath(query: Record<string, string>): string {
 }
 
 /**
- * Waits until the memory is processed. The queue takes the oldest first, so everything accepted
- * long before it is processed, too; asking for the length of a long queue costs the service more.
+ * Waits until the memory is processed. The queue is processed oldest first, so everything that was
+ * accepted long before is processed, too. Polling the length of a long queue would cost more.
  */
 export async function waitForMemory(url: string, id: string): Promise<void> {
   for (;;) {

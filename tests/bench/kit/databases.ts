@@ -7,8 +7,8 @@ import { short } from './numbers.ts';
 import type { Tree } from './trees.ts';
 
 /**
- * Databases that are filled when a benchmark first asks for them. `folder` keeps them for the next
- * run where it is given by --data; `scratch` is deleted after the run.
+ * Creates databases when a benchmark first requests them. With --data, `folder` keeps them for the
+ * next run; `scratch` is deleted after the run.
  */
 export function createDatabases(
   folder: string,
@@ -20,7 +20,7 @@ export function createDatabases(
 
   async function database(tree: Tree, dataset: Dataset): Promise<string> {
     const path = join(folder, `${tree.slug}-${dataset.name}.db`);
-    // Written last: a database without it was interrupted while it was filled.
+    // Written last: without it, filling the database was interrupted.
     const marker = `${path}.filled`;
     if (existsSync(marker)) return path;
     const begun = performance.now();

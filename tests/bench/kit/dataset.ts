@@ -2,9 +2,9 @@ import type { Memory } from '../../../sdk/contract/memory.ts';
 import { readConversations } from '../../eval/data.ts';
 
 /*
- * Synthetic memories. Each is a function of its number alone, so the same dataset can be made for
- * several servers and a table can be extended later. Texts are cut from conversations; a few users
- * own most memories.
+ * Synthetic memories. Each is a function of its number, so several servers can get the same dataset
+ * and a table can be extended later. Texts are cut from conversations. A few users own most
+ * memories.
  */
 
 /** Memories in the order in which they are imported. */
@@ -15,15 +15,15 @@ export function tableOf(count: number): Dataset {
   return { name: `table-${count}`, count, memoryAt: (at) => memoryOf(at, ownerOf(at)) };
 }
 
-/** Owns every second of the first 10,000 memories: 1,000 pages of five, in a table of any size. */
+/** Owns every second of the first 10,000 memories: 1,000 pages of five at any table size. */
 export const walker = { userId: 'walker', pageItems: 5, pages: 1_000 };
 /** Owns exactly 1,000 of the first 10,000 memories. */
 export const searcher = { userId: 'searcher' };
 
-/** So many users with so many memories each. */
+/** A number of users with the same number of memories each. */
 export type SearchGroup = { memories: number; users: number };
 
-/** Users to be searched, their memories shuffled as if all had saved at the same time. */
+/** The memories of all groups, interleaved as if all users had saved during the same time. */
 export function searchDatasetOf(groups: readonly SearchGroup[]): Dataset {
   const owners = groups.flatMap((group) =>
     searchUsers(group).flatMap((userId) => new Array<string>(group.memories).fill(userId)),
@@ -45,7 +45,7 @@ const initialUsers = 20;
 
 let corpus: string | undefined;
 
-/** Text of exactly so many bytes, in ASCII, cut from the conversations at a random place. */
+/** Cuts exactly `bytes` bytes of ASCII text from the conversations at a random place. */
 export function textOf(at: number, bytes: number): string {
   corpus ??= readConversations()
     .turns.map(({ text }) => text)
@@ -55,13 +55,13 @@ export function textOf(at: number, bytes: number): string {
   return corpus.slice(from, from + bytes);
 }
 
-/** The more memories, the more users; most memories belong to the first of them. */
+/** The number of users grows with the number of memories. The first users own most of them. */
 export function userOf(at: number): string {
   const users = initialUsers + at / memoriesPerUser;
   return `user-${Math.floor(users * random(at, 2) ** 4)}`;
 }
 
-/** Users of a table whose memories lie all over it and who have about so many of them. */
+/** Returns up to `limit` users with `least` to `most` memories, which are spread over the table. */
 export function usersWith(tableSize: number, { least = 0, most = 0, limit = 1 }): string[] {
   const counts = new Map<string, number>();
   for (let at = 0; at < tableSize; at += 1) {
@@ -74,14 +74,14 @@ export function usersWith(tableSize: number, { least = 0, most = 0, limit = 1 })
     .slice(0, limit);
 }
 
-/** Ids begin with their time, like those that the service makes. */
+/** Ids begin with their creation time, like those of the service. */
 export function idOf(at: number): string {
   const time = (firstAt + at * everyMs).toString(16).padStart(12, '0');
   const rest = Bun.hash(String(at)).toString(16).padStart(16, '0');
   return `mem_${time}7${rest}${rest.slice(0, 3)}`;
 }
 
-/** Without the fields that the first wave does not know. */
+/** A memory without the fields that the first wave does not have. */
 export type Imported = Omit<Memory, 'version' | 'occurredAt' | 'expiresAt'>;
 
 function memoryOf(at: number, userId: string): Imported {
@@ -106,12 +106,12 @@ function ownerOf(at: number): string {
   return at % 10 === 3 ? searcher.userId : userOf(at);
 }
 
-/** Mostly about a sentence, sometimes a paragraph. */
+/** Mostly the length of a sentence, sometimes of a paragraph. */
 function lengthOf(at: number): number {
   return Math.floor(40 + 120 * random(at, 3) + 800 * random(at, 4) ** 16);
 }
 
-/** Fisher–Yates, the same for the same length. */
+/** A Fisher–Yates shuffle, deterministic for a given length. */
 function shuffle(values: string[]): void {
   for (let at = values.length - 1; at > 0; at -= 1) {
     const other = Math.floor(random(at, 5) * (at + 1));
@@ -119,7 +119,7 @@ function shuffle(values: string[]): void {
   }
 }
 
-/** In [0, 1), the same for the same arguments. */
+/** Returns a number in [0, 1), deterministic for the arguments. */
 function random(at: number, stream: number): number {
   let mixed = (Math.imul(at + 1, 0x9e3779b1) ^ Math.imul(stream, 0x85ebca6b)) >>> 0;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x21f0aaad);

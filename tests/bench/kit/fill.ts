@@ -3,14 +3,14 @@ import type { Dataset, Imported } from './dataset.ts';
 import { startService } from './service.ts';
 import type { Tree } from './trees.ts';
 
-/** What the import endpoint takes at most. */
+/** The import endpoint's limit. */
 const perRequest = 1_000;
-/** While the service stores one request, the next one is built. */
+/** With two senders, one request is built while the service stores the other. */
 const senders = 2;
 
 /**
- * Fills a database through a running service, so that it holds exactly what the service itself
- * stores. Memories that are already there are skipped by the import.
+ * Fills a database through a running service, so that its contents are exactly what the service
+ * stores. The import skips memories that exist already.
  */
 export async function fill(
   folder: string,

@@ -3,7 +3,7 @@ import { type Ratio, short } from './numbers.ts';
 
 type Options = { unit?: string; firstWave?: Ratio | undefined; notJudged?: string | undefined };
 
-/** A goal for a figure that is better the larger it is; `unit` follows the bound. */
+/** A goal with a lower bound for its figure. `unit` is shown after the bound. */
 export function atLeast(
   id: string,
   measure: string,
@@ -14,7 +14,7 @@ export function atLeast(
   return goalOf(id, measure, ratio, { kind: 'at least', limit, unit: '' }, options);
 }
 
-/** A goal for a figure that is better the smaller it is. */
+/** A goal with an upper bound for its figure. */
 export function atMost(
   id: string,
   measure: string,
@@ -50,7 +50,7 @@ export function isMet({ kind, limit }: Bound, { median }: Figure): boolean {
   return kind === 'at least' ? median >= limit : median <= limit;
 }
 
-/** The goal as one row of the report, from the same goal of one run or of several. */
+/** Renders a goal as a row of the report, from its results in one or more runs. */
 export function goalRow(runs: readonly Goal[]): string[] {
   const [goal] = runs;
   if (goal === undefined) return [];
@@ -67,7 +67,7 @@ export function goalRow(runs: readonly Goal[]): string[] {
   ];
 }
 
-/** Of one run the median and the spread of its rounds; of several the range of their medians. */
+/** Shows the median and the spread of one run's rounds, or the range of several runs' medians. */
 function showFigure(figures: readonly Figure[]): string {
   const [first] = figures;
   if (figures.length === 1 && first !== undefined) {
@@ -78,7 +78,7 @@ function showFigure(figures: readonly Figure[]): string {
   return `${short(Math.min(...medians))}–${short(Math.max(...medians))} in ${figures.length} runs`;
 }
 
-/** A goal is met where every run met it. */
+/** A goal is met if every run met it. */
 function resultOf(runs: readonly Goal[]): string {
   const why = runs.find(({ notJudged }) => notJudged !== undefined)?.notJudged;
   if (why !== undefined) return `not judged: ${why}`;
@@ -91,7 +91,7 @@ function resultOf(runs: readonly Goal[]): string {
   return met === 0 ? '**not met**' : `**not met** in ${runs.length - met} of ${runs.length} runs`;
 }
 
-/** Some rounds were on the other side of the goal, so the run alone does not settle it. */
+/** Whether some rounds met the goal; then the run alone does not settle it. */
 function isWithinSpread({ bound, figure: { low, high } }: Goal): boolean {
   return bound.kind === 'at least' ? high >= bound.limit : low <= bound.limit;
 }

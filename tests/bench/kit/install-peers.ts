@@ -5,8 +5,8 @@ export const peersFolder = join(import.meta.dir, '../peers');
 const lastWritten = join(peersFolder, 'node_modules/.package-lock.json');
 
 /**
- * Installs the peers exactly as in their lockfile; they are no part of the product and not
- * installed with it. Resolves with null, or with what npm printed where it failed.
+ * Installs the peers from their own lockfile; they are not dependencies of the product. Resolves
+ * with null, or with npm's output if it failed.
  */
 export async function install(say: (text: string) => void): Promise<string | null> {
   if (existsSync(lastWritten)) return null;

@@ -12,7 +12,7 @@ export type LineChart = {
   /** Marks on the x axis. */
   marks: { x: number; label: string }[];
   yLabel: string;
-  /** Both axes are linear unless said otherwise. */
+  /** Both axes are linear by default. */
   logX?: boolean;
   logY?: boolean;
   bands?: Band[];
@@ -78,7 +78,7 @@ function powers(least: number, most: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => 10 ** (from + index));
 }
 
-/** From 0 in round steps. */
+/** Ticks from 0 in round steps. */
 function even(most: number): number[] {
   const rough = most / 4;
   const power = 10 ** Math.floor(Math.log10(rough));

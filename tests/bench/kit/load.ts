@@ -4,15 +4,15 @@ import { createResponseParser, type ResponseParser } from './response-parser.ts'
 
 /*
  * A closed-loop load generator: every connection sends a request, waits for the whole response, and
- * sends the next. It writes bytes straight to sockets, because a client library would cost more
- * than the service; benchmark S0 measures how much it can do.
+ * sends the next. It writes bytes directly to sockets, because a client library would use more CPU
+ * time than the service. Benchmark S0 measures its maximum rate.
  */
 
 export type Load = {
   url: string;
   connections: number;
   seconds: number;
-  /** Ends the load earlier, once so many responses have arrived. */
+  /** Ends the load early after this number of responses. */
   maxResponses?: number;
   next: NextRequest;
 };
@@ -27,14 +27,14 @@ export type Measured = {
 
 type State = {
   parser: ResponseParser;
-  /** What the socket has not yet accepted of a request. */
+  /** The part of a request that the socket has not yet accepted. */
   rest: Uint8Array | null;
   sentAt: number;
   latencies: number[];
   done: boolean;
 };
 
-/** Loads a server for a while. Rejects at the first response that is not a success. */
+/** Loads a server for `seconds`. Rejects at the first response that is not a success. */
 export async function load({
   url,
   connections,
@@ -101,7 +101,7 @@ function createState(): State {
   return { parser: createResponseParser(), rest: null, sentAt: 0, latencies: [], done: false };
 }
 
-/** Writes what the socket accepts and keeps the rest until it drains. */
+/** Writes as much as the socket accepts and keeps the rest until it drains. */
 function writeAll(socket: Socket<State>, bytes: Uint8Array | null): void {
   if (bytes === null) return;
   const written = socket.write(bytes);

@@ -24,7 +24,7 @@ const fileSystems: Record<number, string> = {
 /** USER_HZ is 100 on every Linux. */
 const tickMicros = 10_000;
 
-/** What absolute figures depend on. */
+/** Describes the hardware and software that absolute figures depend on. */
 export async function describeMachine(folder: string): Promise<[string, string][]> {
   const [cpu] = cpus();
   const sqlite = new Database(':memory:').prepare('SELECT sqlite_version() AS version').get();
@@ -42,7 +42,7 @@ export async function describeMachine(folder: string): Promise<[string, string][
   ];
 }
 
-/** The commit that is measured, marked where server or SDK have uncommitted changes. */
+/** The measured commit, marked if server or SDK have uncommitted changes. */
 export async function commitOf(): Promise<string> {
   const commit = await output(['git', 'rev-parse', '--short', 'HEAD']);
   const changed = (await output(['git', 'status', '--porcelain', 'server', 'sdk'])) !== '';
@@ -50,8 +50,8 @@ export async function commitOf(): Promise<string> {
 }
 
 /**
- * Returns a function that reports what else used the processor since this call: the host's other
- * machines (steal time), and other processes of this one. The more, the less the figures mean.
+ * Returns a function that reports the competing CPU time since this call: of other machines on the
+ * host (steal time) and of other processes. High values make the figures less reliable.
  */
 export function watchMachine(): () => { rows: [string, string][]; otherCores: number } {
   const begun = performance.now();
@@ -77,7 +77,7 @@ function ownTicks(): number {
   const path = '/proc/self/stat';
   if (!existsSync(path)) return 0;
   const text = readFileSync(path, 'utf8');
-  // The name of the command, in parentheses, may hold spaces.
+  // The command name, in parentheses, may contain spaces.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
 }
@@ -87,7 +87,7 @@ export function busyMicros(): number {
   return busyTime().busy * tickMicros;
 }
 
-/** In ticks since the machine started; 0 where the system does not report it. */
+/** CPU time in ticks since the machine started; 0 if the system does not report it. */
 function busyTime(): { stolen: number; busy: number } {
   const path = '/proc/stat';
   if (!existsSync(path)) return { stolen: 0, busy: 0 };
@@ -97,7 +97,7 @@ function busyTime(): { stolen: number; busy: number } {
   return { stolen, busy: user + nice + system + interrupt + soft + stolen };
 }
 
-/** The time the disk takes to make a small write durable; no commit can be faster. */
+/** Measures the disk's latency for a small durable write; no commit can be faster. */
 function syncMs(folder: string): number {
   const path = join(folder, 'sync');
   const file = openSync(path, 'w');

@@ -4,9 +4,9 @@ import { type Subject, threadMicros } from './process.ts';
 
 /** One measurement of load, with the CPU time that the server used for it. */
 export type MeasuredLoad = Measured & {
-  /** CPU time of all threads of the server for each request. */
+  /** CPU time of all server threads per request. */
   cpuMicros: number;
-  /** The same of the thread that used most. */
+  /** CPU time per request of the thread that used most. */
   busiestThreadMicros: number;
 };
 

@@ -1,18 +1,18 @@
-/** The middle of the values; NaN without any. */
+/** The median of the values; NaN if there are none. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** The smallest value that is at least as large as this share of all values. */
+/** The smallest value that is at least as large as the given share of all values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
 }
 
-/** One thing as a multiple of another, over rounds in which each was measured once. */
+/** The ratio of two subjects over rounds in which each was measured once. */
 export type Ratio = { middle: number; low: number; high: number };
 
-/** Compares round by round, so that what slows down the whole machine for a while cancels out. */
+/** Compares round by round, so that temporary slowdowns of the whole machine cancel out. */
 export function ratioOf(ones: readonly number[], others: readonly number[]): Ratio {
   return spreadOf(ones.map((one, round) => one / (others[round] ?? Number.NaN)));
 }
@@ -33,7 +33,7 @@ export function short(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
-/** A count, as a power of ten where it is one. */
+/** Formats a count. Powers of ten are shown as 10 with an exponent. */
 export function showCount(count: number): string {
   const power = Math.log10(count);
   const digits = '⁰¹²³⁴⁵⁶⁷⁸⁹';

@@ -13,7 +13,7 @@ function positions(count: number, size: number): number[] {
   );
 }
 
-/** First pages of 20 of so many users, likelier of those who own more, each page full. */
+/** Full first pages of 20 for `count` users; users with more memories are more likely. */
 export async function firstPages(url: string, size: number, count: number): Promise<string[]> {
   const users = [...new Set(positions(count * 4, size).map(userOf))];
   const paths: string[] = [];
@@ -33,11 +33,11 @@ export function memoryPaths(size: number, count: number): string[] {
   return positions(count, size).map((at) => `/v1/memories/${idOf(at)}`);
 }
 
-/** Page 1,000 of the user who has that many in a table of any size. */
+/** Page 1,000 of the user `walker`, who has 1,000 pages at any table size. */
 export async function lastPage(url: string): Promise<string> {
   const { userId, pages, pageItems } = walker;
   let cursor: string | null = null;
-  // A cursor is a position in the list, whatever the size of the pages before it.
+  // A cursor is a position in the list, so larger pages can lead to it.
   for (let left = (pages - 1) * pageItems; left > 0; ) {
     const limit = Math.min(100, left);
     const query = { userId, limit: String(limit), ...(cursor !== null && { cursor }) };

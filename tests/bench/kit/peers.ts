@@ -6,7 +6,7 @@ import { peersFolder } from './install-peers.ts';
 import { launch, type Subject } from './process.ts';
 import { benchKey } from './requests.ts';
 
-/** Other servers, and how durable an acknowledged save of each is. */
+/** Other servers, each with the durability of an acknowledged save. */
 export const peers = {
   fastifyFull: {
     name: 'fastify + better-sqlite3, FULL',
@@ -44,13 +44,13 @@ function programOf(name: PeerName): string {
   return name.startsWith('express') ? 'express.js' : 'fastify.js';
 }
 
-/** The path of the same list on a peer. */
+/** Translates the path of a list to the peer's query syntax. */
 export function listPathOn(name: PeerName | 'service', path: string): string {
   if (name !== 'jsonServer') return path;
   return path.replace('limit=', '_sort=createdAt&_order=desc&_limit=');
 }
 
-/** Stores a dataset in the form in which the peer keeps it. */
+/** Stores a dataset in the peer's storage format. */
 export function fillPeer(name: PeerName, dataset: Dataset, path: string): void {
   if (name === 'jsonServer') writeJson(dataset, path);
   else writeTable(dataset, path);

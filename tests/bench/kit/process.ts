@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import type { Subprocess } from 'bun';
 
-/** A server that is measured, or a process that makes load. */
+/** A measured server, or a process that generates load. */
 export type Subject = { url: string; pid: number; stop(): Promise<void> };
 
 const subjects = join(import.meta.dir, '../subjects');
@@ -10,7 +10,7 @@ const internals = join(import.meta.dir, '../internals');
 const running = new Set<Subprocess>();
 const pollMs = 2;
 const startWithinMs = 60_000;
-/** Both a JSON log line and a sentence on a terminal end the address before a quote or a space. */
+/** Matches the address in a JSON log line (before a quote) and on a terminal (before a space). */
 const address = /http:\/\/[\w.]+:\d+/;
 
 /** Starts one of the programs in `subjects`; it reads `spec` by `readSpec`. */
@@ -23,7 +23,7 @@ export function startInternal(name: string, folder: string, spec: object): Promi
   return startProgram(join(internals, `${name}.ts`), folder, spec);
 }
 
-/** In a file, because a spec may be longer than an argument can be. */
+/** Passes the spec in a file, because it may exceed the length limit of an argument. */
 function startProgram(program: string, folder: string, spec: object): Promise<Subject> {
   const file = join(folder, `${crypto.randomUUID()}.json`);
   writeFileSync(file, JSON.stringify(spec));
@@ -57,7 +57,7 @@ export async function launch(
     url: await addressIn(log, child, command),
     pid: child.pid,
     async stop() {
-      // A process that has already ended did so early.
+      // Does not count as stopping if the process has already exited by itself.
       isStopping = child.exitCode === null && child.signalCode === null;
       child.kill('SIGTERM');
       await child.exited;
@@ -70,7 +70,7 @@ function lastLines(log: string): string {
   return existsSync(log) ? readFileSync(log, 'utf8').split('\n').slice(-5).join('\n') : '';
 }
 
-/** Waits until the program prints the address where it listens. */
+/** Waits until the program prints its address. */
 async function addressIn(log: string, child: Subprocess, command: string[]): Promise<string> {
   const giveUpAt = performance.now() + startWithinMs;
   for (;;) {
@@ -84,12 +84,12 @@ async function addressIn(log: string, child: Subprocess, command: string[]): Pro
   }
 }
 
-/** Ends what an interrupted run has left. */
+/** Kills the child processes of an interrupted run. */
 export function killAll(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-/** The resident memory of a process with all its threads, in bytes; NaN where the system does not
+/** The resident memory of a process with all its threads, in bytes; NaN if the system does not
  * report it. */
 export function residentBytes(pid: number): number {
   const path = `/proc/${pid}/status`;
@@ -98,7 +98,7 @@ export function residentBytes(pid: number): number {
   return Number(kilobytes) * 1_024;
 }
 
-/** The CPU time of each thread of a process since its start, in µs, by thread id; empty where the
+/** The CPU time of each thread of a process since its start, in µs, by thread id; empty if the
  * system does not report it. */
 export function threadMicros(pid: number): Map<string, number> {
   const folder = `/proc/${pid}/task`;
@@ -109,7 +109,7 @@ export function threadMicros(pid: number): Map<string, number> {
       const [nanoseconds = ''] = readFileSync(join(folder, thread, 'schedstat'), 'utf8').split(' ');
       used.set(thread, Number(nanoseconds) / 1_000);
     } catch {
-      // The thread ended meanwhile.
+      // The thread has ended since the folder was read.
     }
   }
   return used;

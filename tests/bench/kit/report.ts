@@ -5,7 +5,7 @@ import { goalRow } from './goals.ts';
 
 export type Report = {
   machine: [string, string][];
-  /** How it was measured, in a sentence. */
+  /** How the figures were measured, in a sentence. */
   how: string;
   sections: { title: string; section: Section }[];
   /** Goals of every run that the report covers; the last is the run of `sections`. */
@@ -16,7 +16,7 @@ const begin = '<!-- figures: begin; written by tests/bench/main.ts, edits are ov
 const end = '<!-- figures: end -->';
 const goalHead = ['', 'measure', 'goal', 'figure', 'first wave', ''];
 
-/** The report as Markdown, goals first. */
+/** Renders the report as Markdown, goals first. */
 function markdown({ machine, how, sections, runs }: Report): string {
   const parts = [
     how,
@@ -28,7 +28,7 @@ function markdown({ machine, how, sections, runs }: Report): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-/** Writes figures and charts into a docs folder; the text around the figures stays. */
+/** Writes figures and charts into a docs folder. Keeps the text around the figures. */
 export function write(report: Report, folder: string): void {
   const charts = report.sections.flatMap(({ section }) => section.charts ?? []);
   mkdirSync(join(folder, 'charts'), { recursive: true });
@@ -40,7 +40,7 @@ export function write(report: Report, folder: string): void {
   writeFileSync(path, `${head}${begin}\n\n${markdown(report)}\n${end}${tail}`);
 }
 
-/** The same for a terminal. */
+/** Renders the report for a terminal. */
 export function plain({ machine, how, sections, runs }: Report): string {
   const tables = sections.flatMap(({ title, section }) => [
     `\n${title}`,
@@ -56,7 +56,7 @@ export function plain({ machine, how, sections, runs }: Report): string {
   ].join('\n');
 }
 
-/** One row per goal of the last run, with the same goal of the earlier ones. */
+/** One row per goal of the last run, with its results in earlier runs. */
 function goalRows(runs: Goal[][]): string[][] {
   const last = runs.at(-1) ?? [];
   return last.map((goal) =>

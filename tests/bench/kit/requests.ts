@@ -12,7 +12,7 @@ const keyDigits = 12;
 
 type Options = { body?: unknown; headers?: string[]; key?: string };
 
-/** A request as bytes; `headers` are further lines. */
+/** A request as bytes; `headers` are additional header lines. */
 export function requestBytes(
   method: string,
   path: string,
@@ -28,12 +28,12 @@ export function requestBytes(
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${json}`);
 }
 
-/** Saves of 100 bytes for users of whom a few own most memories; built beforehand and repeated. */
+/** Saves of 100 bytes, most of them for a few users. Built in advance and repeated. */
 export function saves(key = benchKey): NextRequest {
   return cycleOf(pooled, (at) => requestBytes('POST', '/v1/memories', { body: saveBody(at), key }));
 }
 
-/** The same, each with an idempotency key that was never used. */
+/** The same saves, each with a new idempotency key. */
 export function keyedSaves(): NextRequest {
   const placeholder = Buffer.from(`${crypto.randomUUID()}/${'0'.repeat(keyDigits)}`);
   const headers = [`Idempotency-Key: ${placeholder.toString()}`];
@@ -42,7 +42,7 @@ export function keyedSaves(): NextRequest {
   );
   let sent = 0;
   return () => {
-    // Only the number changes, so a key costs the generator almost nothing.
+    // Only the number changes, so a new key costs the generator almost no CPU time.
     const bytes = Buffer.from(next());
     const end = bytes.indexOf(placeholder.subarray(0, -keyDigits)) + placeholder.length;
     sent += 1;
@@ -55,13 +55,13 @@ export function gets(paths: readonly string[], key = benchKey): NextRequest {
   return cycleOf(paths.length, (at) => requestBytes('GET', paths[at] ?? '', { key }));
 }
 
-/** The names in a query, each letter of which may be written as it is or percent-encoded. */
+/** Parameter names, whose letters may be written literally or percent-encoded. */
 const spellable = /(?<=[?&])(?:userId|limit)(?==)/g;
 
 /**
- * The same as `gets`, for lists that the server has to read from its database. The first wave keeps
- * pages in a cache, by the query as it is written; within a few thousand of these requests no two
- * are written the same, so none is answered from that cache.
+ * Like `gets`, for lists that the server must read from its database. The first wave caches pages
+ * by the literal query string. These requests spell it differently every time, within a few
+ * thousand of them, so none is served from that cache.
  */
 export function uncachedGets(paths: readonly string[]): NextRequest {
   let sent = 0;
@@ -73,7 +73,7 @@ export function uncachedGets(paths: readonly string[]): NextRequest {
   };
 }
 
-/** The bits of `spelling` select the letters of the names that are percent-encoded. */
+/** Percent-encodes the letters of the names that the bits of `spelling` select. */
 function spelled(path: string, spelling: number): string {
   let rest = spelling;
   return path.replace(spellable, (name) =>

@@ -1,6 +1,6 @@
 /**
- * Measures several subjects in turn, round after round: A B A B. The first `warmUps` rounds are
- * discarded; each subject gets back what was measured in the others, in order.
+ * Measures several subjects in turn, round after round: A B A B. Discards the first `warmUps`
+ * rounds and returns the measurements of the others in order, per subject.
  */
 export async function inTurn<Name extends string, T>(
   rounds: number,
@@ -21,7 +21,7 @@ export async function inTurn<Name extends string, T>(
   return measured;
 }
 
-/** How long it took, in ms. */
+/** Measures the duration of `run`, in ms. */
 export async function timed(run: () => unknown): Promise<number> {
   const begun = performance.now();
   await run();

@@ -5,8 +5,8 @@ import { benchKey } from './requests.ts';
 import type { Tree } from './trees.ts';
 
 /*
- * The service as its users start it, by the command line of a source tree: nothing here knows how a
- * tree is built inside.
+ * Starts the service as users do, with the command line of a source tree. This module does not
+ * depend on the internal structure of a tree.
  */
 
 export type ServiceOptions = {
@@ -14,11 +14,11 @@ export type ServiceOptions = {
   /** The path of the database file. */
   database: string;
   env?: Record<string, string>;
-  /** The cores that the process may use, as `taskset` takes them; all of them by default. */
+  /** The cores that the process may use, in the syntax of `taskset`; all by default. */
   cores?: string | undefined;
 };
 
-/** What every service under test is given: the default log, one fixed key, and no rate limit. */
+/** The settings of every service under test: the default log, one fixed key, no rate limit. */
 export const serviceEnv = { MEMORY_RATE_LIMIT: 'off', MEMORY_API_KEY: benchKey };
 
 export function serveCommand({ root }: Tree, database: string): string[] {
@@ -47,7 +47,7 @@ export async function createKey(
   return (JSON.parse(text) as { key: string }).key;
 }
 
-/** A home directory of its own, so that no profile of the user is read or written. */
+/** A private home directory, so that no profile of the user is read or written. */
 function homeIn(folder: string): Record<string, string> {
   return { HOME: folder, XDG_CONFIG_HOME: folder };
 }

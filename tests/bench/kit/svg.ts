@@ -1,4 +1,4 @@
-/* Charts are drawn on a light card of their own, so that they read the same in both themes. */
+/* Charts are drawn on a light card, so that they look the same in the light and the dark theme. */
 
 export const ink = '#334155';
 export const faint = '#cbd5e1';
@@ -19,7 +19,7 @@ export function label(x: number, y: number, text: string, more: Attributes = {})
   return element('text', { x, y, fill: ink, 'font-size': 12, ...more }, escaped(text));
 }
 
-/** The whole picture, with its title on top. */
+/** The complete SVG, with its title at the top. */
 export function card(width: number, height: number, title: string, parts: string[]): string {
   const frame = { width: width - 1, height: height - 1, x: 0.5, y: 0.5, rx: 8 };
   const content = [

@@ -7,7 +7,7 @@ export type Tree = { name: string; slug: string; root: string };
 
 const root = join(import.meta.dir, '../../..');
 
-/** The slug changes with the storage, so that databases kept for a later run always fit it. */
+/** The slug changes with the storage code, so that a run never reuses incompatible databases. */
 export const currentTree: Tree = {
   name: 'the service',
   slug: `current-${(await $`git rev-parse --short HEAD:server/storage`.cwd(root).text()).trim()}`,
@@ -17,7 +17,7 @@ export const currentTree: Tree = {
 /** The last commit in which SQLite, search and HTTP shared one thread. */
 export const firstWaveCommit = 'c6dcaa0aa95254217d6388098278ff8a2a4bc664';
 
-/** The first wave's sources, ready to run. Throws where git does not have the commit. */
+/** Checks out the first wave's sources, ready to run. Throws if git does not have the commit. */
 export async function checkOutFirstWave(folder: string): Promise<Tree> {
   const known = await $`git cat-file -e ${`${firstWaveCommit}^{commit}`}`
     .cwd(root)
@@ -46,7 +46,7 @@ async function installInto(target: string): Promise<void> {
   await $`npm ci --ignore-scripts --omit=dev --no-audit --no-fund`.cwd(target).quiet();
 }
 
-/** Whether every package that the older tree runs with is installed here in the same version. */
+/** Whether all packages that the older tree needs are installed here in the same versions. */
 function sameDependencies(target: string): boolean {
   const ours = lockedPackages(root);
   return Object.entries(lockedPackages(target)).every(

@@ -37,7 +37,7 @@ const page = {
   },
 };
 
-// With a response schema, fastify serializes JSON by compiled code.
+// With a response schema, fastify serializes JSON with compiled code.
 app.post('/v1/memories', { schema: { body, response: { 201: memory } } }, (request, reply) => {
   reply.code(201).send(save(request.body));
 });

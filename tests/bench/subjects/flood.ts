@@ -1,6 +1,6 @@
 /*
- * Load from a process of its own, without a pause until it is stopped: saves, batches, searches,
- * exports and erasures of one project. Its spec: { url, key, users }.
+ * Generates load from a separate process until it is stopped: saves, batches, searches, exports and
+ * erasures in one project. Its spec: { url, key, users }.
  */
 import { load } from '../kit/load.ts';
 import { searches } from '../kit/paths.ts';
@@ -16,7 +16,7 @@ import {
 } from '../kit/requests.ts';
 import { readSpec } from './spec.ts';
 
-/** `users` are the users who are searched. */
+/** `users` are the users to search. */
 type Spec = { url: string; key: string; users: string[] };
 
 const { url, key, users } = readSpec<Spec>();
@@ -32,7 +32,7 @@ const kinds: { connections: number; next: NextRequest }[] = [
   { connections: 1, next: alternate([ingestOfErased(), erasures()]) },
 ];
 
-/** A batch for each user who is erased next. */
+/** A batch for each user that is erased next. */
 function ingestOfErased(): NextRequest {
   const { content: text } = saveBody(0);
   return cycleOf(erased, (at) => {
@@ -48,7 +48,7 @@ function erasures(): NextRequest {
   );
 }
 
-/** A rejection for a full queue is part of the load: wait as a client would, then go on. */
+/** Rejections for a full queue are part of the load: waits as a client would, then continues. */
 async function flood(kind: (typeof kinds)[number]): Promise<never> {
   for (;;) {
     try {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Reads what `startSubject` was given: its file is the one argument of the process. */
+/** Reads the spec passed to `startSubject` from the file named by the process's only argument. */
 export function readSpec<T>(): T {
   return JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as T;
 }

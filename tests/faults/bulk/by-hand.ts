@@ -3,8 +3,8 @@ import { type IngestRecord, MemoryClient } from '../../../sdk/index.ts';
 /*
  *   bun tests/faults/bulk/by-hand.ts <file.jsonl> <records in a request> <requests at once>
  *
- * What one would write oneself with the SDK to ingest a file: no keys that outlive the run, no
- * report of bad lines, the whole file in memory. Address and key come from the environment.
+ * A minimal program that ingests a file with the SDK: no idempotency keys across runs, no report of
+ * bad lines, the whole file in memory. The environment supplies the address and the key.
  */
 export async function sendAll(
   memory: MemoryClient,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Target } from '../target.ts';
 
-/** `memory ingest batch` as a process of its own, which may be killed. */
+/** `memory ingest batch` in a child process. */
 export type Running = {
   ended: Promise<Ended>;
   running(): boolean;
@@ -10,12 +10,12 @@ export type Running = {
 };
 
 export type Ended = {
-  /** Null where a signal ended it. */
+  /** Null if a signal ended the process. */
   code: number | null;
   stdout: string;
   stderr: string;
   ms: number;
-  /** The most memory it had at any time. */
+  /** The peak resident memory. */
   peakBytes: number;
 };
 
@@ -24,7 +24,7 @@ export type Order = {
   folder: string;
   path: string;
   errorsOut: string;
-  /** What is broken of the command on purpose. */
+  /** Faults to inject into the command. */
   variants: string[];
 };
 
@@ -67,7 +67,7 @@ export function startImport({ target, folder, path, errorsOut, variants }: Order
   return { ended, running: () => child.exitCode === null && child.signalCode === null, kill: end };
 }
 
-/** The system keeps the peak itself, so that a look now and then misses only the very end. */
+/** The kernel records the peak (VmHWM), so polling can only miss growth at the very end. */
 function peakOf(pid: number): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');

@@ -6,7 +6,7 @@ import type { Ended } from './command.ts';
 import type { BulkFile } from './file.ts';
 import { type Owed, showOf } from './owed.ts';
 
-/** Every memory that the API shows, against those that are owed. */
+/** Compares all exported memories with the expected ones. */
 export async function compareMemories({ url, key }: Target, owed: Owed, violations: Violations) {
   const left = new Map(owed.counts);
   const found = { stored: 0, lost: 0, extra: 0, incomplete: 0 };
@@ -27,7 +27,7 @@ export async function compareMemories({ url, key }: Target, owed: Owed, violatio
   return found;
 }
 
-/** What the last run told: how many, and which lines were bad. */
+/** Checks the counts and the bad lines that the last run reported. */
 export function compareReport(
   { code, stdout, stderr }: Ended,
   errorsOut: string,

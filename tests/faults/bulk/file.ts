@@ -2,24 +2,24 @@ import type { IngestRecord } from '../../../sdk/index.ts';
 import type { Random } from '../../support/random.ts';
 import { badTextAt, equalRecord, recordAt } from './records.ts';
 
-/** A file as written, and what the command owes for it. */
+/** An input file and the report that the command must produce for it. */
 export type BulkFile = {
   path: string;
   bytes: number;
-  /** Lines that are records: bad ones and blank ones are not among them. */
+  /** The number of valid records, without bad and blank lines. */
   good: number;
-  /** The error of each bad line, by its number. */
+  /** The expected error of each bad line, by line number. */
   bad: Map<number, string>;
 };
 
 export type BulkSize = { lines: number; bad: number };
 
-/** Equal lines in a row, so that whole requests are equal, and others here and there. */
+/** A run of equal lines, long enough to make whole requests equal. */
 const equalRun = { from: 0.3, to: 0.31, least: 1_600 };
 const equalShare = 0.05;
 const blankShare = 0.002;
 
-/** Writes a file of so many lines that are not blank, and tells of each record in it. */
+/** Writes a file with `lines` non-blank lines and calls `onRecord` for each valid record. */
 export async function writeBulkFile(
   path: string,
   { lines, bad: badLines }: BulkSize,
@@ -48,14 +48,14 @@ export async function writeBulkFile(
     else if (!random.chance(equalShare)) record = recordAt(index, random);
     write(JSON.stringify(record));
     onRecord(record);
-    // What waits to be written is in memory.
+    // The writer buffers in memory until it is flushed.
     if (index % 1_000 === 0) await writer.flush();
   }
   await writer.end();
   return { path, bytes: Bun.file(path).size, good: lines - bad.size, bad };
 }
 
-/** Not in the run, which would no longer be equal; nor at the top, which tells what a file is. */
+/** Skips the run of equal lines, and the first line, which shows that the file is JSON lines. */
 function placesOf(count: number, lines: number, random: Random): Set<number> {
   const places = new Set<number>();
   while (places.size < count) {

@@ -10,8 +10,8 @@ const killWithinMs = 30;
 const unreachable = 5;
 
 /**
- * Calls the command, kills it and calls it again, at random moments, then kills the server under it
- * and starts that again. Returns how the call ended that came to the end of the file.
+ * Starts the command, kills it at random moments and starts it again; then restarts the server
+ * while the command runs. Returns the result of the run that reached the end of the file.
  */
 export async function importUnderKills(
   order: Order,
@@ -22,11 +22,11 @@ export async function importUnderKills(
   violations: Violations,
 ): Promise<Ended> {
   const begin = () => {
-    // So that what is told there is told by this call.
+    // The errors found in the file must come from this run.
     rmSync(order.errorsOut, { force: true });
     return startImport(order);
   };
-  // Bad lines stand anywhere in the file: how many were told says how far it is.
+  // Bad lines are spread over the file, so the number reported so far measures the progress.
   const moments = Array.from({ length: times + 1 }, () => random.between(1, bad.size * 0.7));
   moments.sort((a, b) => a - b);
   let running = begin();
@@ -40,7 +40,7 @@ export async function importUnderKills(
   await reached(running, order, moments.at(-1) ?? 0, random);
   await restart(target);
   const ended = await running.ended;
-  // It waits for a server that is soon back, and ends in words where it is not.
+  // The command retries until the server is back, or exits with instructions if that takes long.
   if (ended.code !== unreachable) return ended;
   if (!ended.stderr.includes('Run the same command again')) violations.add(ended.stderr);
   return begin().ended;

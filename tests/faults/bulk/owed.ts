@@ -1,10 +1,10 @@
 import type { IngestRecord, Memory } from '../../../sdk/index.ts';
 import { renderRecord } from '../../../server/memory/render.ts';
 
-/** How often a memory is to be there, by what it shows of itself. */
+/** How many memories with the same visible fields must exist. */
 export type Owed = { counts: Map<string, number>; add(record: IngestRecord): void };
 
-/** What the records of a file leave behind, in their order. */
+/** Computes the memories that must exist after the records were ingested in order. */
 export function createOwed(): Owed {
   const counts = new Map<string, number>();
   const origins = new Map<string, string>();
@@ -19,7 +19,7 @@ export function createOwed(): Owed {
       const shown = showOf(renderRecord(record, ''));
       change(shown, 1);
       if (record.externalId === undefined) return;
-      // Of one thing in another system the last one counts.
+      // A later record with the same user, source and external id replaces the earlier one.
       const origin = JSON.stringify([record.userId, record.source, record.externalId]);
       const before = origins.get(origin);
       if (before !== undefined) change(before, -1);
@@ -30,7 +30,7 @@ export function createOwed(): Owed {
 
 type Shown = Pick<Memory, 'userId' | 'type' | 'content' | 'source' | 'externalId'>;
 
-/** The same of a memory as of the record that it was. */
+/** A key that is equal for a record and the memory made from it. */
 export function showOf({ userId, type, content, source, externalId }: Shown): string {
   return JSON.stringify([userId, type, content, source, externalId]);
 }

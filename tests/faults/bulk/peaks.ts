@@ -6,12 +6,12 @@ import { createTarget } from '../target.ts';
 import { startImport } from './command.ts';
 import { writeBulkFile } from './file.ts';
 
-/** The first is done before the collector has found its pace; it is shown, not compared. */
+/** The first is not compared: it ends before garbage collection reaches a steady state. */
 const sizes = [10_000, 100_000, 1_000_000];
-/** Of ten times the lines. */
+/** The allowed growth of the peak for ten times the lines. */
 const allowed = 1.25;
 
-/** The most memory the command takes at any time must not grow with the file. */
+/** The command's peak memory must not grow with the file. */
 export async function comparePeaks(folder: string, random: Random, violations: Violations) {
   const figures: Record<string, string> = {};
   const peaks: number[] = [];

@@ -10,15 +10,15 @@ import { writeBulkFile } from './file.ts';
 
 const lines = 50_000;
 const rounds = 5;
-/** As the command has them. */
+/** The command's own defaults. */
 const size = 500;
 const atOnce = 4;
 const byHand = join(import.meta.dir, 'by-hand.ts');
 
 /**
- * The command, from its start to its end, beside the SDK's own `memory.ingest.batch`: in a program
- * that reads the same file, and in a process that runs already and has the records in memory. In
- * turn, each time on a database of its own.
+ * Compares a whole run of the command with the SDK's `memory.ingest.batch`, called by a program
+ * that reads the same file, and by this process with the records in memory. The subjects take
+ * turns, each on a fresh database.
  */
 export async function compareRates(folder: string, random: Random) {
   const path = join(folder, 'rates.jsonl');
@@ -40,7 +40,7 @@ export async function compareRates(folder: string, random: Random) {
     parallel: inMemory(size, atOnce),
     thousands: inMemory(1_000, 1),
   });
-  // Times, so the command stands below: twice as fast is a ratio of 2.
+  // These are times, so the command is the denominator: twice as fast is a ratio of 2.
   const rateOf = (others: number[]) => showRatio(ratioOf(others, times.command));
   return {
     linesASecond: short((lines / median(times.command)) * 1_000),

@@ -1,7 +1,7 @@
 import type { IngestRecord } from '../../../sdk/index.ts';
 import type { Random } from '../../support/random.ts';
 
-/* Lines as a help desk, a product and its chat would export them, good ones and bad ones. */
+/* Valid and invalid lines like those exported by a help desk, a product or a chat. */
 
 const users = Array.from({ length: 40 }, (_, index) => `customer-${index}`);
 const subjects = ['Refund', 'Invoice of last month', 'Größe falsch', 'Login fails', '返品について'];
@@ -15,7 +15,7 @@ const sentences = [
 const sources = ['helpdesk', 'crm'];
 const originShare = 0.05;
 
-/** What a product sends again and again; each time is one. */
+/** An event that a product sends repeatedly. Each occurrence is a separate memory. */
 export const equalRecord: IngestRecord = {
   type: 'event',
   userId: 'customer-0',
@@ -26,7 +26,7 @@ export function recordAt(index: number, random: Random): IngestRecord {
   const userId = random.pick(users);
   const record = { userId, ...contentAt(index, random) };
   if (!random.chance(originShare)) return record;
-  // Few enough names that some come again, and replace what came before.
+  // A small range, so that some ids repeat and replace earlier records.
   const externalId = String(random.between(0, 2_000));
   return { ...record, source: random.pick(sources), externalId };
 }
@@ -61,7 +61,7 @@ function contentAt(index: number, random: Random): Content {
   return { type: 'conversation', data: { messages, tags: ['chat'] } };
 }
 
-/** A line of no record, and the error that has to be told of it. */
+/** An invalid line and the error that must be reported for it. */
 export type BadText = { bytes: Uint8Array; error: string };
 
 const badTexts: (() => BadText)[] = [

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 export type Operation = {
   key: string;
   kind: 'save' | 'read' | 'update' | 'delete';
-  /** What was written, or read: a number that no other write has; 0 is "no such memory". */
+  /** The written or read value: a number unique to its write; 0 is "no such memory". */
   value: number;
   outcome: 'done' | 'absent' | 'unknown';
   call: number;
@@ -28,9 +28,9 @@ export type Observation = {
 export type History = { writes: Write[]; observations: Observation[] };
 
 /**
- * The operations on each memory. A save with an unknown outcome has no id: it takes the id under
- * which its value was read, and is dropped if it never was. `strange` lists reads of values that no
- * client wrote.
+ * Groups the operations by memory. A save with an unknown outcome has no id: it takes the id under
+ * which its value was read, and is dropped if the value was never read. `strange` lists reads of
+ * values that no client wrote.
  */
 export function operationsOf({ writes, observations }: History) {
   const saves = new Map(

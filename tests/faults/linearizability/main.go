@@ -19,14 +19,14 @@ import (
 type operation struct {
 	Key     string `json:"key"`
 	Kind    string `json:"kind"`    // save, read, update, delete
-	Value   int    `json:"value"`   // what was written, or what was read; 0 is "no such memory"
+	Value   int    `json:"value"`   // the written or read value; 0 is "no such memory"
 	Outcome string `json:"outcome"` // done, absent, unknown
 	Call    int64  `json:"call"`
 	Return  int64  `json:"return"`
 	Client  int    `json:"client"`
 }
 
-// A memory that was never saved cannot be updated; one that was deleted never comes back.
+// A memory cannot be updated before it was saved, and does not reappear after it was deleted.
 type memory struct {
 	saved bool
 	value int
@@ -48,8 +48,8 @@ var model = porcupine.Model{
 	},
 }
 
-// An operation with an unknown outcome returns at the end of the history. If it never took effect, it
-// can be linearized there, after every read.
+// An operation with an unknown outcome returns at the end of the history. If it never took effect,
+// it can be linearized there, after every read.
 func step(state memory, op operation) (bool, interface{}) {
 	present := state.value != 0
 	unknown := op.Outcome == "unknown"

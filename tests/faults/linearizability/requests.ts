@@ -10,7 +10,7 @@ export type Client = {
   board: Board;
   number: number;
   random: Random;
-  /** A value that no other write has. */
+  /** Returns a value that is unique among all writes. */
   nextValue(): number;
 };
 

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import type { Body } from './bodies.ts';
 
-/** Sends the same body on several connections at once, from a thread of its own. */
+/** Sends the same body on several connections at once, from a separate thread. */
 export type Burst = (order: Order) => Promise<number[]>;
 
 type Order = { url: string; key: string; body: Body; atOnce: number };

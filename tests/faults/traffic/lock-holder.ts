@@ -4,7 +4,6 @@ import { Database } from 'bun:sqlite';
 const db = new Database(process.argv[2], { create: false, readwrite: true });
 db.run('PRAGMA busy_timeout = 5000');
 db.run('BEGIN EXCLUSIVE');
-// Collected, it would be closed.
 Object.assign(globalThis, { db });
 console.log('held');
 // Keeps the connection referenced: a collected one is closed, which releases the lock.

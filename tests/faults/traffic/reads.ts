@@ -1,7 +1,7 @@
 import { send } from '../api.ts';
 import type { Target } from '../target.ts';
 
-/** When a request was sent and when it ended, in whatever way. */
+/** When a request was sent and when it ended, with or without a response. */
 export type Asked = { sentAt: number; endedAt: number };
 
 const paths = ['/v1/memories?userId=saves&limit=5', '/v1/memories/search?userId=one&query=dark'];

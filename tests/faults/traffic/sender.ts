@@ -3,9 +3,8 @@ import { createRandom } from '../../support/random.ts';
 import { type Kind, kinds, type Request } from './kinds.ts';
 
 /*
- * Sends requests of one kind from a process of its own. All threads of a process share the one
- * thread in which Bun's fetch works: responses of many megabytes in it would delay those whose
- * latency is measured, and the service would be blamed for it.
+ * Sends requests of one kind from a separate process. All threads of a process share the thread in
+ * which Bun's fetch works, so large responses would delay the requests whose latency is measured.
  */
 export type Order = { url: string; key: string; kind: string; seed: number; perSecond: number };
 
@@ -14,7 +13,7 @@ export type Tally = Record<string, number>;
 
 export type Sender = { stop(): Promise<Tally> };
 
-/** Resolves when the first requests are on their way. */
+/** Resolves when the first requests have been sent. */
 export async function startSender(order: Order): Promise<Sender> {
   const started = Promise.withResolvers<void>();
   const stopped = Promise.withResolvers<Tally>();

@@ -11,7 +11,7 @@ export function chooseVariants(names: string[]): Variant[] {
   });
 }
 
-/** Applies the variants to this thread; modules it loads from now on are patched. */
+/** Applies the variants to this thread. Modules that it loads from now on are patched. */
 export function applyVariants(chosen: Variant[]): void {
   const faultHandler = (inner: Handler) =>
     chosen.reduce((handler, variant) => variant.handler?.(handler) ?? handler, inner);
@@ -26,7 +26,7 @@ export function applyVariants(chosen: Variant[]): void {
   );
 }
 
-/** Two variants may want the same change. */
+/** Removes duplicates, because two variants may have the same patch. */
 export function patchesOf(chosen: Variant[]) {
   return [...new Set(chosen.flatMap((variant) => variant.patches ?? []))];
 }

@@ -32,8 +32,8 @@ export const commitLate: Hook[] = [
     replace: (pragma, db) => ({ run: () => (db.inTransaction ? undefined : pragma.run()) }),
   },
   {
-    // So is this. A checkpoint that cannot be made now is made later; without this hook the writer
-    // would die of its first look at the log, which is another fault than this one.
+    // SQLite rejects this, too. The writer would fail at its first look at the log, which is not
+    // the fault to inject. It retries a checkpoint that reports busy.
     match: /^PRAGMA wal_checkpoint/i,
     replace: (pragma, db) => ({
       get: () => (db.inTransaction ? { busy: 1, log: 0, checkpointed: 0 } : pragma.get()),
@@ -51,7 +51,7 @@ function plan(commit: Statement, db: Database): void {
   }, behindMs);
 }
 
-/** Migrations run in the same turn of the event loop as the first transaction. */
+/** Marks the database in the next turn of the event loop, so that migrations commit as usual. */
 function noteOpening(db: Database): void {
   setTimeout(() => served.add(db));
 }

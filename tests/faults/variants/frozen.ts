@@ -18,7 +18,7 @@ export function frozen(path: unknown, look: () => Stats | undefined): Stats | un
   return before === undefined || now === undefined ? (now ?? before) : sameFile(now, before);
 }
 
-/** The same for an asynchronous call. */
+/** Like `frozen`, for an asynchronous call. */
 export async function frozenLater(path: unknown, look: () => Promise<Stats>): Promise<Stats> {
   const now = await look().catch((error: unknown) => error);
   return frozen(path, () => {

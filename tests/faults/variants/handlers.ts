@@ -1,15 +1,15 @@
 import type { Handler } from '../../../server/tasks/handlers.ts';
 
-/** Words in a record's text that the poisoned worker stumbles over. */
+/** Markers in a record's text that make the poisoned worker throw or exit. */
 export const throwsOn = 'poison: throw';
 export const exitsOn = 'poison: exit';
 
 const workMs = 2;
 const slowMs = 1;
-/** With a few texts more than a client waits before it changes one: results come too late. */
+/** With a few queued texts this exceeds a client's pause between changes, so results are late. */
 const overtakenMs = 10;
 
-/** Takes its time over each text, throws for some and ends the process for others. */
+/** Delays each text, throws for some and kills the process for others. */
 export function poisoned(inner: Handler): Handler {
   return async (task, storage) => {
     const { projectId, memoryId } = task;
@@ -22,7 +22,7 @@ export function poisoned(inner: Handler): Handler {
   };
 }
 
-/** Reads the text, and takes its time before it has a result. */
+/** Reads the text and delays the result. */
 export function overtaken(inner: Handler): Handler {
   return async (task, storage) => {
     const result = await inner(task, storage);

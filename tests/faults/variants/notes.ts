@@ -1,8 +1,8 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 
 /*
- * Every thread of a changed service notes which of the changes took effect in it, so that a change
- * that matches nothing is an error and not a control that proves nothing.
+ * Every thread of a patched service records which patches took effect in it. A patch that matches
+ * nothing is an error, because its control would prove nothing.
  */
 export const notesSetting = 'FAULT_NOTES';
 

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { loaded, note } from './notes.ts';
 
-/** A change to a line of the service: its file, the text that is there, and what replaces it. */
+/** A change to a line of the service: its file, the original text and the replacement. */
 export type Patch = [file: string, from: string, to: string];
 
-/** Replaces an imported module, such as `node:fs`, in all of the service. */
+/** Replaces an imported module, for example `node:fs`, in the whole service. */
 export type Swap = [specifier: string, file: string];
 
 const root = join(import.meta.dir, '../../..');

@@ -1,8 +1,8 @@
 import { applyVariants, chooseVariants } from './apply.ts';
 
 /*
- * A preload module for every thread of a changed service, and for the command line. A thread has
- * its own modules and prototypes, so changes made in the main thread do not reach it.
+ * A preload module for every thread of a patched service, and for the command line. Each thread has
+ * its own modules and prototypes, so patches of the main thread do not affect it.
  */
 const names = (process.env.FAULT_VARIANTS ?? '').split(',').filter((name) => name !== '');
 applyVariants(chooseVariants(names));

@@ -9,7 +9,7 @@ import type { Patch } from './patch.ts';
 
 const inEveryThread = join(import.meta.dir, 'preload.ts');
 
-/** Starts the service with the named variants applied to this thread and to all that it starts. */
+/** Starts the service with the variants applied to this thread and all threads that it starts. */
 export async function startVariant({ env, preload, ...spec }: Spec): Promise<RunningServer> {
   const chosen = chooseVariants(spec.variants);
   const folder = mkdtempSync(join(tmpdir(), 'memory-variant-'));
@@ -19,7 +19,7 @@ export async function startVariant({ env, preload, ...spec }: Spec): Promise<Run
   process.env.FAULT_VARIANTS = spec.variants.join();
   try {
     applyVariants(chosen);
-    // Imported only now, so that the variants change it.
+    // Imported after the variants were applied, so that they can patch it.
     const { startServer } = await import('../../../server/main.ts');
     const settings = Object.assign({}, env, ...chosen.map((variant) => variant.env));
     const modules = [...(chosen.length > 0 ? [inEveryThread] : []), ...(preload ?? [])];
@@ -32,7 +32,7 @@ export async function startVariant({ env, preload, ...spec }: Spec): Promise<Run
   }
 }
 
-/** Throws if no thread loaded a patched file: then nothing was changed. */
+/** Throws if no thread loaded a patched file, which means that the patch had no effect. */
 function assertLoaded(patches: Patch[], notes: string): void {
   const noted = readNotes(notes);
   const missing = patches.map(([path]) => path).filter((path) => !noted.has(loaded(path)));

@@ -40,7 +40,7 @@ function install(prototype: Prototype): void {
   const runBy = (inner: typeof run) =>
     function (this: Database, sql: string, ...rest: never[]) {
       const changed = rewrite(sql);
-      // A script of several statements cannot be prepared as one.
+      // Several statements cannot be prepared as one.
       const whole = { run: () => inner.call(this, changed, ...rest) };
       return hooked(changed, whole as unknown as Statement, this).run(...rest);
     };

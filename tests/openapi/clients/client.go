@@ -1,4 +1,4 @@
-// What an agent does, through the Go client of openapi-generator.
+// An agent's requests, made with the Go client of openapi-generator.
 package main
 
 import (

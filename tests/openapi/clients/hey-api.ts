@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { client } from './generated/client.gen';
 import * as memory from './generated/sdk.gen';
 
-/* What an agent does, through the client of @hey-api/openapi-ts. */
+/* An agent's requests, made with the client of @hey-api/openapi-ts. */
 
 const { BASE_URL: baseUrl = '', KEY, USER_ID: userId = '' } = process.env;
 client.setConfig({ baseUrl, auth: () => KEY, throwOnError: true });

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import createClient from 'openapi-fetch';
 import type { paths } from './schema';
 
-/* What an agent does, through the client of openapi-typescript and openapi-fetch. */
+/* An agent's requests, made with the client of openapi-typescript and openapi-fetch. */
 
 const { BASE_URL: baseUrl = '', KEY, USER_ID: userId = '' } = process.env;
 const headers = { authorization: `Bearer ${KEY}` };

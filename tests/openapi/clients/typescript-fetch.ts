@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Configuration, IngestApi, MemoriesApi, ResponseError } from './generated';
 
-/* What an agent does, through the TypeScript client of openapi-generator. */
+/* An agent's requests, made with the TypeScript client of openapi-generator. */
 
 const { BASE_URL: basePath = '', KEY: accessToken = '', USER_ID: userId = '' } = process.env;
 const configuration = new Configuration({ basePath, accessToken });
