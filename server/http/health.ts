@@ -62,7 +62,7 @@ async function observe(
     const { pending, oldestAcceptedAt } = await queueState();
     const waitsMs = oldestAcceptedAt === null ? null : Math.max(0, now() - oldestAcceptedAt);
     const queue = { pending, oldestPendingSeconds: waitsMs === null ? null : waitsMs / 1_000 };
-    const failure = services.unavailableReason() ?? fault ?? stuckQueue(services, pending);
+    const failure = services.unavailableReason() ?? fault ?? queueFault(services, pending);
     report(failure ?? warning);
     if (failure !== null) return { status: 'failing', ...about, ...queue, message: failure };
     return { status: 'ok', ...about, ...queue, ...(warning !== null && { message: warning }) };
@@ -73,7 +73,7 @@ async function observe(
   }
 }
 
-function stuckQueue({ tasks }: Services, pending: number): string | null {
+function queueFault({ tasks }: Services, pending: number): string | null {
   const isStuck = pending > 0 && performance.now() - tasks.movedAt() >= stuckMs;
-  return isStuck ? 'the task queue does not move' : null;
+  return tasks.fault() ?? (isStuck ? 'the task queue does not move' : null);
 }

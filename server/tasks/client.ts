@@ -12,6 +12,8 @@ export type TaskRunner = {
   wake(): void;
   /** Starts the thread again with a new connection to the storage. */
   restart(): void;
+  /** Why no task is processed now; null if the thread responds. */
+  fault(): string | null;
   /** When the loop last moved on, by `performance.now()`: a claim, a task, or nothing to do. */
   movedAt(): number;
   stop(): Promise<void>;
@@ -28,6 +30,7 @@ export function startTasks(options: {
   const { storage, config, log, write, preload } = options;
   let isStopping = false;
   let isAwake = false;
+  let silence: string | null = null;
   let movedAt = performance.now();
   let thread = start();
 
@@ -43,10 +46,13 @@ export function startTasks(options: {
       lost: (reason) => new Error(reason),
       onSilent: (reason) => {
         log.error(reason);
+        silence = reason;
+        // In a system call it ends only when that returns.
         thread.terminate();
       },
       onEnd: (reason) => {
         log.error(`${reason}; it is started again`);
+        silence = null;
         if (!isStopping) thread = start();
       },
       onNotice: (notice) => take(notice as TasksNotice),
@@ -70,6 +76,7 @@ export function startTasks(options: {
       });
     },
     restart: () => thread.terminate(),
+    fault: () => silence,
     movedAt: () => movedAt,
     stop() {
       isStopping = true;

@@ -14,7 +14,7 @@ const longBytes = 8_000 * 4_096;
 const salts = { from: 16, to: 24 };
 
 /**
- * Makes every fdatasync of the database file fail. The kernel may drop the pages after reporting
+ * Makes every sync of the database file fail. The kernel may drop the pages after reporting
  * the error once, so the log, which still has the writes, must not be restarted.
  */
 export async function failFileSync(
@@ -26,7 +26,7 @@ export async function failFileSync(
     // Creates the file before the errors begin.
     await target.start();
     await target.stop();
-    await target.start(tampering(['fdatasync'], 'error=EIO:when=1+', target.path));
+    await target.start(tampering(['fsync', 'fdatasync'], 'error=EIO:when=1+', target.path));
     await save(target, 'the first');
     const begun = saltsOf(target);
     let stored = 1;

@@ -5,6 +5,8 @@ import type { Target } from './target.ts';
 export type HealthWatch = {
   /** The first response other than 200. */
   failing: Observation | null;
+  /** The first response 200 with a warning. */
+  warning: Observation | null;
   /** The latest response; null before the first. */
   last: Observation | null;
   /** The messages of all responses other than 200. */
@@ -20,6 +22,7 @@ export function watchHealth(target: Target): HealthWatch {
   let stopping = false;
   const watch: HealthWatch = {
     failing: null,
+    warning: null,
     last: null,
     messages: new Set(),
     async stop() {
@@ -30,7 +33,10 @@ export function watchHealth(target: Target): HealthWatch {
   async function look(): Promise<void> {
     const reply = await send(target, { method: 'GET', path: '/health' });
     watch.last = { at: performance.now(), status: reply?.status ?? null, text: reply?.text ?? '' };
-    if (reply?.status === 200) return;
+    if (reply?.status === 200) {
+      if (messageIn(watch.last.text) !== '') watch.warning ??= watch.last;
+      return;
+    }
     watch.failing ??= watch.last;
     watch.messages.add(messageIn(watch.last.text));
   }

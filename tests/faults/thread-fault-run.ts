@@ -76,8 +76,9 @@ async function inject(faultRun: FaultRun, health: HealthWatch, about: string): P
   if (faultAt === null) violations.add(`${about}: the fault was not triggered`);
   const noticedAt = () => {
     const started = startedThreads(folder).map(({ at }) => at);
-    const failing = health.failing === null ? [] : [performance.timeOrigin + health.failing.at];
-    const times = [...started, ...failing, ...(endedAt === null ? [] : [endedAt])];
+    const reports = [health.failing, health.warning].filter((report) => report !== null);
+    const reported = reports.map(({ at }) => performance.timeOrigin + at);
+    const times = [...started, ...reported, ...(endedAt === null ? [] : [endedAt])];
     const later = times.filter((at) => at >= (faultAt ?? Infinity));
     return later.length === 0 ? null : Math.min(...later);
   };

@@ -32,7 +32,9 @@ export function requestFault(folder: string, name: string, fault: ThreadFault): 
 /** Returns when the fault was triggered, or null if it was not yet. */
 export function triggeredAt(folder: string, name: string): number | null {
   const file = `${fileOf(folder, name)}.triggered`;
-  return existsSync(file) ? Number(readFileSync(file, 'utf8')) : null;
+  // The file may exist before its text is written.
+  const at = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
+  return at === 0 ? null : at;
 }
 
 /** Removes the request and its traces. */

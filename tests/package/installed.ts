@@ -111,7 +111,7 @@ async function withThreads(executable: string): Promise<string> {
   const env = { ...server.env, MEMORY_BASE_URL: server.url };
   await project.run([...memory, 'save', '--user', 'gone', 'Secret'], env);
   await project.run([...memory, 'delete', '--user', 'gone', '--yes'], env);
-  const scrubbed = () => project.run([process.execPath, '--eval', chores]).then((n) => n === '0');
+  const scrubbed = () => project.run([process.execPath, '--eval', countDue]).then((n) => n === '0');
   await until(scrubbed, { what: 'the scrub after an erasure', timeoutMs: 20_000 });
   await server.end();
   await project.run([process.execPath, '--eval', damage]);
@@ -120,8 +120,8 @@ async function withThreads(executable: string): Promise<string> {
   return 'an erasure is scrubbed, damage of a large file is found';
 }
 
-const chores = `const { Database } = require('bun:sqlite');
-console.log(new Database('memory.db').query('SELECT count(*) AS n FROM chores').get().n);`;
+const countDue = `const { Database } = require('bun:sqlite');
+console.log(new Database('memory.db').query("SELECT count(*) AS n FROM maintenance WHERE name = 'scrub'").get().n);`;
 
 /** Damages pages all over a file too large to be checked before the start. */
 const damage = `const { Database } = require('bun:sqlite');

@@ -24,6 +24,7 @@ export function createCheckpointer(
 ): Checkpointer {
   const { preload, warn, made } = options;
   let syncFailed = false;
+  let silence: string | null = null;
   let isStopping = false;
   let thread = start();
 
@@ -36,10 +37,12 @@ export function createCheckpointer(
       lost: (reason) => new Error(reason),
       onSilent(reason) {
         warn(reason);
+        silence = `${reason}: everything is stored, but the log only grows`;
         thread.terminate();
       },
       onEnd(reason) {
         warn(`${reason}; it is started again`);
+        silence = null;
         if (!isStopping) thread = start();
       },
     });
@@ -57,7 +60,7 @@ export function createCheckpointer(
         () => made({ syncFailed }),
       );
     },
-    warning: () => (syncFailed ? fileNotSynced : null),
+    warning: () => (syncFailed ? fileNotSynced : silence),
     stop() {
       isStopping = true;
       return thread.stop();
