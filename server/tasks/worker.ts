@@ -6,9 +6,9 @@ import type { Handlers } from './handlers.ts';
 import { createNotifier } from './notifier.ts';
 
 /**
- * The queue's worker: claims due tasks, does the work outside of any transaction, stores the results
- * under their leases, and sleeps until a task is accepted or due. Results share a commit with the
- * next claim.
+ * The queue's worker: claims due tasks, does the work outside of any transaction, stores the
+ * results under their leases, and sleeps until a task is accepted or due. Results share a commit
+ * with the next claim.
  *
  *   idle -> claim -> work -> [complete, claim] -> work … -> idle
  *                       \-> the task fails and is retried later, up to `maxAttempts` attempts

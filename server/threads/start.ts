@@ -8,8 +8,8 @@ import { type Channel, createChannel } from './channel.ts';
  *       \          \----------\---> ended
  *
  * A running thread responds to pings, reports progress from inside a long operation, or has
- * announced an operation in which it cannot. A silent thread may be in an endless loop or wait for a
- * disk that does not respond. The outcome of its pending calls is unknown, and they are rejected.
+ * announced an operation in which it cannot. A silent thread may be in an endless loop or wait for
+ * a disk that does not respond. The outcome of its pending calls is unknown, and they are rejected.
  */
 export type Thread = Channel & {
   /** Resolves when the thread is ready; rejects if it fails to start. */
