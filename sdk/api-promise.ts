@@ -10,13 +10,13 @@ export type ApiResponse<T> = {
     attempts: number;
     /** Identifies the request in the server's log. */
     requestId: string | undefined;
-    /** Of a keyed write: whether it happened now, or this is the stored first response. */
+    /** For a write with a key: whether it ran now or the stored first response was returned. */
     idempotencyStatus: IdempotencyStatus | undefined;
   };
 };
 
 /**
- * A promise of the data, which can also return the whole response.
+ * A promise of the data. `withResponse()` adds the status, the headers and more.
  *
  * ```ts
  * const { data, response } = await memory.save(request).withResponse();

@@ -36,7 +36,7 @@ export type ResponseBodies = {
   health: Health;
 };
 
-/** The field that a response of the service must have, where that is not `memoryId`. */
+/** The required field of each response, if it is not `memoryId`. */
 const requiredFields: { [Name in keyof ResponseBodies]?: string } = {
   save: 'id',
   list: 'nextCursor',
@@ -59,7 +59,7 @@ type Input = {
   body?: unknown;
 };
 
-/** What is undefined is not sent; the map `metadata` is sent as `metadata[key]=value`. */
+/** Undefined values are not sent. The map `metadata` is sent as `metadata[key]=value`. */
 type Query = { [name: string]: unknown };
 
 /** Options that only the SDK itself uses. */
@@ -77,11 +77,11 @@ const unsendable = 'the request cannot be made of these arguments';
 export function openCall(settings: Settings): Call {
   const transport = openTransport(settings.fetch);
 
-  /** Made once, because all attempts must share it: the idempotency key above all. */
+  /** Called once per call: all attempts must share the request and its idempotency key. */
   function requestOf(name: keyof ResponseBodies, input: Input, options: InnerOptions): ApiRequest {
     const operation: Operation = operations[name];
     const headers = headersOf(settings, operation, input, options);
-    // JSON.stringify makes null of a date that is none, and null clears a time.
+    // JSON.stringify turns an invalid date into null, and null would clear the time.
     for (const value of Object.values(input.body ?? {})) textOf(value);
     const body = JSON.stringify(input.body);
     if ('body' in input && body === undefined) throw invalid(`${unsendable}: request`);
@@ -104,7 +104,7 @@ export function openCall(settings: Settings): Call {
     try {
       request = requestOf(name, input, options);
     } catch (error) {
-      // Errors of the runtime: not an object, not JSON, or not valid in a header.
+      // The runtime rejects input that is no object, no JSON, or not valid in a header.
       throw error instanceof MemoryServiceError ? error : invalid(unsendable, error);
     }
     return withRetries((number) => attempt(transport, request, number), request, settings);
@@ -117,7 +117,7 @@ export function openCall(settings: Settings): Call {
 
 function pathOf(operation: Operation, { id, query = {} }: Input): string {
   const path = operation.path.replace(':id', () => encodeURIComponent(checkedId(id)));
-  // If a missing userId were left out, the call would be about all users.
+  // Dropping an undefined userId would widen the call to all users.
   const isInvalid = !isObject(query) || ('userId' in query && typeof query.userId !== 'string');
   if (isInvalid) throw invalid('userId must be a string');
   // Unlike URLSearchParams this throws on a lone surrogate instead of replacing it.
@@ -137,25 +137,25 @@ function pairsOf(query: Query): Pair[] {
   });
 }
 
-/** If a missing filter were left out, the call would match more than was meant. */
+/** Throws for null and objects: dropping a filter would match more than the caller intended. */
 function pairOf(name: string, value: unknown): Pair {
   const text = textOf(value);
   if (typeof (text ?? {}) === 'object') throw invalid(`${unsendable}: ${name}`);
   return [name, String(text)];
 }
 
-/** A date as text; throws for one that is none. */
+/** Converts a date to text. Throws if the date is invalid. */
 function textOf(value: unknown): unknown {
   return value instanceof Date ? value.toISOString() : value;
 }
 
-/** An empty id, or dots, would make the path of another operation. */
+/** An empty id, `.` or `..` would change the path into that of another operation. */
 function checkedId(id: unknown): string {
   if (typeof id === 'string' && !/^\.{0,2}$/.test(id)) return id;
   throw invalid('the id of a memory must be a non-empty string');
 }
 
-/** The SDK's headers; those of the caller win. */
+/** The SDK's headers. The caller's headers override them. */
 function headersOf(
   settings: Settings,
   operation: Operation,

@@ -6,8 +6,9 @@ import { Memories } from './memories.ts';
 import { type CallOptions, type ClientOptions, readSettings } from './options.ts';
 
 /**
- * The client of a memory service. It keeps no connection and may be shared; creating one does no
- * I/O. Failed reads and writes are retried; every write gets an idempotency key for that.
+ * The client of a memory service. It holds no connection and can be shared; the constructor does no
+ * I/O. Failed reads and writes are retried, which is safe because every write has an idempotency
+ * key.
  *
  * ```ts
  * const memory = new MemoryClient(); // MEMORY_API_KEY and MEMORY_BASE_URL, or { apiKey, baseUrl }
@@ -17,11 +18,11 @@ import { type CallOptions, type ClientOptions, readSettings } from './options.ts
 export class MemoryClient extends Memories {
   /** Tickets, documents, conversations, events, profiles. */
   readonly ingest: Ingest;
-  /** Where the service is, without a slash at the end. */
+  /** The URL of the service, without a trailing slash. */
   readonly baseUrl: string;
   readonly #call: Call;
 
-  /** Throws `InvalidRequestError` when an option cannot work. A missing key is found by a call. */
+  /** Throws `InvalidRequestError` for an invalid option. A missing key fails the first call. */
   constructor(options?: ClientOptions) {
     const settings = readSettings(options ?? {});
     const call = openCall(settings);
@@ -33,7 +34,7 @@ export class MemoryClient extends Memories {
 
   /**
    * Returns the service's health; no API key is required. A failing service (503) is a result, not
-   * an error: check `status`. Retried only where there is no connection.
+   * an error: check `status`. Retried only if the connection fails.
    *
    * ```ts
    * const { status, version, pending } = await memory.health();

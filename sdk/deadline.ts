@@ -1,20 +1,20 @@
-/** 24 days, the longest that setTimeout can wait; a longer wait would end at once. */
+/** 24 days, the maximum of setTimeout; it fires a longer timeout immediately. */
 const maxTimerMs = 2 ** 31 - 1;
 
 /**
  * A signal that fires when the time is up or the caller's own signal fires, whichever is first.
- * Close it to stop the timer. It is not built on AbortSignal.timeout, which cannot be closed,
- * nor on a listener of the caller's signal, which Node warns about from the eleventh on.
+ * Close it to stop the timer. AbortSignal.timeout cannot be closed, and Node warns about the
+ * eleventh listener on the caller's signal, so it uses neither.
  */
 export function openDeadline(timeoutMs: number, signal: AbortSignal | null | undefined) {
   const own = new AbortController();
-  // Before the timer: this throws where the caller's is no signal.
+  // This throws if the caller passed no AbortSignal, so it comes before the timer.
   const either = signal ? AbortSignal.any([signal, own.signal]) : own.signal;
   const timer = setTimeout(() => own.abort(), Math.min(timeoutMs, maxTimerMs));
   return { signal: either, close: () => clearTimeout(timer) };
 }
 
-/** Returns when the time is up, or at once when the signal fires; check the signal afterwards. */
+/** Resolves when the time is up or the signal fires; check the signal afterwards. */
 export async function sleep(ms: number, signal: AbortSignal | null | undefined): Promise<void> {
   const deadline = openDeadline(ms, signal);
   await new Promise((resolve) => {

@@ -1,7 +1,7 @@
 import type { ErrorCode, FieldError } from './contract/errors.ts';
 import type { IngestStatus } from './contract/status.ts';
 
-/** What is known about a failed call. Not every failure has a response. */
+/** The details of a failed call. Not every failure has a response. */
 export type ErrorFacts = {
   status?: number | undefined;
   code?: string | undefined;
@@ -26,10 +26,10 @@ export type ErrorFacts = {
  * ```
  */
 export class MemoryServiceError extends Error {
-  // Only declared, here and below: the constructors set them, and the bundle stays small.
+  // `declare` emits no code, which keeps the bundle small. The constructor sets the fields.
   /** The HTTP status, or undefined without a response. */
   declare readonly status: number | undefined;
-  /** For programs: a code of the contract, or one of this SDK (`connection`, `timeout`, …). */
+  /** A stable code: one of the contract, or one of this SDK (`connection`, `timeout`, …). */
   declare readonly code: ErrorCode | (string & {});
   /** The invalid fields, each with a message; empty unless the request was invalid. */
   declare readonly details: FieldError[];
@@ -60,13 +60,13 @@ export class InvalidRequestError extends MemoryServiceError {}
 /** The API key is missing or not accepted (401). */
 export class AuthenticationError extends MemoryServiceError {}
 
-/** The API key may not do this: it is read-only, or bound to another user (403). */
+/** The API key does not permit the call: it is read-only, or bound to another user (403). */
 export class PermissionError extends MemoryServiceError {}
 
-/** No such memory in this project, or no such route (404). */
+/** The memory does not exist in this project, or the route does not exist (404). */
 export class NotFoundError extends MemoryServiceError {}
 
-/** The memory is at another version than `ifVersion` (412). Read it again, repeat the change. */
+/** The memory's version is not `ifVersion` (412). Read it again and repeat the change. */
 export class PreconditionFailedError extends MemoryServiceError {}
 
 /** The body is over the server's limit (413). Split the text or the batch. */
@@ -75,7 +75,7 @@ export class PayloadTooLargeError extends MemoryServiceError {}
 /** Too many requests, or too many records waiting (429), after all retries. See `retryAfterMs`. */
 export class RateLimitError extends MemoryServiceError {}
 
-/** The service failed (5xx), or the response is not one of it (`unexpected_answer`). */
+/** The service failed (5xx), or the response is not from the service (`unexpected_answer`). */
 export class ServerError extends MemoryServiceError {}
 
 /** No response: the server is unreachable, or the connection broke. `cause` says why. */

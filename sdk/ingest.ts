@@ -12,9 +12,9 @@ import type {
 import type { CallOptions } from './options.ts';
 
 /**
- * The endpoints for records. Each resolves once the record is durably queued, as `processing`; the
- * work happens afterwards, see `client.waitUntilComplete`. The same `source` and `externalId` of
- * a user replace the earlier memory, under the same id.
+ * The endpoints for records. Each call resolves once the record is durably queued, with the status
+ * `processing`; the work happens afterwards, see `client.waitUntilComplete`. A record with the same
+ * `userId`, `source` and `externalId` as a memory replaces it and keeps its id.
  */
 export class Ingest {
   readonly #call: Call;
@@ -49,8 +49,8 @@ export class Ingest {
   }
 
   /**
-   * Ingests a conversation: the messages as a model API takes them, or in `data`, where a title, a
-   * summary, participants and tags may accompany them.
+   * Ingests a conversation: messages in the format of the model APIs, or `data`, which can also
+   * have a title, a summary, participants and tags.
    *
    * ```ts
    * const messages = [{ role: 'user', content: 'I moved to Bern' }];
@@ -74,8 +74,8 @@ export class Ingest {
   }
 
   /**
-   * Ingests 1 to 1,000 records at once, under one idempotency key. Bad records fail alone: they
-   * throw nothing, so look at `failedCount` and `failed`.
+   * Ingests 1 to 1,000 records in one request, under one idempotency key. Invalid records do not
+   * throw or affect the rest: check `failedCount` and `failed`.
    *
    * ```ts
    * const { failed } = await memory.ingest.batch({ items: records });

@@ -22,7 +22,7 @@ import type { CallOptions, ConditionalOptions } from './options.ts';
 import { type PagePromise, pagePromise } from './pages.ts';
 import { type WaitOptions, waitUntilComplete } from './poll.ts';
 
-/** Without a key of the caller, no stored response can be that of a memory deleted since. */
+/** Without the caller's key, the response cannot be a stored one of a memory deleted since. */
 type Unkeyed = { idempotencyKey?: null | undefined };
 
 /** The operations on the memories of a project; `MemoryClient` extends it. */
@@ -34,9 +34,9 @@ export class Memories {
   }
 
   /**
-   * Saves a text for a user; it is `complete` at once. With a `source` and `externalId` that a
-   * memory of the user has, replaces that memory under its id. Safe to repeat with the same
-   * `idempotencyKey`; when the memory has been deleted since, the result is
+   * Saves a text for a user; the memory is `complete` at once. If a memory of the user has the same
+   * `source` and `externalId`, it is replaced and keeps its id. The call is safe to repeat with the
+   * same `idempotencyKey`; if the memory has been deleted since, the result is
    * `{ id, memoryId, deleted: true }`.
    *
    * Errors: `InvalidRequestError`, `PayloadTooLargeError`, and those of every call:
@@ -70,8 +70,8 @@ export class Memories {
   }
 
   /**
-   * Searches the memories of a user, best first. `query` is words or a question, without operators;
-   * words in double quotes rank higher where they are adjacent. `limit` is 1–100, default
+   * Searches the memories of a user, best first. `query` is words or a question, without operators.
+   * Memories that contain quoted words next to each other rank higher. `limit` is 1–100, default
    * 10; the filters are those of `list`. Errors: as for `list`.
    *
    * ```ts
@@ -95,10 +95,10 @@ export class Memories {
   }
 
   /**
-   * Replaces what is given, each as a whole; null clears a time, and what is left out stays.
-   * Pending work on the memory is dropped: it is `complete`. With `ifVersion` a change that another
-   * client made since is not overwritten. Errors: `NotFoundError`, `PreconditionFailedError` and as
-   * for `save`.
+   * Replaces each given field as a whole; null clears a time, and omitted fields keep their values.
+   * Pending work on the memory is dropped, and its status becomes `complete`. With `ifVersion` the
+   * call does not overwrite a later change of another client. Errors: `NotFoundError`,
+   * `PreconditionFailedError` and as for `save`.
    *
    * ```ts
    * const { metadata, version } = await memory.get(id);
@@ -144,9 +144,9 @@ export class Memories {
   }
 
   /**
-   * Exports the memories of a user, or of the whole project, in pages of up to 1,000, as `import`
-   * takes them. A `userId` that is undefined or null is an error: it does not mean the whole
-   * project. Errors: as for `list`.
+   * Exports the memories of a user, or of the whole project, in pages of up to 1,000, in the format
+   * of `import`. A `userId` of undefined or null is an error; omit it for the whole project.
+   * Errors: as for `list`.
    *
    * ```ts
    * for await (const one of memory.export({ userId: 'u-1' })) console.log(JSON.stringify(one));
@@ -157,8 +157,8 @@ export class Memories {
   }
 
   /**
-   * Imports 1 to 1,000 memories as `list` and `export` return them: ids, times, types and status
-   * are kept, ids that exist are skipped. Invalid items fail alone and do not throw: check
+   * Imports 1 to 1,000 memories as `list` and `export` return them. Ids, times, types and statuses
+   * are kept; ids that exist are skipped. Invalid items do not throw or affect the rest: check
    * `failedCount` and `failed`. Errors: as for `save`.
    *
    * ```ts
@@ -183,7 +183,7 @@ export class Memories {
   }
 
   /**
-   * Returns the statuses of 1 to 1,000 memories, in the order asked; ids that no memory has are in
+   * Returns the statuses of 1 to 1,000 memories, in the order of the request; unknown ids are in
    * `notFound`. Errors: `InvalidRequestError` and those of every call.
    *
    * ```ts
@@ -195,8 +195,8 @@ export class Memories {
   }
 
   /**
-   * Lists the users that have memories, by their ids. `limit` is the size of a page, 1–100, default
-   * 20. Errors: `InvalidRequestError` and those of every call.
+   * Lists the users that have memories, ordered by id. `limit` is the size of a page, 1–100,
+   * default 20. Errors: `InvalidRequestError` and those of every call.
    *
    * ```ts
    * for await (const { userId, memories } of memory.users()) console.log(userId, memories);
@@ -207,7 +207,7 @@ export class Memories {
   }
 
   /**
-   * Returns what the API key is. Errors: those of every call.
+   * Returns the properties of the API key. Errors: those of every call.
    *
    * ```ts
    * const { project, userId, readOnly } = await memory.key();
@@ -218,10 +218,11 @@ export class Memories {
   }
 
   /**
-   * Waits until an ingested memory is `complete`, and resolves with that status. `timeoutMs` is
-   * for the whole wait, default 60,000. Transient errors, such as a restart of the service, do not
-   * end it, unless the service was never reached. Errors: `IngestFailedError` when the work failed,
-   * `WaitTimeoutError` when the time is up (nothing is lost; wait again), and as for `status`.
+   * Waits until an ingested memory is `complete`, and resolves with that status. `timeoutMs` limits
+   * the whole wait, default 60,000. Transient errors, for example while the service restarts, do
+   * not end the wait unless the service was never reached. Errors: `IngestFailedError` if the work
+   * failed, `WaitTimeoutError` if the time is up (nothing is lost; wait again), and as for
+   * `status`.
    *
    * ```ts
    * await memory.waitUntilComplete(memoryId, { timeoutMs: 120_000, onStatus: console.log });

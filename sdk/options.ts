@@ -1,13 +1,13 @@
 import type { OperationName } from './contract/operations.ts';
 import { InvalidRequestError, type MemoryServiceError } from './errors.ts';
 
-/** All are optional. */
+/** The options of the client. All are optional. */
 export type ClientOptions = {
   /** Default: the environment's `MEMORY_API_KEY`. */
   apiKey?: string | undefined;
   /** Default: the environment's `MEMORY_BASE_URL`, then `http://127.0.0.1:7070`. */
   baseUrl?: string | undefined;
-  /** For one attempt, its body included. Default 30,000. */
+  /** The limit for one attempt, including its body. Default 30,000. */
   timeoutMs?: number | undefined;
   /** How often a failed attempt is retried. Default 2; 0 disables retries. */
   maxRetries?: number | undefined;
@@ -15,7 +15,7 @@ export type ClientOptions = {
   retryDelayMs?: number | undefined;
   /** Sent with every request; they override the SDK's own. */
   headers?: Record<string, string> | undefined;
-  /** What sends the requests. Default: the global `fetch`. */
+  /** The function that sends the requests. Default: the global `fetch`. */
   fetch?: FetchFunction | undefined;
   /** Called after every attempt, for logging; not awaited. The event has no secrets; an error that
    * it throws is ignored. */
@@ -26,13 +26,13 @@ export type FetchFunction = (url: string, init?: RequestInit) => Promise<Respons
 
 /** The last argument of every method. */
 export type CallOptions = {
-  /** Ends the call, its waits included, with an `AbortError`. */
+  /** Ends the call, including its waits, with an `AbortError`. */
   signal?: AbortSignal | null | undefined;
-  /** For one attempt of this call. Default: the client's. */
+  /** The limit for one attempt of this call. Default: the client's. */
   timeoutMs?: number | undefined;
   /**
    * Writes only: 1–255 visible ASCII characters. A repeated key returns the first response again.
-   * Default: a new one for every call. With `null` the write has none, and is never retried.
+   * Default: a new key for every call. With `null` the write has no key and is never retried.
    */
   idempotencyKey?: string | null | undefined;
   /** Sent with this call's requests; they override the client's. */
@@ -41,7 +41,7 @@ export type CallOptions = {
 
 /** The last argument of methods that change one memory. */
 export type ConditionalOptions = CallOptions & {
-  /** Only where the memory is still at this `version`; else `PreconditionFailedError`. */
+  /** The `version` that the memory must still have; else `PreconditionFailedError`. */
   ifVersion?: number | undefined;
 };
 
@@ -50,19 +50,19 @@ export type AttemptEvent = {
   operation: OperationName;
   method: string;
   url: string;
-  /** From 1. */
+  /** Counts from 1. */
   attempt: number;
   durationMs: number;
   status: number | undefined;
   requestId: string | undefined;
   error: MemoryServiceError | undefined;
-  /** How long until the next attempt; undefined when this was the last. */
+  /** The wait before the next attempt; undefined if this was the last. */
   retryInMs: number | undefined;
 };
 
 export type Settings = ReturnType<typeof readSettings>;
 
-/** Options, then environment, then defaults. Throws `InvalidRequestError` for invalid ones. */
+/** Options override the environment, which overrides defaults. Throws `InvalidRequestError`. */
 export function readSettings(options: ClientOptions) {
   // Browsers and some workers have no process.
   const env: Record<string, string | undefined> = globalThis.process?.env ?? {};
@@ -91,7 +91,7 @@ export function atLeast(min: number, name: string, value: number): number {
   throw invalid(`${name} must be a number from ${min} up`);
 }
 
-/** An error that is found before anything is sent. */
+/** An error found before anything was sent. */
 export function invalid(message: string, cause?: unknown): InvalidRequestError {
   return new InvalidRequestError(message, { code: 'invalid_request', cause });
 }

@@ -4,11 +4,11 @@ import type { Page } from './contract/page.ts';
 import type { UserPage } from './contract/project.ts';
 import type { CallOptions } from './options.ts';
 
-/** Await it for one page, or iterate over every item of this page and all that follow. */
+/** Await it for one page, or iterate over the items of this page and all following pages. */
 export type PagePromise<P extends Page | UserPage = Page> = ApiPromise<P> &
   AsyncIterable<P['items'][number]>;
 
-/** Calls an operation whose results come in pages. */
+/** Calls an operation that returns pages. */
 export function pagePromise<Name extends 'list' | 'export' | 'users'>(
   call: Call,
   name: Name,
@@ -17,7 +17,7 @@ export function pagePromise<Name extends 'list' | 'export' | 'users'>(
 ): PagePromise<ResponseBodies[Name]> {
   const fetchPage = (cursor: string) => call(name, { query: { ...query, cursor } }, options);
   const first = call(name, { query }, options);
-  // The caller may start iterating later, and gets a failure then.
+  // The caller may start to iterate later; the iteration then throws the error.
   first.catch(() => {});
   return Object.assign(first, { [Symbol.asyncIterator]: () => walk(first, fetchPage) });
 }

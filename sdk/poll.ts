@@ -17,16 +17,16 @@ const firstWaitMs = 100;
 const maxWaitMs = 2_000;
 
 export type WaitOptions = Omit<CallOptions, 'timeoutMs' | 'idempotencyKey'> & {
-  /** For the whole wait. Default 60,000; `Infinity` waits on. */
+  /** The limit for the whole wait. Default 60,000; `Infinity` removes the limit. */
   timeoutMs?: number | undefined;
-  /** Called with every status, the last one included, and awaited. An error that it throws ends
+  /** Called with every status, including the last, and awaited. An error that it throws ends
    * the wait. */
   onStatus?: ((status: IngestStatus) => unknown) | undefined;
 };
 
 /**
- * Polls the status, less and less often, until the work is done or the time is up. A failed request
- * is repeated, unless the service could not be reached from the start.
+ * Polls the status at growing intervals until the work is done or the time is up. A failed request
+ * is repeated, unless the service was never reached.
  */
 export async function waitUntilComplete(
   call: Call,
@@ -41,7 +41,7 @@ export async function waitUntilComplete(
     lastFailure = error;
   };
   const options = { signal: deadline.signal, headers, onRetry };
-  /** Returns only where another request may succeed. */
+  /** Returns if another request may succeed, else throws. */
   function onFailure(error: MemoryServiceError): undefined {
     const sent = attempts + error.attempts;
     if (error instanceof AbortError && !signal?.aborted) {
@@ -73,7 +73,7 @@ export async function waitUntilComplete(
   }
 }
 
-/** Throws where the work failed. */
+/** Throws if the work failed. */
 function isComplete({ data, response: facts }: ApiResponse<IngestStatus>): boolean {
   switch (data.status) {
     case 'processing':

@@ -19,8 +19,8 @@ type ErrorClass = new (message: string, facts: ErrorFacts) => MemoryServiceError
 type Status = (typeof errorTable)[ErrorCode]['status'];
 
 /**
- * The contract's error table, from status to class, with the statuses that only a proxy responds
- * with. The texts of the table stay out of the bundle.
+ * Maps statuses to error classes: those of the contract and those that only a proxy sends. A copy,
+ * so that the descriptions in the contract's table stay out of the bundle.
  */
 const classes: Record<number, ErrorClass | undefined> = {
   401: AuthenticationError,
@@ -33,8 +33,8 @@ const classes: Record<number, ErrorClass | undefined> = {
 } satisfies Record<Exclude<Status, 400 | 405 | 415 | 500 | 503> | 408, ErrorClass>;
 
 /**
- * The error that an unexpected response means. The status decides the class, so that a proxy's page
- * or an empty body gets the right one too.
+ * The error for an unexpected response. The status decides the class, so that a proxy's page or an
+ * empty body maps to the right class too.
  */
 export function errorFromResponse(
   status: number,
@@ -59,7 +59,7 @@ function unexpected(status: number, headers: Headers): string {
   return `not an answer of the memory service: ${status}, ${found}`;
 }
 
-/** Whole seconds or an HTTP date, as milliseconds from now. */
+/** Converts whole seconds or an HTTP date to milliseconds from now. */
 function readRetryAfter(value: string): number | undefined {
   const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
   return ms >= 0 ? ms : undefined;

@@ -6,7 +6,7 @@ import type { AttemptEvent, Settings } from './options.ts';
 import type { ApiRequest } from './transport.ts';
 
 const maxBackoffMs = 8_000;
-/** Rather than wait longer than this, the call fails at once. */
+/** If the next wait would be longer than this, the call fails at once. */
 const maxWaitMs = 60_000;
 
 /** Runs attempts until one succeeds, one fails permanently, or the retries are used up. */
@@ -36,14 +36,14 @@ export async function withRetries(
   }
 }
 
-/** In milliseconds; undefined where another attempt is not allowed or pointless. */
+/** In milliseconds; undefined if another attempt is not allowed or pointless. */
 function waitBeforeNext(
   error: MemoryServiceError,
   number: number,
   request: ApiRequest,
   { maxRetries, retryDelayMs }: Settings,
 ): number | undefined {
-  // A write without a key may have happened although its response was lost.
+  // A write without a key may have succeeded although its response was lost.
   const mayRepeat = request.method === 'GET' || request.idempotencyKey;
   if (number > maxRetries || !mayRepeat || !isTransient(error, request.name)) return undefined;
   const backoffMs = Math.min(retryDelayMs * 2 ** (number - 1), maxBackoffMs);
@@ -84,7 +84,7 @@ function reporter(
         retryInMs,
       });
     } catch {
-      // A failing callback must not turn a successful write into an error, nor end the process.
+      // A failing callback must neither turn a successful write into an error nor end the process.
     }
   };
 }

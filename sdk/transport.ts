@@ -13,13 +13,13 @@ import {
 import type { FetchFunction } from './options.ts';
 import { errorFromResponse } from './response-error.ts';
 
-/** A request, the same for every attempt, and what identifies its response. */
+/** A request, the same for every attempt, and the required field of its response. */
 export type ApiRequest = {
   name: OperationName;
   method: string;
   url: string;
   headers: Headers;
-  /** Undefined for reads, and for writes without one. */
+  /** Undefined for reads and for writes without a key. */
   idempotencyKey: string | undefined;
   body: string | undefined;
   requiredField: string;
@@ -31,7 +31,7 @@ export type ApiRequest = {
 
 type RawResponse = { status: number; headers: Headers; text: string };
 
-/** The part of ofetch that is used. Its own types need a package that may be missing. */
+/** The part of ofetch that we use. Its own types need a package that may be missing. */
 type Transport = (
   url: string,
   options: Omit<RequestInit, 'body'> & {
@@ -43,7 +43,7 @@ type Transport = (
 ) => Promise<{ status: number; headers: Headers; _data?: string }>;
 
 export function openTransport(fetch: FetchFunction): Transport {
-  // ofetch's type demands the runtime's whole fetch, but it only calls it, with a string.
+  // ofetch's type requires the runtime's whole fetch, but ofetch only calls it with a string.
   return createFetch({ fetch: fetch as typeof globalThis.fetch }).raw;
 }
 
@@ -65,7 +65,7 @@ export async function attempt(
   return { data: body, response: { status, headers, attempts, requestId, idempotencyStatus } };
 }
 
-/** Sends the request and reads the whole body, all before the deadline. */
+/** Sends the request and reads the whole body before the deadline. */
 async function exchange(
   transport: Transport,
   request: ApiRequest,
@@ -106,12 +106,12 @@ function noResponse(request: ApiRequest, late: boolean, facts: ErrorFacts): Memo
       });
 }
 
-/** ofetch's own error contains the request with its headers, and so the API key. */
+/** ofetch's own error contains the request's headers and thus the API key. */
 function rootOf(error: unknown): unknown {
   return error instanceof Error && error.name === 'FetchError' ? error.cause : error;
 }
 
-/** Node says only "fetch failed"; the reason is in its cause. */
+/** Node reports only "fetch failed"; the reason is in the error's cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause instanceof Error) return reasonOf(error.cause);
@@ -124,7 +124,7 @@ function redact(text: string, { headers }: ApiRequest): string {
   return key ? text.replaceAll(key, '[redacted]') : text;
 }
 
-/** Undefined where the text is not a JSON object. */
+/** Undefined if the text is not a JSON object. */
 function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -134,7 +134,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** False for an array or a Map, whose entries are not properties. */
+/** False for arrays and Maps: their entries are not properties. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return {}.toString.call(value) === '[object Object]';
 }
@@ -146,6 +146,6 @@ function isSuccess(
 ): boolean {
   // A 503 with a health body is a valid response to a health check.
   if (name === 'health' && status === 503) return body?.status === 'failing';
-  // Of two successes, as of a save that replaces, the status is for the caller.
+  // A save has two success statuses; the caller can tell them apart.
   return status < 300 && (name === 'delete' ? status === 204 : requiredField in (body ?? {}));
 }

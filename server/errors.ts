@@ -1,6 +1,6 @@
 import type { ErrorCode, FieldError } from '../sdk/contract/errors.ts';
 
-/** An error that the contract has a code for. Everything else that is thrown is `internal`. */
+/** An error with a code of the contract. Any other thrown error is reported as `internal`. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
@@ -28,7 +28,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The same whether the memory never existed, was deleted, or belongs to another project. */
+/** Does not reveal whether the memory never existed, was deleted, or is in another project. */
 export function noSuchMemory(): ServiceError {
   return new ServiceError('not_found', 'no memory has this id');
 }

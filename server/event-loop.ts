@@ -19,7 +19,7 @@ function resumeOne(): void {
 /** How long a loop may run before it yields. */
 const sliceMs = 2;
 
-/** Like `map`, yielding to the event loop between items where they take long. */
+/** Like `map`, but yields to the event loop between items once `sliceMs` have passed. */
 export async function mapYielding<From, To>(
   items: readonly From[],
   step: (item: From, index: number) => To,

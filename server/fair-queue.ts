@@ -1,13 +1,13 @@
 type Owner<Item> = {
   waiting: { item: Item; cost: number }[];
-  /** What it was served, in virtual time: it is next once the others were served more. */
+  /** The cost served so far, in virtual time. The owner with the lowest value is next. */
   served: number;
 };
 
 /**
- * Items of several owners, served fairly by their cost, so that no owner's first item waits behind
- * all of another's. Of one owner they come in order. An owner that comes back after a while starts
- * where the others are: time without items is not saved up.
+ * A fair queue: every owner gets the same share, measured by the cost of its items, so that no
+ * owner's first item waits behind all items of another. The items of one owner stay in order. An
+ * owner gets no credit for the time in which it had no items.
  */
 export class FairQueue<Item> {
   readonly #owners = new Map<number, Owner<Item>>();
@@ -20,12 +20,12 @@ export class FairQueue<Item> {
     this.#owners.set(owner, known);
   }
 
-  /** The next item that `admits` lets through; undefined where there is none. */
+  /** Removes and returns the next item that `admits` accepts; undefined if there is none. */
   take(admits: (owner: number, item: Item) => boolean = () => true): Item | undefined {
     let next: Owner<Item> | undefined;
     for (const [id, owner] of this.#owners) {
       const [first] = owner.waiting;
-      // Served before, and nothing of it is owed any more.
+      // It has no items and no remaining cost to make up for.
       if (first === undefined && owner.served <= this.#now) this.#owners.delete(id);
       if (first === undefined || owner.served >= (next?.served ?? Number.POSITIVE_INFINITY))
         continue;
@@ -38,12 +38,12 @@ export class FairQueue<Item> {
     return taken.item;
   }
 
-  /** How many items of the owner wait. */
+  /** The number of waiting items of the owner. */
   countOf(owner: number): number {
     return this.#owners.get(owner)?.waiting.length ?? 0;
   }
 
-  /** Takes everything out. */
+  /** Removes and returns all items. */
   clear(): Item[] {
     const items = [...this.#owners.values()].flatMap(({ waiting }) => waiting);
     this.#owners.clear();

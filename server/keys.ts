@@ -6,8 +6,8 @@ const randomLength = 32;
 const checksumLength = 6;
 
 /**
- * A new API key: `mk_`, 32 random base62 characters, and a checksum by which scanners for leaked
- * secrets can tell a real one. It is shown once; only its hash is stored.
+ * Creates an API key: `mk_`, 32 random base62 characters, and a checksum by which secret scanners
+ * recognize a real key. The key is shown once; only its hash is stored.
  */
 export function makeKey(): string {
   const body = `mk_${randomBase62(randomLength)}`;
@@ -19,7 +19,7 @@ export function hashKey(key: string): string {
   return Bun.CryptoHasher.hash('sha256', key, 'hex');
 }
 
-/** What is stored of a key. `prefix` and `lastFour` are for people to tell keys apart. */
+/** The stored form of a key. `prefix` and `lastFour` help people to tell keys apart. */
 export function keyToStore(
   key: string,
   about: Pick<NewKey, 'project' | 'name' | 'userId' | 'readOnly' | 'createdAt' | 'expiresAt'>,
@@ -31,7 +31,7 @@ export function keyToStore(
 function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {
-    // 248 is the last multiple of 62 in a byte; what is over would favour some characters.
+    // 248 is the last multiple of 62 in a byte; larger values would favour some characters.
     for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
       if (byte < 248 && text.length < length) text += alphabet[byte % 62];
     }

@@ -6,24 +6,24 @@ import type { Logger } from './log.ts';
 export type Listener = {
   url: string;
   addressOf(request: Request): string;
-  /** Keeps the connection of a request that may be quiet for longer than others. */
+  /** Extends the idle timeout of a request that may take long. */
   waitLonger(request: Request): void;
-  /** Closes the connection soon, even while its client goes on sending. */
+  /** Closes the connection soon, even if the client is still sending. */
   closeSoon(request: Request): void;
-  /** Accepts no more connections and waits for the requests in progress, up to a limit. */
+  /** Stops accepting connections and waits for the requests in progress, up to a limit. */
   stop(): Promise<void>;
 };
 
-/** Longer than the usual proxies keep theirs, which would else reuse one that was just closed. */
+/** Longer than common proxies use: else they would reuse a connection that was just closed. */
 const idleTimeoutSeconds = 75;
-/** Of a request that waits in a queue; the maximum that Bun accepts. */
+/** For a request that waits in a queue. The maximum that Bun accepts. */
 const maxWaitSeconds = 255;
-/** For a client that writes all of its body before it reads. */
+/** Time for a client that sends its whole body before it reads the response. */
 const closeSoonSeconds = 5;
 /** Container runtimes kill a process after about ten seconds. */
 const stopWithinMs = 5_000;
 
-/** Throws an Error that says what to do where the address is not available. */
+/** Throws an Error with advice if the address is not available. */
 export function listen(
   config: Config,
   fetch: (request: Request) => Response | Promise<Response>,
@@ -57,8 +57,8 @@ function open(
       reusePort: false,
       development: false,
       idleTimeout: idleTimeoutSeconds,
-      // The app counts, and answers with an error in JSON. While a request is handled, Bun reads no
-      // more of its body than is asked for.
+      // The app enforces the limit and responds with a JSON error. While a request is handled, Bun
+      // reads only as much of its body as the app requests.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       fetch: (request) => fetch(withHost(request)),
       error(error) {
@@ -75,7 +75,7 @@ function open(
   }
 }
 
-/** HTTP/1.0, which load balancers probe with, needs no Host; without one there is no URL. */
+/** HTTP/1.0, which some load balancers probe with, has no Host. The URL then needs one. */
 function withHost(request: Request): Request {
   if (!request.url.startsWith('/') || request.headers.has('host')) return request;
   return new Request(`http://localhost${request.url}`, request);

@@ -1,7 +1,7 @@
 /*
  * Only an allow-list of named fields is logged: never a key, a body, a memory's text or an
- * idempotency key. Errors are logged with their stack, so no error message of ours contains any of
- * these.
+ * idempotency key. Errors are logged with their stack, so no error message of ours may contain any
+ * of these.
  */
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -18,7 +18,7 @@ export type LogFields = {
   project?: string | undefined;
   keyLastFour?: string | undefined;
   memoryId?: string;
-  /** How many lines like this one were left out before it. */
+  /** How many similar lines were suppressed before this one. */
   suppressed?: number | undefined;
   url?: string;
   error?: unknown;
@@ -51,7 +51,7 @@ export function createLogger(level: LogLevel, write: (entry: LogEntry) => void):
   return { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
 }
 
-/** With the causes, innermost last. */
+/** Includes the causes, innermost last. */
 function describe(error: unknown): string | undefined {
   if (error === undefined) return undefined;
   if (typeof error === 'string') return error;
@@ -66,7 +66,7 @@ export function jsonLine({ at, level, message, fields }: LogEntry): string {
   return JSON.stringify({ time: timeOf(at), level, message, ...fields, error });
 }
 
-/** The same, shorter, for a person at a terminal. */
+/** A shorter line, for a person at a terminal. */
 export function prettyLine({ at, level, message, fields }: LogEntry): string {
   const { method, route, status, durationMs, error, ...others } = fields;
   const head = `${timeOf(at).slice(11, 19)} ${level === 'info' ? '' : `${level} `}`;
@@ -83,22 +83,22 @@ function timeOf(at: number): string {
 
 /** How long entries are buffered, so that a busy server writes many at a time. */
 const bufferMs = 50;
-/** What may be written ahead of a slow reader, in UTF-16 units. */
+/** The limit for output that stderr has not accepted yet, in UTF-16 units. */
 const maxUnread = 1024 * 1024;
 
-/** Without a listener, an error of stderr would end the process. */
+/** Without a listener, an error on stderr would end the process. */
 function ignoreError(): void {}
 
 /**
- * Writes entries to stderr, many at a time. They are rendered then, too, so that no request waits
- * for it. While stderr is not read, or its disk is full, entries are dropped and counted.
+ * Writes entries to stderr in batches. Rendering happens at that time too, so that no request waits
+ * for it. While nothing reads stderr, or its disk is full, entries are dropped and counted.
  */
 export function stderrSink(render: (entry: LogEntry) => string): LogSink {
   let buffered: LogEntry[] = [];
   let unread = 0;
   let dropped = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  // Once for all sinks of the process.
+  // One listener is enough for all sinks of the process.
   process.stderr.off('error', ignoreError).on('error', ignoreError);
   function flush(): void {
     clearTimeout(timer);

@@ -11,7 +11,7 @@ export function startMaintenance(options: {
   storage: Storage;
   authenticator: Authenticator;
   now(): number;
-  /** In ms, and never going back. */
+  /** Monotonic, in ms. */
   clock(): number;
   log: Logger;
 }): () => Promise<void> {

@@ -1,9 +1,9 @@
 import { MemoryClient } from 'memory-service-sdk';
 
 /*
- * A chat agent that remembers. Before it answers it searches the user's memories, and what the
- * user says of themselves it saves. A script takes the place of a model: `think` gets
- * what a prompt would hold, the message and what is known, and says what to answer and remember.
+ * A chat agent that remembers. It searches the user's memories before it answers, and saves what
+ * users say about themselves. A script takes the place of a model: `think` gets the content of a
+ * prompt, i.e. the message and known facts, and returns what to answer and what to remember.
  */
 
 const memory = new MemoryClient(); // MEMORY_API_KEY and MEMORY_BASE_URL
@@ -37,7 +37,7 @@ async function converse(userId: string, messages: string[]): Promise<void> {
 const userId = process.argv[2] ?? 'ada';
 await converse(userId, ['I am allergic to peanuts.', 'My sister lives in Lisbon.']);
 
-// Another day, another process: nothing of the conversation is left but the memories.
+// Another day, another process: only the memories remain of the conversation.
 console.log('\nThe next day');
 await converse(userId, ['Where does my sister live?', 'Which food am I allergic to?']);
 await converse(`${userId}-stranger`, ['Where does my sister live?']);

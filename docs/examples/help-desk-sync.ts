@@ -1,15 +1,15 @@
 import { MemoryClient, type SupportRequest } from 'memory-service-sdk';
 
 /*
- * Brings a help desk's tickets into the memories of those who wrote them. Run it from cron as often
- * as you like, and again after any failure: `source` and `externalId` name a ticket, so it stays
- * one memory under one id however often it comes, and grows with its comments.
+ * Syncs a help desk's tickets to the memories of the users who wrote them. Run it from cron as
+ * often as you like, and again after any failure: `source` and `externalId` identify a ticket, so
+ * it stays one memory with one id, and new comments update it.
  */
 
 const memory = new MemoryClient(); // MEMORY_API_KEY and MEMORY_BASE_URL
 const source = 'helpdesk';
 
-/** What a help desk's API would answer with. */
+/** Sample data in place of the response of a help desk's API. */
 const tickets = [
   ticket('1182', 'ada', 'Refund', ['user: Where is my refund?', 'agent: On its way.']),
   ticket('1183', 'ada', 'Dark mode', ['user: Please add a dark mode.']),
@@ -34,7 +34,7 @@ function recordOf({ id, requester, subject, thread }: Ticket): SupportRequest {
 }
 
 async function sync(one: Ticket) {
-  // The same version of a ticket has the same key: sent again, it is not even processed again.
+  // The same version of a ticket has the same key, so a repeated request is not processed again.
   const idempotencyKey = `${source}-${one.id}-${one.updatedAt}`;
   const sent = memory.ingest.support(recordOf(one), { idempotencyKey });
   const { data, response } = await sent.withResponse();

@@ -6,7 +6,7 @@ import { handleMemories } from './web-handler.ts';
 
 type Handler = (request: Request) => Promise<Response>;
 
-/** A handler of the web standard as a listener of node:http. */
+/** Converts a web-standard handler to a listener for node:http. */
 export function onNode(handler: Handler) {
   return async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     try {
@@ -31,12 +31,12 @@ function requestOf(incoming: IncomingMessage, outgoing: ServerResponse): Request
   ]);
   const bare = method === 'GET' || method === 'HEAD';
   const init = { method, headers: pairs, signal: left.signal };
-  // Node takes a body that is still coming in only with this word.
+  // Node requires `duplex` for a streamed body.
   const withBody = { ...init, body: bodyOf(incoming), duplex: 'half' as const };
   return new Request(`http://${headers.host}${url}`, bare ? init : withBody);
 }
 
-/** Node's and the web's types of a stream are two, and the same thing. */
+/** Node and the web declare separate types for the same stream. */
 function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   return Readable.toWeb(incoming) as ReadableStream<Uint8Array>;
 }

@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import { MemoryClient } from 'memory-service-sdk';
 
 /*
- * An agent whose memories have a name, a time and an end. `understand` stands where a model would
- * say what to remember of a message. A fact has a name: what is said later replaces it.
+ * An agent whose memories have a name, a time and an expiry. `understand` takes the place of a
+ * model that extracts facts from a message. A later fact with the same name replaces the earlier.
  */
 
 const memory = new MemoryClient(); // MEMORY_API_KEY and MEMORY_BASE_URL

@@ -1,12 +1,12 @@
 import { MemoryClient, MemoryServiceError } from 'memory-service-sdk';
 
 /*
- * Memories behind the routes of your own application. The API key stays on the server, and whose
- * memories they are is decided by the session, never by what a browser sends.
+ * Memories behind the routes of your own application. The API key stays on the server, and the
+ * session determines the user, never the content of a request.
  *
  * Next:   export { handleMemories as GET, handleMemories as POST } from './web-handler';
  * Bun:    Bun.serve({ routes: { '/memories': handleMemories } })
- * Node:   see node-server.ts, which is also how Express takes it
+ * Node:   see node-server.ts, which also applies to Express
  */
 
 const memory = new MemoryClient(); // MEMORY_API_KEY and MEMORY_BASE_URL
@@ -31,21 +31,21 @@ function userOf(request: Request): string | null {
 
 async function find({ url, signal }: Request, userId: string): Promise<Response> {
   const query = new URL(url).searchParams.get('q') ?? '';
-  // When the browser leaves, the search ends too.
+  // If the browser disconnects, the search is cancelled.
   const { items } = await memory.search({ userId, query, limit: 5 }, { signal });
   return Response.json(items.map(({ id, content, score }) => ({ id, content, score })));
 }
 
 async function remember(request: Request, userId: string): Promise<Response> {
-  // What the service does not take, it refuses with a message for the user.
+  // The service validates the content, and its error messages are fit for users.
   const body = (await request.json()) as { content: string } | null;
-  // The browser's key, where it sends one, makes its own retries safe as well.
+  // If the browser sends a key, its own retries are safe as well.
   const idempotencyKey = request.headers.get('idempotency-key') ?? undefined;
   const { id } = await memory.save({ userId, content: body?.content ?? '' }, { idempotencyKey });
   return Response.json({ id }, { status: 201 });
 }
 
-/** What the user did wrong is theirs to know; all else is for the log, with the request's id. */
+/** Users see errors of their own input. Other errors go to the log, with the request's id. */
 function answerOf(error: unknown): Response {
   if (error instanceof SyntaxError) return Response.json({ error: 'not JSON' }, { status: 400 });
   if (!(error instanceof MemoryServiceError)) throw error;

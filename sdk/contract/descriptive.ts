@@ -2,14 +2,14 @@ import type { IngestRecord } from './ingest.ts';
 import type { Metadata } from './text.ts';
 
 /**
- * The metadata of the memory that a record becomes: the descriptive fields of its data, so that
- * they can be filtered by, under the caller's own, which win.
+ * The metadata of the memory made from a record: the descriptive fields of its data, so that
+ * clients can filter by them, and the caller's metadata, which takes precedence.
  */
 export function recordMetadata(record: IngestRecord): Metadata {
   return { ...descriptiveFields(record), ...record.metadata };
 }
 
-/** The fields of a record's data that also land in its metadata. */
+/** The fields of a record's data that are copied to its metadata. */
 export function descriptiveFields(record: IngestRecord): Metadata {
   switch (record.type) {
     case 'ticket': {
@@ -35,7 +35,7 @@ export function descriptiveFields(record: IngestRecord): Metadata {
   }
 }
 
-/** The fields that are there: an empty text counts as left out. */
+/** Drops undefined fields and empty strings. */
 function present(fields: { [key: string]: Metadata[string] | undefined }): Metadata {
   const metadata: Metadata = {};
   for (const [key, value] of Object.entries(fields)) {

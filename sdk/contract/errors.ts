@@ -1,6 +1,6 @@
 /**
- * The one error table. The server reads it from code to status, the SDK from code to error class,
- * the command line from there to an exit code.
+ * The one error table: every code, its status and when it occurs. The compiler checks the SDK's
+ * error classes against its statuses.
  */
 export const errorTable = {
   invalid_request: {

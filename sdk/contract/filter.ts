@@ -39,7 +39,7 @@ export const filterFields = {
   ),
 };
 
-/** The same, as a program writes it. */
+/** The same filters as a caller of the SDK writes them. */
 export type FilterFields = {
   type?: MemoryType | undefined;
   /** The system that the memory came from. */
@@ -50,6 +50,6 @@ export type FilterFields = {
   from?: GivenTime | undefined;
   /** Only memories whose time is before this. */
   to?: GivenTime | undefined;
-  /** Top-level keys; an array matches by any of its elements. */
+  /** Compares top-level keys; an array matches if any of its elements does. */
   metadata?: Record<string, string | number | boolean> | undefined;
 };

@@ -1,4 +1,4 @@
-/** Names of the headers that the contract gives a meaning to, as they are written on the wire. */
+/** Names of the headers that the contract defines, as they are written on the wire. */
 export const headers = {
   authorization: 'Authorization',
   idempotencyKey: 'Idempotency-Key',
@@ -10,8 +10,8 @@ export const headers = {
   rateLimitPolicy: 'RateLimit-Policy',
 } as const;
 
-/** Of conditional requests that the SDK does not send; apart, so that its bundle stays small. */
+/** Headers that the SDK does not use; they are separate to keep its bundle small. */
 export const validators = { ifNoneMatch: 'If-None-Match', etag: 'ETag' } as const;
 
-/** What `Idempotency-Status` says: this answer was made now, or it is the stored first answer. */
+/** The value of `Idempotency-Status`: the write ran now, or its stored response was returned. */
 export type IdempotencyStatus = 'created' | 'replayed';

@@ -1,4 +1,4 @@
-/* What a shop's other systems know of its customer u-1: one example for each type of record. */
+/* One example for each type of record: data that a shop's systems hold about its customer u-1. */
 
 export const ticket = {
   userId: 'u-1',
@@ -36,7 +36,7 @@ export const conversation = {
   },
 };
 
-/** The same list that a model API takes. */
+/** Messages in the format of the model APIs. */
 export const messages = {
   userId: 'u-1',
   occurredAt: '2026-11-19T08:30:00Z',

@@ -14,8 +14,8 @@ import { Metadata, PointInTime, Text } from './text.ts';
 import type { TimelineEntry } from './timeline.ts';
 
 /*
- * A record says which user it belongs to and where it came from; what its `data` holds depends on
- * its type. Five endpoints take it.
+ * A record names its user and its source; the shape of `data` depends on its type. Five endpoints
+ * accept records.
  */
 
 const closed = { additionalProperties: false };
@@ -50,7 +50,7 @@ const recordFields = {
   expiresAt: Type.Optional(ExpiresAt),
 };
 
-/** The requests of the endpoints that take one type of record. */
+/** The requests of the endpoints that accept one type of record. */
 export const SupportRequest = Type.Object(
   { ...recordFields, data: TicketData },
   { title: 'SupportRequest', ...closed, examples: [ticket] },
@@ -63,7 +63,7 @@ export const ConversationRequest = Type.Object(
   { ...recordFields, data: ConversationData },
   { title: 'ConversationRequest', ...closed, examples: [conversation] },
 );
-/** The list that a model API was sent, next to the record's fields. */
+/** The messages that were sent to a model API, next to the record's fields. */
 export const MessagesRequest = Type.Object(
   { ...recordFields, messages: Messages },
   { title: 'MessagesRequest', ...closed, examples: [messages] },
@@ -133,7 +133,7 @@ export type IngestRecord =
 
 type MessagesRequest = RecordFields & { messages: TimelineEntry[] };
 
-/** Whether the messages are next to `userId`; whatever else is wrong with the request. */
+/** Whether `messages` is next to `userId`. Checks nothing else about the request. */
 export function isMessagesRequest(value: unknown): value is MessagesRequest {
   return typeof value === 'object' && value !== null && 'messages' in value && !('data' in value);
 }
@@ -179,7 +179,7 @@ export const FailedItem = Type.Object(
   { title: 'FailedItem', description: 'An item that was rejected, and why.' },
 );
 
-/** The response to a batch: what was accepted and what was rejected, each with its place. */
+/** The response to a batch: the accepted and the rejected items, each with its index. */
 export const BatchAccepted = Type.Object(
   {
     accepted: Type.Integer({ minimum: 0 }),

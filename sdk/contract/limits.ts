@@ -14,17 +14,17 @@ export const limits = {
   queryCharacters: 1_000,
   searchItemsDefault: 10,
   exportItems: 1_000,
-  /** Of an imported memory, so that it can still be counted up, in 32 bits too. */
+  /** The highest version of an imported memory. It leaves room to increment it in 32 bits. */
   importedVersion: 1_000_000_000,
   idempotencyKeyCharacters: 255,
   idempotencyKeptMs: 72 * 60 * 60 * 1_000,
   pendingRecords: 100_000,
   bodyBytesDefault: 5 * 1024 * 1024,
-  /** Of a save or an update. */
+  /** The body of a save or an update. */
   saveBodyBytes: 1024 * 1024,
-  /** Nested arrays and objects of a body, the outermost included. */
+  /** Nesting depth of arrays and objects in a body, including the outermost. */
   jsonLevels: 32,
-  /** Strings, numbers, literals, arrays and objects of a body, the outermost included. */
+  /** Strings, numbers, literals, arrays and objects in a body, including the outermost. */
   jsonValues: 200_000,
   /** Members of all objects in a body, or in one item of a batch. */
   recordFields: 20_000,

@@ -3,15 +3,15 @@ import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler';
 import type { ValueError } from '@sinclair/typebox/errors';
 
 /**
- * An array of any length that the body limit allows. TypeBox describes what is wrong with an array
- * by visiting every item, which takes half a second for 90,000 of them; this kind validates items
- * with compiled code and describes the first invalid one.
+ * An array limited only by the size of the body. TypeBox visits every item to describe the errors
+ * of an array, which takes half a second for 90,000 items. This kind validates items with compiled
+ * code and describes the first invalid one.
  */
 export function List<T extends TSchema>(items: T) {
   return Type.Unsafe<Static<T>[]>({ [Kind]: 'List', type: 'array', items });
 }
 
-/** The errors of the first invalid item of the list that an error is about. */
+/** The errors of the first invalid item in the list of the given error. */
 export function* firstItemErrors({ schema, value, path }: ValueError): Generator<ValueError> {
   if (!Array.isArray(value)) return;
   const check = checkOf(schema.items);

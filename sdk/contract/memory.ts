@@ -78,7 +78,7 @@ export const memoryFields = {
 const [exampleId] = MemoryId.examples as [string];
 const createdAt = '2026-11-20T10:00:00.000Z';
 
-/** One of a shop's memories of its customer u-1, whom all examples are about. */
+/** A shop's memory about its customer u-1, the user of all examples. */
 export const exampleMemory = {
   id: exampleId,
   userId: 'u-1',
@@ -95,7 +95,7 @@ export const exampleMemory = {
   updatedAt: createdAt,
 };
 
-/** A piece of information that belongs to a user. */
+/** A piece of information about a user. */
 export const Memory = Type.Object(memoryFields, {
   title: 'Memory',
   description: 'A piece of information that belongs to a user.',
@@ -103,7 +103,7 @@ export const Memory = Type.Object(memoryFields, {
 });
 export type Memory = Static<typeof Memory>;
 
-/** The response to a save: the memory, with its id also under the name that every write uses. */
+/** The response to a save: the memory, with its id also as `memoryId`, as in every write. */
 export const SavedMemory = Type.Object(
   { ...memoryFields, memoryId: MemoryId },
   {
@@ -115,8 +115,8 @@ export const SavedMemory = Type.Object(
 export type SavedMemory = Static<typeof SavedMemory>;
 
 /**
- * The response to a save or an update whose key is repeated after the memory was deleted: the text
- * is gone, and nothing was written now.
+ * The response to a save or an update whose key is repeated after the memory was deleted. The text
+ * was removed from the stored response, and the repeated request writes nothing.
  */
 export const DeletedSince = Type.Object(
   {
@@ -184,15 +184,15 @@ export type SaveRequest = {
   metadata?: GivenMetadata | undefined;
   /** The system that the memory comes from. */
   source?: string | undefined;
-  /** Its id there. The same pair again replaces the memory of that user. */
+  /** Its id in that system. A save with the same `source` and id replaces the user's memory. */
   externalId?: string | undefined;
-  /** When what the memory is about happened. */
+  /** When the event that the memory describes happened. */
   occurredAt?: GivenTime | undefined;
-  /** From then on the memory no longer exists. */
+  /** The time from which the memory no longer exists. */
   expiresAt?: GivenTime | undefined;
 };
 
-/** What is given is replaced as a whole; what is left out stays. */
+/** Fields in the request are replaced as a whole; omitted fields keep their values. */
 export const UpdateRequest = Type.Object(
   {
     content: Type.Optional(Content),
@@ -228,8 +228,8 @@ export type UpdateRequest = {
   expiresAt?: GivenTime | null | undefined;
 };
 
-/** A time that a program gives: RFC 3339, a date (midnight UTC), or a `Date`. */
+/** A time in a request: RFC 3339, a date (midnight UTC), or a `Date`. */
 export type GivenTime = string | Date;
 
-/** What serializes to a JSON object. Not `Metadata`, which no `interface` is assignable to. */
+/** Any value that serializes to a JSON object. An `interface` is not assignable to `Metadata`. */
 export type GivenMetadata = object;

@@ -1,5 +1,5 @@
 /**
- * Every operation of the API, under the one name it has in all layers: the SDK method
+ * Every operation of the API, by the name it has in all layers: the SDK method
  * (`client.ingest.support`), the command (`memory ingest support`), the OpenAPI operationId.
  */
 export const operations = {
@@ -26,12 +26,12 @@ export const operations = {
 
 export type Operation = {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** With `:name` for a path parameter. */
+  /** A path parameter is written `:name`. */
   path: string;
   success: 200 | 201 | 202 | 204;
-  /** The status where something that exists was replaced. */
+  /** The status if the operation replaced an existing memory. */
   replaced?: 200;
-  /** It changes nothing, although its method is not GET. */
+  /** The operation changes nothing, although its method is not GET. */
   reads?: true;
 };
 

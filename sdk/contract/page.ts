@@ -9,7 +9,7 @@ export const Order = Type.Union([Type.Literal('desc'), Type.Literal('asc')], {
 });
 export type Order = Static<typeof Order>;
 
-/** The query of a list, as parsed: on the wire every value is text. */
+/** The query of a list after parsing; on the wire every value is text. */
 export const ListQuery = Type.Object(
   {
     userId: UserId,
@@ -37,13 +37,13 @@ export type ListQuery = {
   userId: string;
   /** The largest number of memories in the page: 1 to 100, default 20. */
   limit?: number | undefined;
-  /** `nextCursor` of the previous page, with the same user, order and filters; null begins. */
+  /** `nextCursor` of the previous page, for the same user, order and filters; null to start. */
   cursor?: string | null | undefined;
   /** By time of creation; default `desc`, newest first. */
   order?: Order | undefined;
 } & FilterFields;
 
-/** One page. `nextCursor` is null at the end, and only there. */
+/** One page. `nextCursor` is null only on the last page. */
 export const Page = Type.Object(
   {
     items: Type.Array(Memory),

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { limits } from './limits.ts';
 import { exampleMemory, Time } from './memory.ts';
 
-/* The users of a project, and the API key that is used. */
+/* The users of a project, and the API key of the request. */
 
 export const UsersQuery = Type.Object(
   {
@@ -23,13 +23,13 @@ export const UsersQuery = Type.Object(
 export type UsersQuery = {
   /** The largest number of users in the page: 1 to 100, default 20. */
   limit?: number | undefined;
-  /** `nextCursor` of the previous page; null begins. */
+  /** `nextCursor` of the previous page; null for the first. */
   cursor?: string | null | undefined;
 };
 
 const exampleUser = { userId: 'u-1', memories: 42, lastCreatedAt: exampleMemory.createdAt };
 
-/** A user that has memories. */
+/** A user with at least one memory. */
 export const User = Type.Object(
   {
     userId: Type.String(),
@@ -40,7 +40,7 @@ export const User = Type.Object(
 );
 export type User = Static<typeof User>;
 
-/** One page of users. `nextCursor` is null at the end, and only there. */
+/** One page of users. `nextCursor` is null only on the last page. */
 export const UserPage = Type.Object(
   {
     items: Type.Array(User),
@@ -56,7 +56,7 @@ export const UserPage = Type.Object(
 );
 export type UserPage = Static<typeof UserPage>;
 
-/** What an API key is. */
+/** The properties of an API key. */
 export const ApiKey = Type.Object(
   {
     project: Type.String({ description: 'The project that the key belongs to.' }),

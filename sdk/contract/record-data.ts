@@ -4,13 +4,13 @@ import { limits } from './limits.ts';
 import { type Metadata, Text } from './text.ts';
 import { TimelineEntry, timelineItems } from './timeline.ts';
 
-/* What the `data` of a record holds, by the type of the record. */
+/* The schemas of a record's `data`, one for each type of record. */
 
 const closed = { additionalProperties: false };
-/** Each entry takes two quotes, a character and a comma of the metadata, where the list lands. */
+/** The list is copied to the metadata, where an entry takes at least four bytes: `"x",`. */
 const TextList = Type.Array(Text(), { maxItems: limits.metadataBytes / 4 });
 
-/** Empty counts as left out. */
+/** An empty string counts as omitted. */
 const OptionalText = Type.Optional(Text({ min: 0 }));
 
 export const TicketData = Type.Object(
@@ -61,7 +61,7 @@ export type ConversationData = Omit<Static<typeof ConversationData>, 'messages'>
   messages: TimelineEntry[];
 };
 
-/** Any property besides `name` is content, and lands in the metadata as well. */
+/** Any property other than `name` is part of the content and is copied to the metadata. */
 export const EventData = Type.Object(
   { name: Text() },
   {
@@ -73,7 +73,7 @@ export const EventData = Type.Object(
 );
 export type EventData = { name: string } & Metadata;
 
-/** Any property besides `summary` is content, and lands in the metadata as well. */
+/** Any property other than `summary` is part of the content and is copied to the metadata. */
 export const ProfileData = Type.Object(
   { summary: Text() },
   {

@@ -4,7 +4,7 @@ import { limits } from './limits.ts';
 import { exampleMemory, memoryFields, UserId } from './memory.ts';
 import { Text } from './text.ts';
 
-/** The query of a search, as parsed: on the wire every value is text. */
+/** The query of a search after parsing; on the wire every value is text. */
 export const SearchQuery = Type.Object(
   {
     userId: UserId,
@@ -37,7 +37,7 @@ export type SearchQuery = {
 
 const exampleFound = { ...exampleMemory, score: 4.21, snippet: 'Prefers «dark» «mode»' };
 
-/** A memory that was found, by its best chunk. */
+/** A memory that matches, with the score and snippet of its best chunk. */
 export const FoundMemory = Type.Object(
   {
     ...memoryFields,

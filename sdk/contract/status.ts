@@ -36,7 +36,7 @@ export const IngestStatus = Type.Object(
 );
 export type IngestStatus = Static<typeof IngestStatus>;
 
-/** Which memories' statuses to read. */
+/** The memories whose statuses to return. */
 export const StatusesRequest = Type.Object(
   {
     memoryIds: Type.Array(Text({ max: limits.nameCharacters }), {
@@ -52,7 +52,7 @@ export const StatusesRequest = Type.Object(
 );
 export type StatusesRequest = { memoryIds: string[] };
 
-/** The statuses of many memories, in the order asked. */
+/** The statuses of many memories, in the order of the request. */
 export const IngestStatuses = Type.Object(
   {
     items: Type.Array(IngestStatus),
@@ -93,7 +93,7 @@ export const Health = Type.Object(
 );
 export type Health = Static<typeof Health>;
 
-/** The response of GET /health/live: the process answers. */
+/** The response of GET /health/live, which shows that the process responds. */
 export const Liveness = Type.Object(
   { status: Type.String() },
   { title: 'Liveness', description: 'The process answers.', examples: [{ status: 'ok' }] },

@@ -2,11 +2,11 @@ import { Kind, type TSchema, Type, TypeRegistry } from '@sinclair/typebox';
 import { limits } from './limits.ts';
 
 /*
- * Kinds of value that JSON Schema alone cannot check as the contract means it: lengths in code
- * points (TypeBox counts UTF-16 units), text that can be stored and returned unchanged, and
- * free-form JSON within bounds. Each kind has one function that says what is wrong, or null.
+ * Kinds of values that JSON Schema alone cannot validate: lengths in code points (TypeBox counts
+ * UTF-16 units), text that can be stored and returned unchanged, and free-form JSON within bounds.
+ * Each kind has one function that returns the problem with a value, or null.
  *
- * In every schema `title` is its name in the OpenAPI document, where it is written once.
+ * The `title` of a schema is its name in the OpenAPI document, which contains it once.
  */
 
 /** A string of `min` to `max` code points, without NUL and without lone surrogates. */
@@ -24,14 +24,14 @@ export function Text(
     [Kind]: 'Text',
     type: 'string',
     minLength: min,
-    // For readers of the document: `textProblem` says what is wrong in words.
+    // Only for the OpenAPI document: `textProblem` validates and has better messages.
     pattern: '^[^\\x00]*$',
     ...(max === undefined ? {} : { maxLength: max }),
     ...annotations,
   });
 }
 
-/** A string in a response whose values may become more: clients must accept unknown ones. */
+/** A string in a response that may get new values: clients must accept unknown ones. */
 export function OpenEnum<const T extends string>(values: readonly T[], description: string) {
   const known = values.map((value) => `\`${value}\``).join(', ');
   return Type.Unsafe<T>(
@@ -43,7 +43,7 @@ export function OpenEnum<const T extends string>(values: readonly T[], descripti
   );
 }
 
-/** RFC 3339 can express years of four digits only, and an offset can move a time out of them. */
+/** RFC 3339 allows only four-digit years, and an offset can move a time outside of them. */
 const firstMs = Date.parse('0000-01-01T00:00:00.000Z');
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 
@@ -60,7 +60,7 @@ export const Timestamp = Type.Unsafe<string | number>({
   examples: ['2026-11-19T08:30:00Z'],
 });
 
-/** An RFC 3339 string that is a point in time, as the service itself writes them. */
+/** An RFC 3339 time as the service writes it. */
 export const Instant = Type.Unsafe<string>({
   [Kind]: 'Instant',
   type: 'string',
@@ -68,7 +68,7 @@ export const Instant = Type.Unsafe<string>({
   description: 'RFC 3339, UTC, with milliseconds.',
 });
 
-/** A time that the caller gives: RFC 3339, or a date alone, which is midnight UTC. */
+/** A time in a request: RFC 3339, or a date alone, which means midnight UTC. */
 export const PointInTime = Type.Unsafe<string>({
   [Kind]: 'PointInTime',
   type: 'string',
@@ -122,7 +122,7 @@ export function timestampProblem(value: unknown): string | null {
 
 export function instantProblem(value: unknown): string | null {
   const at = typeof value === 'string' && isRfc3339(value) ? Date.parse(value) : Number.NaN;
-  // An offset can take the year out of its four digits, and then it could not be given back.
+  // An offset can move the year beyond four digits, and such a time could not be returned.
   const named = !Number.isNaN(at) && /^\d{4}-/.test(new Date(at).toISOString());
   return named ? null : 'must be an RFC 3339 time';
 }
@@ -137,7 +137,7 @@ export function pointInTimeProblem(value: unknown): string | null {
 export function pointInTimeMs(text: string): number {
   const upper = text.toUpperCase();
   if (upper.slice(17, 19) !== '60') return Date.parse(upper);
-  // Date.parse does not know leap seconds: they become the second that follows.
+  // Date.parse does not support leap seconds: they become the following second.
   return Date.parse(`${upper.slice(0, 17)}59${upper.slice(19)}`) + 1_000;
 }
 
@@ -158,14 +158,14 @@ export function metadataProblem(value: unknown): string | null {
 const tooLong = `must be at most ${limits.metadataBytes} bytes as JSON`;
 
 /**
- * What is wrong with a value anywhere inside free-form JSON, or null. Each value takes a byte at
- * least: beyond the `budget` of values the rest is not checked.
+ * The first problem inside a free-form JSON value, or null. Each value takes at least one byte, so
+ * the values beyond the `budget` need no check.
  */
 function jsonProblem(value: unknown, level: number, budget: { values: number }): string | null {
   budget.values -= 1;
   if (budget.values < 0) return tooLong;
   if (typeof value === 'string') return unstorable(value);
-  // 1e400 is valid JSON, and would come back as null.
+  // 1e400 is valid JSON, but the service would return it as null.
   if (typeof value === 'number' && !Number.isFinite(value))
     return 'must not hold so large a number';
   if (typeof value !== 'object' || value === null) return null;
@@ -188,7 +188,7 @@ function keyProblem(key: string): string | null {
   return unstorable(key);
 }
 
-/** Text that could not be returned as it was accepted is rejected. */
+/** Returns why a text could not be stored and returned unchanged, or null. */
 export function unstorable(text: string): string | null {
   if (!text.isWellFormed()) return 'must be valid Unicode, without lone surrogates';
   return text.includes('\0') ? 'must not contain the character U+0000' : null;
@@ -200,7 +200,7 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** An offset may lack its colon, as Python's `%z` and clients generated for Python write it. */
+/** The colon of an offset is optional: Python's `%z` and generated Python clients omit it. */
 const rfc3339 =
   /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$/;
 
@@ -211,7 +211,7 @@ function isRfc3339(text: string): boolean {
   return isDate(text.slice(0, 10)) && hour <= 23 && minute <= 59 && second <= 60;
 }
 
-/** YYYY-MM-DD, of a day that the calendar has. */
+/** Whether the text is YYYY-MM-DD and the day exists. */
 function isDate(text: string): boolean {
   const parts = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text);
   if (parts === null) return false;

@@ -5,8 +5,8 @@ import { List } from './list.ts';
 import { pointInTimeMs, Text, Timestamp } from './text.ts';
 
 /*
- * Comments and messages. A message may come as the model APIs give it: with `null` or a list of
- * parts for its content, with tool calls, and with fields that are accepted and not shown.
+ * Comments and messages. A message may have the format of the model APIs: `null` or a list of parts
+ * as its content, tool calls, and further fields, which are accepted and ignored.
  */
 
 const closed = { additionalProperties: false };
@@ -27,7 +27,7 @@ const MessagePart = Type.Object(
     examples: [{ type: 'text', text: 'Where is my refund?' }],
   },
 );
-/** Both a literal with further fields and an interface of a model API's client fit. */
+/** Accepts an object literal with further fields as well as a type of a model API's client. */
 export type MessagePart =
   | { type: string; text?: string | undefined }
   | { type: string; [field: string]: unknown };
@@ -90,10 +90,10 @@ export type TimelineEntry = {
   name?: string | undefined;
 };
 
-/** How many there may be in one record. */
+/** The maximum number of entries in one record. */
 export const timelineItems = { maxItems: limits.timelineEntries };
 
-/** What there is to show of an entry; empty where there is nothing. */
+/** The text of an entry; empty if it has none. */
 export function entryText({ content, tool_calls = [] }: TimelineEntry): string {
   const parts = typeof content === 'string' ? [content] : (content ?? []).map(partText);
   const text = [...parts, ...tool_calls.map(callText)].filter((part) => part !== '').join('\n');

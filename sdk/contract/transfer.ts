@@ -19,7 +19,7 @@ export const Deleted = Type.Object(
 );
 export type Deleted = Static<typeof Deleted>;
 
-/** The query of an export, as parsed. Without a user it covers the whole project. */
+/** The query of an export after parsing. Without a user it covers the whole project. */
 export const ExportQuery = Type.Object(
   {
     userId: Type.Optional(UserId),
@@ -44,14 +44,14 @@ export type ExportQuery = {
   userId?: string;
   /** The largest number of memories in the page: 1 to 1,000, the default. */
   limit?: number | undefined;
-  /** `nextCursor` of the previous page, with the same user; null begins. */
+  /** `nextCursor` of the previous page, with the same user; null for the first. */
   cursor?: string | null | undefined;
 };
 
 const Name = Text({ max: limits.nameCharacters });
 const Nullable = Type.Union([Name, Type.Null()]);
 
-/** A memory as list and export return it, to be imported unchanged. */
+/** A memory as list and export return it. Import stores it unchanged. */
 export const ImportedMemory = Type.Object(
   {
     id: Type.String({ pattern: '^mem_[0-9A-Za-z_-]{1,64}$' }),

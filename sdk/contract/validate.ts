@@ -29,15 +29,15 @@ import { entryText } from './timeline.ts';
  * line's dry run reports them without a server.
  */
 
-/** At most this many fields are reported, so that an invalid body cannot cause a huge response. */
+/** The maximum number of reported fields: an invalid body must not cause a huge response. */
 const maxErrors = 20;
-/** The path contains field names of the client, of any length. */
+/** The path contains the client's own field names, which can have any length. */
 const maxPathLength = 200;
 
-/** Returns the invalid fields of a value; empty where it is valid. */
+/** Returns the invalid fields of a value; empty if it is valid. */
 export type Validator = (value: unknown) => FieldError[];
 
-/** Compiles a schema: call it once, where a module loads. */
+/** Compiles a schema, which is expensive: call it once, when a module loads. */
 export function validator(schema: TSchema): Validator {
   const check = TypeCompiler.Compile(schema);
   return (value) => (check.Check(value) ? [] : describe(check, value));
@@ -48,7 +48,7 @@ export function sentence({ field, message }: FieldError): string {
   return field === '' ? message : `${field}: ${message}`;
 }
 
-/** The endpoints for one type of record, whose bodies therefore have no `type`. */
+/** For the endpoints that accept one type of record; their bodies have no `type`. */
 export const validateSupport = recordValidator(SupportRequest, 'ticket');
 export const validateDocument = recordValidator(DocumentRequest, 'document');
 const validateConversation = recordValidator(ConversationRequest, 'conversation');
@@ -70,13 +70,13 @@ const validateType = validator(
   Type.Object({ type: Type.Union(Object.keys(recordSchemas).map((type) => Type.Literal(type))) }),
 );
 
-/** A record with its type, as `POST /v1/ingest` and each item of a batch hold it. */
+/** Validates a record with its type: a body of `POST /v1/ingest` or an item of a batch. */
 export function validateRecord(value: unknown): FieldError[] {
   const errors = validateType(value);
   return errors.length > 0 ? errors : validateTyped[(value as IngestRecord).type](value);
 }
 
-/** What a schema cannot express is validated once the schema has passed. */
+/** The rules that a schema cannot express apply only to values that match the schema. */
 function recordValidator(schema: TSchema, type?: RecordType): Validator {
   const validate = validator(schema);
   return (value) => {
@@ -84,12 +84,12 @@ function recordValidator(schema: TSchema, type?: RecordType): Validator {
     if (errors.length > 0) return errors;
     const record = (type === undefined ? value : { ...(value as object), type }) as IngestRecord;
     const ofData = [...emptyErrors(record), ...openDataErrors(record)];
-    // Invalid data makes the metadata invalid that is made of it; it is reported once.
+    // Invalid data makes the metadata derived from it invalid too. Report it once.
     return ofData.length > 0 ? ofData.slice(0, maxErrors) : mergedErrors(record);
   };
 }
 
-/** Empty messages are skipped, but something has to be left to remember. */
+/** Empty messages are skipped, but at least one message must have text. */
 function emptyErrors(record: IngestRecord): FieldError[] {
   if (record.type !== 'conversation') return [];
   const { title, summary, messages } = record.data;
@@ -113,7 +113,7 @@ function describe(check: TypeCheck<TSchema>, value: unknown): FieldError[] {
   const errors = new Map<string, FieldError>();
   for (const error of leaves(check.Errors(value))) {
     const field = dotted(error.path);
-    // A missing property is reported again as one of the wrong type.
+    // TypeBox reports a missing property a second time, as one of the wrong type.
     if (!errors.has(field)) errors.set(field, { field, message: problem(error) });
     // Validating the items of a list beyond its limit could block the event loop for seconds.
     if (errors.size === maxErrors || error.type === ValueErrorType.ArrayMaxItems) break;
@@ -122,8 +122,8 @@ function describe(check: TypeCheck<TSchema>, value: unknown): FieldError[] {
 }
 
 /**
- * The errors of a choice by type are those of the alternative that has the value's type, and those
- * of a list are those of its first invalid item.
+ * The innermost errors. For a union by type they come from the alternative with the value's type,
+ * and for a list from its first invalid item.
  */
 function* leaves(errors: Iterable<ValueError>): Generator<ValueError> {
   for (const error of errors) {

@@ -12,9 +12,9 @@ const retryAfterSeconds = 5;
 export type Auth = ReturnType<typeof createAuth>;
 
 /**
- * Authentication and rate limit of every route under /v1, both before the body is read. The plugins
- * are attached to the routes themselves and do not compare paths, because the router and a
- * comparison of ours can read the path of a crafted request differently.
+ * Authentication and rate limiting for every route under /v1, both before the body is read. The
+ * plugins are attached to the routes and do not compare paths: the router and a comparison of ours
+ * could parse the path of a crafted request differently.
  */
 export function createAuth(options: {
   authenticator: Authenticator;
@@ -36,7 +36,7 @@ export function createAuth(options: {
   }
 
   return {
-    /** For routes whose method says whether they write: GET and HEAD do not. */
+    /** For routes where the method tells whether they write: GET and HEAD do not. */
     byMethod: new Elysia({ name: 'auth' }).derive(
       { as: 'scoped' },
       async ({ request, set }): Promise<{ caller: Caller }> => {

@@ -3,14 +3,14 @@ import { hashKey } from '../keys.ts';
 import type { Storage, StoredKey } from '../storage/storage.ts';
 import { createRateLimit } from './rate-limit.ts';
 
-/** What is known of the API key that a request came with. */
+/** The API key of a request, as far as routes need it. */
 export type Caller = {
   projectId: number;
   project: string;
   keyName: string;
-  /** What the log may show of the key. */
+  /** The only part of the key that is logged. */
   keyLastFour: string;
-  /** The user that the key is bound to, or null for all of the project. */
+  /** The user that the key is bound to, or null for the whole project. */
   userId: string | null;
   readOnly: boolean;
   expiresAt: number | null;
@@ -18,8 +18,8 @@ export type Caller = {
 
 export type Authenticator = {
   /**
-   * The caller, by the Authorization header. Throws `unauthorized`, or `rate_limited` for an
-   * address that keeps sending wrong keys; it is asked for only then.
+   * Returns the caller for an Authorization header. Throws `unauthorized`, or `rate_limited` for an
+   * address that keeps sending wrong keys. Calls `addressOf` only if the key is wrong.
    */
   authenticate(header: string | null, addressOf: () => string): Caller | Promise<Caller>;
   /** Stores when keys were used since the last call, and drops stale cache entries. Called
@@ -27,7 +27,7 @@ export type Authenticator = {
   flushKeyUsage(): Promise<void>;
 };
 
-/** A cached key and when it was read; `key` is null for the one from the settings. */
+/** A cached key and when it was read; `key` is null for the key from the settings. */
 type Known = { caller: Caller; key: StoredKey | null; at: number };
 
 /** A revoked key is rejected after at most this time. */
@@ -45,8 +45,8 @@ export function createAuthenticator(options: {
 }): Authenticator {
   const { storage, now, clock, fixed } = options;
   const fixedHash = fixed === null ? null : hashKey(fixed.key);
-  // By the whole header, because hashing the key of every request is expensive. Only valid keys are
-  // kept, so that strangers cannot fill the cache.
+  // The key of the map is the whole header, because hashing every request's API key is expensive.
+  // Only valid API keys are cached, so that clients without one cannot fill the cache.
   const cache = new Map<string, Known>();
   const used = new Map<string, number>();
   const wrongKeys = createRateLimit(wrongKeysPerMinute, 60, clock);
@@ -120,7 +120,7 @@ function bearerToken(header: string): string | null {
   return /^Bearer +([\x21-\x7e]{1,256})$/i.exec(header)?.[1] ?? null;
 }
 
-/** The same message for a key that is missing, malformed, unknown, expired or revoked. */
+/** The message is the same for a missing, malformed, unknown, expired or revoked key. */
 function unauthorized(): ServiceError {
   return new ServiceError(
     'unauthorized',

@@ -8,16 +8,16 @@ import type { Caller } from './authenticate.ts';
 import { withBoundUser } from './bound-user.ts';
 import { parse } from './parse.ts';
 
-/* Bodies of many items, which are validated one by one: invalid ones fail alone. */
+/* Batch bodies. Items are validated one by one; an invalid item does not affect the rest. */
 
 export type ValidatedItems<T> = {
   valid: T[];
-  /** The places of the valid ones. */
+  /** The indexes of the valid items. */
   indexes: number[];
   failed: ItemFailure[];
 };
 
-/** The batch body, whatever its items are. */
+/** Validates the batch body, but not its items. */
 export const validateBatchBody = validator(
   Type.Object(
     { items: Type.Array(Type.Unknown(), { minItems: 1, maxItems: limits.batchItems }) },
@@ -26,9 +26,9 @@ export const validateBatchBody = validator(
 );
 
 /**
- * Validates the items one by one and converts the valid ones, yielding to the event loop where that
- * takes long. An item of another user than the key's fails as `forbidden`. Throws
- * `invalid_request` where the batch body itself is invalid.
+ * Validates the items one by one, converts the valid ones and yields to the event loop in between.
+ * An item for a user other than the key's fails as `forbidden`. Throws `invalid_request` if the
+ * batch body itself is invalid.
  */
 export async function validateItems<Item, T>(
   body: unknown,

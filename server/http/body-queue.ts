@@ -1,20 +1,20 @@
 import { ServiceError } from '../errors.ts';
 
 /**
- * Bounds the memory that large request bodies take. The rest of one is read once there is room for
- * it; until then most of its bytes stay in the socket. Requests of one project wait in order,
- * projects take turns, and no project takes more than its share.
+ * Bounds the memory for large request bodies. A body is read to its end once there is room for it;
+ * until then most of its bytes stay in the socket. Requests of one project wait in order, projects
+ * take turns, and no project gets more than its share.
  */
 export type BodyQueue = {
-  /** Resolves with the function that frees the bytes again; throws `unavailable`. */
+  /** Resolves with a function that frees the bytes again. Throws `unavailable`. */
   admit(projectId: number, bytes: number): Promise<() => void>;
 };
 
 export type BodyQueueLimits = {
-  /** Of all bodies in memory, and of those of one project. A single body may exceed both. */
+  /** Limits for all bodies in memory and for those of a project. A single body may exceed both. */
   totalBytes: number;
   projectBytes: number;
-  /** Requests that may wait, of all projects and of one, because Bun reads about 1 MiB ahead. */
+  /** Limits for waiting requests, in all and per project. Bun reads about 1 MiB ahead of each. */
   maxWaiting: number;
   maxProjectWaiting: number;
   maxWaitMs: number;
@@ -65,8 +65,8 @@ export function createBodyQueue(limits: BodyQueueLimits): BodyQueue {
   }
 
   /**
-   * Starts the first that fits, in the order of projects. One that only lacks room in the total
-   * holds the others back, so that a large body is not passed by small ones for ever.
+   * Starts the first request that fits, in the order of projects. A request that fits its project's
+   * share but not the total blocks all others, so that small bodies cannot starve a large one.
    */
   function startNext(): boolean {
     for (const [projectId, queue] of queues) {

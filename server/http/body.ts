@@ -3,21 +3,21 @@ import { mapYielding, yieldToEventLoop } from '../event-loop.ts';
 import type { BodyQueue } from './body-queue.ts';
 import { JsonScan, type Range } from './json-scan.ts';
 
-/** For every route that may be sent a body: Elysia leaves it to the handler, which reads it once
- * everything before it is checked. */
+/** For every route that accepts a body: Elysia does not parse it, and the handler reads it after
+ * all other checks. */
 export const bodyUnread = { parse: 'none' } as const;
 
 /** Reads the bodies of requests. `release` is called when a request has been answered. */
 export type BodyReader = {
   /**
-   * The JSON of a request's body. Throws `unsupported_media_type`, `payload_too_large`,
-   * `unavailable` or `invalid_request`, in this order.
+   * Reads and parses the JSON body of a request. Throws `unsupported_media_type`,
+   * `payload_too_large`, `unavailable` or `invalid_request`, in this order.
    */
   readJson(request: Request, projectId: number, maxBytes: number): Promise<unknown>;
   release(request: Request): void;
   /**
-   * Whether the client may still be sending after the response: Bun then reads and discards what
-   * comes for as long as the connection is kept.
+   * Whether the client may still be sending after the response. Bun would then read and discard
+   * the rest for as long as the connection is open.
    */
   mayStillSend(request: Request, maxBytes: number): boolean;
 };
@@ -39,7 +39,7 @@ export function createBodyReader(queue: BodyQueue): BodyReader {
     release(request) {
       releases.get(request)?.();
       releases.delete(request);
-      // The collector does not see what bodies take outside of its heap, and would wait too long.
+      // The garbage collector does not count memory outside of its heap and would run too late.
       if (complete.has(request) && (declaredBytes(request.headers) ?? 0) > collectedBytes) {
         Bun.gc(false);
       }
@@ -52,17 +52,17 @@ export function createBodyReader(queue: BodyQueue): BodyReader {
   };
 }
 
-/** The memory of a larger body is freed as soon as it was handled. */
+/** The memory of a larger body is freed as soon as the request is handled. */
 const collectedBytes = 1024 * 1024;
 
-/** A larger body waits for room, and is scanned and parsed in steps that yield in between. */
+/** A larger body waits for room, and is scanned and parsed in steps, with yields in between. */
 const largeBytes = 64 * 1024;
 
-/** A body over the limit is read and discarded up to this many times the limit, so that an ordinary
- * client, which writes first and reads after, gets to see the response. */
+/** A body over the limit is read and discarded up to this many times the limit: most clients read
+ * the response only after they have sent the whole body. */
 const discardedLimits = 4;
 
-/** Null where the body comes in chunks. */
+/** Null if the body is chunked. */
 function declaredBytes(headers: Headers): number | null {
   const declared = headers.get('content-length');
   return declared === null ? null : Number(declared);
@@ -85,7 +85,7 @@ function unsupported(message: string): ServiceError {
 
 type Reading = { declared: number | null; maxBytes: number; scan: JsonScan };
 
-/** `admit` is called, and awaited, once the body turns out to be large. */
+/** Calls and awaits `admit` once the body turns out to be large. */
 async function readBytes(
   request: Request,
   reading: Reading,
@@ -94,7 +94,7 @@ async function readBytes(
   const { declared, maxBytes, scan } = reading;
   if (declared !== null && declared > maxBytes * discardedLimits) throw tooLarge(maxBytes);
   try {
-    // Bun's HTTP parser holds the client to what it declared.
+    // Bun's HTTP parser does not read more than the declared length.
     if (declared !== null && declared <= Math.min(maxBytes, largeBytes)) {
       const bytes = await request.bytes();
       scan.push(bytes);
@@ -125,7 +125,7 @@ async function readCounted(
       continue;
     }
     chunks.push(chunk);
-    // Only now: a client that declares much and sends little takes no room from others.
+    // Not earlier: a client that declares a large body but sends little must not reserve room.
     if (bytes > largeBytes && !wasLarge) await admit();
     scan.push(chunk);
     if (bytes > largeBytes) await yieldToEventLoop();

@@ -2,8 +2,8 @@ import { ServiceError } from '../errors.ts';
 import type { Caller } from './authenticate.ts';
 
 /**
- * A query, body or item as the key's binding completes it: where a key that is bound to a user is
- * used, a missing `userId` means that user. Throws `forbidden` where it names another.
+ * Adds the user of a user-bound key to a query, body or item without `userId`. Throws `forbidden`
+ * if the request names another user.
  */
 export function withBoundUser<T>(request: T, { userId }: Caller): T {
   if (userId === null || !isObject(request)) return request;
@@ -17,12 +17,12 @@ function isObject(value: unknown): value is { userId?: unknown } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What every read of storage carries. */
+/** The fields that every storage read has. */
 export function readBy({ projectId, userId }: Caller, now: number) {
   return { projectId, now, onlyUserId: userId };
 }
 
-/** What every write of storage carries, but for its idempotency key. */
+/** The fields that every storage write has, except the idempotency key. */
 export function writeBy({ projectId, userId }: Caller, now: number) {
   return { projectId, at: now, onlyUserId: userId };
 }

@@ -8,8 +8,8 @@ export function etagOf(version: number): string {
 }
 
 /**
- * The version that `If-Match` names; null without the header, and for `*`, which any version
- * matches. Throws `invalid_request`.
+ * Returns the version in `If-Match`; null without the header and for `*`, which matches any
+ * version. Throws `invalid_request`.
  */
 export function readIfMatch({ headers }: Request): number | null {
   const header = headers.get(headerNames.ifMatch)?.trim() ?? '*';
@@ -21,7 +21,7 @@ export function readIfMatch({ headers }: Request): number | null {
 
 const etags = /^(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*$/;
 
-/** Whether `If-None-Match` names this version. Throws `invalid_request`. */
+/** Whether `If-None-Match` contains this version. Throws `invalid_request`. */
 export function isKnownVersion({ headers }: Request, version: number): boolean {
   const header = headers.get(validators.ifNoneMatch)?.trim();
   if (header === undefined) return false;

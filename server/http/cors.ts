@@ -9,7 +9,7 @@ const allowedHeaders = [
   'Content-Type',
   'If-Match',
   'If-None-Match',
-  // Of MCP clients.
+  // Sent by MCP clients.
   'Mcp-Protocol-Version',
   'Mcp-Method',
   'Mcp-Name',
@@ -25,8 +25,8 @@ const exposedHeaders = [
 ];
 
 /**
- * Lets browsers of the configured origins call the service: adds what they ask for to `headers`.
- * True for a preflight, which carries no key and is answered with these headers alone.
+ * Allows browsers to call the service from the configured origins: adds the CORS headers to
+ * `headers`. Returns true for a preflight, which has no key; these headers are its whole response.
  */
 export function allowOrigin(
   request: Request,

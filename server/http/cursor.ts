@@ -1,16 +1,16 @@
 import { badRequest } from './parse.ts';
 
 /*
- * A cursor is a position and a hash of the list it was issued for. It is not signed: a forged one
- * reaches nothing that the list it is sent with does not hold.
+ * A cursor is a position and a hash of the list it was issued for. It needs no signature: a forged
+ * cursor is only a position in a list that the client may read anyway.
  */
 
-/** `list` is everything that selects and orders the memories, but for cursor and limit. */
+/** `list` is everything that selects and orders the memories, except cursor and limit. */
 export function writeCursor(position: string, list: readonly string[]): string {
   return Buffer.from(JSON.stringify([position, hash(list)])).toString('base64url');
 }
 
-/** Throws `invalid_request` for one that was not issued here, or for another list. */
+/** Throws `invalid_request` if the cursor is malformed or was issued for another list. */
 export function readCursor(cursor: string, list: readonly string[]): string {
   const [position, found] = decode(cursor);
   if (typeof position !== 'string') {

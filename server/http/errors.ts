@@ -2,13 +2,13 @@ import { type ErrorBody, errorTable } from '../../sdk/contract/errors.ts';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { ServiceError } from '../errors.ts';
 
-/** Of every response: only its client may keep it, and browsers must not guess its type. */
+/** Sent with every response: no cache may store it, and browsers must not guess its type. */
 export const constantHeaders = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
 } as const;
 
-/** The one place where an error becomes a response. Nothing of an unexpected error is shown. */
+/** The one place that turns errors into responses. Hides all details of an unexpected error. */
 export function errorResponse(
   error: unknown,
   requestId: string,
@@ -41,7 +41,7 @@ function toServiceError(error: unknown): ServiceError {
   );
 }
 
-/** Headers as the constructors of the Fetch API take them. */
+/** Converts header values to strings, as the constructors of the Fetch API require. */
 export function textual(headers: Record<string, string | number>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 }

@@ -5,7 +5,7 @@ import type { Logger } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import { sendJson } from './response.ts';
 
-/** The worker polls the queue every few seconds; one that has not for this long is stuck. */
+/** The worker polls the queue every few seconds. After this long without a poll it is stuck. */
 const stuckMs = 60_000;
 
 /** /health, readiness, and /health/live: outside /v1, without a key. */
@@ -22,11 +22,11 @@ export function health(services: Services) {
 
 type QueueState = Awaited<ReturnType<Storage['taskQueueState']>>;
 
-/** Any client may ask as often as it likes: counting a long queue takes at most this share of the
- * time. */
+/** Clients may request the health as often as they like, and counting a long queue is slow. It
+ * takes at most this share of the time. */
 const costShare = 0.05;
 
-/** Calls `ask` at most so often that it takes `costShare` of the time. */
+/** Caches the result of `ask`, so that its calls take at most `costShare` of the time. */
 function cached<T>(ask: () => Promise<T>): () => Promise<T> {
   let last: { value: T; until: number } | null = null;
   return async () => {
@@ -41,7 +41,7 @@ function cached<T>(ask: () => Promise<T>): () => Promise<T> {
 
 type Report = (fault: string | null, error?: unknown) => void;
 
-/** Any client may ask: a fault is logged once, until it changes. */
+/** Logs a fault only when it changes, because any client can cause a report at any time. */
 function onChange(log: Logger): Report {
   let last: string | null = null;
   return (fault, error) => {

@@ -1,13 +1,13 @@
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 
-/** Names under which every machine reaches itself. */
+/** Names and addresses by which every machine reaches itself. */
 const loopback = ['localhost', '127.0.0.1', '[::1]'];
 const anyAddress = ['0.0.0.0', '::', ''];
 
 /**
- * Rejects a request that names another host than this service, or comes from a page of one: a page
- * in a browser can have its own name resolve to this machine. Throws `forbidden`.
+ * Rejects requests whose `Host` or `Origin` is neither this service nor configured. This prevents
+ * DNS rebinding: a web page can make its own host name resolve to this machine. Throws `forbidden`.
  */
 export function rejectForeignHosts(
   { headers }: Request,
@@ -23,7 +23,7 @@ export function rejectForeignHosts(
   throw forbidden('requests of this origin are not allowed; MEMORY_CORS_ORIGINS allows more');
 }
 
-/** Empty for what is no address. */
+/** Returns an empty string if the URL is invalid. */
 function hostnameOf(url: string): string {
   return URL.parse(url)?.hostname ?? '';
 }

@@ -8,9 +8,9 @@ import { badRequest } from './parse.ts';
 const pattern = new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyCharacters}}$`);
 
 /**
- * The idempotency key of a request and a fingerprint of what it asks for; null without the header.
- * The fingerprint covers method, path, `If-Match` and the JSON as it was sent: whatever the order
- * of keys, and before defaults, so that a default added later turns no retry into a mismatch.
+ * The idempotency key and the fingerprint of a request; null without the header. The fingerprint
+ * covers method, path, `If-Match` and the JSON body, independent of the order of keys. It is taken
+ * before defaults are applied, so that a default added later does not turn a retry into a mismatch.
  * Throws `invalid_request`.
  */
 export async function readIdempotency(
@@ -34,7 +34,7 @@ export async function readIdempotency(
   return { scope: userId ?? '', key, fingerprint: hash.digest() };
 }
 
-/** Whether the body is a list of items, each of which can be hashed in a step of its own. */
+/** Whether the body is a batch, whose items can be hashed in separate steps. */
 function isBatch(body: unknown): body is { items: unknown[] } {
   if (typeof body !== 'object' || body === null || !('items' in body)) return false;
   return Array.isArray(body.items) && Object.keys(body).length === 1;
@@ -42,7 +42,7 @@ function isBatch(body: unknown): body is { items: unknown[] } {
 
 type Hash = { add(text: string): void; digest(): string };
 
-/** Text is collected up to this length, because each call of the hasher has a cost of its own. */
+/** Text is buffered up to this length, because each call of the hasher has a fixed cost. */
 const heldLength = 16_384;
 
 function createHash(): Hash {
@@ -60,8 +60,8 @@ function createHash(): Hash {
 }
 
 /**
- * Adds a value, with the keys of objects in order. Each string follows its length, so that no two
- * values give the same text. Numbers beyond the range of JSON, such as 1e400, remain distinct.
+ * Adds a value, with the keys of objects in order. Each string is preceded by its length, so that
+ * different values have different text. Numbers beyond the range of JSON (1e400) stay distinct.
  */
 function addValue(hash: Hash, value: unknown): void {
   if (typeof value === 'string') {
@@ -87,7 +87,7 @@ function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
 }
 
 function addString(hash: Hash, text: string): void {
-  // The hasher would take every lone surrogate for the same replacement character.
+  // The hasher would replace every lone surrogate with the same character.
   const written = text.isWellFormed() ? text : JSON.stringify(text);
   hash.add(`"${text.length},${written.length}:`);
   hash.add(written);

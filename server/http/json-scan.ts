@@ -3,9 +3,9 @@ import { ServiceError } from '../errors.ts';
 
 /*
  * JSON.parse blocks the event loop for as long as it runs: 0.9 s for 5 MiB of nested arrays, 0.3 s
- * for as many short fields. So levels, values and fields are counted first, while the body arrives
- * and without building anything: a body over a limit is refused by its first bytes. Text that is
- * not JSON passes here, for JSON.parse to reject.
+ * for 5 MiB of short fields. So levels, values and fields are counted while the body arrives, and a
+ * body is rejected as soon as it exceeds a limit. Text that is not JSON passes here and is rejected
+ * by JSON.parse.
  */
 
 /** Offset of the first byte, and of the byte after the last. */
@@ -24,19 +24,19 @@ const tab = 0x09;
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
-/** By byte. All others matter only where an array or object begins, and after a batch's items. */
+/** Indexed by byte. Other bytes matter only at the start of an array or object and after items. */
 const isStructural = new Uint8Array(256);
 for (const byte of [quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace]) {
   isStructural[byte] = 1;
 }
 
-/** What a valid batch body begins with. */
+/** Matches the start of a valid batch body. */
 const batchStart = /^[ \t\r\n]*\{[ \t\r\n]*"items"[ \t\r\n]*:[ \t\r\n]*\[/;
-/** White space between its tokens included; a body that has more of it is parsed in one piece. */
+/** The start includes white space. A body with more white space is parsed in one piece. */
 const batchStartBytes = 256;
 
 /**
- * Counts what a JSON text holds, piece by piece, in one pass over the bytes.
+ * Counts levels, values and fields of a JSON text, chunk by chunk, in one pass over the bytes.
  *
  * @example
  * const scan = new JsonScan();
@@ -44,25 +44,25 @@ const batchStartBytes = 256;
  * const items = scan.end();
  */
 export class JsonScan {
-  /** The first bytes, until it is known whether a batch body begins there. */
+  /** The first bytes, until they show whether this is a batch body. */
   #head: Uint8Array | null = new Uint8Array();
   #scanned = 0;
   #inString = false;
   #isEscaped = false;
-  /** An array or object began, and nothing of what it holds was seen yet. */
+  /** An array or object has begun, and nothing inside it has been scanned yet. */
   #isOpened = false;
   #depth = 0;
   #values = 1;
   #fields = 0;
-  /** Of the record that is being scanned: an item of a batch, or the whole body. */
+  /** Fields of the current record: an item of a batch, or the whole body. */
   #recordFields = 0;
   #itemBegin: number | null = null;
   #itemsEnded = false;
-  /** What follows the items, without white space: its first two bytes. */
+  /** The first two bytes after the items, without white space. */
   #afterItems = '';
   readonly #items: Range[] = [];
 
-  /** Scans the next bytes. Throws `invalid_request` where the JSON exceeds a limit. */
+  /** Scans the next bytes. Throws `invalid_request` if the JSON exceeds a limit. */
   push(bytes: Uint8Array): void {
     if (this.#head === null) {
       this.#scan(bytes);
@@ -73,8 +73,8 @@ export class JsonScan {
   }
 
   /**
-   * Where the items of a batch body are, `{"items":[…]}` and nothing else, so that each can be
-   * parsed alone; null for other bodies.
+   * Returns the ranges of the items if the body is exactly `{"items":[…]}`, so that each can be
+   * parsed separately; null for other bodies.
    */
   end(): Range[] | null {
     this.#scanHead();
@@ -108,7 +108,7 @@ export class JsonScan {
     this.#scanned += bytes.length;
   }
 
-  /** Returns where the string ends, or the bytes do. */
+  /** Returns the offset after the string, or the end of the bytes. */
   #passString(bytes: Uint8Array, begin: number): number {
     const { length } = bytes;
     let at = this.#isEscaped ? begin + 1 : begin;

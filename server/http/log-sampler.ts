@@ -1,14 +1,14 @@
-/** Lines that may be written at once, and then each second. */
+/** The size of the token bucket and its refill per second, in log lines. */
 const burst = 20;
 const perSecond = 2;
 
 /**
- * Which lines of one kind are written. Takes one and returns how many were suppressed since the
- * last that was written, or null where this one is to be suppressed as well.
+ * Decides whether to write a log line of the given kind. Returns how many lines were suppressed
+ * since the last written one, or null to suppress this line as well.
  */
 export type Sampler = (kind: number) => number | null;
 
-/** `clock` is in ms and never goes back. */
+/** `clock` is monotonic, in ms. */
 export function createSampler(clock: () => number): Sampler {
   const kinds = new Map<number, { tokens: number; at: number; suppressed: number }>();
   return (kind) => {

@@ -12,8 +12,8 @@ import { badRequest } from './parse.ts';
 import type { ResponseHead } from './response.ts';
 
 /**
- * /mcp: the tools for AI clients, for the user that the key is bound to; /mcp/users/<userId> for
- * any user of the project. Each message is one request; there are no sessions.
+ * The MCP endpoints: /mcp serves the user that the key is bound to, /mcp/users/<userId> any user of
+ * the project. Each message is one request; there are no sessions.
  */
 export function mcp({ reading: auth }: Auth, services: RouteServices) {
   const { bodies, config, waitLonger } = services;
@@ -31,7 +31,7 @@ export function mcp({ reading: auth }: Auth, services: RouteServices) {
       throw new ServiceError('method_not_allowed', message, { allow: 'POST' });
     }
     const body = await bodies.readJson(request, caller.projectId, maxBodyBytes);
-    // What a tool requests may have to wait for the same room.
+    // The tool's own requests use the same body queue and must not wait for this body's room.
     bodies.release(request);
     waitLonger(request);
     const requestId = String(set.headers[headerNames.requestId]);
@@ -64,7 +64,7 @@ function boundUserOf({ userId }: Caller): string {
   throw badRequest('', 'this API key is bound to no user; connect to /mcp/users/<userId>');
 }
 
-/** The router leaves what it cannot decode as it is. */
+/** The router does not decode invalid percent-encoding, so the user id is read from the URL. */
 function userIn({ url }: Request): string {
   try {
     return decodeURIComponent(new URL(url).pathname.split('/').at(-1) ?? '');

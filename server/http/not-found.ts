@@ -4,7 +4,7 @@ import type { Auth } from './auth.ts';
 import { bodyUnread } from './body.ts';
 import { routes } from './routes.ts';
 
-/** Paths without a parameter first: /v1/memories/search is not the id of a memory. */
+/** Paths without a parameter come first: in /v1/memories/search, `search` is not an id. */
 const patterns = Object.values(routes)
   .toSorted((a, b) => Number(a.path.includes(':')) - Number(b.path.includes(':')))
   .map(({ method, path }) => ({
@@ -24,7 +24,7 @@ export function unknownRoutes(auth: Auth) {
     .all('/v1/*', reject, bodyUnread);
 }
 
-/** 404, or 405 where the path exists with another method. */
+/** Returns 404, or 405 if the path exists with another method. */
 export function noSuchRoute({ url }: Request): ServiceError {
   const { pathname } = new URL(url);
   const route = patterns.find(({ pattern }) => pattern.test(pathname));
@@ -32,7 +32,7 @@ export function noSuchRoute({ url }: Request): ServiceError {
   if (methods.length === 0) {
     return new ServiceError('not_found', 'there is no such route; /openapi.json lists them');
   }
-  // A route that answers GET answers HEAD as well.
+  // A route that supports GET supports HEAD as well.
   const all = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
   const allow = [...new Set(all)].sort().join(', ');
   return new ServiceError('method_not_allowed', `this route allows ${allow}`, { allow });

@@ -1,9 +1,9 @@
 import { Elysia } from 'elysia';
 import { sendJson } from './response.ts';
 
-/** /openapi.json: outside /v1, without a key. */
+/** Serves /openapi.json, which is outside of /v1 and needs no key. */
 export function openapi(version: string) {
-  // Loaded and made when it is first asked for, so that it costs the start of the server nothing.
+  // Loaded and built on the first request, so that it does not slow down the start.
   let document: string | undefined;
   return new Elysia().get('/openapi.json', async ({ set }) => {
     const { openApiDocument } = await import('./openapi/document.ts');

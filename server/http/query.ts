@@ -1,6 +1,6 @@
 import { badRequest } from './parse.ts';
 
-/** The text after the question mark, as it was sent. */
+/** The raw text after the question mark. */
 export function searchOf(url: string): string {
   const begin = url.indexOf('?');
   if (begin < 0) return '';
@@ -9,8 +9,8 @@ export function searchOf(url: string): string {
 }
 
 /**
- * The query of a URL, each parameter once. Unlike URLSearchParams it rejects what is not valid
- * UTF-8, because that text could not be returned unchanged.
+ * Parses the query of a URL; a parameter may occur only once. Unlike URLSearchParams it rejects
+ * invalid UTF-8, because such text could not be returned unchanged.
  */
 export function readQuery(url: string): Record<string, string> {
   const query: Record<string, string> = Object.create(null);
@@ -26,7 +26,7 @@ export function readQuery(url: string): Record<string, string> {
   return query;
 }
 
-/** Throws `invalid_request` for any query; for routes that take none. */
+/** For routes without a query: throws `invalid_request` if there is one. */
 export function readNoQuery(request: Request): void {
   if (!request.url.includes('?')) return;
   const [name] = Object.keys(readQuery(request.url));
@@ -41,7 +41,7 @@ function decode(text: string): string {
   }
 }
 
-/** Converts `limit` where it is a whole number; the schema rejects anything else. */
+/** Converts `limit` if it is a whole number; the schema rejects anything else. */
 export function withLimit(query: Record<string, string>): Record<string, unknown> {
   const { limit } = query;
   if (limit === undefined || !/^\d{1,15}$/.test(limit)) return query;

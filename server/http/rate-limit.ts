@@ -3,16 +3,16 @@ import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 import type { Caller } from './authenticate.ts';
 
-/** Counts by name in fixed windows of time; the first count of a name begins its window. */
+/** Counts by name in fixed windows. The first count of a name starts its window. */
 export type RateLimit = {
-  /** Counts one; `left` is below zero once the quota is used up. */
+  /** Adds one to the count. `left` is negative once the quota is exceeded. */
   count(name: string): { left: number; resetSeconds: number };
 };
 
-/** Beyond this many the oldest name is dropped, so that made-up names cannot fill the memory. */
+/** Beyond this number the oldest name is dropped, so that forged names cannot fill the memory. */
 const maxNames = 10_000;
 
-/** `clock` is in ms and never goes back, as `performance.now()`. */
+/** `clock` is monotonic, in ms, like `performance.now()`. */
 export function createRateLimit(quota: number, seconds: number, clock: () => number): RateLimit {
   const counts = new Map<string, { endsAt: number; used: number }>();
   return {
@@ -32,7 +32,7 @@ export function createRateLimit(quota: number, seconds: number, clock: () => num
 }
 
 /**
- * The rate limit of projects: counts a request of the caller and says in the headers what is left.
+ * The rate limit of projects: counts a request of the caller and sets the rate limit headers.
  * Throws `rate_limited`.
  */
 export function createProjectLimit(rateLimit: Config['rateLimit'], clock: () => number) {

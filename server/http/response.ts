@@ -4,9 +4,9 @@ import type { ItemsJson, WriteResult } from '../storage/storage.ts';
 import { etagOf } from './conditions.ts';
 
 /**
- * The part of Elysia's context that a response is written to. A handler destructures what it uses
- * of the context and never passes it on as a whole: Elysia reads the handler's source, and would
- * parse cookies, query and headers for it in every request.
+ * The part of Elysia's context that a response is written to. A handler destructures the fields it
+ * uses and never passes the whole context on: Elysia analyses the handler's source and would then
+ * parse cookies, query and headers in every request.
  */
 export type ResponseHead = { status?: number | string; headers: Record<string, string | number> };
 
@@ -17,12 +17,12 @@ export function sendJson(set: ResponseHead, status: number, body: string): strin
   return body;
 }
 
-/** Sends a page, whose items are JSON already. */
+/** Sends a page. Its items are JSON text already. */
 export function sendPage(set: ResponseHead, items: ItemsJson, nextCursor: string | null) {
   return sendItems(set, items, `,"nextCursor":${JSON.stringify(nextCursor)}`);
 }
 
-/** Sends items, and what follows them in the object. Large ones are sent in slices. */
+/** Sends `{"items":…}`, with `rest` after the items. A large body is sent in slices. */
 export function sendItems(set: ResponseHead, items: ItemsJson, rest = ''): string | Response {
   const [begin, end] = ['{"items":', `${rest}}`];
   if (typeof items === 'string') return sendJson(set, 200, begin + items + end);
@@ -40,7 +40,7 @@ function slicesOf(bytes: Uint8Array): Uint8Array[] {
   );
 }
 
-/** To copy megabytes into a socket at once would hold up every other request. */
+/** Copying megabytes into a socket at once would delay every other request. */
 function streamOf(parts: Uint8Array[]): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {
@@ -52,7 +52,7 @@ function streamOf(parts: Uint8Array[]): ReadableStream<Uint8Array> {
   });
 }
 
-/** Sends the response of a write, new or stored, and says which where a key was given. */
+/** Sends the response of a write. With a key, a header tells whether it is new or stored. */
 export function sendResult(
   set: ResponseHead,
   request: Request,

@@ -4,29 +4,29 @@ import type { Logger } from '../log.ts';
 import type { Caller } from './authenticate.ts';
 import { createSampler } from './log-sampler.ts';
 
-/** Names each request and writes one line for it when its response is on the way. */
+/** Assigns an id to each request and logs one line when its response is sent. */
 export type Trace = {
   arrived(request: Request, set: Progress): void;
   answered(context: {
     request: Request;
-    /** The route's pattern; undefined where no route took the request. */
+    /** The route's pattern; undefined if no route matched. */
     route?: string | undefined;
     set: Progress;
     caller?: Caller | undefined;
   }): void;
 };
 
-/** Elysia's `set` goes along with a request from its arrival to its response. */
+/** Elysia's `set`, which exists from the arrival of a request to its response. */
 type Progress = {
   status?: number | string;
   headers: Record<string, string | number>;
   arrivedAt?: number;
 };
 
-/** What clients without a valid key, or over their rate, can cause at any speed. */
+/** Clients without a valid key, or over their rate limit, can cause these at any rate. */
 const sampledStatuses = new Set([401, 429]);
 
-/** `clock` is in ms and never goes back. */
+/** `clock` is monotonic, in ms. */
 export function createTrace(log: Logger, clock: () => number): Trace {
   const sample = createSampler(clock);
   return {
@@ -54,7 +54,7 @@ export function createTrace(log: Logger, clock: () => number): Trace {
   };
 }
 
-/** One that is malformed is ignored. */
+/** Ignores a malformed id. */
 function clientRequestId(headers: Headers): string | null {
   const id = headers.get(headerNames.requestId);
   return id !== null && /^[\x21-\x7e]{1,128}$/.test(id) ? id : null;
@@ -63,7 +63,7 @@ function clientRequestId(headers: Headers): string | null {
 const traceparentPattern =
   /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** The W3C trace context of the request, where it is valid: free text does not enter the log. */
+/** The W3C trace context of the request if it is valid; free text must not reach the log. */
 function traceparent(headers: Headers): string | undefined {
   const value = headers.get('traceparent');
   return value !== null && traceparentPattern.test(value) ? value : undefined;

@@ -7,7 +7,7 @@ import { openInbox } from '../threads/serve.ts';
 import { startThread, type Thread } from '../threads/start.ts';
 import type { InnerRequest, McpNotice, McpRequest, McpResponse, McpStart } from './protocol.ts';
 
-/** The MCP thread as the HTTP thread sees it. It is started by the first request. */
+/** The HTTP thread's handle on the MCP thread, which the first request starts. */
 export type Mcp = {
   /** Handles one message of a client on behalf of a caller and one user. */
   handle(
@@ -21,7 +21,7 @@ export type Mcp = {
 export function createMcp(options: {
   version: string;
   log: Logger;
-  /** The service itself: what a tool does is a request with the caller's own key. */
+  /** The service itself. Tools call it with the key of their caller. */
   fetch(request: Request): Response | Promise<Response>;
   preload: readonly string[];
 }): Mcp {
@@ -51,7 +51,7 @@ export function createMcp(options: {
       },
       onNotice: (notice) => log.error('MCP tool failed', { error: (notice as McpNotice).error }),
     });
-    // It does not keep the process running.
+    // The port must not keep the process running.
     port1.unref();
     return started;
   }
@@ -76,7 +76,7 @@ export function createMcp(options: {
   };
 }
 
-/** Answers the requests that tools make with the service itself. */
+/** Passes the requests of tools to the service. */
 function serveRequests(port: Port, fetch: (request: Request) => Response | Promise<Response>) {
   const inbox = openInbox(port, async ({ argument, reply, fail }) => {
     const { url, ...init } = argument as InnerRequest;
@@ -91,10 +91,10 @@ function serveRequests(port: Port, fetch: (request: Request) => Response | Promi
   });
 }
 
-/** As they come: to put megabytes together would hold up other requests. */
+/** Returns the parts as received: concatenating megabytes would delay other requests. */
 async function partsOf({ body }: Response): Promise<Uint8Array[]> {
   const parts: Uint8Array[] = [];
-  // Copied, because the other thread takes over what a part is a view of.
+  // Copied, because transferring a view's buffer to the other thread would detach it here.
   for await (const part of body ?? []) parts.push(new Uint8Array(part));
   return parts;
 }

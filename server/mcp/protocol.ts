@@ -1,10 +1,10 @@
 import type { MessagePort } from 'node:worker_threads';
 
-/* What the HTTP thread and the MCP thread send each other. */
+/* Messages between the HTTP thread and the MCP thread. */
 
 export type McpStart = { version: string; requests: MessagePort };
 
-/** One HTTP request of a client, which the HTTP thread has authenticated. */
+/** One HTTP request of a client. The HTTP thread has authenticated it. */
 export type McpRequest = {
   headers: [name: string, value: string][];
   body: unknown;
@@ -13,10 +13,10 @@ export type McpRequest = {
   readOnly: boolean;
 };
 
-/** The text goes beside it. */
+/** The body is sent as a separate text of the message. */
 export type McpResponse = { status: number; contentType: string | null };
 
-/** A request of a tool to the service, and the response, whose body goes beside it in parts. */
+/** A tool's request to the service, and its response. The body is sent separately, in parts. */
 export type InnerRequest = {
   url: string;
   method: string;
@@ -25,5 +25,5 @@ export type InnerRequest = {
 };
 export type InnerResponse = { status: number; headers: [name: string, value: string][] };
 
-/** An error that is none of the service, as text. */
+/** An unexpected error, as text. */
 export type McpNotice = { error: string };

@@ -15,9 +15,8 @@ import type {
 import { createMcpServer } from './tools/server.ts';
 
 /*
- * The MCP thread: the protocol and the tools. A tool calls the service as any client does, with the
- * key of whoever called the tool. What it gets, a list of large documents for example, is parsed
- * here and holds up no other request.
+ * The MCP thread: the protocol and the tools. A tool calls the service like any client, with the
+ * key of its caller. Large responses are parsed here, where they do not delay other requests.
  */
 
 const { version, requests } = workerData as McpStart;
@@ -25,9 +24,9 @@ const port = parent();
 const service = createChannel((message) => requests.postMessage(message));
 requests.on('message', (message) => service.receive(message));
 
-/** Takes long to parse, where the processor is busy with others. */
+/** A larger response can take long to parse on a busy processor. */
 const largeBytes = 1024 * 1024;
-/** Only paths count: the requests go to the HTTP thread. */
+/** A placeholder: requests go to the HTTP thread, which uses only the path. */
 const baseUrl = 'http://localhost';
 
 async function fetchFromService(url: string, init: RequestInit = {}): Promise<Response> {
@@ -41,7 +40,7 @@ async function fetchFromService(url: string, init: RequestInit = {}): Promise<Re
   const { value, texts } = await service.call('fetch', request);
   const { status, headers: received } = value as InnerResponse;
   const bytes = Buffer.concat(texts as Uint8Array[]);
-  // It is parsed in one go.
+  // The thread does not respond to pings while it parses the body.
   if (bytes.length > largeBytes) port.postMessage('busy');
   return new Response(bytes.length === 0 ? null : bytes, { status, headers: received });
 }
@@ -57,7 +56,7 @@ function clientOf({ headers, requestId }: McpRequest): MemoryClient {
     baseUrl,
     fetch: fetchFromService,
     headers: { [headerNames.authorization]: authorization, [headerNames.requestId]: requestId },
-    // Whoever called the tool is told at once, and may wait longer than a connection stays open.
+    // The caller gets errors at once: retries could outlast its connection.
     maxRetries: 0,
   });
 }

@@ -1,13 +1,13 @@
 import type { IndexedChunk } from '../search/index.ts';
 import { normalize } from '../search/normalize.ts';
 
-/** About a long paragraph: enough to be understood alone, short enough to point at. */
+/** About a long paragraph: enough context to stand alone, short enough to be a precise hit. */
 const targetLength = 1_000;
 
-/** The author is normalized with each chunk; what is longer is no name. */
+/** The author is normalized with each chunk. A longer text is not a name. */
 const maxAuthorLength = 200;
 
-/** From the best place to cut to the worst; each matches up to where the cut falls. */
+/** Places to cut, best first. The cut is at the end of the match. */
 const boundaries = [/\n\s*\n/g, /\n/g, /[.!?。！？]["')\]]?\s|[。！？]/g, /\s/g];
 
 /**
@@ -26,8 +26,8 @@ export function splitChunks(content: string): number[] {
 }
 
 /**
- * The chunks of a memory as the search index takes them. `metadata` is JSON text: a title that the
- * text does not hold is searched with the first chunk, and the author with each.
+ * Returns the chunks of a memory for the search index. `metadata` is JSON text: a title that is not
+ * part of the text is indexed with the first chunk, and the author with each.
  */
 export function indexedChunks(
   content: string,
@@ -45,7 +45,7 @@ export function indexedChunks(
   });
 }
 
-/** The title and the author that metadata names. */
+/** The title and the author in the metadata. */
 function namesIn(metadata: string): { title: string; author: string } {
   if (!/"(?:title|speaker|author|role)"/.test(metadata)) return { title: '', author: '' };
   const { title, speaker, author, role }: Record<string, unknown> = JSON.parse(metadata);

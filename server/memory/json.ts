@@ -1,21 +1,21 @@
 import type { Memory } from '../../sdk/contract/memory.ts';
 import type { StoredMemory, StoredStatus } from '../storage/storage.ts';
 
-/* Stored values as the JSON of the contract. */
+/* Converts stored values to the JSON of the contract. */
 
-/** A memory that was found: how well, and where. */
+/** A search result. */
 export type FoundMemory = { memory: StoredMemory; score: number; snippet: string };
 
 export function memoryJson(memory: StoredMemory): string {
   return JSON.stringify(shownMemory(memory));
 }
 
-/** The response to a save: also with the id under the name that every write uses. */
+/** The response to a save: the memory, with its id also as `memoryId`, as in every write. */
 export function savedMemoryJson(memory: StoredMemory): string {
   return JSON.stringify({ ...shownMemory(memory), memoryId: memory.id });
 }
 
-/** The items of a page. Written in one go: many small texts joined take several times as long. */
+/** The items of a page. One call is several times as fast as joining many small texts. */
 export function memoriesJson(items: readonly StoredMemory[]): string {
   return JSON.stringify(items.map(shownMemory));
 }
@@ -34,7 +34,7 @@ export function shownStatus({ createdAt, updatedAt, ...status }: StoredStatus) {
 function shownMemory(memory: StoredMemory): Memory {
   const { id, userId, content, metadata, type, source, externalId, status, version } = memory;
   const createdAt = time(memory.createdAt);
-  // Most were never changed, and writing a time is slow.
+  // Formatting a time is slow, and most memories were never changed.
   const isUnchanged = memory.updatedAt === memory.createdAt;
   return {
     id,

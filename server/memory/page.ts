@@ -1,16 +1,16 @@
 import type { Page, StoredMemory } from '../storage/storage.ts';
 import { memoriesJson } from './json.ts';
 
-/** Of text in a page. What is longer comes with a cursor: a hundred documents would be half a
- * gigabyte. */
+/** The limit for the text of a page; the rest follows on the next page. A page of a hundred
+ * documents could otherwise be half a gigabyte. */
 const maxPageBytes = 4 * 1024 * 1024;
 
-/** Shorter texts are not measured: a page of them stays small whatever they become as JSON. */
+/** Shorter texts are not measured: a page of them is small, even with every character escaped. */
 const shortLength = 4_096;
 
 /**
- * The next page of `rows`: as many memories as are asked for, or fewer where they are large; at
- * least one where there is one. Takes one row more than it shows to know whether this is the end.
+ * Takes the next page of `rows`: at most `limit` memories, fewer if they are large, but at least
+ * one if there is one. Reads one row more than it returns, to know whether this is the end.
  */
 export function takePage(
   rows: Iterable<StoredMemory>,
@@ -30,7 +30,7 @@ export function takePage(
   return { items: memoriesJson(items), next: null };
 }
 
-/** About what the memory takes of a page. As JSON a text may be several times as long. */
+/** The approximate size of a memory in a page. As JSON a text may be several times as long. */
 function sizeOf({ content, metadata }: StoredMemory): number {
   const length = content.length + metadata.length;
   return length <= shortLength ? length : Buffer.byteLength(JSON.stringify(content));

@@ -4,7 +4,7 @@ import { type JsonValue, pointInTimeMs } from '../../sdk/contract/text.ts';
 import { entryText, type TimelineEntry, timestampMs } from '../../sdk/contract/timeline.ts';
 import type { NewMemory } from '../storage/storage.ts';
 
-/** The memory of a record. The queue splits it into chunks later. */
+/** Converts a record to a memory. The queue splits it into chunks later. */
 export function renderRecord(record: IngestRecord, id: string): NewMemory {
   const { occurredAt, expiresAt } = record;
   return {
@@ -13,7 +13,7 @@ export function renderRecord(record: IngestRecord, id: string): NewMemory {
     type: record.type,
     content: renderContent(record),
     metadata: JSON.stringify(recordMetadata(record)),
-    // Empty counts as left out.
+    // An empty string counts as omitted.
     source: record.source || null,
     externalId: record.externalId || null,
     occurredAt: occurredAt === undefined ? latestMs(record) : pointInTimeMs(occurredAt),
@@ -44,7 +44,7 @@ function renderContent(record: IngestRecord): string {
   }
 }
 
-/** The parts that are there, with an empty line between them. */
+/** Joins the non-empty parts with an empty line between them. */
 function paragraphs(...parts: (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined && part !== '').join('\n\n');
 }
@@ -57,13 +57,13 @@ function timeline(entries: TimelineEntry[]): string {
   return lines.filter((line) => line !== '').join('\n');
 }
 
-/** When an entry was said, in UTC: whoever reads or searches the text may want to know. */
+/** The time of an entry in UTC. It is part of the text, for readers and for search. */
 function stamp({ timestamp }: TimelineEntry): string {
   if (timestamp === undefined) return '';
   return `[${new Date(timestampMs(timestamp)).toISOString().replace('.000Z', 'Z')}] `;
 }
 
-/** The latest timestamp of what the timeline shows, or null. */
+/** The latest timestamp among the entries with text, or null. */
 function latestMs(record: IngestRecord): number | null {
   let latest: number | null = null;
   for (const entry of timelineOf(record)) {

@@ -10,11 +10,11 @@ import type {
 import { memoryJson, savedMemoryJson } from './json.ts';
 
 /*
- * The responses to writes, rendered inside the transaction that stores them under their
+ * The responses to writes. They are rendered inside the transaction that stores them under the
  * idempotency key.
  */
 
-/** What became of an item of an import. */
+/** The outcome of one item of an import. */
 export type ImportOutcome = 'imported' | 'skipped' | 'conflict';
 
 export function savedResponse(memory: StoredMemory): StoredResponse {
@@ -73,12 +73,12 @@ export function importedResponse(outcomes: readonly ImportOutcome[], batch: Batc
   return { ...ofNone, status: 200, body: JSON.stringify(report) };
 }
 
-/** What a stored response becomes when the memory whose text it holds is gone. */
+/** Replaces the body of a stored response when the memory in it is deleted. */
 export function deletedBody(memoryId: string): string {
   return JSON.stringify({ id: memoryId, memoryId, deleted: true });
 }
 
-/** A response that holds no memory's text. */
+/** For a response without a memory's text. */
 const ofNone = { memoryId: null, version: null };
 
 function ofMemory({ id, version }: StoredMemory) {

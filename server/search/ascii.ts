@@ -1,6 +1,6 @@
 /*
- * Normalization of ASCII text, which most text is: all that normalize.ts does to it, in one pass
- * over its units. That takes a fifth of the time of the regular expressions.
+ * A fast path for ASCII text, which is the common case: does the same as normalize.ts in one pass
+ * over the units. That takes a fifth of the time of the regular expressions.
  */
 
 const space = 0x20;
@@ -18,7 +18,7 @@ for (const unit of 'abcdefghijklmnopqrstuvwxyz0123456789') {
   forms[unit.toUpperCase().charCodeAt(0)] = unit.charCodeAt(0);
 }
 
-/** Reused for every text; as long as the longest so far. */
+/** Reused for every text. It grows to the length of the longest one. */
 let buffer = Buffer.alloc(2_048);
 
 export function normalizeAscii(text: string): string {
@@ -46,8 +46,8 @@ export function normalizeAscii(text: string): string {
 }
 
 /**
- * How many units to leave out from an apostrophe or a comma on without separating words: all of
- * "'s" and "'ll", and the mark alone in "n't" and "1,000". `last` is what was written before.
+ * The number of units to drop at an apostrophe or a comma without a word break: all of "'s" and
+ * "'ll", and only the mark in "n't" and "1,000". `last` is the unit that was written before.
  */
 function joinedLength(text: string, at: number, last: number): number {
   if (text.charCodeAt(at) === comma) return isDigit(last) && isThousand(text, at + 1) ? 1 : 0;

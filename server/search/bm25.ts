@@ -3,8 +3,8 @@ import type { Timeline } from './timeline.ts';
 import type { SearchWeights } from './weights.ts';
 
 /**
- * Turns the term frequencies of all chunks into BM25 term weights, in place, and adds what a term
- * in a label is worth. Returns how rare each term is among this user's chunks.
+ * Turns the term frequencies of all chunks into BM25 term weights, in place, and adds the weight of
+ * terms in labels. Returns the inverse document frequency of each term among this user's chunks.
  */
 export function weighTerms(hits: Hits, timeline: Timeline, weights: SearchWeights): Float64Array {
   const { starts, ends } = timeline;

@@ -4,19 +4,19 @@ import type { ChunkRange } from './memory-table.ts';
 import { tokenize, withWord, wordOf } from './tokenizer.ts';
 import { noWord } from './word-table.ts';
 
-/** A chunk as search reads it: its place in the content, and its normalized text. */
+/** A chunk of a memory: its position in the content, and its normalized text. */
 export type IndexedChunk = { start: number; length: number; text: string };
 
-/** Chunks in the order in which they came, as columns. Removed ones stay until they are copied. */
+/** Chunks in order of insertion, as columns. Removed ones stay until the table is compacted. */
 export class ChunkTable {
   readonly dictionary: Dictionary;
   readonly tokens = new Uint32List();
-  /** Where each chunk's tokens begin; one more than there are chunks. */
+  /** The offset of each chunk's first token, and at the end the total number of tokens. */
   readonly firstTokens = new Uint32List();
   readonly starts = new Uint32List();
   readonly lengths = new Uint32List();
   readonly labelled = new Uint32List();
-  /** Of chunks that were not removed. */
+  /** The number of tokens in chunks that were not removed. */
   liveTokens = 0;
 
   constructor(seed: number) {
@@ -38,7 +38,7 @@ export class ChunkTable {
     this.#finish(start, length, isLabelled ? 1 : 0);
   }
 
-  /** Takes the words of removed chunks out of the dictionary's counts. */
+  /** Subtracts the words of removed chunks from the dictionary's counts. */
   release({ first, count }: ChunkRange): void {
     const end = this.firstTokens.at(first + count);
     for (let at = this.firstTokens.at(first); at < end; at += 1) {
@@ -47,7 +47,7 @@ export class ChunkTable {
     this.liveTokens -= end - this.firstTokens.at(first);
   }
 
-  /** A function that appends a chunk of this table to another. */
+  /** Returns a function that appends a chunk of this table to another table. */
   copier(into: ChunkTable): (chunk: number) => void {
     const words = new Uint32Array(this.dictionary.size);
     return (chunk) => {

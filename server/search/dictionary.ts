@@ -4,17 +4,17 @@ import { letterMask } from './typo.ts';
 import { noWord, WordTable } from './word-table.ts';
 
 /**
- * The words of one user's chunks, how often they occur, and their stems. A word that no chunk
- * holds any more keeps its number until the index is compacted.
+ * The words of one user's chunks, their counts and their stems. A word keeps its number after its
+ * last chunk was removed, until the index is compacted.
  */
 export class Dictionary {
-  /** Also holds stems that are no words; their count is 0. */
+  /** Includes stems that do not occur as words; their count is 0. */
   readonly words: WordTable;
-  /** How many tokens are the word. */
+  /** The number of tokens of each word. */
   readonly counts = new Uint32List();
-  /** The letters of the word, as `letterMask` gives them. */
+  /** The `letterMask` of each word. */
   readonly letters = new Uint32List();
-  /** Words with one stem are a linked list that begins at the stem. */
+  /** Words with the same stem form a linked list that starts at the stem. */
   readonly #stemOf = new Uint32List();
   readonly #firstOfStem = new Uint32List();
   readonly #nextOfStem = new Uint32List();
@@ -34,13 +34,13 @@ export class Dictionary {
     return this.words.bytes + this.counts.bytes + this.letters.bytes + stems;
   }
 
-  /** The number of a word, or `noWord` if no chunk holds it. */
+  /** The number of a word, or `noWord` if no chunk contains it. */
   find(text: string): number {
     const word = this.words.numberOf(text);
     return this.counts.at(word) > 0 ? word : noWord;
   }
 
-  /** Counts one more token of the word from `start` to `end` in a text, and returns its number. */
+  /** Adds a token of the word from `start` to `end` in a text, and returns the word's number. */
   intern(text: string, start: number, end: number): number {
     const word = this.#numberOf(text, start, end);
     const counts = this.counts.values;
@@ -52,17 +52,17 @@ export class Dictionary {
     return word;
   }
 
-  /** Counts one more token of a word that was interned. */
+  /** Adds one token of an interned word. */
   retain(word: number): void {
     this.counts.values[word] = this.counts.at(word) + 1;
   }
 
-  /** Counts one token less. */
+  /** Subtracts one token of a word. */
   release(word: number): void {
     if (word !== noWord) this.counts.values[word] = this.counts.at(word) - 1;
   }
 
-  /** The words with this stem that some chunk holds. */
+  /** The words with this stem that occur in some chunk. */
   *wordsOfStem(text: string): Generator<number> {
     let word = this.#firstOfStem.at(this.words.numberOf(text));
     for (; word !== noWord; word = this.#nextOfStem.at(word)) {

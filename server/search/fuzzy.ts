@@ -3,24 +3,24 @@ import { splitMatches } from './split-words.ts';
 import type { Timeline } from './timeline.ts';
 import { isTypo, letterMask, minTypoLength, minUnfinishedLength, unitsOf } from './typo.ts';
 
-/** A term that no chunk holds as it was typed, and its index in the query. */
+/** A term that occurs in no chunk as it was typed, and its index in the query. */
 export type Missing = { text: string; index: number };
 
-/** Limits, so that no query takes long. The first missing terms are matched, the others are not. */
+/** The limits bound the cost of a query. Missing terms beyond the first eight are ignored. */
 const maxMissing = 8;
-/** Longer terms are no words that people mistype. */
+/** Longer terms are not words that people mistype. */
 const maxTermLength = 64;
-/** A term is not matched if more words than this have its letters. */
+/** A term gets no fuzzy matches if more words than this have its letters. */
 const maxCandidates = 32_768;
-/** No more words than this, the first in the timeline, are matched in all. */
+/** The total number of matched words. The first ones in the timeline are kept. */
 const maxMatches = 500;
 
 export type Wanted = Missing & { units: Uint16Array; mask: number; allowsTypo: boolean };
 
 /**
- * Words for missing terms: those within one typo (a letter wrong, missing, extra, or two swapped),
- * those that begin with the term, and those that make it up side by side (408 247 8880). In a term
- * with digits nothing is a typo: it would be another number. Returns word → index of the term.
+ * Finds words for missing terms: words within one typo (a letter wrong, missing, extra, or two
+ * swapped), words that begin with the term, and adjacent words that spell it (408 247 8880). A term
+ * with digits allows no typo: that would be another number. Returns word → index of the term.
  */
 export function fuzzyMatches(timeline: Timeline, missing: readonly Missing[]): Map<number, number> {
   const wanted = missing.slice(0, maxMissing).flatMap(({ text, index }): Wanted[] => {
@@ -43,7 +43,7 @@ function wordsCloseTo(term: Wanted, dictionary: Dictionary): number[] {
   const candidates: number[] = [];
   const letters = dictionary.letters.values;
   const { size } = dictionary;
-  // Most words are turned away here, so this loop decides what a typo costs: 1 ns for each word.
+  // This loop rejects most words, so it dominates the cost of a typo: 1 ns for each word.
   for (let word = 1; word < size; word += 1) {
     if (hasTwoBits(term.mask & ~(letters[word] ?? 0))) continue;
     if (dictionary.counts.at(word) === 0 || !mayBeClose(term, dictionary, word)) continue;
@@ -53,7 +53,7 @@ function wordsCloseTo(term: Wanted, dictionary: Dictionary): number[] {
   return candidates.filter((word) => isClose(term, dictionary, word));
 }
 
-/** Whether the letters and the length of a word allow that it is close. */
+/** A cheap check of letters and length: false if the word cannot be close. */
 function mayBeClose({ units, mask, allowsTypo }: Wanted, dictionary: Dictionary, word: number) {
   const letters = dictionary.letters.at(word);
   const extra = dictionary.words.lengthOf(word) - units.length;

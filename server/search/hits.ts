@@ -5,21 +5,21 @@ import type { Timeline } from './timeline.ts';
 import { inLabel, wordOf } from './tokenizer.ts';
 
 /**
- * How often each chunk has each term of a query. A chunk has an entry for each term that it has, in
- * the order of the query's terms; a table with all terms of all chunks would be far larger.
+ * The frequency of each query term in each chunk, as a sparse table: a chunk has entries only for
+ * the terms that it contains, in the order of the query. A full table would be far larger.
  */
 export class Hits {
-  /** The entries of the chunk of rank n are from `starts[n]` to `starts[n + 1]`. */
+  /** The entries of the chunk with rank n are at `starts[n]` to `starts[n + 1]`. */
   readonly starts: Uint32Array;
   terms: Uint8Array<ArrayBuffer>;
-  /** Term frequency, in which a weak match counts as part of one; and the same without labels. */
+  /** Term frequencies with and without labels. A weak match counts as a fraction. */
   all: Float64Array<ArrayBuffer>;
   spoken: Float64Array<ArrayBuffer>;
-  /** How often the term occurs in a label, once for each run of it. */
+  /** How often the term occurs in a label. Consecutive occurrences count once. */
   labels: Uint16Array<ArrayBuffer>;
-  /** For each term the sum, over all chunks, of its best match in the chunk. */
+  /** For each term, the sum of its best match in each chunk. */
   readonly found: Float64Array;
-  /** Null if the query has no phrase. */
+  /** Null if the query contains no phrase. */
   readonly phrases: PhraseFinder | null;
 
   constructor(chunks: number, query: Query) {
@@ -64,7 +64,7 @@ export function findHits(timeline: Timeline, { codes, matches }: MatchTable, que
   return hits;
 }
 
-/** The hits of one chunk while its tokens are read. */
+/** Collects the hits of one chunk while its tokens are read. */
 class ChunkHits {
   readonly #hits: Hits;
   readonly #termOf: Uint8Array;
@@ -102,7 +102,7 @@ class ChunkHits {
     this.#hits.phrases?.add(term, at, rank);
   }
 
-  /** Moves what was added into the hits. */
+  /** Appends the collected entries to the hits and resets them. */
   finish(rank: number): void {
     if (!this.#isEmpty) this.#moveTerms();
     this.#hits.starts[rank + 1] = this.#length;

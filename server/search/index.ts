@@ -10,19 +10,19 @@ import { type SearchWeights, searchWeights } from './weights.ts';
 export type { IndexedChunk } from './chunk-table.ts';
 export type { Ranked, RankedMemory } from './ranked.ts';
 
-/** A memory without chunks is known to the index, and no search finds it. */
+/** A memory without chunks is in the index, but no search finds it. */
 export type IndexedMemory = { id: string; createdAt: number; chunks: readonly IndexedChunk[] };
 
-/** Removed memories are cleared out once they are as many as the others, and more than this. */
+/** The index is compacted when over half of it, and more than this number, was removed. */
 const minRemoved = 16_384;
 
 /**
- * The search index of one user, in memory. Memories are in order of time and id, their chunks in
- * order of the text, whatever the order in which they come; adding the newest is the fast case.
+ * The in-memory search index of one user. Memories are ordered by time and id, their chunks by
+ * position in the text. Memories may be added in any order; adding the newest is the fast case.
  *
- * A search reads every token of the user, four bytes each, at about a nanosecond a token. Lists of
- * chunks for each word would make rare words faster; they would double the memory, make every
- * change slower, and common words and the neighbours of a hit would not gain.
+ * A search reads every token of the user, four bytes each, at about a nanosecond a token. Posting
+ * lists would make rare words faster, but they would double the memory and slow down every change,
+ * and they would not help with common words and the neighbours of a hit.
  *
  * @example
  * const index = new SearchIndex();
@@ -36,13 +36,13 @@ export class SearchIndex {
   /** Built by the first search after a change. */
   #timeline: Timeline | null = null;
 
-  /** A secret seed keeps a client from choosing words that collide in the dictionary. */
+  /** A secret seed prevents clients from choosing words that collide in the dictionary. */
   constructor(seed = 0) {
     this.#seed = seed;
     this.#table = new ChunkTable(seed);
   }
 
-  /** Adds a memory, in place of one with the same id. */
+  /** Adds a memory, or replaces the one with the same id. */
   put({ id, createdAt, chunks }: IndexedMemory): void {
     this.remove(id);
     const range = { first: this.#table.length, count: chunks.length };
@@ -59,7 +59,7 @@ export class SearchIndex {
     if (this.#isMostlyRemoved()) this.#compact();
   }
 
-  /** How many memories are held, with or without chunks. */
+  /** The number of memories, with or without chunks. */
   get size(): number {
     return this.#memories.size;
   }
@@ -104,7 +104,7 @@ export class SearchIndex {
     );
   }
 
-  /** Copies what is left, in order, into new tables. */
+  /** Copies the remaining memories, in order, to new tables. */
   #compact(): void {
     const memories = new MemoryTable();
     const table = new ChunkTable(this.#seed);

@@ -3,9 +3,9 @@ import type { Match, Matcher } from './match.ts';
 import { ngramLength } from './scripts.ts';
 import { noWord } from './word-table.ts';
 
-/** The matches of a whole dictionary: each word's code, and the match of each code. */
+/** The matches of a whole dictionary: a code for each word, and a match for each code. */
 export class MatchTable {
-  /** 0 is no match. */
+  /** By word; 0 means no match. */
   readonly codes: Uint8Array;
   readonly matches: Match[] = [{ term: -1, weight: 0 }];
   readonly #codeOf = new Map<string, number>();
@@ -25,7 +25,7 @@ export class MatchTable {
     if (word !== noWord) this.codes[word] = this.#code(match);
   }
 
-  /** The terms that some word of the dictionary matches. */
+  /** The terms that match at least one word of the dictionary. */
   matchedTerms(): Set<number> {
     const found = new Uint8Array(this.matches.length);
     const { codes } = this;
@@ -33,7 +33,7 @@ export class MatchTable {
     return new Set(this.matches.flatMap(({ term }, code) => (found[code] === 1 ? [term] : [])));
   }
 
-  /** Words that begin as the last word of the query does, or with an n-gram that is cut short. */
+  /** Adds the words that begin with the last word of the query or with a short n-gram. */
   #addPrefixes(matcher: Matcher, { words, counts }: Dictionary): void {
     const prefixes = this.#prefixesByUnit(matcher);
     if (prefixes.size === 0) return;
@@ -49,7 +49,7 @@ export class MatchTable {
     }
   }
 
-  /** First unit → the prefixes that begin with it, longest first since they match best. */
+  /** First unit → the prefixes that begin with it, longest first because they match best. */
   #prefixesByUnit({ prefix, ngrams }: Matcher): Map<number, { text: string; code: number }[]> {
     const all = [...ngrams].filter(([text]) => text.length < ngramLength(text.charCodeAt(0)));
     if (prefix !== null) all.push([prefix.text, prefix.match]);
@@ -62,7 +62,7 @@ export class MatchTable {
     const key = `${match.term} ${match.weight}`;
     const known = this.#codeOf.get(key);
     if (known !== undefined) return known;
-    // Four kinds of match for each of 48 terms, and one for the prefix: below 256.
+    // Four kinds of match for each of 48 terms and one for the prefix fit into a byte.
     const code = this.matches.push(match) - 1;
     this.#codeOf.set(key, code);
     return code;

@@ -4,19 +4,19 @@ import { stem } from './stem.ts';
 import type { SearchWeights } from './weights.ts';
 import { irregularForms, synonyms } from './words.ts';
 
-/** That a word matches a term of the query, and how well: 1 is the very word. */
+/** The query term that a word matches, and the weight of the match: 1 for the same word. */
 export type Match = { term: number; weight: number };
 
 const stemsOfForms = byStem(irregularForms, (word) => [stem(word)]);
 const stemsOfSynonyms = byStem(synonyms, formStems);
 
-/** Decides which words match which term of a query. The first match of a word or stem holds. */
+/** Decides which words match which term of a query. The first match of a word or stem wins. */
 export class Matcher {
   readonly query: Query;
   readonly words = new Map<string, Match>();
   readonly stems = new Map<string, Match>();
   readonly ngrams = new Map<string, Match>();
-  /** What the words match that begin with the unfinished last word. */
+  /** The match for words that begin with the unfinished last word. */
   readonly prefix: { text: string; match: Match } | null;
   readonly #weights: SearchWeights;
 
@@ -48,7 +48,7 @@ export class Matcher {
     return this.prefix !== null && word.startsWith(this.prefix.text) ? this.prefix.match : null;
   }
 
-  /** The match of an n-gram: its own, or that of a shorter one that it begins with. */
+  /** The match of an n-gram or, if it has none, of its longest prefix that has one. */
   matchNgram(text: string): Match | null {
     for (let length = text.length; length > 0; length -= 1) {
       const match = this.ngrams.get(text.slice(0, length));
@@ -57,7 +57,7 @@ export class Matcher {
     return null;
   }
 
-  /** Lets a misspelt or split word match a term that no chunk holds. */
+  /** Adds a fuzzy match of a misspelt or split word. */
   addFuzzy(word: string, term: number): Match {
     const match = { term, weight: this.#weights.fuzzy };
     this.words.set(word, match);
@@ -78,11 +78,11 @@ export class Matcher {
   }
 }
 
-/** Of the words that were matched last. Texts use the same words over and over, and stemming a word
- * takes ten times as long as finding it here: half of what a snippet took. */
+/** A cache of stems. Texts repeat the same words, and stemming a word takes ten times as long as a
+ * look-up here: without the cache it was half of the cost of a snippet. */
 const knownStems = new Map<string, string>();
 const maxKnownStems = 10_000;
-/** Words are shorter; hashes and encoded data are not. */
+/** Words are shorter; longer tokens are hashes and encoded data. */
 const maxKnownLength = 32;
 
 function knownStem(word: string): string {
@@ -100,7 +100,7 @@ function formStems(word: string): readonly string[] {
   return [stemmed, ...(stemsOfForms.get(stemmed) ?? [])];
 }
 
-/** Groups of words as groups of stems. */
+/** Converts groups of words to groups of stems. */
 function byStem(
   groups: ReadonlyMap<string, readonly string[]>,
   stemsOf: (word: string) => readonly string[],

@@ -3,12 +3,12 @@ import { Uint32List } from './lists.ts';
 /** Bytes that a memory takes in addition to its columns: its id, and the id's entry in the Map. */
 const bytesPerMemory = 240;
 
-/** Where a memory's chunks are in the chunk table. */
+/** The rows of a memory's chunks in the chunk table. */
 export type ChunkRange = { first: number; count: number };
 
 /** The memories of one user, by id and in order of time and id. */
 export class MemoryTable {
-  /** Slots are numbered in the order in which memories came; a removed memory's stays empty. */
+  /** Slots are numbered in order of insertion. The slot of a removed memory stays empty. */
   readonly #slots = new Map<string, number>();
   readonly #ids: string[] = [];
   readonly #times: number[] = [];
@@ -44,7 +44,7 @@ export class MemoryTable {
     this.#order.insert(this.#placeOf(slot), slot);
   }
 
-  /** Returns the chunks that the memory had, or null if there is none of this id. */
+  /** Removes a memory. Returns its chunks, or null if there is no memory with this id. */
   remove(id: string): ChunkRange | null {
     const slot = this.#slots.get(id);
     if (slot === undefined) return null;
@@ -70,10 +70,10 @@ export class MemoryTable {
     return { first: this.#firstChunks.at(slot), count: this.#chunkCounts.at(slot) };
   }
 
-  /** How many memories are older: the slot's place in the order, or where it belongs. */
+  /** The number of older memories, which is the slot's position in the order. */
   #placeOf(slot: number): number {
     let high = this.#order.length;
-    // Most memories that come are the newest.
+    // Most new memories are the newest.
     if (high === 0 || this.#isOlder(this.#order.at(high - 1), slot)) return high;
     for (let low = 0; low < high; ) {
       const middle = (low + high) >>> 1;

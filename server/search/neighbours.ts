@@ -2,17 +2,18 @@ import type { Hits } from './hits.ts';
 import type { Timeline } from './timeline.ts';
 import type { SearchWeights } from './weights.ts';
 
-/** Neighbours that would add less than this factor are not read. */
+/** Neighbours with a factor below this are not read. */
 const minFactor = 0.05;
 /** Many empty chunks in a row must not make a search slow. */
 const maxNeighbours = 12;
-/** A turn of two words is rarely the answer, whatever was said before it. */
+/** A turn of this many words gets half the boost, because it is rarely the answer. */
 const shortTurnWords = 2;
 
 /**
- * Scores chunks with what the chunks before them add. In a conversation the question names the
- * thing and the answer does not: "Where is the studio?" "In the old cannery, with good light." A
- * neighbour raises a term to its own faded weight and never further, so equal chunks stay equal.
+ * Scores chunks and adds a boost from the chunks before them. In a conversation the question often
+ * has the search term and the answer does not: "Where is the studio?" "In the old cannery, with
+ * good light." A neighbour raises a term at most to its own reduced weight, so equal chunks stay
+ * equal.
  */
 export class NeighbourBoost {
   readonly #hits: Hits;
@@ -27,7 +28,7 @@ export class NeighbourBoost {
     this.#row = new Float64Array(hits.found.length);
   }
 
-  /** The score of a chunk; 0 if it has no term of the query. */
+  /** The score of a chunk; 0 if it contains no term of the query. */
   score(rank: number): number {
     const { starts, terms, all } = this.#hits;
     const from = starts[rank] ?? 0;
@@ -75,7 +76,7 @@ export class NeighbourBoost {
   }
 }
 
-/** An iterator of a typed array takes five times as long as its indexes. */
+/** Uses an index, because the iterator of a typed array takes five times as long. */
 function sum(values: Float64Array): number {
   let total = 0;
   for (let at = 0; at < values.length; at += 1) total += values[at] ?? 0;

@@ -1,27 +1,27 @@
 /*
- * Text → normalized text: lower case, accents and punctuation removed, in the same order.
+ * Text → normalized text: lower case, without accents and punctuation, words in the same order.
  *
  *   "Ana: I'd love a Café,\nERR-4711!"  →  "ana: i love a cafe\nerr 4711"
  *
- * One space separates words, a newline separates lines. A colon follows only the label that opens
- * a line, which names the speaker. Words are not stemmed here, and scripts without spaces stay in
- * runs: what the text says is kept, and matching decides what is the same.
+ * One space separates words, a newline separates lines. A colon follows only the label at the start
+ * of a line, which names the speaker. Normalization neither stems words nor splits runs of scripts
+ * without spaces: matching decides which words are equal.
  */
 import { normalizeAscii } from './ascii.ts';
 import { unspacedRun } from './scripts.ts';
 
-/** How much longer a text may get while characters are decomposed; Korean triples, for a while. */
+/** How much a text may grow while its characters are decomposed; Korean triples. */
 const maxGrowth = 4;
 const allowedGrowth = 200;
 
-/** "Customer Service Agent:" is a label, a sentence that happens to hold a colon is not. */
+/** "Customer Service Agent:" is a label; a sentence that contains a colon is not. */
 const maxLabelLength = 40;
 const maxLabelWords = 4;
-/** When something was said, before who said it: "[8 May, 13:56] Ana: …". */
+/** A time before the speaker: "[8 May, 13:56] Ana: …". */
 const stamp = /^\s*(?:[[(][^\])]{1,40}[\])]|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d\S*)?)\s+/;
 
 const ascii = /^[\0-\x7f]*$/;
-/** English endings after an apostrophe: "Ana's", "we'll", which would else read as "well". */
+/** English endings after an apostrophe: "Ana's", "we'll", which would otherwise become "well". */
 const clitic = /(?<=[a-z\d])'(?:s|m|d|re|ve|ll)(?![a-z\d])/g;
 const negation = /(?<=n)'(?=t(?![a-z\d]))/g;
 const thousands = /(?<=\d),(?=\d{3}(?!\d))/g;
@@ -32,11 +32,11 @@ const latinWord = /(?:[a-zđ][\u0300-\u036f]*)+/g;
 /** Marks that only Vietnamese has: the hook, the dot below, the horn, or a tone on â, ê, ô or ă. */
 const vietnamese = /[a-z](?:[\u0309\u0323\u031b]|[\u0302\u0306][\u0300\u0301\u0303])/;
 const separators = /[^\p{L}\p{N}\p{M}\p{Extended_Pictographic}\p{RI}]+/gu;
-/** Each emoji is a word, though people attach them to words. Skin tones and joiners are dropped. */
+/** Each emoji is a word, even without spaces around it. Skin tones and joiners are dropped. */
 const emoji = /\p{RI}{2}|\p{Extended_Pictographic}/gu;
 const modifiers = /[\u{1f3fb}-\u{1f3ff}]|[\u{e0020}-\u{e007f}]|\ufe0e|\ufe0f|\u200d|\u00ad/gu;
 
-/** Letters that Unicode does not decompose but that people type without the stroke or ligature. */
+/** Letters that Unicode does not decompose, but that people type without stroke or ligature. */
 const plain = new Map(
   Object.entries({
     ß: 'ss',
@@ -62,7 +62,7 @@ const plain = new Map(
 );
 const stroked = new RegExp(`[${[...plain.keys()].join('')}]`, 'g');
 
-/** The normalized form of a chunk. An author whom the text does not name labels its first line. */
+/** The normalized form of a chunk. An author that the text does not start with becomes a label. */
 export function normalize(text: string, author = ''): string {
   const labelled = author === '' || text.startsWith(author) ? text : `${author}: ${text}`;
   const normalizeAny = normalizerFor(labelled);
@@ -76,7 +76,7 @@ export function normalizeWords(text: string): string {
   return ascii.test(text) ? normalizeAscii(text) : normalizeUnicode(text, 'NFKD');
 }
 
-/** One character may expand to eighteen; a text of nothing else is not expanded. */
+/** One character may expand to eighteen. A text of many such characters is not expanded. */
 function normalizerFor(text: string): (text: string) => string {
   if (ascii.test(text)) return normalizeAscii;
   const isTooLong = text.normalize('NFKD').length > maxGrowth * text.length + allowedGrowth;
@@ -90,11 +90,11 @@ function normalizeLine(line: string, normalizeAny: (text: string) => string): st
   const label = normalizeAny(line.slice(start, colon));
   if (label === '' || label.split(' ').length > maxLabelWords) return normalizeAny(line);
   const said = `${label}: ${normalizeAny(line.slice(colon + 1))}`.trimEnd();
-  // The time follows the words, so that the label opens the line.
+  // The time moves to the end, so that the label is at the start of the line.
   return start === 0 ? said : `${said} ${normalizeAny(line.slice(0, start))}`.trimEnd();
 }
 
-/** Vietnamese words keep their accents, which tell words apart; `stem` takes them off. */
+/** Vietnamese words keep their accents, which distinguish words; `stem` removes them. */
 function removeAccents(decomposed: string): string {
   if (!vietnamese.test(decomposed)) return decomposed.replace(accents, '');
   const withoutWords = decomposed.replace(latinWord, (word) => {

@@ -3,13 +3,13 @@ import type { Query } from './query.ts';
 /** Further phrase pairs of a query are ignored; 48 different words have 47. */
 export const maxPhrasePairs = 64;
 
-/** No hit is before this place. */
+/** A position before the first hit. */
 const nowhere = -2;
 
 /** Finds which phrase pairs of a query are adjacent in each chunk. */
 export class PhraseFinder {
   readonly #pairs: readonly { left: number; right: number }[];
-  /** For each rank a bit for each pair, the first 32 of them and the others. */
+  /** One bit for each pair and rank, in two arrays of 32 pairs each. */
   readonly #found: [Uint32Array, Uint32Array];
   /** The index of the phrase pair of two terms, or -1. */
   readonly #pairOf: Int8Array;
@@ -27,7 +27,7 @@ export class PhraseFinder {
     }
   }
 
-  /** The hits of a timeline are added in order, each with the place of its token. */
+  /** Adds a hit with the position of its token. Hits must be added in the order of the timeline. */
   add(term: number, at: number, rank: number): void {
     if (at - this.#lastAt === 1) {
       const pair = this.#pairOf[this.#lastTerm * this.#width + term] ?? -1;
@@ -38,16 +38,16 @@ export class PhraseFinder {
     this.#lastAt = at;
   }
 
-  /** The tokens of two chunks may follow each other. */
+  /** Resets the last hit: the tokens of two chunks may be adjacent, but are no phrase. */
   endChunk(): void {
     this.#lastAt = nowhere;
   }
 
-  /** How much of the query's phrases a chunk has: each pair counts as its rarer term. */
+  /** The weight of the query's phrases in a chunk: each pair counts as its rarer term. */
   worth(rank: number, rarity: Float64Array): number {
     let worth = 0;
     for (let half = 0; half < this.#found.length; half += 1) {
-      // Takes one bit after the other away, the lowest first.
+      // Clears one bit after the other, starting with the lowest.
       for (let bits = this.#found[half]?.[rank] ?? 0; bits !== 0; bits &= bits - 1) {
         const pair = this.#pairs[32 * half + 31 - Math.clz32(bits & -bits)];
         if (pair === undefined) continue;

@@ -2,17 +2,17 @@ import { normalizeWords } from './normalize.ts';
 import { isUnspaced, ngramLength } from './scripts.ts';
 import { stopWords } from './words.ts';
 
-/** One thing to look for: a normalized word, or an n-gram of a script without spaces. */
+/** A search term: a normalized word, or an n-gram of a script without spaces. */
 export type Term = { text: string; isNgram: boolean };
 
-/** Two terms side by side, by index. A phrase pair was quoted, or belongs to one code. */
+/** The indexes of two adjacent terms. A phrase pair was quoted, or is part of one code. */
 export type Pair = { left: number; right: number; isPhrase: boolean };
 
 export type Query = {
   terms: Term[];
-  /** Each pair once. */
+  /** Without duplicates. */
   pairs: Pair[];
-  /** The index of a last word that may not be typed to its end, or -1. */
+  /** The index of the last word if it may be unfinished, else -1. */
   prefix: number;
 };
 
@@ -22,8 +22,8 @@ export const maxTerms = 48;
 type Token = Term & { followsInPhrase: boolean };
 
 /**
- * Parses what a user typed. There are no operators: quotes only tie words into a phrase, as the
- * marks inside a code, a number, a URL or a mail address do.
+ * Parses a query. There are no operators: quotes only join words into a phrase, like the
+ * punctuation inside a code, a number, a URL or a mail address.
  */
 export function parseQuery(text: string): Query {
   const { tokens, quoted } = tokenize(text);
@@ -35,13 +35,13 @@ export function parseQuery(text: string): Query {
   return query;
 }
 
-/** The tokens in order; `quoted` are those of a quotation or a code, whose stop words count. */
+/** The tokens in order. `quoted` are those of a quotation or a code; they may be stop words. */
 function tokenize(text: string): { tokens: Token[]; quoted: Set<Token> } {
   const tokens: Token[] = [];
   const quoted = new Set<Token>();
   const parts = text.split(/["“”„«»「」『』]/u);
   for (const [index, part] of parts.entries()) {
-    // A quote that is never closed is none: 5" is five inches.
+    // An unclosed quote is not a quotation: 5" is five inches.
     const isQuote = index % 2 === 1 && index < parts.length - 1;
     let isFirst = true;
     for (const piece of part.split(/\s+/u).filter(Boolean)) {
@@ -68,7 +68,7 @@ function tokensOf(text: string, follows: boolean, isPhrase: boolean): Token[] {
   });
 }
 
-/** The full n-grams of a run; a run that is shorter than one matches all that begin with it. */
+/** The n-grams of a run. A run shorter than an n-gram matches all n-grams that begin with it. */
 function ngramsOf(run: string): string[] {
   const ngrams: string[] = [];
   for (let at = 0; at < run.length; at += 1) {

@@ -1,11 +1,11 @@
 import type { Matcher } from './match.ts';
 
-/** A memory that matches, by the chunk of it that matches best. */
+/** A memory that matches, with its best chunk. */
 export type RankedMemory = { id: string; start: number; length: number; score: number };
 
 /**
- * The results of one search, best first, the newer first among equals. They are ordered while they
- * are read, since most readers stop after the first ten. Valid until the index changes.
+ * The results of one search, best first; among equals the newer first. They are sorted lazily,
+ * since most callers stop after the first ten. Valid until the index changes.
  */
 export class Ranked implements Iterable<RankedMemory> {
   /** Knows which words matched, for snippets. */
@@ -13,19 +13,19 @@ export class Ranked implements Iterable<RankedMemory> {
   readonly #scores: readonly number[];
   readonly #read: (result: number) => RankedMemory;
 
-  /** `scores` of results, older memories first; `read` gives a result by its place in them. */
+  /** `scores` are those of the results, older memories first; `read` returns a result by index. */
   constructor(matcher: Matcher, scores: readonly number[], read: (at: number) => RankedMemory) {
     this.matcher = matcher;
     this.#scores = scores;
     this.#read = read;
   }
 
-  /** How many memories match. */
+  /** The number of matching memories. */
   get size(): number {
     return this.#scores.length;
   }
 
-  /** Reads from a binary heap: the best of n is there after n steps, each further after log n. */
+  /** Uses a binary heap: the best of n takes n steps, each further result log n. */
   *[Symbol.iterator](): Generator<RankedMemory> {
     const heap = Uint32Array.from(this.#scores.keys());
     for (let at = (heap.length >>> 1) - 1; at >= 0; at -= 1) this.#sink(heap, at, heap.length);

@@ -7,7 +7,7 @@ import { NeighbourBoost } from './neighbours.ts';
 import type { Timeline } from './timeline.ts';
 import type { SearchWeights } from './weights.ts';
 
-/** The memories that match, each by its best chunk, as columns, oldest first. */
+/** The matching memories with their best chunks, as columns, oldest first. */
 export type Results = { memories: number[]; ranks: number[]; scores: number[] };
 
 /** Scores all chunks of a timeline. Adds fuzzy matches to the matcher. */
@@ -32,7 +32,7 @@ export function scoreTimeline(
   return results;
 }
 
-/** Terms that no chunk has as they were typed match what they may have meant. */
+/** Adds fuzzy matches for terms that occur in no chunk. */
 function matchMissing(timeline: Timeline, matcher: Matcher, table: MatchTable): void {
   const matched = table.matchedTerms();
   const missing = matcher.query.terms.flatMap(({ text, isNgram }, index) => {
@@ -44,7 +44,7 @@ function matchMissing(timeline: Timeline, matcher: Matcher, table: MatchTable): 
   }
 }
 
-/** Chunks of one memory follow each other; the first of equal ones is kept. */
+/** Keeps a memory's best chunk; of equal ones the first. Chunks of a memory are adjacent. */
 function keepBest(
   { memories, ranks, scores }: Results,
   memory: number,

@@ -1,4 +1,4 @@
-/** Scripts that put no spaces between words, first and last unit; planes 2 and 3 come on top. */
+/** First and last unit of scripts without spaces between words, except for planes 2 and 3. */
 const unspacedRanges = [
   [0x0e00, 0x0eff],
   [0x1000, 0x109f],
@@ -27,8 +27,8 @@ export function isUnspaced(unit: number): boolean {
 }
 
 /**
- * How many units of such a script make an n-gram. Thai, Lao, Burmese and Khmer are alphabets, in
- * which two letters say little; Chinese, Japanese and Korean are not.
+ * The length of an n-gram in such a script, in units. In Thai, Lao, Burmese and Khmer, which have
+ * alphabets, two letters carry too little information; in Chinese and Japanese they are enough.
  */
 export function ngramLength(unit: number): number {
   return unit < 0x1800 ? 3 : 2;

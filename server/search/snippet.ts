@@ -8,7 +8,7 @@ export const markClose = '»';
 
 /** About two lines of a terminal, without marks. */
 const snippetLength = 220;
-/** A cut falls at a word's end where there is one within this many units. */
+/** A cut is at the end of a word if there is one within this many units. */
 const wordReach = 24;
 
 type Span = { start: number; end: number; term: number; weight: number };
@@ -49,8 +49,8 @@ function findSpans(text: string, matcher: Matcher): Span[] {
   return spans;
 }
 
-/** A word may mix scripts with and without spaces, whose pieces are matched alone. A low surrogate
- * says nothing of the script and stays with the high one. */
+/** A word may mix scripts with and without spaces; its pieces are matched separately. A low
+ * surrogate does not tell the script and stays with the high one. */
 function pieceEnd(word: string, from: number): number {
   const unspaced = isUnspaced(word.charCodeAt(from));
   let to = from + 1;
@@ -88,7 +88,7 @@ function runSpans(piece: { text: string; start: number }, matcher: Matcher): Spa
   return spans;
 }
 
-/** N-grams overlap and runs touch: they get one mark. */
+/** Merges overlapping and adjacent n-grams, so that they get one mark. */
 function merge(spans: Span[]): Span[] {
   const merged: Span[] = [];
   for (const span of spans) {
@@ -112,7 +112,7 @@ function cutWindow(text: string, spans: Span[]): { start: number; end: number } 
   };
 }
 
-/** The part that fits a snippet and matches most of the query, each term counted once. */
+/** The part of snippet length that matches most of the query, each term counted once. */
 function densest(spans: Span[]): { start: number; end: number } {
   let best = { start: 0, end: 0, weight: 0 };
   for (const [index, first] of spans.entries()) {

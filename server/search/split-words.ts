@@ -4,16 +4,16 @@ import type { Timeline } from './timeline.ts';
 import { endsLabel, wordOf } from './tokenizer.ts';
 import { noWord } from './word-table.ts';
 
-/** Terms are looked for from so many places on, the first in the timeline. */
+/** The search for split words stops after this many positions of the timeline. */
 const maxPlaces = 500_000;
-/** What a word can be: close to a term, or the first part of one of up to eight terms. */
+/** Roles of a word, as bits: close to a term, or the first part of one of up to eight terms. */
 const isCloseRole = 1;
 const firstRole = 2;
 
 /**
- * Adds adjacent words that together spell a missing term ("note book" for "notebook") to the words
- * that are close to one. A word of such a pair matches that term, whatever else it is close to; the
- * last pair in the timeline wins. The timeline is read only if it can matter.
+ * Adds matches for adjacent words that together spell a missing term ("note book" for "notebook").
+ * Such a match replaces a match by a typo; the last one in the timeline wins. The timeline is read
+ * only if a term can be split, or if there are too many close words.
  */
 export function splitMatches(
   timeline: Timeline,
@@ -42,7 +42,7 @@ export function splitMatches(
   return matches;
 }
 
-/** For each word whether it is close to a term, and a bit for each term that begins with it. */
+/** For each word, one bit if it is close to a term and one for each term that begins with it. */
 function rolesOf(
   splittable: readonly Wanted[],
   close: ReadonlyMap<number, number>,
@@ -85,7 +85,7 @@ function addParts(
   }
 }
 
-/** The place of the last word if those from `start` on make up the text, else -1. */
+/** The position of the last word if the words from `start` on spell the text, else -1. */
 function lastPartOf(
   text: string,
   { dictionary: { words }, tokens }: Timeline,
@@ -100,7 +100,7 @@ function lastPartOf(
     if (word === noWord || next > text.length || !words.isAt(word, text, length, next)) return -1;
     length = next;
     if (length === text.length) return at;
-    // Who speaks and what they say are not one text.
+    // A speaker's name and the text after it do not form one word.
     if ((token & endsLabel) !== 0) return -1;
   }
   return -1;

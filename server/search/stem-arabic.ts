@@ -1,12 +1,12 @@
 /*
- * Light stemming of Arabic, after Larkey's light10: the article, a conjunction before it and the
- * commonest endings are taken off, whatever they mean.
+ * Light stemming of Arabic, after Larkey's light10: removes the article, a conjunction before it
+ * and the most common endings, without morphological analysis.
  */
 
 const arabic = /^[\u0621-\u064a]+$/;
 const conjunction = /^و(?=.{3})/;
 const article = /^(?:وال|بال|كال|فال|ال|لل)(?=.{2})/;
-/** In the order in which they are taken off; ة and ى are normalized to ه and ي. */
+/** In the order of removal. Normalization has replaced ة and ى with ه and ي. */
 const endings = ['ها', 'ان', 'ات', 'ون', 'ين', 'يه', 'ه', 'ي'];
 const minStemLength = 2;
 

@@ -1,7 +1,7 @@
 /*
- * English words → stems, after Porter's second algorithm: what is left when inflection and the
- * usual derivations are taken off, so that "hiking", "hikes" and "hiked" meet. Words of other
- * alphabets only lose the commonest endings of Russian and Arabic.
+ * English words → stems, after Porter's second algorithm: removes inflection and the usual
+ * derivations, so that "hiking", "hikes" and "hiked" have the same stem. In other alphabets only
+ * the most common endings of Russian and Arabic are removed.
  */
 import { withoutAccents } from './normalize.ts';
 import { isArabic, stemArabic } from './stem-arabic.ts';
@@ -12,7 +12,7 @@ const vowel = /[aeiouy]/;
 const double = /(?:bb|dd|ff|gg|mm|nn|pp|rr|tt)$/;
 const shortEnd = /(?:^[aeiouy][^aeiouy]|[^aeiouy][aeiouy][^aeiouywxY])$/;
 
-/** Suffix → replacement; each table is tried from its longest suffix, once. */
+/** Suffix → replacement. In each table the longest matching suffix is replaced once. */
 const derivations: [string, string][] = table(
   'ization ize,ational ate,fulness ful,ousness ous,iveness ive,tional tion,biliti ble,lessli less,' +
     'entli ent,ation ate,alism al,aliti al,ousli ous,iviti ive,fulli ful,enci ence,anci ance,' +
@@ -27,7 +27,7 @@ const endings =
 const cyrillicEnding =
   /(?<=[а-я]{3})(?:иями|ями|ами|ого|его|ому|ему|ыми|ими|ешь|ить|ать|ять|еть|ла|ло|ли|ый|ий|ой|ая|яя|ое|ее|ые|ие|ую|юю|ов|ев|ей|ам|ям|ах|ях|ом|ем|ил|ал|[аеиоуыьюяй])$/;
 
-/** Words that only look inflected: the exceptions of Porter's algorithm, and some more. */
+/** Words that only look inflected: the exceptions of Porter's algorithm and a few of ours. */
 const whole: ReadonlySet<string> = new Set(
   (
     'news evening wedding morning inning outing canning herring earring proceed exceed succeed ' +
@@ -36,7 +36,7 @@ const whole: ReadonlySet<string> = new Set(
 );
 const irregular = new Map(Object.entries({ skies: 'sky', skis: 'ski', sky: 'sky' }));
 
-/** No inflected word is longer; hashes and encoded data are. */
+/** No inflected word is longer; longer tokens are hashes and encoded data. */
 const maxStemmedLength = 64;
 
 /** The stem of a normalized word. */
@@ -68,7 +68,7 @@ function participle(word: string): string {
     return cut >= region(word) ? word.slice(0, cut + 2) : word;
   }
   const end = /(?:ed|edly|ing|ingly)$/.exec(word);
-  // One letter is no stem of anything.
+  // A single letter is not a stem.
   if (end === null || end.index < 2 || !vowel.test(word.slice(0, end.index))) return word;
   const bare = word.slice(0, end.index);
   if (/(?:at|bl|iz)$/.test(bare)) return `${bare}e`;

@@ -3,25 +3,25 @@ import type { Dictionary } from './dictionary.ts';
 import type { MemoryTable } from './memory-table.ts';
 
 /**
- * All chunks of a user in order of time, as columns; a chunk's place in them is its rank. This is
- * what a search reads of an index.
+ * All chunks of a user in order of time, as columns; a chunk's index in them is its rank. A search
+ * reads only this part of the index.
  */
 export type Timeline = {
   dictionary: Dictionary;
-  /** Tokens of all chunks; those of one are from `starts` to `ends`. */
+  /** The tokens of all chunks; a chunk's tokens are from `starts` to `ends`. */
   tokens: Uint32Array;
   starts: Uint32Array;
   ends: Uint32Array;
-  /** Of all chunks in sum. */
+  /** The number of tokens in all chunks. */
   tokenCount: number;
-  /** 1 where the chunk says who speaks. */
+  /** 1 if the chunk has a label that names a speaker. */
   labelled: Uint8Array;
-  /** The place of each chunk's memory, oldest first, and the chunk's own in its table. */
+  /** The index of each chunk's memory, oldest first, and the chunk's row in its table. */
   memories: Uint32Array;
   chunks: Uint32Array;
 };
 
-/** Bytes of the columns for each chunk. */
+/** The size of the columns per chunk. */
 export const timelineBytes = 17;
 
 export function buildTimeline(memories: MemoryTable, table: ChunkTable): Timeline {

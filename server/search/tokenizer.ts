@@ -1,16 +1,16 @@
 /*
- * Normalized text → tokens. A token is the number of a word in the dictionary with two flags below
- * it. A run of a script without spaces gives a token for each of its units: the n-gram that begins
- * there, which is shorter at the end of the run.
+ * Normalized text → tokens. A token is the number of a word in the dictionary, with two flags in
+ * the low bits. A run of a script without spaces has a token for each of its units: the n-gram that
+ * begins there, which is shorter at the end of the run.
  */
 import type { Dictionary } from './dictionary.ts';
 import type { Uint32List } from './lists.ts';
 import { isLowSurrogate, isUnspaced, ngramLength } from './scripts.ts';
 import { noWord } from './word-table.ts';
 
-/** The token is in the label that opens a line, which names the speaker. */
+/** Flag: the token is in the label at the start of a line, which names the speaker. */
 export const inLabel = 1;
-/** It is the last one of the label. */
+/** Flag: the token is the last one of the label. */
 export const endsLabel = 2;
 const flagBits = 2;
 
@@ -22,7 +22,7 @@ export function wordOf(token: number): number {
   return token >>> flagBits;
 }
 
-/** The same token of a word with another number. */
+/** Replaces the word number of a token and keeps its flags. */
 export function withWord(token: number, word: number): number {
   return (word << flagBits) | (token & (inLabel | endsLabel));
 }
@@ -60,7 +60,7 @@ function pushNgrams(text: string, start: number, dictionary: Dictionary, tokens:
   let end = start + 1;
   while (end < text.length && isInRun(text.charCodeAt(end))) end += 1;
   for (let at = start; at < end; at += 1) {
-    // The second half of a surrogate pair begins no n-gram, but it counts as a position.
+    // No n-gram begins at a low surrogate, but it counts as a position.
     const unit = text.charCodeAt(at);
     const word = isLowSurrogate(unit)
       ? noWord

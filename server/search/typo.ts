@@ -1,12 +1,12 @@
-/** A word of three letters has too many neighbours: only swapped letters are taken for a typo. */
+/** Words of three letters have too many similar words: only swapped letters count as a typo. */
 export const minTypoLength = 3;
-/** A word this long may also be unfinished and have a typo in it. */
+/** From this length on, a word may be unfinished and have a typo at the same time. */
 export const minUnfinishedLength = 5;
 
-/** A word is the UTF-16 units from `start` to `end`. */
+/** A word: the UTF-16 units from `start` to `end`. */
 type Word = { units: Uint16Array; start: number; end: number };
 
-/** Whether one typo, or one typo and a missing end, turns what was typed into the word. */
+/** Whether the typed text is the word with one typo, or with one typo and a missing end. */
 export function isTypo(typed: Uint16Array, { units, start, end }: Word): boolean {
   const length = end - start;
   if (isOneEdit(typed, units, start, end)) {
@@ -50,7 +50,7 @@ function isSameRest(
   return true;
 }
 
-/** A bit for each letter of a word, by its last five bits: one edit changes two of them at most. */
+/** One bit for each letter of a word, by its low five bits: one edit changes at most two bits. */
 export function letterMask(units: Uint16Array, start: number, end: number): number {
   let mask = 0;
   for (let at = start; at < end; at += 1) mask |= 1 << ((units[at] ?? 0) & 31);

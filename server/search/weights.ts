@@ -1,27 +1,27 @@
-/** How much each signal counts. Measured by `tests/eval`; docs/search.md has the figures. */
+/** The weight of each signal. Measured by `tests/eval`; docs/search.md has the figures. */
 export type SearchWeights = {
   /** BM25: how slowly repetition saturates, and how strongly a chunk's length counts against it. */
   k1: number;
-  /** Of a turn of a conversation, in which a long one says more, and of other text. */
+  /** BM25 b for turns of a conversation, where a long one has more content, and for other text. */
   turnB: number;
   textB: number;
-  /** Another form of the word, and a synonym of it. */
+  /** Another form of the word, and a synonym. */
   inflection: number;
   synonym: number;
-  /** The word with other accents than the query has; one without accents matches all of them. */
+  /** The word with accents other than in the query. A word without accents matches all of them. */
   otherAccents: number;
-  /** A word that begins with the last, unfinished one; and one within a typo of a missing term. */
+  /** A word that begins with the unfinished last word, and a fuzzy match of a missing term. */
   prefix: number;
   fuzzy: number;
-  /** A speaker who is named in the query; full for a long chunk, less near `speakerWords` words. */
+  /** A speaker named in the query: full weight for a long chunk, less near `speakerWords` words. */
   speaker: number;
   speakerWords: number;
-  /** Two words of a quotation or a code that are adjacent here too. */
+  /** Two words of a quotation or a code that are adjacent in the chunk too. */
   phrase: number;
-  /** What previous chunks add; it fades over so many words. */
+  /** The boost from previous chunks, and the distance in words over which it decreases. */
   previous: number;
   previousReach: number;
-  /** How much of both chunks' own lengths counts as distance. */
+  /** The share of both chunks' lengths that counts as distance. */
   span: number;
   /** The factor between neighbours that are not both turns of a conversation. */
   withoutSpeaker: number;

@@ -1,22 +1,22 @@
 import { Uint32List } from './lists.ts';
 
-/** No word: a place that nothing matches. */
+/** The number of no word; it matches nothing. */
 export const noWord = 0;
 
 /**
- * Distinct words, numbered from 1 on, in typed arrays. A Map of strings takes four times the memory
- * and twice the time, and its keys would keep the texts that they were cut from.
+ * Distinct words, numbered from 1, in typed arrays. A Map of strings takes four times the memory
+ * and twice the time, and its keys would keep the texts that they were sliced from in memory.
  */
 export class WordTable {
-  /** UTF-16 units of all words; those of word n are from `starts[n]` to `starts[n + 1]`. */
+  /** The UTF-16 units of all words; word n is at `starts[n]` to `starts[n + 1]`. */
   units = new Uint16Array(64);
   readonly starts = new Uint32List();
   readonly #hashes = new Uint32List();
-  /** A hash table of word numbers with linear probing; 0 is a free place. */
+  /** A hash table of word numbers with linear probing; 0 is a free slot. */
   #places = new Uint32Array(32);
   readonly #seed: number;
 
-  /** A secret `seed` keeps a client from choosing words that collide. */
+  /** A secret `seed` prevents clients from choosing words that collide. */
   constructor(seed: number) {
     this.#seed = seed;
     this.#hashes.push(0);
@@ -48,7 +48,7 @@ export class WordTable {
     return this.#places[this.#placeOf(text, start, end, this.#hash(text, start, end))] ?? noWord;
   }
 
-  /** The same, but a new word gets a new number. */
+  /** Like `numberOf`, but assigns a number to a new word. */
   add(text: string, start = 0, end = text.length): number {
     const hash = this.#hash(text, start, end);
     const place = this.#placeOf(text, start, end, hash);
@@ -83,7 +83,7 @@ export class WordTable {
     return true;
   }
 
-  /** Where the word is in the hash table, or the free place where it belongs. */
+  /** The word's slot in the hash table, or the free slot for it. */
   #placeOf(text: string, start: number, end: number, hash: number): number {
     const places = this.#places;
     const hashes = this.#hashes.values;

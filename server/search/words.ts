@@ -1,9 +1,9 @@
 /*
- * Everyday English: stop words, irregular forms and synonyms. All of it is applied to the query and
- * none of it is stored.
+ * Everyday English: stop words, irregular forms and synonyms. They apply only to the query; nothing
+ * of them is stored.
  */
 
-/** Words that say how a question is asked, not what it is about. */
+/** Words that shape a question but do not name its subject. */
 export const stopWords: ReadonlySet<string> = new Set(
   (
     'a about above after again all also am an and any are arent as at be because been before being ' +
@@ -41,7 +41,7 @@ const irregularGroups =
   'good better best;bad worse worst;far further farther;two second twice;three third;five fifth;' +
   'lie lying lied lies;die dying died dies;tie tying tied ties';
 
-/** Groups of words that mean much the same in talk about people's lives. */
+/** Groups of words with nearly the same meaning when people talk about their lives. */
 const synonymGroups =
   'mom mum mother mama mommy;dad father papa daddy;parent mother father mom dad;' +
   'child kid son daughter toddler baby;sibling brother sister;spouse husband wife partner;' +

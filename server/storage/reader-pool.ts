@@ -5,12 +5,12 @@ import { startThread, type Thread } from '../threads/start.ts';
 import { unavailable } from './refusals.ts';
 
 /**
- * The reader threads. A thread does one read at a time and to its end. One more thread runs than
- * there are cores, and a project may occupy all but one of them: it gets every core, and another
- * project still finds a thread that is free. What waits is taken from the projects in turn.
+ * The reader threads. A thread runs one read at a time, without interruption. There is one more
+ * thread than there are cores, and a project may use all but one of them: it can use every core,
+ * and another project still finds a free thread. Projects take turns in the queue.
  */
 export type ReaderPool = {
-  /** `user` names the search index that the read needs: a thread that holds it is preferred. */
+  /** `user` names the search index that the read needs; a thread that has it is preferred. */
   read(request: ReadRequest): Promise<Returned>;
   stop(): Promise<void>;
 };
@@ -20,15 +20,15 @@ export type ReadRequest = {
   operation: string;
   argument: unknown;
   user?: string;
-  /** Gives up a read that still waits. */
+  /** Cancels a read that is still waiting. */
   signal?: AbortSignal | undefined;
 };
 
-/** A read that waited longer is refused: whoever asked has likely given up. */
+/** A read that waited longer is rejected, since its client has probably given up. */
 const maxWaitMs = 10_000;
 const maxWaiting = 1_000;
 const maxThreads = 9;
-/** Of all search indexes that are held, in all threads together. */
+/** The limit for the search indexes of all threads together. */
 const maxIndexBytes = 192 * 1024 * 1024;
 
 type Waiting = ReadRequest & {
@@ -77,7 +77,7 @@ export function createReaderPool(options: {
     return reader;
   }
 
-  /** A new thread is started when it is needed. */
+  /** Removes a reader. The next read that needs a thread starts a new one. */
   function drop(reader: Reader): void {
     const index = readers.indexOf(reader);
     if (index >= 0) readers.splice(index, 1);
@@ -89,7 +89,7 @@ export function createReaderPool(options: {
     return own < Math.max(1, size - 1);
   }
 
-  /** An idle thread: the one that holds the index, else any, else a new one. */
+  /** An idle thread, preferably one with the index, else a new thread. */
   function idleReader({ user }: ReadRequest): Reader | undefined {
     const idle = readers.filter(({ projectId }) => projectId === null);
     const holder = user === undefined ? undefined : idle.find(({ users }) => users.has(user));

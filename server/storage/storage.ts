@@ -3,28 +3,29 @@ import type { Order } from '../../sdk/contract/page.ts';
 import type { TaskQueue } from './task-storage.ts';
 
 /*
- * What the service needs of a database: a flat list of named, atomic operations. Each takes all
- * that must commit together and resolves only once that is durable. Data goes in and data comes
- * out: no function, transaction or HTTP crosses this line, so a backend may run in threads of its
- * own or on another machine. The conformance suite holds every backend to the comments here.
+ * The service's interface to a database: a flat list of named, atomic operations. Each takes all
+ * data that must commit together and resolves only once it is durable. Arguments and results are
+ * plain data, without functions, transactions or HTTP, so a backend may run in other threads or on
+ * another machine. The conformance suite checks every backend against the comments here.
  *
- * Any operation may throw a ServiceError: `unavailable` where the database cannot work now (nothing
- * was stored), `internal` where the outcome of a write is unknown. Times are milliseconds since
- * 1970 and are passed in. Memories past their `expiresAt` do not exist for any operation.
+ * Any operation may throw a ServiceError: `unavailable` if the database cannot work now (nothing
+ * was stored), `internal` if the outcome of a write is unknown. Times are milliseconds since 1970
+ * and are passed in. Memories past their `expiresAt` do not exist for any operation.
  */
 export interface Storage extends TaskQueue {
-  /** Which backend this is, as /health names it. */
+  /** The name of the backend in /health. */
   readonly name: string;
 
   /**
-   * Stores a new, complete memory. One whose user, source and external id exist already is replaced
-   * under its id; its pending task is dropped. Status 201 for a new memory, 200 for a replaced one.
+   * Stores a complete memory. An existing memory with the same user, source and external id is
+   * replaced and keeps its id; its pending task is dropped. The status is 201 for a new memory, 200
+   * for a replaced one.
    */
   saveMemory(write: Write & { memory: NewMemory }): Promise<WriteResult>;
 
   /**
-   * Replaces what is given and leaves the rest. Pending work on the memory is dropped: it is
-   * complete. Throws `not_found`, and `precondition_failed` for another version than the expected.
+   * Replaces the given fields. Pending work on the memory is dropped, and its status becomes
+   * complete. Throws `not_found`, and `precondition_failed` if the version is not the expected one.
    */
   updateMemory(
     write: Write & { id: string; changes: MemoryChanges; expectedVersion: number | null },
@@ -37,35 +38,35 @@ export interface Storage extends TaskQueue {
   deleteMemory(write: Write & { id: string; expectedVersion: number | null }): Promise<WriteResult>;
 
   /**
-   * Removes everything that the user had when it began, as `deleteMemory` does, and returns how
-   * many memories that was. A user with many is erased in several transactions, so that the writes
-   * of others go on in between; the response is stored with the last. What the text was is
-   * overwritten on the disk later, as far as the backend can promise that.
+   * Removes all memories that the user had when it began, as `deleteMemory` does, and returns their
+   * number. A user with many memories is erased in several transactions, so that other writes can
+   * run in between; the last one stores the response. The backend overwrites the text on the disk
+   * later, as far as it can.
    */
   eraseUser(write: Write & { userId: string }): Promise<WriteResult>;
 
   /**
-   * Stores memories as they are given: ids, times, types, versions and status kept, those that are
-   * `processing` queued. Skips ids that exist; fails items whose user, source and external id name
-   * another memory. Throws `rate_limited` as `acceptRecords` does.
+   * Stores memories with their ids, times, types, versions and statuses; those that are
+   * `processing` are queued. Skips ids that exist. An item fails if another memory has the same
+   * user, source and external id. Throws `rate_limited` as `acceptRecords` does.
    */
   importMemories(write: Write & { memories: ImportedMemory[]; batch: Batch }): Promise<WriteResult>;
 
   /**
-   * Stores the records, in their order, each with a task to index it. One whose user, source and
-   * external id exist already replaces that memory, under its id and with its creation time, and
-   * takes the task from whoever works on the older text. `batch` is null for a single record.
-   * Throws `rate_limited` when too many tasks of the project are pending.
+   * Stores the records in order, each with a task to index it. An existing memory with the same
+   * user, source and external id is replaced and keeps its id and creation time; a lease on the
+   * task of the older text becomes invalid. `batch` is null for a single record. Throws
+   * `rate_limited` if too many tasks of the project are pending.
    */
   acceptRecords(write: Write & { records: NewMemory[]; batch: Batch | null }): Promise<WriteResult>;
 
   /** The memory, or null. */
   getMemory(read: Read & { id: string }): Promise<StoredMemory | null>;
 
-  /** The state of the work on the memory, or null where there is no such memory. */
+  /** The state of the work on the memory, or null if the memory does not exist. */
   getStatus(read: Read & { id: string }): Promise<StoredStatus | null>;
 
-  /** The statuses of those ids that exist, in the order asked. */
+  /** The statuses of the ids that exist, in the order of the request. */
   getStatuses(read: Read & { ids: string[] }): Promise<StoredStatus[]>;
 
   /**
@@ -76,24 +77,23 @@ export interface Storage extends TaskQueue {
     read: Read & { userId: string; filter: Filter; order: Order } & PageRange,
   ): Promise<Page>;
 
-  /** A page of all memories of the project or the user, each once, in an order of the backend. */
+  /** A page of all memories of the project or the user, each once, in an arbitrary stable order. */
   exportMemories(read: Read & PageRange): Promise<Page>;
 
   /**
-   * The memories of a user that answer a query, best first. Sees every write that was answered
-   * before it was called. `signal` gives up a search that is still waiting. Throws
-   * `invalid_request` where the texts are too large for one response, and `unavailable` where it
-   * would wait too long.
+   * The memories of a user that match a query, best first. Sees every write that was answered
+   * before the call. `signal` cancels a search that is still waiting. Throws `invalid_request` if
+   * the texts are too large for one response, and `unavailable` if it would wait too long.
    */
   searchMemories(
     read: Read & { userId: string; query: string; filter: Filter; limit: number },
     signal?: AbortSignal,
   ): Promise<SearchResult>;
 
-  /** The users of the project that have memories, by their ids. */
+  /** The users of the project that have memories, ordered by id. */
   listUsers(read: Read & PageRange): Promise<Page>;
 
-  /** Stores a key by its hash, creating the project where it is new. */
+  /** Stores a key by its hash, and creates the project if it does not exist. */
   createKey(key: NewKey): Promise<StoredKey>;
 
   /** Every key, oldest first; revoked and expired ones too. */
@@ -102,38 +102,38 @@ export interface Storage extends TaskQueue {
   /** The key with this hash, or null; revoked and expired ones too. */
   findKey(hash: string): Promise<StoredKey | null>;
 
-  /** False where no such key exists or it was revoked before. */
+  /** Returns false if the key does not exist or was revoked before. */
   revokeKey(id: string, at: number): Promise<boolean>;
 
   /** Records when keys were last used. */
   touchKeys(used: { id: string; at: number }[]): Promise<void>;
 
-  /** The id of the project, which is created where it is new. */
+  /** Returns the id of the project, and creates the project if it does not exist. */
   ensureProject(name: string): Promise<number>;
 
   /**
-   * Periodic cleanup, a bounded part of it at a time: expired memories, idempotency keys past their
-   * retention, erased text. `elapsedMs` is the time since the last call by a clock that is never
-   * set: a key is kept for the retention by both clocks, so a wall clock that jumps forgets none.
+   * One bounded step of the periodic cleanup: expired memories, idempotency keys past their
+   * retention, erased text. `elapsedMs` is the time since the last call by a monotonic clock. A key
+   * expires only by both clocks, so a jump of the wall clock removes none too early.
    */
   maintain(run: { now: number; elapsedMs: number }): Promise<MaintenanceReport>;
 
-  /** Looks for structural damage that opening did not look for; may take long. Empty for none. */
+  /** Checks for damage more thoroughly than opening does; may take long. Empty if there is none. */
   findDamage(): Promise<string[]>;
 
-  /** Why writes fail, and what the operator should look at. Never throws. */
+  /** Reports why writes fail, and warnings for the operator. Never throws. */
   health(): Promise<StorageHealth>;
 
-  /** What another thread of this process needs to work with the same storage; see open.ts. */
+  /** The data with which another thread of this process can open the same storage; see open.ts. */
   connection(): StorageConnection;
 
-  /** Commits what is waiting, then closes. No operation may follow. */
+  /** Commits waiting writes, then closes. No operation may follow. */
   close(): Promise<void>;
 }
 
 /**
- * What every client's write carries. `onlyUserId` is the user that the API key is bound to: updates
- * and deletes of another user's memory throw `not_found`.
+ * The common fields of a client's writes. `onlyUserId` is the user that the API key is bound to:
+ * updates and deletes of another user's memory throw `not_found`.
  */
 export type Write = {
   projectId: number;
@@ -150,8 +150,8 @@ export type Write = {
 export type Idempotency = { scope: string; key: string; fingerprint: string };
 
 /**
- * A response as it is stored and sent again; the body is empty for 204. `memoryId` and `version`
- * are set where the body is one memory.
+ * A response that is stored for replays; the body is empty for 204. `memoryId` and `version` are
+ * set if the body is one memory.
  */
 export type StoredResponse = {
   status: number;
@@ -162,21 +162,21 @@ export type StoredResponse = {
 
 export type WriteResult = { response: StoredResponse; replayed: boolean };
 
-/** `userId` narrows a read to one user: the one that the API key is bound to. */
+/** `onlyUserId` restricts a read to the user that the API key is bound to. */
 export type Read = { projectId: number; now: number; onlyUserId?: string | null };
 
-/** `after` is the `next` of the page before, or null for the first. */
+/** `after` is the `next` of the previous page, or null for the first. */
 export type PageRange = { after: string | null; limit: number };
 
-/** The JSON array of the contract, as text; a large one as UTF-8, ready to be sent. */
+/** The JSON array of the contract, as text or, if it is large, as UTF-8 bytes. */
 export type ItemsJson = string | Uint8Array;
 
-/** `next` is null at the end, and only there. */
+/** `next` is null only on the last page. */
 export type Page = { items: ItemsJson; next: string | null };
 
 export type SearchResult = { items: ItemsJson };
 
-/** What a list or a search is narrowed to; all of it must hold, and null matches anything. */
+/** The filters of a list or a search, combined with AND; null matches anything. */
 export type Filter = {
   type: MemoryType | null;
   source: string | null;
@@ -188,10 +188,10 @@ export type Filter = {
   metadata: { key: string; value: string }[];
 };
 
-/** Of the items of a request: the places of the valid ones, and why the others failed. */
+/** The indexes of the valid items of a request, and the failures of the invalid ones. */
 export type Batch = { indexes: number[]; failed: ItemFailure[] };
 
-/** Why an item failed; `index` is its place in the items sent, from 0. */
+/** The failure of one item; `index` is its index in the request, from 0. */
 export type ItemFailure = { index: number; error: string; message: string };
 
 export type NewMemory = {
@@ -207,7 +207,7 @@ export type NewMemory = {
   expiresAt: number | null;
 };
 
-/** What is undefined stays as it is. */
+/** Undefined fields stay unchanged. */
 export type MemoryChanges = {
   content?: string;
   /** JSON text of an object. */
@@ -218,7 +218,7 @@ export type MemoryChanges = {
 
 export type StoredMemory = NewMemory & {
   status: MemoryStatus;
-  /** Counts the changes of content, metadata, occurredAt and expiresAt, from 1. */
+  /** Starts at 1 and counts changes of content, metadata, occurredAt and expiresAt. */
   version: number;
   createdAt: number;
   updatedAt: number;
@@ -240,14 +240,14 @@ export type StoredStatus = {
 export type MaintenanceReport = {
   expiredMemories: number;
   expiredKeys: number;
-  /** Whether there is more to do at once. */
+  /** Whether to call `maintain` again immediately. */
   more: boolean;
 };
 
-/** `fault`: why writes fail. `warning`: what an operator should look at while all works. */
+/** `fault`: why writes fail. `warning`: a problem for the operator that does not affect writes. */
 export type StorageHealth = { fault: string | null; warning: string | null };
 
-/** Plain data and ports, to be handed to a thread. */
+/** Plain data and ports, to pass to a thread. */
 export type StorageConnection = { data: unknown; transfer: readonly unknown[] };
 
 export type NewKey = {
@@ -258,7 +258,7 @@ export type NewKey = {
   hash: string;
   prefix: string;
   lastFour: string;
-  /** The user that the key is bound to, or null for all of the project. */
+  /** The user that the key is bound to, or null for the whole project. */
   userId: string | null;
   readOnly: boolean;
   createdAt: number;

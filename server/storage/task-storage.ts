@@ -1,13 +1,13 @@
 import type { Storage } from './storage.ts';
 
-/** The durable queue's part of the storage. */
+/** The storage operations of the durable queue. */
 export interface TaskQueue {
   /**
-   * Claims up to `limit` waiting tasks for `leaseMs`, the longest due first, and counts the
-   * attempt. Due is what was never tried, what waits until `now` or earlier, what waits until after
-   * `horizon` (the clock was set back), and what is running under a lease that has ended. A task
-   * that was tried before is claimed alone, so that one that ends the process cannot use up the
-   * attempts of its neighbours.
+   * Claims up to `limit` due tasks for `leaseMs`, the longest due first, and counts the attempt. A
+   * task is due if it was never tried, if it waits until `now` or earlier, if it waits until after
+   * `horizon` (the clock was set back), or if it is running with an expired lease. A task that was
+   * tried before is claimed alone, so that a task that crashes the process cannot use up the
+   * attempts of other tasks.
    */
   claimTasks(claim: {
     owner: string;
@@ -17,47 +17,47 @@ export interface TaskQueue {
     limit: number;
   }): Promise<Task[]>;
 
-  /** Stores the results. False for each whose lease is no longer held: nothing of it is stored. */
+  /** Stores the results. Returns false for each result whose lease was lost; it is not stored. */
   completeTasks(results: TaskResult[]): Promise<boolean[]>;
 
-  /** Lets the task wait until `retryAt`, or ends it as failed for null. False without the lease. */
+  /** Retries the task at `retryAt`, or fails it if that is null. False if the lease was lost. */
   failTask(
     failure: Lease & { now: number; retryAt: number | null; errorMessage: string },
   ): Promise<boolean>;
 
-  /** Puts a claimed task that was not begun back as it was before the claim. */
+  /** Undoes the claim of a task that was not started. */
   releaseTask(lease: Lease): Promise<boolean>;
 
   /**
-   * Lets tasks that run without an owner wait again: those of owners that are gone and of leases
-   * that have ended. Returns how many. The attempt stays counted.
+   * Returns running tasks to the queue if their owner is gone or their lease has expired. The
+   * attempt stays counted. Returns their number.
    */
   recoverTasks(recovery: { owner: string; now: number }): Promise<number>;
 
   /** When the next waiting task is due, or null. */
   nextTaskAt(): Promise<number | null>;
 
-  /** How many tasks wait or run, and when the oldest of them was accepted. */
+  /** The number of waiting and running tasks, and when the oldest of them was accepted. */
   taskQueueState(): Promise<{ pending: number; oldestAcceptedAt: number | null }>;
 }
 
-/** What the worker of the queue needs; see tasks/worker.ts. */
+/** The operations that the queue's worker needs; see tasks/worker.ts. */
 export type TaskStorage = Omit<TaskQueue, 'taskQueueState'> & Pick<Storage, 'getMemory' | 'close'>;
 
-/** The right to finish a task, until it is claimed again or the memory's text changes. */
+/** The right to complete a task. It is lost when the task is claimed again or the text changes. */
 export type Lease = { projectId: number; taskId: number; leaseToken: number };
 
-/** What a task does. The first kind splits a memory's text and makes it searchable. */
+/** The kinds of tasks. `index` splits a memory's text and makes it searchable. */
 export type TaskKind = 'index';
 
-/** `attempt` counts from 1; `payload` is JSON text, as the kind wants it. */
+/** `attempt` counts from 1; `payload` is JSON text whose format depends on the kind. */
 export type Task = Lease & {
   kind: TaskKind;
   payload: string;
   attempt: number;
-  /** The memory that it concerns, if any. */
+  /** The memory of the task, if any. */
   memoryId: string | null;
 };
 
-/** `chunks` is how many chunks the memory's text was split into. */
+/** `chunks` is the number of chunks of the memory's text. */
 export type TaskResult = Lease & { now: number; chunks: number };

@@ -4,17 +4,17 @@ import type { Storage } from '../storage/storage.ts';
 import { startThread, type Thread } from '../threads/start.ts';
 import type { TasksNotice, TasksStart } from './thread.ts';
 
-/** The tasks thread as the HTTP thread sees it. A thread that ends or hangs is replaced. */
+/** The HTTP thread's handle on the tasks thread, which is replaced if it ends or hangs. */
 export type TaskRunner = {
-  /** Resolves when the first thread works; rejects with why it does not. */
+  /** Resolves when the first thread is ready; rejects if it fails to start. */
   ready: Promise<void>;
-  /** Says that there may be work. Cheap; called after every accepted record. */
+  /** Notifies the worker that there may be work. Cheap; called after every accepted record. */
   wake(): void;
   /** Starts the thread again with a new connection to the storage. */
   restart(): void;
   /** Why no task is processed now; null if the thread responds. */
   fault(): string | null;
-  /** When the loop last moved on, by `performance.now()`: a claim, a task, or nothing to do. */
+  /** When the loop last made progress (a claim, a task, an idle check), by `performance.now()`. */
   movedAt(): number;
   stop(): Promise<void>;
 };
@@ -23,7 +23,7 @@ export function startTasks(options: {
   storage: Storage;
   config: Pick<Config, 'logLevel'>;
   log: Logger;
-  /** Takes what the thread logs. */
+  /** Writes a log entry of the thread. */
   write(entry: LogEntry): void;
   preload: readonly string[];
 }): TaskRunner {
@@ -69,7 +69,7 @@ export function startTasks(options: {
     wake() {
       if (isAwake) return;
       isAwake = true;
-      // Once a turn of the event loop, however many records it accepted.
+      // At most once per turn of the event loop, for any number of records.
       setImmediate(() => {
         isAwake = false;
         thread.post('wake');

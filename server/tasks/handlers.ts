@@ -1,7 +1,7 @@
 import type { Task, TaskKind, TaskResult, TaskStorage } from '../storage/task-storage.ts';
 import { indexMemory } from './index-memory.ts';
 
-/** What a task of a kind does. What it throws fails the attempt. */
+/** Does the work of one kind of task. An error fails the attempt. */
 export type Handler = (
   task: Task,
   storage: Pick<TaskStorage, 'getMemory'>,

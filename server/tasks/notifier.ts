@@ -1,4 +1,4 @@
-/** A sleep that can be cut short; a notification while nobody sleeps cuts the next sleep. */
+/** An interruptible sleep. A notification while no sleep is in progress ends the next one. */
 export type Notifier = {
   notify(): void;
   /** Resolves after `ms`, or at the next notification. */

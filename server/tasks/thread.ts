@@ -7,8 +7,8 @@ import { handlers } from './handlers.ts';
 import { startWorker } from './worker.ts';
 
 /*
- * The tasks thread: the durable queue's worker, with a connection of its own to the storage. A text
- * that takes long, or a handler that never ends, holds up nothing but the queue.
+ * The tasks thread: the durable queue's worker, with its own connection to the storage. A slow text
+ * or a handler that never returns delays only the queue.
  */
 
 export type TasksStart = {
@@ -16,10 +16,10 @@ export type TasksStart = {
   logLevel: Parameters<typeof createLogger>[0];
 };
 
-/** To the HTTP thread: what it logs, with errors as text, and that the loop has moved on. */
+/** Messages to the HTTP thread: a log entry, with errors as text, or progress of the loop. */
 export type TasksNotice = { log: LogEntry } | 'moved';
 
-/** The loop moves thousands of times a second when it is busy. */
+/** Limits the messages: a busy loop makes progress thousands of times per second. */
 const tellMovedEveryMs = 1_000;
 
 const { connection, logLevel } = workerData as TasksStart;

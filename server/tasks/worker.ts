@@ -6,31 +6,31 @@ import type { Handlers } from './handlers.ts';
 import { createNotifier } from './notifier.ts';
 
 /**
- * The queue's worker: claims what is due, does the work outside of any transaction, stores the
- * results under the leases, and sleeps until something is accepted or due again. Results are stored
- * in the commit of the next claim.
+ * The queue's worker: claims due tasks, does the work outside of any transaction, stores the
+ * results under their leases, and sleeps until a task is accepted or due. Results share a commit
+ * with the next claim.
  *
  *   idle -> claim -> work -> [complete, claim] -> work … -> idle
- *                       \-> the task fails, and is tried again later, at most `maxAttempts` times
+ *                       \-> the task fails and is retried later, up to `maxAttempts` attempts
  *
- * No exception ends it: one in a task fails the task, one in the queue itself is logged and the
- * loop goes on after a pause.
+ * No exception ends the worker: an exception in a task fails the task, an exception in the queue is
+ * logged, and the loop continues after a pause.
  */
 export type Worker = {
-  /** Says that there may be work. */
+  /** Notifies the worker that there may be work. */
   wake(): void;
-  /** Finishes the task in hand, releases what was claimed beyond it, and ends. */
+  /** Finishes the current task, releases the other claimed ones, and ends. */
   stop(): Promise<void>;
 };
 
 export type WorkerOptions = {
   storage: TaskStorage;
   handlers: Handlers;
-  /** A name that no earlier worker had. */
+  /** A name that is unique among all workers, past and present. */
   owner: string;
   now(): number;
   log: Logger;
-  /** The loop has moved on: a claim, a task, or nothing to do. */
+  /** Called when the loop makes progress: a claim, a task, or an idle check. */
   progress(): void;
   /** In [0, 1), for the backoff's jitter. */
   random?(): number;
@@ -38,7 +38,7 @@ export type WorkerOptions = {
 
 const claimLimit = 256;
 const leaseMs = 30_000;
-/** Looks this often without being woken: another process may have queued a task. */
+/** The poll interval: another process may have queued a task without a notification. */
 const maxSleepMs = 5_000;
 const pauseAfterFaultMs = 1_000;
 
@@ -46,7 +46,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const { storage, handlers, owner, now, log, progress, random = Math.random } = options;
   const notifier = createNotifier();
   let isStopping = false;
-  /** The storage failed under a task, which is not the task's fault. */
+  /** The storage failed, which does not count as a failure of the task. */
   let hasFault = false;
   /** Results that are being stored while the next tasks are claimed. */
   const storing: Promise<void>[] = [];
@@ -70,7 +70,7 @@ export function startWorker(options: WorkerOptions): Worker {
     await Promise.allSettled(storing);
   }
 
-  /** Claims while the results of the last claim are stored, so that both share a commit. */
+  /** Claims while the results of the previous claim are stored, so that both share a commit. */
   async function claimNext(): Promise<Task[]> {
     const claim = { owner, now: now(), leaseMs, horizon: now() + maxBackoffMs, limit: claimLimit };
     const [claimed] = await Promise.allSettled([storage.claimTasks(claim), ...storing.splice(0)]);
@@ -85,7 +85,7 @@ export function startWorker(options: WorkerOptions): Worker {
     return Math.min(maxSleepMs, Math.max(0, nextAt - now()));
   }
 
-  /** Does one task after the other, and begins to store what came of them. */
+  /** Runs the tasks in order and starts to store their results. */
   async function runAll(tasks: Task[]): Promise<void> {
     const results: TaskResult[] = [];
     for (const task of tasks) {
@@ -103,7 +103,7 @@ export function startWorker(options: WorkerOptions): Worker {
       const { projectId, taskId, leaseToken } = task;
       results.push({ projectId, taskId, leaseToken, now: now(), ...result });
     } catch (error) {
-      // The storage's fault costs the task no attempt; anything else is taken for its own.
+      // A storage error does not use up an attempt of the task; any other error does.
       hasFault ||= error instanceof ServiceError;
       storing.push(error instanceof ServiceError ? release(task) : fail(task, error));
     }
@@ -119,7 +119,7 @@ export function startWorker(options: WorkerOptions): Worker {
     }
   }
 
-  /** Where this fails too, the lease ends by itself. */
+  /** If this fails too, the lease expires. */
   async function release({ projectId, taskId, leaseToken }: Task | TaskResult): Promise<void> {
     await storage.releaseTask({ projectId, taskId, leaseToken }).catch(() => {});
   }

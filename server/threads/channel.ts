@@ -6,25 +6,25 @@ export type Port = {
   on(event: 'message', listener: (message: unknown) => void): unknown;
 };
 
-/** What a call returned: its value, and the large texts that the value refers to. */
+/** The result of a call: its value, and the large texts that the value refers to. */
 export type Returned = { value: unknown; texts: LargeText[] };
 
 /** Calls operations in another thread and pairs the replies with them. */
 export type Channel = {
   call(operation: string, argument: unknown, texts?: string[]): Promise<Returned>;
-  /** Sends what was called in this turn of the event loop now. */
+  /** Sends the calls of this turn of the event loop immediately. */
   flush(): void;
-  /** How many calls wait for their reply. */
+  /** The number of calls without a reply. */
   pending(): number;
-  /** Rejects every call that waits for its reply; one that comes later is ignored. */
+  /** Rejects every call without a reply. Replies that arrive later are ignored. */
   failPending(error: Error): void;
-  /** Takes the message that a thread sent; false where it is none of this channel. */
+  /** Handles a message from the thread. Returns false if it does not belong to this channel. */
   receive(message: unknown): boolean;
 };
 
 /**
- * Calls that are made in one turn of the event loop go over as one message, and the thread replies
- * to as many as it finished together.
+ * Calls made in the same turn of the event loop are sent as one message, and the thread batches its
+ * replies too.
  */
 export function createChannel(post: (message: Message) => void): Channel {
   const waiting = new Map<number, PromiseWithResolvers<Returned>>();

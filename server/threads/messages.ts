@@ -2,10 +2,10 @@ import { type ErrorCode, errorTable, type FieldError } from '../../sdk/contract/
 import { ServiceError } from '../errors.ts';
 
 /*
- * What crosses a thread border. A message is a list: JSON first, then the large texts it refers to,
- * as strings or, where they are only to be sent on, as UTF-8. Bun hands strings to another thread
- * without copying them and transfers bytes, and JSON costs less than half of what a structured
- * clone of the same objects costs (1.7 µs against 4.5 µs for a save, there and back).
+ * The messages between threads. A message is a list: JSON, then the large texts it refers to, as
+ * strings or, if they are only forwarded, as UTF-8. Bun passes strings to another thread without a
+ * copy and transfers bytes. JSON costs less than half as much as a structured clone of the same
+ * objects (1.7 µs against 4.5 µs for a save, there and back).
  */
 
 export type Message = [json: string, ...texts: LargeText[]];
@@ -13,12 +13,12 @@ export type Message = [json: string, ...texts: LargeText[]];
 export type LargeText = string | Uint8Array;
 
 /**
- * One operation: its number among the calls of this channel, its name, its argument, and how many
- * of the message's texts are its own, in the order of the calls.
+ * One call: its number in this channel, the operation's name, its argument, and how many of the
+ * message's texts belong to it. The texts are in the order of the calls.
  */
 export type Call = [id: number, operation: string, argument: unknown, texts: number];
 
-/** The outcome of a call: one of `value` and `error`. `texts` as in a call. */
+/** The outcome of a call: either `value` or `error`. `texts` has the same meaning as in `Call`. */
 export type Reply = { id: number; value?: unknown; error?: ThrownError; texts?: number };
 
 /** An error as data. `code` is set for a ServiceError. */

@@ -4,24 +4,24 @@ import { parentPort } from 'node:worker_threads';
 import type { Port } from './channel.ts';
 import { type Call, type LargeText, type Message, packError, type Reply } from './messages.ts';
 
-/** A call as the thread sees it. */
+/** A call on the side of the thread that handles it. */
 export type Incoming = {
   operation: string;
   argument: unknown;
   /** The large texts that the argument refers to. */
   texts: string[];
-  /** Replies are collected until `flushReplies`. */
+  /** Replies are buffered until `flushReplies`. */
   reply(value: unknown, texts?: LargeText[]): void;
   fail(error: unknown): void;
 };
 
-/** On the scale of `nice`, where 0 is usual and 19 the lowest. */
+/** A `nice` value: 0 is the default, 19 the lowest priority. */
 const lowPriority = 10;
 
-/** The calls that come in by a port, and the way back for their replies. */
+/** Receives calls from a port and sends the replies. */
 export type Inbox = { flushReplies(): void };
 
-/** Hands each call of each message to `take`, in order. */
+/** Passes each call of each message to `take`, in order. */
 export function openInbox(port: Port, take: (call: Incoming) => void): Inbox {
   let replies: Reply[] = [];
   let replyTexts: LargeText[] = [];
@@ -55,38 +55,38 @@ export function openInbox(port: Port, take: (call: Incoming) => void): Inbox {
   };
 }
 
-/** They are handed over; a message without any stays on the quick way. */
+/** The buffers to transfer. Bun has a fast path for messages without a transfer list. */
 function buffersOf(message: Message): ArrayBuffer[] {
   return message.flatMap((text) => (typeof text === 'string' ? [] : [text.buffer as ArrayBuffer]));
 }
 
 /**
- * Lets the HTTP thread and the writer go first where there are fewer cores than threads with work.
- * Linux gives threads a priority of their own; elsewhere all stay equal.
+ * Lowers the priority of this thread, so that the HTTP thread and the writer run first if there are
+ * fewer cores than busy threads. Only Linux has a priority per thread.
  */
 export function yieldPriority(): void {
   try {
     const [tid = ''] = /\d+$/.exec(readlinkSync('/proc/thread-self')) ?? [];
     setPriority(Number(tid), lowPriority);
   } catch {
-    // Not Linux, or not allowed: only waiting gets longer.
+    // Not Linux, or not permitted. Without it, other threads only wait longer.
   }
 }
 
 /** The port to the thread that started this one. */
 export function parent(): Port {
-  // Node's types merge with those of the browser, and want a transfer list.
+  // Node's types are merged with those of the browser, which require a transfer list.
   const port: Port | null = parentPort as Port | null;
   if (port === null) throw new Error('this module runs in a thread of its own');
   return port;
 }
 
-/** Says that the thread is at work, from inside an operation that takes long. */
+/** Reports from inside a long operation that the thread is still working. */
 export function reportProgress(): void {
   if (parentPort !== null) parent().postMessage('alive');
 }
 
-/** Runs an operation that takes long and cannot report progress. */
+/** Runs a long operation that cannot report progress. */
 export function announced<T>(operation: () => T): T {
   parent().postMessage('busy');
   try {
@@ -96,14 +96,14 @@ export function announced<T>(operation: () => T): T {
   }
 }
 
-/** Says that the thread is ready, answers pings, and ends the thread when it is told to stop. */
+/** Reports that the thread is ready, responds to pings, and ends the thread on `stop`. */
 export function watched(close: () => void | Promise<void>): void {
   const port = parent();
   port.on('message', async (message: unknown) => {
     if (message === 'ping') port.postMessage('alive');
     if (message !== 'stop') return;
     await close();
-    // Nothing of the thread is needed any more; a port that is still open would keep it.
+    // An open port would otherwise keep the thread running.
     process.exit(0);
   });
   port.postMessage('ready');

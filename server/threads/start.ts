@@ -2,48 +2,47 @@ import { Worker } from 'node:worker_threads';
 import { type Channel, createChannel } from './channel.ts';
 
 /**
- * A thread of the service, and the watch over it.
+ * A thread of the service and its watchdog.
  *
  *   starting -> running <-> silent (no sign of life for two seconds)
  *       \          \----------\---> ended
  *
- * A running thread answers a ping within half a second, reports progress from inside a long
- * operation, or has announced one in which it cannot. A silent thread may be in an endless loop, or
- * wait for a disk that does not answer: what becomes of the calls in its hands is not known, and
- * they are rejected.
+ * A running thread responds to pings, reports progress from inside a long operation, or has
+ * announced an operation in which it cannot. A silent thread may be in an endless loop or wait for
+ * a disk that does not respond. The outcome of its pending calls is unknown, and they are rejected.
  */
 export type Thread = Channel & {
-  /** Resolves when the thread is ready; rejects with why it is not. */
+  /** Resolves when the thread is ready; rejects if it fails to start. */
   ready: Promise<void>;
   /** Sends a message that is not a call. */
   post(message: unknown, transfer?: readonly unknown[]): void;
-  /** Whether it gave a sign of life of late. */
+  /** Whether the thread responded recently. */
   isResponsive(): boolean;
-  /** Asks it to finish and close what it has open; ends it after a while if it does not. */
+  /** Asks the thread to finish and close its resources; terminates it after a timeout. */
   stop(): Promise<void>;
-  /** Ends it at once, whatever it does. */
+  /** Ends the thread immediately. */
   terminate(): void;
 };
 
 export type ThreadOptions = {
   name: string;
-  /** The path of its module from the root of the repository: a `thread.ts`. */
+  /** The path of its `thread.ts`, relative to the root of the repository. */
   module: string;
   data: unknown;
   transfer?: readonly unknown[];
-  /** Modules that are loaded first; tests inject faults by them. */
+  /** Modules that are loaded first. Tests use them to inject faults. */
   preload?: readonly string[];
-  /** The error for calls in the hands of a thread that died or fell silent. */
+  /** Creates the error for pending calls of a thread that ended or does not respond. */
   lost(reason: string): Error;
-  /** It fell silent (and may come back), or it ended without being asked to. */
+  /** Called when the thread stops responding (it may recover), or ends unexpectedly. */
   onSilent?(reason: string): void;
   onEnd?(reason: string): void;
-  /** A message that is neither a reply nor a sign of life. */
+  /** Called with messages that are neither replies nor responses to pings. */
   onNotice?(notice: unknown): void;
 };
 
 const pingEveryMs = 400;
-/** Ticks without a sign of life, so that a process that was stopped itself does not count them. */
+/** Counted in ticks, not in time: a process that was suspended has no ticks meanwhile. */
 const silentTicks = 4;
 const stopWithinMs = 5_000;
 
@@ -70,7 +69,7 @@ export function startThread(options: ThreadOptions): Thread {
   }
 
   function receive(message: unknown): void {
-    // Announced, and over with the next message.
+    // The silence was announced; the next message ends it.
     ticks = message === 'busy' ? Number.NEGATIVE_INFINITY : 0;
     if (message === 'alive' || message === 'busy' || channel.receive(message)) return;
     if (message === 'ready') {
@@ -92,7 +91,7 @@ export function startThread(options: ThreadOptions): Thread {
     ended.resolve();
     if (!isStopping) onEnd?.(cause);
   });
-  // Nobody may be waiting for it when it fails later.
+  // A later failure must not be reported as an unhandled rejection.
   ready.promise.catch(() => {});
 
   return {
@@ -117,13 +116,13 @@ function startWorker({ name, module, data, transfer = [], preload = [] }: Thread
     name,
     workerData: data,
     transferList: [...transfer] as never[],
-    // A Worker of Bun takes it, and the types of Node do not know it.
+    // Bun's Worker supports this option, but Node's types do not have it.
     preload: [...preload],
   };
   return new Worker(urlOf(module), settings);
 }
 
-/** In an executable every `thread.ts` is an entry point, under its path from the root. */
+/** In an executable every `thread.ts` is an entry point, at its path relative to the root. */
 function urlOf(module: string): URL {
   const isSource = import.meta.url.endsWith('/server/threads/start.ts');
   return new URL(isSource ? `../../${module}` : `./${module}`, import.meta.url);

@@ -2,15 +2,15 @@ export type Json = string | number | boolean | null | Json[] | JsonObject;
 export type JsonObject = { [name: string]: Json };
 
 export type Components = {
-  /** The schemas that were referred to so far, by name. */
+  /** The schemas referenced so far, by name. */
   schemas: JsonObject;
-  /** A schema of the contract as one of the document. */
+  /** Converts a schema of the contract to one of the document. */
   refer(schema: object): Json;
 };
 
 /**
- * Converts schemas of the contract. One with a title is written once, under `components`, and
- * referred to by it.
+ * Converts schemas of the contract. A schema with a title is written once, under `components`, and
+ * referenced by its title.
  */
 export function createComponents(): Components {
   const schemas: JsonObject = {};
@@ -61,7 +61,7 @@ function simplify(schema: JsonObject): JsonObject {
   return schema;
 }
 
-/** A choice: one that the field `type` decides says so, for readers and generators. */
+/** A union. If `type` selects the alternative, a discriminator tells code generators so. */
 function choice(schemas: Json[], references: Json[]): JsonObject {
   const types = schemas.map((schema) => typeOf(schema));
   if (types.some((type) => type === null)) return { anyOf: references };
@@ -70,7 +70,7 @@ function choice(schemas: Json[], references: Json[]): JsonObject {
   return { oneOf: references, discriminator: { propertyName: 'type', mapping } };
 }
 
-/** The literal that a schema demands of the field `type`, or null. */
+/** The literal that a schema requires in the field `type`, or null. */
 function typeOf(schema: Json): string | null {
   if (!isObject(schema) || !isObject(schema.properties)) return null;
   const { type } = schema.properties;

@@ -91,8 +91,8 @@ function parametersOf(
     in: 'query',
     required: query?.required?.includes(name) ?? false,
     description: schema.description ?? '',
-    // A map is written name[key]=value. With `explode`, which this style does not need, a generator
-    // of clients is known to send key=value.
+    // A map is written name[key]=value. This style does not need `explode`, and with it at least
+    // one client generator sends key=value.
     ...(schema.type === 'object' && { style: 'deepObject' }),
     schema: refer(schema),
     ...(schema.examples !== undefined && { example: schema.examples[0] }),

@@ -22,18 +22,18 @@ export const tags = {
   Service: 'The service itself. No key is required.',
 };
 
-/** What method and path do not say about an operation. */
+/** The documentation of an operation, in addition to method and path. */
 export type OperationDocument = {
-  /** The operationId: the name that generated clients give the method. */
+  /** The operationId, which generated clients use as the name of the method. */
   id: string;
   tag: keyof typeof tags;
   summary: string;
   description: string;
   query?: TObject;
   request?: TSchema;
-  /** Without one the response has no body. */
+  /** Undefined if the response has no body. */
   response?: TSchema;
-  /** The response holds a memory's text, which a replay after a delete does not. */
+  /** The response contains a memory's text; a replay after a delete does not. */
   holdsText?: true;
   /** A 201 or 202 has the header `Location`. */
   location?: true;

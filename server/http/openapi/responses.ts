@@ -8,17 +8,17 @@ import type { Components, JsonObject } from './components.ts';
 import { exampleRequestId, type HeaderName, referToHeaders } from './headers.ts';
 import type { OperationDocument } from './operations.ts';
 
-/** Whether an operation needs a key, and with it counts against the rate limit. */
+/** Whether an operation needs a key and counts against the rate limit. */
 export function needsKey({ path }: Operation): boolean {
   return path.startsWith('/v1/');
 }
 
-/** Whether an operation changes something, and therefore takes an Idempotency-Key. */
+/** Whether an operation is a write and therefore accepts an Idempotency-Key. */
 export function isWrite({ method, reads }: Operation): boolean {
   return method !== 'GET' && reads === undefined;
 }
 
-/** Whether an operation changes a memory by its id, and therefore obeys If-Match. */
+/** Whether an operation changes a memory by its id and therefore supports If-Match. */
 export function isConditional(operation: Operation): boolean {
   return isWrite(operation) && operation.path.includes(':');
 }
@@ -46,7 +46,7 @@ export function responsesOf(
     ...(etag && !isWrite(operation) && { 304: notModified(names) }),
     ...Object.fromEntries(errors),
   };
-  // Unhealthy, the service answers with its health as well.
+  // A failing service responds with its health too.
   if (operation.path === '/health') responses[503] = { ...success, description: 'It is failing.' };
   return responses;
 }
@@ -55,7 +55,7 @@ function notModified(names: HeaderName[]): JsonObject {
   return { description: 'The version is the one that was named.', headers: referToHeaders(names) };
 }
 
-/** The error responses that operations refer to. */
+/** The error responses that operations reference. */
 export function errorResponses({ refer }: Components, all: [Operation, OperationDocument][]) {
   const groups = all.flatMap(([operation, about]) => [...errorsOf(operation, about).values()]);
   const responses = groups.map((codes) => {
@@ -67,14 +67,14 @@ export function errorResponses({ refer }: Components, all: [Operation, Operation
   return Object.fromEntries(responses) as JsonObject;
 }
 
-/** The codes of the error table that apply, by status in rising order. */
+/** The error codes that apply to the operation, grouped by status. */
 function errorsOf(
   operation: Operation,
   { request, query }: OperationDocument,
 ): Map<number, ErrorCode[]> {
   const hasBody = request !== undefined;
   const applies: Partial<Record<ErrorCode, boolean>> = {
-    // The method is part of the operation.
+    // OpenAPI describes an operation with its method, so a wrong method is not one of its errors.
     method_not_allowed: false,
     idempotency_key_reused: isWrite(operation),
     forbidden: isWrite(operation) || query?.properties.userId !== undefined,
@@ -115,7 +115,7 @@ function content(schemas: TSchema[], refer: Components['refer']): JsonObject {
   };
 }
 
-/** The contract has this shape as a type alone, so that clients need no TypeBox to read errors. */
+/** The contract has only a type for this, so that clients can read errors without TypeBox. */
 const ErrorSchema = Type.Object(
   {
     error: OpenEnum(Object.keys(errorTable), 'The error, for programs.'),

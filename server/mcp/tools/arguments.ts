@@ -1,8 +1,8 @@
 import type { MemoryType } from '../../../sdk/index.ts';
 
-/* The arguments of the tools, as their schemas admit them. */
+/* The arguments of the tools, after validation. */
 
-/** What is used where a limit is left out. */
+/** The default limits. */
 export const defaults = { searchLimit: 8, listLimit: 20 };
 
 export type SearchArguments = {

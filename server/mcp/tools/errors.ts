@@ -1,14 +1,14 @@
 import type { MemoryServiceError } from '../../../sdk/index.ts';
 
-/** A memory of another user, which is not to be told from one that does not exist. */
+/** The memory belongs to another user. Clients must not be able to tell it from a missing one. */
 export class NoSuchMemory extends Error {
   override name = 'NoSuchMemory';
   readonly code = 'not_found';
 }
 
 /**
- * An error of the SDK as one line that says what to do next; undefined for any other error. It is
- * recognized by its code, because the packed command line has classes of its own.
+ * Returns one line of advice for an error of the SDK; undefined for any other error. Checks the
+ * code instead of the class, because the packed command line bundles its own copy of the classes.
  */
 export function adviceOn(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;

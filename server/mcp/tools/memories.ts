@@ -11,7 +11,7 @@ import { NoSuchMemory } from './errors.ts';
 import type { Session } from './session.ts';
 import { cutLine, headOf, oneLine, sliceText } from './text.ts';
 
-/* What the tools do, but for saving. Their arguments have passed their schemas. */
+/* The tools, except saving. Their arguments have been validated. */
 
 const pageCharacters = 8_000;
 const lineCharacters = 200;
@@ -69,7 +69,7 @@ export async function deleteMemory({ id }: DeleteArguments, session: Session): P
   return `Deleted: ${id}`;
 }
 
-/** A key of the whole project reads the memories of every user; a session is about one of them. */
+/** A key for the whole project can read the memories of all users, but a session has one user. */
 async function ownMemory(id: string, { client, userId }: Session): Promise<Memory> {
   const memory = await client.get(id);
   if (memory.userId !== userId) throw new NoSuchMemory();

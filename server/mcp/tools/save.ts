@@ -6,14 +6,14 @@ import { headOf, oneLine } from './text.ts';
 
 const source = 'mcp';
 const maxSimilar = 3;
-/** The share of the score of the saved text itself, above which another memory is similar. */
+/** A memory is similar if its score is above this share of the score of the saved text itself. */
 const similarShare = 0.35;
 const queryCharacters = 1_000;
 
 /**
- * Saves under a name, so that a repeated call stores nothing twice: the key that was given, or a
- * hash of the text. Not under an idempotency key: after a delete that would return the id of the
- * deleted memory.
+ * Saves with an external id, the given key or a hash of the text, so that a repeated call does not
+ * store the text twice. An idempotency key would not do: after a delete, the repeated call would
+ * return the id of the deleted memory.
  */
 export async function saveMemory(args: SaveArguments, session: Session): Promise<string> {
   const { client, userId } = session;
@@ -28,14 +28,14 @@ export async function saveMemory(args: SaveArguments, session: Session): Promise
 
 type Found = { externalId: string; known: Memory | undefined };
 
-/** The name to save under, and the memory that has it. */
+/** Returns the external id to save with, and the memory that has it. */
 async function find({ key, content }: SaveArguments, session: Session): Promise<Found> {
   if (key !== undefined) return { externalId: key, known: await named(key, session) };
   const name = nameOf(content);
   for (let count = 1; ; count += 1) {
     const externalId = count === 1 ? name : `${name}:${count}`;
     const known = await named(externalId, session);
-    // One that was updated since has another text, which is not to be overwritten.
+    // An updated memory has a different text, which must not be overwritten.
     if (known === undefined || isSame(known.content, content)) return { externalId, known };
   }
 }
@@ -55,7 +55,7 @@ function isSame(one: string, other: string): boolean {
   return normalized(one) === normalized(other);
 }
 
-/** Case stays: it can be all that two texts differ in. */
+/** Keeps upper and lower case, which can be the only difference between two texts. */
 function normalized(text: string): string {
   return text.normalize('NFC').replace(/\s+/g, ' ').trim();
 }
@@ -65,12 +65,12 @@ function holds(known: Memory, { content, metadata }: SaveArguments): boolean {
   return metadata === undefined || Bun.deepEquals(known.metadata, metadata as JsonValue);
 }
 
-/** What the user may have meant to update. */
+/** Returns similar memories: the user may have meant to update one of them. */
 async function similarTo(id: string, content: string, session: Session): Promise<string[]> {
   const { client, userId, onError } = session;
   const query = [...content.slice(0, queryCharacters * 2)].slice(0, queryCharacters).join('');
   const search = client.search({ userId, query, limit: maxSimilar + 1 });
-  // It is saved, whatever becomes of the search.
+  // The text is saved already, so an error of the search must not fail the call.
   const { items } = await search.catch((error) => {
     if (adviceOn(error) === undefined) onError(error);
     return { items: [] };

@@ -1,13 +1,13 @@
 import type { MemoryClient } from '../../../sdk/index.ts';
 
-/** Whom a connection is for. Every tool works on the memories of this one user. */
+/** The client and the user of a connection. Every tool works on this user's memories. */
 export type Session = {
   client: MemoryClient;
   userId: string;
-  /** The key may not write, or is not meant to: the reading tools are all there is. */
+  /** The session offers only the tools that read. */
   readOnly: boolean;
   /** The version of the service or of the command line. */
   version: string;
-  /** Takes an error that is none of the service, to be logged. */
+  /** Logs an unexpected error, i.e. one that is not an error of the SDK. */
   onError(error: unknown): void;
 };

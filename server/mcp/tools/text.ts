@@ -1,6 +1,6 @@
 import type { Memory } from '../../../sdk/index.ts';
 
-/* Memories as lines of text for a model. What is stored stays on its own line. */
+/* Memories as lines of text for a model. Stored text cannot leave its line. */
 
 /** `[mem_…] 2026-11-22 ticket helpdesk`: the id, when it happened, its type and source. */
 export function headOf({ id, occurredAt, createdAt, type, source, status }: Memory): string {
@@ -9,12 +9,12 @@ export function headOf({ id, occurredAt, createdAt, type, source, status }: Memo
   return [`[${id}]`, date, type, ...(source === null ? [] : [oneLine(source)]), ...state].join(' ');
 }
 
-/** Line breaks and control characters as spaces, so that a stored text cannot forge a line. */
+/** Replaces line breaks and control characters, so that stored text cannot forge a line. */
 export function oneLine(text: string): string {
   return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }
 
-/** One line of at most `characters`. */
+/** Returns one line of at most `characters` code points. */
 export function cutLine(text: string, characters: number): string {
   // A character takes at most two units, and a document has millions of them.
   const line = oneLine(text.slice(0, characters * 4));
@@ -27,8 +27,8 @@ export function cutLine(text: string, characters: number): string {
 }
 
 /**
- * Some of a text from `offset` on, in UTF-16 units, and where the next part begins; null at the
- * end. No pair of surrogates is split.
+ * Returns the part of a text that begins at `offset`, in UTF-16 units, and the offset of the next
+ * part, or null at the end. Never splits a surrogate pair.
  */
 export function sliceText(text: string, offset: number, length: number) {
   const begin = afterPair(text, offset);

@@ -13,8 +13,8 @@ import { saveMemory } from './save.ts';
 import type { Session } from './session.ts';
 
 /*
- * The tools, in the order in which clients list them. Names, descriptions, schemas and annotations
- * are part of every conversation of every client, and together take at most 800 tokens.
+ * The tools, in the order in which clients list them. Clients send names, descriptions, schemas and
+ * annotations to the model in every conversation, so together they take at most 800 tokens.
  */
 
 type Schema = {
@@ -39,7 +39,7 @@ const type = {
   enum: ['memory', 'ticket', 'document', 'conversation', 'event', 'profile'] satisfies MemoryType[],
 };
 const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true };
-/** A repeated call has no further effect; what was there before may be gone. */
+/** A repeated call has no further effect. The call may overwrite or remove earlier data. */
 const writes = { readOnlyHint: false, destructiveHint: true, idempotentHint: true };
 
 const limit = (count: number) => ({ type: 'integer', minimum: 1, maximum: 100, default: count });

@@ -1,16 +1,16 @@
 import type { Database } from 'bun:sqlite';
 import { isDamage } from './errors.ts';
 
-/** How many faults are named; one is enough to refuse a file. */
+/** The maximum number of reported faults; a single one makes a file unusable. */
 const maxFaults = 5;
 
-/** What SQLite finds wrong with the structure of the file; empty where it is sound. Changed text
- * inside a row cannot be seen. */
+/** Returns the structural faults that SQLite finds in the file; empty if there are none. Cannot
+ * detect changed text inside a row. */
 export function structuralFaults(db: Database): string[] {
   return faultsBy(db, 'integrity_check');
 }
 
-/** Does not compare indexes with tables: about a second for each gigabyte in the page cache. */
+/** Does not compare indexes with tables. Takes about a second per gigabyte in the page cache. */
 export function coarseFaults(db: Database): string[] {
   return faultsBy(db, 'quick_check');
 }
@@ -20,7 +20,7 @@ function faultsBy(db: Database, check: 'integrity_check' | 'quick_check'): strin
     const rows = db.prepare<unknown, []>(`PRAGMA ${check}(${maxFaults})`).values();
     return rows.map(([line]) => String(line)).filter((line) => line !== 'ok');
   } catch (error) {
-    // A file out of reach for the moment is not one to be replaced by an old backup.
+    // A temporarily unreadable file must not be reported as damaged: that would suggest a restore.
     if (!isDamage(error)) throw error;
     return [error.message];
   }

@@ -1,7 +1,7 @@
 import { startThread, type Thread } from '../../threads/start.ts';
 import type { CheckpointOutcome } from './writer/checkpoints.ts';
 
-/** The checkpoint thread as the HTTP thread sees it. One that ends or hangs is replaced. */
+/** The HTTP thread's handle on the checkpoint thread, which is replaced if it ends or hangs. */
 export type Checkpointer = {
   ready: Promise<void>;
   checkpoint(): void;
@@ -18,7 +18,7 @@ export function createCheckpointer(
   options: {
     preload: readonly string[];
     warn(message: string, error?: unknown): void;
-    /** After every checkpoint that was asked for, whatever became of it. */
+    /** Called after every requested checkpoint, whether it succeeded or not. */
     made(outcome: CheckpointOutcome): void;
   },
 ): Checkpointer {

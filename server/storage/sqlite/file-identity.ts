@@ -1,14 +1,14 @@
 import { statSync } from 'node:fs';
 
 /*
- * Whether the database is still where it was opened. SQLite goes on in a file that was moved,
- * removed or replaced, and what it writes there is lost to the next start.
+ * Detects whether the database file was moved, removed or replaced. SQLite would keep writing to
+ * the old file, and the next start would not see those writes.
  */
 
-/** Why the file must not be written to any more, in words; null while all is well. */
+/** Returns why the file must not be written to any more, or null. */
 export type FileCheck = () => string | null;
 
-/** Remembers the file and its log, which are there once the database was opened for writing. */
+/** Records the inodes of the file and its log. Both exist once the database is open for writing. */
 export function watchFile(path: string): FileCheck {
   const watched = [path, `${path}-wal`].map((name) => ({ name, inode: inodeOf(name) }));
   return () => {
@@ -23,7 +23,7 @@ export function watchFile(path: string): FileCheck {
   };
 }
 
-/** Device and inode; null where there is no such file. */
+/** Device and inode; null if the file does not exist. */
 function inodeOf(path: string): string | null {
   const file = statSync(path, { throwIfNoEntry: false });
   return file === undefined ? null : `${file.dev}:${file.ino}`;

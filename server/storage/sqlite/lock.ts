@@ -5,8 +5,8 @@ import { isBusy } from './errors.ts';
 export type Lock = { release(): void };
 
 /**
- * Holds the database for this server alone, until released or the process ends, however it ends:
- * the operating system drops the lock with the process. Admin commands do not take it.
+ * Locks the database for this server until released. The operating system drops the lock when the
+ * process ends, even if it crashes. Admin commands do not take this lock.
  */
 export function lockDatabase(path: string, advice: string): Lock {
   const lock = tryLock(`${path}.lock`, path);
@@ -14,7 +14,7 @@ export function lockDatabase(path: string, advice: string): Lock {
   throw new Error(`a server is already running on ${path}. ${advice}`);
 }
 
-/** Whether a server holds the database now. */
+/** Whether a running server holds the lock. */
 export function isLocked(path: string): boolean {
   if (!existsSync(`${path}.lock`)) return false;
   const lock = tryLock(`${path}.lock`, path);
@@ -22,13 +22,13 @@ export function isLocked(path: string): boolean {
   return lock === null;
 }
 
-/** An opening takes milliseconds; what a restore holds up takes as long as the log is. */
+/** Opening takes milliseconds, but a restore holds the lock while it copies the log. */
 const movingPatienceMs = 10_000;
 
 /**
- * Opens a database, with or without a running server, while no restore moves its files: who has the
- * old file and opens its log by name would get the new one's, and write that into the old file.
- * Once the database has been read, SQLite's own lock keeps a restore away.
+ * Opens a database, with or without a running server, while no restore moves its files. Otherwise a
+ * process could open the old file with the log of the new one and write that log to the old file.
+ * After the first read, SQLite's own lock blocks a restore.
  */
 export function openInPlace<T>(path: string, open: () => T): T {
   const lock = tryLock(movingAt(path), path, { shared: true, patienceMs: movingPatienceMs });
@@ -40,21 +40,21 @@ export function openInPlace<T>(path: string, open: () => T): T {
   }
 }
 
-/** Keeps everybody from opening the database by `openInPlace` until released. */
+/** Blocks `openInPlace` in all processes until released. */
 export function lockForMoving(path: string): Lock {
   const lock = tryLock(movingAt(path), path, { patienceMs: movingPatienceMs });
   if (lock !== null) return { release: () => lock.close(true) };
   throw new Error(`another command is opening ${path}; try again when it has ended`);
 }
 
-/** Not the server's: commands go on beside it. */
+/** A second lock, because admin commands also run while a server holds the first one. */
 function movingAt(path: string): string {
   return `${path}.restore-lock`;
 }
 
 type How = { shared?: boolean; patienceMs?: number };
 
-/** The lock, or null where another process has it. */
+/** Returns the lock, or null if another process holds it. */
 function tryLock(file: string, path: string, how: How = {}): Database | null {
   const { shared = false, patienceMs = 0 } = how;
   const lock = new Database(file, { create: true });
@@ -62,7 +62,7 @@ function tryLock(file: string, path: string, how: How = {}): Database | null {
     shareWithOwner(file, path);
     lock.run(`PRAGMA busy_timeout = ${patienceMs}`);
     lock.run(shared ? 'BEGIN' : 'BEGIN EXCLUSIVE');
-    // Only a read takes the shared lock.
+    // BEGIN alone takes no lock; the first read takes the shared lock.
     if (shared) lock.run('SELECT 1 FROM sqlite_schema');
     return lock;
   } catch (error) {
@@ -74,13 +74,13 @@ function tryLock(file: string, path: string, how: How = {}): Database | null {
   }
 }
 
-/** Gives a file that root creates next to a database to the database's owner, as SQLite does. */
+/** If root creates a file next to a database, the database's owner gets it, as in SQLite. */
 function shareWithOwner(file: string, path: string): void {
   const database = statSync(path, { throwIfNoEntry: false });
   if (process.getuid?.() !== 0 || database === undefined) return;
   try {
     chownSync(file, database.uid, database.gid);
   } catch {
-    // A root without CAP_CHOWN, as in some containers: its files have no other owner anyway.
+    // In some containers root lacks CAP_CHOWN. Its files have no other owner anyway.
   }
 }

@@ -1,13 +1,13 @@
 import type { Database } from 'bun:sqlite';
 import threads from './sql/002-threads.sql' with { type: 'text' };
 
-/** Version 1 was never released: its files are refused below. */
+/** Version 1 was never released; its files are rejected below. */
 const firstVersion = 2;
 
 /** Numbered from `firstVersion`, append-only: a released migration is never changed. */
 const migrations: string[] = [threads];
 
-/** Says that a file is ours, in SQLite's own header: "memo" in ASCII. */
+/** Identifies our files in SQLite's header: "memo" in ASCII. */
 const applicationId = 0x6d656d6f;
 
 /** The version of the schema that this program reads and writes. */
@@ -15,7 +15,7 @@ export const schemaVersion = firstVersion + migrations.length - 1;
 
 /** Brings the schema up to date; safe when two processes start at once. */
 export function migrate(db: Database, path: string): void {
-  // An administrator's command must not wait for the writes of a running server just to look.
+  // An admin command that only reads must not wait for the writes of a running server.
   if (!assertOurs(db, path).behind) return;
   db.run('BEGIN IMMEDIATE');
   try {
@@ -33,9 +33,8 @@ export function migrate(db: Database, path: string): void {
 }
 
 /**
- * Which schema the file has (0 for an empty one), and whether this program would bring it up to
- * date. Throws an Error that says what to do where the file is newer or older than the program can
- * read, or is not ours.
+ * Returns the schema version of the file (0 if it is empty) and whether it needs a migration.
+ * Throws an Error with advice if the file is too new or too old for this program, or is not ours.
  */
 export function assertOurs(db: Database, path: string): { schema: number; behind: boolean } {
   const tables = db.prepare('SELECT count(*) AS n FROM sqlite_schema').get() as { n: number };

@@ -1,16 +1,16 @@
 import { existsSync, lstatSync, mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** As many as Linux follows. */
+/** The limit of Linux for symbolic links in a path. */
 const mostLinks = 40;
 
 /**
- * The one name of a database file, whatever links lead to it: the lock is named after it, and two
- * names would be two locks. Makes the folder where there is none.
+ * Resolves all symbolic links, so that a database file has one name: the lock file is named after
+ * it, and two names would mean two locks. Creates the folder if it does not exist.
  */
 export function canonicalPath(path: string, links = mostLinks): string {
   if (existsSync(path)) return realpathSync(path);
-  // SQLite makes the file where the link leads.
+  // SQLite creates the file at the target of the link.
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
     if (links === 0) throw new Error(`${path} is a link that leads to no file`);
     return canonicalPath(resolve(realpathSync(dirname(path)), readlinkSync(path)), links - 1);
@@ -19,18 +19,18 @@ export function canonicalPath(path: string, links = mostLinks): string {
   return join(realpathSync(dirname(path)), basename(path));
 }
 
-/** Where a backup waits until what was there has been set aside. */
+/** The temporary path of a restored backup, until the old files have been moved away. */
 export function arrivingAt(path: string): string {
   return `${path}.restoring`;
 }
 
 /**
- * Throws an Error that says what to do where opening the file would lose something: a second name
- * of it has a log and a lock of its own, and a missing or empty file would be made anew although
- * its log or a backup on its way is there.
+ * Throws an Error with advice if opening the file could lose data: a hard link to it has a separate
+ * log and lock, and a missing or empty file would be created although its log or an unfinished
+ * restore exists.
  */
 export function assertWhole(name: string): void {
-  // SQLite keeps the log beside the file, and not beside a link to it.
+  // SQLite keeps the log next to the file, not next to a link to it.
   const path = existsSync(name) ? realpathSync(name) : name;
   const file = statSync(path, { throwIfNoEntry: false });
   if (file?.isFile() && file.nlink > 1) {

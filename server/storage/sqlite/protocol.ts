@@ -5,20 +5,20 @@ import type { CheckpointOutcome } from './writer/checkpoints.ts';
 
 export type WriterStart = { path: string };
 
-/** From the writer. */
+/** Messages from the writer. */
 export type WriterNotice =
-  /** Writes fail, and why; null once they succeed again. */
+  /** Why writes fail; null once they succeed again. */
   | { fault: string | null }
-  /** The log is worth a checkpoint. */
+  /** The log has enough pages for a checkpoint. */
   | { checkpoint: true }
   | { warning: string; error: string };
 
-/** To the writer. */
+/** Messages to the writer. */
 export type WriterOrder = {
   /** Another thread's end of a channel. */
   port?: Port;
   checkpointed?: CheckpointOutcome;
 };
 
-/** A reader thread. `maxIndexBytes` bounds the search indexes that it holds. */
+/** The start data of a reader thread. `maxIndexBytes` bounds its search indexes. */
 export type ReaderStart = { path: string; maxIndexBytes: number };

@@ -1,16 +1,16 @@
-/** Whether a thread that ended is worth another start. */
+/** Decides whether to restart a thread that ended. */
 export type Restarts = {
-  /** Takes note of an end that was not asked for. False where it is one too many. */
+  /** Records an unexpected end. False if there were too many of them. */
   admit(reason: string): boolean;
-  /** It was told to end; where it does not, the process cannot go on. */
+  /** The thread was told to end. If it does not end in time, the process gives up. */
   expect(reason: string): void;
-  /** From here on ends are asked for. */
+  /** From now on, ends are expected. */
   stop(): void;
 };
 
-/** More of them in a minute are not bad luck. */
+/** More unexpected ends per minute mean a permanent fault. */
 const maxPerMinute = 5;
-/** A disk may take this long to answer, and with it the thread that waits for it. */
+/** A disk may take this long to respond and block the thread for as long. */
 const maxSilenceMs = 30_000;
 
 export function createRestarts(giveUp: (reason: string) => void): Restarts {

@@ -1,22 +1,22 @@
 import type { Database } from 'bun:sqlite';
 import type { NewMemory, StoredMemory } from '../storage.ts';
 
-/* How a memory is read from its row and its task's, and written to it. */
+/* Reads a memory from its row and its task's row, and writes its row. */
 
-/** A memory's status is its indexing task's; one that was saved has none. */
+/** A memory has the status of its indexing task. A saved memory has no task and is complete. */
 export const statusColumn = `CASE ifnull(t.state, 'complete')
   WHEN 'waiting' THEN 'processing' WHEN 'running' THEN 'processing'
   WHEN 'failed' THEN 'failed' ELSE 'complete' END AS status`;
 
-/** A memory's columns under the names of StoredMemory. */
+/** A memory's columns, renamed to the fields of StoredMemory. */
 export const memoryColumns = `m.id, m.user_id AS userId, m.type, m.content, m.metadata, m.source,
   m.external_id AS externalId, m.occurred_at AS occurredAt, m.expires_at AS expiresAt, m.version,
   m.created_at AS createdAt,
   max(m.updated_at, ifnull(t.updated_at, m.updated_at)) AS updatedAt, ${statusColumn}`;
 
 /**
- * Parameters next to a join and of LIMIT are written `+?`: SQLite plans by the value of a bare
- * one and prepares the statement again for each new value, which takes longer than running it.
+ * Parameters next to a join and of LIMIT are written `+?`: SQLite uses the value of a bare one for
+ * planning and prepares the statement again for each new value, which takes longer than running it.
  */
 export const memoriesWithTasks = `memories AS m
   LEFT JOIN tasks AS t
@@ -34,7 +34,7 @@ type Insert = (
   row: { version: number; lastChange: number; createdAt: number; updatedAt: number },
 ) => number;
 
-/** Adds a memory, and returns the number of its row. */
+/** Inserts a memory and returns its row id. */
 export function prepareInsert(db: Database): Insert {
   const insert = db.prepare(
     `INSERT INTO memories
@@ -64,7 +64,7 @@ export function prepareInsert(db: Database): Insert {
   };
 }
 
-/** The memory as it is read back right after it was inserted as complete. */
+/** A new, complete memory as a read would return it. */
 export function asStored(memory: NewMemory, at: number): StoredMemory {
   return { ...memory, status: 'complete', version: 1, createdAt: at, updatedAt: at };
 }

@@ -4,16 +4,16 @@ import { isBusy, isDamage } from './errors.ts';
 import { assertOurs } from './migrate.ts';
 import { assertWhole } from './path.ts';
 
-/** Older versions can corrupt the file when the WAL is reset. */
+/** Older versions have a bug that can corrupt the file when the WAL is reset. */
 const minSqlite = [3, 51, 3];
 
-/** How long another process may hold the database before we give up: one that opens or closes it
- * does so for a moment. */
+/** How long to wait for another process, which locks the database for a moment when it opens or
+ * closes it. */
 export const busyTimeoutMs = 5_000;
 
 type Settings = Record<string, string | number>;
 
-/** What we rely on, set and read back at every open: a library's default may change in silence. */
+/** We set these and read them back at every open, because defaults of a library may change. */
 const common: Settings = {
   busy_timeout: busyTimeoutMs,
   foreign_keys: 1,
@@ -24,28 +24,28 @@ const common: Settings = {
 
 const writing: Settings = {
   journal_mode: 'wal',
-  // 2 is FULL: COMMIT returns when the log is on the disk, not before.
+  // 2 is FULL: COMMIT returns only after the log was synced to disk.
   synchronous: 2,
   // Deleted text is overwritten, not left in free pages.
   secure_delete: 1,
-  // A log that has become long is cut back where we choose, not inside a commit.
+  // We truncate a long log outside of commits.
   journal_size_limit: -1,
-  // Like any cache_size below 0 in KiB. COMMIT walks through all of the cache whenever a page was
-  // split: twice as much slows down a single client, half as much a busy server with a large file.
+  // A negative value is in KiB. COMMIT scans the whole cache whenever a page was split: a cache
+  // twice as large slows down a single client, half as large a busy server with a large file.
   cache_size: -32_768,
 };
 
-/** Small, because there are several reading connections and they share the system's page cache. */
+/** Small, because the reading connections are several and share the system's page cache. */
 const reading: Settings = { cache_size: -8_192 };
 
-/** From here on this process makes files that only their owner may read. */
+/** From now on, only the owner can read files that this process creates. */
 export function keepFilesPrivate(): void {
   process.umask(0o077);
 }
 
 /**
- * Opens the database for writing. `create` is for the first open of a process alone: a later one
- * of a path that was moved away would make an empty file, and SQLite would drop the log for it.
+ * Opens the database for writing. `create` is only for the first open of a process. Later, if the
+ * file was moved away, it would create an empty file, and SQLite would delete the log.
  */
 export function openForWriting(path: string, { create = false } = {}): Database {
   assertWhole(path);
@@ -64,10 +64,10 @@ export function openForReading(path: string): Database {
 
 function configured(db: Database, path: string, settings: Settings): Database {
   try {
-    // What is set below comes too late for this: the first statement may meet one who closes it.
+    // Set first: even the first statement may run while another process closes the database.
     db.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     assertVersion(db);
-    // Before anything is set: a file that is not ours stays as it is.
+    // Checked before any setting is applied, so that a foreign file is not changed.
     assertOurs(db, path);
     for (const [name, value] of Object.entries(settings)) applySetting(db, name, value);
     return db;
@@ -83,21 +83,21 @@ export function heldByAnother(path: string, cause: unknown): Error {
 }
 
 /**
- * Closes connections and leaves the log as it is. The last connection to close would write the log
- * into the file and delete it; one that only reads cannot, and keeps the others from it meanwhile.
+ * Closes connections and keeps the log. The last connection to close writes the log to the file and
+ * deletes it. A read-only connection cannot do that, and while it is open the others do not.
  */
 export function closeKeepingLog(path: string, ...opened: Database[]): void {
   if (opened.length === 0) return;
   const reader = lockToRead(path);
-  // Without `true` it stays open until the last statement is collected.
+  // Without `true` a connection stays open until its last statement is garbage-collected.
   for (const db of opened) db.close(true);
   reader?.close(true);
 }
 
-/** A program that keeps us from reading for longer holds the file, and closes it after us. */
+/** A program that blocks reads for longer has the file open, so ours is not the last to close. */
 const readerTimeoutMs = 100;
 
-/** A connection that holds SQLite's read lock; null where there is nothing to be read. */
+/** Opens a connection that holds SQLite's read lock; null if the file cannot be opened. */
 function lockToRead(path: string): Database | null {
   let db: Database | null = null;
   try {
@@ -105,7 +105,7 @@ function lockToRead(path: string): Database | null {
     db.run(`PRAGMA busy_timeout = ${readerTimeoutMs}`);
     db.run('SELECT 1 FROM sqlite_schema');
   } catch {
-    // A damaged file is locked before the damage is met.
+    // SQLite takes the lock before it detects damage.
   }
   return db;
 }
@@ -119,7 +119,7 @@ function openFile(path: string, options: ConstructorParameters<typeof Database>[
   }
 }
 
-/** Sets it and reads it back. */
+/** Applies a setting and reads it back. */
 export function applySetting(db: Database, name: string, value: string | number): void {
   db.run(`PRAGMA ${name} = ${value}`);
   const row = db.prepare(`PRAGMA ${name}`).get() as Record<string, string | number>;

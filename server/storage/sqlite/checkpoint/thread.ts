@@ -5,10 +5,10 @@ import { closeKeepingLog, openForWriting } from '../settings.ts';
 import type { CheckpointOutcome } from '../writer/checkpoints.ts';
 
 /*
- * The checkpoint thread: writes the log's pages into the file while the writer goes on. After a
- * failed sync of the file the system may count pages as written that are not, and a later sync
- * would not say so. No checkpoint is made after that: the log has everything, and the next start
- * writes it into the file again.
+ * The checkpoint thread: writes the log's pages to the file while the writer continues. After a
+ * failed sync, the operating system may treat unwritten pages as written, and a later sync would
+ * succeed without them. So the thread makes no further checkpoint: the log is complete, and the
+ * next start writes it to the file again.
  */
 
 const { path } = workerData as { path: string };
@@ -20,7 +20,7 @@ function run(): CheckpointOutcome {
   try {
     if (!syncFailed) checkpoint.all();
   } catch (error) {
-    // Of other faults the log is kept as well, and a later checkpoint goes on from here.
+    // After any other error the log is still complete, and the next checkpoint continues.
     syncFailed = isSyncFault(error);
   }
   return { syncFailed };

@@ -14,15 +14,16 @@ export type PageReads = {
   exportMemories(read: ExportRead): Page;
 };
 
-/** A URL holds more filters than SQLite takes conditions. They spare it rows and decide nothing. */
+/** A URL can have more filters than SQLite supports conditions. The conditions only reduce the
+ * number of rows; `matches` decides. */
 const maxTexts = 64;
-/** Rows between two signs of life. */
+/** The number of rows between two progress reports. */
 const progressRows = 1_000;
 
 /**
- * Lists by the index on a user's memories. With a filter it reads on through that index until the
- * page is full; SQLite passes over rows that cannot match, and `matches` has the last word. One
- * statement is one snapshot: a page is consistent, however long it takes.
+ * Lists by the index on a user's memories. With a filter it reads along that index until the page
+ * is full: SQLite skips rows that cannot match, and `matches` decides about the rest. One statement
+ * reads one snapshot, so a page is consistent.
  */
 export function createPageReads(db: Database): PageReads {
   const prepare = createStatements(db);
@@ -42,7 +43,7 @@ export function createPageReads(db: Database): PageReads {
     exportMemories: (read) => {
       const { onlyUserId = null } = read;
       if (onlyUserId !== null) {
-        // One user's by creation, so that no other's slow it down.
+        // For one user, the order of creation has an index without the rows of other users.
         const list = { ...read, userId: onlyUserId, filter: null, order: 'asc' as const };
         const { sql, values } = listStatement(list);
         return takePage(prepare<StoredMemory>(sql).iterate(...values), read.limit, listPosition);
@@ -55,19 +56,19 @@ export function createPageReads(db: Database): PageReads {
   };
 }
 
-/** Statements by their text. Their number is bounded by what a URL can hold. */
+/** Caches statements by their text. */
 function createStatements(db: Database) {
   const statements = new Map<string, Statement<unknown, Value[]>>();
   return <Row>(sql: string): Statement<Row, Value[]> => {
     const known = statements.get(sql) ?? db.prepare(sql);
-    // To begin again costs little.
+    // Preparing the statements again is cheap.
     if (statements.size > 100) statements.clear();
     statements.set(sql, known);
     return known as Statement<Row, Value[]>;
   };
 }
 
-/** "<time> <id>": everything after it comes next. */
+/** The position after a memory, as "<time> <id>". */
 function listPosition({ createdAt, id }: StoredMemory): string {
   return `${createdAt} ${id}`;
 }

@@ -3,11 +3,11 @@ import type { Page, Storage } from '../../storage.ts';
 
 type UserRow = { userId: string; memories: number; lastCreatedAt: number };
 
-/** The users of a project, by their ids. */
+/** Lists the users of a project, ordered by id. */
 export function createUserReads(db: Database): {
   listUsers(read: Parameters<Storage['listUsers']>[0]): Page;
 } {
-  // Those that expired since the last maintenance are few, and not to be counted.
+  // Memories that expired since the last maintenance must not be counted; they are few.
   const page = db.prepare<UserRow, [number, string, string | null, number, number]>(
     `WITH expired AS MATERIALIZED (
        SELECT user_id, count(*) AS memories FROM memories

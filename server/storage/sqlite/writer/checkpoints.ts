@@ -2,30 +2,29 @@ import type { Database } from 'bun:sqlite';
 import { statSync } from 'node:fs';
 
 /*
- * A checkpoint writes the log's pages into the file and waits for the disk. Inside a commit it
- * would hold up everybody for tens of milliseconds, so a thread of its own makes it
- * (checkpoint/thread.ts). Under constant writes that thread never catches up entirely, and
- * the log would only grow: once it is long, the writer makes the last, short part itself, and the
- * next write begins the log again.
+ * A checkpoint writes the log's pages to the file and waits for the disk. Inside a commit it would
+ * block all writes for tens of milliseconds, so a separate thread does it (checkpoint/thread.ts).
+ * Under constant writes that thread never catches up entirely, and the log would keep growing. Once
+ * it is long, the writer checkpoints the short rest itself, and the next write restarts the log.
  */
 export type Checkpoints = {
-  /** After each group of writes. */
+  /** Called after each group of writes. */
   committed(): void;
-  /** The thread has done what it could. */
+  /** Called after a checkpoint of the thread. */
   made(outcome: CheckpointOutcome): void;
 };
 
-/** `syncFailed`: the file may lack what only the log has, and no later sync would say so. */
+/** `syncFailed`: the file may lack pages of the log, and no later sync would report it. */
 export type CheckpointOutcome = { syncFailed: boolean };
 
 type Log = { log: number; checkpointed: number };
 
 const lookEveryMs = 50;
-/** Pages that are worth a checkpoint. The more, the more often the same page is among them. */
+/** The number of pages for a checkpoint. The more there are, the more of them are duplicates. */
 const minPages = 4_000;
-/** 32 MB: the log is to begin again. */
+/** 32 MB, from which on the log is restarted. */
 const longLogPages = 8_000;
-/** A log that a long read let grow beyond this is given back to the file system. */
+/** A log that grew beyond this, because of a long read, is truncated. */
 const maxLogBytes = 64 * 1024 * 1024;
 
 export function createCheckpoints(options: {
@@ -35,7 +34,7 @@ export function createCheckpoints(options: {
   request(): void;
 }): Checkpoints {
   const { db, path, request } = options;
-  // Looks, and does nothing.
+  // Returns the sizes without making a checkpoint.
   const look = db.prepare<Log, []>('PRAGMA wal_checkpoint(NOOP)');
   const checkpoint = db.prepare<Log, []>('PRAGMA wal_checkpoint(PASSIVE)');
   const truncate = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)');

@@ -2,19 +2,19 @@ import type { Database } from 'bun:sqlite';
 import { faultOf } from '../errors.ts';
 import type { FileCheck } from '../file-identity.ts';
 
-/** Whether writes can succeed. A fault is noticed by a write, or by a look at the file. */
+/** Whether writes can succeed. Faults are detected by failed writes and by checks of the file. */
 export type WriteHealth = {
-  /** Why writes fail now, in words; null where they do not. Looks at the file each time. */
+  /** Returns why writes fail, or null. Checks the file on every call. */
   check(): string | null;
-  /** Takes note of an error of a write; one that is not the database's fault is passed over. */
+  /** Records the error of a write; ignores errors that are not faults of the database. */
   note(error: unknown): void;
   stop(): void;
 };
 
-/** How often the file is looked at, and a fault is probed for its end. */
+/** How often the file is checked and, after a fault, a write is probed. */
 const probeEveryMs = 500;
 
-/** `changed` hears of every change, so that /health and other threads know without asking. */
+/** `changed` is called on every change, so that /health and other threads need not poll. */
 export function createWriteHealth(options: {
   db: Database;
   fileCheck: FileCheck;
@@ -59,7 +59,7 @@ export function createWriteHealth(options: {
   };
 }
 
-/** A write that reaches the disk and leaves nothing behind. */
+/** A probe that writes to the disk and leaves no data. */
 function writeAndUndo(db: Database): void {
   if (db.inTransaction) db.run('ROLLBACK');
   db.run(`INSERT INTO maintenance (name, value) VALUES ('probe', 0) ON CONFLICT DO NOTHING`);

@@ -3,11 +3,11 @@ import type { NewMemory } from '../../storage.ts';
 
 type Known = { rowId: number; id: string; expiresAt: number | null };
 
-/** Memories that have a name in another system: the same user, source and external id. */
+/** Finds and replaces memories by their origin: user, source and external id. */
 export type Origins = {
-  /** The memory of this origin, or null. One that has expired is renamed out of the way. */
+  /** The memory with this origin, or null. Removes the external id of an expired memory. */
   find(projectId: number, memory: NewMemory, at: number): Known | null;
-  /** Puts the new content in the place of the old, under its id and with its creation time. */
+  /** Replaces the content of a memory, which keeps its id and creation time. */
   replace(
     projectId: number,
     rowId: number,
@@ -34,7 +34,7 @@ export function createOrigins(db: Database): Origins {
       if (externalId === null) return null;
       const known = select.get(projectId, userId, source ?? '', externalId);
       if (known === null || known.expiresAt === null || known.expiresAt > at) return known;
-      // It does not exist any more, and the next maintenance removes it.
+      // The memory has expired; the next maintenance removes it.
       forget.run(projectId, known.rowId);
       return null;
     },

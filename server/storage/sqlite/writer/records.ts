@@ -24,7 +24,7 @@ import type { Users } from './users.ts';
 type Accept = Write & { records: NewMemory[]; batch: Batch | null };
 type Import = Write & { memories: ImportedMemory[]; batch: Batch };
 
-/** Many memories at once: ingested ones with their tasks, and those that are imported. */
+/** Writes of many memories: ingested ones with their tasks, and imported ones. */
 export type RecordWrites = {
   acceptRecords(write: Accept): WriteResult;
   importMemories(write: Import): WriteResult;
@@ -51,7 +51,7 @@ export function createRecordWrites(
      FROM memories WHERE project_id = ? AND id = ?`,
   );
 
-  /** One change a user for the whole write, however many of its memories there are. */
+  /** Assigns one change number per user to the whole write. */
   function changesOf(projectId: number) {
     const changes = new Map<string, number>();
     return (userId: string) => {
@@ -61,7 +61,7 @@ export function createRecordWrites(
     };
   }
 
-  /** How many memories each user has more after the write. */
+  /** Records how many memories the write adds to each user. */
   function countAdded(projectId: number, added: Map<string, number>): void {
     for (const [userId, count] of added) users.recordChange(projectId, userId, count);
   }
@@ -98,7 +98,7 @@ export function createRecordWrites(
     const { id, userId, status, version, createdAt, updatedAt } = memory;
     const found = known.get(at, projectId, id);
     if (found !== null && found.isExpired === 0) return 'skipped';
-    // It does not exist any more, and the next maintenance would remove it.
+    // The memory has expired; the next maintenance would remove it.
     if (found !== null) removal.remove(projectId, found.userId, [{ rowId: found.rowId, id }]);
     if (origins.find(projectId, memory, at) !== null) return 'conflict';
     const row = { version, lastChange: changeOf(userId), createdAt, updatedAt };

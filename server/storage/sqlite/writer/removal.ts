@@ -9,22 +9,22 @@ import type { Users } from './users.ts';
 type Row = { rowId: number; id: string };
 type ErasedRow = Row & { expiresAt: number | null };
 
-/** An erasure remembers from group to group how far it is. */
+/** An erasure runs in several groups and keeps its progress in between. */
 export type Erasure = Write & { userId: string; progress?: Progress };
 
 type Progress = { lastRowId: number; erased: number };
 
-/** Memories that go: one, all of a user, and those that expired. */
+/** Removes single memories, all memories of a user, and expired memories. */
 export type Removal = {
   /** Removes memories of one user, with their tasks and their text in stored responses. */
   remove(projectId: number, userId: string, rows: readonly Row[]): void;
-  /** Memories that have expired are removed as well, and not counted. */
+  /** Also removes expired memories, without counting them. */
   eraseUser(erasure: Erasure): WriteResult | typeof unfinished;
   /** Removes memories that expired until `now`, at most `limit`. Returns how many. */
   removeExpired(now: number, limit: number): number;
 };
 
-/** Removed in one group, so that the writes of others go on in between. */
+/** The number of rows removed in one group, so that other writes can run in between. */
 const rowsPerGroup = 500;
 
 export function createRemoval(
@@ -32,7 +32,7 @@ export function createRemoval(
   parts: { keys: IdempotencyKeys; users: Users; scrub: ScrubNote },
 ): Removal {
   const { keys, users, scrub } = parts;
-  /** By project, user and key: requests with the same key count together. */
+  /** By project, user and key: requests with the same key share their progress. */
   const underWay = new Map<string, Progress>();
   const removeTasks = db.prepare('DELETE FROM tasks WHERE project_id = ? AND memory_row_id = ?');
   const removeMemory = db.prepare('DELETE FROM memories WHERE project_id = ? AND row_id = ?');
@@ -73,7 +73,7 @@ export function createRemoval(
     remove,
     eraseUser(erasure) {
       const { projectId, userId, at } = erasure;
-      // A request with the same key may have ended since the last group.
+      // A request with the same key may have finished since the last group.
       const replay = keys.find(erasure);
       if (replay !== null) return replay;
       const progress = progressOf(erasure);

@@ -3,36 +3,36 @@ import { statSync } from 'node:fs';
 import { announced } from '../../../threads/serve.ts';
 
 /*
- * What SQLite leaves of deleted text. `secure_delete` overwrites a deleted row where it was, but a
- * row that was moved to another page may have left a copy in the unused part of the old one, and
- * the write-ahead log keeps older pages until it starts again. Rebuilding the file and emptying the
- * log removes both. Writes wait meanwhile, so a rebuild is followed by a pause in proportion.
+ * Removes the traces of deleted text. `secure_delete` overwrites a deleted row in place, but a row
+ * that was moved to another page may have left a copy in the unused part of the old page, and the
+ * write-ahead log keeps older pages until it restarts. Rebuilding the file and emptying the log
+ * removes both. Writes wait meanwhile, so each rebuild is followed by a proportional pause.
  */
 
-/** Inside a write: remembers what was deleted, until a scrub has ended. */
+/** Called inside a write: records deletions until a scrub has removed their traces. */
 export type ScrubNote = {
-  /** Something was deleted. The next erasure of a user is worth a rebuild. */
+  /** A memory was deleted: the next erasure of a user needs a rebuild. */
   noteDeleted(): void;
-  /** A user was erased: what was deleted since the last rebuild is to leave the file. */
+  /** A user was erased: the traces of everything deleted since the last rebuild must be removed. */
   noteErased(): void;
 };
 
 export type Scrubber = ScrubNote & {
-  /** Scrubs when it is due. Runs outside of any transaction. */
+  /** Scrubs if a scrub is due. Must run outside of any transaction. */
   runIfDue(): void;
 };
 
-/** Erasures come in rows; one rebuild serves all of them. */
+/** Erasures often come in series; one rebuild serves all of them. */
 const delayMs = 1_000;
-/** A rebuild may take one part in so many of the time. */
+/** The pause after a rebuild, as a multiple of its duration. */
 const pauseFactor = 100;
 /** Erased text is gone within ten minutes, however long a rebuild takes. */
 const maxPauseMs = 9 * 60_000;
 const retryMs = 10_000;
-/** Readers of an older state keep the log from being emptied: it is tried this long at a time. */
+/** Readers of an older snapshot block emptying the log. Each try waits this long. */
 const emptyLogTimeoutMs = 100;
-/** A larger file would hold up writes too long: only its log is emptied, and the note stays for the
- * operator, who can choose the time. */
+/** Rebuilding a larger file would block writes too long: only its log is emptied, and the note
+ * stays for the operator, who can choose the time of a rebuild. */
 export const maxRebuiltBytes = 1024 ** 3;
 
 export function createScrubber(options: {
@@ -56,7 +56,7 @@ export function createScrubber(options: {
   const forgetDeleted = db.prepare(`DELETE FROM maintenance WHERE name = 'deleted'`);
   let isNoted = noted.get() !== null;
   let notBefore = performance.now() + delayMs;
-  /** The note for which the file was rebuilt and only the log could not be emptied. */
+  /** The note for which the file was already rebuilt, but the log not yet emptied. */
   let rebuilt: number | null = null;
 
   function scrub(): void {
@@ -65,7 +65,7 @@ export function createScrubber(options: {
     if (value === null) return;
     const isSmall = statSync(path).size <= maxRebuiltBytes;
     if (isSmall && rebuilt !== value) {
-      // First: what is deleted from here on is not part of the rebuild.
+      // Cleared before the rebuild, which does not cover later deletions.
       forgetDeleted.run();
       db.run('VACUUM');
     }
@@ -99,7 +99,7 @@ export function createScrubber(options: {
   };
 }
 
-/** False where a reader kept it from being emptied. */
+/** Returns false if a reader blocked it. */
 function emptyLog(db: Database): boolean {
   const { timeout } = db.prepare('PRAGMA busy_timeout').get() as { timeout: number };
   db.run(`PRAGMA busy_timeout = ${emptyLogTimeoutMs}`);

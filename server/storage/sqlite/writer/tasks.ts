@@ -7,11 +7,11 @@ type Claim = Parameters<Storage['claimTasks']>[0];
 type Failure = Parameters<Storage['failTask']>[0];
 type Due = Omit<Task, 'attempt'> & { attempts: number };
 
-/** The writing side of the queue; its states are drawn where the table is made. */
+/** The writes of the queue. The migration that creates the table shows the states. */
 export type TaskWrites = {
   /** Adds the indexing task of a memory, or starts it again with the new text. */
   queue(projectId: number, userId: string, memoryRowId: number, at: number): void;
-  /** Adds a task that has failed before: what an imported memory came with. */
+  /** Adds a failed task, for an imported memory with that status. */
   addFailed(projectId: number, userId: string, memoryRowId: number, at: number): void;
   claimTasks(claim: Claim): Task[];
   completeTasks(results: TaskResult[]): boolean[];
@@ -20,7 +20,7 @@ export type TaskWrites = {
   recoverTasks(recovery: { owner: string; now: number }): number;
 };
 
-/** Before a token: whether the task is still of its lease. */
+/** Followed by a token: whether the task still has this lease. */
 const held = "state = 'running' AND lease_token =";
 
 export function createTaskWrites(db: Database, users: Users): TaskWrites {
@@ -38,8 +38,8 @@ export function createTaskWrites(db: Database, users: Users): TaskWrites {
        (project_id, kind, memory_row_id, user_id, state, accepted_at, run_at, updated_at)
      VALUES (?1, 'index', ?2, ?3, 'failed', ?4, NULL, ?4)`,
   );
-  // What was never tried is due whatever the clock says, and so is what waits longer than any
-  // backoff: the clock was set back.
+  // A task that was never tried is always due. So is one that waits longer than the maximum
+  // backoff, because then the clock was set back.
   const due = db.prepare<Due, [number, number, number, number]>(
     `SELECT t.project_id AS projectId, t.task_id AS taskId, t.lease_token + 1 AS leaseToken, t.kind,
        t.payload, t.attempts, m.id AS memoryId
@@ -72,13 +72,13 @@ export function createTaskWrites(db: Database, users: Users): TaskWrites {
     `UPDATE tasks SET state = 'waiting', attempts = attempts - 1, lease_owner = NULL
      WHERE project_id = ? AND task_id = ? AND ${held} ?`,
   );
-  // One process works on this database, and a new owner there means that the former is gone.
+  // Only one process runs tasks of this database, so tasks of another owner were abandoned.
   const recover = db.prepare(
     `UPDATE tasks SET state = 'waiting', lease_owner = NULL
      WHERE run_at IS NOT NULL AND state = 'running' AND (lease_owner IS NOT ? OR leased_until <= ?)`,
   );
 
-  /** Those that were tried before come alone. */
+  /** A task that was tried before is returned alone. */
   function dueTasks({ now, horizon, limit }: Claim): Due[] {
     const [first, ...rest] = due.all(now, horizon, now, limit);
     if (first === undefined || first.attempts > 0) return first === undefined ? [] : [first];

@@ -13,23 +13,22 @@ import { type Operations, openWrites } from './operations.ts';
 import { createScrubber } from './scrub.ts';
 
 /*
- * The writer thread: the one connection of the service that writes. It blocks where SQLite blocks,
- * and holds up nobody else by it. Calls come from the HTTP thread and from the tasks thread, each
- * by a port of its own.
+ * The writer thread has the service's only writing connection. When SQLite blocks, only this thread
+ * waits. The HTTP thread and the tasks thread send calls, each through its own port.
  */
 
-/** Another process writes for a moment: an administrator's command. */
+/** How long to wait for another process that writes, i.e. an admin command. */
 const busyTimeoutMs = 500;
 const scrubEveryMs = 500;
 const expiredPerRun = 200;
 const keysPerRun = 1_000;
-/** The memory of a group's texts is freed at once where they are larger, in UTF-16 units. */
+/** If a group's texts are larger, in UTF-16 units, their memory is freed at once. */
 const collectedUnits = 1_000_000;
 
 const { path } = workerData as WriterStart;
 const db = openForWriting(path);
 applySetting(db, 'busy_timeout', busyTimeoutMs);
-// Checkpoints are made when we say so, and by another thread.
+// The checkpoint thread makes checkpoints on request; SQLite must not make them by itself.
 applySetting(db, 'wal_autocheckpoint', 0);
 
 const notify = (notice: WriterNotice) => parent().postMessage(notice);
@@ -57,7 +56,7 @@ const group = createGroupCommit({
   settled() {
     for (const inbox of inboxes) inbox.flushReplies();
     checkpoints.committed();
-    // The collector does not see what texts take outside of its heap.
+    // The garbage collector does not count texts outside of its heap.
     if (units > collectedUnits) Bun.gc(false);
     units = 0;
   },
@@ -74,7 +73,7 @@ function run(call: Incoming): (() => void) | typeof unfinished {
   return () => replyTo(call, outcome);
 }
 
-/** Contents arrive next to the JSON, in the order of the memories that they belong to. */
+/** Contents are sent next to the JSON, in the order of their memories. */
 function attachTexts({ argument, texts }: Incoming): unknown {
   const { memory, records, memories } = argument as Record<string, unknown>;
   const owners = memory === undefined ? (records ?? memories ?? []) : [memory];
@@ -123,7 +122,7 @@ watched(() => {
   clearInterval(scrubbing);
   health.stop();
   group.flush();
-  // What the file may lack must stay in the log, for the next start to write it once more.
+  // The file may lack pages of the log. The next start writes the log to the file again.
   if (keepsLog) closeKeepingLog(path, db);
   else db.close(true);
 });

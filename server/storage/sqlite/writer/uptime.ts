@@ -1,9 +1,9 @@
 import type { Database } from 'bun:sqlite';
 
 /**
- * How long the service has run on this database, in ms, by a clock that is never set. It is written
- * with every run of the maintenance; a crash sets it back by what was not written, so that whatever
- * is judged by it is kept a little longer.
+ * How long the service has run on this database, in ms, by a monotonic clock. Every maintenance run
+ * stores it. A crash loses the time since the last run, so data whose age is measured by it is kept
+ * a little longer.
  */
 export type Uptime = {
   now(): number;

@@ -1,12 +1,13 @@
 import type { Database } from 'bun:sqlite';
 
-/** The rows of users: how many memories each has, and the number of its last change. */
+/** The rows of users: the number of memories and the number of the last change. */
 export type Users = {
-  /** The number of the change that this transaction makes to the user, with `added` memories. */
+  /** Records a change that adds `added` memories. Returns the change number. */
   recordChange(projectId: number, userId: string, added: number): number;
 };
 
-/** Of a user who is new or came back: a number that no search index of an earlier one can hold. */
+/** The first number of a new user. Random, because an index of an erased user with the same id may
+ * still exist. */
 const firstChange = 'abs(random() % 70368744177664)';
 
 export function createUsers(db: Database): Users {
@@ -21,7 +22,7 @@ export function createUsers(db: Database): Users {
     recordChange(projectId, userId, added) {
       const row = upsert.get(projectId, userId, added);
       if (row === null) throw new Error('a user row was neither found nor made');
-      // What is left of a user without memories would still name the user.
+      // The row contains the user's id, which must not remain after an erasure.
       if (row.memories === 0 && added < 0) remove.run(projectId, userId);
       return row.lastChange;
     },
