@@ -11,10 +11,7 @@ type Pipeline<Job extends { end: number }> = {
   namesIn?(job: Job): Set<string>;
   /** A record that fails is part of the result; a rejection ends the run. */
   work(job: Job): Promise<Result>;
-  /**
-   * What an error message counts as sent before the error, for example `records`; undefined if
-   * nothing was sent.
-   */
+  /** The noun for the count that an error message reports; undefined if nothing is sent. */
   unit?: string | undefined;
 };
 
