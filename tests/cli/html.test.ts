@@ -139,7 +139,7 @@ describe('any page', () => {
   });
 
   test.each(['div', 'ul', 'pre', 'canvas', 'b'])(
-    'takes time in proportion to its length: 100,000 times %s, one in the other, and ended',
+    'takes time in proportion to its length: 100,000 nested and closed %s',
     (name) => {
       const open = `<${name}>`.repeat(100_000);
       const deep = `a${open}<script>no</script>${open.replaceAll('<', '</')}b`;

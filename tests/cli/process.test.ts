@@ -21,7 +21,7 @@ const shell = shellAt(() => server);
 
 describe('a process', () => {
   test.each(['unset HOME', 'HOME='])(
-    'after %s keeps no profile in the folder it is in',
+    'after %s stores no profile in the current folder',
     async (line) => {
       using folder = temporaryFolder();
       const path = 'unset XDG_CONFIG_HOME USERPROFILE; $MEMORY profile path';

@@ -37,7 +37,7 @@ describe('memory ingest document', () => {
   }
 
   test.each(['', ' --json'])(
-    'goes on where its reader left: exit 0, all are stored%s',
+    'continues if the pipe is closed: exit 0, all are stored%s',
     async (as) => {
       using folder = folderOf(`left${as.trim()}`);
       expect(await unread(folder.command + as)).toEqual({
@@ -56,7 +56,7 @@ describe('memory ingest document', () => {
   });
 
   test.each(['', ' --json'])(
-    'goes on where the disk is full, and says both: exit 1%s',
+    'continues if the disk is full, and reports it: exit 1%s',
     async (as) => {
       using folder = folderOf(`full${as.trim()}`);
       const { code, stderr } = await toFullDisk(folder.command + as);
