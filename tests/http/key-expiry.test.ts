@@ -22,11 +22,11 @@ function list(key: string) {
   return ask(server, 'GET', '/v1/memories?userId=u', { headers });
 }
 
-test('a key that has expired is refused on its first use', async () => {
+test('an expired key is rejected on its first use', async () => {
   expectError(await list(await createKey(Date.now() - 1)), 401, 'unauthorized');
 });
 
-test('a key is accepted until it expires, and refused from then on', async () => {
+test('a key is accepted until it expires, and rejected from then on', async () => {
   const expiresAt = Date.now() + 700;
   const key = await createKey(expiresAt);
   const refused = await until(async () => {

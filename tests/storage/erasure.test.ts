@@ -134,7 +134,7 @@ test.concurrent('a scrub ends during continuous saves', async () => {
   await Promise.all(savers);
 });
 
-test.concurrent('a scrub that a stop prevented runs after the next start, and is reported until then', async () => {
+test.concurrent('a scrub prevented by a stop is reported, and runs after a restart', async () => {
   await using project = await open();
   const { opened } = project;
   await project.save(memory({ userId: erased, content: text(erased, 10) }));
@@ -147,7 +147,7 @@ test.concurrent('a scrub that a stop prevented runs after the next start, and is
   expect(reportedLevel(opened)).toBeUndefined();
 });
 
-test.concurrent('a scrub blocked by a long read delays no save, and runs after the next start', async () => {
+test.concurrent('a scrub blocked by a read delays no save, and runs after a restart', async () => {
   await using project = await open();
   const { opened } = project;
   await project.save(memory({ userId: erased, content: text(erased, 10) }));

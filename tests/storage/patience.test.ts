@@ -51,7 +51,7 @@ test.concurrent('a database in use by another program is opened after that close
   expect(await holder.exited).toBe(0);
 });
 
-test.concurrent('a database in use by another program is restored once it is closed', async () => {
+test.concurrent('a database in use by a program is restored once that closes it', async () => {
   const path = join(folder, 'restored.db');
   copyFileSync(backup, path);
   const holder = await startHolder(path, 'normal');
