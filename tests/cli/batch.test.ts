@@ -181,7 +181,7 @@ describe('memory ingest batch', () => {
     expect(watch.mostAtOnce()).toBe(4);
   });
 
-  test('--idempotency-key stands for the content: other content under it is rejected', async () => {
+  test('--idempotency-key replaces the content hash: other content is rejected', async () => {
     const argv = [...batch, '-', '--idempotency-key', 'mine'];
     await memory(argv, { stdin: event('keyed', 'a') });
     const { code, stdout, stderr } = await memory(argv, { stdin: event('keyed', 'b') });

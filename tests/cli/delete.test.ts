@@ -58,7 +58,7 @@ describe('memory delete --user', () => {
   });
 
   test.each(['\n', 'n\n', 'no\n', 'yess\n', '', 'u\n', 'n\ny\n'])(
-    'at a terminal %p is a no: exit 1',
+    'at a terminal %p means no: exit 1',
     async (typed) => {
       await server.client.deleteAll({ userId: 'u' });
       await fill('u', 1);
@@ -68,7 +68,7 @@ describe('memory delete --user', () => {
     },
   );
 
-  test.each(['y\n', 'YES\n', ' Yes \r\n'])('at a terminal %p is a yes', async (typed) => {
+  test.each(['y\n', 'YES\n', ' Yes \r\n'])('at a terminal %p means yes', async (typed) => {
     await server.client.deleteAll({ userId: 'u' });
     await fill('u', 1);
     const answer = await memory(['delete', '--user', 'u'], { terminal: 80, typed });

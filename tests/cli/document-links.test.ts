@@ -26,7 +26,7 @@ describe('a folder with links that lead out of it', () => {
   const links = ['absolute.md', 'file.md', 'folder', 'twice.md'].map((name) => `docs/${name}`);
 
   test.each([[['docs']], [['docs/**']], [['docs/*.md']], [['docs', '--dry-run']]])(
-    'names and counts them and follows none: %p',
+    'reports and counts the links and follows none: %p',
     async (argv) => {
       using folder = withLinks('outside');
       const { code, stdout, stderr } = await folder.ingest(argv);

@@ -60,7 +60,7 @@ describe('a folder', () => {
     });
   });
 
-  test('gives its files the same external ids as when they are named', async () => {
+  test('assigns its files the same external ids as when they are named', async () => {
     using folder = inFolder('names', docs);
     const first = await folder.ingest(['docs']);
     for (const argv of [
@@ -178,7 +178,7 @@ describe('a second run', () => {
     expect(ids.size).toBe(3);
   });
 
-  test('--idempotency-key stands for the content of each file', async () => {
+  test('--idempotency-key replaces the content hash of each file', async () => {
     using folder = inFolder('keyed', { 'b.md': 'b' });
     const argv = ['.', '--idempotency-key', 'mine'];
     await folder.ingest(argv);

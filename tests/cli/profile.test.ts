@@ -85,7 +85,7 @@ describe('the profile', () => {
     }
   });
 
-  test('gives a command its key', async () => {
+  test('provides the key of a command', async () => {
     using folder = temporaryFolder();
     const server = await startTestServer();
     await storeFirstRunKey(ioAt(folder.path), server.url, server.key);

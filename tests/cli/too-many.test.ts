@@ -46,7 +46,7 @@ describe('--user twice', async () => {
     expect(users.filter(isRepeatable)).toEqual([]);
   });
 
-  test.each(paths)('of %s is rejected', async (path) => {
+  test.each(paths)('is rejected by %s', async (path) => {
     const argv = [...path.split(' '), '-u', 'a', '--user', 'b'];
     const { code, stderr } = await memory(argv);
     expect(stderr).toStartWith('Error: --user was given twice: one user at a time.\n');

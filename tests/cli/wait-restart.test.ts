@@ -8,7 +8,7 @@ import { lines, memory, memoryAt, temporaryFolder } from './command.ts';
 /* A wait survives a restart of the server at the same address. */
 
 test.each([1, 3])(
-  'memory wait of %d goes on through a restart of the server',
+  'memory wait of %d memories survives a restart of the server',
   async (count) => {
     using folder = temporaryFolder();
     const databaseUrl = `sqlite:${folder.file('memory.db')}`;

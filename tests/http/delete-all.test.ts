@@ -91,7 +91,7 @@ describe('DELETE /v1/memories?userId=', () => {
     expectError(answer, 404, 'not_found');
   });
 
-  test('400 with a filter of a list, because an erasure has none', async () => {
+  test('400 with a parameter of a list, because an erasure has no filters', async () => {
     const userId = newUser();
     await save(server, userId);
     for (const name of ['type', 'source', 'limit', 'cursor', 'order', 'metadata[k]']) {

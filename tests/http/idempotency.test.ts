@@ -192,7 +192,7 @@ test('after a restart every key has its first response and rejects other request
   expect(await Promise.all(sent.map(({ key }) => settled(server, key)))).toEqual(effects);
 });
 
-test('a number too large for JSON differs from the null that replaces it', async () => {
+test('a number beyond the range of a double differs from null', async () => {
   const userId = newUser();
   const send = (value: string) => {
     const event = `"type":"event","data":{"name":"e","properties":{"n":${value}}}`;

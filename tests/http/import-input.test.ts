@@ -128,7 +128,7 @@ describe('POST /v1/import', () => {
   });
 
   test.each([['crm'], [null]])(
-    'source %p and externalId taken by another memory',
+    'source %p and an externalId in use by another memory',
     async (source) => {
       const userId = newUser();
       const first = { ...importable(userId), source, externalId: 'e' };

@@ -68,7 +68,7 @@ describe.each(doors)('POST %s', (path, base) => {
   });
 
   test.each<Row>([absent, ['null', null], ['a string', 'x'], ['a list', []]])(
-    '400 where data is %s',
+    '400 if data is %s',
     async (_, value) => refuses(path, base, 'data', value),
   );
 

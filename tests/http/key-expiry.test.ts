@@ -43,7 +43,7 @@ test('a key is accepted until it expires, and rejected from then on', async () =
   expectError(await list(key), 401, 'unauthorized');
 });
 
-test('a key that expires later is accepted, and so is one that never does', async () => {
+test('a key that expires later or never is accepted', async () => {
   expect((await list(await createKey(Date.now() + 3_600_000))).status).toBe(200);
   expect((await list(await createKey(null))).status).toBe(200);
 });

@@ -30,7 +30,7 @@ describe('the document', () => {
   });
 
   test.each(Object.entries(document.components.schemas))(
-    '%s has examples that fit it',
+    '%s has examples that match it',
     (_, { examples = [], ...schema }) => {
       for (const example of examples) expect(misfit(schema, example)).toBeNull();
     },
@@ -145,7 +145,7 @@ describe('the running server', () => {
   const seen = new Set<string>();
   let server: TestServer;
   let exhausted: TestServer;
-  /** Headers with a key that may neither write nor access the user of the examples. */
+  /** The server with a read-only key of a user other than that of the examples. */
   let restricted: TestServer;
 
   beforeAll(async () => {

@@ -34,7 +34,7 @@ describe('GET /v1/memories/:id/status', () => {
     });
   });
 
-  test('200 for a record whose task waits: processing, without chunks', async () => {
+  test('200 for a record whose task is running: processing, without chunks', async () => {
     const { memoryId } = await holdRecord(server);
     const { createdAt, updatedAt } = await getMemory(server, memoryId);
     expect(await getStatus(server, memoryId)).toEqual({

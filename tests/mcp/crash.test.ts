@@ -70,7 +70,7 @@ afterEach(async () => {
 });
 
 test.each(ways.filter(({ version }) => version === '2026-07-28'))(
-  'kill -9 between a save and its answer loses and doubles nothing: $transport',
+  'kill -9 before the response to a save neither loses nor duplicates it: $transport',
   async (way) => {
     await startService();
     const url = await startProxy();

@@ -136,7 +136,7 @@ describe('rejected requests', () => {
   });
 
   test.each([[{}], [[]], [1], ['x'], [{ jsonrpc: '1.0', id: 1, method: 'tools/list' }]])(
-    'a message that is none: %j',
+    'an invalid message: %j',
     async (body) => {
       const { status, json } = await post('/mcp/users/u', body);
       expect(status).toBe(400);
@@ -203,11 +203,11 @@ test('a thread that ends is replaced without affecting other requests', async ()
 });
 
 test.each(['/mcp/', '/mcp/users', '/mcp/users/', '/mcp/users/a/b', '/mcp/other'])(
-  'there is no %s',
+  '404 for %s',
   async (path) => expect(await post(path, list)).toMatchObject({ status: 404 }),
 );
 
-test('a user id in the path is any text', async () => {
+test('a user id in the path is validated as in any request', async () => {
   const tool = call('save_memory', { content: 'x' });
   const long = await post(`/mcp/users/${'u'.repeat(257)}`, tool);
   expect(long.json.result).toMatchObject({ isError: true });

@@ -98,7 +98,7 @@ const lost: [string, object][] = [
 ];
 
 test.each(lost)(
-  'a %s that cannot be sent is refused: the answer would cover all',
+  'a %s that cannot be sent is rejected: the response would cover all',
   async (name, query) => {
     using server = startFaultServer(empty);
     const client = clientOf(server);

@@ -189,7 +189,7 @@ describe('a typo', () => {
 });
 
 describe('parseQuery', () => {
-  test('drops question words, unless they are quoted or the whole query', () => {
+  test('drops stop words, unless they are quoted or the whole query', () => {
     expect(termsOf('What did Ana do?')).toEqual(['ana']);
     expect(termsOf('who is it')).toEqual(['who', 'is', 'it']);
     expect(termsOf('"who is it"?')).toEqual(['who', 'is', 'it']);
@@ -215,7 +215,7 @@ function termsOf(query: string): string[] {
   return parseQuery(query).terms.map((term) => term.text);
 }
 
-/** Checks the word among others, as in a real dictionary. */
+/** Embeds the word in more letters, as the dictionary stores words next to each other. */
 function isTypoOf(typed: string, word: string): boolean {
   const units = unitsOf(`ab${word}ab`);
   return isTypo(unitsOf(typed), { units, start: 2, end: 2 + word.length });

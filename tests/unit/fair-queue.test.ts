@@ -15,7 +15,7 @@ function takeAll(queue: FairQueue<string>, admits?: (owner: number) => boolean):
   return taken;
 }
 
-test('items of one owner are taken in the order in which they came', () => {
+test('items of one owner are taken in arrival order', () => {
   expect(takeAll(filled([1, 'a'], [1, 'b'], [1, 'c']))).toEqual(['a', 'b', 'c']);
 });
 

@@ -87,7 +87,7 @@ test('metadata filters are grouped by key, for any key', () => {
 });
 
 test.each(['metadata[a][b]', 'metadata[][b]', 'metadata[a][]', 'metadata[a][b][c]'])(
-  '%s is refused by its name: only top-level keys can be compared',
+  '%s is rejected by name: only top-level keys can be compared',
   (name) => {
     expect(thrownBy(() => withMetadata({ [name]: 'v' }))).toMatchObject({
       code: 'invalid_request',

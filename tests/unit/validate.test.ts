@@ -22,7 +22,7 @@ test('items beyond the limit of a list are not read', () => {
 });
 
 test.each(['tags', 'participants'])(
-  'nor what %s hold beyond what metadata has room for',
+  'nor are items of %s beyond the limit of the metadata',
   (name) => {
     const data = { messages: [{ role: 'user', content: 'c' }], [name]: unseenAfter(4_096) };
     const sentences = sentencesOf(validateChat, { userId: 'u', data });
@@ -96,7 +96,7 @@ describe('a save', () => {
     expect(judge({ metadata: JSON.parse(`{ "a": [{ "${key}": 1 }] }`) })).toEqual(problem);
   });
 
-  test('names at most 20 fields, each shortened', () => {
+  test('names at most 20 fields and truncates long names', () => {
     const many = Array.from({ length: 50 }, (_, index) => [`f${index}`, 1]);
     expect(judge(Object.fromEntries(many))).toHaveLength(20);
     const [long] = judge({ ['x'.repeat(5_000)]: 1 });
