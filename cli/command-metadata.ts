@@ -12,7 +12,7 @@ export function ownOptions(command: AnyCommand): Option[] {
   return [...command.createHelp().visibleOptions(command)];
 }
 
-/** With those of the commands above it. */
+/** Includes the options of parent commands. */
 export function allOptions(command: AnyCommand): Option[] {
   return [...ownOptions(command), ...command.createHelp().visibleGlobalOptions(command)];
 }
@@ -35,19 +35,19 @@ export function takesValue({ required, optional }: Option): boolean {
   return required || optional;
 }
 
-/** What is in the brackets: `file` of --errors-out <file>. */
+/** The name in the brackets: `file` of --errors-out <file>. */
 export function valueName({ flags }: Option): string | undefined {
   return /[<[](.+?)[\]>]/.exec(flags)?.[1];
 }
 
-/** One that is read together with what was given before: nothing else asks for that. */
+/** An option whose parser also reads the previous value: only repeatable options do. */
 export function isRepeatable({ parseArg, variadic, argChoices }: Option): boolean {
   return variadic || (argChoices === undefined && (parseArg?.length ?? 0) > 1);
 }
 
 const examplesByCommand = new WeakMap<AnyCommand, string[]>();
 
-/** Ends the help of a command with examples. The tests run every one of them. */
+/** Adds examples to the end of a command's help. The tests run every one of them. */
 export function addExamples(command: object & AnyCommand, examples: string[]): void {
   examplesByCommand.set(command, examples);
   const title = examples.length === 1 ? 'Example:' : 'Examples:';
@@ -58,7 +58,7 @@ export function examplesOf(command: AnyCommand): string[] {
   return examplesByCommand.get(command) ?? [];
 }
 
-/** Every example in the help of a command and those below it. */
+/** Every example in the help of a command and of its subcommands. */
 export function examplesBelow(command: AnyCommand): string[] {
   return [...examplesOf(command), ...command.commands.flatMap(examplesBelow)];
 }

@@ -2,8 +2,8 @@ import type * as Typed from '@commander-js/extra-typings';
 import * as commander from 'commander';
 
 /*
- * Commander, seen through types that infer the options and arguments of each command. The types
- * are a development dependency; what runs is commander itself.
+ * Commander, with types that infer the options and arguments of each command. The types are a
+ * development dependency; commander itself runs.
  */
 export const { Argument, Command, InvalidArgumentError, Option } =
   commander as unknown as typeof Typed;

@@ -20,8 +20,8 @@ const howToFindIt =
   'Name the one of the server by --database <path>, or run this where the server runs.';
 
 /**
- * Works on the keys of a database, beside a running server or without one. With `make`, a path that
- * the flag names may be one of a new database; `work` learns which.
+ * Manages the keys of a database, whether or not a server is running. With `make`, a database that
+ * the flag names is created if missing; `work` receives whether it is new.
  */
 export function withAdmin<Result>(
   term: Terminal,
@@ -47,7 +47,7 @@ export function withAdmin<Result>(
   });
 }
 
-/** Runs one of the administrator's operations on the database named by flag or environment. */
+/** Runs an administrative operation on the database named by flag or environment. */
 export async function onDatabase<Result>(
   term: Terminal,
   database: string | undefined,
@@ -82,18 +82,18 @@ function cannotOpen(url: string, flag: string | undefined, error: unknown): CliE
   return new CliError('database_unavailable', message, hint);
 }
 
-/** A path alone is one of an SQLite file. A single letter before a colon is a drive. */
+/** A plain path is an SQLite file. A single letter before a colon is a Windows drive. */
 export function databaseUrlOf({ env }: Terminal, flag: string | undefined): string {
   const database = flag ?? (env.MEMORY_DATABASE_URL || defaultDatabaseUrl);
   return /^[a-z][a-z0-9+.-]+:/i.test(database) ? database : `sqlite:${database}`;
 }
 
-/** What the server says of its settings, under the name by which they were given. */
+/** Renames a setting in a server message to the flag, if the user set it by flag. */
 export function withFlag(message: string, flag: string | undefined): string {
   return flag === undefined ? message : message.replace(/\bMEMORY_DATABASE_URL\b/, '--database');
 }
 
-/** Without the password that a database URL may hold. */
+/** Removes the password that a database URL may contain. */
 export function shownDatabase(url: string): string {
   return url.replace(/^sqlite:(\/\/)?/, '').replace(/\/\/([^:@/]*):[^@/]*@/, '//$1@');
 }

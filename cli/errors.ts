@@ -10,7 +10,7 @@ export const exitCodes = {
   processing: 8,
 } as const;
 
-/** A failure as it is reported: what happened and why, and what to run next. */
+/** A failure as reported: what happened and why, and what to run next. */
 export type Failure = {
   code: string;
   message: string;
@@ -40,7 +40,7 @@ export function usageError(message: string, hint?: string): CliError {
   return new CliError('usage', message, hint, exitCodes.usage);
 }
 
-/** The code of a system or service error, '' without one. */
+/** The code of a system or service error; '' if it has none. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
@@ -49,7 +49,7 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Ends the command with an exit code; everything has been reported. */
+/** Ends the command with an exit code after everything has been reported. */
 export class ExitWith extends Error {
   override name = 'ExitWith';
   readonly exitCode: number;

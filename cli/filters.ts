@@ -2,7 +2,7 @@ import type { FilterFields } from '../sdk/index.ts';
 import { InvalidArgumentError, Option } from './commander.ts';
 import { addMetadata, definedOnly, option, parseMoment, parseName } from './options.ts';
 
-/* What a list or a search can be narrowed to. */
+/* The filters of a list or a search. */
 
 const types = ['memory', 'ticket', 'document', 'conversation', 'event', 'profile'] as const;
 const time = 'only what happened then or later, as 2026-05 or 2026-05-08';
@@ -15,7 +15,7 @@ export const metadataFilter = option('-m, --metadata <key=value>', pair, addFilt
 export const fromFilter = option('--from <time>', time, parseMoment);
 export const toFilter = option('--to <time>', 'only what happened before', parseMoment);
 
-/** The filters that were given, under the names the API uses. */
+/** The given filters, under their names in the API. */
 export function filtersOf(
   options: { [Name in keyof FilterFields]?: FilterFields[Name] | undefined },
 ) {

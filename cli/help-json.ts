@@ -18,7 +18,7 @@ import { serverSettings } from './server-settings.ts';
 import { printJson } from './terminal/output.ts';
 import { asCalled, type Terminal } from './terminal/terminal.ts';
 
-/** Prints the help of what these words name, all of it without any, for a program to read. */
+/** Prints the help of the named command, or of all commands, as JSON. */
 export async function printHelpAsJson(term: Terminal, root: AnyCommand, words: string[]) {
   await printJson(term, {
     name: root.name(),
@@ -59,7 +59,7 @@ function argumentOf(argument: Argument) {
   return { name: argument.name(), description, required, variadic, choices };
 }
 
-/** What a description says of environment and default is split off into fields of their own. */
+/** The environment variable and default in a description become separate fields. */
 const inBrackets = / \((?:better by )?(?:env: (\w+))?(?:, )?(?:default: (.+))?\)$/;
 
 function optionOf(option: Option, command?: AnyCommand) {
@@ -80,13 +80,13 @@ function optionOf(option: Option, command?: AnyCommand) {
   };
 }
 
-/** Whether each way to call the command has it outside of brackets: `--user <id> [options]`. */
+/** Whether every usage of the command has it outside of brackets: `--user <id> [options]`. */
 function isRequired(name: string, command: AnyCommand): boolean {
   const ways = command.usage().split(' | ');
   return ways.every((way) => ` ${way.replace(/\[.*?\]/g, '')} `.includes(` ${name} `));
 }
 
-/** What the help says after the options, without the examples. */
+/** The help text after the options, without the examples. */
 function notesOf(term: Terminal, command: AnyCommand): string {
   const said: string[] = [];
   const write = (text: string) => said.push(text);

@@ -2,17 +2,19 @@
 import { run } from './run.ts';
 import { processTerminal } from './terminal/terminal.ts';
 
-/** npm passes on the Ctrl-C that we got from the terminal too: these two are one, also where the
- * processor is busy with others. */
+/**
+ * npm forwards a Ctrl-C that the terminal has also sent to us. Two signals within this time count
+ * as one press, even on a busy machine.
+ */
 const samePressMs = 1_000;
 
-// A proxy for the outside must not get the key of the service on this very machine.
+// An outbound proxy must not receive the key of the service on this machine.
 const local = ['127.0.0.1', 'localhost', '::1'];
 process.env.NO_PROXY = [process.env.NO_PROXY ?? process.env.no_proxy, ...local]
   .filter(Boolean)
   .join(',');
 
-/** Most commands are over before machine code for them would pay; what lasts longer gets it. */
+/** Most commands end before the JIT pays off, so it is enabled only for longer ones. */
 const shortMs = 100;
 Bun.unsafe.setJITPolicy(100);
 setTimeout(() => Bun.unsafe.setJITPolicy(1), shortMs).unref();
@@ -31,8 +33,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-// Without a top-level await, which bytecode cannot hold.
+// No top-level await: bytecode does not support it.
 void run(process.argv.slice(2), processTerminal(interruption.signal)).then((exitCode) => {
-  // Never process.exit() here: what a slow pipe has not taken yet would be lost.
+  // process.exit() would discard output that a slow pipe has not accepted yet.
   process.exitCode = exitCode;
 });

@@ -3,7 +3,7 @@ import { Option } from './commander.ts';
 import { CliError, exitCodes, usageError } from './errors.ts';
 import { needUser, userOptionFor } from './options.ts';
 
-/* Whose memories an MCP client gets, and whether it may change them. */
+/* Which user's memories an MCP client can access, and whether it may change them. */
 
 export const mcpUserOption = userOptionFor('whose memories; not needed if the key is bound to one');
 export const readOnlyOption = new Option('--read-only', 'offer only the tools that read');
@@ -11,8 +11,8 @@ export const readOnlyOption = new Option('--read-only', 'offer only the tools th
 export type McpOptions = { user?: string | undefined; readOnly?: true | undefined };
 
 /**
- * The user, and whether anything may be written, by the options and what the key itself says. Where
- * a user is named, a service that is away for now is no error: its client would not start it again.
+ * Derives the user and the write permission from the options and the key. If a user is named, an
+ * unreachable service is not an error, because the client would not start this command again.
  */
 export async function accessOf(
   client: MemoryClient,

@@ -7,15 +7,15 @@ import { holdsSoLarge, soLarge } from './terminal/json.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
 /*
- * Options that several commands share, and how their values are read.
+ * Options shared by several commands, and the parsers of their values.
  */
 
-/* Of the contract, which the type checker holds them to. */
+/* Copied from the contract; the type checker keeps them equal. */
 const pageItems: (typeof limits)['pageItems'] = 100;
 const nameCharacters: (typeof limits)['nameCharacters'] = 256;
 const keyCharacters: (typeof limits)['idempotencyKeyCharacters'] = 255;
 
-/** An option with a value; `parse` also gets the value of an earlier one. */
+/** An option with a value; `parse` also receives the previous value. */
 export function option<Flags extends string, Value>(
   flags: Flags,
   description: string,
@@ -40,12 +40,12 @@ export const sourceOption = option('--source <name>', system, parseName);
 const idThere = 'its id there; ingesting it again updates the same memory';
 export const externalIdOption = option('--external-id <id>', idThere, parseName);
 
-/** Of a save; `externalIdOption` is that of an ingest. */
+/** For a save; an ingest uses `externalIdOption`. */
 const nameThere = 'its name there; saving it again replaces the memory';
 export const nameOption = option('--external-id <id>', nameThere, parseName);
 
 export const idempotencyKeyOption = keyOption(keyCharacters);
-/** Of a command that may send several requests: their keys begin with this one. */
+/** For a command that may send several requests: their keys start with this value. */
 export const idempotencyKeysOption = keyOption(keyCharacters - 55);
 
 function keyOption(max: number) {
@@ -62,13 +62,13 @@ export const waitOption = new Option('--wait', 'wait until it is processed');
 const longest = 'longest wait, as 90s or 5m';
 export const timeoutOption = option('--timeout <time>', longest, parseTime).default(60_000, '60s');
 
-/** Of a key. */
+/** For a key. */
 export const expiresOption = option('--expires <time>', 'as 12h or 30d', parseLifetime);
 
 const time = 'when it happened, as 2026-05-08 or 2026-05-08T13:56:07Z';
 export const occurredOption = option('--occurred <time>', time, parseMoment);
 
-/** Of a memory: from now, or a time. */
+/** For a memory: a lifetime from now, or a point in time. */
 const expiry = 'when it is to be gone, as 30d, 12h or 2026-05-08';
 export const expiryOption = option('--expires <time>', expiry, parseExpiry);
 
@@ -76,15 +76,15 @@ const version = 'only if it is still at this version';
 export const ifVersionOption = option('--if-version <number>', version, parseVersion);
 
 /**
- * Of two, the last alone would be taken. A parameter with a default does not count in `length`, by
- * which isRepeatable() recognizes options that collect their values.
+ * Rejects a second --user, because commander would silently use the last one. A parameter with a
+ * default does not count in `length`, by which isRepeatable() recognizes repeatable options.
  */
 function onlyUser(user: string, previous: string | undefined = undefined): string {
   if (previous === undefined) return user;
   throw usageError('--user was given twice: one user at a time.');
 }
 
-/** Not left to commander, which would name a missing --user before a mistyped --usr. */
+/** Checked here: commander would report a missing --user before a mistyped --usr. */
 export function needUser(user: string | undefined): string {
   if (user === undefined) throw usageError('Missing --user <id>: whose memory it is.');
   if (user === '') throw usageError('--user is empty.');
@@ -99,17 +99,17 @@ export function parseName(name: string): string {
   throw new InvalidArgumentError(`It must be 1 to ${nameCharacters} characters, not ${length}.`);
 }
 
-/** As the contract counts them. */
+/** Counts characters as the contract does. */
 function charactersOf(text: string): number {
   return [...text].length;
 }
 
-/** Collects the values of an option that may be repeated. */
+/** Collects the values of a repeatable option. */
 export function collect(value: string, previous: string[] | undefined): string[] {
   return [...(previous ?? []), value];
 }
 
-/** Empty or dots, an id would make the address of something else. */
+/** An id that is empty or consists of dots would change the path of the request. */
 export function parseId(id: string): string {
   if (!/^[.\s]*$/.test(id)) return id;
   throw new InvalidArgumentError('An id begins with mem_ or key_.');
@@ -144,7 +144,7 @@ function parseNumber(text: string, min: number, max: number, message: string): n
 
 const unitMs: Record<string, number> = { s: 1e3, m: 6e4, h: 36e5, d: 864e5, '': 1e3 };
 
-/** Milliseconds; a bare number counts seconds. */
+/** Returns milliseconds; a number without a unit counts seconds. */
 function parseTime(text: string): number {
   const [, amount = '', unit = ''] = /^(\d{1,7}(?:\.\d+)?)(s|m|h|d)?$/.exec(text) ?? [];
   const ms = Number(amount) * (unitMs[unit] ?? 0);
@@ -152,7 +152,10 @@ function parseTime(text: string): number {
   throw new InvalidArgumentError('Write it as 90s, 5m, 12h or 30d.');
 }
 
-/** How long a key is to live. A number alone could be seconds or days, so it is neither. */
+/**
+ * Parses the lifetime of a key. A number without a unit is ambiguous (seconds or days), so it is
+ * rejected.
+ */
 function parseLifetime(text: string): number {
   if (/[smhd]$/.test(text)) return parseTime(text);
   throw new InvalidArgumentError('Say the unit, as in 90d, 12h or 30m.');
@@ -160,7 +163,7 @@ function parseLifetime(text: string): number {
 
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** A year, month, day or time as RFC 3339; `2026-05` is where that month begins, in UTC. */
+/** A year, month, day or time as RFC 3339; `2026-05` is the start of that month, in UTC. */
 export function parseMoment(text: string): string {
   const [, year, month = '01', day = '01'] = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?$/.exec(text) ?? [];
   const time = year === undefined ? text : `${year}-${month}-${day}T00:00:00Z`;
@@ -168,7 +171,7 @@ export function parseMoment(text: string): string {
   throw new InvalidArgumentError('Write it as 2026-05, 2026-05-08 or 2026-05-08T13:56:07Z.');
 }
 
-/** Milliseconds from now, or a time as RFC 3339. */
+/** Returns milliseconds from now, or a time as RFC 3339. */
 function parseExpiry(text: string): number | string {
   return /^\d{4}(?:-|$)/.test(text) ? parseMoment(text) : parseLifetime(text);
 }
@@ -196,7 +199,7 @@ function parseValue(json: string): Metadata[string] {
   return value;
 }
 
-/** The times of a memory, as the API takes them. */
+/** The times of a memory, as the API accepts them. */
 export function timesOf(
   { now }: Terminal,
   { occurred, expires }: { occurred?: string | undefined; expires?: number | string | undefined },
@@ -205,7 +208,7 @@ export function timesOf(
   return definedOnly({ occurredAt: occurred, expiresAt });
 }
 
-/** What every write passes on. */
+/** The options that every write passes on. */
 export function writeOptions(
   term: Terminal,
   options: { idempotencyKey?: string | undefined; ifVersion?: number | undefined },
@@ -214,13 +217,13 @@ export function writeOptions(
   return { signal: term.interrupted, ...definedOnly({ idempotencyKey, ifVersion }) };
 }
 
-/** The options that were given, under the names the API uses. */
+/** The given options, under their names in the API. */
 export function definedOnly<Fields extends Record<string, unknown>>(fields: Fields) {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
 }
 
-/** With a file, nothing about the record comes from options: which of the two would win? */
+/** Rejects options about the record next to a file, because it is unclear which should win. */
 export function refuseBoth(options: Record<string, unknown>): void {
   const flags = Object.keys(definedOnly(options)).map(
     (name) => `--${name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`,
@@ -232,7 +235,7 @@ export function refuseBoth(options: Record<string, unknown>): void {
   );
 }
 
-/** By device and inode: a file has many names. */
+/** Compares device and inode, because one file can have many names. */
 export function refuseToOverwrite(file: string, errorsOut: string | undefined): void {
   if (file === '-' || errorsOut === undefined) return;
   const [one, other] = [file, errorsOut].map((path) => statSync(path, { throwIfNoEntry: false }));

@@ -11,7 +11,7 @@ type PageOptions = {
 
 const maxPageItems = 100;
 
-/** The page size that was asked for; with --all the largest, for the fewest requests. */
+/** The requested page size; with --all the largest one, for the fewest requests. */
 export function pageSize({ all, limit }: PageOptions): number | undefined {
   return limit ?? (all ? maxPageItems : undefined);
 }

@@ -7,7 +7,7 @@ import { asCalled, ownName, type Terminal } from './terminal/terminal.ts';
 
 type Add = (program: Parent, term: Terminal, load: () => Promise<AnyCommand>) => void;
 
-/** Each is imported by its name: to load them all takes longer than most of them run. */
+/** Imported on demand: loading all commands takes longer than most of them run. */
 const commands: Record<CommandName, () => Promise<Add>> = {
   serve: async () => (await import('./commands/serve.ts')).addServe,
   save: async () => (await import('./commands/save.ts')).addSave,
@@ -41,7 +41,7 @@ export async function createProgram(term: Terminal, names: readonly CommandName[
   return program;
 }
 
-/** Thrown where help is asked for with --json; run.ts answers it. */
+/** Thrown when help is requested with --json; run.ts handles it. */
 export class HelpAsJson extends Error {
   override name = 'HelpAsJson';
   readonly words: string[];
@@ -83,7 +83,7 @@ function parseProject(name: string): string {
 
 const withValue = ['--base-url', '--api-key', '--project'];
 
-/** The word that names the command, read as the program will read it. */
+/** The word that names the command, as commander will parse it. */
 export function commandWord(argv: string[]): string | undefined {
   return argv.find((word, at) => !word.startsWith('-') && !withValue.includes(argv[at - 1] ?? ''));
 }
@@ -95,7 +95,7 @@ function commanderOutput(term: Terminal) {
     writeErr: (text: string) => void stderr.write(asCalled(term, text)).catch(() => {}),
     getOutHelpWidth: () => stdout.columns,
     getErrHelpWidth: () => stderr.columns,
-    // Errors are thrown, and reported in one place.
+    // Errors are thrown and reported in one place.
     outputError: () => {},
   };
 }

@@ -7,13 +7,13 @@ import { escapeControls, paint } from './terminal/text.ts';
 import { exampleHint, usageFailure } from './usage-errors.ts';
 
 /*
- * Every error of the SDK, of commander and of our own, put into one shape: what happened and why,
- * what to run next, and the exit code.
+ * Converts every error of the SDK, of commander and of our own into one shape: what happened and
+ * why, what to run next, and the exit code.
  */
 
 type Context = { called: AnyCommand; baseUrl?: string; apiKey?: string; project?: string };
 
-/** On stderr for people; with --json on stdout, where a program reads. */
+/** Writes to stderr for people; with --json to stdout, where a program reads. */
 export async function reportFailure(term: Terminal, json: true | undefined, failure: Failure) {
   const { code, message, requestId, details } = failure;
   const hint = failure.hint === null ? null : asCalled(term, failure.hint);
@@ -35,7 +35,7 @@ export async function describeError(
     const exitCode = term.interrupted.reason === 'SIGTERM' ? 143 : 130;
     return new CliError('interrupted', 'Interrupted.', undefined, exitCode);
   }
-  // A usage error without a hint is answered with an example.
+  // A usage error without a hint shows an example.
   if (error instanceof CliError && error.exitCode === exitCodes.usage && error.hint === null) {
     return new CliError(error.code, error.message, exampleHint(context.called), error.exitCode);
   }

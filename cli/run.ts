@@ -9,7 +9,7 @@ import { type Terminal, withoutColor } from './terminal/terminal.ts';
 export async function run(argv: string[], processTerminal: Terminal): Promise<number> {
   const term = argv.includes('--no-color') ? withoutColor(processTerminal) : processTerminal;
   const word = commandWord(argv);
-  // Without a known one, all of them: for the help, or to find the one that was meant.
+  // Without a known command, load all of them for the help or for a spelling suggestion.
   const program = await createProgram(term, isCommand(word) ? [word] : undefined);
   let called: AnyCommand = program;
   for (const parent of [program, ...program.commands]) {
@@ -29,7 +29,7 @@ export async function run(argv: string[], processTerminal: Terminal): Promise<nu
     if (error instanceof CommanderError && error.code === 'commander.help') return exitCodes.usage;
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
     const failure = await describeError(term, error, { called, ...program.opts() });
-    // Where stdout is full or closed, stderr may still be read.
+    // If stdout is full or closed, stderr may still work.
     await reportFailure(term, program.opts().json, failure).catch(() =>
       reportFailure(term, undefined, failure),
     );

@@ -8,7 +8,9 @@ const settings: [name: string, description: string, preset: string | null][] = [
   ['LOG_LEVEL', 'debug, info, warn, error or silent', 'info'],
 ];
 
-/** What the server reads from the environment alone. A test holds this to its settings. */
+/**
+ * The settings that the server reads only from the environment. A test keeps this list complete.
+ */
 export const serverSettings: Setting[] = settings.map(([name, description, preset]) => ({
   name,
   description,

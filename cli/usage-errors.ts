@@ -6,7 +6,7 @@ import { exitCodes, type Failure } from './errors.ts';
 import type { Terminal } from './terminal/terminal.ts';
 import { capitalized, quoted } from './terminal/text.ts';
 
-/** Names of commands in other tools: of the program itself, and of its groups. */
+/** Maps command names of other tools to ours, for the root and for the groups. */
 const foreignCommands = new Map([
   ['add', 'save'],
   ['create', 'save'],
@@ -31,7 +31,7 @@ const foreignCommands = new Map([
   ['profile delete', 'remove'],
 ]);
 
-/** Names of options in other tools; suggested where the command has the option that is meant. */
+/** Names of options in other tools; suggested if the command has the equivalent. */
 const foreignOptions = new Map([
   ['--page', '--cursor'],
   ['--offset', '--cursor'],
@@ -43,7 +43,7 @@ const foreignOptions = new Map([
   ['--output', '--json'],
 ]);
 
-/** An error of commander in the words of the command line. */
+/** Converts an error of commander into a message of the command line. */
 export function usageFailure(term: Terminal, error: CommanderError, called: AnyCommand): Failure {
   const message = withSuggestion(error.message.replace(/^error: /, ''), called);
   const hint = hintFor(term, error, called);
@@ -51,7 +51,7 @@ export function usageFailure(term: Terminal, error: CommanderError, called: AnyC
   return { code: 'usage', message: capitalized(message), hint, requestId: null, exitCode };
 }
 
-/** A known name of another tool is a better suggestion than a similar spelling. */
+/** The equivalent of another tool's name is a better suggestion than a similar spelling. */
 function withSuggestion(message: string, called: AnyCommand): string {
   const [, problem, kind, word = ''] = /^(unknown (command|option) '([^']*)')/.exec(message) ?? [];
   const meant = kind === 'command' ? meantCommand(word, called) : meantOption(word, called);
@@ -60,7 +60,7 @@ function withSuggestion(message: string, called: AnyCommand): string {
 
 function meantCommand(word: string, called: AnyCommand): string | undefined {
   const path = `${pathBelowRoot(called)} ${word}`.trim();
-  // A file or a folder stands where its kind was to be named.
+  // The user gave a file or folder in place of the kind of record.
   if (/^ingest .*[./]/.test(path)) return word.endsWith('.jsonl') ? 'batch' : 'document';
   return foreignCommands.get(path);
 }
@@ -98,7 +98,7 @@ function hintFor({ cwd }: Terminal, { code, message }: CommanderError, called: A
   return code === 'commander.missingArgument' ? exampleHint(called) : help;
 }
 
-/** `memory list ada` means that user. */
+/** `memory list ada` means `--user ada`. */
 function excessHint(called: AnyCommand): string {
   const { registeredArguments, args, commands } = called;
   const [user = ''] = args;

@@ -21,7 +21,7 @@ type BatchOptions = LinesOptions & {
   timeout: number;
 };
 
-/** The default body limit of a service, which a dry run assumes. */
+/** The default body limit of the service. A dry run assumes it. */
 export const usualBodyBytes = 5 * 1024 * 1024;
 export const tooLarge = 'is larger than the 5 MiB that a service takes unless it was set otherwise';
 
@@ -35,7 +35,7 @@ export async function runBatch(
   const { unit } = input;
   const report = reportFor(term, input, options);
   const counts = { accepted: 0, replayed: 0 };
-  // Only kept to be waited for.
+  // Collected only for --wait.
   const awaited = new Set<string>();
   const send = await chunkSender(term, {
     unit,
@@ -65,7 +65,7 @@ export async function runBatch(
   report.end(exitCode);
 }
 
-/** Checks every line as a service with the usual limits would, and sends nothing. */
+/** Validates every line against the default limits of the service and sends nothing. */
 export async function dryRun(
   term: Terminal,
   input: BatchInput,
@@ -93,8 +93,9 @@ export async function dryRun(
 }
 
 /**
- * Imports every line of the input. A memory has its id, so a second run skips what is there by
- * itself; keys made from the content would also skip what was deleted since, and is wanted back.
+ * Imports every line of the input. Memories carry their ids, so a second run skips the ones that
+ * exist. Keys made from the content would also skip memories that were deleted since the first run,
+ * which an import should restore.
  */
 export async function runImport(
   term: Terminal,
@@ -117,7 +118,7 @@ export async function runImport(
   const keyOf = (place: string) => idempotencyKey && `${idempotencyKey}:${place}`;
   await runPipeline(term, report, {
     jobs: chunkLines(input.lines, { keyOf }),
-    // Of two memories with one id, or of one thing in another system, the first is to win.
+    // If two memories share an id or an external id, the first one wins.
     namesIn: ({ entries }) => namesOf(entries, [idOf, pairOf]),
     work: (chunk) => send(chunk, [chunk]),
     unit: 'records',

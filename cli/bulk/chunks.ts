@@ -3,8 +3,8 @@ import type { Line } from './lines.ts';
 import { type BadLine, type Entry, isBad, pairOf, parseRecord } from './records.ts';
 
 /**
- * Records that go in one request, and the lines between them that are none. `end` is how far into
- * the file it reaches, in bytes; without a key the client makes one.
+ * The records of one request, and the invalid lines between them. `end` is the byte offset in the
+ * file at which the chunk ends. Without a key, the client generates one.
  */
 export type Chunk = { key: string | undefined; entries: Entry[]; bad: BadLine[]; end: number };
 
@@ -13,14 +13,20 @@ type ChunkOptions = {
   keyOf(place: string, entries: Entry[]): string | undefined;
 };
 
-/** More is faster, and the rate limit counts requests; a change in the file sends so many again. */
+/**
+ * Larger chunks are faster and use less of the rate limit, but a change in the file resends its
+ * whole chunk.
+ */
 const linesInChunk = 500;
-/** Well below the body limit of 5 MiB: serializing a record again may make it a little longer. */
+/**
+ * Well below the body limit of 5 MiB, because serializing a record again can make it slightly
+ * longer.
+ */
 const bytesInChunk = 4 * 1024 * 1024;
 
 /**
- * Groups lines by their position: a chunk starts every `linesInChunk` lines, so that a change in
- * one part of the file leaves the other chunks, and so their keys, as they were.
+ * Groups lines by position: a new chunk starts every `linesInChunk` lines, so a change in one part
+ * of the file leaves the other chunks and their keys unchanged.
  */
 export async function* chunkLines(
   lines: AsyncIterable<Line>,
@@ -63,7 +69,7 @@ export async function* chunkLines(
   if (entries.length + bad.length > 0) yield take();
 }
 
-/** Half a chunk, for a service that takes less than we thought. */
+/** Splits a chunk in half, for a service with a smaller body limit than expected. */
 export function halves(chunk: Chunk): Chunk[] {
   const { key, entries } = chunk;
   const middle = Math.ceil(entries.length / 2);
@@ -76,8 +82,8 @@ export function halves(chunk: Chunk): Chunk[] {
 }
 
 /**
- * What has an externalId is not doubled by being sent again, and may have been changed or deleted
- * since: a replay would leave it so. Its part of a chunk goes under a new key.
+ * Separates records with an external id and sends them under a new key. Sending such a record again
+ * creates no duplicate, and a replay would not restore a memory that was changed or deleted since.
  */
 export function apart(chunk: Chunk): Chunk[] {
   const { bare = [], named = [] } = Object.groupBy(chunk.entries, (entry) =>
@@ -93,7 +99,7 @@ function isBare(entry: Entry): boolean {
   return pairOf(entry) === undefined;
 }
 
-/** The same lines at the same place give the same key, so sending them again is a replay. */
+/** The same lines at the same position produce the same key, so sending them again is a replay. */
 export function keyOfChunk(
   place: string,
   entries: Entry[],

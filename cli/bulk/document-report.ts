@@ -10,8 +10,8 @@ import { type Counts, openReport, type Problem, type Report, type Row } from './
 const maxKinds = 5;
 
 /**
- * Has `work` done for every file, and reports the rows and the files that could not be taken. Other
- * errors end the run. With a `unit` it says then what was sent.
+ * Runs `work` for every file and reports the rows and the rejected files. Any other error ends the
+ * run. With `unit`, that error also says how much was sent before.
  */
 export async function forEachFile(
   term: Terminal,
@@ -29,7 +29,7 @@ export async function forEachFile(
     if (json) await report.row({ json: { externalId, skipped }, cells: [] });
     else await note(term, escapeLine(message));
   }
-  // A lost connection or a refused key would fail every other file too.
+  // A lost connection or a rejected key would fail every other file too.
   const aboutTheFile = [CliError, InvalidRequestError, PayloadTooLargeError];
   async function workOn(found: Found) {
     try {
@@ -37,7 +37,7 @@ export async function forEachFile(
       return { done: 1, rows: [await work(found)], problems: [] };
     } catch (error) {
       if (!aboutTheFile.some((one) => error instanceof one)) throw error;
-      // A folder may hold empty files for a reason; a file that was named should have text.
+      // An empty file in a folder is skipped; an empty file that the user named is an error.
       const isSkipped = !found.isNamed && errorCode(error) === 'empty';
       if (isSkipped) skip(search, 'without text');
       const problem = problemOf(found, error as CliError | MemoryServiceError);
@@ -48,7 +48,7 @@ export async function forEachFile(
   return report;
 }
 
-/** Most of our own errors name the file, those of the service cannot. */
+/** Most of our own errors name the file. Errors of the service cannot. */
 function problemOf({ path, externalId }: Found, error: CliError | MemoryServiceError): Problem {
   const isOurs = error instanceof CliError;
   const message = isOurs ? error.message : messageOf(error);

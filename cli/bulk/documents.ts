@@ -30,7 +30,7 @@ type DocumentOptions = GlobalOptions &
 
 type RequestOf = (found: Found) => Promise<DocumentRequest>;
 
-/** Ingests what the arguments stand for: files, folders, patterns, stdin for `-`. */
+/** Ingests the files, folders and patterns in the arguments, and stdin for `-`. */
 export async function ingestDocuments(term: Terminal, args: string[], options: DocumentOptions) {
   const { title, mimeType, sourceUrl, pageCount, source, metadata } = options;
   const userId = needUser(options.user);
@@ -98,7 +98,7 @@ async function ingestMany(
   report.end(exitCode);
 }
 
-/** Reads every file and checks it as the service would, and sends nothing. */
+/** Reads and validates every file and sends nothing. */
 async function dryRun(
   term: Terminal,
   search: Search,
@@ -120,7 +120,9 @@ async function dryRun(
   report.end();
 }
 
-/** One key cannot stand for several requests: each file has its own, made from its name. */
+/**
+ * One idempotency key cannot serve several requests, so each file gets a key derived from its name.
+ */
 function keyAt(call: CallOptions, { externalId, path }: Found): CallOptions {
   if (call.idempotencyKey === undefined) return call;
   const hash = new Bun.CryptoHasher('sha256').update(externalId ?? path).digest('hex');

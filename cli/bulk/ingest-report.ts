@@ -12,7 +12,7 @@ export type AfterIngest = {
   timeout: number;
 };
 
-/** Prints the id of a queued record and the next command; with --wait, how it ended. */
+/** Prints the id of a queued record and the next command; with --wait, the result. */
 export async function reportIngest(
   term: Terminal,
   client: MemoryClient,

@@ -9,7 +9,7 @@ export type BatchInput = { lines: AsyncIterable<Line>; totalBytes?: number; unit
 
 type Held = 'records' | 'memories';
 
-/** The first two lines show what a file is; `lines` repeats them. */
+/** The first two lines identify the file format; `lines` includes them. */
 type Opened = { first: Line | undefined; second: Line | undefined; lines: AsyncIterable<Line> };
 
 /** The records of a file, or of stdin for `-`: one on each line, or a JSON array. */
@@ -18,7 +18,7 @@ export async function openInput(term: Terminal, path: string, held: Held): Promi
   if (first === undefined && held === 'memories') return { lines, unit: 'line' };
   if (first === undefined) throw empty(path);
   const [begin, next] = [beginOf(first), beginOf(second)];
-  // An object over several lines begins with its brace alone, then its first name.
+  // An object that spans several lines starts with a lone brace, followed by its first name.
   if (begin.startsWith('[') || (begin === '{' && next.startsWith('"'))) {
     return items([await readWhole(lines, path)].flat());
   }
@@ -81,7 +81,7 @@ function isWhole({ bytes }: Line): boolean {
   }
 }
 
-/** The beginning of a line without spaces and a byte order mark. */
+/** The start of a line, without spaces and a byte order mark. */
 function beginOf(line: Line | undefined): string {
   return new TextDecoder().decode(line?.bytes.subarray(0, 1_000)).trim();
 }

@@ -1,11 +1,14 @@
-/** A line of a file: its number from 1, and where it ends, in bytes from the start. */
+/** A line of a file: its number, counted from 1, and the byte offset at which it ends. */
 export type Line = { number: number; end: number; bytes: Uint8Array; tooLong: boolean };
 
-/** Far over any body limit; what is longer is skipped while it is read, never held. */
+/** Far above any body limit. A longer line is skipped while it is read and never held in memory. */
 const maxLineBytes = 32 * 1024 * 1024;
 const newline = 10;
 
-/** Splits bytes into lines, one at a time, whatever the size of the file, without blank ones. */
+/**
+ * Splits bytes into lines, one at a time, so that memory does not grow with the file. Skips blank
+ * lines.
+ */
 export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let number = 0;
   let offset = 0;

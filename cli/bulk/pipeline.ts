@@ -7,17 +7,17 @@ const maxUndelivered = 16;
 const resumeHint = 'Run the same command again to go on: what is done is not done twice.';
 
 type Pipeline<Job extends { end: number }> = {
-  /** `end` is how far into the input a job reaches, in bytes. */
+  /** `end` is the byte offset in the input at which a job ends. */
   jobs: AsyncIterable<Job> | Iterable<Job>;
-  /** Jobs that share one of these names run one after the other, in their order. */
+  /** Jobs that share a name run one after the other, in input order. */
   namesIn?(job: Job): Set<string>;
-  /** A record that fails is part of the result; an error ends the run. */
+  /** A record that fails is part of the result; a rejection ends the run. */
   work(job: Job): Promise<Result>;
-  /** What was done before an error, as `records`; left out where nothing was sent. */
+  /** The noun for the count that an error message reports; undefined if nothing is sent. */
   unit?: string | undefined;
 };
 
-/** Runs every job, a few at a time, and reports their results in the order of the jobs. */
+/** Runs jobs concurrently and reports their results in input order. */
 export async function runPipeline<Job extends { end: number }>(
   term: Terminal,
   report: Report,
@@ -35,7 +35,10 @@ export async function runPipeline<Job extends { end: number }>(
   }
 }
 
-/** The first error ends the reading; what runs then may finish, but is not delivered any more. */
+/**
+ * The first error stops reading. Running jobs may finish, but their results are no longer
+ * delivered.
+ */
 export async function inOrder<Job, Result>(
   jobs: AsyncIterable<Job> | Iterable<Job>,
   namesIn: (job: Job) => Set<string>,

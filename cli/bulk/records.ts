@@ -5,7 +5,7 @@ import { holdsSoLarge, soLarge } from '../terminal/json.ts';
 import type { Line } from './lines.ts';
 import type { Problem } from './report.ts';
 
-/** What JSON.parse() gives. The service validates it, as it does the requests of other clients. */
+/** The result of JSON.parse(). The service validates it, as it does for any other client. */
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 type JsonObject = { [name: string]: Json };
 
@@ -13,17 +13,17 @@ export type Entry = { line: number; text: string; item: Json };
 
 export type BadLine = { line: number; error: string; message: string; text: string };
 
-/** What the lines of the input are called: JSON given as one array has items. */
+/** What messages call an entry of the input: an array has items, a file has lines. */
 export type Unit = 'line' | 'item';
 
 export function problemOf(unit: Unit, { line, error, message, text }: BadLine): Problem {
   return { shown: `${unit} ${line}: ${message}`, json: { line, error, message }, text };
 }
 
-/** Reads one line as a record; of the given type, where the command names one. */
+/** Parses one line as a record, of the given type if the command names one. */
 export function parseRecord(line: Line, type: RecordType | undefined): Entry | BadLine {
   const { number, bytes, tooLong } = line;
-  // With a sign in the place of what is not UTF-8, so that the rest is kept to be corrected.
+  // Bytes that are not UTF-8 become replacement characters, so that the user can correct the rest.
   const text = tooLong ? '' : new TextDecoder().decode(bytes).trim();
   const bad = (error: string, message: string) => ({ line: number, error, message, text });
   if (tooLong) return bad('payload_too_large', 'the line is longer than any body may be');
@@ -34,7 +34,7 @@ export function parseRecord(line: Line, type: RecordType | undefined): Entry | B
     if (type === undefined) return { line: number, text, item: recognized(item) };
     if (!isObject(item)) return bad('invalid_request', 'must be an object');
     if ((item.type ?? type) !== type) return bad('invalid_request', `type: must be ${type}`);
-    // The chat endpoint takes messages beside `userId`; a batch does not.
+    // The chat endpoint accepts messages next to `userId`; a batch does not.
     const record = 'messages' in item ? withData(item) : item;
     return { line: number, text, item: { ...record, type } };
   } catch (error) {
@@ -43,7 +43,7 @@ export function parseRecord(line: Line, type: RecordType | undefined): Entry | B
   }
 }
 
-/** A record without a type is what its data shows; any other value stays as it is. */
+/** Infers a missing type from the data; any other value stays unchanged. */
 function recognized(item: Json): Json {
   if (!isObject(item) || 'type' in item) return item;
   const record = withData(item);
@@ -60,7 +60,7 @@ function typeOf(data: JsonObject): RecordType | undefined {
 const originFields = ['userId', 'source', 'externalId'];
 const recordFields = [...originFields, 'type', 'metadata', 'occurredAt', 'expiresAt'];
 
-/** The fields of the data may stand beside `userId`. */
+/** The fields of the data may be next to `userId`. */
 function withData(item: JsonObject): JsonObject {
   if ('data' in item) return item;
   const { record = [], data = [] } = Object.groupBy(Object.entries(item), ([name]) =>
@@ -69,7 +69,10 @@ function withData(item: JsonObject): JsonObject {
   return { ...Object.fromEntries(record), data: Object.fromEntries(data) };
 }
 
-/** Converts this line alone: converting the whole file would change the keys of the other lines. */
+/**
+ * Suggests converting only this line: converting the whole file would change the keys of other
+ * lines.
+ */
 function notUtf8(number: number): string {
   const inUtf8 = `sed -n ${number}p <file> | iconv -f WINDOWS-1252 -t UTF-8`;
   return `is not UTF-8 text; if it is in another character set: ${inUtf8}`;
@@ -79,9 +82,9 @@ export function isBad(parsed: Entry | BadLine): parsed is BadLine {
   return 'error' in parsed;
 }
 
-/** What names the thing a record is about, where two records of one must keep their order. */
+/** Identifies the external object of a record. Records of one object must keep their order. */
 export function pairOf({ item }: Entry): string | undefined {
-  // Empty counts as left out.
+  // An empty externalId counts as missing.
   if (!isObject(item) || (item.externalId ?? '') === '') return undefined;
   return JSON.stringify([item.userId, item.source || null, item.externalId]);
 }

@@ -3,7 +3,7 @@ import type { Unit } from './records.ts';
 
 type Sent = { accepted: number; replayed: number; failed: number; memories: number };
 
-/** What the figures of a batch do not say by themselves, one remark a line. */
+/** Explains the counts of a batch where they need it, one remark per line. */
 export function remarksOn(
   { accepted, replayed, failed, memories }: Sent,
   unit: Unit,
@@ -30,7 +30,7 @@ function nothingNew(replayed: number, unit: Unit): string[] {
   ];
 }
 
-/** The whole file once more, with a line corrected, would double the lines around that line. */
+/** Sending the whole corrected file again would duplicate the lines in the chunks that changed. */
 function howToCorrect(errorsOut: string | undefined): string {
   if (errorsOut === undefined) {
     return 'Correct those lines in a file of their own, and ingest that file, not this one again.';

@@ -8,33 +8,33 @@ import { escapeLine, toJson } from '../terminal/text.ts';
 
 export type Counts = Record<string, number>;
 
-/** A record that was not accepted: as a line for people, as JSON, and its text to be corrected. */
+/** A record that was not accepted: a line for people, JSON, and its text for correction. */
 export type Problem = { shown: string; json: object; text?: string };
 
-/** A row of stdout: JSON with --json, else cells. */
+/** A row of stdout: JSON with --json, otherwise cells. */
 export type Row = { json: object; cells: string[] };
 
-/** What came of a job: how many records are done, and what there is to say of them. */
+/** The result of a job: how many records are done, with their rows and problems. */
 export type Result = { done: number; rows?: Row[]; problems: Problem[] };
 
 export type Report = ReturnType<typeof openReport>;
 
 type ReportOptions = {
   json: true | undefined;
-  /** Where a bulk command prints a row for each record, its summary goes to stderr. */
+  /** With `rows`, each record prints a row and the summary goes to stderr. */
   style: 'rows' | 'summary';
   totalBytes: number | undefined;
-  /** Where problems go with their text, one JSON object each. */
+  /** The file that receives problems with their text, one JSON object per line. */
   errorsOut?: string | undefined;
 };
 
-/** Of a summary, problems beyond these are counted, and all of them are in --errors-out. */
+/** Further problems are only counted in a summary; --errors-out has all of them. */
 export const maxShown = 20;
 const maxListed = 100;
 const redrawMs = 100;
 const alwaysCounted = ['ingested', 'complete', 'failed'];
 
-/** Collects what became of the records, in bounded memory, and reports it. */
+/** Collects the results of the records in bounded memory and reports them. */
 export function openReport(term: Terminal, options: ReportOptions) {
   const { json, style, errorsOut } = options;
   const out = resilientOutput(term);
@@ -54,7 +54,7 @@ export function openReport(term: Terminal, options: ReportOptions) {
 
   async function row({ json: value, cells }: Row): Promise<void> {
     rows += `${json ? toJson(value) : rowOf(term, cells)}\n`;
-    // On a terminal rows wait for the next redraw: the line of progress would flicker otherwise.
+    // On a terminal, rows wait for the next redraw; otherwise the progress line would flicker.
     if (!term.stdout.isTerminal || term.now() - drawnAt >= redrawMs) await flush();
   }
 
@@ -90,7 +90,7 @@ export function openReport(term: Terminal, options: ReportOptions) {
       else if (json) await printJson(out.term, { ...all, failures: listed });
       else await printFields(out.term, all);
     },
-    /** With --json the rows say it all, as long as stdout takes them. */
+    /** With --json the rows are the whole report, as long as stdout accepts them. */
     isQuiet: () => json === true && style === 'rows' && !out.hasFailed(),
     done: () => done,
     failed: () => failed,
@@ -106,7 +106,7 @@ function sentenceOf(counts: Counts): string {
   return `${said.join(', ')}.`;
 }
 
-/** Empties the file: bad lines of an earlier run must not stand among those of this one. */
+/** Truncates the file, so that it never mixes errors of two runs. */
 function openErrorsOut(path: string) {
   try {
     return Bun.file(openSync(path, 'w')).writer();

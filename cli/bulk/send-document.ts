@@ -7,12 +7,12 @@ import type {
 } from '../../sdk/index.ts';
 import { definedOnly } from '../options.ts';
 
-/** What the service answered. `unchanged`: it holds this very document already. */
+/** The response of the service. `unchanged`: it already has this exact document. */
 export type Sent = { accepted: Accepted; unchanged: boolean };
 
 /**
- * Sends one document. Its key is made from its content, so that a file that has not changed is a
- * replay and nothing is processed again.
+ * Sends one document. Its key is derived from its content, so an unchanged file is a replay and is
+ * not processed again.
  */
 export async function sendDocument(
   client: MemoryClient,
@@ -36,11 +36,12 @@ async function sendKeyed(
   if (response.idempotencyStatus !== 'replayed') return { accepted: data, unchanged: false };
   const stored = await readBack(client, data.memoryId, call);
   if (stored === undefined) {
-    // The key after a deleted memory is made from it, for the next run to come to the same one.
+    // The memory was deleted. Derive the next key from it, so that the next run computes the same
+    // key.
     return sendKeyed(client, request, call, keyOf([idempotencyKey, data.memoryId]));
   }
   if (isSame(stored, request)) {
-    // The answer is of the day it was first sent, when it was still processing.
+    // The replayed response says `processing`, as when it was first sent.
     return { accepted: { ...data, status: stored.status }, unchanged: true };
   }
   return { accepted: await client.ingest.document(request, call), unchanged: false };
@@ -51,8 +52,9 @@ function keyOf(value: unknown): string {
 }
 
 /**
- * A replay says that it was stored once. Since then the file may have been ingested with another
- * text that was taken back, or the memory may have been changed or deleted, or have failed.
+ * Reads the stored memory, because a replay only proves that the document was stored once. Since
+ * then the file may have been ingested with another text, or the memory may have been changed or
+ * deleted, or have failed.
  */
 async function readBack(
   client: MemoryClient,
@@ -71,7 +73,7 @@ async function readBack(
 function isSame(stored: Memory, { data, metadata }: DocumentRequest): boolean {
   const { text, ...described } = data;
   if (stored.content !== text || stored.status === 'failed') return false;
-  // As it was sent: JSON has no -0, say.
+  // Compare values as JSON encodes them: it has no -0, for example.
   const sent: unknown = JSON.parse(JSON.stringify({ ...described, ...metadata }));
   return Bun.deepEquals(stored.metadata, sent);
 }

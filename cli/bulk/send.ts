@@ -7,23 +7,23 @@ import { type Chunk, halves } from './chunks.ts';
 import { type BadLine, type Json, problemOf, type Unit } from './records.ts';
 import type { Result } from './report.ts';
 
-/** What operations on many answer with: bad items fail alone. */
+/** The response of bulk operations: invalid items fail individually. */
 type BulkAnswer = { failed: { index: number; error: string; message: string }[] };
 
 type ChunkSender<Answer extends BulkAnswer> = {
   unit: Unit;
   post(items: Json[], options: CallOptions): ApiPromise<Answer>;
-  /** Takes note of an answer; returns how many records are done by it. */
+  /** Adds a response to the counts; returns how many records it completes. */
   count(answer: Answer, isReplay: boolean): number;
 };
 
 type Sent = { done: number; bad: BadLine[] };
 
 const busyMs = 5_000;
-/** A slow disk on the other side must not fail a chunk that is about to be accepted. */
+/** A slow disk on the server must not fail a chunk that is about to be accepted. */
 const chunkTimeoutMs = 120_000;
 
-/** Repeats a request while the service answers 429; bulk commands are in no hurry. */
+/** Repeats a request while the service answers 429. Bulk commands can wait. */
 export async function retryWhileBusy(term: Terminal) {
   const { RateLimitError } = await import('../../sdk/index.ts');
   const report = reportRetries(term);
@@ -42,8 +42,8 @@ export async function retryWhileBusy(term: Terminal) {
 }
 
 /**
- * Sends the parts of a chunk one after the other. What says nothing about the records themselves
- * (no connection, a refused key) throws, and ends the run.
+ * Sends the parts of a chunk one after the other. An error that does not concern single records,
+ * such as a lost connection or a rejected key, is thrown and ends the run.
  */
 export async function chunkSender<Answer extends BulkAnswer>(
   term: Terminal,

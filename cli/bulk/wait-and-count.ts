@@ -7,11 +7,11 @@ import { hintIfInterrupted, waitForAll } from './wait.ts';
 type WaitOptions = {
   wait?: true | undefined;
   timeout: number;
-  /** How many were accepted, for a person who ends the wait. */
+  /** How many were accepted; shown if the user interrupts the wait. */
   accepted: { what: 'record' | 'document'; count: number; failed: number };
 };
 
-/** With --wait, waits for all of a bulk command and says why some are not complete. */
+/** With --wait, waits for every memory of a bulk command and reports why some are not complete. */
 export async function waitAndCount(
   term: Terminal,
   client: MemoryClient,
@@ -25,7 +25,7 @@ export async function waitAndCount(
     const { memoryId, exitCode, error } = outcome;
     counts.set(exitCode, (counts.get(exitCode) ?? 0) + 1);
     if (error === null || ++incomplete > maxShown) return;
-    // The error of one that is gone does not name its id.
+    // The message of a not-found error does not name the id.
     const id = exitCode === exitCodes.notFound ? `${memoryId}: ` : '';
     await note(term, id + error.message);
   });

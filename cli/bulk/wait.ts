@@ -16,12 +16,12 @@ const firstPauseMs = 100;
 const maxPauseMs = 2_000;
 const idsPerRequest = 1_000;
 const unavailablePauseMs = 1_000;
-/** A request that is sent before the deadline may be answered after it. */
+/** A request sent before the deadline may be answered after it. */
 const graceMs = 2_000;
 
 /**
- * Waits for memories until one deadline and reports each as it ends. A rate limit and a service
- * that restarts only delay it. Returns the exit code.
+ * Waits for memories until one shared deadline and reports each as it finishes. A rate limit or a
+ * restart of the service only delays it. Returns the exit code.
  */
 export async function waitForAll(
   term: Terminal,
@@ -56,7 +56,10 @@ export async function waitForAll(
     }
   }
 
-  /** Reads the oldest first. The queue is in order: those behind a thousand that wait, wait too. */
+  /**
+   * Reads the oldest first. The queue is processed in order: if a thousand are all pending, so are
+   * the later ones.
+   */
   async function readStatuses(isLast: boolean): Promise<void> {
     const ids = [...pending.keys()];
     for (let at = 0; at < ids.length; at += idsPerRequest) {
@@ -72,7 +75,7 @@ export async function waitForAll(
     }
   }
 
-  /** The pause before the next attempt. Throws what another attempt would not change. */
+  /** Returns the pause before the next attempt. Throws an error that a retry would not fix. */
   function pauseAfter(error: unknown): number {
     term.interrupted.throwIfAborted();
     const isAway = wasReached && error instanceof ConnectionError;
@@ -107,7 +110,7 @@ export async function printOutcome(term: Terminal, json: true | undefined, outco
   await printJsonLine(term, isGone ? gone : (status ?? { memoryId, status: 'processing' }));
 }
 
-/** After an interruption, says what happens to what was accepted. */
+/** After an interruption, says what happens to the accepted records. */
 export async function hintIfInterrupted<Result>(
   term: Terminal,
   wait: Promise<Result>,

@@ -8,7 +8,7 @@ import { reportRetries } from './retries.ts';
 
 export const defaultBaseUrl = 'http://127.0.0.1:7070';
 
-/** The client for this command: flag, then environment, then profile, then default. */
+/** Creates the client from, in this order, flags, environment, profile and defaults. */
 export async function connect(term: Terminal, options: GlobalOptions): Promise<MemoryClient> {
   const { value: baseUrl } = await resolveBaseUrl(term, options);
   const apiKey = await resolveApiKey(term, options, baseUrl);
@@ -37,14 +37,14 @@ export async function resolveBaseUrl(
   return { value: defaultBaseUrl, from: 'default' };
 }
 
-/** An address without the slash at its end; `where` is what named it. */
+/** Removes a trailing slash from an address; `where` names its source in errors. */
 export function parseBaseUrl(
   baseUrl: string,
   where: string,
   hint = `Such as ${defaultBaseUrl}`,
 ): string {
   const { protocol = '', username, password, search, hash } = URL.parse(baseUrl) ?? {};
-  // Not repeated where a password may stand before the @.
+  // The address is not repeated if it may contain a password before the @.
   const shown = baseUrl.includes('@') ? '' : `: ${baseUrl}`;
   if (!/^https?:$/.test(protocol))
     throw usageError(`${where} is not an http address${shown}`, hint);
@@ -52,7 +52,7 @@ export function parseBaseUrl(
   throw usageError(`${where} may hold no user, query or fragment${shown}`, hint);
 }
 
-/** The key and where it came from. Spaces around it come from copying it. */
+/** The key and its source. Spaces around a key come from copying it. */
 export async function resolveApiKey(
   term: Terminal,
   { apiKey, project }: { apiKey?: string; project?: string },
@@ -65,7 +65,7 @@ export async function resolveApiKey(
   }
   if (flag) return { value: flag, from: 'flag' };
   const environment = term.env.MEMORY_API_KEY?.trim();
-  // A flag wins over the environment, and --project names a key of the profile.
+  // A flag overrides the environment, and --project selects a key of the profile.
   if (environment && project === undefined) return { value: environment, from: 'environment' };
   const service = serviceName(baseUrl);
   const wanted = project ?? (await readProject(term, service));
@@ -77,7 +77,7 @@ export async function resolveApiKey(
 }
 
 async function client(term: Terminal, baseUrl: string, apiKey: string): Promise<MemoryClient> {
-  // Loaded here so that help and usage errors answer at once.
+  // Loaded here so that help and usage errors are fast.
   const { MemoryClient } = await import('../../sdk/index.ts');
   return new MemoryClient({ baseUrl, apiKey, onAttempt: reportRetries(term) });
 }

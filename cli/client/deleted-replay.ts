@@ -3,15 +3,18 @@ import { CliError } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /*
- * A repeated key is answered as it was the first time, also when the memory has been deleted since.
- * The command must not report a memory that is no longer there.
+ * A repeated key returns the original response even if the memory has been deleted since. The
+ * command must not report a memory that no longer exists.
  */
 
 export function rejectDeletedReplay(answer: { id: string }, did: 'saved' | 'updated'): void {
   if ('deleted' in answer) throw deletedSince(answer.id, did);
 }
 
-/** The answer to an ingest is the same either way: what has a key of the caller's is looked up. */
+/**
+ * The response to an ingest does not reveal a replay, so with a key of the caller's the memory is
+ * looked up.
+ */
 export async function rejectDeletedIngest(
   term: Terminal,
   client: MemoryClient,

@@ -5,9 +5,9 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { shownPath } from '../terminal/text.ts';
 
 /**
- * What the command line keeps for its user: the service to use, the project to use of each service,
- * and the keys. A key is stored under the address of its service; `#` and the project follow where
- * that is not `default`.
+ * What the command line stores for its user: the service to use, the project to use with each
+ * service, and the keys. A key is stored under the address of its service, followed by `#` and the
+ * project unless that is `default`.
  */
 export type Profile = {
   baseUrl?: string;
@@ -15,7 +15,9 @@ export type Profile = {
   keys: Record<string, ProfileKey>;
 };
 
-/** `firstRun` marks a key that a server made for itself; the next server may replace it. */
+/**
+ * `firstRun` marks a key that a server created on its first start; the next server may replace it.
+ */
 type ProfileKey = { apiKey: string; firstRun?: true };
 
 type Place = Pick<Terminal, 'env' | 'home' | 'platform'>;
@@ -31,7 +33,7 @@ export function profilePath({ env, home, platform }: Place): string {
   return join(folder, 'memory-service', 'profile.json');
 }
 
-/** The path as people write it. */
+/** The path with `~` for the home directory. */
 export function shownProfilePath(place: Place): string {
   return shownPath(place, profilePath(place));
 }
@@ -49,15 +51,15 @@ export async function readProfile(term: Terminal): Promise<Profile> {
 }
 
 /**
- * Reads, changes and writes the profile under a lock. As in Git, the lock file becomes the profile
- * by a rename, so that a reader sees the old one or the new one. Returns whether there was a
- * change; null is none.
+ * Reads, changes and writes the profile under a lock. As in Git, the lock file is renamed to the
+ * profile, so that a reader sees either the old or the new one. `change` returns null for no
+ * change. Returns whether the profile changed.
  */
 export async function changeProfile(
   term: Terminal,
   change: (profile: Profile) => Profile | null,
 ): Promise<boolean> {
-  // Loaded here because most commands only read.
+  // Loaded here because most commands only read the profile.
   const { mkdir, rename, rm, writeFile } = await import('node:fs/promises');
   const path = profilePath(term);
   const lock = `${path}.lock`;
@@ -71,7 +73,7 @@ export async function changeProfile(
     );
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   for (let tries = 0; !(await take()); tries += 1) {
-    // A lock that stays that long was left by a process that was killed.
+    // A lock this old was left by a process that was killed.
     if (tries >= lockTries) await rm(lock, { force: true });
     else await Bun.sleep(lockPauseMs);
   }
@@ -85,7 +87,7 @@ export async function changeProfile(
     await rename(lock, path);
     return true;
   } catch (error) {
-    // Only here: after the rename a lock is that of another process.
+    // Not in a finally block: after the rename, the lock belongs to another process.
     await rm(lock, { force: true });
     throw error;
   }

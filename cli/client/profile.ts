@@ -5,14 +5,16 @@ export type Entry = { service: string; project: string; apiKey: string };
 
 export const defaultProject = 'default';
 
-/** One name for a service: a server listening everywhere is reached as this machine. */
+/**
+ * One name for each service: a server that listens on all addresses is reached at the local one.
+ */
 export function serviceName(baseUrl: string): string {
   const url = new URL(baseUrl);
   if (/^(localhost|0\.0\.0\.0|\[::1?\])$/.test(url.hostname)) url.hostname = '127.0.0.1';
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-/** As `keys list` shows it; of a key that is not one of ours too little is known to show more. */
+/** The ends of a key, as `keys list` shows them. Less is shown of a key in an unknown format. */
 export function endsOfKey(key: string): string {
   return `${key.startsWith('mk_') ? key.slice(0, 7) : ''}…${key.length < 16 ? '' : key.slice(-4)}`;
 }
@@ -32,7 +34,7 @@ function entryName({ service, project }: Omit<Entry, 'apiKey'>): string {
   return project === defaultProject ? service : `${service}#${project}`;
 }
 
-/** The project of a service that commands use: the chosen one, the only one, or `default`. */
+/** The project that commands use with a service: the chosen one, the only one, or `default`. */
 export async function readProject(term: Terminal, service: string): Promise<string> {
   return projectOf(await readProfile(term), service);
 }
@@ -53,7 +55,9 @@ export async function storeFirstRunKey(term: Terminal, baseUrl: string, apiKey: 
   });
 }
 
-/** Stores a key of the user. Returns what to tell, with the ends of a key that it replaces. */
+/**
+ * Stores a key of the user. Returns the lines to print, with both ends of a key that it replaced.
+ */
 export async function storeOwnKey(term: Terminal, entry: Entry): Promise<string[]> {
   const { service, project, apiKey } = entry;
   let before: string | undefined;
@@ -78,7 +82,7 @@ export async function useProject(term: Terminal, service: string, project: strin
   });
 }
 
-/** Removes the key of a project, or the whole service. Returns whether it was known. */
+/** Removes the key of a project, or the whole service. Returns whether it existed. */
 export async function removeService(term: Terminal, service: string, project?: string) {
   return changeProfile(term, ({ baseUrl, projects, keys, ...rest }) => {
     const kept = { ...keys };

@@ -2,17 +2,17 @@ import type { MemoryServiceError } from '../../sdk/index.ts';
 import { canRedraw, noteStyled, type Terminal } from '../terminal/terminal.ts';
 import { capitalized, escapeLine } from '../terminal/text.ts';
 
-/** What an attempt of the client ended with, as far as it matters here. */
+/** The fields of the client's attempt event that are used here. */
 type Wait = { error: MemoryServiceError | undefined; retryInMs: number | undefined };
 
-/** A shorter wait is over before one has read of it. */
+/** A shorter wait is over before anyone has read the message. */
 const minReportedMs = 1_900;
 
-/** Says why nothing happens while the client waits to try again. */
+/** Explains the pause while the client waits to retry. */
 export function reportRetries(term: Terminal): (event: Wait) => void {
   let reportedUntil = 0;
   return ({ error, retryInMs = 0 }) => {
-    // Of concurrent requests that wait, one is reported.
+    // If several concurrent requests wait, only one is reported.
     if (retryInMs < minReportedMs || term.now() < reportedUntil) return;
     reportedUntil = term.now() + retryInMs;
     // A progress line may be on the terminal.

@@ -8,7 +8,7 @@ type Context = { baseUrl?: string; apiKey?: string; project?: string };
 
 type Words = { message: string; hint?: string | undefined; exitCode?: number };
 
-/** An error of the SDK in the words of the command line. */
+/** Converts an error of the SDK into a message of the command line. */
 export async function serviceFailure(
   term: Terminal,
   error: MemoryServiceError,
@@ -23,7 +23,7 @@ export async function serviceFailure(
   return { code, message, hint, requestId, exitCode, ...(details.length > 0 && { details }) };
 }
 
-/** What is refused before the service itself has seen it comes without words. */
+/** Requests rejected before they reach the service have no message of their own. */
 export function messageOf({ status, code, message }: MemoryServiceError): string {
   if (code !== 'unexpected_answer') return message;
   if (status === 413) return 'the request is larger than the service reads';
@@ -33,7 +33,7 @@ export function messageOf({ status, code, message }: MemoryServiceError): string
 
 function isKeyRefused({ name, code, status = 0 }: MemoryServiceError): boolean {
   if (code === 'unexpected_answer' && isProxy(status)) return false;
-  // A proxy refuses a key with 403 as well, in words of its own.
+  // A proxy also rejects a key with 403, with another code.
   return name === 'AuthenticationError' || (name === 'PermissionError' && code !== 'forbidden');
 }
 
@@ -44,7 +44,7 @@ function wordsOf(error: MemoryServiceError, baseUrl: string): Words {
     const answer = `A proxy in front of the service answered: ${foundIn(error)}.`;
     return { message: answer, hint: `Try again in ${retryTime(error) ?? 'a while'}.` };
   }
-  // The 404 of another program may have a code of its own.
+  // The 404 of another program may have its own code.
   const isOther =
     status === 404 ? code !== 'not_found' : isForeign && (status < 400 || status >= 500);
   if (isOther) {
@@ -82,7 +82,7 @@ function wordsOf(error: MemoryServiceError, baseUrl: string): Words {
   }
 }
 
-/** Several invalid fields are easier to read one a line than in one sentence. */
+/** Several invalid fields are easier to read on separate lines. */
 function withDetails(error: MemoryServiceError): string {
   const lines = error.details.map(({ field, message }) => `  ${field}: ${message}`);
   return lines.length < 2 ? messageOf(error) : ['The request is invalid:', ...lines].join('\n');
@@ -102,7 +102,7 @@ function hintFor(error: MemoryServiceError): string | undefined {
   return name === 'ServerError' ? 'Try again in a while; see the log of the server.' : undefined;
 }
 
-/** Statuses that only a proxy answers without the words of the service. */
+/** Statuses that come from a proxy if the body is not the service's. */
 function isProxy(status: number): boolean {
   return [429, 502, 503, 504].includes(status);
 }
@@ -116,7 +116,7 @@ function retryTime({ retryAfterMs }: MemoryServiceError): string | undefined {
   return retryAfterMs === undefined ? undefined : `${Math.ceil(retryAfterMs / 1000)} s`;
 }
 
-/** Says where the refused key came from; the service only knows the header. */
+/** Says where the rejected key came from; the service knows only the header. */
 async function keyRefused(
   term: Terminal,
   { status, message }: MemoryServiceError,
@@ -144,7 +144,9 @@ function hintAbout(baseUrl: string): string {
   return withoutV1(baseUrl) ?? `Is the base URL right? ${baseUrl}`;
 }
 
-/** Below /v1 every path asks for a key, also those that have none, as /v1/health. */
+/**
+ * Under a base URL that ends in /v1 every path requires a key, even public ones such as /v1/health.
+ */
 function withoutV1(baseUrl: string): string | undefined {
   if (!baseUrl.endsWith('/v1')) return undefined;
   return `Leave /v1 out of the base URL: ${baseUrl.slice(0, -'/v1'.length)}`;

@@ -28,7 +28,7 @@ export function addBackup(program: Parent, term: Terminal): void {
   addExamples(command, ['memory backup memory-backup.db', 'memory backup - | gzip > backup.db.gz']);
 }
 
-/** Writes the backup to stdout once it is finished and checked; until then it is a private file. */
+/** Writes the backup to a private file first and copies it to stdout once it is verified. */
 async function streamBackup(term: Terminal, json: true | undefined, database: string | undefined) {
   if (term.stdout.isTerminal) {
     throw usageError(
@@ -58,7 +58,7 @@ async function copyToStdout(term: Terminal, file: string): Promise<void> {
     }
   } catch (error) {
     if (!(error instanceof OutputClosed)) throw error;
-    // Unlike a list that `head` cuts, half a backup is worth nothing.
+    // Unlike a list cut by `head`, a partial backup is worthless.
     const message = 'The reader of stdout ended early: the backup is not complete.';
     throw new CliError('output_closed', message);
   }

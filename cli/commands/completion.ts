@@ -27,7 +27,7 @@ export function addCompletion(
   addExamples(command, ['memory completion bash', 'memory completion zsh > _memory']);
 }
 
-/** Each with what it means; a shell that shows no such thing leaves it out. */
+/** Prints each word with its description; shells without descriptions drop it. */
 async function printSuggestions(term: Terminal, program: AnyCommand, line: string): Promise<void> {
   const { suggest } = await import('../completion/suggest.ts');
   const suggestions = suggest(program, line);

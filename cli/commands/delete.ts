@@ -59,7 +59,7 @@ async function deleteAll(term: Terminal, options: Options): Promise<void> {
   await note(term, `Deleted ${memoriesOf(deleted)} of ${userId}.`);
 }
 
-/** A script cannot be asked, so it has to confirm in advance with --yes. */
+/** A script cannot answer a prompt, so it must confirm in advance with --yes. */
 async function askFirst(term: Terminal, userId: string): Promise<void> {
   if (!term.stdin.isTerminal || !term.stderr.isTerminal) {
     throw usageError(

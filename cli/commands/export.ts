@@ -34,10 +34,10 @@ export function addExport(program: Parent, term: Terminal): void {
   ]);
 }
 
-/** Many lines are written at once: a system call for each would take longer than the rest. */
+/** Lines are written in batches: a system call for each would take longer than the rest. */
 const writtenAtOnce = 64 * 1024;
 
-/** What came before an error is printed, too. */
+/** Values read before an error are printed as well. */
 async function printLines(term: Terminal, values: AsyncIterable<object>) {
   let [count, lines] = [0, ''];
   const write = async () => {

@@ -18,17 +18,17 @@ type Kind = {
   name: string;
   description: string;
   options: AnyOption[];
-  /** What `data` holds in a file. */
+  /** The contents of `data` in a file. */
   shape: string;
-  /** What has to be given where no file is. */
+  /** The options required without a file. */
   needs: string;
-  /** Undefined where something that it needs was not given. */
+  /** Returns undefined if a required option is missing. */
   dataOf(fields: Fields): object | undefined;
   endpoint: Endpoint;
   examples: string[];
 };
 
-// A file holds any JSON, and the service validates it: hence the assertions below.
+// A file may hold any JSON, which the service validates; hence the type assertions below.
 const support: Kind = {
   name: 'support',
   description: 'Ingest a support ticket: from a file, or from options.',
@@ -140,7 +140,7 @@ function addKind(group: Parent, term: Terminal, kind: Kind): void {
   addExamples(command, examples);
 }
 
-/** What commander has read by the options of these commands. */
+/** The options of these commands, as parsed by commander. */
 function optionsOf(command: AnyCommand): FileOptions & About {
   return command.optsWithGlobals() as FileOptions & About;
 }
@@ -161,7 +161,7 @@ Record: ${record}`;
 
 type Turn = { content: string } & ({ author: string } | { role: string });
 
-/** Collects texts as `user: Where is it?`, split into who says it and what is said. */
+/** Collects texts such as `user: Where is it?`, split into the speaker and the text. */
 function addTurn(name: 'author' | 'role') {
   const option = name === 'author' ? '--comment' : '--message';
   return (text: string, previous: Turn[] | undefined): Turn[] => {

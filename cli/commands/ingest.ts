@@ -23,7 +23,7 @@ export function addIngest(program: Parent, term: Terminal): void {
   addIngestBatch(group, term);
 }
 
-/** --timeout without --wait would be ignored. */
+/** Rejects --timeout without --wait, because it would be ignored. */
 function refuseIdleTimeout(command: AnyCommand): void {
   if (command.opts().wait || command.getOptionValueSource('timeout') !== 'cli') return;
   throw usageError('--timeout is how long --wait waits: add --wait, or leave it out.');

@@ -78,7 +78,7 @@ function createKey(term: Terminal, database: string | undefined, key: NewKey) {
         await note(term, `Made a new database at ${shownDatabase(databaseUrlOf(term, database))}.`);
       }
       const known = (await admin.listKeys()).map((one) => one.project);
-      // A server makes the project `default`, with a key or without.
+      // The server creates the project `default` itself, with or without a key.
       const isNewProject = ![defaultProject, ...known].includes(key.project);
       return { isNewProject, made: await admin.createKey(key) };
     },
@@ -86,7 +86,9 @@ function createKey(term: Terminal, database: string | undefined, key: NewKey) {
   );
 }
 
-/** The profile may be about a service elsewhere, whose key must not be lost to one made here. */
+/**
+ * The profile may refer to a remote service, whose key must not be overwritten by one created here.
+ */
 async function serviceOf(term: Terminal, options: GlobalOptions): Promise<string> {
   const { value, from } = await resolveBaseUrl(term, options);
   if (from !== 'profile') return profile.serviceName(value);

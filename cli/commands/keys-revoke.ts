@@ -16,7 +16,7 @@ export function addRevoke(group: Parent, term: Terminal): void {
     .addOption(databaseOption);
   command.action(async (id) => {
     const { json, database } = command.optsWithGlobals();
-    // Not repeated: what is on the screen ends up in logs.
+    // The key is not repeated: terminal output ends up in logs.
     if (id.startsWith('mk_')) throw usageError('That is a key, not its id (key_…).', listHint);
     const before = await withAdmin(term, database, async (admin) => {
       const key = (await admin.listKeys()).find((key) => key.id === id);

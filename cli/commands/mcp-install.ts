@@ -63,7 +63,7 @@ as by every other command. A client may have a key of its own:
 
 type Options = GlobalOptions & McpOptions & { withKey?: true | undefined };
 
-/** How the client is to start this command, so that it finds the same service and key. */
+/** How the client must start this command to find the same service and key. */
 async function entryOf(term: Terminal, options: Options): Promise<ServerEntry> {
   const { user, readOnly, withKey, project } = options;
   const baseUrl = await resolveBaseUrl(term, options);
@@ -83,7 +83,7 @@ async function entryOf(term: Terminal, options: Options): Promise<ServerEntry> {
   return { command, args, ...(withKey && key && { env: { MEMORY_API_KEY: key.value } }) };
 }
 
-/** Whether a process without our flags and environment finds a key. */
+/** Whether a process without our flags and environment would find a key. */
 async function isInProfile(term: Terminal, { project }: Options, baseUrl: string) {
   const without = { ...term, env: { ...term.env, MEMORY_API_KEY: undefined } };
   const key = await resolveApiKey(without, project === undefined ? {} : { project }, baseUrl);
@@ -100,7 +100,7 @@ function notInProfile(baseUrl: string): CliError {
   );
 }
 
-/** What is on the screen ends up in logs. */
+/** Hides the key: terminal output ends up in logs. */
 function withoutKey({ env, ...entry }: ServerEntry): ServerEntry {
   if (env === undefined) return entry;
   return { ...entry, env: { MEMORY_API_KEY: endsOfKey(env.MEMORY_API_KEY) } };

@@ -15,7 +15,7 @@ import { type Column, printJson, printTable } from '../terminal/output.ts';
 import { readSecret } from '../terminal/prompt.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
 
-/* The services that the profile knows. Each has its address for a name: no other is needed. */
+/* The services in the profile. A service is named by its address. */
 
 const { defaultProject, endsOfKey } = profile;
 const url = 'the address of the service';
@@ -135,7 +135,7 @@ const columns: Column<Service>[] = [
   { title: 'USED', value: ({ used }) => (used ? 'used' : '') },
 ];
 
-/** Of a service that is known, most likely: those are named where the text is no address. */
+/** If the text is not an address, the error lists the known services. */
 async function knownService(term: Terminal, text: string): Promise<string> {
   const known = new Set((await profile.readEntries(term)).map(({ service }) => service));
   const hint =
@@ -145,11 +145,11 @@ async function knownService(term: Terminal, text: string): Promise<string> {
   return profile.serviceName(parseBaseUrl(text, '<base-url>', hint));
 }
 
-/** What a service accepts as a key. */
+/** The characters and lengths that a service accepts in a key. */
 const keyPattern = /^[\x21-\x7e]{16,256}$/;
 
 async function readKey(term: Terminal, stdin: string | undefined, flag: string | undefined) {
-  // Not repeated: what is on the screen ends up in logs.
+  // The key is not repeated: terminal output ends up in logs.
   if (stdin !== undefined && stdin !== '-') {
     throw usageError('A key is not an argument: give - to read it from stdin.');
   }

@@ -65,7 +65,7 @@ const columns: Column<FoundMemory>[] = [
   { title: 'SNIPPET', value: ({ snippet }) => snippet },
 ];
 
-/** A snippet has two lines or so: on a terminal it stands below its memory, not in a table. */
+/** Snippets take about two lines, so on a terminal they go below their memory, not into a table. */
 async function printFound(term: Terminal, found: FoundMemory[]): Promise<void> {
   if (!term.stdout.isTerminal) return printTable(term, columns, found);
   const now = term.now();

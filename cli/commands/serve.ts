@@ -57,7 +57,7 @@ async function start(term: Terminal, options: Given, flag: string | undefined) {
 function cannotStart(error: unknown, url: string, flag: string | undefined): CliError {
   const reason = errorText(error);
   if (reason.startsWith('The settings cannot be used')) return usageError(withFlag(reason, flag));
-  // Of what can go wrong only files have a code of the system; those errors name no setting.
+  // Only file errors have a system error code, and they do not name the setting.
   if (errorCode(error) === '') return new CliError('cannot_start', reason);
   const name = withFlag('MEMORY_DATABASE_URL', flag);
   const message = `${name} sqlite:${shownDatabase(url)} cannot be opened: ${reason}`;
@@ -71,10 +71,10 @@ function banner(term: Terminal, url: string, database: string): string {
   ].join('\n');
 }
 
-/** Prints the first key on a terminal only: what else reads stderr may be a log that is kept. */
+/** Prints the first key only on a terminal, because redirected stderr may be a stored log. */
 async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCreate: string) {
   const baseUrl = serviceName(url);
-  // Asked before the key is stored, as a broken profile is an error of both.
+  // Resolved before the key is stored, because a broken profile fails both.
   const used = await resolveBaseUrl(term, {}).catch(() => null);
   const flag = used && serviceName(used.value) === baseUrl ? '' : ` --base-url ${baseUrl}`;
   const failure = await storeKey(term, baseUrl, apiKey);
@@ -99,7 +99,7 @@ async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCre
   await hint(term, [...lines, ''].join('\n'));
 }
 
-/** Returns why it could not be stored. Never throws: the server runs on without a profile. */
+/** Returns why the key was not stored. Never throws: the server also runs without a profile. */
 async function storeKey(term: Terminal, baseUrl: string, apiKey: string): Promise<string | null> {
   try {
     const isStored = await storeFirstRunKey(term, baseUrl, apiKey);

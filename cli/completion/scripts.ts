@@ -1,12 +1,12 @@
 /*
- * What a shell reads once. It asks the program itself what may follow a line, so that it knows
- * every command and option of the version that is installed.
+ * The scripts that a shell loads once. They ask the installed program for completions, so they
+ * always know its commands and options.
  */
 
-/** The word that a shell completes after, and how the program is called from there. */
+/** The word that triggers completion, and the command that computes it. */
 type Called = { word: 'memory' | 'npx'; program: string };
 
-/** With npx, only what follows `npx memory` is ours; and nothing may be installed by a key. */
+/** With npx, only what follows `npx memory` is ours, and pressing Tab must not install anything. */
 const calledBy = {
   memory: { word: 'memory', program: 'memory' },
   'npx memory': { word: 'npx', program: 'npx --no -- memory' },

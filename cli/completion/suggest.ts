@@ -10,21 +10,21 @@ import {
 import type { AnyCommand } from '../commander.ts';
 import { readLine } from './line.ts';
 
-/** What may come next: these words, or the name of a file, which the shell knows best. */
+/** The next words, or `files`: the shell completes file names best. */
 type Suggestions = 'files' | Suggestion[];
 type Suggestion = { value: string; description: string };
 
 type Place = {
   command: AnyCommand;
-  /** How many arguments of the command are there already. */
+  /** How many arguments of the command are already present. */
   count: number;
   used: Set<Option>;
   open: Option | undefined;
-  /** After --, what begins with a dash is an argument. */
+  /** After --, a word that begins with a dash is an argument. */
   onlyArguments: boolean;
 };
 
-/** What may come where `line` ends. */
+/** The suggestions at the end of `line`. */
 export function suggest(program: AnyCommand, line: string): Suggestions {
   const { words, current } = readLine(line);
   const [first, ...rest] = words;
@@ -40,7 +40,7 @@ export function suggest(program: AnyCommand, line: string): Suggestions {
   if (argument !== undefined) return valuesOf(argument, current);
   const commands = commandsOf(command);
   if (commands.length > 0) return count === 0 ? startingWith(current, commands) : [];
-  // Where nothing else can follow, suggest the options that are left.
+  // If nothing else can follow, suggest the remaining options.
   return current === '' && !onlyArguments ? optionsAt(place, '--') : [];
 }
 
@@ -82,7 +82,7 @@ function commandsOf(command: AnyCommand): Suggestion[] {
   }));
 }
 
-/** The long options that begin so, or where one ends in =, its values with it. */
+/** The long options with this prefix; for an option that ends in =, with its values. */
 function optionsAt({ command, used }: Place, current: string): Suggestions {
   const options = allOptions(command);
   const [, flag, begun = ''] = /^(--[^=]+)=(.*)$/s.exec(current) ?? [];

@@ -2,14 +2,14 @@ import { CliError } from '../errors.ts';
 import { inputName } from '../terminal/input.ts';
 import { quoted } from '../terminal/text.ts';
 
-/** HTML and XML name their character set within the first bytes. */
+/** HTML and XML declare their character set within the first bytes. */
 const headBytes = 4096;
 const named =
   /<meta[^>]{1,200}?charset\s*=\s*["']?\s*([\w:.-]+)|^<\?xml[^>]{1,200}?encoding\s*=\s*["']([\w.-]+)/i;
 
 /**
- * The text of a file: UTF-8 unless it begins with the mark of UTF-16, or is HTML that names
- * another character set. Bytes that are none are an error, never a question mark.
+ * Decodes a file as UTF-8, unless it starts with a UTF-16 byte order mark or is HTML that declares
+ * another character set. Invalid bytes are an error, never replaced.
  */
 export function decodeDocument(bytes: Uint8Array, path: string, html: boolean): string {
   const charset = markOf(bytes) ?? (html ? charsetOf(bytes) : undefined) ?? 'utf-8';
@@ -28,7 +28,7 @@ function charsetOf(bytes: Uint8Array): string | undefined {
   const head = new TextDecoder('latin1').decode(bytes.subarray(0, headBytes));
   const [, meta, xml] = named.exec(head) ?? [];
   const charset = meta ?? xml;
-  // It could not have been read as what it says.
+  // If the file were UTF-16, its declaration could not have been read as ASCII.
   return charset !== undefined && /^utf-?16/i.test(charset) ? 'utf-8' : charset;
 }
 

@@ -1,8 +1,8 @@
-/** What browsers take for an entity without its semicolon, of what is still written so. */
+/** The entities that browsers accept without a semicolon, limited to those still in use. */
 const unended = /^(?:#.*|nbsp|amp|lt|gt|quot|copy|reg)$/;
 const entity = /&(#x[\da-f]{1,6}|#\d{1,7}|[a-z][a-z\d]{1,31})(;?)/gi;
 
-/** Text of HTML with its entities decoded. What only looks like one stays as it is. */
+/** Decodes the entities in HTML text. Anything that only looks like an entity is kept. */
 export function decodeEntities(text: string): string {
   return text.replace(entity, (whole, name: string, end: string) => {
     if (end === '' && !unended.test(name)) return whole;
@@ -12,7 +12,10 @@ export function decodeEntities(text: string): string {
 
 const marks: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"' };
 
-/** Markdown has the names of HTML, and Bun has Markdown: so we need no table of 2,231 names. */
+/**
+ * Markdown uses the entity names of HTML and Bun includes Markdown, so we need no table of 2,231
+ * names.
+ */
 function decodeName(name: string): string | undefined {
   const html = Bun.markdown.html(`&${name};`).slice('<p>'.length, -'</p>\n'.length);
   if (html === `&amp;${name};`) return undefined;
@@ -21,7 +24,7 @@ function decodeName(name: string): string | undefined {
 
 function decodeNumber(digits: string): string {
   const code = Number(/^x/i.test(digits) ? `0${digits.toLowerCase()}` : digits);
-  // As browsers do: these are control characters, but were always meant as Windows has them.
+  // As in browsers: these code points are control characters, but authors meant Windows-1252.
   if (code >= 0x80 && code < 0xa0) return windows.decode(Uint8Array.of(code));
   const isCharacter = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code < 0xe000);
   return isCharacter ? String.fromCodePoint(code) : '\ufffd';

@@ -6,27 +6,29 @@ import { quoted } from '../terminal/text.ts';
 import { extensionOf, isDocument, isNeverText } from './kind.ts';
 import { statOf, walkFolder } from './walk.ts';
 
-/** A file to ingest; or, with an error, an argument or a folder that gave none. */
+/** A file to ingest or, with `error`, an argument or folder that could not be read. */
 export type Found = {
   path: string;
-  /** What comes from stdin or a pipe has no name. */
+  /** Undefined for stdin and pipes, which have no name. */
   externalId: string | undefined;
   bytes: number;
-  /** Named itself, not found in a folder or by a pattern. */
+  /** Named in an argument, not found in a folder or by a pattern. */
   isNamed: boolean;
   error?: CliError;
 };
 
 export type Search = {
-  /** With how far into all of them each one reaches, in bytes. */
+  /** `end` is the sum of the sizes up to and including this file, in bytes. */
   files: (Found & { end: number })[];
   totalBytes: number;
   skipped: Map<string, number>;
-  /** Links that lead out of the folder they were found in; never followed. */
+  /** Links that lead out of their folder; never followed. */
   outside: Set<string>;
 };
 
-/** The files that the arguments stand for, each one once: in their order, folders sorted. */
+/**
+ * Returns the files that the arguments name, each one once, in argument order; folders are sorted.
+ */
 export async function findFiles(term: Terminal, args: string[]): Promise<Search> {
   const search: Search = { files: [], totalBytes: 0, skipped: new Map(), outside: new Set() };
   const names = new Set<string>();
@@ -46,7 +48,7 @@ export function skip({ skipped }: Search, kind: string): void {
   skipped.set(kind, (skipped.get(kind) ?? 0) + 1);
 }
 
-/** A folder gives the same names as its files do when they are named one by one. */
+/** A file has the same external id whether it is named itself or found in a folder. */
 export function externalIdOf({ platform }: Pick<Terminal, 'platform'>, path: string): string {
   return posix.normalize(platform === 'win32' ? path.replaceAll('\\', '/') : path);
 }
@@ -72,7 +74,7 @@ async function* filesOf(term: Terminal, arg: string, search: Search): AsyncGener
     const error = new CliError('not_a_file', `${arg} is a pipe, not a file.`, hint);
     yield { ...named, externalId: undefined, error };
   } else {
-    // Where there is none, reading it says so.
+    // A missing file is reported when it is read.
     const isFile = found === undefined || found.isFile();
     yield { ...named, bytes: found?.size ?? 0, externalId: isFile ? externalId : undefined };
   }
@@ -80,7 +82,7 @@ async function* filesOf(term: Terminal, arg: string, search: Search): AsyncGener
 
 const all = Number.POSITIVE_INFINITY;
 
-/** The folder before the first sign of a pattern, and how far below it a match can be. */
+/** The folder before the first wildcard of a pattern, and how deep below it a match can be. */
 function beginOf(pattern: string): { folder: string; levels: number } {
   const parts = pattern.split('/');
   const fixed = parts.findIndex((part) => /[*?[{]/.test(part));

@@ -15,18 +15,21 @@ const lines = new Set(
   'html head body div center dt dd caption figcaption legend option summary textarea'.split(' '),
 );
 const tooLongForTitle = 1_000;
-/** The end of an element costs by how many are open: without a bound a page could take hours. */
+/**
+ * Handling the end of an element costs time proportional to the open elements. Without a limit a
+ * page could take hours.
+ */
 const maxOpen = 10_000;
 
-/** Has work done where an element ends. Says whether it will be. */
+/** Schedules work for the end of an element. Returns whether it will run. */
 type AtEnd = (element: HTMLRewriterTypes.Element, work: () => void) => boolean;
 
-/** The text of a page as a reader sees it, and its title. */
+/** Returns the title of a page and its text as a reader sees it. */
 export function readHtml(html: string): { text: string; title: string | undefined } {
   const layout = openLayout();
   let title: string | undefined;
   let pending = '';
-  /** A newline there is not meant. */
+  /** A newline at the start of <pre> is not content. */
   let atBeginOfPre = false;
   const inside = { unread: false, title: false, pre: false };
 
@@ -40,7 +43,7 @@ export function readHtml(html: string): { text: string; title: string | undefine
     atBeginOfPre = false;
   }
 
-  /** Only where we are not inside of one: whatever is in it, no more than one ends. */
+  /** Ignores nested elements of the same kind: only the outermost registers an end handler. */
   function enter(kind: keyof typeof inside, element: HTMLRewriterTypes.Element): void {
     if (inside[kind] || !element.canHaveContent) return;
     inside[kind] = true;
@@ -66,7 +69,7 @@ export function readHtml(html: string): { text: string; title: string | undefine
       },
     })
     .onDocument({
-      // A text comes in pieces, which may cut an entity.
+      // Text arrives in pieces, which may split an entity.
       text(piece) {
         pending += piece.text;
         if (piece.lastInTextNode) takeText();
@@ -90,7 +93,7 @@ function boundedAtEnd(): AtEnd {
   };
 }
 
-/** What an element means for the layout, at its beginning and at its end. */
+/** Applies an element to the layout, at its start and at its end. */
 function lay(layout: Layout, element: HTMLRewriterTypes.Element, atEnd: AtEnd): void {
   const { tagName } = element;
   if (paragraphs.has(tagName)) {
@@ -121,7 +124,9 @@ function firstNumber(list: HTMLRewriterTypes.Element): number {
   return Number.isNaN(start) ? 1 : start;
 }
 
-/** One that does not fit into the metadata would make the service refuse the whole page. */
+/**
+ * Drops a title that exceeds the metadata limit, because the service would reject the whole page.
+ */
 function titleOf(text: string): string | undefined {
   const title = text.replace(/\s+/g, ' ').trim().toWellFormed();
   return title === '' || title.length > tooLongForTitle ? undefined : title;

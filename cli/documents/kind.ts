@@ -30,17 +30,17 @@ const documents: Record<string, string> = {
 const neverText =
   /^(?:image|audio|video|font)\/|^application\/(?:pdf|zip|gzip|msword|epub|vnd\.|java-|wasm|x-(?:tar|7z|rar|bzip|iwork|apple|iso|ms|mobi))|^text\/rtf/;
 
-/** Read when a folder is searched; other files only when they are named. */
+/** Whether a folder search includes the file. Other files are read only if named. */
 export function isDocument(path: string): boolean {
   return extensionOf(path) in documents;
 }
 
-/** Not even when it is named. */
+/** Whether the file is rejected even if it is named. */
 export function isNeverText(path: string): boolean {
   return neverText.test(mimeTypeOf(path));
 }
 
-/** By the name of the file; what is unknown counts as text. */
+/** Derived from the file name; unknown files count as text. */
 export function mimeTypeOf(path: string): string {
   const known = documents[extensionOf(path)];
   if (known !== undefined) return known;

@@ -7,14 +7,14 @@ const deepest = 10;
 export type Layout = ReturnType<typeof openLayout>;
 
 /**
- * Lays text out as a reader sees it: lines and paragraphs, items with a mark, rows of cells. What
- * parts two pieces of text is only decided when the second one comes, so that neither empty
- * blocks nor blocks inside of each other leave blank lines.
+ * Lays text out as a reader sees it: lines and paragraphs, list items with markers, table rows of
+ * cells. The separator between two pieces of text is decided when the second one arrives, so that
+ * neither empty nor nested blocks leave blank lines.
  */
 export function openLayout() {
   let out = '';
   let gap = '';
-  /** At the beginning of an item or a cell, where a block begins no line of its own. */
+  /** At the start of an item or a cell, where a block does not start a new line. */
   let sealed = false;
   let mark = '';
   let bars = 0;
@@ -35,7 +35,7 @@ export function openLayout() {
   }
 
   return {
-    /** Text in which all white space counts as one space. */
+    /** Text in which white space collapses to one space. */
     text(text: string): void {
       const flowing = text.replace(/[ \t\n\r\f]+/g, ' ');
       const words = flowing.replace(/^ | $/g, '').replaceAll('\u00a0', ' ');
@@ -44,10 +44,10 @@ export function openLayout() {
       write(words);
       if (flowing.endsWith(' ')) gap = ' ';
     },
-    /** Preformatted text. Trailing newlines are only written if more text follows. */
+    /** Preformatted text. Trailing newlines are written only if more text follows. */
     verbatim(text: string): void {
       const lines = text.replace(/\r\n?/g, '\n');
-      // Not by a pattern: one for the end of a text takes the square of many newlines.
+      // A regular expression anchored at the end takes quadratic time on many newlines.
       let end = lines.length;
       while (end > 0 && lines[end - 1] === '\n') end -= 1;
       if (end > 0) write(lines.slice(0, end));
@@ -58,7 +58,7 @@ export function openLayout() {
     lineBreak(): void {
       if (!sealed) gap = gap.startsWith('\n') ? '\n\n' : '\n';
     },
-    /** An ordered list counts from a number. */
+    /** An ordered list starts at a number; null for an unordered list. */
     beginList(from: number | null): void {
       part(lists.length === 0 ? '\n\n' : '\n');
       lists.push({ items: 0, from });
@@ -92,7 +92,8 @@ export function openLayout() {
       part('\n');
       const table = tables.at(-1);
       if (table === undefined) return;
-      // The first row may stand in a cell of another table, the bars before it are of that one.
+      // The first row may be inside a cell of an outer table; the bars before it belong to that
+      // table.
       if (table.rowBegan !== undefined) bars = 0;
       if (table.rowBegan !== undefined && out.length > table.rowBegan) gap = '\n';
       Object.assign(table, { cells: 0, rowBegan: out.length });

@@ -9,11 +9,11 @@ import { asHtml, isXml } from './xhtml.ts';
 
 type ReadDocument = Pick<DocumentRequest['data'], 'text' | 'title' | 'mimeType'>;
 
-/** Far over any body limit. What is longer, a device without an end too, is never held. */
+/** Far above any body limit. A larger input, such as an endless device, is never held in memory. */
 const maxMebibytes = 32;
 const tooLongForTitle = 1_000;
 
-/** The text of one file, with its type and the title it gives itself. */
+/** Reads one file and returns its text, its type and its own title. */
 export async function readDocument(
   term: Terminal,
   path: string,
@@ -61,20 +61,20 @@ async function readWhole(term: Terminal, path: string): Promise<Uint8Array> {
   return Buffer.concat(pieces);
 }
 
-/** Of the front matter, or else the heading that the text begins with. */
+/** The title in the front matter, or else the heading at the start of the text. */
 function markdownTitle(text: string, mimeType: string | undefined): string | undefined {
   if (mimeType === undefined || !isMarkdown(mimeType)) return undefined;
   const [matter = ''] = /^---[ \t]*\r?\n[\s\S]*?\n---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
   const [, entry] = /^title:[ \t]+(.+)$/m.exec(matter) ?? [];
   const body = text.slice(matter.length).trimStart();
-  // More than a title may have: one that is too long must be seen to be, not be cut.
+  // Reads past the maximum length of a title: one that is too long must be dropped, not cut.
   const [line = ''] = body.slice(0, 2 * tooLongForTitle).split(/\r?\n/, 1);
   const [, heading] = /^#[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*$/.exec(line) ?? [];
   const title = entry === undefined ? heading : scalarOf(entry.trim());
   return title === '' || (title?.length ?? 0) >= tooLongForTitle ? undefined : title;
 }
 
-/** A plain or quoted YAML scalar; the other ways to write one are not read here. */
+/** Parses a plain or quoted YAML scalar; other forms are not supported. */
 function scalarOf(entry: string): string | undefined {
   return /^[>|&*!{[]/.test(entry) ? undefined : entry.replace(/^(["'])(.*)\1$/, '$2');
 }

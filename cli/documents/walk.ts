@@ -5,7 +5,7 @@ import { CliError, errorCode } from '../errors.ts';
 import { leadsNowhere } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** A file to read; or what is not read, by its kind, or with the reason. */
+/** A file to read, or a skipped one with its kind or the reason. */
 type Step = {
   path: string;
   kind: 'file' | 'linked folder' | 'link outside' | 'pipe';
@@ -13,9 +13,9 @@ type Step = {
 };
 
 /**
- * Every file at most so many levels below a folder, sorted, but for what is hidden or installed. A
- * link to a file in the folder is followed. One to a folder is not: it may lead in a circle. One
- * that leaves the folder is not: what it leads to was not meant to be ingested.
+ * Yields the files up to `levels` below a folder, sorted, without hidden files and installed
+ * packages. A link to a file inside the folder is followed. A link to a folder is not, because it
+ * may form a cycle. A link out of the folder is not, because the user did not choose its target.
  */
 export async function* walkFolder(
   term: Terminal,
@@ -30,7 +30,7 @@ export async function* walkFolder(
   for (const entry of entries) {
     if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
     const joined = posix.join(folder, entry.name);
-    // By that name alone it would be stdin.
+    // A bare `-` would mean stdin.
     const path = joined === '-' ? './-' : joined;
     if (entry.isDirectory()) yield* walkFolder(term, path, levels - 1, root);
     else if (entry.isSymbolicLink()) yield await followLink(term, path, root);
@@ -48,7 +48,7 @@ async function followLink(term: Terminal, path: string, root: string): Promise<S
   return { path, kind: found?.isFile() ? 'file' : 'pipe' };
 }
 
-/** Undefined where there is none. */
+/** Undefined if there is no such file. */
 export function statOf(term: Terminal, path: string): Promise<Stats | undefined> {
   return stat(resolve(term.cwd, path)).catch(() => undefined);
 }
@@ -58,7 +58,7 @@ async function entriesOf(term: Terminal, folder: string): Promise<Dirent[] | Cli
     const entries = await readdir(resolve(term.cwd, folder), { withFileTypes: true });
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
-    // The folder before a pattern: where it is not, nothing matches.
+    // This is the folder before a pattern: if it does not exist, nothing matches.
     if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return [];
     return new CliError('file_not_readable', `The folder ${folder} may not be read.`);
   }

@@ -5,18 +5,18 @@ import { editJson, parseJson } from './json.ts';
 import { invalidSettings, readSettings, writeSettings } from './settings-file.ts';
 import { editToml, parseToml } from './toml.ts';
 
-/* The MCP clients whose settings we know, and where they keep them. */
+/* The supported MCP clients and where they keep their settings. */
 
 export const clientNames = ['claude-code', 'cursor', 'vscode', 'codex', 'claude-desktop'] as const;
 export type ClientName = (typeof clientNames)[number];
 
-/** Under this name a client lists our server. */
+/** The name of our server in a client's list. */
 const name = 'memory';
 
 type Client = {
   title: string;
   fileOf(term: Place): string;
-  /** The table of all servers, and what its entries have besides the command. */
+  /** The table of servers, and the fields of an entry besides the command. */
   section: string;
   more?: Table;
   format: 'json' | 'toml';
@@ -70,7 +70,7 @@ const formats = {
   toml: { parse: parseToml, edit: editToml },
 };
 
-/** Our entry alone, as it stands in an empty file. */
+/** Our entry alone, as in an otherwise empty file. */
 export function snippetFor(client: ClientName, entry: ServerEntry): string {
   const { section, more, format } = known[client];
   return formats[format].edit('', [section, name], merged(undefined, entry, more));
@@ -84,7 +84,7 @@ export type Settings = {
   write(): Promise<void>;
 };
 
-/** Throws where the file holds something that cannot be extended without losing any of it. */
+/** Throws if the file cannot be extended without losing some of its contents. */
 export async function openSettings(
   term: Terminal,
   client: ClientName,
@@ -102,7 +102,7 @@ export async function openSettings(
   const isKnown = Object.hasOwn(servers, name);
   const change = !isKnown ? 'added' : Bun.deepEquals(before, after) ? 'none' : 'replaced';
   const edited = edit(text, [section, name], value);
-  // Whatever was there must be there again.
+  // Verify that the edit changed nothing else.
   if (!Bun.deepEquals(parse(edited), after)) throw invalidSettings(file, title);
   return { title, file, change, write: () => writeSettings(file, edited) };
 }

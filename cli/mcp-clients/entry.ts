@@ -12,7 +12,7 @@ export function isTable(value: unknown): value is Table {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An entry over one that is there: what else it holds stays. */
+/** Merges our entry into an existing one, whose other fields are kept. */
 export function merged(known: unknown, entry: ServerEntry, more: Table = {}): Table {
   const before = isTable(known) ? known : {};
   const environment = isTable(before.env) ? { ...before.env, ...entry.env } : entry.env;

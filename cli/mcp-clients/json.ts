@@ -1,9 +1,9 @@
 import { applyEdits, format, modify, type ParseError, parse } from 'jsonc-parser';
 import { isTable, type Table } from './entry.ts';
 
-/* Settings as JSON with comments, as several clients accept them. Comments and layout stay. */
+/* Settings as JSON with comments, as several clients accept them. Comments and layout are kept. */
 
-/** Undefined where the text is no table. */
+/** Undefined if the text is not a table. */
 export function parseJson(text: string): Table | undefined {
   if (text.trim() === '') return {};
   const errors: ParseError[] = [];
@@ -11,7 +11,7 @@ export function parseJson(text: string): Table | undefined {
   return errors.length === 0 && isTable(value) ? value : undefined;
 }
 
-/** The text with the entry of a section set. Only what is new is laid out. */
+/** Returns the text with the entry set in its section. Only new text is formatted. */
 export function editJson(text: string, [section, name]: [string, string], value: Table): string {
   const [indent = '  '] = /(?<=\n)[ \t]+(?=["/])/.exec(text) ?? [];
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
@@ -19,7 +19,7 @@ export function editJson(text: string, [section, name]: [string, string], value:
   const options = { insertSpaces, tabSize: insertSpaces ? indent.length : 1, eol };
   const [edit] = modify(text, [section, name], value, {});
   if (edit === undefined) return text;
-  // On a line of its own, or the formatter would lay out its neighbours too.
+  // The entry goes on its own line; otherwise the formatter would reformat its neighbours.
   const depth = edit.content.startsWith(`,${JSON.stringify(name)}`) ? 2 : 1;
   const content = edit.content.replace(/^,/, `,${eol}${indent.repeat(depth)}`);
   const edited = applyEdits(text, [{ ...edit, content }]);

@@ -1,18 +1,20 @@
 import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
 
-/** Empty where there is no such file. */
+/** Returns an empty text if there is no such file. */
 export async function readSettings(file: string): Promise<string> {
   const handle = Bun.file(file);
   return (await handle.exists()) ? handle.text() : '';
 }
 
-/** By rename, so that the client reads the old file or the new one. A link stays a link. */
+/**
+ * Replaces the file by a rename, so that the client reads the old or the new one. A link is kept.
+ */
 export async function writeSettings(file: string, text: string): Promise<void> {
   const { chmod, mkdir, realpath, rename, rm, stat, writeFile } = await import('node:fs/promises');
   await mkdir(dirname(file), { recursive: true });
   const target = await realpath(file).catch(() => file);
-  // Settings of other servers may hold secrets.
+  // The settings of other servers may contain secrets, so the file keeps its mode.
   const mode = await stat(target).then(
     (found) => found.mode & 0o777,
     () => 0o600,

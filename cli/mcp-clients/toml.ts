@@ -1,8 +1,8 @@
 import { isTable, type Table } from './entry.ts';
 
-/* Settings as TOML. Tables of ours are written as sections; everything else stays as it is. */
+/* Settings as TOML. Our tables are written as sections; everything else is kept. */
 
-/** Undefined where the text is no TOML. */
+/** Undefined if the text is not TOML. */
 export function parseToml(text: string): Table | undefined {
   try {
     return Bun.TOML.parse(text) as Table;
@@ -11,7 +11,7 @@ export function parseToml(text: string): Table | undefined {
   }
 }
 
-/** The text with the section of this path in the place of the one that is there, or at the end. */
+/** Returns the text with the section at this path replaced, or appended if it is missing. */
 export function editToml(text: string, path: string[], value: Table): string {
   const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');
   const section = sectionOf(path, value);
@@ -22,7 +22,7 @@ export function editToml(text: string, path: string[], value: Table): string {
   }
   const next = lines.findIndex((line, index) => index > begin && isOther(path, line));
   const own = lines.slice(begin, next < 0 ? undefined : next);
-  // What stands before the next section belongs to it.
+  // Comments before the next section belong to that section.
   const length = own.findLastIndex((line) => !/^\s*(?:#|$)/.test(line)) + 1;
   const comments = own.slice(0, length).filter((line) => /^\s*#/.test(line));
   const kept = [lines.slice(0, begin), comments, section, lines.slice(begin + length)];
@@ -56,7 +56,7 @@ function keyOf(name: string): string {
   return /^[\w-]+$/.test(name) ? name : JSON.stringify(name);
 }
 
-/** Strings, numbers, booleans and lists of them are written as in JSON. */
+/** Strings, numbers, booleans and lists of them have the same syntax as in JSON. */
 function literal(value: unknown): string {
   return JSON.stringify(value);
 }

@@ -5,7 +5,7 @@ import { holdsSoLarge, soLarge, whereJsonBreaks } from './json.ts';
 import { note, type Terminal } from './terminal.ts';
 import { quoted } from './text.ts';
 
-/** The bytes of a file, or of stdin for `-`, as they come. */
+/** Streams the bytes of a file, or of stdin for `-`. */
 export async function* readBytes(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
   if (path === '-' && term.stdin.isTerminal) {
     await note(term, 'Reading from the terminal; end with Ctrl-D on a line of its own.');
@@ -17,7 +17,7 @@ export async function* readBytes(term: Terminal, path: string): AsyncGenerator<U
   yield* readPieces(term, path);
 }
 
-/** Where there is no such file, or none that may be looked at, reading it says so. */
+/** Returns undefined on an error; reading the file reports it. */
 function fileAt(term: Terminal, path: string): Stats | undefined {
   try {
     return statSync(resolve(term.cwd, path));
@@ -26,7 +26,7 @@ function fileAt(term: Terminal, path: string): Stats | undefined {
   }
 }
 
-/** A pipe in a folder may never get a writer; those of the shell, as <(command), have one. */
+/** A named pipe in a folder may never get a writer; a shell's <(command) always has one. */
 export function mayLackWriter(path: string, file: Stats): boolean {
   return file.isFIFO() && !/^\/(dev|proc)\//.test(path);
 }
@@ -54,7 +54,7 @@ export async function* readPieces(term: Terminal, path: string): AsyncGenerator<
 export async function* readUtf8(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
   let head = '';
   for await (const piece of readBytes(term, path)) {
-    // A pipe may give the two bytes of a mark one by one.
+    // A pipe may deliver the two bytes of a byte order mark separately.
     if (head.length < 4) {
       head += Buffer.from(piece.subarray(0, 2)).toString('hex');
       refuseMarkOf(head, path);
@@ -80,7 +80,9 @@ export async function readText(term: Terminal, path: string): Promise<string> {
   return decodeText(Buffer.concat(await Array.fromAsync(readUtf8(term, path))), path);
 }
 
-/** The text argument of a command: as typed, or stdin for `-`, without the newline echo adds. */
+/**
+ * The text argument of a command: as typed, or stdin for `-`, without the newline that echo adds.
+ */
 export async function textArgument(term: Terminal, text: string): Promise<string> {
   return text === '-' ? (await readText(term, '-')).replace(/\r?\n$/, '') : text;
 }

@@ -1,12 +1,12 @@
 /*
- * What JSON.parse of this runtime leaves open: where a text that it refused is wrong, and whether
- * what it took would be sent as it was written.
+ * Two things that JSON.parse does not provide: the position of a syntax error, and whether a parsed
+ * number can be sent as it was written.
  */
 
-/** In the words of the service, which gets to see no such number. */
+/** Worded like the errors of the service, which never receives such a number. */
 export const soLarge = 'must not hold so large a number';
 
-/** 1e400 is valid JSON; it is read as Infinity, and would be sent as null. */
+/** 1e400 is valid JSON, but it parses to Infinity, which would be sent as null. */
 export function holdsSoLarge(value: unknown): boolean {
   if (typeof value === 'number') return !Number.isFinite(value);
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsSoLarge);
@@ -16,9 +16,9 @@ const text = /"(?:[^"\\\p{Cc}]|[\u007f-\u009f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})
 const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)\b/y;
 const space = /[ \t\r\n]*/y;
 
-/** Where a text stops being JSON: line and column from 1, and what stands there. */
+/** Locates a syntax error: line and column, counted from 1, and the text found there. */
 export function whereJsonBreaks(json: string): { line: number; column: number; found: string } {
-  /** What closes each value that is open, the innermost last. */
+  /** The closing character of each open value, the innermost last. */
   const open: string[] = [];
   let at = 0;
   let expected = 'a value';

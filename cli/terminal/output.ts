@@ -4,33 +4,36 @@ import type { Terminal } from './terminal.ts';
 import { cut, escapeControls, escapeField, escapeLine, padded, paint, toJson } from './text.ts';
 
 /*
- * The one way to stdout. On a terminal tables are for people; in a pipe each row is a line of
- * tab-separated values, whole and without a header; with --json it is the API's own JSON.
+ * All output to stdout. On a terminal, tables are formatted for people. In a pipe each row is a
+ * line of tab-separated values, uncut and without a header. With --json it is the API's own JSON.
  */
 
 export type Column<Row> = {
   title: string;
-  /** The value itself, for a pipe. */
+  /** The raw value, for a pipe. */
   value(row: Row): string;
-  /** How a terminal shows the value, where that differs. */
+  /** How a terminal shows the value, if different. */
   shown?(value: string, row: Row): string;
-  /** Left out on a terminal where every row has this value. */
+  /** The column is hidden on a terminal if every row has this value. */
   usual?: string;
-  /** Takes the width that is left and is cut to it. */
+  /** The column takes the remaining width and is cut to it. */
   cut?: true;
-  /** Its turn to be left out where a terminal is too narrow for all; without one it stays. */
+  /**
+   * If a terminal is too narrow, columns are dropped in this order; without a number a column
+   * stays.
+   */
   dropped?: number;
 };
 
 const gap = '  ';
 const narrowest = 10;
 
-/** One JSON value on a line; for a person at a terminal, indented. */
+/** Prints one JSON value: on one line in a pipe, indented on a terminal. */
 export async function printJson(term: Terminal, value: object): Promise<void> {
   await term.stdout.write(`${toJson(value, term.stdout.isTerminal ? 2 : 0)}\n`);
 }
 
-/** One JSON value on exactly one line, as long commands print them. */
+/** Prints one JSON value on exactly one line, for commands that print many. */
 export async function printJsonLine(term: Terminal, value: object): Promise<void> {
   await term.stdout.write(`${toJson(value)}\n`);
 }
@@ -39,7 +42,7 @@ export async function printLine(term: Terminal, line: string): Promise<void> {
   await term.stdout.write(`${term.stdout.isTerminal ? escapeControls(line) : line}\n`);
 }
 
-/** A row without a table: columns on a terminal, tab-separated values in a pipe. */
+/** Prints a row without a table: columns on a terminal, tab-separated values in a pipe. */
 export async function printCells(term: Terminal, cells: string[]): Promise<void> {
   await term.stdout.write(`${rowOf(term, cells)}\n`);
 }
@@ -48,7 +51,7 @@ export function rowOf({ stdout }: Terminal, cells: string[]): string {
   return stdout.isTerminal ? cells.map(escapeLine).join(gap) : cells.map(escapeField).join('\t');
 }
 
-/** One value on stdout: the object with --json, else the text that a script wants. */
+/** Prints one value: the object with --json, otherwise the text that a script wants. */
 export async function printResult(
   term: Terminal,
   json: true | undefined,
@@ -60,8 +63,8 @@ export async function printResult(
 }
 
 /**
- * For a command that does more than print: where stdout takes nothing any more, it goes on without,
- * and `end` says what came of it.
+ * For a command whose work must not stop when stdout fails: later output is discarded, and `end`
+ * reports the failure.
  */
 export function resilientOutput(term: Terminal) {
   let failure: { error: unknown } | undefined;
@@ -74,7 +77,7 @@ export function resilientOutput(term: Terminal) {
   return {
     term: { ...term, stdout: { ...term.stdout, write } },
     hasFailed: () => failure !== undefined,
-    /** A reader that left changes nothing about how the command ended. */
+    /** A closed pipe does not change the exit code of the command. */
     end(exitCode: number = exitCodes.done): void {
       if (failure !== undefined && !(failure.error instanceof OutputClosed)) throw failure.error;
       if (exitCode !== exitCodes.done) throw new ExitWith(exitCode);
@@ -94,7 +97,7 @@ export async function printTable<Row>(
   await term.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** Names and values, one a line. What has no value is left out on a terminal. */
+/** Prints names and values, one per line. On a terminal, empty values are omitted. */
 export async function printFields(term: Terminal, fields: Record<string, string | number | null>) {
   const { stdout } = term;
   const entries = Object.entries(fields).map(([name, value]) => [name, `${value ?? ''}`] as const);
@@ -129,7 +132,7 @@ function fitting<Row>(term: Terminal, all: Column<Row>[], rows: Row[]): Column<R
   return columns;
 }
 
-/** The width of the columns that are not cut, and of all gaps. */
+/** The width of the columns that are not cut, including all gaps. */
 function taken<Row>(columns: Column<Row>[], rows: Row[]): number {
   return columns.reduce((sum, column) => sum + columnWidth(column, rows) + gap.length, 0);
 }

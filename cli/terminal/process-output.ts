@@ -2,11 +2,11 @@ import { fstatSync, statSync, write } from 'node:fs';
 import type { Output } from './terminal.ts';
 
 /*
- * Output through the file descriptor itself. process.stdout costs as much to load as the rest of a
- * short command, so it is only asked where a terminal is.
+ * Writes to the file descriptor directly. Loading process.stdout takes as long as the rest of a
+ * short command, so it is used only for a terminal.
  */
 
-/** The reader of our output went away, as `head` does. Not a failure. */
+/** The reader of our output closed the pipe, as `head` does. Not a failure. */
 export class OutputClosed extends Error {
   override name = 'OutputClosed';
 }
@@ -23,7 +23,7 @@ export function processOutput(fd: number, stream: TerminalStream): Output {
     },
     color: terminal && !process.env.NO_COLOR && process.env.TERM !== 'dumb',
     write(data) {
-      // One after the other: a write may be taken in pieces.
+      // Writes are serialized, because one may need several system calls.
       const written = last.then(() =>
         writeAll(fd, typeof data === 'string' ? Buffer.from(data) : data),
       );
@@ -57,7 +57,7 @@ async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** How many bytes were taken; none where a pipe that does not block is full. */
+/** Returns how many bytes were written; 0 if a non-blocking pipe is full. */
 function writeSome(fd: number, bytes: Uint8Array): Promise<number> {
   return new Promise((resolve, reject) => {
     write(fd, bytes, 0, bytes.length, null, (error, count) => {

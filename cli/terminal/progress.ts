@@ -4,8 +4,8 @@ const redrawMs = 100;
 const plainLineMs = 5_000;
 
 /**
- * Shows how far a long command is: one line drawn again and again on a terminal, elsewhere a
- * plain line every few seconds. `totalBytes` is unknown for a pipe.
+ * Shows the progress of a long command: one line that is redrawn on a terminal, otherwise a plain
+ * line every few seconds. `totalBytes` is undefined for a pipe.
  */
 export function startProgress(term: Terminal, totalBytes: number | undefined) {
   const { columns } = term.stderr;

@@ -2,10 +2,10 @@ import { CliError } from '../errors.ts';
 import { readPieces, textArgument } from './input.ts';
 import { note, type Terminal } from './terminal.ts';
 
-/** What a terminal would see to itself, were it not raw: Enter or Ctrl-D, and backspace. */
+/** Keys that a terminal in raw mode leaves to us: Enter or Ctrl-D, and backspace. */
 const keys = { ctrlC: '\x03', end: '\r\n\x04', back: '\b\x7f' };
 
-/** A line of stdin; of a terminal it shows nothing, and Enter ends it. */
+/** Reads a line of stdin. A terminal does not echo it, and Enter ends it. */
 export async function readSecret(term: Terminal, question: string): Promise<string> {
   if (!term.stdin.isTerminal) return textArgument(term, '-');
   await term.stderr.write(question);

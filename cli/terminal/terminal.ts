@@ -3,7 +3,7 @@ import { isTerminal, processOutput } from './process-output.ts';
 import { escapeControls } from './text.ts';
 
 /*
- * Everything the commands know of the process they run in. Tests pass their own.
+ * The commands' only access to the process they run in. Tests pass their own.
  */
 
 export type Output = {
@@ -18,7 +18,7 @@ export type Terminal = {
   readonly stdin: {
     readonly isTerminal: boolean;
     stream(): ReadableStream<Uint8Array>;
-    /** Of a terminal: raw, it shows nothing of what is typed, and gives every key as it comes. */
+    /** Raw mode: the terminal echoes nothing and delivers every key at once. */
     setRaw(raw: boolean): void;
   };
   readonly stdout: Output;
@@ -27,7 +27,9 @@ export type Terminal = {
   readonly home: string;
   readonly cwd: string;
   readonly platform: string;
-  /** How another process starts this program: its file, and what comes before the command. */
+  /**
+   * How another process starts this program: the executable and the arguments before the command.
+   */
   readonly program: readonly string[];
   now(): number;
   /** Aborted by the first Ctrl-C or SIGTERM, with the signal's name as its reason. */
@@ -55,13 +57,13 @@ export function processTerminal(interrupted: AbortSignal): Terminal {
   };
 }
 
-/** An executable holds its sources under a path that no file system has. */
+/** A compiled executable reports its sources under a virtual path. */
 function ownProgram(): string[] {
   const isExecutable = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN[\\/])/.test(Bun.main);
   return isExecutable ? [process.execPath] : [process.execPath, ...process.execArgv, Bun.main];
 }
 
-/** As the system knows it; the root for a user without one, as in a container. Loaded if needed. */
+/** The home directory from the system, or `/` for a user without one, as in a container. */
 function homeOfUser(): string {
   try {
     return process.getBuiltinModule('node:os').homedir();
@@ -70,7 +72,7 @@ function homeOfUser(): string {
   }
 }
 
-/** Whether a line can be drawn over. A dumb terminal shows the signs for that as they are. */
+/** Whether a line can be redrawn. A dumb terminal prints the escape sequences. */
 export function canRedraw({ stderr, env }: Pick<Terminal, 'stderr' | 'env'>): boolean {
   return stderr.isTerminal && env.TERM !== 'dumb';
 }
@@ -85,29 +87,29 @@ export function withoutColor(term: Terminal): Terminal {
   return { ...term, stdout: plain(term.stdout), stderr: plain(term.stderr) };
 }
 
-/** For people: hints, progress, warnings. Nobody reading them is no reason to stop. */
+/** Writes hints, progress and warnings for people. A closed stderr does not stop the command. */
 export async function note(term: Terminal, text: string): Promise<void> {
   await noteStyled(term, escapeControls(text));
 }
 
-/** The same for a text that holds our own styles, and is escapeControls() otherwise. */
+/** Like note(), for text that contains our own styles and is already escaped. */
 export async function noteStyled(term: Terminal, text: string): Promise<void> {
   await term.stderr.write(`${text}\n`).catch(() => {});
 }
 
-/** What to run next, written as one would call it here. */
+/** Prints the next command to run, under the name that works here. */
 export async function hint(term: Terminal, text: string): Promise<void> {
   await note(term, asCalled(term, text));
 }
 
-/** Started by npm, by npx or as `npm start`, the command is most likely not on the PATH itself. */
+/** If npm or npx started it, the command is probably not on the PATH. */
 export function ownName({ env }: Pick<Terminal, 'env'>): 'memory' | 'npx memory' {
   return env.npm_command === undefined ? 'memory' : 'npx memory';
 }
 
 const command = new RegExp(`(?<!npx )\\bmemory (?=(?:${commandNames.join('|')}|--help)\\b)`, 'g');
 
-/** A text of ours with its commands written as one would call them here. */
+/** Replaces command names in our own text with the name that works here. */
 export function asCalled(term: Pick<Terminal, 'env'>, text: string): string {
   return text.replace(command, `${ownName(term)} `);
 }

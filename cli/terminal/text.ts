@@ -1,10 +1,10 @@
 import type { Output } from './terminal.ts';
 
 /*
- * Text made fit for where it goes: a terminal, or a line of tab-separated values.
+ * Formats text for its destination: a terminal, or a line of tab-separated values.
  */
 
-/** How each begins and ends. node:util knows them too, and takes longer to load than `get` runs. */
+/** Start and end codes. node:util has them too, but loading it takes longer than `get` runs. */
 const styles = { bold: [1, 22], dim: [2, 22], red: [31, 39], yellow: [33, 39] };
 
 export function paint(output: Output, style: keyof typeof styles, text: string): string {
@@ -12,7 +12,7 @@ export function paint(output: Output, style: keyof typeof styles, text: string):
   return output.color ? `\x1b[${begin}m${text}\x1b[${end}m` : text;
 }
 
-/** C0, DEL, C1, and the characters that override or isolate the direction of a text. */
+/** C0, DEL, C1, and the characters that override or isolate text direction. */
 const controls = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
 const marks: Record<string, string> = { '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 const layout = new Set(['\t', '\n']);
@@ -21,24 +21,24 @@ function toEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** A stored text must not move the cursor, recolour a terminal or reorder what stands on it. */
+/** Stored text must not move the cursor, recolour the terminal or reorder its contents. */
 export function escapeControls(text: string): string {
   return text.replace(controls, (one) => (layout.has(one) ? one : toEscape(one)));
 }
 
-/** The same on a line of its own: the name of a file may hold newlines. */
+/** Like escapeControls(), for a single line: a file name may contain newlines. */
 export function escapeLine(text: string): string {
   return text.replace(controls, (one) => marks[one] ?? toEscape(one));
 }
 
-/** JSON with the control characters that JSON.stringify leaves as they are written as \uXXXX. */
+/** Serializes JSON and escapes the control characters that JSON.stringify leaves unescaped. */
 export function toJson(value: object, indent = 0): string {
   return escapeControls(JSON.stringify(value, null, indent));
 }
 
-/** One line of at most `width` columns. */
+/** Cuts a text to one line of at most `width` columns. */
 export function cut(text: string, width: number): string {
-  // A line on a terminal shows no more than this, however long the document.
+  // Limits the work on a long document: a line cannot show more than this.
   const line = escapeControls(text.slice(0, width * 8).replace(/\s+/g, ' ')).trim();
   if (Bun.stringWidth(line) <= width && text.length <= width * 8) return line;
   let kept = '';
@@ -51,7 +51,7 @@ export function cut(text: string, width: number): string {
   return `${kept.trimEnd()}…`;
 }
 
-/** What stands in «guillemets» is what matched; colour says so better, where there is some. */
+/** Matches are marked with «guillemets»; on a terminal with colours, they are coloured instead. */
 export function highlighted(output: Output, snippet: string): string {
   if (!output.color) return snippet;
   return snippet.replace(/«([^«»]*)»/g, (_, word) =>
@@ -59,7 +59,7 @@ export function highlighted(output: Output, snippet: string): string {
   );
 }
 
-/** Wrapped to the width of the output, two columns in. */
+/** Wraps to the width of the output and indents by two columns. */
 export function indented(output: Output, text: string): string {
   const width = Math.max(10, output.columns - 2);
   return Bun.wrapAnsi(text, width, { hard: true }).replace(/^/gm, '  ');
@@ -69,7 +69,7 @@ export function padded(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - Bun.stringWidth(text)));
 }
 
-/** A path as people write it. */
+/** The path with `~` for the home directory. */
 export function shownPath({ home }: { home: string }, path: string): string {
   return path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 }
@@ -78,7 +78,7 @@ export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** As a shell takes it. */
+/** Quotes a text for a shell. */
 export function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
@@ -88,12 +88,12 @@ export function memoriesOf(count: number): string {
   return `${count} ${count === 1 ? 'memory' : 'memories'}`;
 }
 
-/** A value between tabs, on one line: control characters are written as \t, \n, \r or \u001b. */
+/** Escapes a value for a tab-separated line: control characters become \t, \n, \r or \u001b. */
 export function escapeField(text: string): string {
   return escapeLine(text.replaceAll('\\', '\\\\'));
 }
 
-/** How long ago, in at most four columns. */
+/** The time since then, in at most four columns. */
 export function age(iso: string, now: number): string {
   const seconds = Math.max(0, Math.floor((now - Date.parse(iso)) / 1000));
   if (seconds < 60) return `${seconds}s`;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt, temporaryFolder } from './command.ts';
 
-/* The same lines a second time: what is doubled by them, what is put right, and what is told. */
+/* Ingesting the same lines a second time: duplicates, corrections and messages. */
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
@@ -22,7 +22,7 @@ const ingest = (stdin: string[], more: string[] = []) =>
 const counts = (accepted: number, replayed: number) =>
   `accepted\t${accepted}\nreplayed\t${replayed}\nfailed\t0\n`;
 
-/** What is stored of a user, oldest first. */
+/** The stored memories of a user, oldest first. */
 async function stored(userId: string) {
   const { items } = await server.client.list({ userId, order: 'asc' });
   return items.map(({ id, content }) => ({ id, subject: content.split('\n')[0] }));
@@ -42,7 +42,7 @@ describe('lines with an externalId end up as the file says', () => {
     expect(await stored('back')).toEqual(before);
   });
 
-  test('when they were updated or deleted since', async () => {
+  test('when they were updated or deleted in the meantime', async () => {
     const batch = [ticket('since', '1', 'one'), ticket('since', '2', 'two')];
     await ingest(batch);
     const [one, two] = await stored('since');
@@ -53,20 +53,20 @@ describe('lines with an externalId end up as the file says', () => {
     expect((await stored('since'))[0]).toEqual({ id: one?.id ?? '', subject: 'one' });
   });
 
-  test('also where lines without one stand between them, which are not doubled', async () => {
+  test('and lines without one between them are not duplicated', async () => {
     const mixed = [ticket('mixed', '1', 'one'), ticket('mixed', null, 'bare')];
     expect(await ingest(mixed)).toMatchObject({ stdout: counts(2, 0) });
     await ingest([ticket('mixed', '1', 'changed')]);
     const again = await ingest(mixed, ['--wait', '--json']);
     expect(JSON.parse(again.stdout)).toMatchObject({ accepted: 1, replayed: 1, complete: 2 });
     expect((await subjects('mixed')).toSorted()).toEqual(['bare', 'one']);
-    // Nor by a change in a line beside them.
+    // Nor does a change in an adjacent line duplicate them.
     const changed = [ticket('mixed', '1', 'two'), ticket('mixed', null, 'bare')];
     expect(await ingest(changed)).toMatchObject({ stdout: counts(1, 1) });
     expect((await subjects('mixed')).toSorted()).toEqual(['bare', 'two']);
   });
 
-  test('and it is told why fewer are complete than were accepted', async () => {
+  test('and a remark explains why fewer are complete than were accepted', async () => {
     const twice = [ticket('fewer', '1', 'open'), ticket('fewer', '1', 'solved')];
     const { code, stdout, stderr } = await ingest(twice, ['--wait']);
     expect({ code, stdout }).toMatchObject({
@@ -78,7 +78,7 @@ describe('lines with an externalId end up as the file says', () => {
     expect(silent).not.toContain('records are');
   });
 
-  test('the last of them, wherever in a long file it stands', async () => {
+  test('the last version in a long file wins, wherever it is', async () => {
     const versions = Array.from({ length: 1_700 }, (_, at) =>
       at % 3 === 0 ? ticket('long', '1', `v${at}`) : ticket('long', null, `bare ${at}`),
     );
@@ -91,7 +91,7 @@ describe('lines with an externalId end up as the file says', () => {
   });
 });
 
-test('bad lines of both kinds are told once, in the order of the file', async () => {
+test('bad lines of both kinds are reported once, in file order', async () => {
   using folder = temporaryFolder();
   const out = folder.file('bad.jsonl');
   const kinds = ['1', null, '2', null];

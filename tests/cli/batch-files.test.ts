@@ -3,7 +3,7 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt, temporaryFolder } from './command.ts';
 
-/* What memory ingest batch reads from, and where it writes what was bad. */
+/* The inputs of memory ingest batch, and the file that receives its bad lines. */
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
@@ -18,7 +18,7 @@ const event = (userId: string, name: string) =>
 const batch = ['ingest', 'batch'];
 
 describe('--errors-out', () => {
-  test('begins anew: nothing of an earlier run stays in it', async () => {
+  test('truncates the file of an earlier run', async () => {
     using folder = temporaryFolder();
     const out = folder.file('bad.jsonl');
     writeFileSync(out, 'of an earlier run\n'.repeat(100));
@@ -29,22 +29,19 @@ describe('--errors-out', () => {
     expect(readFileSync(out, 'utf8')).toBe('');
   });
 
-  test.each([['batch'], ['record']])(
-    'of ingest %s never is the file that is read',
-    async (endpoint) => {
-      using folder = temporaryFolder();
-      const file = folder.file('in.jsonl');
-      const text = `${event('kept', 'a')}\n{`;
-      writeFileSync(file, text);
-      symlinkSync(file, folder.file('link'));
-      for (const out of [file, `${folder.path}/./in.jsonl`, folder.file('link')]) {
-        const { code, stderr } = await memory(['ingest', endpoint, file, '--errors-out', out]);
-        expect(stderr).toContain('--errors-out would overwrite the file that is read');
-        expect(code).toBe(2);
-      }
-      expect(readFileSync(file, 'utf8')).toBe(text);
-    },
-  );
+  test.each([['batch'], ['record']])('of ingest %s cannot be the input file', async (endpoint) => {
+    using folder = temporaryFolder();
+    const file = folder.file('in.jsonl');
+    const text = `${event('kept', 'a')}\n{`;
+    writeFileSync(file, text);
+    symlinkSync(file, folder.file('link'));
+    for (const out of [file, `${folder.path}/./in.jsonl`, folder.file('link')]) {
+      const { code, stderr } = await memory(['ingest', endpoint, file, '--errors-out', out]);
+      expect(stderr).toContain('--errors-out would overwrite the file that is read');
+      expect(code).toBe(2);
+    }
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
 
   test.each([
     ['no/such/bad.jsonl', (path: string) => `there is no folder ${path}/no/such.\n`],
@@ -59,7 +56,7 @@ describe('--errors-out', () => {
   });
 });
 
-test('bad lines of requests side by side are told and kept in the order of the file', async () => {
+test('bad lines of concurrent requests are reported and stored in file order', async () => {
   using folder = temporaryFolder();
   const out = folder.file('bad.jsonl');
   const all = Array.from({ length: 2_600 }, (_, at) => event('order', at % 500 < 3 ? '' : 'x'));
@@ -70,7 +67,7 @@ test('bad lines of requests side by side are told and kept in the order of the f
   expect(lines(readFileSync(out, 'utf8')).map((line) => JSON.parse(line).line)).toEqual(bad);
 });
 
-test('a line far over any body limit is told as such, and does not stop the rest', async () => {
+test('a line far above any body limit is reported and does not stop the rest', async () => {
   const stdin = [event('far', 'a'), event('far', 'x'.repeat(21 << 20)), event('far', 'b')];
   const { code, stdout } = await memory([...batch, '-', '--json'], { stdin: stdin.join('\n') });
   const failures = [{ line: 2, error: 'payload_too_large', message: expect.any(String) }];
@@ -100,7 +97,7 @@ test('a JSON array, and one record over several lines, are records too', async (
 });
 
 describe('a file for another command names that', () => {
-  test('records for import, memories for ingest', async () => {
+  test('records given to import, memories given to ingest', async () => {
     const { id } = await server.client.save({ userId: 'other', content: 'a' });
     const exported = await memory(['export', '--user', 'other']);
     const ingested = await memory([...batch, '-'], { stdin: exported.stdout });
@@ -113,7 +110,7 @@ describe('a file for another command names that', () => {
   });
 });
 
-test('--dry-run reports a line that no request could hold, and every other bad one', async () => {
+test('--dry-run reports a line too large for any request, and every other bad one', async () => {
   using folder = temporaryFolder();
   const out = folder.file('bad.jsonl');
   const bad = Array.from({ length: 499 }, (_, index) => event(index % 2 ? '' : 'dry', ''));
@@ -152,7 +149,7 @@ test('tickets, chats and documents without a type are recognized', async () => {
   ]);
 });
 
-test('a text is no file of records: the command that takes it is named', async () => {
+test('for a text file, the error names the command that accepts it', async () => {
   using folder = temporaryFolder();
   const file = folder.file('notes.md');
   writeFileSync(file, '# Notes\n\nA text.\n');
@@ -178,7 +175,7 @@ test('a file with a byte order mark, CRLF and no newline at its end', async () =
   expect(array.stdout).toContain('accepted\t1\n');
 });
 
-test('a folder and a file that is not there are told as what they are', async () => {
+test('a folder and a missing file have their own errors', async () => {
   using folder = temporaryFolder();
   const missing = await memory([...batch, folder.file('none.jsonl')]);
   expect(missing.stderr).toStartWith(`Error: There is no file ${folder.file('none.jsonl')}.`);

@@ -23,7 +23,7 @@ async function countOf(userId: string): Promise<number> {
   return count;
 }
 
-/** A endpoint before the server that counts how many requests are under way at once. */
+/** An endpoint in front of the server that counts concurrent requests. */
 function watchRequests({ url }: TestServer) {
   let running = 0;
   let most = 0;
@@ -49,7 +49,7 @@ function watchRequests({ url }: TestServer) {
 }
 
 describe('memory ingest batch', () => {
-  test('every line, equal ones too; running it again has no second effect', async () => {
+  test('ingests every line, duplicates too; a second run has no effect', async () => {
     const equal = Array.from({ length: 1_600 }, () => event('equal', 'same'));
     const stdin = `${equal.join('\n')}\n`;
     const first = await memory([...batch, '-'], { stdin });
@@ -65,14 +65,14 @@ describe('memory ingest batch', () => {
     expect(await countOf('equal')).toBe(1_600);
   });
 
-  test('a file that grew sends again only its last request and what is new', async () => {
+  test('for a file that grew, only its last request and new lines are sent', async () => {
     const all = Array.from({ length: 1_600 }, (_, index) => event('grown', `e${index}`));
     await memory([...batch, '-'], { stdin: all.slice(0, 1_250).join('\n') });
     const { stdout } = await memory([...batch, '-'], { stdin: all.join('\n') });
     expect(stdout).toBe(summary(600, 1_000, 0));
   });
 
-  test('bad lines: told with number and reason, kept in --errors-out, and not in the way', async () => {
+  test('bad lines are reported, stored in --errors-out, and do not stop the rest', async () => {
     using folder = temporaryFolder();
     const [file, out] = [folder.file('in.jsonl'), folder.file('bad.jsonl')];
     const bad = ['{"type":"event",', '{"type":"nope","userId":"u","data":{}}', '5'];
@@ -114,14 +114,14 @@ describe('memory ingest batch', () => {
     expect(code).toBe(1);
   });
 
-  test('twenty bad lines are shown, the rest is counted', async () => {
+  test('twenty bad lines are shown, the others are counted', async () => {
     const { stdout, stderr } = await memory([...batch, '-'], { stdin: '{\n'.repeat(30) });
     expect(stdout).toBe(summary(0, 0, 30));
     expect(lines(stderr).filter((line) => /^(line|and) /.test(line))).toHaveLength(21);
     expect(stderr).toContain('and 10 more; to see all: --errors-out <file>');
   });
 
-  test('what to do about bad lines stands in the help, and is not said of a dry run', async () => {
+  test('the help explains how to correct bad lines, and a dry run does not', async () => {
     const { stdout } = await memory([...batch, '--help']);
     expect(stdout).toContain('--errors-out');
     expect(stdout).toContain('in a file of their own');
@@ -129,7 +129,7 @@ describe('memory ingest batch', () => {
     expect(dry.stderr).not.toContain('of their own');
   });
 
-  test('failures in JSON stand in the order of the lines', async () => {
+  test('failures in JSON are in line order', async () => {
     const stdin = Array.from({ length: 1_800 }, (_, index) =>
       index % 360 === 7 ? '{' : event(index % 360 === 3 ? '' : 'order', `e${index}`),
     ).join('\n');
@@ -139,7 +139,7 @@ describe('memory ingest batch', () => {
     expect(found).toEqual(found.toSorted((a: number, b: number) => a - b));
   });
 
-  test('--dry-run checks every line as the service would, and sends nothing', async () => {
+  test('--dry-run validates every line and sends nothing', async () => {
     const stdin = [event('dry', 'a'), event('dry', ''), '{'].join('\n');
     const env = { MEMORY_BASE_URL: 'http://127.0.0.1:1', MEMORY_API_KEY: '' };
     const { code, stdout, stderr } = await memory([...batch, '-', '--dry-run'], { stdin, env });
@@ -156,7 +156,7 @@ describe('memory ingest batch', () => {
     expect(code).toBe(0);
   });
 
-  test('a change in one request leaves the next as it was, even where it splits the first', async () => {
+  test('a change in one request does not affect the next, even if it is split', async () => {
     const names = Array.from({ length: 1_000 }, (_, index) => `e${index}`);
     const large = 'x'.repeat(2_500_000);
     const sent = (changed: number) => ({
@@ -166,7 +166,7 @@ describe('memory ingest batch', () => {
     expect(await memory([...batch, '-'], sent(2))).toMatchObject({ stdout: summary(500, 500, 0) });
   });
 
-  test('records of one thing keep their order; other ones go side by side', async () => {
+  test('records with one external id keep their order; others are sent concurrently', async () => {
     await using watch = watchRequests(server);
     const env = { MEMORY_BASE_URL: watch.url };
     const stdinOf = (things: number) =>
@@ -181,7 +181,7 @@ describe('memory ingest batch', () => {
     expect(watch.mostAtOnce()).toBe(4);
   });
 
-  test('--idempotency-key stands for the content: another content under it is refused', async () => {
+  test('--idempotency-key replaces the content hash: other content is rejected', async () => {
     const argv = [...batch, '-', '--idempotency-key', 'mine'];
     await memory(argv, { stdin: event('keyed', 'a') });
     const { code, stdout, stderr } = await memory(argv, { stdin: event('keyed', 'b') });
@@ -190,7 +190,7 @@ describe('memory ingest batch', () => {
     expect(code).toBe(1);
   });
 
-  test('the items of a JSON array are counted, and an empty input is told as such', async () => {
+  test('the items of a JSON array are counted, and an empty input is reported', async () => {
     const array = await memory([...batch, '-'], { stdin: '[{"type":"event"}]' });
     expect(array.stderr).toStartWith('item 1: userId: is required\n');
     const empty = await memory([...batch, '-'], { stdin: '\n\n' });
@@ -212,7 +212,7 @@ test('a smaller body limit than ours: chunks are halved until they fit', async (
   await small.stop();
 });
 
-test('a refused key ends the run with exit 4 and says how to go on', async () => {
+test('a rejected key ends the run with exit 4 and says how to resume', async () => {
   const env = { MEMORY_API_KEY: 'not-a-key-of-this-server' };
   const argv = [...batch, '-'];
   const { code, stdout, stderr } = await memory(argv, { stdin: event('u', 'a'), env });
@@ -221,13 +221,13 @@ test('a refused key ends the run with exit 4 and says how to go on', async () =>
   expect(code).toBe(4);
 });
 
-test('Ctrl-C ends the run with exit 130; the same command again goes on', async () => {
+test('Ctrl-C ends the run with exit 130; the same command resumes', async () => {
   const interruption = new AbortController();
   const all = Array.from({ length: 2_000 }, (_, index) => event('stopped', `e${index}`)).join('\n');
   let sent = false;
   const stdin = new ReadableStream<Uint8Array>({
     pull(controller) {
-      // The second read never ends by itself, as that of a pipe whose writer sleeps.
+      // The second read never ends, like that of a pipe whose writer is idle.
       if (sent) return interruption.abort('SIGINT');
       sent = true;
       controller.enqueue(Buffer.from(`${all}\n`));

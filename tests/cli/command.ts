@@ -10,31 +10,31 @@ export type Ran = { code: number; stdout: string; stderr: string };
 export type Surroundings = {
   env?: Record<string, string>;
   stdin?: string | ReadableStream<Uint8Array>;
-  /** Both outputs are a terminal of this many columns. */
+  /** The width of both outputs, which are then a terminal. */
   terminal?: number;
-  /** The terminal knows colours. */
+  /** The terminal supports colours. */
   color?: true;
-  /** What somebody at a terminal types. */
+  /** What the user types at the terminal. */
   typed?: string;
-  /** Called where the terminal is to show nothing of what is typed, and where it is to again. */
+  /** Called when the terminal enters or leaves raw mode. */
   onRaw?: (raw: boolean) => void;
   home?: string;
   cwd?: string;
   interrupted?: AbortSignal;
-  /** How far the clock goes on between two looks at it. */
+  /** How far the clock advances between two reads. */
   tickMs?: number;
-  /** Called with everything that is written, as it is. */
+  /** Called with every piece of output, unmodified. */
   onOutput?: (text: string) => void;
 };
 
-/** Runs a command line in this process, as a pipe sees it unless a terminal is asked for. */
+/** Runs a command line in this process. The outputs are pipes unless a terminal is requested. */
 export async function memory(argv: string[], around: Surroundings = {}): Promise<Ran> {
   const ran: Ran = { code: -1, stdout: '', stderr: '' };
   ran.code = await run(argv, testTerminal(ran, around));
   return ran;
 }
 
-/** The same against a server, with its key in the environment. */
+/** Runs against a server, with its key in the environment. */
 export function memoryAt(server: TestServer) {
   return (argv: string[], around: Surroundings = {}) => {
     const env = { MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key, ...around.env };
@@ -81,7 +81,7 @@ function ticking(ms: number): () => number {
   };
 }
 
-/** A folder that is gone after the test. */
+/** A folder that is removed after the test. */
 export function temporaryFolder() {
   const path = mkdtempSync(join(tmpdir(), 'memory-cli-'));
   return {

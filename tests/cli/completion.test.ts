@@ -3,14 +3,14 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { until } from '../support/until.ts';
 import { lines, memory, temporaryFolder } from './command.ts';
 
-/** What the program answers a shell that asks; without what each means. */
+/** The suggestions that the program prints for a shell, without descriptions. */
 async function after(line: string): Promise<string[]> {
   const { code, stdout, stderr } = await memory(['completion', '--line', line]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return lines(stdout).map((one) => one.split('\t')[0] ?? '');
 }
 
-describe('what may follow', () => {
+describe('the suggestions', () => {
   test.each([
     ['memory sea', ['search']],
     ['memory ingest ', ['support', 'document', 'chat', 'record', 'batch', 'help']],
@@ -46,26 +46,26 @@ describe('what may follow', () => {
     expect(await after(line)).toEqual(expected);
   });
 
-  test('is told with what it means', async () => {
+  test('have descriptions', async () => {
     const { stdout } = await memory(['completion', '--line', 'memory he']);
     expect(lines(stdout)).toContain(
       'health\tShow the health of the service. Needs no key; exits with 1 when it is failing.',
     );
   });
 
-  test('where no argument is left is every option, but for those that are there', async () => {
+  test('are the unused options where no argument is left', async () => {
     const options = await after('memory health --json ');
     expect(options).toContain('--base-url');
     expect(options).not.toContain('--json');
   });
 });
 
-test('a script has a name and the way to call it, as npx too', async () => {
+test('a script contains the command name and how to call it, also with npx', async () => {
   for (const shell of ['bash', 'zsh', 'fish', 'powershell']) {
     const installed = await memory(['completion', shell]);
     expect(installed.stdout).toContain('memory completion --line');
     expect(installed.stdout).not.toContain('npx');
-    // Only npx has words that are not ours to complete.
+    // With npx, the shell completes words that are not ours.
     expect(installed.stdout).not.toContain('complete -o default');
     const inClone = await memory(['completion', shell], { env: { npm_command: 'exec' } });
     expect(inClone.stdout).toContain('npx --no -- memory completion --line');
@@ -75,7 +75,7 @@ test('a script has a name and the way to call it, as npx too', async () => {
   expect(JSON.parse(json.stdout)).toMatchObject({ shell: 'fish' });
 });
 
-/* The shells themselves. PowerShell is tried by none of these: its script is only read above. */
+/* Tests in real shells. PowerShell is not run; its script is only read above. */
 
 const folder = temporaryFolder();
 const env = { PATH: `${folder.file('bin')}:${process.env.PATH}`, HOME: folder.path, TERM: 'xterm' };
@@ -95,7 +95,7 @@ function has(shell: string): boolean {
   return found;
 }
 
-/** Types into a shell at a terminal, and waits until it shows what is expected. */
+/** Types into an interactive shell and waits until it shows the expected text. */
 async function typing(command: string[], setUp: string, typed: string, shown: string) {
   let screen = '';
   const decoder = new TextDecoder();
@@ -108,7 +108,7 @@ async function typing(command: string[], setUp: string, typed: string, shown: st
     terminal: { cols: 120, rows: 40, data },
   });
   try {
-    // What is looked for is not what was typed.
+    // The quotes keep the echoed input from matching the expected output.
     shell.terminal?.write(`${setUp}; echo re''ady\n`);
     await until(() => screen.includes('ready\r\n'), { what: 'the prompt' });
     screen = '';
@@ -135,7 +135,7 @@ describe.if(has('bash'))('in bash', () => {
     typing(bash, 'source <(memory completion bash)', typed, shown),
   );
 
-  test('what is typed is never run', () =>
+  test('the typed line is never executed', () =>
     typing(
       bash,
       'source <(memory completion bash)',
@@ -150,7 +150,7 @@ describe.if(has('zsh'))('in zsh', () => {
     typing(['zsh', '-f', '-i'], setUp, typed, shown),
   );
 
-  test('with what each means', () =>
+  test('with descriptions', () =>
     typing(['zsh', '-f', '-i'], setUp, 'memory ingest \t', 'batch     -- Ingest a JSONL file'));
 });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memoryAt, type Surroundings, temporaryFolder } from './command.ts';
 
-/* Text that would steer a terminal is shown as \\u escapes, whoever brought it. */
+/* Text that would control a terminal is shown as \\u escapes, whatever its source. */
 
 const hostile = 'a\x1b[2J\x07\x9b31m\x7f\u202eb\u2066c';
 const shown = '\\u001b[2J\\u0007';
@@ -57,7 +57,7 @@ test.each(commands)('%s', async (_, argv, around) => {
   const real = argv.map((word) => ({ ID: id, DB: server.databaseUrl })[word] ?? word);
   const options = { ...around, cwd: folder.path };
   const { stdout, stderr } = await memoryAt(server)(real, options);
-  // A slow machine gets to see a progress bar, which clears its own line.
+  // A slow machine draws a progress bar, which clears its own line.
   const text = (stdout + stderr).replaceAll('\r\u001b[K', '');
   expect(text).not.toMatch(steering);
   expect(text.replaceAll('\\\\', '\\')).toContain(shown);

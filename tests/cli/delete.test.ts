@@ -18,7 +18,7 @@ const left = async (userId: string) => (await server.client.list({ userId })).it
 const question = 'Delete every memory of u permanently? [y/N] ';
 
 describe('memory delete --user', () => {
-  test('with --yes deletes everything of the user, and says how much that was', async () => {
+  test('with --yes deletes all memories of the user and prints their number', async () => {
     await fill('many', 3);
     await fill('other', 1);
     const argv = ['delete', '--user', 'many', '--yes'];
@@ -35,7 +35,7 @@ describe('memory delete --user', () => {
     await fill('first', 1);
     await fill('second', 1);
     const argv = ['delete', '-u', 'first', '--user=second', '--yes'];
-    // Nothing of a run is left to the next.
+    // Run twice: no state may carry over to the next run.
     for (const _ of [1, 2]) {
       const { code, stderr } = await memory(argv);
       expect(stderr).toStartWith('Error: --user was given twice: one user at a time.\n');
@@ -46,7 +46,7 @@ describe('memory delete --user', () => {
     expect((await memory(['delete', '-u', 'second', '--yes'])).code).toBe(0);
   });
 
-  test('without --yes, and nobody to ask, does nothing: exit 2', async () => {
+  test('without --yes and without a terminal does nothing: exit 2', async () => {
     await fill('script', 1);
     const argv = ['delete', '--user', 'script'];
     for (const around of [{}, { terminal: 80, stdin: 'y\n' }, { stdin: 'y\n' }]) {
@@ -58,7 +58,7 @@ describe('memory delete --user', () => {
   });
 
   test.each(['\n', 'n\n', 'no\n', 'yess\n', '', 'u\n', 'n\ny\n'])(
-    'at a terminal %p is a no: exit 1',
+    'at a terminal %p means no: exit 1',
     async (typed) => {
       await server.client.deleteAll({ userId: 'u' });
       await fill('u', 1);
@@ -68,7 +68,7 @@ describe('memory delete --user', () => {
     },
   );
 
-  test.each(['y\n', 'YES\n', ' Yes \r\n'])('at a terminal %p is a yes', async (typed) => {
+  test.each(['y\n', 'YES\n', ' Yes \r\n'])('at a terminal %p means yes', async (typed) => {
     await server.client.deleteAll({ userId: 'u' });
     await fill('u', 1);
     const answer = await memory(['delete', '--user', 'u'], { terminal: 80, typed });

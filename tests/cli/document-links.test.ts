@@ -4,7 +4,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 import { foldersFor, names } from './folder.ts';
 
-/* What a folder links to outside of itself is not ingested. */
+/* Links that lead out of a folder are not ingested. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -26,7 +26,7 @@ describe('a folder with links that lead out of it', () => {
   const links = ['absolute.md', 'file.md', 'folder', 'twice.md'].map((name) => `docs/${name}`);
 
   test.each([[['docs']], [['docs/**']], [['docs/*.md']], [['docs', '--dry-run']]])(
-    'names and counts them and follows none: %p',
+    'reports and counts the links and follows none: %p',
     async (argv) => {
       using folder = withLinks('outside');
       const { code, stdout, stderr } = await folder.ingest(argv);
@@ -51,7 +51,7 @@ describe('a folder with links that lead out of it', () => {
     expect(rows).toHaveLength(5);
   });
 
-  test('and nothing else: says both, exit 1', async () => {
+  test('a folder with only such links: reports both, exit 1', async () => {
     using folder = inFolder('only-links', { 'docs/.keep': '', 'secret.md': 'secret' });
     symlinkSync('../secret.md', folder.file('docs/file.md'));
     const { code, stdout, stderr } = await folder.ingest(['docs']);
@@ -60,7 +60,7 @@ describe('a folder with links that lead out of it', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   });
 
-  test('but a folder that is a link itself is meant, and so is a file that is named', async () => {
+  test('but a folder argument that is a link is followed, and so is a named file', async () => {
     using folder = withLinks('meant');
     symlinkSync('docs-2', folder.file('linked'));
     expect(names((await folder.ingest(['linked'])).stdout)).toEqual(['linked/secret.md']);

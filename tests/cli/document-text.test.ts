@@ -3,7 +3,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 import { type Files, foldersFor, names } from './folder.ts';
 
-/* What becomes of a single file: its text, its title, its type, or the reason why there is none. */
+/* How a single file is read: its text, title and type, or the reason why it cannot be read. */
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 const inFolder = foldersFor(() => memory);
 
-describe('what cannot be read', () => {
+describe('an unreadable file', () => {
   const bad: Files = {
     'a.md': 'a',
     'empty.md': ' \n',
@@ -26,7 +26,7 @@ describe('what cannot be read', () => {
     'z.md': 'z',
   };
 
-  test('is told with its reason, and does not stop the rest', async () => {
+  test('is reported with the reason and does not stop the rest', async () => {
     using folder = inFolder('bad', bad);
     const { code, stdout, stderr } = await folder.ingest([...Object.keys(bad), 'none.md']);
     expect(names(stdout)).toEqual(['a.md', 'z.md']);
@@ -44,7 +44,7 @@ describe('what cannot be read', () => {
     expect(code).toBe(1);
   });
 
-  test('--json: one object a line, failures too', async () => {
+  test('--json prints one object per line, failures too', async () => {
     using folder = inFolder('bad-json', bad);
     const { code, stdout, stderr } = await folder.ingest(['a.md', 'r.pdf', '--json']);
     expect(lines(stdout).map((line) => JSON.parse(line))).toEqual([
@@ -54,7 +54,7 @@ describe('what cannot be read', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
   });
 
-  test('what the service does not take is told with the name of the file', async () => {
+  test('a rejection by the service is reported with the name of the file', async () => {
     const small = await startTestServer({ MEMORY_MAX_BODY_BYTES: '2000' });
     const long = `${'x'.repeat(200)}/${'y'.repeat(100)}.md`;
     using folder = inFolder('small', { 'a.md': 'a', 'b.md': 'b'.repeat(3000), [long]: 'c' });
@@ -67,7 +67,7 @@ describe('what cannot be read', () => {
     expect(code).toBe(1);
   });
 
-  test('no file is held that is far over any limit', async () => {
+  test('a file far above any limit is not read into memory', async () => {
     using folder = inFolder('huge', { 'huge.txt': Buffer.alloc(33 * 1024 * 1024, 97) });
     expect((await folder.ingest(['huge.txt'])).stderr).toContain('huge.txt is over 32 MiB');
   });
@@ -102,7 +102,7 @@ test.each([
 });
 
 describe('a folder with odd files', () => {
-  test('passes by those without text; one that is named is an error', async () => {
+  test('skips files without text; naming one is an error', async () => {
     const odd = { 'd/a.md': 'a', 'd/b.md': ' \n', 'd/c.html': '<script>x</script>' };
     using folder = inFolder('odd', odd);
     const { code, stdout, stderr } = await folder.ingest(['d']);
@@ -113,13 +113,13 @@ describe('a folder with odd files', () => {
     expect(await folder.ingest(['d/b.md', 'd/a.md'])).toMatchObject({ code: 1 });
   });
 
-  test('takes none of them for stdin', async () => {
+  test('does not read a file called - as stdin', async () => {
     using folder = inFolder('dash', { '-': 'of the file' });
     const { stdout } = await folder.ingest(['*', '--dry-run', '--json'], { stdin: 'typed' });
     expect(JSON.parse(stdout)).toMatchObject({ externalId: '-', data: { text: 'of the file' } });
   });
 
-  test('tells of each on one line, whatever its name', async () => {
+  test('reports each file on one line, whatever its name', async () => {
     const name = 'a\nError: b\x1b[31m.md';
     using folder = inFolder('names', { [`d/${name}`]: 'a\0b', 'd/z\ny.md': 'z' });
     const { stdout, stderr } = await folder.ingest(['d'], { terminal: 80 });
@@ -154,7 +154,7 @@ test.each([
   expect(JSON.parse(stdout).data).toMatchObject({ text: 'One\n\nTwo', title: 'T' });
 });
 
-test('a dry run tells of a file that a service with the usual limit would not take', async () => {
+test('a dry run reports a file above the default body limit', async () => {
   using folder = inFolder('large', { 'a.txt': 'x'.repeat(5 * 1024 * 1024), 'b.txt': 'b' });
   const { code, stderr } = await folder.ingest(['.', '--dry-run']);
   expect(stderr).toStartWith('a.txt is larger than the 5 MiB');
@@ -162,7 +162,7 @@ test('a dry run tells of a file that a service with the usual limit would not ta
   expect(code).toBe(1);
 });
 
-test('--mime-type says what the file is, and --title what it is called', async () => {
+test('--mime-type sets the type and --title the title', async () => {
   using folder = inFolder('type', { 'page.html': '<title>a</title><b>b</b>', 'x.pdf': '<p>c' });
   const read = async (argv: string[]) =>
     JSON.parse((await folder.ingest([...argv, '--dry-run', '--json'])).stdout).data;

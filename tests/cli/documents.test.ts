@@ -6,7 +6,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 import { type Files, foldersFor, names } from './folder.ts';
 
-/* Folders, patterns, the same again, and long runs. */
+/* Folders, patterns, repeated runs and long runs. */
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
@@ -36,7 +36,7 @@ const docs = {
 const all = ['docs/a/c.html', 'docs/a/d.TXT', 'docs/b.md'];
 
 describe('a folder', () => {
-  test('is searched for documents; the rest is skipped and counted', async () => {
+  test('is searched for documents; other files are skipped and counted', async () => {
     using folder = inFolder('folder', docs);
     const { code, stdout, stderr } = await folder.ingest(['docs']);
     expect(names(stdout)).toEqual(all);
@@ -60,7 +60,7 @@ describe('a folder', () => {
     });
   });
 
-  test('gives its files the names that they have by themselves', async () => {
+  test('assigns its files the same external ids as when they are named', async () => {
     using folder = inFolder('names', docs);
     const first = await folder.ingest(['docs']);
     for (const argv of [
@@ -79,7 +79,7 @@ describe('a folder', () => {
     expect(externalIdOf({ platform: 'linux' }, 'a\\b.md')).toBe('a\\b.md');
   });
 
-  test('with links: a circle has an end, a link that leads nowhere is told', async () => {
+  test('with links: a cycle ends, a broken link is reported', async () => {
     using folder = inFolder('links', { 'docs/a.md': 'a', 'docs/deep/b.md': 'b', 'b.md': 'b' });
     symlinkSync('..', folder.file('docs/deep/circle'));
     symlinkSync('deep/b.md', folder.file('docs/b.md'));
@@ -95,7 +95,7 @@ describe('a folder', () => {
     expect(names(named.stdout)).toHaveLength(2);
   });
 
-  test('without a document in it says so', async () => {
+  test('without documents is an error', async () => {
     using folder = inFolder('none', { 'pictures/a.png': 'x', 'pictures/b.png': 'x' });
     const { code, stdout, stderr } = await folder.ingest(['pictures']);
     expect(stderr).toBe(
@@ -105,8 +105,8 @@ describe('a folder', () => {
   });
 });
 
-describe('a pattern that the shell left alone', () => {
-  test('finds text of any kind, without what is hidden or installed', async () => {
+describe('a pattern that the shell did not expand', () => {
+  test('finds text of any kind, without hidden or installed files', async () => {
     using folder = inFolder('glob', { ...docs, 'docs/a/e.ts': 'code' });
     const ingest = async (pattern: string) => names((await folder.ingest([pattern])).stdout);
     expect(await ingest('docs/**/*.md')).toEqual(['docs/b.md']);
@@ -116,7 +116,7 @@ describe('a pattern that the shell left alone', () => {
     expect(await ingest(`${folder.path}/docs/*.md`)).toEqual([folder.file('docs/b.md')]);
   });
 
-  test('without a match, or where there is a file of that very name', async () => {
+  test('without a match is an error; a file of exactly that name is read', async () => {
     using folder = inFolder('literal', { 'notes [1].md': 'a' });
     const none = await folder.ingest(['none/*.md']);
     expect(none).toMatchObject({ code: 1, stderr: 'Error: No document matches none/*.md.\n' });
@@ -125,8 +125,8 @@ describe('a pattern that the shell left alone', () => {
   });
 });
 
-describe('the same again', () => {
-  test('replays what is unchanged and updates what is not', async () => {
+describe('a second run', () => {
+  test('replays unchanged files and updates changed ones', async () => {
     using folder = inFolder('again', { 'a.md': 'a', 'b.md': 'b' });
     const first = await folder.ingest(['.', '--wait']);
     folder.write({ 'b.md': 'new' });
@@ -136,7 +136,7 @@ describe('the same again', () => {
     expect((await storedOf('again')).get('b.md')?.content).toBe('new');
   });
 
-  test('one file: says that it is unchanged', async () => {
+  test('reports a single unchanged file', async () => {
     using folder = inFolder('one', { 'a.md': 'a' });
     const { stdout } = await folder.ingest(['a.md']);
     const id = stdout.trim();
@@ -144,7 +144,7 @@ describe('the same again', () => {
     expect(again).toEqual({ code: 0, stdout, stderr: `Unchanged. See it: memory get ${id}\n` });
   });
 
-  test('a text that was taken back, changed or deleted since is stored again', async () => {
+  test('stores a text again that was reverted, changed or deleted in the meantime', async () => {
     using folder = inFolder('back', { 'a.md': 'first' });
     const content = async () => (await storedOf('back')).get('a.md')?.content;
     const id = (await folder.ingest(['a.md'])).stdout.trim();
@@ -162,7 +162,7 @@ describe('the same again', () => {
     expect(await content()).toBe('first');
   });
 
-  test('what was deleted once is stored again once, and is unchanged from then on', async () => {
+  test('stores a deleted memory again once, and then finds it unchanged', async () => {
     using folder = inFolder('deleted', { 'a.md': 'a' });
     const argv = ['a.md', '-m', 'none:=-0'];
     const ids = new Set<string>();
@@ -178,7 +178,7 @@ describe('the same again', () => {
     expect(ids.size).toBe(3);
   });
 
-  test('--idempotency-key stands for the content of each file', async () => {
+  test('--idempotency-key replaces the content hash of each file', async () => {
     using folder = inFolder('keyed', { 'b.md': 'b' });
     const argv = ['.', '--idempotency-key', 'mine'];
     await folder.ingest(argv);
@@ -192,7 +192,7 @@ describe('the same again', () => {
   });
 });
 
-test('--dry-run reads and checks every file, and sends nothing', async () => {
+test('--dry-run reads and validates every file and sends nothing', async () => {
   using folder = inFolder('dry', { ...docs, 'docs/empty.md': '', 'docs/z.txt': 'a\0b' });
   const env = { MEMORY_BASE_URL: 'http://127.0.0.1:1', MEMORY_API_KEY: '' };
   const { code, stdout, stderr } = await folder.ingest(['docs', '--dry-run'], { env });
@@ -210,9 +210,9 @@ describe('a long run', () => {
     Array.from({ length: 40 }, (_, index) => [`many/${100 + index}.md`, `text ${index}`]),
   );
 
-  test('shows its progress on stderr, and on stdout only data, in order', async () => {
+  test('shows progress on stderr and only ordered data on stdout', async () => {
     using folder = inFolder('many', many);
-    // Every look at the clock is 30 ms later: the line is drawn now and then, not each time.
+    // Every read of the clock adds 30 ms, so the line is not redrawn on each update.
     const { code, stdout, stderr } = await folder.ingest(['many'], { terminal: 100, tickMs: 30 });
     expect(code).toBe(0);
     expect(lines(stdout).map((line) => line.split('  ')[1])).toEqual(Object.keys(many));
@@ -232,7 +232,7 @@ describe('a long run', () => {
     expect(stderr).not.toContain('\r');
   });
 
-  test('Ctrl-C ends it with exit 130; the same command again goes on', async () => {
+  test('Ctrl-C ends it with exit 130; the same command resumes', async () => {
     using folder = inFolder('stopped', many);
     const interruption = new AbortController();
     const onOutput = (text: string) => {
@@ -250,7 +250,7 @@ describe('a long run', () => {
     expect((await storedOf('stopped')).size).toBe(40);
   });
 
-  test('a service that is away ends it, exit 5', async () => {
+  test('an unreachable service ends it, exit 5', async () => {
     using folder = inFolder('away', many);
     const env = { MEMORY_BASE_URL: 'http://127.0.0.1:1' };
     const { code, stderr } = await folder.ingest(['many'], { env });
@@ -258,7 +258,7 @@ describe('a long run', () => {
     expect(code).toBe(5);
   });
 
-  test('a rate limit is waited for', async () => {
+  test('it waits for a rate limit', async () => {
     const slow = await startTestServer({ MEMORY_RATE_LIMIT: '20/1' });
     using folder = inFolder('slow', many);
     const env = { MEMORY_BASE_URL: slow.url, MEMORY_API_KEY: slow.key };
@@ -277,7 +277,7 @@ test.each([
   expect((await storedOf('usage')).size).toBe(0);
 });
 
-test('a pipe that has a name is no document: exit 1, and no wait for its writer', async () => {
+test('a named pipe is not a document: exit 1, without waiting for a writer', async () => {
   using folder = inFolder('fifo', { 'a.md': 'a' });
   expect(Bun.spawnSync(['mkfifo', folder.file('fifo')]).exitCode).toBe(0);
   const named = await folder.ingest(['fifo']);

@@ -4,7 +4,7 @@ import { lines, type memoryAt, type Surroundings, temporaryFolder } from './comm
 
 export type Files = Record<string, string | Uint8Array>;
 
-/** Makes folders with files, in which documents are ingested for a user. */
+/** Creates folders with files, whose documents are ingested for a user. */
 export function foldersFor(memory: () => ReturnType<typeof memoryAt>) {
   return function inFolder(userId: string, files: Files = {}) {
     const folder = temporaryFolder();
@@ -27,5 +27,5 @@ export function foldersFor(memory: () => ReturnType<typeof memoryAt>) {
   };
 }
 
-/** The files in the rows that the command prints to a pipe. */
+/** The file names in the rows that the command prints to a pipe. */
 export const names = (stdout: string) => lines(stdout).map((line) => line.split('\t')[1]);

@@ -52,7 +52,7 @@ describe('memory help --json', () => {
     }
   });
 
-  test('says of the program what it is, how it ends and what it reads', async () => {
+  test('describes the program, its exit codes and its environment', async () => {
     const { version } = await Bun.file('package.json').json();
     const { name, exitCodes, environment, options } = await whole;
     expect({ name, version: (await whole).version }).toEqual({ name: 'memory', version });
@@ -65,7 +65,7 @@ describe('memory help --json', () => {
     expect(names).toContain('MEMORY_BASE_URL');
   });
 
-  test('says of an option what it takes', async () => {
+  test('describes the value of an option', async () => {
     expect(await option('list', '--order')).toMatchObject({
       takesValue: true,
       choices: ['desc', 'asc'],
@@ -84,14 +84,14 @@ describe('memory help --json', () => {
     });
   });
 
-  test('what may be repeated is what its description says may be', async () => {
+  test('an option is repeatable exactly if its description says so', async () => {
     const options = (await commands).flatMap((one) => one.options);
     const said = options.filter(({ description }) => description.includes('may be repeated'));
     expect(options.filter(({ repeatable }) => repeatable)).toEqual(said);
     expect(said.map(({ name }) => name)).toContain('--comment');
   });
 
-  test('says of an argument what it is, with notes and examples', async () => {
+  test('describes an argument, with notes and examples', async () => {
     expect((await told('wait')).arguments).toEqual([
       { name: 'id', description: 'of the memories', required: true, variadic: true, choices: null },
     ]);
@@ -107,7 +107,7 @@ describe('memory help --json', () => {
     expect(bare.map(({ path }) => path)).toEqual([]);
   });
 
-  test('of one command or group, in each of the ways to ask', async () => {
+  test('prints one command or group, however it is requested', async () => {
     const one = await reference('help', 'ingest', 'batch', '--json');
     expect(one.commands).toEqual([await told('ingest batch')]);
     expect(await reference('ingest', 'batch', '--help', '--json')).toEqual(one);
@@ -121,7 +121,7 @@ describe('memory help --json', () => {
     ]);
   });
 
-  test('no command with --json is told as JSON, exit 2', async () => {
+  test('a missing command with --json is reported as JSON, exit 2', async () => {
     for (const argv of [['--json'], ['ingest', '--json']]) {
       const { code, stdout, stderr } = await memory(argv);
       expect(JSON.parse(stdout).error).toMatchObject({ code: 'usage' });

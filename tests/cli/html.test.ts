@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { readHtml } from '../../cli/documents/html.ts';
 import { memory } from './command.ts';
 
-/* What a page becomes, as --dry-run --json shows it. */
+/* The text extracted from a page, as --dry-run --json shows it. */
 
 async function read(stdin: string): Promise<{ text: string; title?: string }> {
   const argv = ['ingest', 'document', '--user', 'u', '-', '--mime-type', 'text/html'];
@@ -58,13 +58,13 @@ test.each([
   expect((await read(html)).text).toBe(text);
 });
 
-test('the title is that of the page', async () => {
+test('the title is the title of the page', async () => {
   const page = '<head><title> A &amp;\n B </title></head><body><svg><title>x</title></svg>c';
   expect(await read(page)).toMatchObject({ title: 'A & B', text: 'c' });
   expect(await read('<p>no title')).not.toHaveProperty('title');
 });
 
-test('a page without text is told as such', async () => {
+test('a page without text is reported', async () => {
   const argv = ['ingest', 'document', '--user', 'u', '-', '--mime-type', 'text/html', '--dry-run'];
   const { code, stderr } = await memory(argv, { stdin: '<script>a</script>' });
   expect(stderr).toContain('The input contains no readable text.');
@@ -92,7 +92,7 @@ describe('any page', () => {
     ),
   }));
 
-  test('gives all of its words in their order, and neither tags nor scripts', () => {
+  test('keeps all words in order, and drops tags and scripts', () => {
     fc.assert(
       fc.property(page, ({ html, words }) => {
         const { text } = readHtml(html);
@@ -102,7 +102,7 @@ describe('any page', () => {
     );
   });
 
-  test('is read without an error, however broken', () => {
+  test('is read without an error, however malformed', () => {
     const pieces = [
       '<',
       '>',
@@ -139,7 +139,7 @@ describe('any page', () => {
   });
 
   test.each(['div', 'ul', 'pre', 'canvas', 'b'])(
-    'takes time in proportion to its length: 100,000 times %s, one in the other, and ended',
+    'takes time in proportion to its length: 100,000 nested and closed %s',
     (name) => {
       const open = `<${name}>`.repeat(100_000);
       const deep = `a${open}<script>no</script>${open.replaceAll('<', '</')}b`;

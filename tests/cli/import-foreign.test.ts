@@ -3,7 +3,7 @@ import { newUser } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memoryAt } from './command.ts';
 
-/* What other services export, in small files of their shapes. */
+/* Exports of other services, as small files in their formats. */
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
@@ -70,14 +70,14 @@ describe('memory import --from mem0', () => {
     expect(found.items.map(({ id }) => id)).toEqual([String(first?.id)]);
   });
 
-  test('skips what was imported before, and changes nothing', async () => {
+  test('skips memories that were imported before and changes nothing', async () => {
     const before = await all(userId);
     const { stdout } = await importFrom('mem0', text);
     expect(stdout).toBe(summary(0, 2, 2));
     expect(await all(userId)).toEqual(before);
   });
 
-  test('--user names the user of all; a list alone is an export too', async () => {
+  test('--user sets the user of all memories; a plain list is accepted too', async () => {
     const user = newUser();
     const list = JSON.stringify(exported.results.slice(0, 4));
     const ran = await importFrom('mem0', list, '--user', user);
@@ -102,7 +102,7 @@ describe('memory import --from jsonl', () => {
   ];
   const text = `${lines.map((line) => JSON.stringify(line)).join('\n')}\n{"text"\n[]\n`;
 
-  test('takes each line as a memory, and reports those that are none by number', async () => {
+  test('imports each line as a memory and reports invalid ones by number', async () => {
     const { code, stdout, stderr } = await importFrom('jsonl', text);
     expect(stdout).toBe(summary(4, 0, 2));
     expect(code).toBe(1);
@@ -121,7 +121,7 @@ describe('memory import --from jsonl', () => {
     expect(items.map(({ createdAt }) => createdAt)).toContain('2026-02-13T16:26:40.000Z');
   });
 
-  test('a second run doubles nothing, equal lines included', async () => {
+  test('a second run duplicates nothing, not even equal lines', async () => {
     expect((await importFrom('jsonl', text)).stdout).toBe(summary(0, 4, 2));
     expect(await all(userId)).toHaveLength(4);
   });
@@ -193,7 +193,7 @@ describe('memory import --from chatgpt', () => {
     expect(after).toHaveLength(1);
   });
 
-  test('a conversation longer than a record may be becomes several', async () => {
+  test('a conversation above the length limit becomes several records', async () => {
     const userId = newUser();
     const mapping = Object.assign(
       node('n0', null, say('user', 'message 0')),
@@ -209,7 +209,7 @@ describe('memory import --from chatgpt', () => {
     expect(items[2]?.content).toContain('user: message 2400');
   });
 
-  test('needs to know whose conversations they are', async () => {
+  test('requires --user', async () => {
     const { code, stderr } = await importFrom('chatgpt', text);
     expect(code).toBe(2);
     expect(stderr).toContain('An export of ChatGPT names no user.');

@@ -28,7 +28,7 @@ async function contentsOf(userId: string): Promise<string[]> {
 describe('memory ingest support', () => {
   const flags = ['ingest', 'support', '--user', 'flags', '--subject', 'Refund'];
 
-  test('from options: the comments in their order, the rest as metadata', async () => {
+  test('from options: comments in order, other fields as metadata', async () => {
     const comments = ['--comment', 'user: Where: is it?', '--comment', 'agent:On its way\nnow'];
     const more = ['--description', 'Opened', '--priority', 'high', '-m', 'k=v'];
     const { code, stdout, stderr } = await memory([...flags, ...comments, ...more]);
@@ -40,7 +40,7 @@ describe('memory ingest support', () => {
     });
   });
 
-  test('--json is the answer of the API; --wait --json the status at the end', async () => {
+  test('--json prints the response of the API; --wait --json the status at the end', async () => {
     const pair = ['--source', 'zendesk', '--external-id', '1182', '--json'];
     const accepted = JSON.parse((await memory([...flags, ...pair])).stdout);
     expect(accepted).toMatchObject({ source: 'zendesk', externalId: '1182' });
@@ -49,7 +49,7 @@ describe('memory ingest support', () => {
     expect(stderr).toBe('');
   });
 
-  test('--wait says how it ended', async () => {
+  test('--wait prints the final status', async () => {
     const { code, stdout, stderr } = await memory([...flags, '--comment', 'user: x', '--wait']);
     expect(stderr).toBe('Complete.\n');
     expect(code).toBe(0);
@@ -66,7 +66,7 @@ describe('memory ingest support', () => {
     expect(await contentsOf('one')).toEqual(['a\n\nuser: Where is it?', 'b\n\nuser: Where is it?']);
   });
 
-  test('from lines of records: each one, and again only a replay', async () => {
+  test('from lines: each one a record, and a second run is a replay', async () => {
     const stdin = ['a', 'b'].map((text) => JSON.stringify(ticket('lines', text))).join('\n');
     const argv = ['ingest', 'support', '-'];
     const first = await memory(argv, { stdin });
@@ -76,7 +76,7 @@ describe('memory ingest support', () => {
     expect(await contentsOf('lines')).toHaveLength(2);
   });
 
-  test('from a JSON array; what is wrong is told by item', async () => {
+  test('from a JSON array; errors are reported by item', async () => {
     const stdin = JSON.stringify([ticket('array', 'a'), { userId: 'array' }, 5], null, 2);
     const { code, stdout, stderr } = await memory(['ingest', 'support', '-'], { stdin });
     expect(stdout).toBe('accepted\t1\nreplayed\t0\nfailed\t2\n');
@@ -87,7 +87,7 @@ describe('memory ingest support', () => {
     expect(code).toBe(1);
   });
 
-  test('a record of another type is not made a ticket', async () => {
+  test('a record of another type does not become a ticket', async () => {
     const event = { type: 'event', userId: 'u', data: { name: 'x' } };
     const one = await memory(['ingest', 'support', '-'], { stdin: JSON.stringify(event) });
     expect(one.stderr).toContain('holds a record of type "event", not ticket');
@@ -97,7 +97,7 @@ describe('memory ingest support', () => {
     expect([one.code, many.code]).toEqual([1, 1]);
   });
 
-  test('JSON that is none: told with line and column', async () => {
+  test('invalid JSON is reported with line and column', async () => {
     const stdin = '{\n "userId": "u",\n "data": {"subject": "x" "comments": []}\n}';
     const { code, stderr } = await memory(['ingest', 'support', '-'], { stdin });
     expect(stderr).toStartWith('Error: The input is not valid JSON: line 3, column 26: found');
@@ -111,14 +111,14 @@ describe('memory ingest support', () => {
     expect(code).toBe(1);
   });
 
-  test('a record that is only its data: told where that goes', async () => {
+  test('for a record without the data wrapper, the error says where it belongs', async () => {
     const stdin = JSON.stringify({ subject: 's', comments: [] });
     const { code, stderr } = await memory(['ingest', 'support', '-'], { stdin });
     expect(stderr).toContain('goes into data: {');
     expect(code).toBe(1);
   });
 
-  test('a comment that does not say who spoke: exit 2', async () => {
+  test('a comment without a speaker: exit 2', async () => {
     const { code, stderr } = await memory([...flags, '--comment', 'hello']);
     expect(stderr).toContain('Write it as: --comment "user: Where is it?"');
     expect(code).toBe(2);
@@ -148,7 +148,7 @@ test('memory ingest record: any type', async () => {
 });
 
 describe('memory ingest document', () => {
-  test('the text unchanged, from stdin too', async () => {
+  test('keeps the text unchanged, also from stdin', async () => {
     const argv = ['ingest', 'document', '--user', 'doc', '-', '--title', 'T', '--page-count', '3'];
     const { stdout } = await memory(argv, { stdin: ' a\r\n\n' });
     expect(await server.client.get(stdout.trim())).toMatchObject({
@@ -158,7 +158,7 @@ describe('memory ingest document', () => {
     });
   });
 
-  test('several files: each under its path, and one that is bad does not stop the rest', async () => {
+  test('several files: each under its path, and a bad one does not stop the rest', async () => {
     using folder = temporaryFolder();
     const [a, b, none, empty] = ['a', 'b', 'none', 'empty'].map((name) => folder.file(name));
     writeFileSync(`${a}`, 'text of a');
@@ -194,7 +194,7 @@ describe('memory ingest document', () => {
     expect(await contentsOf('one-doc')).toHaveLength(2);
   });
 
-  test('several without --wait say nothing of completion', async () => {
+  test('several without --wait do not mention completion', async () => {
     using folder = temporaryFolder();
     const files = ['a', 'b'].map((name) => folder.file(name));
     for (const file of files) writeFileSync(file, 'text');
@@ -202,7 +202,7 @@ describe('memory ingest document', () => {
     expect(stderr).toBe('2 ingested, 0 failed.\n');
   });
 
-  test('what is not a text file says so', async () => {
+  test('a file that is not text is an error', async () => {
     using folder = temporaryFolder();
     writeFileSync(folder.file('bin'), new Uint8Array([0xff, 0xfd, 0]));
     const ingest = (path: string) => memory(['ingest', 'document', '--user', 'doc', path]);
@@ -211,7 +211,7 @@ describe('memory ingest document', () => {
   });
 });
 
-/** A endpoint that answers every question for a status with the same one. */
+/** An endpoint that returns the same status for every memory. */
 function answerStatus(status: 'processing' | 'failed') {
   const at = '2026-11-20T10:00:00.000Z';
   const errorMessage = status === 'failed' ? 'it cannot be read' : null;
@@ -229,8 +229,8 @@ function answerStatus(status: 'processing' | 'failed') {
   };
 }
 
-describe('a wait that does not end well', () => {
-  test('time ran out: exit 8, nothing is lost, and how to wait on', async () => {
+describe('a wait that fails', () => {
+  test('timeout: exit 8, with a note that nothing is lost and how to resume', async () => {
     await using endpoint = answerStatus('processing');
     const argv = ['wait', 'mem_a', 'mem_b', '--timeout', '1s'];
     const { code, stdout, stderr } = await memory(argv, endpoint);
@@ -239,7 +239,7 @@ describe('a wait that does not end well', () => {
     expect(code).toBe(8);
   });
 
-  test('the work failed: exit 1 and the reason', async () => {
+  test('failed task: exit 1 and the reason', async () => {
     await using endpoint = answerStatus('failed');
     const { code, stdout } = await memory(['wait', 'mem_a'], endpoint);
     expect(stdout).toBe('mem_a\tfailed\tit cannot be read\n');
@@ -259,7 +259,7 @@ describe('memory status and wait', () => {
     expect(JSON.parse(json.stdout)).toEqual(await server.client.status(id));
   });
 
-  test('wait tells of each; one that is not there: exit 3', async () => {
+  test('wait reports each memory; a missing one: exit 3', async () => {
     const data = { text: 'x' };
     const { memoryId } = await server.client.ingest.document({ userId: 'wait', data });
     const { id } = await server.client.save({ userId: 'wait', content: 'x' });
@@ -275,7 +275,7 @@ describe('memory status and wait', () => {
   });
 });
 
-test('a file whose name begins with a dash is told how to be named, a name of none is not', async () => {
+test('a hint says how to name a file that begins with a dash, if the file exists', async () => {
   using folder = temporaryFolder();
   const names = ['-dash.md', '--a b.md'];
   for (const name of names) writeFileSync(folder.file(name), 'x');

@@ -3,7 +3,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { memoryAt, type Surroundings } from './command.ts';
 import { foldersFor } from './folder.ts';
 
-/* A --wait that is ended by Ctrl-C or SIGTERM: what was accepted is told to be. */
+/* --wait ended by Ctrl-C or SIGTERM: the command reports that the records were accepted. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Nothing is ever complete behind this proxy; the first look at a status or list interrupts. */
+/** A proxy behind which no memory completes. The first request for a status or list interrupts. */
 function interruptedAt(signal: 'SIGINT' | 'SIGTERM') {
   const interruption = new AbortController();
   const proxy = Bun.serve({
@@ -52,7 +52,7 @@ test('many records', async () => {
   expect(ran.code).toBe(130);
 });
 
-test('many records, of which one is bad', async () => {
+test('many records, one of them invalid', async () => {
   await using proxy = interruptedAt('SIGTERM');
   const argv = ['ingest', 'record', '-', '--wait'];
   const ran = await memoryAt(server)(argv, { ...proxy.around, stdin: `${events(2)}\n{` });
@@ -68,7 +68,7 @@ test('several documents', async () => {
   expect(code).toBe(130);
 });
 
-test('one record: its id is on stderr, as stdout has but the error', async () => {
+test('one record: its id is on stderr, because stdout has only the error', async () => {
   await using proxy = interruptedAt('SIGTERM');
   const argv = ['ingest', 'chat', '--user', 'one', '--message', 'user: Hi', '--wait'];
   const ran = await memoryAt(server)([...argv, '--json'], proxy.around);

@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 import { lines, memory, memoryAt, temporaryFolder, testTerminal } from './command.ts';
 import { program } from './shell.ts';
 
-test('a key is made, listed without itself, used, revoked', async () => {
+test('a key is created, listed without its secret, used and revoked', async () => {
   const server = await startTestServer();
   const env = { MEMORY_DATABASE_URL: server.databaseUrl };
   const made = await memory(['keys', 'create', '--name', 'app', '--expires', '30d'], { env });
@@ -36,7 +36,7 @@ test('a key is made, listed without itself, used, revoked', async () => {
   await server.stop();
 });
 
-test('--json gives objects, with times as the API writes them', async () => {
+test('--json prints objects, with times as the API writes them', async () => {
   using folder = temporaryFolder();
   const database = ['--json', '--database', `sqlite:${folder.file('new.db')}`];
   const { stdout } = await memory(['keys', 'create', '--project', 'other', ...database]);
@@ -50,7 +50,7 @@ test('--json gives objects, with times as the API writes them', async () => {
   expect(JSON.parse(revoked.stdout)).toEqual({ id: made.id, revoked: true });
 });
 
-test('on a terminal a table; columns that say nothing are left out', async () => {
+test('a terminal gets a table without columns that are the same in every row', async () => {
   using folder = temporaryFolder();
   const database = ['--database', `sqlite:${folder.file('new.db')}`];
   await memory(['keys', 'create', ...database]);
@@ -71,7 +71,7 @@ test('a table says which keys have expired', async () => {
   expect(stdout).toMatch(/\d{4}-\d\d-\d\d +long\n/);
 });
 
-test('a database that cannot be opened is told without its password', async () => {
+test('an error about a database does not contain its password', async () => {
   const argv = ['keys', 'list', '--database', 'postgres://me:secret@127.0.0.1:1/x'];
   const { code, stderr } = await memory(argv);
   expect(stderr).toContain('Cannot open the database');
@@ -79,8 +79,8 @@ test('a database that cannot be opened is told without its password', async () =
   expect(code).toBe(1);
 });
 
-describe('a database that is not there', () => {
-  test('is not made by list and revoke, which say where they looked', async () => {
+describe('a missing database', () => {
+  test('is not created by list and revoke, which name its path', async () => {
     using folder = temporaryFolder();
     for (const argv of [['list'], ['revoke', 'key_1']]) {
       const around = { env: { MEMORY_DATABASE_URL: 'sqlite:no/such.db' }, cwd: folder.path };
@@ -117,7 +117,7 @@ describe('a database that is not there', () => {
     expect(existsSync(folder.file(dirname(path)))).toBe(false);
   });
 
-  test('is made by create --database, which says so; a bare path will do', async () => {
+  test('is created by create --database, also for a plain path, with a note', async () => {
     using folder = temporaryFolder();
     const file = folder.file('new.db');
     const made = await memory(['keys', 'create', '--database', file]);
@@ -129,7 +129,7 @@ describe('a database that is not there', () => {
 });
 
 describe('keys create', () => {
-  test('says when the key expires, and wants a unit', async () => {
+  test('prints when the key expires, and requires a unit', async () => {
     using folder = temporaryFolder();
     const create = ['keys', 'create', '--database', folder.file('new.db')];
     expect((await memory([...create, '--expires', '2d'])).stderr).toMatch(/expires on \d{4}-/);
@@ -138,7 +138,7 @@ describe('keys create', () => {
     expect(bare).toMatchObject({ code: 2, stderr: expect.stringContaining('90d') });
   });
 
-  test('says of a project that it is new; a strange name is refused', async () => {
+  test('reports a new project and rejects an invalid name', async () => {
     using folder = temporaryFolder();
     const create = ['keys', 'create', '--database', folder.file('new.db'), '--project'];
     expect((await memory([...create, 'shop'])).stderr).toContain('of a new project shop');
@@ -150,7 +150,7 @@ describe('keys create', () => {
     }
   });
 
-  test('--save keeps it for this command line as a key of its user', async () => {
+  test('--save stores the key in the profile', async () => {
     using folder = temporaryFolder();
     const around = { home: folder.path, env: {} };
     const database = ['--database', folder.file('new.db')];
@@ -178,7 +178,7 @@ test('keys revoke never echoes a key', async () => {
   expect(code).toBe(2);
 });
 
-test('the table of keys says who may write where a key may not', async () => {
+test('the table of keys shows the access if one key is read-only', async () => {
   using folder = temporaryFolder();
   const database = ['--database', folder.file('new.db')];
   await memory(['keys', 'create', ...database, '--name', 'writer']);
@@ -191,7 +191,7 @@ test('the table of keys says who may write where a key may not', async () => {
   expect((await writes()).sort()).toEqual(['WRITES', 'no', 'yes']);
 });
 
-test('the table of keys does not wrap at 80 columns, whatever is in it', async () => {
+test('the table of keys does not wrap at 80 columns, whatever its contents', async () => {
   using folder = temporaryFolder();
   const database = ['--database', folder.file('new.db')];
   const name = 'a name that is rather long for a key of any kind';

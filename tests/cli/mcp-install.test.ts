@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memoryAt, type Surroundings, temporaryFolder } from './command.ts';
 
-/* What `memory mcp install` puts into the settings of MCP clients, and what it leaves alone. */
+/* What `memory mcp install` writes into the settings of MCP clients, and what it keeps. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ const files = {
 };
 type Client = keyof typeof files;
 
-/** A home with the key in its profile. */
+/** A home directory with the key in its profile. */
 function home() {
   const folder = temporaryFolder();
   const path = (client: Client) => folder.file(files[client]);
@@ -56,7 +56,7 @@ function home() {
 const command = '/opt/memory';
 const args = ['mcp', '--user', 'ada'];
 
-describe('in the place where the client looks', () => {
+describe('where the client looks for its settings', () => {
   test.each([
     ['claude-code', { mcpServers: { memory: { type: 'stdio', command, args } } }],
     ['cursor', { mcpServers: { memory: { command, args } } }],
@@ -69,7 +69,7 @@ describe('in the place where the client looks', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('Written to') });
     const text = place.read(client);
     expect(client === 'codex' ? Bun.TOML.parse(text) : JSON.parse(text)).toEqual(expected);
-    // Shown first, exactly so, and without the key.
+    // Printed first, exactly as written, without the key.
     expect(stdout).toBe(text);
     expect(text).not.toContain(server.key);
     expect(statSync(place.path(client)).mode & 0o777).toBe(0o600);
@@ -77,7 +77,7 @@ describe('in the place where the client looks', () => {
     expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('has this already') });
   });
 
-  test('on macOS and by the variables of the clients', async () => {
+  test('on macOS and with the environment variables of the clients', async () => {
     const { openSettings } = await import('../../cli/mcp-clients/clients.ts');
     const { testTerminal } = await import('./command.ts');
     const term = testTerminal({ code: 0, stdout: '', stderr: '' }, { home: '/nowhere' });
@@ -95,8 +95,8 @@ describe('in the place where the client looks', () => {
   });
 });
 
-describe('what is in the file stays', () => {
-  test('JSON with comments, in its own layout', async () => {
+describe('the contents of the file are kept', () => {
+  test('JSON with comments, and its layout', async () => {
     using place = home();
     const before = `{
     // Mine.
@@ -115,7 +115,7 @@ describe('what is in the file stays', () => {
     expect(own).toStartWith(',\n        "memory": {\n            "type": "stdio",\n');
   });
 
-  test('what its owner added to our own entry', async () => {
+  test('fields that the user added to our entry', async () => {
     using place = home();
     const own = { command: 'old', args: [], disabled: true, env: { A: 'b' } };
     place.put('cursor', JSON.stringify({ mcpServers: { memory: own }, more: 1 }));
@@ -145,7 +145,7 @@ describe('what is in the file stays', () => {
     });
   });
 
-  test('a link stays a link, and a mode the mode', async () => {
+  test('a link stays a link, and the mode is kept', async () => {
     using place = home();
     const target = place.file('dotfiles.json');
     writeFileSync(target, '{}');
@@ -175,17 +175,17 @@ describe('what is in the file stays', () => {
 });
 
 describe('the key', () => {
-  test('is not written unless that is asked for', async () => {
+  test('is not written unless requested', async () => {
     using place = home();
     const env = { MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key };
     const { stderr } = await place.install('cursor', ['--yes'], { env });
     expect(stderr).toContain('Written');
     expect(place.read('cursor')).not.toContain(server.key);
-    // Another process would not know the address from our environment.
+    // Another process does not have the address from our environment.
     expect(place.read('cursor')).toContain(server.url);
   });
 
-  test('has to be in the profile otherwise', async () => {
+  test('must otherwise be in the profile', async () => {
     using place = home();
     const env = { XDG_CONFIG_HOME: place.file('empty'), MEMORY_BASE_URL: server.url };
     const own = { ...env, MEMORY_API_KEY: server.key };
@@ -196,7 +196,7 @@ describe('the key', () => {
     expect(existsSync(place.path('cursor'))).toBe(false);
   });
 
-  test('is written with --with-key, which is said, and not shown', async () => {
+  test('is written with --with-key, with a note that does not show it', async () => {
     using place = home();
     const { stdout, stderr } = await place.install('codex', ['--yes', '--with-key']);
     expect(stderr).toContain('with the API key in it');
@@ -207,28 +207,28 @@ describe('the key', () => {
   });
 });
 
-describe('it asks', () => {
-  test('and writes on a yes', async () => {
+describe('the prompt', () => {
+  test('accepts yes and writes', async () => {
     using place = home();
     const { stderr } = await place.install('cursor', [], { typed: 'y\n', terminal: 80 });
     expect(stderr).toContain('Write this to ~/.cursor/mcp.json? [y/N]');
     expect(JSON.parse(place.read('cursor'))).toHaveProperty('mcpServers.memory');
   });
 
-  test('and writes nothing on anything else', async () => {
+  test('writes nothing on any other answer', async () => {
     using place = home();
     const { code } = await place.install('cursor', [], { typed: '\n', terminal: 80 });
     expect({ code, exists: existsSync(place.path('cursor')) }).toEqual({ code: 1, exists: false });
   });
 
-  test('where nobody can answer, --yes is needed', async () => {
+  test('requires --yes without a terminal', async () => {
     using place = home();
     const { code, stderr } = await place.install('cursor');
     expect({ code, exists: existsSync(place.path('cursor')) }).toEqual({ code: 2, exists: false });
     expect(stderr).toContain('--yes');
   });
 
-  test('not with --json, which still needs --yes', async () => {
+  test('is not shown with --json, which requires --yes', async () => {
     using place = home();
     const file = place.path('cursor');
     const { stdout } = await place.install('cursor', ['--yes', '--json']);

@@ -3,7 +3,9 @@ import type { Memory } from '../../sdk/index.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memory, memoryAt } from './command.ts';
 
-/* Names, times, versions and expiry of memories, and what a key is, on the command line. */
+/*
+ * Names, times, versions and expiry of memories, and the properties of a key, on the command line.
+ */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -20,7 +22,7 @@ const json = async (argv: string[]) => {
 describe('memory save', () => {
   const save = ['save', '--user', 'saver'];
 
-  test('--source and --external-id name it: again, it is replaced', async () => {
+  test('--source and --external-id name the memory; saving again replaces it', async () => {
     const named = [...save, '--source', 'agent', '--external-id', 'diet'];
     const former: Memory = await json([...named, 'vegan']);
     const now: Memory = await json([...named, 'vegetarian']);
@@ -36,7 +38,7 @@ describe('memory save', () => {
     expect(await json([...save, '--occurred', given, 'x'])).toMatchObject({ occurredAt });
   });
 
-  test('--expires takes a time from now, or a time', async () => {
+  test('--expires takes a lifetime or a point in time', async () => {
     const { expiresAt } = await json([...save, '--expires', '30d', 'x']);
     expect(Date.parse(expiresAt) - Date.now()).toBeWithin(29.9 * 864e5, 30.1 * 864e5);
     const fixed = await json([...save, '--expires', '2096-05', 'x']);
@@ -55,7 +57,7 @@ describe('memory save', () => {
 });
 
 describe('memory update', () => {
-  test('replaces metadata and times alone', async () => {
+  test('replaces only metadata and times', async () => {
     const { id } = await server.client.save({ userId: 'updater', content: 'kept' });
     const updated = await json(['update', id, '-m', 'a=1', '--occurred', '2026-05-08']);
     expect(updated).toMatchObject({ content: 'kept', metadata: { a: '1' }, version: 2 });
@@ -138,7 +140,7 @@ describe('memory users', () => {
   });
 });
 
-describe('a key made by memory keys create', () => {
+describe('a key created by memory keys create', () => {
   const create = async (...kind: string[]) => {
     const argv = ['keys', 'create', '--name', 'agent', '--database', server.databaseUrl, ...kind];
     const { stdout, stderr } = await memory(argv);
@@ -166,7 +168,7 @@ describe('a key made by memory keys create', () => {
     expect(list.stdout).toMatch(/ada +no +agent/);
   });
 
-  test('is refused what it may not do, with exit 4 and what to run', async () => {
+  test('is denied forbidden operations, with exit 4 and a hint', async () => {
     const { as } = await create('--read-only');
     const { code, stdout, stderr } = await as(['save', '--user', 'u', 'x']);
     expect(stderr).toContain('Not allowed: this API key is read-only.');
@@ -175,7 +177,7 @@ describe('a key made by memory keys create', () => {
     expect((await as(['list', '--user', 'u'])).code).toBe(0);
   });
 
-  test('--user is refused another user', async () => {
+  test('--user is denied another user', async () => {
     const { as } = await create('--user', 'ada');
     expect((await as(['save', '--user', 'ada', 'x'])).code).toBe(0);
     const { code, stderr } = await as(['list', '--user', 'ben']);

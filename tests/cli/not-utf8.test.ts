@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memoryAt, temporaryFolder } from './command.ts';
 
-/* Files that say by their first bytes that they are no UTF-8, but something that can be turned. */
+/* Files whose first bytes identify another encoding or a compression that the user can undo. */
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
@@ -40,7 +40,7 @@ const doors = [
 ];
 
 for (const [kind, bytes, what, how] of kinds) {
-  test(`${kind}: told once, with what to do`, async () => {
+  test(`${kind}: reported once, with a hint`, async () => {
     using folder = temporaryFolder();
     for (const name of ['in.jsonl', 'in.json']) {
       const file = folder.file(name);

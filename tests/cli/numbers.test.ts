@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 
-/* A number beyond a double is valid JSON, and would be sent as null. */
+/* A number beyond the range of a double is valid JSON, but would be sent as null. */
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
@@ -29,14 +29,14 @@ test.each([
   expect(await stored('flag')).toBe(0);
 });
 
-test('the largest that is one is kept', async () => {
+test('the largest double is accepted', async () => {
   const { code } = await memory(['save', '-u', 'largest', '-m', 'e:=1.7976931348623157e308', 'x']);
   expect(code).toBe(0);
   const [saved] = (await server.client.list({ userId: 'largest' })).items;
   expect(saved?.metadata).toEqual({ e: Number.MAX_VALUE });
 });
 
-test('in a line is a bad line, in a dry run and in the real one', async () => {
+test('in a line makes it a bad line, in a dry run and in a real one', async () => {
   const stdin = [event('1'), event('-1e999'), event('2')].join('\n');
   for (const more of [['--dry-run'], []]) {
     const { code, stderr } = await memory(['ingest', 'batch', '-', ...more], { stdin });
@@ -46,14 +46,14 @@ test('in a line is a bad line, in a dry run and in the real one', async () => {
   expect(await stored('num')).toBe(2);
 });
 
-test('in a memory that is imported is a bad line', async () => {
+test('in an imported memory makes it a bad line', async () => {
   const stdin = '{"id":"mem_1","userId":"num","content":"x","metadata":{"n":1e400}}';
   const { code, stderr } = await memory(['import', '-'], { stdin });
   expect(lines(stderr)[0]).toBe(`line 1: ${words}`);
   expect(code).toBe(1);
 });
 
-test('in one record, or in an array of them, is refused', async () => {
+test('in a single record or an array is rejected', async () => {
   for (const stdin of [event('1e400'), `[${event('1')},${event('1e400')}]`]) {
     const { code, stderr } = await memory(['ingest', 'record', '-'], { stdin });
     expect(stderr).toBe(`Error: The input ${words}.\n`);

@@ -6,7 +6,7 @@ import { until } from '../support/until.ts';
 import { temporaryFolder } from './command.ts';
 import { program, shellAt } from './shell.ts';
 
-/* What only a process of its own can show: pipes, signals, the exit code. */
+/* Behaviour that only a separate process shows: pipes, signals, the exit code. */
 
 const userId = 'big';
 let server: TestServer;
@@ -21,7 +21,7 @@ const shell = shellAt(() => server);
 
 describe('a process', () => {
   test.each(['unset HOME', 'HOME='])(
-    'after %s keeps no profile in the folder it is in',
+    'after %s stores no profile in the current folder',
     async (line) => {
       using folder = temporaryFolder();
       const path = 'unset XDG_CONFIG_HOME USERPROFILE; $MEMORY profile path';
@@ -38,7 +38,7 @@ describe('a process', () => {
     expect(Number((await shell(line).ended).stdout)).toBe(whole.stdout.length);
   });
 
-  // Python can make such a pipe; where there is none, the other tests of pipes stand alone.
+  // Only Python can create such a pipe here. Without it, the other pipe tests still run.
   const withPython = test.if(Bun.which('python3') !== null);
   withPython('a pipe that does not block gets every byte too', async () => {
     const python = `
@@ -58,14 +58,14 @@ print(process_count)`;
     expect(Number(stdout)).toBeGreaterThan(2_400_000);
   });
 
-  test('a reader that leaves ends it quietly', async () => {
+  test('a closed pipe ends it quietly', async () => {
     const line = `$MEMORY list --user ${userId} --all | head -c 10; echo "\${PIPESTATUS[0]}"`;
     const { stdout, stderr } = await shell(line).ended;
     expect(stdout).toMatch(/^mem_\w{6}0\n$/);
     expect(stderr).toBe('');
   });
 
-  test('an export is whole through a slow pipe, and ends quietly where its reader leaves', async () => {
+  test('an export fills a slow pipe completely, and a closed pipe ends it quietly', async () => {
     const whole = await shell(`$MEMORY export --user ${userId} | (sleep 0.3; wc -lc)`).ended;
     const [count, bytes] = whole.stdout.trim().split(/\s+/).map(Number);
     expect(count).toBe(40);
@@ -76,7 +76,7 @@ print(process_count)`;
     expect({ stdout, stderr }).toEqual({ stdout: '{"id":"0\n', stderr: '' });
   });
 
-  test('a full disk is told, exit 1', async () => {
+  test('a full disk is reported, exit 1', async () => {
     const { stderr, code } = await shell(`$MEMORY list --user ${userId} > /dev/full`).ended;
     expect(stderr).toContain('ENOSPC');
     expect(code).toBe(1);
@@ -94,13 +94,13 @@ print(process_count)`;
     expect(stderr).not.toContain('Bun v');
   });
 
-  test('what a shell puts in the place of a file is read', async () => {
+  test('a process substitution of the shell is read', async () => {
     const { stdout } = await shell('$MEMORY ingest document -u u --dry-run --json <(printf Hi)')
       .ended;
     expect(JSON.parse(stdout).data.text).toBe('Hi');
   });
 
-  test('a pipe that has a name is told to be waited for, and read; Ctrl-C ends the wait', async () => {
+  test('for a named pipe, a note says that it waits; Ctrl-C ends the wait', async () => {
     using folder = temporaryFolder();
     const fifo = folder.file('fifo');
     expect(Bun.spawnSync(['mkfifo', fifo]).exitCode).toBe(0);
@@ -122,7 +122,7 @@ print(process_count)`;
     expect(stderr).toBe('');
   });
 
-  test('stdout holds data alone; help, hints and errors stay out of it', async () => {
+  test('stdout holds only data, without help, hints and errors', async () => {
     const line = `$MEMORY save --user pure x; $MEMORY nonsense; $MEMORY get mem_none`;
     const { stdout, stderr, code } = await shell(line).ended;
     expect(stdout).toMatch(/^mem_\w+\n$/);
@@ -137,13 +137,13 @@ print(process_count)`;
 
   test('Ctrl-C while it reads stdin: exit 130 at once', async () => {
     const { child, ended } = shell(`exec $MEMORY ingest batch -`);
-    // The first record was taken: from here on it waits for more.
+    // Once the first record is visible, the command waits for more input.
     const record = { type: 'event', userId: 'ctrl-c', data: { name: 'x' } };
     child.stdin.write(`${`${JSON.stringify(record)}\n`.repeat(501)}`);
     await child.stdin.flush();
     const taken = async () => (await server.client.list({ userId: 'ctrl-c' })).items.length > 0;
     await until(taken, { what: 'the first chunk' });
-    // Others see the records before their sender has its answer, and nothing outside shows that.
+    // The record is visible before the command has its response, and no event marks that moment.
     await Bun.sleep(250);
     child.kill('SIGINT');
     const { code, stdout, stderr } = await ended;
@@ -160,7 +160,7 @@ describe('memory serve', () => {
     return startChild(command, env);
   }
 
-  test('tells its address, stores the first key without logging it, and stops on a signal', async () => {
+  test('prints its address, stores the first key unlogged, and stops on a signal', async () => {
     using folder = temporaryFolder();
     const server = serve(folder);
     await until(() => server.log().includes('memory list'), { what: 'the banner' });
@@ -178,7 +178,7 @@ describe('memory serve', () => {
     const again = serve(folder);
     await until(() => again.log().includes('Stop with Ctrl-C.'), { what: 'the banner' });
     expect(again.log()).not.toContain('mk_');
-    // npm passes on a Ctrl-C that its child got too: two signals at once are one.
+    // npm forwards a Ctrl-C that its child also received: two signals at once count as one.
     again.signal('SIGTERM');
     expect(await again.end('SIGINT')).toBe(0);
     expect(again.log()).toEndWith('Stopped.\n');
@@ -199,7 +199,7 @@ describe('memory serve', () => {
     expect(npm.log()).toContain('Stopped.\n');
   });
 
-  test('tells where the key is kept as profile does: from home', async () => {
+  test('shows the profile path relative to the home directory', async () => {
     using folder = temporaryFolder();
     const database = `sqlite:${folder.file('memory.db')}`;
     const env = { HOME: folder.path, XDG_CONFIG_HOME: '', MEMORY_API_KEY: '', LOG_LEVEL: 'silent' };
@@ -211,7 +211,7 @@ describe('memory serve', () => {
     await child.end('SIGTERM');
   });
 
-  test('cannot start: says why, exit 1', async () => {
+  test('reports why it cannot start, exit 1', async () => {
     using folder = temporaryFolder();
     const first = serve(folder);
     await until(() => first.log().includes('Stop with Ctrl-C.'), { what: 'the banner' });
@@ -221,7 +221,7 @@ describe('memory serve', () => {
     await first.end('SIGINT');
   });
 
-  test('settings that cannot be used: exit 2, under the name they were given by', async () => {
+  test('invalid settings: exit 2, named by flag or variable as given', async () => {
     const env = { LOG_LEVEL: 'loud', PORT: '0' };
     const { code, stderr } = await shell('$MEMORY serve --database sqlite::memory:', env).ended;
     expect(stderr).toContain('--database must be sqlite:<path>');
@@ -231,7 +231,7 @@ describe('memory serve', () => {
     expect(port).toMatchObject({ code: 2, stderr: expect.stringContaining('PORT must be') });
   });
 
-  test('a database that cannot be made: named with its flag, exit 1', async () => {
+  test('a database that cannot be created: reported with its flag, exit 1', async () => {
     const { code, stderr } = await shell('$MEMORY serve -p 0 --database /dev/null/x.db').ended;
     expect(stderr).toContain('--database sqlite:/dev/null/x.db');
     expect(code).toBe(1);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memory, type Surroundings, temporaryFolder } from './command.ts';
 
-/* One service, two projects, and a profile that keeps a key of each. */
+/* One service, two projects, and a profile with a key for each. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Somebody with a home of their own, whose profile knows a key of `default` and one of `shop`. */
+/** A user with a home directory, whose profile has a key for `default` and one for `shop`. */
 async function somebody() {
   const folder = temporaryFolder();
   const run = (argv: string[], { env, ...around }: Surroundings = {}) =>
@@ -24,7 +24,7 @@ async function somebody() {
 
 const list = ['list', '--user', 'u'];
 
-test('a key of another project is kept beside the first, and used; both can be chosen', async () => {
+test('a key of another project is stored and used; both can be chosen', async () => {
   using she = await somebody();
   expect(she.made.stderr).toContain(`Stored for ${server.url}, project shop, in ~/.config`);
   expect(she.made.stderr).not.toContain('replaces');
@@ -63,7 +63,7 @@ test('profile shows both, and which one is used', async () => {
   expect(lines(stdout)[0]).toMatch(/^BASE URL +PROJECT +KEY +USED$/);
 });
 
-test('the key of one project is removed alone, with the service both', async () => {
+test('removing a project removes one key, removing the service removes both', async () => {
   using she = await somebody();
   const remove = ['profile', 'remove', server.url];
   expect(await she.run([...remove, '--project', 'shop'])).toMatchObject({
@@ -80,7 +80,7 @@ test('the key of one project is removed alone, with the service both', async () 
   expect(await Bun.file(she.profile).json()).toEqual({ keys: {} });
 });
 
-test('a project that the profile has no key of: exit 4, with those it has', async () => {
+test('a project without a key in the profile: exit 4, with the known projects', async () => {
   using she = await somebody();
   const { code, stderr } = await she.run([...list, '--project', 'other']);
   expect(stderr).toStartWith(`Error: No API key of project other for ${server.url}.\n`);
@@ -88,7 +88,7 @@ test('a project that the profile has no key of: exit 4, with those it has', asyn
   expect(code).toBe(4);
 });
 
-test('--project wins over the key in the environment, and is not given with --api-key', async () => {
+test('--project overrides the environment, and excludes --api-key', async () => {
   using she = await somebody();
   const env = { MEMORY_API_KEY: 'a-key-that-no-server-knows' };
   expect((await she.run(list, { env })).code).toBe(4);
@@ -106,7 +106,7 @@ test('the only key of a service is used, whatever its project', async () => {
   expect((await run(list)).code).toBe(0);
 });
 
-test('a profile written before there were projects works as it did', async () => {
+test('a profile from before projects still works', async () => {
   using folder = temporaryFolder();
   const path = folder.file('.config/memory-service/profile.json');
   const before = { baseUrl: server.url, keys: { [server.url]: { apiKey: server.key } } };

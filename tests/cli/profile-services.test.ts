@@ -4,7 +4,7 @@ import { apiKeyPattern } from '../../server/config.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memory, temporaryFolder } from './command.ts';
 
-/* Two services, and one profile that knows both. */
+/* Two services, and one profile with both. */
 
 let staging: TestServer;
 let production: TestServer;
@@ -15,13 +15,13 @@ afterAll(() => Promise.all([staging.stop(), production.stop()]));
 
 const list = ['list', '--user', 'u'];
 
-/** Commands of somebody with a home of their own. */
+/** The commands of a user with this home directory. */
 function somebody(home: string) {
   return (argv: string[], around: Parameters<typeof memory>[1] = {}) =>
     memory(argv, { ...around, home });
 }
 
-test('keys of two services are kept, from stdin or the environment, and one is used', async () => {
+test('keys of two services are stored from stdin or the environment', async () => {
   using folder = temporaryFolder();
   const run = somebody(folder.path);
   const kept = await run(['profile', 'set', `${staging.url}/`, '-'], { stdin: `${staging.key}\n` });
@@ -68,7 +68,7 @@ test('keys of two services are kept, from stdin or the environment, and one is u
   expect((await run(['profile', 'remove', production.url])).code).toBe(3);
 });
 
-test('a key given as an argument is neither kept nor repeated', async () => {
+test('a key given as an argument is neither stored nor repeated', async () => {
   using folder = temporaryFolder();
   const secret = 'mk_0199c2a4f1e87c3d9b5e6a7f80912b3c';
   const { code, stderr } = await somebody(folder.path)(['profile', 'set', 'http://x', secret]);
@@ -111,7 +111,7 @@ test('a key typed at a terminal is not shown, may be corrected, and ends with En
   expect(raw).toEqual([true, false, true, false, true, false]);
 });
 
-test('another key for a service that has one: told which it replaces, by its ends', async () => {
+test('replacing the key of a service prints the ends of the former key', async () => {
   using folder = temporaryFolder();
   const run = somebody(folder.path);
   const set = async (stdin: string) =>
@@ -131,7 +131,7 @@ test('another key for a service that has one: told which it replaces, by its end
   expect(inJson.stderr).toBe('It replaces the key stored before: mk_f1e8…c2a4\n');
 });
 
-test('a key given as --api-key wins over the environment, and not over - in silence', async () => {
+test('a key given as --api-key wins over the environment, but silently not over -', async () => {
   using folder = temporaryFolder();
   const around = { env: { MEMORY_API_KEY: 'mk_f1e87c3d0199c2a4' }, stdin: 'mk_f1e87c3d0199c2a4' };
   const set = (...more: string[]) =>
@@ -142,7 +142,7 @@ test('a key given as --api-key wins over the environment, and not over - in sile
   expect(await set('--api-key', '')).toMatchObject({ code: 2 });
 });
 
-test('a service without a key is told how to get one; the environment that wins, too', async () => {
+test('hints explain a missing key and an overriding environment', async () => {
   using folder = temporaryFolder();
   const env = { MEMORY_BASE_URL: staging.url };
   const { code, stderr } = await somebody(folder.path)(['profile', 'use', 'https://m.example/'], {
@@ -153,7 +153,7 @@ test('a service without a key is told how to get one; the environment that wins,
   expect(code).toBe(0);
 });
 
-test('a service has its address for a name: what is none is answered with those known', async () => {
+test('for text that is not an address, the error lists the known services', async () => {
   using folder = temporaryFolder();
   const run = somebody(folder.path);
   const early = await run(['profile', 'use', 'staging']);
@@ -166,7 +166,7 @@ test('a service has its address for a name: what is none is answered with those 
   expect([early.code, code]).toEqual([2, 2]);
 });
 
-test('without a key for this service, those of others are named', async () => {
+test('without a key for this service, the error names services that have one', async () => {
   using folder = temporaryFolder();
   const run = somebody(folder.path);
   const first = await run(list);
@@ -197,7 +197,7 @@ test.each([
   }
 });
 
-test('a key made here never takes the place of that of the service the profile is about', async () => {
+test('a key created here never replaces the key of the service in the profile', async () => {
   using folder = temporaryFolder();
   const run = somebody(folder.path);
   const env = { MEMORY_DATABASE_URL: staging.databaseUrl };
@@ -210,7 +210,7 @@ test('a key made here never takes the place of that of the service the profile i
   expect((await run([...list, '--base-url', staging.url])).code).toBe(0);
 });
 
-test('a profile about what is no address is an error that names the file', async () => {
+test('an invalid address in the profile is an error that names the file', async () => {
   using folder = temporaryFolder();
   const path = folder.file('.config/memory-service/profile.json');
   await Bun.write(path, '{"baseUrl":"ftp://x"}');

@@ -14,7 +14,7 @@ function ioAt(home: string) {
 }
 
 describe('the profile', () => {
-  test('is where the system keeps such files', () => {
+  test('is where the system stores configuration files', () => {
     const at = (env: Record<string, string>, platform = 'linux') =>
       profilePath({ env, home: '/her', platform });
     expect(at({})).toBe('/her/.config/memory-service/profile.json');
@@ -22,7 +22,7 @@ describe('the profile', () => {
     expect(at({ APPDATA: '/a' }, 'win32')).toBe('/a/memory-service/profile.json');
   });
 
-  test('keeps a first-run key, readable by its user alone, and replaces it by the next', async () => {
+  test('stores a first-run key, readable by its user alone, and replaces it later', async () => {
     using folder = temporaryFolder();
     const term = ioAt(folder.path);
     expect(await storeFirstRunKey(term, url, 'mk_1')).toBe(true);
@@ -34,7 +34,7 @@ describe('the profile', () => {
     expect(await readdir(dirname(profilePath(term)))).toEqual(['profile.json']);
   });
 
-  test('never gives up a key that the user put there', async () => {
+  test('never overwrites a key that the user stored', async () => {
     using folder = temporaryFolder();
     const term = ioAt(folder.path);
     const own = { keys: { [url]: { apiKey: 'mine' } }, later: true };
@@ -48,7 +48,7 @@ describe('the profile', () => {
     });
   });
 
-  test('loses nothing to others who write at the same time', async () => {
+  test('loses nothing to concurrent writers', async () => {
     using folder = temporaryFolder();
     const term = ioAt(folder.path);
     const urls = Array.from({ length: 30 }, (_, port) => `http://127.0.0.1:${8000 + port}`);
@@ -57,7 +57,7 @@ describe('the profile', () => {
     expect(await readdir(dirname(profilePath(term)))).toEqual(['profile.json']);
   });
 
-  test('is written all the same where somebody was killed while writing', async () => {
+  test('is written although an earlier writer was killed', async () => {
     using folder = temporaryFolder();
     const term = ioAt(folder.path);
     mkdirSync(dirname(profilePath(term)), { recursive: true });
@@ -66,14 +66,14 @@ describe('the profile', () => {
     expect(await readdir(dirname(profilePath(term)))).toEqual(['profile.json']);
   });
 
-  test('knows one machine under its names', () => {
+  test('recognizes the local machine under all its names', () => {
     for (const host of ['localhost', '0.0.0.0', '[::1]', '[::]', '127.0.0.1']) {
       expect(serviceName(`http://${host}:7070/`)).toBe(url);
     }
     expect(serviceName('https://Memory.example/api/')).toBe('https://memory.example/api');
   });
 
-  test('that is not one is an error that names the file', async () => {
+  test('with invalid contents is an error that names the file', async () => {
     for (const text of ['{', '[1', '{"keys":{"x":1}}', 'null', '[]', '"text"', '7']) {
       using folder = temporaryFolder();
       const term = ioAt(folder.path);
@@ -85,7 +85,7 @@ describe('the profile', () => {
     }
   });
 
-  test('gives a command its key', async () => {
+  test('provides the key of a command', async () => {
     using folder = temporaryFolder();
     const server = await startTestServer();
     await storeFirstRunKey(ioAt(folder.path), server.url, server.key);
@@ -98,7 +98,7 @@ describe('the profile', () => {
 describe('memory profile', () => {
   const own = 'mk_abcdefghijklmnopqrstuvwxyz0123456789ABCD';
 
-  test('show says each value and where it came from, and no key', async () => {
+  test('show prints each value and its source, and no key', async () => {
     using folder = temporaryFolder();
     await storeFirstRunKey(ioAt(folder.path), url, own);
     const { code, stdout } = await memory(['profile', 'show'], { home: folder.path });
@@ -133,14 +133,14 @@ describe('memory profile', () => {
   });
 });
 
-describe('a key that is refused', () => {
+describe('a rejected key', () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startTestServer();
   });
   afterAll(() => server.stop());
 
-  test('is told with where it came from, and no advice on headers', async () => {
+  test('is reported with its source, without advice on headers', async () => {
     using folder = temporaryFolder();
     const base = { MEMORY_BASE_URL: server.url };
     const refused = 'mk_not-a-key-of-this-server';
@@ -162,7 +162,7 @@ describe('a key that is refused', () => {
     }
   });
 
-  test('a key with spaces around it is the key', async () => {
+  test('spaces around a key are ignored', async () => {
     const env = { MEMORY_BASE_URL: server.url, MEMORY_API_KEY: ` ${server.key}\n` };
     expect((await memory(['list', '--user', 'u'], { env })).code).toBe(0);
   });

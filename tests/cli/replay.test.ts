@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memoryAt } from './command.ts';
 
-/* A key that is used again after the memory was deleted: nobody is told that it is there. */
+/* A key that is used again after the memory was deleted must not report it as existing. */
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
@@ -36,7 +36,7 @@ test.each([
   expect({ code: json.code, stderr: json.stderr }).toEqual({ code: 1, stderr: '' });
 });
 
-test('updated before: exit 1', async () => {
+test('a replayed update: exit 1', async () => {
   const { id } = await server.client.save({ userId: 'replay', content: 'a' });
   const argv = ['update', id, 'b', '--idempotency-key', 'update-1'];
   expect((await memory(argv)).code).toBe(0);
@@ -46,7 +46,7 @@ test('updated before: exit 1', async () => {
   expect(stderr).toContain(`Nothing was updated: this idempotency key updated ${id} before`);
 });
 
-test('the SDK has a type for it, where the caller gives the key', async () => {
+test('the SDK has a type for it, if the caller passes the key', async () => {
   const request = { userId: 'replay', content: 'typed' };
   const saved = await server.client.save(request, { idempotencyKey: 'typed' });
   if ('deleted' in saved) throw new Error('it is there');

@@ -9,11 +9,11 @@ import {
 } from '../support/fault-server.ts';
 import { memory } from './command.ts';
 
-/* What is said while a command waits to try again. */
+/* The messages while a command waits to retry. */
 
 const around = (url: string) => ({ env: { MEMORY_API_KEY: 'k', MEMORY_BASE_URL: url } });
 
-/** With one of the two reasons that the service has. */
+/** A 429 with one of the two messages of the service. */
 function busy(message: string) {
   return json(429, { error: 'rate_limited', message, requestId: 'r' }, { 'Retry-After': '2' });
 }
@@ -30,20 +30,20 @@ test.each([
   expect(code).toBe(0);
 });
 
-test('a wait that a proxy asks for is told by its status', async () => {
+test('a wait requested by a proxy is reported with its status', async () => {
   using server = startFaultServer(text(429, '', { 'Retry-After': '2' }), json(200, aMemory));
   const { stderr } = await memory(['get', 'mem_1'], around(server.url));
   expect(stderr).toBe('Too many requests (429); trying again in 2 s.\n');
 });
 
-test('so is one of a batch', async () => {
+test('so is the wait of a batch', async () => {
   using server = startFaultServer(busy(`${queue}; try again later`), dropped());
   const stdin = JSON.stringify({ type: 'event', userId: 'u', data: { name: 'x' } });
   const { stderr } = await memory(['ingest', 'batch', '-'], { ...around(server.url), stdin });
   expect(stderr).toStartWith(`More${queue.slice(4)}; trying again in 2 s.\n`);
 });
 
-test('so is another one; a short wait is not worth a line', async () => {
+test('so is any other wait; a short wait is not reported', async () => {
   using server = startFaultServer(
     refusal(503, 'unavailable', { 'Retry-After': '2' }),
     refusal(503, 'unavailable', { 'Retry-After': '0' }),
@@ -53,7 +53,7 @@ test('so is another one; a short wait is not worth a line', async () => {
   expect(stderr).toBe('The service cannot answer yet (503); trying again in 2 s.\n');
 });
 
-test('ingest batch says it once, however many requests wait', async () => {
+test('ingest batch reports it once, however many requests wait', async () => {
   using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '3' }));
   const record = JSON.stringify({ type: 'event', userId: 'u', data: { name: 'x' } });
   const stdin = `${record}\n`.repeat(2_000);

@@ -34,7 +34,7 @@ describe('memory search', () => {
     expect(rows[0]?.[4]).toContain('«refund» of «order» «5512»');
   });
 
-  test('--json is the answer of the API', async () => {
+  test('--json prints the response of the API', async () => {
     const { stdout } = await memory(search('refund', '--json'));
     expect(JSON.parse(stdout)).toEqual(await server.client.search({ userId, query: 'refund' }));
   });
@@ -48,7 +48,7 @@ describe('memory search', () => {
     expect(found.filter((line) => Bun.stringWidth(line) > 50)).toEqual([]);
   });
 
-  test('in colour: the matched words without guillemets, and nothing else of the text', async () => {
+  test('in colour: only the matched words are coloured, without guillemets', async () => {
     const { stdout } = await memory(search('tea'), { terminal: 80, color: true });
     expect(stdout).toContain('\u001b[33mtea\u001b[39m');
     expect(stdout).not.toContain('«tea»');
@@ -58,7 +58,7 @@ describe('memory search', () => {
     expect(plain.stdout).not.toContain('\u001b');
   });
 
-  test('narrowed and limited', async () => {
+  test('with filters and a limit', async () => {
     const idsOf = async (...argv: string[]) =>
       lines((await memory(search('refund', ...argv))).stdout).length;
     expect(await idsOf()).toBe(2);
@@ -75,12 +75,12 @@ describe('memory search', () => {
     expect(lines(piped.stdout)[0]).toContain('«order» «5512»');
   });
 
-  test('nothing found is no failure', async () => {
+  test('an empty result is not a failure', async () => {
     const answer = await memory(search('zebra'));
     expect(answer).toEqual({ code: 0, stdout: '', stderr: 'Nothing was found.\n' });
   });
 
-  test('what the service refuses is told, exit 1', async () => {
+  test('a rejection by the service is reported, exit 1', async () => {
     const { code, stderr } = await memory(search('x'.repeat(1001)));
     expect(stderr).toContain('query: must be at most 1000 characters');
     expect(code).toBe(1);

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { until } from '../support/until.ts';
 import { memory as inProcess, temporaryFolder } from './command.ts';
 
-/* What a first start must not fail on, and whom the command line must not tell its key. */
+/* A first start must not fail on these conditions, and must not expose its key. */
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
@@ -18,7 +18,7 @@ function memory(args: string[], env: Record<string, string>) {
   });
 }
 
-test('a first key that cannot be stored is not logged either; the server says how to make one', async () => {
+test('a first key that cannot be stored is not logged, and a hint follows', async () => {
   writeFileSync(folder.file('a-file'), 'not a folder');
   const database = `sqlite:${folder.file('first.db')}`;
   const args = ['serve', '--port', '0', '--database', database];
@@ -65,7 +65,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test('a proxy is not given what is meant for this machine', async () => {
+test('requests to the local machine bypass a proxy', async () => {
   const heard: string[] = [];
   const proxy = createServer((socket) => {
     socket.on('data', (data) => heard.push(String(data)));

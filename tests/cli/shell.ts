@@ -1,9 +1,9 @@
 import type { TestServer } from '../support/server.ts';
 
-/** The command, as a program of its own. */
+/** The command as a separate program. */
 export const program = [process.execPath, `${process.cwd()}/cli/main.ts`];
 
-/** Shell lines against a server, with its key; in them $MEMORY stands for the command. */
+/** Runs shell lines against a server, with its key; $MEMORY expands to the command. */
 export function shellAt(server: () => TestServer) {
   return (line: string, env: Record<string, string> = {}) => {
     const child = Bun.spawn(['bash', '-c', line], {

@@ -10,7 +10,7 @@ import {
 import { startTestServer } from '../support/server.ts';
 import { memory, memoryAt } from './command.ts';
 
-/* What is told where something else than the service answers. */
+/* The errors if another program answers at the address of the service. */
 
 async function get(reply: Reply) {
   using server = startFaultServer(reply);
@@ -42,7 +42,7 @@ test.each([502, 503, 504, 429])(
   },
 );
 
-test('memory wait does not take the page of another web server for a memory that is not there', async () => {
+test('memory wait does not read the 404 of another web server as a missing memory', async () => {
   using server = startFaultServer(html(404));
   const env = { MEMORY_API_KEY: 'k', MEMORY_BASE_URL: server.url };
   const { code, stdout, stderr } = await memory(['wait', 'mem_1'], { env });
@@ -52,7 +52,7 @@ test('memory wait does not take the page of another web server for a memory that
   );
 });
 
-test('501 is not looked for in the log of the server', async () => {
+test('the hint for a 501 does not point to the server log', async () => {
   const { code, stderr } = await get(html(501));
   expect(stderr).toStartWith(
     'Error: The server at this address is not the memory service: 501, text/html.\n',
@@ -60,7 +60,7 @@ test('501 is not looked for in the log of the server', async () => {
   expect(code).toBe(1);
 });
 
-test('what the service itself answers stays as it was', async () => {
+test('errors of the service itself are unchanged', async () => {
   expect(await get(refusal(404, 'not_found'))).toMatchObject({ code: 3 });
   const { stderr } = await get(refusal(500, 'internal'));
   expect(stderr).toContain('log of the server');

@@ -7,7 +7,7 @@ import { progressLine } from '../../cli/terminal/progress.ts';
 import { age, cut, escapeControls, escapeField } from '../../cli/terminal/text.ts';
 
 describe('text for a terminal', () => {
-  test('cut() gives one line of at most the width, whatever is in it', () => {
+  test('cut() returns one line of at most the width for any text', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 300 });
     fc.assert(
       fc.property(text, fc.integer({ min: 1, max: 60 }), (given, width) => {
@@ -21,7 +21,7 @@ describe('text for a terminal', () => {
     expect(cut(`${'x'.repeat(9)} y`, 10)).toBe('xxxxxxxxx…');
   });
 
-  test('escapeControls() lets nothing through that would steer the terminal', () => {
+  test('escapeControls() escapes everything that would control the terminal', () => {
     expect(escapeControls('a\u001b[2J\u0007\u009b\u202eb\tc\nd')).toBe(
       'a\\u001b[2J\\u0007\\u009b\\u202eb\tc\nd',
     );
@@ -39,7 +39,7 @@ describe('text for a terminal', () => {
     ]);
   });
 
-  test('progressLine() tells rate and time left where the size is known', () => {
+  test('progressLine() shows rate and time left if the size is known', () => {
     expect(progressLine(1000, 50, 200, 10)).toBe(
       '█████░░░░░░░░░░░░░░░ 25%  1,000 records  100/s  30 s left',
     );
@@ -47,7 +47,7 @@ describe('text for a terminal', () => {
   });
 });
 
-test('escapeField() can be undone, and holds no tab and no line end', () => {
+test('escapeField() is reversible and leaves no tab or newline', () => {
   const undo = (text: string) =>
     text.replace(/\\(?:u([\da-f]{4})|(.))/g, (_, code, mark) =>
       code ? String.fromCharCode(Number.parseInt(code, 16)) : (signs[mark as string] ?? mark),
@@ -84,14 +84,14 @@ describe('whereJsonBreaks()', () => {
     });
   }
 
-  test('what should be there is said in words', () => {
+  test('it says in words what was expected', () => {
     expect(whereJsonBreaks('{"a":1,}').found).toBe(
       'found "}" where a name in double quotes should be',
     );
     expect(whereJsonBreaks('nul').found).toBe('found "nul" where a value should be');
   });
 
-  test('a text cut anywhere breaks no earlier than where it was damaged', () => {
+  test('the position is never before the damage', () => {
     fc.assert(
       fc.property(fc.json(), fc.nat(), (json, at) => {
         const place = at % (json.length + 1);
@@ -99,7 +99,7 @@ describe('whereJsonBreaks()', () => {
         const lines = damaged.split('\n');
         const { line, column } = whereJsonBreaks(damaged);
         const offset = lines.slice(0, line - 1).join('\n').length + (line > 1 ? 1 : 0) + column - 1;
-        // A damaged string or number is named from its beginning.
+        // A damaged string or number is reported at its start.
         expect(offset).toBeLessThanOrEqual(place);
         expect(() => JSON.parse(damaged)).toThrow();
       }),
@@ -119,7 +119,7 @@ describe('readLines()', () => {
     return found;
   }
 
-  test('gives the same lines however the bytes come', async () => {
+  test('returns the same lines however the bytes are split', async () => {
     const unit = fc.constantFrom('a', 'ä', '\n', ' ');
     await fc.assert(
       fc.asyncProperty(fc.array(fc.string({ unit })), async (pieces) => {
@@ -133,7 +133,7 @@ describe('readLines()', () => {
     );
   });
 
-  test('a line over 32 MiB is named and not held', async () => {
+  test('a line over 32 MiB is reported and not held in memory', async () => {
     const piece = Buffer.alloc(1024 * 1024, 'x');
     const source = (async function* () {
       for (let count = 0; count < 33; count += 1) yield piece;
@@ -156,7 +156,7 @@ describe('inOrder()', () => {
     for (let tick = 0; tick < count; tick += 1) await Promise.resolve();
   };
 
-  test('four at a time, those of one name one after the other, delivered in order', async () => {
+  test('runs four at a time, jobs of one name in sequence, and delivers in order', async () => {
     let [running, most] = [0, 0];
     const named: number[] = [];
     const delivered: number[] = [];
@@ -164,7 +164,7 @@ describe('inOrder()', () => {
     const work = async (index: number) => {
       running += 1;
       most = Math.max(most, running);
-      // The first ones take longest, so that order has to be kept, not happen.
+      // The first jobs take longest, so order must be enforced and cannot happen by chance.
       await someTicks(80 - index * 2);
       if (index % 5 === 0) named.push(index);
       running -= 1;
@@ -176,7 +176,7 @@ describe('inOrder()', () => {
     expect(delivered).toEqual(Array.from({ length: 40 }, (_, index) => index));
   });
 
-  test('a result is delivered while the input has no more for now', async () => {
+  test('delivers a result while the input is idle', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     async function* waiting() {
       yield 1;
@@ -209,7 +209,7 @@ describe('inOrder()', () => {
     expect(delivered).toEqual(Array.from({ length: 100 }, (_, index) => index));
   });
 
-  test('the first error ends the reading, after what runs; nothing behind it is delivered', async () => {
+  test('the first error stops reading; running jobs finish, nothing is delivered', async () => {
     const done: number[] = [];
     const delivered: number[] = [];
     const work = async (index: number) => {
@@ -225,7 +225,7 @@ describe('inOrder()', () => {
     expect(done).toEqual([0, 1]);
   });
 
-  test('an error of the delivery ends it too', async () => {
+  test('an error in the delivery stops it too', async () => {
     const deliver = async () => {
       throw new Error('full');
     };

@@ -3,7 +3,7 @@ import { isRepeatable, leavesOf, pathBelowRoot } from '../../cli/command-metadat
 import { createProgram } from '../../cli/program.ts';
 import { memory, testTerminal } from './command.ts';
 
-/* More on the command line than a command takes. */
+/* More arguments or options than a command takes. */
 
 const inQuotes = 'Put a text of several words in quotes. ';
 const oneFile = 'Give one file at a time. ';
@@ -37,7 +37,7 @@ describe('--user twice', async () => {
     command.options.some(({ long }) => long === '--user'),
   );
   const paths = withUser.map(pathBelowRoot);
-  test('is asked of every command with a user', () => {
+  test('is tested for every command with --user', () => {
     expect(paths).toContain('delete');
     expect(paths.length).toBeGreaterThan(7);
     const users = withUser.flatMap(({ options }) =>
@@ -46,7 +46,7 @@ describe('--user twice', async () => {
     expect(users.filter(isRepeatable)).toEqual([]);
   });
 
-  test.each(paths)('of %s is refused', async (path) => {
+  test.each(paths)('is rejected by %s', async (path) => {
     const argv = [...path.split(' '), '-u', 'a', '--user', 'b'];
     const { code, stderr } = await memory(argv);
     expect(stderr).toStartWith('Error: --user was given twice: one user at a time.\n');

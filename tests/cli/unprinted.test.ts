@@ -4,7 +4,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { memory, memoryAt, temporaryFolder } from './command.ts';
 import { shellAt } from './shell.ts';
 
-/* What a command does is done where nobody reads what it prints, and where that is not taken. */
+/* A command does its work even if its output is closed or the disk is full. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ afterAll(() => server.stop());
 
 const shell = shellAt(() => server);
 
-/** Its reader has left before it begins. */
+/** Runs a command whose stdout is closed before it starts. */
 async function unread(command: string, env: Record<string, string> = {}) {
   const line = `exec 3> >(true); wait $!; { ${command}; } >&3`;
   const { code, stderr } = await shell(line, env).ended;
@@ -37,7 +37,7 @@ describe('memory ingest document', () => {
   }
 
   test.each(['', ' --json'])(
-    'goes on where its reader left: exit 0, all are stored%s',
+    'continues if the pipe is closed: exit 0, all are stored%s',
     async (as) => {
       using folder = folderOf(`left${as.trim()}`);
       expect(await unread(folder.command + as)).toEqual({
@@ -48,7 +48,7 @@ describe('memory ingest document', () => {
     },
   );
 
-  test('and fails as ever where a file does', async () => {
+  test('and still fails if a file fails', async () => {
     using folder = folderOf('bad');
     const { code, stderr } = await unread(`${folder.command} none.md`);
     expect(stderr).toContain(`${count} ingested, 1 failed.\n`);
@@ -56,7 +56,7 @@ describe('memory ingest document', () => {
   });
 
   test.each(['', ' --json'])(
-    'goes on where the disk is full, and says both: exit 1%s',
+    'continues if the disk is full, and reports it: exit 1%s',
     async (as) => {
       using folder = folderOf(`full${as.trim()}`);
       const { code, stderr } = await toFullDisk(folder.command + as);
@@ -67,7 +67,7 @@ describe('memory ingest document', () => {
   );
 });
 
-describe('a failure keeps its exit code where its reader left', () => {
+describe('a failure keeps its exit code if stdout is closed', () => {
   const bad = `printf '%s\\n' '{}' |`;
   test.each([
     ['of two waits', '$MEMORY wait nope1 nope2', 3],
@@ -92,15 +92,15 @@ describe('a failure keeps its exit code where its reader left', () => {
   });
 });
 
-describe('what was made is told on stderr', () => {
-  test.each(['', ' --json'])('a memory that is saved%s', async (as) => {
+describe('a full disk: stderr reports what was created', () => {
+  test.each(['', ' --json'])('a saved memory%s', async (as) => {
     const { code, stderr } = await toFullDisk(`$MEMORY save --user saved hello${as}`);
     const { items } = await server.client.list({ userId: 'saved' });
     expect(stderr).toStartWith(`Saved. See it: memory get ${items[0]?.id}\nError: ENOSPC`);
     expect(code).toBe(1);
   });
 
-  test.each(['', ' --json', ' --wait'])('a record that is queued%s', async (as) => {
+  test.each(['', ' --json', ' --wait'])('a queued record%s', async (as) => {
     const user = `queued${as.trim()}`;
     const record = `--user ${user} --subject x --comment 'user: Hi'`;
     const { code, stderr } = await toFullDisk(`$MEMORY ingest support ${record}${as}`);
@@ -128,7 +128,7 @@ describe('what was made is told on stderr', () => {
     expect(stderr).not.toMatch(/mk_\w{16}/);
   });
 
-  test('a key that is kept: to be used, not to be revoked', async () => {
+  test('a key stored in the profile: use it, do not revoke it', async () => {
     using folder = temporaryFolder();
     const line = `$MEMORY keys create --save --database sqlite:${folder.file('new.db')}`;
     const env = { HOME: folder.path, MEMORY_API_KEY: '' };
@@ -139,7 +139,7 @@ describe('what was made is told on stderr', () => {
   });
 });
 
-test('a list ends as soon as its reader has left', async () => {
+test('a list ends as soon as its reader closes the pipe', async () => {
   await memoryAt(server)(['save', '--user', 'list', 'x']);
   expect(await unread('$MEMORY list --user list --all')).toEqual({ code: 0, stderr: '' });
 });

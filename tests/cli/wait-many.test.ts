@@ -4,7 +4,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 import { foldersFor } from './folder.ts';
 
-/* --wait on many records: its deadline, what it asks of the service, and what it tells. */
+/* --wait on many records: its deadline, its requests, and its messages. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ const events = (userId: string, count: number) =>
   ).join('\n');
 const batch = ['ingest', 'batch', '-', '--wait', '--json'];
 
-/** The server behind a proxy that reports these memories as processing for ever. */
+/** The server behind a proxy that reports some memories as processing forever. */
 function busyServer(isStuck: (memoryId: string) => boolean | Promise<boolean>) {
   const looks: string[] = [];
   const proxy = Bun.serve({
@@ -47,7 +47,7 @@ function busyServer(isStuck: (memoryId: string) => boolean | Promise<boolean>) {
   };
 }
 
-test('when the time is over, the rest is still processing, and is not asked one by one', async () => {
+test('at the deadline the rest counts as processing, without a request for each', async () => {
   await using busy = busyServer(() => true);
   const startedAt = performance.now();
   const argv = [...batch, '--timeout', '1s'];
@@ -72,7 +72,7 @@ test('when the time is over, the rest is still processing, and is not asked one 
   expect(code).toBe(8);
 });
 
-test('what is done says so, also behind some that are not', async () => {
+test('completed memories are reported, even behind pending ones', async () => {
   const stuck = new Set<string>();
   await using busy = busyServer((id) => (stuck.has(id) || stuck.size < 10) && !!stuck.add(id));
   const argv = [...batch, '--timeout', '1s'];
@@ -87,7 +87,7 @@ test('what is done says so, also behind some that are not', async () => {
 const ofManyUsers = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, at) => events(`${prefix}-${at}`, 1)).join('\n');
 
-test('a batch far over the rate limit is waited for in few requests', async () => {
+test('waiting for a batch far above the rate limit takes few requests', async () => {
   const limited = await startTestServer({ MEMORY_RATE_LIMIT: '200/60' });
   const stdin = [events('one', 5_000), events('two', 3_000), ofManyUsers('some', 20)].join('\n');
   const { code, stdout, stderr } = await memoryAt(limited)(batch, { stdin });
@@ -105,7 +105,7 @@ test('a 429 in the middle of the wait only delays it', async () => {
   await limited.stop();
 }, 30_000);
 
-test('a rate limit that outlasts the wait: what was not read counts as still processing', async () => {
+test('a rate limit that outlasts the wait: unread statuses count as still processing', async () => {
   const limited = await startTestServer({ MEMORY_RATE_LIMIT: '2/60' });
   const { memoryId } = await limited.client.ingest.document({ userId: 'u', data: { text: 'a' } });
   await limited.client.key();
@@ -119,7 +119,7 @@ test('a rate limit that outlasts the wait: what was not read counts as still pro
   await limited.stop();
 }, 20_000);
 
-test('a limit that begins anew is waited for', async () => {
+test('waits for the rate limit to reset', async () => {
   const limited = await startTestServer({ MEMORY_RATE_LIMIT: '100/1' });
   const { code, stdout } = await memoryAt(limited)(batch, { stdin: events('anew', 200) });
   expect(JSON.parse(stdout)).toMatchObject({ complete: 200, stillProcessing: 0 });
@@ -138,7 +138,7 @@ test('the summary of documents says how many are still processing', async () => 
   expect(code).toBe(8);
 });
 
-test('what was deleted is counted apart, and told with its id', async () => {
+test('deleted memories are counted separately and reported with their ids', async () => {
   const stdin = events('gone', 3);
   await memoryAt(server)(['ingest', 'batch', '-'], { stdin });
   const [gone] = (await server.client.list({ userId: 'gone' })).items;
@@ -149,7 +149,7 @@ test('what was deleted is counted apart, and told with its id', async () => {
   expect(code).toBe(3);
 });
 
-test('of documents, too', async () => {
+test('so are those of documents', async () => {
   const asked = new Set<string>();
   await using busy = busyServer(async (id) => {
     if (asked.size > 0) return false;
@@ -165,9 +165,9 @@ test('of documents, too', async () => {
   expect(code).toBe(3);
 });
 
-test('a server that is gone when the time is over: what is known is told, and counted', async () => {
+test('a server gone at the deadline: known statuses are reported and counted', async () => {
   await using busy = busyServer(() => {
-    // The second look, so that something was answered before.
+    // The second request, so that one was answered before.
     if (busy.looks.length > 1) setImmediate(() => busy[Symbol.asyncDispose]());
     return true;
   });
@@ -180,13 +180,13 @@ test('a server that is gone when the time is over: what is known is told, and co
   expect(code).toBe(8);
 }, 20_000);
 
-test('12,000 records are sent and waited for within the default rate limit', async () => {
+test('12,000 records are sent and completed within the default rate limit', async () => {
   const limited = await startTestServer({ MEMORY_RATE_LIMIT: '6000/60' });
   const stdin = events('many', 12_000);
   const { code, stdout, stderr } = await memoryAt(limited)(batch, { stdin });
   await limited.stop();
   expect(JSON.parse(stdout)).toMatchObject({ accepted: 12_000, complete: 12_000, failed: 0 });
-  // On a busy machine there is time to report progress, but nothing to wait for.
+  // On a busy machine progress may be reported, but no retry.
   expect(stderr).not.toContain('trying again');
   expect(code).toBe(0);
 }, 60_000);

@@ -5,10 +5,10 @@ import type { TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { lines, memory, memoryAt, temporaryFolder } from './command.ts';
 
-/* A wait outlasts a server that is stopped and started again where it was. */
+/* A wait survives a restart of the server at the same address. */
 
 test.each([1, 3])(
-  'memory wait of %d goes on through a restart of the server',
+  'memory wait of %d memories survives a restart of the server',
   async (count) => {
     using folder = temporaryFolder();
     const databaseUrl = `sqlite:${folder.file('memory.db')}`;
@@ -55,7 +55,7 @@ async function statusesFor(request: Request, status: object): Promise<object[]> 
   return memoryIds.map((memoryId) => ({ memoryId, ...status }));
 }
 
-/** Reports this status of every memory; after so many answers it is gone. */
+/** Reports this status for every memory and stops after a number of responses. */
 function passingService(port: number, answers: number, status = 'complete') {
   let answered = 0;
   const gone = Promise.withResolvers<void>();
@@ -78,7 +78,7 @@ function passingService(port: number, answers: number, status = 'complete') {
   };
 }
 
-test('a wait for many goes on while the service is away', async () => {
+test('a wait for many continues while the service is unreachable', async () => {
   const ids = Array.from({ length: 60 }, (_, at) => `mem_${at}`);
   const first = passingService(0, 1, 'processing');
   const env = { MEMORY_BASE_URL: first.url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
@@ -92,18 +92,18 @@ test('a wait for many goes on while the service is away', async () => {
   await again.proxy.stop(true);
 }, 40_000);
 
-test('a wait for thousands sends one request for each look while nothing ends', async () => {
+test('a wait for thousands polls with one request while nothing completes', async () => {
   const ids = Array.from({ length: 5_000 }, (_, at) => `mem_${at}`);
   const service = passingService(0, Number.POSITIVE_INFINITY, 'processing');
   const env = { MEMORY_BASE_URL: service.url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
   const { code } = await memory(['wait', ...ids, '--timeout', '2s'], { env });
   expect(code).toBe(8);
-  // Five requests read all of them. That is done once, when the time is over.
+  // Reading all of them takes five requests, and that happens once, at the deadline.
   expect(service.count()).toBeWithin(5, 15);
   await service.proxy.stop(true);
 }, 20_000);
 
-test('a wait for many says at once that the service was never there', async () => {
+test('a wait for many fails at once if the service was never reachable', async () => {
   const { url, proxy } = passingService(0, Number.POSITIVE_INFINITY);
   await proxy.stop(true);
   const env = { MEMORY_BASE_URL: url, MEMORY_API_KEY: 'a-key-for-tests-1234' };

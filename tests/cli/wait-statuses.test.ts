@@ -3,7 +3,7 @@ import type { IngestStatuses } from '../../sdk/index.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 
-/* How --wait reads the statuses of many memories: up to 1,000 in one request. */
+/* --wait reads the statuses of many memories, up to 1,000 per request. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ const named = (userId: string, count: number) =>
   Array.from({ length: count }, (_, at) => records(userId, 1, { externalId: `${at}` })[0]);
 const batch = ['ingest', 'batch', '-', '--wait', '--json'];
 
-/** The server behind a proxy that reports some memories as failed, and counts the requests. */
+/** The server behind a proxy that reports some memories as failed and counts the requests. */
 function countingProxy(isFailed: (id: string) => boolean = () => false) {
   const counts = { reads: 0, most: 0 };
   const proxy = Bun.serve({
@@ -46,7 +46,7 @@ function countingProxy(isFailed: (id: string) => boolean = () => false) {
   };
 }
 
-test('one that failed is reported with its reason', async () => {
+test('a failed memory is reported with its reason', async () => {
   const stdin = named('failed', 30).join('\n');
   await memoryAt(server)(batch, { stdin });
   const [one] = (await server.client.list({ userId: 'failed', externalId: '7' })).items;
@@ -57,7 +57,7 @@ test('one that failed is reported with its reason', async () => {
   expect(code).toBe(1);
 });
 
-test('thousands that are complete are read in a request for each thousand', async () => {
+test('thousands of complete memories are read with one request per thousand', async () => {
   const stdin = Array.from({ length: 5 }, (_, user) => records(`many-${user}`, 500))
     .flat()
     .join('\n');
@@ -69,7 +69,7 @@ test('thousands that are complete are read in a request for each thousand', asyn
   expect(code).toBe(0);
 }, 30_000);
 
-test('memory wait reports each as it ends, the failed with its reason', async () => {
+test('memory wait reports each memory as it ends, failed ones with the reason', async () => {
   const { items } = await server.client.ingest.batch({
     items: records('wait', 3).map((text) => JSON.parse(text)),
   });

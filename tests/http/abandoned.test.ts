@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('searches of clients that went away are not carried out', async () => {
+test('searches of disconnected clients are not executed', async () => {
   const userId = 'u';
   const slow = { userId, query: slowsThread };
   const gone = new AbortController();
@@ -18,12 +18,12 @@ test('searches of clients that went away are not carried out', async () => {
   const abandoned = Array.from({ length: count }, () =>
     server.client.search(slow, { signal: gone.signal }),
   );
-  // By now the others have arrived and wait.
+  // By now the other searches have arrived and are queued.
   await first;
   gone.abort();
   const begun = performance.now();
   await Promise.allSettled(abandoned);
   expect((await server.client.search({ userId, query: 'a' })).items).toEqual([]);
-  // No machine has more than eight threads for one project.
+  // One project uses at most eight threads on any machine.
   expect(performance.now() - begun).toBeLessThan((count * slowMs) / 8);
 });

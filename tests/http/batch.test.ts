@@ -26,7 +26,7 @@ const entry = { author: 'user', content: 'Help' };
 const id = expect.stringMatching(/^mem_\w+$/);
 
 describe('POST /v1/ingest/batch', () => {
-  test('202 with an id for each item, of any type, in their order', async () => {
+  test('202 with an id for each item, of any type, in order', async () => {
     const userId = newUser();
     const types = ['event', 'profile', 'ticket', 'document', 'conversation'];
     const answer = await batch([
@@ -91,7 +91,7 @@ describe('POST /v1/ingest/batch', () => {
     ],
   ];
 
-  test.each(badItems)('an item fails alone: %s', async (_, bad, field) => {
+  test.each(badItems)('an invalid item fails alone: %s', async (_, bad, field) => {
     const userId = newUser();
     const good = { type: 'document', userId, data };
     expect(await batch([bad, good, bad])).toEqual({
@@ -107,7 +107,7 @@ describe('POST /v1/ingest/batch', () => {
     expect((await getPage(server, userId)).items).toHaveLength(1);
   });
 
-  test('202 where every item fails', async () => {
+  test('202 even if every item fails', async () => {
     const answer = await batch(badItems.map(([, bad]) => bad));
     expect(answer).toMatchObject({ accepted: 0, items: [], failedCount: badItems.length });
     expect(answer.failed.map(({ index }) => index)).toEqual(badItems.map((_, index) => index));

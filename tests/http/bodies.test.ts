@@ -20,7 +20,7 @@ afterAll(async () => {
 const json = 'Content-Type: application/json';
 const path = '/v1/memories';
 
-/** A save of exactly this many bytes. */
+/** A save with a body of exactly this many bytes. */
 function saveOfBytes(userId: string, bytes: number): string {
   const text = JSON.stringify({ userId, content: 'x' });
   return text + ' '.repeat(bytes - text.length);
@@ -28,7 +28,7 @@ function saveOfBytes(userId: string, bytes: number): string {
 
 type Send = (to: TestServer, body: string) => ReturnType<typeof exchange>;
 
-/** How a body can be sent: with its length in front, or in chunks. */
+/** The ways to send a body: with a Content-Length, or in chunks. */
 const framings: [name: string, send: Send][] = [
   [
     'by Content-Length',
@@ -60,13 +60,13 @@ describe.each(framings)('a body %s', (_, send) => {
     await refuses(server, bytes);
   });
 
-  test('413 up to four times the limit, for a client that writes all before it reads', async () => {
+  test('413 up to four times the limit, for a client that writes before it reads', async () => {
     await refuses(ordinary, 4 * 1_024 * 1_024);
   });
 });
 
 describe('413', () => {
-  test('only over 5 MiB, where nothing is set', async () => {
+  test('only above 5 MiB by default', async () => {
     const most = 5 * 1_024 * 1_024;
     const text = JSON.stringify({ userId: newUser(), data: { text: '' } });
     const body = text.replace('""', `"${'x'.repeat(most - text.length)}"`);
@@ -87,7 +87,7 @@ const writes: [method: string, path: string][] = [
   ['POST', '/v1/import'],
 ];
 
-/** The route with an id that is there. */
+/** The route with the id of an existing memory. */
 async function reachable(path: string): Promise<string> {
   if (!path.includes(':id')) return path;
   const answer = await askRaw(server, 'POST', '/v1/memories', saveOfBytes(newUser(), 100));

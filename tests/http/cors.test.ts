@@ -25,7 +25,7 @@ afterAll(async () => {
   await closed.stop();
 });
 
-/** A browser's question whether it may send such a request. It carries no key. */
+/** A browser's preflight request. It carries no key. */
 async function preflight(of: TestServer, origin: string, method = 'POST'): Promise<Answer> {
   const headers = {
     origin,
@@ -85,7 +85,7 @@ describe.each(allowed)('from %s', (origin) => {
     );
   });
 
-  test('lets the page read that its key is refused', async () => {
+  test('lets the page read that its key is rejected', async () => {
     const headers = { origin, authorization: 'Bearer mk_wrong_key_wrong_key' };
     const answer = await ask(server, 'GET', '/v1/memories', { headers });
     expect(answer.status).toBe(401);
@@ -100,19 +100,19 @@ describe.each(strangers)('from %s', (origin) => {
     expect(corsHeaders(answer)).toEqual([]);
   });
 
-  test('an answer is not for the page to read', async () => {
+  test('the page cannot read the response', async () => {
     const body = { userId: newUser(), content: 'x' };
     const answer = await ask(server, 'POST', '/v1/memories', { headers: { origin }, body });
     expect(corsHeaders(answer)).toEqual([]);
   });
 });
 
-test('an OPTIONS that is no preflight is judged as any other request', async () => {
+test('an OPTIONS that is not a preflight is treated like any other request', async () => {
   const headers = { origin: allowed[0] ?? '' };
   expect((await ask(server, 'OPTIONS', '/v1/memories', { headers })).status).toBe(405);
 });
 
-test('answers vary by origin where origins are set, so that no cache mixes them up', async () => {
+test('responses vary by origin if origins are set, for the sake of caches', async () => {
   const answer = await ask(server, 'GET', '/v1/memories?userId=u');
   expect(listOf(answer, 'vary')).toContain('origin');
 });

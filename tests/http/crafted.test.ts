@@ -4,8 +4,8 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { exchange, head } from '../support/socket.ts';
 
 /*
- * Requests that no ordinary client sends, by which a router and a guard can come to read different
- * paths. None of them may get behind the key, or be a fault of ours.
+ * Requests that no ordinary client sends, for which a router and an auth check may parse different
+ * paths. None of them may bypass the key or cause an internal error.
  */
 
 const canary = 'canary';
@@ -40,7 +40,7 @@ const targets = [
 const hosts = ['localhost', '', 'x/health?', 'evil.example/health#', 'a b', '[::1', 'x:99999', 'é'];
 const requests = targets.flatMap((target) => hosts.map((host) => [target, host] as const));
 
-test.each(requests)('without a key nothing is told: %s (Host: %s)', async (target, host) => {
+test.each(requests)('nothing is revealed without a key: %s (Host: %s)', async (target, host) => {
   const line = `GET ${target.replace(':id', id)} HTTP/1.1`;
   const answer = await exchange(server, `${line}\r\nHost: ${host}\r\n\r\n`);
   expect(answer?.text ?? '').not.toContain(canary);
@@ -61,7 +61,7 @@ describe('with two Authorization headers', () => {
   });
 });
 
-test('an unknown method is no fault of ours', async () => {
+test('an unknown method is not an internal error', async () => {
   for (const method of ['BREW', 'TRACE', 'PROPFIND', 'CONNECT']) {
     const answer = await exchange(server, head(server, method, '/v1/memories'));
     expect([400, 404, 405, 501, undefined]).toContain(answer?.status);

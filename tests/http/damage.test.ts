@@ -19,7 +19,7 @@ async function serveLarge(path: string, logged: string[] = []) {
   return { health, [Symbol.asyncDispose]: () => server.stop() };
 }
 
-test('damage inside a file too large to be checked at the start is found while it is served', async () => {
+test('damage in a file too large for the check at startup is found while serving', async () => {
   const path = join(folder, 'memory.db');
   const storage = await openSqlite(path);
   await saveMany(storage, 20, 'x'.repeat(1_000_000));

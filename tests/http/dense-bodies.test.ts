@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Answer, askRaw, bodyOf, expectInvalid, newUser } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/* Bodies that are small in bytes and costly to parse: by their levels, values or fields. */
+/* Bodies that are small in bytes but expensive to parse: by nesting, values or fields. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -43,7 +43,7 @@ describe.each(endpoints)('POST %s', (path) => {
   });
 });
 
-describe('what the limits allow is judged by field', () => {
+describe('bodies within the limits are validated by field', () => {
   test.each([
     ['32 levels', event(`,"k":${levels(30)}`), 'data'],
     ['many values', event(`,"k":[${zeros(199_000)}]`), 'data'],
@@ -67,13 +67,13 @@ describe('what the limits allow is judged by field', () => {
     expect(bodyOf<{ accepted: number }>(answer, 202).accepted).toBe(1_000);
   });
 
-  test('brackets in a text are text', async () => {
+  test('brackets in a string do not count', async () => {
     const body = JSON.stringify({ userId: 'u', content: '[{"\\",'.repeat(1_000) });
     expect((await post('/v1/memories', body)).status).toBe(201);
   });
 });
 
-/** Every kind of 5 MiB that was found to block the event loop, by how it is refused now. */
+/** Every kind of 5 MiB body that once blocked the event loop, with its current rejection. */
 const costly: [name: string, body: string][] = [
   ['open brackets', '['.repeat(fiveMiB)],
   ['nested arrays', levels(fiveMiB / 2)],
@@ -82,7 +82,7 @@ const costly: [name: string, body: string][] = [
   ['unknown fields in items', `{"items":[{${fields(19_000)}}${`,{${fields(19_000)}}`.repeat(8)}]}`],
 ];
 
-/** The longest time for which the event loop, which server and test share, stood still. */
+/** The longest pause of the event loop, which server and test share. */
 async function longestPause(work: () => Promise<unknown>): Promise<number> {
   let last = performance.now();
   let longest = 0;
@@ -96,14 +96,14 @@ async function longestPause(work: () => Promise<unknown>): Promise<number> {
   return longest;
 }
 
-/** Several times what a step takes: other processes share the machine with the test. */
+/** Several times the length of one step, because other processes share the machine. */
 const maxPauseMs = 500;
 
 test.each(costly)('sixteen bodies of %s do not block the event loop', async (_, body) => {
   const bytes = new TextEncoder().encode(body);
   const send = () => askRaw(server, 'POST', '/v1/ingest/batch', bytes);
   const pauses: number[] = [];
-  // Other processes can take the processor away for as long; hardly four times in a row.
+  // Other processes can cause a pause as long, but hardly four times in a row.
   while (pauses.length < 4 && pauses.every((pause) => pause > maxPauseMs)) {
     const pause = await longestPause(async () => {
       const answers = await Promise.all(Array.from({ length: 16 }, send));

@@ -4,7 +4,7 @@ import { ask, bodyOf, expectError, expectInvalid, readAnswer, save } from '../su
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
-/** The id of a memory that is there. */
+/** The id of an existing memory. */
 let known: string;
 beforeAll(async () => {
   server = await startTestServer();
@@ -48,7 +48,7 @@ describe('401', () => {
     expect(answer.text).not.toContain(key());
   });
 
-  test.each(['bearer', 'BEARER'])('not for the scheme as "%s"', async (scheme) => {
+  test.each(['bearer', 'BEARER'])('not for the scheme written as "%s"', async (scheme) => {
     const headers = { authorization: `${scheme} ${key()}` };
     expect((await ask(server, 'GET', `/v1/memories/${known}`, { headers })).status).toBe(200);
   });
@@ -120,12 +120,12 @@ describe('405', () => {
   const others = paths.flatMap((path) =>
     ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
       .filter((method) => !methodsOf(path).includes(method))
-      // These are of a memory with the id `search` or `status`, which does not exist.
+      // These address a memory with the id `search` or `status`, which does not exist.
       .filter((method) => !(isLikeId(path) && ['GET', 'PATCH', 'DELETE'].includes(method)))
       .map((method) => [method, path] as const),
   );
 
-  test.each(others)('%s %s, with what it allows', async (method, path) => {
+  test.each(others)('%s %s, with the allowed methods', async (method, path) => {
     const answer = await ask(server, method, withId(path, known));
     expectError(answer, 405, 'method_not_allowed');
     const allowed = answer.headers.get('allow')?.split(', ') ?? [];
@@ -149,7 +149,7 @@ describe('400 for a query parameter', () => {
     'DELETE /v1/memories': 'userId=u&',
     'GET /v1/memories/search': 'userId=u&query=x&',
   };
-  test.each(securedRoutes)('%s %s with one that is unknown', async (method, path) => {
+  test.each(securedRoutes)('%s %s with an unknown parameter', async (method, path) => {
     const query = `${needed[`${method} ${path}`] ?? ''}nope=1`;
     const body = method === 'POST' || method === 'PATCH' ? { body: {} } : {};
     const answer = await ask(server, method, `${withId(path, known)}?${query}`, body);
@@ -176,7 +176,7 @@ describe('400 for a query parameter', () => {
     expectInvalid(await ask(server, 'GET', `/v1/memories?${query}`), field);
     expectInvalid(await ask(server, 'DELETE', `/v1/memories?${query}`), field);
     expectInvalid(await ask(server, 'GET', `/v1/memories/search?query=x&${query}`), field);
-    // An export may leave the user out, and then is of all of them.
+    // An export without a user is of the whole project.
     const isExport = query === '';
     if (!isExport) expectInvalid(await ask(server, 'GET', `/v1/export?${query}`), field);
   });
@@ -188,7 +188,7 @@ describe('400 for a query parameter', () => {
   });
 });
 
-test('X-Request-Id is another one in each answer', async () => {
+test('X-Request-Id differs in each response', async () => {
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => ask(server, 'GET', '/v1/nope')),
   );

@@ -6,7 +6,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { sendKeyed } from '../support/writes.ts';
 
-/* What expires or is erased is found nowhere, in every read that the contract has. */
+/* Expired and erased memories are returned by none of the reads in the contract. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -27,7 +27,7 @@ async function saved(more: object = {}): Promise<Sought> {
   return { id, userId, word };
 }
 
-test('every read of the contract is looked through', () => {
+test('every read of the contract has a probe', () => {
   expect(readsWithoutProbe()).toEqual([]);
 });
 
@@ -62,7 +62,7 @@ const ways: [how: string, make: () => Promise<{ sought: Sought; isGone: Promise<
 ];
 
 describe.each(ways)('a memory that %s', (_, make) => {
-  test('is found everywhere before, and nowhere from then on', async () => {
+  test('is found by every read before, and by none afterwards', async () => {
     const { sought, isGone } = await make();
     await whenComplete(server, sought.id);
     expect(await whereFound(server, sought)).toEqual(everywhere);
@@ -85,7 +85,7 @@ test.each<[how: string, erase: (sought: Sought) => [method: string, path: string
 describe('a memory that has expired', () => {
   const expiresAt = '2020-01-01';
 
-  test('does not count among those of its user', async () => {
+  test('is not counted for its user', async () => {
     const { userId } = await saved();
     await ask(server, 'POST', '/v1/memories', { body: { userId, content: 'x', expiresAt } });
     const { items } = await server.client.users({ limit: 100 });
@@ -111,7 +111,7 @@ describe('a memory that has expired', () => {
     expect(replay.headers.get('idempotency-status')).toBe('replayed');
   });
 
-  test('leaves its name to a new memory', async () => {
+  test('frees its external id for a new memory', async () => {
     const named = { userId: newUser(), content: 'x', source: 's', externalId: 'e' };
     const post = (body: object) => ask(server, 'POST', '/v1/memories', { body });
     const former = bodyOf<SavedMemory>(await post({ ...named, expiresAt }), 201);

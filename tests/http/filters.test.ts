@@ -13,7 +13,7 @@ async function saveWith(userId: string, content: string, metadata: object): Prom
   bodyOf(await ask(server, 'POST', '/v1/memories', { body: { userId, content, metadata } }), 201);
 }
 
-/** A query of metadata filters, percent-encoded. */
+/** A query string of metadata filters, percent-encoded. */
 function withMetadata(...pairs: [key: string, value: string][]): string {
   const named = pairs.map(([key, value]): [string, string] => [`metadata[${key}]`, value]);
   return String(new URLSearchParams(named));
@@ -21,7 +21,7 @@ function withMetadata(...pairs: [key: string, value: string][]): string {
 
 const contentsOf = (memories: Memory[]) => memories.map(({ content }) => content).sort();
 
-describe('a list narrowed by where a memory comes from', () => {
+describe('a list filtered by source and external id', () => {
   const userId = 'by-origin';
   beforeAll(async () => {
     await save(server, userId, 'saved');
@@ -89,7 +89,7 @@ test.each(['/v1/memories?userId=u', '/v1/memories/search?userId=u&query=x'])(
   },
 );
 
-describe('a list narrowed by metadata', () => {
+describe('a list filtered by metadata', () => {
   const userId = 'by-metadata';
   beforeAll(async () => {
     await saveWith(userId, 'sample', sample);
@@ -152,7 +152,7 @@ describe('a list narrowed by metadata', () => {
     expect(await find([key, value])).toEqual([]);
   });
 
-  test('by several keys, all of which must fit', async () => {
+  test('by several keys, all of which must match', async () => {
     expect(await find(['text', 'pro'], ['number', '5'], ['list', 'a'])).toEqual(['sample']);
     expect(await find(['text', 'pro'], ['inner', 'x'])).toEqual([]);
   });
@@ -168,7 +168,7 @@ describe('a list narrowed by metadata', () => {
   });
 });
 
-describe('a walk of a narrowed list', () => {
+describe('paging through a filtered list', () => {
   const userId = 'walked';
   beforeAll(async () => {
     const items = Array.from({ length: 300 }, (_, index) => {
@@ -194,19 +194,16 @@ describe('a walk of a narrowed list', () => {
     Array.from({ length: 300 }, (_, index) => index).filter((index) => index % step === 0);
   const sorted = (numbers: number[]) => numbers.toSorted((a, b) => a - b);
 
-  test.each([1, 7, 10, 50, 100])(
-    'meets each that fits exactly once, %i at a time',
-    async (limit) => {
-      for (const order of ['desc', 'asc']) {
-        const thirds = await walk('metadata[third]=true', limit, order);
-        expect(sorted(thirds)).toEqual(every(3));
-        const sixths = await walk('metadata[third]=true&source=even', limit, order);
-        expect(sorted(sixths)).toEqual(every(6));
-      }
-    },
-  );
+  test.each([1, 7, 10, 50, 100])('returns each match exactly once, %i per page', async (limit) => {
+    for (const order of ['desc', 'asc']) {
+      const thirds = await walk('metadata[third]=true', limit, order);
+      expect(sorted(thirds)).toEqual(every(3));
+      const sixths = await walk('metadata[third]=true&source=even', limit, order);
+      expect(sorted(sixths)).toEqual(every(6));
+    }
+  });
 
-  test('ends with null where the last page is full', async () => {
+  test('ends with null if the last page is full', async () => {
     const first = await getPage(server, userId, 'metadata[third]=true&limit=50');
     const last = await getPage(
       server,
@@ -216,7 +213,7 @@ describe('a walk of a narrowed list', () => {
     expect([last.items.length, last.nextCursor]).toEqual([50, null]);
   });
 
-  test('a cursor belongs to its filters, whatever the order they are written in', async () => {
+  test('a cursor is valid for its filters, in whatever order they are written', async () => {
     const filters = 'type=event&source=even&metadata[third]=true&metadata[plan]=pro';
     const { nextCursor } = await getPage(server, userId, `${filters}&limit=1`);
     const path = (query: string) => `/v1/memories?userId=${userId}&cursor=${nextCursor}&${query}`;
@@ -264,12 +261,12 @@ describe.each(paths)('GET %s', (path) => {
   });
 });
 
-test('as many filters as a URL holds narrow a list and a search', async () => {
+test('as many filters as fit into a URL apply to a list and a search', async () => {
   const userId = newUser();
   const metadata = Object.fromEntries(Array.from({ length: 700 }, (_, n) => [`${n}`, '']));
   await saveWith(userId, 'has them all', metadata);
   await saveWith(userId, 'has them all but the last', { ...metadata, 699: 'x' });
-  // Written as it stands: encoded, fewer fit.
+  // Not percent-encoded, because fewer filters would fit.
   const filters = Object.keys(metadata).map((key) => `metadata[${key}]=`);
   for (const of of ['', '/search']) {
     const query = `userId=${userId}&${of === '' ? '' : 'query=all&'}${filters.join('&')}`;

@@ -14,7 +14,7 @@ import { withValue } from '../support/inputs.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { writesWithBody } from '../support/writes.ts';
 
-/* A property that fails prints its seed and path; put them into `runs` to see it again. */
+/* A failed property prints its seed and path; put them into `runs` to reproduce it. */
 const runs = { numRuns: 100 };
 
 let server: TestServer;
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Done as asked, or refused as the contract says; never a fault of ours. */
+/** A success or a documented rejection, never an internal error. */
 function expectJudged(answer: Answer): void {
   if (answer.status < 300) return;
   expect(answer.status).toBe(400);
@@ -33,7 +33,7 @@ function expectJudged(answer: Answer): void {
   expectError(answer, 400, error, details?.[0]?.field);
 }
 
-/** Every dotted path into a value. */
+/** All dotted paths into a value. */
 function pathsOf(value: unknown, prefix = ''): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => {
@@ -51,11 +51,11 @@ describe.each(writesWithBody)('%s', (_, make) => {
     expectJudged(await ask(server, method, path.replace(':id', id), { body: sent, headers }));
   }
 
-  test('judges any JSON', async () => {
+  test('validates any JSON', async () => {
     await fc.assert(fc.asyncProperty(fc.jsonValue(), keyed, judge), runs);
   });
 
-  test('judges a good body with anything in one place', async () => {
+  test('validates a good body with any value in one place', async () => {
     const place = fc.constantFrom(...pathsOf(body));
     const value = fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' }), fc.anything());
     const changed = fc.tuple(place, value).map(([where, what]) => {
@@ -69,7 +69,7 @@ function jsonOnly(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value;
 }
 
-/** Any text that can be stored: every code point but NUL. */
+/** Any text that can be stored: every code point except NUL. */
 function text(maxLength: number): fc.Arbitrary<string> {
   const storable = fc.string({ unit: 'binary', minLength: 1, maxLength });
   return storable.filter((value) => value.isWellFormed() && !value.includes('\0'));

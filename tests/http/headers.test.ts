@@ -4,7 +4,7 @@ import { sendRaw } from '../support/raw.ts';
 import { send, startTestServer, type TestServer } from '../support/server.ts';
 import { head } from '../support/socket.ts';
 
-/* What every response carries, whichever route gives it and however it went. */
+/* Headers of every response, whatever the route and the outcome. */
 
 const origin = 'https://app.example';
 const env = { MEMORY_CORS_ORIGINS: origin, MEMORY_RATE_LIMIT: '100/3600' };
@@ -41,7 +41,7 @@ const cases: Case[] = [
 ];
 
 describe.each(cases)('%s %s %i', (method, path, status, options) => {
-  test('is not cached, not sniffed, and named', async () => {
+  test('forbids caching and sniffing, and has a request id', async () => {
     const response = await send(server, method, path, options);
     expect(response.status).toBe(status);
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -58,7 +58,7 @@ describe.each(cases)('%s %s %i', (method, path, status, options) => {
   });
 });
 
-test('429 carries them too', async () => {
+test('429 has them too', async () => {
   const spent = await startTestServer({ MEMORY_RATE_LIMIT: '1/3600' });
   await send(spent, 'GET', '/v1/none');
   const response = await send(spent, 'GET', '/v1/none', { headers: { 'x-request-id': 'mine' } });
@@ -70,7 +70,7 @@ test('429 carries them too', async () => {
 });
 
 describe('a request id', () => {
-  /** What the service answers to these headers. */
+  /** The request id of the response to these headers. */
   async function answeredTo(...lines: string[]): Promise<string | undefined> {
     const { text } = await sendRaw(server.url, [head(server, 'GET', '/health/live', ...lines)]);
     return /^x-request-id: (.*)$/im.exec(text)?.[1]?.trim();
@@ -94,7 +94,7 @@ describe('a request id', () => {
   });
 });
 
-test('a browser may send and read what the contract names', async () => {
+test('a browser may send and read the headers of the contract', async () => {
   const asked = await send(server, 'OPTIONS', '/v1/memories', { headers: preflight });
   const allowed = asked.headers.get('access-control-allow-headers')?.toLowerCase().split(', ');
   expect(allowed).toEqual(
@@ -104,13 +104,13 @@ test('a browser may send and read what the contract names', async () => {
   expect(response.headers.get('access-control-expose-headers')).toContain('ETag');
 });
 
-describe('OPTIONS that is no preflight', () => {
+describe('an OPTIONS that is not a preflight', () => {
   const paths = new Set([
     ...Object.values<{ path: string }>(operations).map(({ path }) => path),
     '/health/live',
     '/openapi.json',
   ]);
-  test.each([...paths])('%s: 405 with what the route allows', async (path) => {
+  test.each([...paths])('%s: 405 with the methods of the route', async (path) => {
     const { id } = await server.client.save(body);
     const response = await send(server, 'OPTIONS', path.replace(':id', id));
     expect(response.status).toBe(405);

@@ -20,7 +20,7 @@ afterAll(() => server.stop());
 
 const markOf = (answer: Answer) => answer.headers.get('idempotency-status');
 
-/** The same JSON, with the keys of every object the other way round, and more white space. */
+/** The same JSON with reversed keys in every object and more white space. */
 function reordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reordered);
   if (typeof value !== 'object' || value === null) return value;
@@ -29,7 +29,7 @@ function reordered(value: unknown): unknown {
 }
 
 describe.each(writes)('%s under a key', (_, make) => {
-  test('is answered once more with the same bytes, and has no second effect', async () => {
+  test('is replayed with the same bytes and has no second effect', async () => {
     const { userId, request } = await prepare(server, make);
     const first = await sendKeyed(server, request, userId);
     expect(markOf(first)).toBe('created');
@@ -43,7 +43,7 @@ describe.each(writes)('%s under a key', (_, make) => {
     expect(await settled(server, userId)).toEqual(effect);
   });
 
-  test('fifty twins at once: one effect, equal bytes', async () => {
+  test('fifty concurrent duplicates: one effect, equal bytes', async () => {
     const { userId, request } = await prepare(server, make);
     const twin = () => sendKeyed(server, request, userId);
     const answers = await Promise.all(Array.from({ length: 50 }, twin));
@@ -81,7 +81,7 @@ describe.each(writes)('%s under a key', (_, make) => {
 });
 
 describe.each(writesWithBody)('%s', (_, make) => {
-  test('is the same request where keys of the JSON are in another order', async () => {
+  test('is the same request with the keys of the JSON in another order', async () => {
     const { userId, request } = await prepare(server, make);
     const first = await sendKeyed(server, request, userId);
     const text = JSON.stringify(reordered(request.body), null, 2);
@@ -93,12 +93,12 @@ describe.each(writesWithBody)('%s', (_, make) => {
   });
 });
 
-test('without a key no answer is marked', async () => {
+test('without a key no response has Idempotency-Status', async () => {
   const body = { userId: newUser(), content: 'x' };
   expect(markOf(await ask(server, 'POST', '/v1/memories', { body }))).toBeNull();
 });
 
-test('on a read the key means nothing', async () => {
+test('a read ignores the key', async () => {
   const userId = newUser();
   const headers = { 'idempotency-key': userId };
   const path = `/v1/memories?userId=${userId}`;
@@ -146,7 +146,7 @@ describe('Idempotency-Key', () => {
       ),
       body,
     );
-    // What the HTTP parser itself refuses has no body.
+    // Rejections by the HTTP parser itself have no body.
     if (answer?.text !== '') expectInvalid(answer ?? failed(), 'Idempotency-Key');
     expect(answer?.status).toBe(400);
     expect((await getPage(server, userId)).items).toEqual([]);
@@ -159,7 +159,7 @@ describe('Idempotency-Key', () => {
     expect(await settled(server, userId)).toEqual(before);
   });
 
-  test('is told apart by case', async () => {
+  test('is case-sensitive', async () => {
     const request = (userId: string) => {
       return { method: 'POST', path: '/v1/memories', body: { userId, content: 'x' } };
     };
@@ -173,7 +173,7 @@ function failed(): never {
   throw new Error('the connection ended without an answer');
 }
 
-test('after a restart every key has its first answer, and is refused for another request', async () => {
+test('after a restart every key has its first response and rejects other requests', async () => {
   const sent = await Promise.all(
     writes.map(async ([, make]) => {
       const { userId, request } = await prepare(server, make);
@@ -192,7 +192,7 @@ test('after a restart every key has its first answer, and is refused for another
   expect(await Promise.all(sent.map(({ key }) => settled(server, key)))).toEqual(effects);
 });
 
-test('a number too large for JSON is not the null that corrects it', async () => {
+test('a number beyond the range of a double differs from null', async () => {
   const userId = newUser();
   const send = (value: string) => {
     const event = `"type":"event","data":{"name":"e","properties":{"n":${value}}}`;

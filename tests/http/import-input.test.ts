@@ -65,7 +65,7 @@ describe('POST /v1/import', () => {
     ...rowsOf('memoryId', [['an unknown field', 'mem_1']]),
   ];
 
-  test.each(bad)('an item fails alone: %s: %s', async (field, _, value) => {
+  test.each(bad)('an invalid item fails alone: %s: %s', async (field, _, value) => {
     const [one, two] = [newUser(), newUser()];
     const broken = withValue(importable(one), field, value);
     expect(await importAll([broken, importable(two), broken])).toEqual({
@@ -91,7 +91,7 @@ describe('POST /v1/import', () => {
     expect(await importAll([item])).toMatchObject({ imported: 0, failed: [{ index: 0 }] });
   });
 
-  test('times are the same moment, in UTC', async () => {
+  test('times are converted to UTC', async () => {
     const userId = newUser();
     const createdAt = '2026-11-20T12:00:00.123456+02:00';
     await importAll([{ ...importable(userId), createdAt, updatedAt: '0000-01-01t00:00:00z' }]);
@@ -101,13 +101,13 @@ describe('POST /v1/import', () => {
     });
   });
 
-  test('an item without a version has the first', async () => {
+  test('an item without a version gets version 1', async () => {
     const userId = newUser();
     await importAll([withValue(importable(userId), 'version', undefined)]);
     expect(await getMemory(server, `mem_${userId}`)).toEqual(importable(userId));
   });
 
-  test('an id that is there is skipped and stays as it was, in one import too', async () => {
+  test('an existing id is skipped and unchanged, also within one import', async () => {
     const userId = newUser();
     const first = importable(userId);
     const second = { ...first, content: 'another', userId: newUser() };
@@ -117,7 +117,7 @@ describe('POST /v1/import', () => {
     expect((await getPage(server, second.userId)).items).toEqual([]);
   });
 
-  test('the id of a memory of another project is a new one', async () => {
+  test('the id of a memory in another project is free', async () => {
     const theirs = { ...server, key: await server.createKey('theirs') };
     const userId = newUser();
     const [their, our] = [importable(userId), { ...importable(userId), content: 'ours' }];
@@ -128,7 +128,7 @@ describe('POST /v1/import', () => {
   });
 
   test.each([['crm'], [null]])(
-    'source %p and externalId taken by another memory',
+    'source %p and an externalId in use by another memory',
     async (source) => {
       const userId = newUser();
       const first = { ...importable(userId), source, externalId: 'e' };
@@ -151,7 +151,7 @@ describe('POST /v1/import', () => {
     },
   );
 
-  test('failed ones are named in their order, by kind or not', async () => {
+  test('failed items are listed in order, whatever the reason', async () => {
     const userId = newUser();
     const origin = { source: 's', externalId: 'e' };
     const items = ['a', 'b', 'c'].map((name) => {

@@ -12,7 +12,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Whatever is refused below is this user's, who therefore has nothing in the end. */
+/** Every rejected request below is for this user, who must have no memories in the end. */
 const userId = 'refused';
 const entry = { author: 'user', content: 'Help' };
 const support = { userId, data: { subject: 'S', comments: [entry] } };
@@ -45,30 +45,30 @@ describe.each(doors)('POST %s', (path, base) => {
     expectInvalid(await ask(server, 'POST', path, { body }), '');
   });
 
-  test.each([absent, ...badTexts(256)])('400 where userId is %s', async (_, value) => {
+  test.each([absent, ...badTexts(256)])('400 if userId is %s', async (_, value) => {
     await refuses(path, base, 'userId', value);
   });
 
-  test.each(badOptionalTexts(256))('400 where source is %s', async (_, value) => {
+  test.each(badOptionalTexts(256))('400 if source is %s', async (_, value) => {
     await refuses(path, base, 'source', value);
   });
 
-  test.each(badOptionalTexts(256))('400 where externalId is %s', async (_, value) => {
+  test.each(badOptionalTexts(256))('400 if externalId is %s', async (_, value) => {
     await refuses(path, base, 'externalId', value);
   });
 
-  test.each(['occurredAt', 'expiresAt'])('400 where %s is no time', async (field) => {
+  test.each(['occurredAt', 'expiresAt'])('400 if %s is not a time', async (field) => {
     for (const value of [null, '', 'soon', '2026-05', '2026-02-30', '2026-05-08T10:00:00', 0, {}]) {
       await refuses(path, base, field, value);
     }
   });
 
-  test.each(badMetadata)('400 where metadata is %s', async (_, value) => {
+  test.each(badMetadata)('400 if metadata is %s', async (_, value) => {
     await refuses(path, base, 'metadata', value);
   });
 
   test.each<Row>([absent, ['null', null], ['a string', 'x'], ['a list', []]])(
-    '400 where data is %s',
+    '400 if data is %s',
     async (_, value) => refuses(path, base, 'data', value),
   );
 
@@ -99,25 +99,25 @@ describe('POST /v1/ingest', () => {
     }
   });
 
-  test.each([event, profile])('400 where the properties of $type cannot be kept', async (base) => {
+  test.each([event, profile])('400 if the properties of $type cannot be stored', async (base) => {
     for (const [, value] of badMetadata.slice(4)) {
       await refuses('/v1/ingest', base, 'data.more', value, 'data');
     }
   });
 });
 
-test.each(doors.slice(0, 3))('%s takes no type: the door says it', async (path, base) => {
+test.each(doors.slice(0, 3))('%s accepts no type: the endpoint implies it', async (path, base) => {
   const body = { ...base, type: 'document' };
   expectInvalid(await ask(server, 'POST', path, { body }), 'type');
 });
 
-/** Fields of `data` that take any text. */
+/** Fields of `data` that accept any text. */
 const texts: [path: string, base: object, field: string][] = [
   ['/v1/ingest/support', support, 'data.subject'],
   ['/v1/ingest/document', document, 'data.text'],
 ];
 
-test.each(texts)('%s %j: 400 where %s is no text', async (path, base, field) => {
+test.each(texts)('%s %j: 400 if %s is not a valid text', async (path, base, field) => {
   for (const [, value] of badTexts()) await refuses(path, base, field, value);
 });
 
@@ -134,7 +134,7 @@ const optionalTexts: [path: string, base: object, field: string][] = [
   ['/v1/ingest/chat', chat, 'data.messages.0.tool_call_id'],
 ];
 
-test.each(optionalTexts)('%s %j: 400 where %s is no text', async (path, base, field) => {
+test.each(optionalTexts)('%s %j: 400 if %s is not a valid text', async (path, base, field) => {
   for (const [, value] of badOptionalTexts()) await refuses(path, base, field, value);
 });
 

@@ -36,7 +36,7 @@ const doors: Door[] = [
 ];
 
 describe.each(doors)('POST %s (%s)', (path, type, body) => {
-  test('202 with the id of the memory, and where to ask for its status', async () => {
+  test('202 with the id of the memory and the URL of its status', async () => {
     const answer = await ask(server, 'POST', path, { body: { ...body, userId: newUser() } });
     const { memoryId } = bodyOf<Accepted>(answer, 202);
     expect(answer.body).toEqual({
@@ -48,7 +48,7 @@ describe.each(doors)('POST %s (%s)', (path, type, body) => {
     expect(answer.headers.get('location')).toBe(`/v1/memories/${memoryId}/status`);
   });
 
-  test('is a memory at once, and complete after a while', async () => {
+  test('is a memory immediately, and complete later', async () => {
     const sent = { ...body, userId: newUser(), source: 'crm', externalId: 'x-1' };
     const { memoryId, source, externalId } = await ingest(server, path, sent);
     expect({ source, externalId }).toEqual({ source: 'crm', externalId: 'x-1' });
@@ -62,7 +62,7 @@ describe.each(doors)('POST %s (%s)', (path, type, body) => {
   });
 });
 
-/** The contract's table of what content becomes of which data. */
+/** The contract's table of data and the resulting content. */
 const renderings: [name: string, type: string, data: object, content: string][] = [
   ['subject and timeline', 'ticket', ticket, 'Login fails\n\nuser: Help'],
   [
@@ -140,7 +140,7 @@ describe('content', () => {
     expect((await getMemory(server, memoryId)).content).toBe(content);
   });
 
-  test.each(goodTexts(1_000))('text comes back as it was: %s', async (_, text) => {
+  test.each(goodTexts(1_000))('text is returned unchanged: %s', async (_, text) => {
     const body = { userId: newUser(), data: { text } };
     const { memoryId } = await ingest(server, '/v1/ingest/document', body);
     expect((await whenComplete(server, memoryId)).content).toBe(text);
@@ -154,10 +154,10 @@ describe('content', () => {
   });
 });
 
-describe('POST /v1/ingest/chat with the messages beside userId', () => {
+describe('POST /v1/ingest/chat with the messages next to userId', () => {
   const messages = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }];
 
-  test('makes the same memory as with the messages in data', async () => {
+  test('creates the same memory as with the messages in data', async () => {
     const fields = {
       userId: newUser(),
       source: 'app',
@@ -175,7 +175,7 @@ describe('POST /v1/ingest/chat with the messages beside userId', () => {
     expect(beside).toMatchObject({ content: 'user: Hi', type: 'conversation' });
   });
 
-  test('is taken by no other endpoint', async () => {
+  test('is accepted by no other endpoint', async () => {
     const body = { userId: newUser(), messages };
     expectInvalid(await ask(server, 'POST', '/v1/ingest/support', { body }), 'data');
     const typed = { body: { ...body, type: 'conversation' } };
@@ -193,7 +193,7 @@ describe.each(doors)('the times of POST %s (%s)', (path, _, body) => {
     });
   });
 
-  test('that are past leave no memory', async () => {
+  test('in the past leave no memory', async () => {
     const sent = { ...body, expiresAt: '2020-01-01', userId: newUser() };
     const { memoryId } = await ingest(server, path, sent);
     expect((await ask(server, 'GET', `/v1/memories/${memoryId}`)).status).toBe(404);
@@ -208,7 +208,7 @@ test('the latest timestamp of a timeline is occurredAt', async () => {
   expect((await getMemory(server, memoryId)).occurredAt).toBe('2026-05-09T00:00:00.000Z');
 });
 
-test('empty optional texts count as left out', async () => {
+test('empty optional texts count as missing', async () => {
   const data = { ...ticket, description: '', status: '', priority: '' };
   const body = { userId: newUser(), source: '', externalId: '', data };
   const first = await ingest(server, '/v1/ingest/support', body);
@@ -220,7 +220,7 @@ test('empty optional texts count as left out', async () => {
   expect(memory.metadata).toEqual({ subject: 'Login fails' });
 });
 
-/** What of the data lands in the metadata. */
+/** The fields of the data that become metadata. */
 const descriptions: [type: string, data: object, metadata: object][] = [
   [
     'ticket',
@@ -257,7 +257,7 @@ describe('metadata', () => {
     expect((await getMemory(server, memoryId)).metadata as object).toEqual({ ...metadata, ...own });
   });
 
-  test.each(goodMetadata)('comes back as it was: %s', async (_, metadata) => {
+  test.each(goodMetadata)('is returned unchanged: %s', async (_, metadata) => {
     const body = { userId: newUser(), metadata, data: { text: 'x' } };
     const { memoryId } = await ingest(server, '/v1/ingest/document', body);
     expect((await getMemory(server, memoryId)).metadata as object).toEqual(metadata);

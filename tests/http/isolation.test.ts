@@ -14,7 +14,7 @@ import {
 } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/* Two projects on one server: ours, and theirs, whose ids and texts we must learn nothing of. */
+/* Two projects on one server: ours, and theirs, whose ids and texts must not leak to us. */
 
 const unknown = 'mem_0199c2a4f1e87c3d9b5e6a7f80912b3c';
 const canary = 'canary';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** All of an answer but what differs between any two answers. */
+/** A response without the parts that differ between any two responses. */
 function comparable({ status, headers, text }: Answer) {
   const kept = [...headers].filter(([name]) => !/^(date|x-request-id|ratelimit)$/i.test(name));
   return { status, headers: kept, text: text.replace(/req_\w+/, 'req_') };
@@ -77,7 +77,7 @@ describe('the same userId in both projects', () => {
     expect((await getPage(theirs, userId)).items.map(({ id }) => id)).toEqual([their.id]);
   });
 
-  test('a cursor of theirs opens nothing of theirs', async () => {
+  test('their cursor reveals nothing of theirs', async () => {
     const userId = newUser();
     for (const content of [canary, canary, canary]) await save(theirs, userId, content);
     await save(server, userId, 'ours');

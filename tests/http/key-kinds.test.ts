@@ -44,7 +44,7 @@ async function keyOf(kind: { userId?: string; readOnly?: boolean }): Promise<Tes
   return { ...server, key: await server.createKey('default', kind) };
 }
 
-/** A user with one memory, whose text is in no other. */
+/** A user with one memory, whose text no other memory contains. */
 async function newTarget(): Promise<Target & { userId: string }> {
   const userId = newUser();
   const text = `text${crypto.randomUUID().replaceAll('-', '')}`;
@@ -52,22 +52,22 @@ async function newTarget(): Promise<Target & { userId: string }> {
   return { userId, id: bodyOf<SavedMemory>(answer, 201).id, text };
 }
 
-/** What the project's own key sees of a user. */
+/** The memories of a user, as the project's own key sees them. */
 async function contentsOf({ userId }: { userId: string }): Promise<string[]> {
   const { items } = await server.client.list({ userId, limit: 100 });
   return items.map(({ content }) => content);
 }
 
-/** The text is in nothing that a read gives back, whatever the read is asked for. */
+/** Expects no response of any read to contain the text. */
 function expectHidden(answer: Answer, { id, text, userId }: Target): void {
-  // A search repeats nothing of its query, and the ids that are not found are the client's own.
+  // A search does not echo its query, and unknown ids come from the client itself.
   expect(answer.text).not.toContain(text);
   expect(answer.text).not.toContain(`"userId":"${userId}"`);
   expect(answer.text).not.toContain(`"id":"${id}"`);
   expect(answer.text).not.toContain(`"memoryId":"${id}"`);
 }
 
-test('every operation of the contract is asked for here', () => {
+test('every operation of the contract has a request here', () => {
   const all = Object.keys(operations) as OperationName[];
   expect(all.filter((name) => !named.includes(name))).toEqual(withoutMemories);
 });
@@ -95,7 +95,7 @@ describe('a read-only key', () => {
     expect(answer.text).toContain(name === 'users' ? target.userId : target.id);
   });
 
-  test.each(writes)('may not %s: 403, and nothing is changed', async (name) => {
+  test.each(writes)('may not %s: 403, and nothing changes', async (name) => {
     const target = await newTarget();
     for (const kind of [{ readOnly: true }, { readOnly: true, userId: target.userId }]) {
       expectError(await perform(await keyOf(kind), name, target), 403, 'forbidden');
@@ -103,7 +103,7 @@ describe('a read-only key', () => {
     expect(await contentsOf(target)).toEqual([target.text]);
   });
 
-  test('is told so before its body is read, and its idempotency key is not used up', async () => {
+  test('is rejected before its body is read, without using up its idempotency key', async () => {
     const as = await keyOf({ readOnly: true });
     const request = { method: 'POST', path: '/v1/memories', body: { nonsense: true } };
     expectError(await sendKeyed(as, request, 'k-read-only'), 403, 'forbidden');
@@ -111,7 +111,7 @@ describe('a read-only key', () => {
     expect((await sendKeyed(server, { ...request, body }, 'k-read-only')).status).toBe(201);
   });
 
-  test('learns of unknown routes and methods as any other', async () => {
+  test('gets the usual errors for unknown routes and methods', async () => {
     const as = await keyOf({ readOnly: true });
     expectError(await ask(as, 'POST', '/v1/nope'), 404, 'not_found');
     expectError(await ask(as, 'PUT', '/v1/memories'), 405, 'method_not_allowed');
@@ -130,7 +130,7 @@ describe('a key that is bound to a user', () => {
     }
   });
 
-  test.each(byUser)('means its own user where %s leaves the user out', async (name) => {
+  test.each(byUser)('defaults to its own user if %s omits the user', async (name) => {
     const [target, bystander] = [await newTarget(), await newTarget()];
     const answer = await perform(await keyOf(target), name, { ...target, userId: null });
     expect(answer.status).toBeWithin(200, 300);
@@ -141,7 +141,7 @@ describe('a key that is bound to a user', () => {
     expect(await contentsOf(bystander)).toEqual([bystander.text]);
   });
 
-  test.each(byUser)('may not %s of another user: 403, and nothing is changed', async (name) => {
+  test.each(byUser)('may not %s of another user: 403, and nothing changes', async (name) => {
     const [own, other] = [await newTarget(), await newTarget()];
     const answer = await perform(await keyOf(own), name, other);
     expectError(answer, 403, 'forbidden');
@@ -150,7 +150,7 @@ describe('a key that is bound to a user', () => {
     expect(await contentsOf(own)).toEqual([own.text]);
   });
 
-  test.each(byId)('may not %s a memory of another user: 404, as if it was not', async (name) => {
+  test.each(byId)('may not %s memories of another user: 404, as if missing', async (name) => {
     const [own, other] = [await newTarget(), await newTarget()];
     const as = await keyOf(own);
     const answer = await perform(as, name, other);
@@ -162,7 +162,7 @@ describe('a key that is bound to a user', () => {
     expect(await contentsOf(other)).toEqual([other.text]);
   });
 
-  test.each(byId)('gets a 404 for an invalid %s of another user too', async (name) => {
+  test.each(byId)('also gets a 404 for an invalid %s of another user', async (name) => {
     const [own, other] = [await newTarget(), await newTarget()];
     const { method, path } = operations[name];
     const target = `${path.replace(':id', other.id)}?nonsense=1`;
@@ -198,7 +198,7 @@ describe('a key that is bound to a user', () => {
     }
   });
 
-  test('finds its own alone, also by the text of another user', async () => {
+  test('finds only its own memories, also by the text of another user', async () => {
     const [own, other] = [await newTarget(), await newTarget()];
     const path = `/v1/memories/search?query=${other.text}`;
     const found = bodyOf<SearchAnswer>(await ask(await keyOf(own), 'GET', path), 200);
@@ -207,7 +207,7 @@ describe('a key that is bound to a user', () => {
     expect(exported.items.map(({ id }) => id)).toEqual([own.id]);
   });
 
-  test('cannot walk on with a cursor of another user', async () => {
+  test('cannot use a cursor of another user', async () => {
     const [own, other] = [await newTarget(), await newTarget()];
     await ask(server, 'POST', '/v1/memories', { body: { userId: other.userId, content: 'x' } });
     const first = await server.client.list({ userId: other.userId, limit: 1 });
@@ -216,7 +216,7 @@ describe('a key that is bound to a user', () => {
     expectError(answer, 400, 'invalid_request', 'cursor');
   });
 
-  test('has idempotency keys of its own, shared by the keys of its user', async () => {
+  test('shares idempotency keys only with the keys of its user', async () => {
     const [own, other] = [newUser(), newUser()];
     const key = crypto.randomUUID();
     const request = { method: 'POST', path: '/v1/memories', body: { content: 'x' } };
@@ -231,7 +231,7 @@ describe('a key that is bound to a user', () => {
     expect(ofProject.headers.get('idempotency-status')).toBe('created');
   });
 
-  test('leaves a userId that is no string to validation', async () => {
+  test('leaves a userId that is not a string to validation', async () => {
     const as = await keyOf({ userId: newUser() });
     for (const userId of [null, 1, ['x'], {}]) {
       const answer = await ask(as, 'POST', '/v1/memories', { body: { userId, content: 'x' } });

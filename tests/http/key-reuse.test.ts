@@ -19,7 +19,7 @@ afterAll(() => server.stop());
 
 const markOf = (answer: Answer) => answer.headers.get('idempotency-status');
 
-/** The key came with `first`; with `other` it is refused, and changes nothing of the user's. */
+/** The key was used with `first`; `other` must be rejected and change nothing of the user's. */
 async function refusesReuse(userId: string, first: WriteRequest, other: WriteRequest) {
   expect(markOf(await sendKeyed(server, first, userId))).toBe('created');
   const before = await settled(server, userId);
@@ -30,7 +30,7 @@ async function refusesReuse(userId: string, first: WriteRequest, other: WriteReq
   expect(markOf(await sendKeyed(server, first, userId))).toBe('replayed');
 }
 
-/** Where in the body another value makes another valid request. */
+/** Where in each body another value makes another valid request. */
 const changes: Record<string, [path: string, value: unknown][]> = {
   'POST /v1/memories': [
     ['userId', 'someone else'],
@@ -95,7 +95,7 @@ describe('400 idempotency_key_reused', () => {
     await refusesReuse(userId, request, make(userId, other.id));
   });
 
-  test('for the same body at a door of the same type', async () => {
+  test('for the same body at another endpoint for its type', async () => {
     const userId = newUser();
     const body = { userId, data: { messages: [{ role: 'user', content: 'x' }] } };
     const first = { method: 'POST', path: '/v1/ingest/chat', body };
@@ -104,7 +104,7 @@ describe('400 idempotency_key_reused', () => {
   });
 });
 
-describe('an error uses no key up', () => {
+describe('an error does not use up its key', () => {
   test.each(writesWithBody)('400, then the corrected request: %s', async (_, make) => {
     const { userId, request } = await prepare(server, make);
     const wrong = { ...request, body: { ...request.body, nope: 1 } };
@@ -134,7 +134,7 @@ describe('an error uses no key up', () => {
   });
 });
 
-describe('an invalid request under a used key is refused for its own reason', () => {
+describe('an invalid request under a used key is rejected for its own reason', () => {
   test.each(writesWithBody)('%s', async (_, make) => {
     const { userId, request } = await prepare(server, make);
     await sendKeyed(server, request, userId);

@@ -4,7 +4,7 @@ import { ask, bodyOf, getMemory, getPage, newUser } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { sendKeyed } from '../support/writes.ts';
 
-/* Saves with a name of their own: source and externalId. */
+/* Saves with an external name: source and externalId. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ afterAll(() => server.stop());
 
 const post = (body: object) => ask(server, 'POST', '/v1/memories', { body });
 
-test('a save answers 201 with Location and ETag, and its fields', async () => {
+test('a save returns 201 with Location and ETag, and its fields', async () => {
   const fields = { userId: newUser(), content: 'Is vegetarian', source: 'agent', externalId: 'd' };
   const times = { occurredAt: '2026-05-08', expiresAt: '2096-05-08T12:00:00.5+02:00' };
   const answer = await post({ ...fields, ...times });
@@ -68,7 +68,7 @@ test('another user, source or no source is another memory', async () => {
   expect(ids.size).toBe(4);
 });
 
-test('without an externalId, the same source is no name', async () => {
+test('without an externalId, the same source identifies nothing', async () => {
   const body = { userId: newUser(), content: 'x', source: 's' };
   expect([(await post(body)).status, (await post(body)).status]).toEqual([201, 201]);
 });
@@ -105,7 +105,7 @@ describe('a replay', () => {
     expect(replaced.headers.get('etag')).toBe('"2"');
   });
 
-  test('of a memory that was deleted has no ETag', async () => {
+  test('of a deleted memory has no ETag', async () => {
     const body = { userId: newUser(), content: 'one' };
     const key = crypto.randomUUID();
     const { id } = bodyOf<SavedMemory>(await sendKeyed(server, request(body), key), 201);

@@ -8,7 +8,7 @@ import { type RunningServer, startServer } from '../../server/main.ts';
 import { startChild } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
-/* Every request has one line in the log, with what became of it. */
+/* Every request has one log line with its outcome. */
 
 const apiKey = 'log-test-key-0123456789abcdef';
 const origin = 'https://app.example';
@@ -61,7 +61,7 @@ for (const [method, path, init, status, route] of cases) {
     expect(response.status).toBe(status);
     const requests = () => lines.filter(({ message }) => message === 'request');
     await until(() => requests().length > 0, { timeoutMs: 1_000, what: 'the line' });
-    // A second one would be late.
+    // A duplicate line could arrive later.
     await Bun.sleep(20);
     const [line, ...more] = requests();
     expect(more).toEqual([]);
@@ -71,7 +71,7 @@ for (const [method, path, init, status, route] of cases) {
   });
 }
 
-/** The line of the one request that `send` makes. */
+/** Returns the log line of the one request that `send` makes. */
 async function lineOf(send: () => Promise<unknown>): Promise<Record<string, unknown>> {
   lines.length = 0;
   await send();
@@ -88,7 +88,7 @@ test('durationMs is the time from the head of the request to its response', asyn
         const length = `Content-Length: ${saved.length}`;
         const head = ['POST /v1/memories HTTP/1.1', 'Host: x', length, ...lines].join('\r\n');
         const socket = connect(Number(port), hostname, () => socket.write(`${head}\r\n\r\n`));
-        // The body follows a while after the head.
+        // The body follows the head after a delay.
         setTimeout(() => socket.write(saved), 120);
         socket.on('data', () => resolve(socket.destroy()));
       }),
@@ -120,7 +120,7 @@ test('the request id of the client is logged', async () => {
 });
 
 describe('a flood', () => {
-  /** The status and count of suppressed lines of all lines, once there is one for each request. */
+  /** The status and suppressed count of each line, after `count` requests. */
   async function flood(count: number, headers: Record<string, string>, to = server.url) {
     lines.length = 0;
     for (let sent = 0; sent < count; sent += 1) await fetch(`${to}/v1/nothing`, { headers });
@@ -131,7 +131,7 @@ describe('a flood', () => {
   test('of requests without a key is sampled: 401 and 429', async () => {
     const requests = 1_000;
     const first = await flood(requests, {});
-    // A burst of twenty for each status, and two a second after that.
+    // A burst of twenty for each status, then two per second.
     expect(first.length).toBeWithin(35, 80);
     expect(new Set(first.map(({ status }) => status))).toEqual(new Set([401, 429]));
     await Bun.sleep(600);
@@ -147,19 +147,19 @@ describe('a flood', () => {
   });
 });
 
-test('a process writes every line to stderr, in order, the last when it stops', async () => {
+test('a process writes every line to stderr in order, and flushes on exit', async () => {
   const begun = Date.now();
   const database = `sqlite:${join(folder, 'process.db')}`;
   const command = [process.execPath, 'cli/main.ts', 'serve', '--port', '0', '--database', database];
   const child = startChild(command, { MEMORY_API_KEY: apiKey, HOME: folder });
-  // The banner is for people, and no line of the log.
+  // The banner is for people and not a log line.
   await until(() => child.log().includes('Stop with Ctrl-C'), { what: 'the banner' });
   const url = /http:[^\s"]+/.exec(child.log())?.[0] ?? '';
   const requestIds: (string | null)[] = [];
   for (let count = 0; count < 30; count += 1) {
     const response = await fetch(`${url}/v1/memories/mem_${count}`, { headers: known });
     requestIds.push(response.headers.get(headerNames.requestId));
-    // Longer than lines are held back, so that they are written in several lots.
+    // Longer than the buffering time of lines, so that they are written in several batches.
     if (count % 10 === 5) await Bun.sleep(70);
   }
   expect(await child.end('SIGTERM')).toBe(0);
@@ -192,18 +192,18 @@ test.each([
       () => false,
     );
   await until(isUp, { what: 'the service' });
-  // More than a pipe holds, and over more than one lot of lines.
+  // More than a pipe holds, and more than one batch of lines.
   for (let count = 0; count < 1_000; count += 1) {
     const response = await fetch(`${url}/v1/memories/mem_${count}`, { headers: known });
     expect(response.status).toBe(404);
   }
-  // Without its reader, which is in the same group.
+  // Only the service: the signal must not reach the pipe's reader in the same group.
   process.kill(child.pid, 'SIGTERM');
   expect(await child.exited).toBe(0);
   await child.end('SIGKILL');
 });
 
-test('lines that nobody took in time are counted where the log goes on', async () => {
+test('dropped lines are counted when the log resumes', async () => {
   const pipe = join(folder, 'late');
   const port = freePort();
   const serve = `${process.execPath} cli/main.ts serve --port ${port} --database ${pipe}.db`;

@@ -23,31 +23,31 @@ describe('POST /v1/memories', () => {
   const base = { userId: 'refused', content: 'x' };
   const post = (body: unknown) => ask(server, 'POST', '/v1/memories', { body });
 
-  test.each(notObjects)('400 where the body is %s', async (_, body) => {
+  test.each(notObjects)('400 if the body is %s', async (_, body) => {
     expectInvalid(await post(body), '');
   });
 
-  test.each([absent, ...badTexts(256)])('400 where userId is %s', async (_, userId) => {
+  test.each([absent, ...badTexts(256)])('400 if userId is %s', async (_, userId) => {
     expectInvalid(await post({ ...base, userId }), 'userId');
   });
 
-  test.each([absent, ...badTexts(65_536)])('400 where content is %s', async (_, content) => {
+  test.each([absent, ...badTexts(65_536)])('400 if content is %s', async (_, content) => {
     expectInvalid(await post({ ...base, content }), 'content');
   });
 
-  test.each(['source', 'externalId'])('400 where %s is no name', async (field) => {
+  test.each(['source', 'externalId'])('400 if %s is not a valid name', async (field) => {
     for (const [, name] of badTexts(256)) {
       expectInvalid(await post({ ...base, [field]: name }), field);
     }
   });
 
-  test.each(['occurredAt', 'expiresAt'])('400 where %s is no time', async (field) => {
+  test.each(['occurredAt', 'expiresAt'])('400 if %s is not a time', async (field) => {
     for (const time of [null, '', 'today', '2026-02-30', '2026-05-08T10:00:00', 1.7e12, {}]) {
       expectInvalid(await post({ ...base, [field]: time }), field);
     }
   });
 
-  test.each(badMetadata)('400 where metadata is %s', async (_, metadata) => {
+  test.each(badMetadata)('400 if metadata is %s', async (_, metadata) => {
     expectInvalid(await post({ ...base, metadata }), 'metadata');
   });
 
@@ -60,12 +60,12 @@ describe('POST /v1/memories', () => {
     expectInvalid(await post({ ...base, ['__proto__']: { userId: 'x' } }), '__proto__');
   });
 
-  test('400 for a number that could not be given back', async () => {
+  test('400 for a number beyond the range of a double', async () => {
     const body = `{"userId":"${newUser()}","content":"x","metadata":{"n":1e400}}`;
     expectInvalid(await askRaw(server, 'POST', '/v1/memories', body), 'metadata');
   });
 
-  test('names every field that is wrong, and the first one in the message', async () => {
+  test('names every invalid field, and the first one in the message', async () => {
     const answer = await post({ content: '', metadata: [], more: 1 });
     for (const field of ['userId', 'content', 'metadata', 'more']) expectInvalid(answer, field);
     const { message, details } = answer.body as ErrorBody;
@@ -73,7 +73,7 @@ describe('POST /v1/memories', () => {
     expect(message).toBe(`${details?.[0]?.field}: ${details?.[0]?.message}`);
   });
 
-  test('stores nothing of what it refused', async () => {
+  test('stores nothing of a rejected request', async () => {
     expect((await getPage(server, base.userId)).items).toEqual([]);
   });
 });
@@ -85,25 +85,25 @@ describe('PATCH /v1/memories/:id', () => {
   });
   const patch = (body: unknown) => ask(server, 'PATCH', `/v1/memories/${id}`, { body });
 
-  test.each(notObjects)('400 where the body is %s', async (_, body) => {
+  test.each(notObjects)('400 if the body is %s', async (_, body) => {
     expectInvalid(await patch(body), '');
   });
 
-  test.each(badTexts(65_536))('400 where content is %s', async (_, content) => {
+  test.each(badTexts(65_536))('400 if content is %s', async (_, content) => {
     expectInvalid(await patch({ content, metadata: {} }), 'content');
   });
 
-  test.each(badMetadata)('400 where metadata is %s', async (_, metadata) => {
+  test.each(badMetadata)('400 if metadata is %s', async (_, metadata) => {
     expectInvalid(await patch({ content: 'x', metadata }), 'metadata');
   });
 
-  test.each(['occurredAt', 'expiresAt'])('400 where %s is no time', async (field) => {
+  test.each(['occurredAt', 'expiresAt'])('400 if %s is not a time', async (field) => {
     for (const time of ['', 'today', '2026-02-30', 1_700_000_000_000, true, []]) {
       expectInvalid(await patch({ [field]: time }), field);
     }
   });
 
-  test('400 that names the fields where none is given', async () => {
+  test('400 that lists the fields if none is given', async () => {
     const answer = await patch({});
     expectInvalid(answer, '');
     for (const field of ['content', 'metadata', 'occurredAt', 'expiresAt']) {
@@ -116,7 +116,7 @@ describe('PATCH /v1/memories/:id', () => {
     async (field) => expectInvalid(await patch({ content: 'x', [field]: 'x' }), field),
   );
 
-  test('changes nothing where it refused', async () => {
+  test('changes nothing on a rejection', async () => {
     expect(await getMemory(server, id)).toMatchObject({ content: 'unchanged', metadata: {} });
   });
 });

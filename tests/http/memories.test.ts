@@ -53,29 +53,29 @@ describe('POST /v1/memories', () => {
     expect(Date.parse(createdAt)).toBeWithin(before, Date.now() + 1);
   });
 
-  test('metadata is an object in the answer where none was sent', async () => {
+  test('metadata is an empty object in the response if none was sent', async () => {
     expect(await save(server, newUser())).toMatchObject({ metadata: {} });
   });
 
-  test('the same body twice, without a key, makes two memories', async () => {
+  test('the same body twice, without a key, creates two memories', async () => {
     const userId = newUser();
     const [one, two] = [await save(server, userId), await save(server, userId)];
     expect(one.id).not.toBe(two.id);
     expect((await getPage(server, userId)).items).toHaveLength(2);
   });
 
-  test.each(goodTexts(65_536))('content comes back as it was: %s', async (_, content) => {
+  test.each(goodTexts(65_536))('content is returned unchanged: %s', async (_, content) => {
     const { id } = await save(server, newUser(), content);
     expect((await getMemory(server, id)).content === content).toBe(true);
   });
 
-  test.each(goodTexts(256))('userId comes back as it was: %s', async (_, userId) => {
+  test.each(goodTexts(256))('userId is returned unchanged: %s', async (_, userId) => {
     const { id } = await save(server, userId);
     expect((await getMemory(server, id)).userId).toBe(userId);
     expect((await getPage(server, userId)).items.map((item) => item.id)).toContain(id);
   });
 
-  test.each(goodMetadata)('metadata comes back as it was: %s', async (_, metadata) => {
+  test.each(goodMetadata)('metadata is returned unchanged: %s', async (_, metadata) => {
     const body = { userId: newUser(), content: 'x', metadata };
     const answer = await ask(server, 'POST', '/v1/memories', { body });
     const saved = bodyOf<SavedMemory>(answer, 201);
@@ -85,7 +85,7 @@ describe('POST /v1/memories', () => {
 });
 
 describe('GET /v1/memories/:id', () => {
-  test('200 with the memory as it was saved, but for memoryId', async () => {
+  test('200 with the memory as it was saved, without memoryId', async () => {
     const { memoryId, ...memory } = await save(server, newUser());
     expect(await getMemory(server, memoryId)).toEqual(memory);
   });
@@ -98,7 +98,7 @@ describe('GET /v1/memories/:id', () => {
 });
 
 describe('PATCH /v1/memories/:id', () => {
-  test('200 with the new content; the metadata stays where none is sent', async () => {
+  test('200 with the new content; metadata is kept if none is sent', async () => {
     const body = { userId: newUser(), content: 'old', metadata: { a: 1 } };
     const saved = bodyOf<SavedMemory>(await ask(server, 'POST', '/v1/memories', { body }), 201);
     const { memoryId, updatedAt: _, ...kept } = saved;
@@ -131,7 +131,7 @@ describe('PATCH /v1/memories/:id', () => {
     expect(after).toEqual({ ...before, ...changed });
   });
 
-  test('wins over pending work: complete at once, and the work is dropped', async () => {
+  test('overrides a pending task: complete at once, and the task is dropped', async () => {
     const held = await holdRecord(server);
     expect(await getMemory(server, held.memoryId)).toMatchObject({ status: 'processing' });
     const updated = await patch(held.memoryId, { content: 'new' });
@@ -152,7 +152,7 @@ describe('PATCH /v1/memories/:id', () => {
 });
 
 describe('DELETE /v1/memories/:id', () => {
-  test('204 without a body, and it is gone everywhere', async () => {
+  test('204 without a body, and no read finds it', async () => {
     const userId = newUser();
     const { id } = await save(server, userId);
     const path = `/v1/memories/${id}`;
@@ -166,14 +166,14 @@ describe('DELETE /v1/memories/:id', () => {
     expect((await getPage(server, userId)).items).toEqual([]);
   });
 
-  test('leaves the others of the user', async () => {
+  test('keeps the other memories of the user', async () => {
     const userId = newUser();
     const [one, two] = [await save(server, userId), await save(server, userId)];
     await ask(server, 'DELETE', `/v1/memories/${one.id}`);
     expect((await getPage(server, userId)).items.map(({ id }) => id)).toEqual([two.id]);
   });
 
-  test('drops the pending work with the memory', async () => {
+  test('drops the pending task with the memory', async () => {
     const held = await holdRecord(server);
     expect((await ask(server, 'DELETE', `/v1/memories/${held.memoryId}`)).status).toBe(204);
     expect(await held.fail('too late')).toBe(false);

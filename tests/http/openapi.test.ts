@@ -14,29 +14,29 @@ import { send, startTestServer, type TestServer } from '../support/server.ts';
 
 /*
  * The document drives these tests: every request it describes is sent, with its own examples, and
- * every answer is held against what it says. A new operation is tested by being documented.
+ * every response is validated against it. Documenting a new operation also tests it.
  */
 
 describe('the document', () => {
-  test('is OpenAPI 3.1 to an independent validator', async () => {
+  test('is valid OpenAPI 3.1 for an independent validator', async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document));
     expect(errors).toBeUndefined();
     expect(valid).toBe(true);
   });
 
-  test('is not valid to it once it is broken', async () => {
+  test('fails that validation after it is damaged', async () => {
     const broken = { ...structuredClone(document), paths: { 'no-slash': {} } };
     expect((await new Validator().validate(broken)).valid).toBe(false);
   });
 
   test.each(Object.entries(document.components.schemas))(
-    '%s has examples that fit it',
+    '%s has examples that match it',
     (_, { examples = [], ...schema }) => {
       for (const example of examples) expect(misfit(schema, example)).toBeNull();
     },
   );
 
-  test.each(documented)('$operationId has examples that fit their schemas', (operation) => {
+  test.each(documented)('$operationId has examples that match their schemas', (operation) => {
     const bodies = [operation.requestBody, ...Object.values(operation.responses).map(resolve)];
     for (const content of bodies.map(jsonOf)) {
       for (const example of examplesOf(content)) {
@@ -49,14 +49,14 @@ describe('the document', () => {
     }
   });
 
-  test('has headers whose examples fit their schemas', () => {
+  test('has headers whose examples match their schemas', () => {
     const unfit = Object.values(document.components.headers).map(({ schema = {}, example }) =>
       misfit(schema, example),
     );
     expect(unfit.filter((problem) => problem !== null)).toEqual([]);
   });
 
-  test('has schemas that something can fail to fit', () => {
+  test('has schemas that reject some values', () => {
     const page = { $ref: '#/components/schemas/MemoryPage' };
     expect(misfit(page, { items: [], nextCursor: null })).toBeNull();
     expect(misfit(page, { items: [{ id: 1 }], nextCursor: null })).toContain('/items/0');
@@ -82,7 +82,7 @@ describe('the document', () => {
     }
   });
 
-  test('names every operation after what it does, in camelCase', () => {
+  test('gives every operation a camelCase id', () => {
     const names = documented.map(({ operationId }) => operationId);
     expect(new Set(names).size).toBe(names.length);
     for (const name of names) {
@@ -90,7 +90,7 @@ describe('the document', () => {
     }
   });
 
-  test('has responses that are open to fields and values that come later', () => {
+  test('has responses that allow fields and values of later versions', () => {
     const text = JSON.stringify(
       documented.map(({ responses }) => Object.values(responses).map(resolve)),
     );
@@ -109,7 +109,7 @@ describe('the document', () => {
     expect(reached).toContain('Error');
   });
 
-  test('has requests that are closed, as the service rejects unknown fields', () => {
+  test('has requests without additional fields, because the service rejects them', () => {
     for (const { requestBody } of documented) {
       const { schema } = jsonOf(requestBody);
       if (schema === undefined) continue;
@@ -120,7 +120,7 @@ describe('the document', () => {
     }
   });
 
-  test('describes an entry of a timeline by its properties alone', () => {
+  test('describes an entry of a timeline only by its properties', () => {
     const { properties = {}, ...entry } = document.components.schemas.TimelineEntry as {
       properties?: object;
     };
@@ -131,7 +131,7 @@ describe('the document', () => {
     expect(Object.keys(properties)).toEqual(names);
   });
 
-  test('gives no example of an idempotency key, which clients would all send', () => {
+  test('has no example of an idempotency key, because all clients would send it', () => {
     const keys = documented
       .flatMap(({ parameters = [] }) => parameters.map(resolve))
       .filter(({ name }) => name === 'Idempotency-Key');
@@ -145,7 +145,7 @@ describe('the running server', () => {
   const seen = new Set<string>();
   let server: TestServer;
   let exhausted: TestServer;
-  /** With a key that may neither write nor see the user of the examples. */
+  /** The server with a read-only key of a user other than that of the examples. */
   let restricted: TestServer;
 
   beforeAll(async () => {
@@ -161,7 +161,7 @@ describe('the running server', () => {
     await exhausted.stop();
   });
 
-  /** A path that exists, for the operation to work on, with the query of the example. */
+  /** The path with an existing id for the operation, and the query of the example. */
   async function pathOf({ path, parameters = [] }: Operation, id?: string): Promise<string> {
     const memory = { userId: 'u-1', content: 'a memory to work on' };
     const target = path.includes('{id}') ? (id ?? (await server.client.save(memory)).id) : '';
@@ -175,7 +175,7 @@ describe('the running server', () => {
     return `${path.replace('{id}', target)}?${query}`.replace(/\?$/, '');
   }
 
-  /** Holds an answer against what is documented of it. */
+  /** Validates a response against the document. */
   async function expectDocumented(operation: Operation, status: number, response: Response) {
     const { operationId, responses } = operation;
     expect(response.status).toBe(status);
@@ -195,12 +195,12 @@ describe('the running server', () => {
 
   for (const operation of documented) {
     const { operationId, method, security, requestBody, responses } = operation;
-    // Something new is created by the first of the examples, and by others too.
+    // The first example creates something new; further examples may as well.
     const success = Number(Object.keys(responses).findLast((status) => status < '300'));
     const bodies = examplesOf(jsonOf(requestBody));
     const [body] = bodies;
 
-    test(`${operationId} answers ${success} to each of its examples`, async () => {
+    test(`${operationId} returns ${success} for each of its examples`, async () => {
       for (const example of bodies.length > 0 ? bodies : [undefined]) {
         const key = method === 'GET' ? {} : { 'idempotency-key': crypto.randomUUID() };
         const body = example === undefined ? {} : { body: example };
@@ -212,7 +212,7 @@ describe('the running server', () => {
 
     if (security !== undefined) continue;
 
-    test(`${operationId} refuses as documented`, async () => {
+    test(`${operationId} rejects as documented`, async () => {
       const path = await pathOf(operation);
       const unknown = `${path}${path.includes('?') ? '&' : '?'}nonsense=1`;
       const request = body === undefined ? {} : { body };
@@ -223,7 +223,7 @@ describe('the running server', () => {
     });
 
     if ('404' in responses) {
-      test(`${operationId} answers 404 to an unknown id`, async () => {
+      test(`${operationId} returns 404 for an unknown id`, async () => {
         const path = await pathOf(operation, 'mem_unknown');
         const response = await send(server, method, path, body === undefined ? {} : { body });
         await expectDocumented(operation, 404, response);
@@ -231,7 +231,7 @@ describe('the running server', () => {
     }
 
     if ('403' in responses) {
-      test(`${operationId} answers 403 to a key that may not do it`, async () => {
+      test(`${operationId} returns 403 for a key without the permission`, async () => {
         const path = await pathOf(operation);
         const request = body === undefined ? {} : { body };
         await expectDocumented(operation, 403, await send(restricted, method, path, request));
@@ -239,7 +239,7 @@ describe('the running server', () => {
     }
 
     if ('412' in responses) {
-      test(`${operationId} answers 412 to another version`, async () => {
+      test(`${operationId} returns 412 for another version`, async () => {
         const request = { headers: { 'if-match': '"7"' }, ...(body !== undefined && { body }) };
         const response = await send(server, method, await pathOf(operation), request);
         await expectDocumented(operation, 412, response);
@@ -247,7 +247,7 @@ describe('the running server', () => {
     }
 
     if ('304' in responses) {
-      test(`${operationId} answers 304 to the version that it has`, async () => {
+      test(`${operationId} returns 304 for the current version`, async () => {
         const headers = { 'if-none-match': '"1"' };
         const response = await send(server, method, await pathOf(operation), { headers });
         await expectDocumented(operation, 304, response);
@@ -255,7 +255,7 @@ describe('the running server', () => {
     }
 
     if (success === 201) {
-      test(`${operationId} answers 200 where something is replaced`, async () => {
+      test(`${operationId} returns 200 if it replaces a memory`, async () => {
         const request = { body: { ...Object(body), externalId: crypto.randomUUID() } };
         const path = await pathOf(operation);
         await expectDocumented(operation, 201, await send(server, method, path, request));
@@ -264,7 +264,7 @@ describe('the running server', () => {
     }
 
     if (body !== undefined) {
-      test(`${operationId} refuses bodies as documented`, async () => {
+      test(`${operationId} rejects bodies as documented`, async () => {
         const path = await pathOf(operation);
         const big = { ...Object(body), padding: 'x'.repeat(5_000) };
         const headers = { 'content-type': 'text/plain' };
@@ -274,7 +274,7 @@ describe('the running server', () => {
     }
   }
 
-  test('has shown every documented answer but those to its own faults', () => {
+  test('has returned every documented response except internal errors', () => {
     const answers = documented
       .filter(({ security }) => security === undefined)
       .flatMap(({ operationId, responses }) =>
@@ -284,7 +284,7 @@ describe('the running server', () => {
     expect(answers.filter((answer) => !seen.has(answer))).toEqual([]);
   });
 
-  test('serves the document without a key, for its own version', async () => {
+  test('serves the document without a key, with its own version', async () => {
     const response = await fetch(`${server.url}/openapi.json`);
     const served = (await response.json()) as typeof document;
     expect(response.headers.get('content-type')).toContain('application/json');

@@ -4,8 +4,8 @@ import { ask, askRaw, expectError, save } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 /*
- * What is judged first: 401, 429, 404/405, 415, 413, 400. Each request has a fault of the kind
- * that the row names and every fault that is judged later.
+ * The order of checks: 401, 429, 404/405, 415, 413, 400. Each request fails the check in its row
+ * and every later one.
  */
 
 const requests = 50;

@@ -5,7 +5,7 @@ import { askRaw, bodyOf, expectError, getPage, newUser } from '../support/http.t
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { exchange, head } from '../support/socket.ts';
 
-/* 413 with the JSON error, whatever the size of the body and however it is sent. */
+/* 413 with the JSON error, whatever the size of the body and the way it is sent. */
 
 const MiB = 1024 * 1024;
 
@@ -24,7 +24,7 @@ describe('a save and an update', () => {
     return text + ' '.repeat(bytes - text.length);
   };
 
-  test('take at most 1 MiB', async () => {
+  test('accept at most 1 MiB', async () => {
     const most = limits.saveBodyBytes;
     const save = { userId: newUser(), content: 'x' };
     const answer = await askRaw(server, 'POST', '/v1/memories', textOf(most, save));
@@ -43,7 +43,7 @@ describe('a save and an update', () => {
     expect((await getPage(server, save.userId)).items).toMatchObject([{ content: 'y' }]);
   });
 
-  test('keep to MEMORY_MAX_BODY_BYTES where it is lower', async () => {
+  test('apply MEMORY_MAX_BODY_BYTES if it is lower', async () => {
     const narrow = await startTestServer({ MEMORY_MAX_BODY_BYTES: '2000' });
     const body = textOf(2_001, { userId: 'u', content: 'x' });
     expectError(await askRaw(narrow, 'POST', '/v1/memories', body), 413, 'payload_too_large');
@@ -80,7 +80,7 @@ describe('413', () => {
   }, 30_000);
 });
 
-/** Sends chunks until the connection closes, at most 20 s. */
+/** Sends chunks until the connection closes, for at most 20 s. */
 function sendEndlessly(server: TestServer, head: string) {
   const { hostname, port } = new URL(server.url);
   const chunk = Buffer.from(`10000\r\n${'x'.repeat(65_536)}\r\n`);

@@ -11,8 +11,8 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 /**
- * All memories of the user, page by page; only the last page may be short. `meanwhile` runs beside
- * each request for a page.
+ * Returns all memories of the user, page by page; only the last page may be short. `meanwhile` runs
+ * concurrently with each request for a page.
  */
 async function walk(
   userId: string,
@@ -40,7 +40,7 @@ function newestFirst(a: Memory, b: Memory): number {
   return left < right ? 1 : -1;
 }
 
-/** Saves that many, some at a time. Returns their ids. */
+/** Saves that many memories, a few at a time. Returns their ids. */
 async function saveMany(userId: string, count: number): Promise<string[]> {
   const ids: string[] = [];
   while (ids.length < count) {
@@ -51,14 +51,14 @@ async function saveMany(userId: string, count: number): Promise<string[]> {
   return ids;
 }
 
-/** One batch shares one time of creation, so that all of it ties. */
+/** All memories of a batch have the same creation time. */
 async function ingestMany(userId: string, count: number): Promise<string[]> {
   const body = { items: Array(count).fill({ type: 'event', userId, data: { name: 'n' } }) };
   const answer = await ask(server, 'POST', '/v1/ingest/batch', { body });
   return bodyOf<BatchAccepted>(answer, 202).items.map(({ memoryId }) => memoryId);
 }
 
-test('2,500 memories are walked exactly once each while others are being saved', async () => {
+test('paging returns 2,500 memories exactly once each during other saves', async () => {
   const userId = newUser();
   const ingested = await ingestMany(userId, 1_000);
   const saved = await saveMany(userId, 1_500);
@@ -78,7 +78,7 @@ test('2,500 memories are walked exactly once each while others are being saved',
 });
 
 describe('memories of the same time', () => {
-  test.each(['desc', 'asc'])('are walked exactly once each, by id (%s)', async (order) => {
+  test.each(['desc', 'asc'])('are returned exactly once each, by id (%s)', async (order) => {
     const userId = newUser();
     const ids = await ingestMany(userId, 101);
     const walked = await walk(userId, 7, order);
@@ -104,7 +104,7 @@ describe('GET /v1/memories', () => {
     expect(items).toEqual(saved.toSorted(newestFirst));
   });
 
-  test('has 20 to a page, and nextCursor null only on the last', async () => {
+  test('has 20 per page, and nextCursor is null only on the last', async () => {
     const userId = newUser();
     await saveMany(userId, 40);
     const first = await getPage(server, userId, '');
@@ -115,13 +115,13 @@ describe('GET /v1/memories', () => {
     expect(last.nextCursor).toBeNull();
   });
 
-  test.each([1, 2, 3, 100])('walks in pages of %i', async (limit) => {
+  test.each([1, 2, 3, 100])('returns all in pages of %i', async (limit) => {
     const userId = newUser();
     const ids = await saveMany(userId, 6);
     expect(idsOf(await walk(userId, limit)).toSorted()).toEqual(ids.toSorted());
   });
 
-  test('the limit may change on the way', async () => {
+  test('the limit may change between pages', async () => {
     const userId = newUser();
     await saveMany(userId, 6);
     const { items, nextCursor } = await getPage(server, userId, 'limit=2');
@@ -129,7 +129,7 @@ describe('GET /v1/memories', () => {
     expect(idsOf([...items, ...rest.items])).toEqual(idsOf(await walk(userId, 100)));
   });
 
-  test('a walk goes on where the memory at its cursor is deleted', async () => {
+  test('paging continues after the memory at its cursor is deleted', async () => {
     const userId = newUser();
     await saveMany(userId, 4);
     const all = idsOf(await walk(userId, 100));

@@ -24,7 +24,7 @@ describe('GET /v1/users', () => {
   const page = async (query = '') =>
     bodyOf<UserPage>(await ask(project, 'GET', `/v1/users${query}`), 200);
 
-  test('lists the users of the project by their ids, with their counts', async () => {
+  test('lists the users of the project in order of their ids, with their counts', async () => {
     const { items, nextCursor } = await page();
     expect(items.map(({ userId }) => userId)).toEqual(names.toSorted());
     expect(items.find(({ userId }) => userId === 'ben')?.memories).toBe(2);
@@ -34,7 +34,7 @@ describe('GET /v1/users', () => {
     expect(nextCursor).toBeNull();
   });
 
-  test.each([1, 2, 6])('is walked by pages of %i', async (limit) => {
+  test.each([1, 2, 6])('returns all in pages of %i', async (limit) => {
     const found: string[] = [];
     let cursor: string | null = null;
     do {
@@ -69,7 +69,7 @@ describe('POST /v1/memories/status', () => {
   const post = (body: unknown, headers = {}) =>
     ask(server, 'POST', '/v1/memories/status', { body, headers });
 
-  test('answers in the order asked, and says which are not there', async () => {
+  test('returns the statuses in request order, and lists unknown ids', async () => {
     const userId = newUser();
     const [one, two] = [await save(server, userId), await save(server, userId)];
     const memoryIds = ['mem_none', two.id, 'x', one.id, two.id];
@@ -79,7 +79,7 @@ describe('POST /v1/memories/status', () => {
     expect(items).toEqual([status, await getStatus(server, one.id), status]);
   });
 
-  test('takes 1,000 ids, and no more', async () => {
+  test('accepts 1,000 ids and no more', async () => {
     const memoryIds = Array.from({ length: 1_000 }, (_, index) => `mem_${index}`);
     const { notFound } = bodyOf<IngestStatuses>(await post({ memoryIds }), 200);
     expect(notFound).toEqual(memoryIds);
@@ -111,7 +111,7 @@ describe('POST /v1/memories/status', () => {
 });
 
 describe('GET /v1/key', () => {
-  test('says what the key is', async () => {
+  test('returns the properties of the key', async () => {
     const expiresAt = Date.now() + 3_600_000;
     const admin = await openAdmin(server.databaseUrl);
     const kind = { userId: 'ada', readOnly: true, expiresAt };
@@ -129,7 +129,7 @@ describe('GET /v1/key', () => {
     expect(answer.text).not.toContain(key);
   });
 
-  test('of the settings is known by their name', async () => {
+  test('for a key of the settings, its name is the setting', async () => {
     const fixed = 'a-key-from-the-settings';
     const configured = await startTestServer({ MEMORY_API_KEY: fixed });
     const answer = await ask(configured, 'GET', '/v1/key');

@@ -20,7 +20,7 @@ function withKey(key: string): Record<string, string> {
   return { authorization: `Bearer ${key}` };
 }
 
-/** What RateLimit says is left, and in how many seconds there is more. */
+/** The remaining quota in the RateLimit header, and the seconds until it resets. */
 function rateLimit({ headers }: Answer): { left: number; seconds: number } {
   const found = /^"default";r=(\d+);t=(\d+)$/.exec(headers.get('ratelimit') ?? '');
   expect(found).not.toBeNull();
@@ -29,7 +29,7 @@ function rateLimit({ headers }: Answer): { left: number; seconds: number } {
 }
 
 describe('the rate limit of a project', () => {
-  test('is told with every answer after the key, errors too', async () => {
+  test('is in every authenticated response, errors too', async () => {
     const headers = withKey(await server.createKey('told'));
     const save = { userId: newUser(), content: 'x' };
     const sent: [method: string, path: string, status: number, body?: unknown][] = [
@@ -59,7 +59,7 @@ describe('the rate limit of a project', () => {
     expect(rateLimit(refused).left).toBe(left - 1);
   });
 
-  test('grants as many as it says, then answers 429 on every route', async () => {
+  test('grants the announced number, then returns 429 on every route', async () => {
     const headers = withKey(await server.createKey('flood'));
     const flood = await Promise.all(
       Array.from({ length: requests * 2 }, () => {
@@ -82,7 +82,7 @@ describe('the rate limit of a project', () => {
     }
   });
 
-  test('is shared by its keys, and leaves other projects alone', async () => {
+  test('is shared by its keys and separate from other projects', async () => {
     const [one, two] = [await server.createKey('shared'), await server.createKey('shared')];
     const other = await server.createKey('calm');
     const path = '/v1/memories?userId=u';
@@ -106,7 +106,7 @@ describe('the rate limit of a project', () => {
 });
 
 describe('after 429', () => {
-  /** Uses the window up, and returns the answer that says so. */
+  /** Exhausts the quota and returns the 429. */
   async function spend(headers: Record<string, string>): Promise<Answer> {
     return until(async () => {
       const answer = await ask(quick, 'GET', '/v1/nope', { headers });
@@ -114,7 +114,7 @@ describe('after 429', () => {
     });
   }
 
-  test('Retry-After is whole seconds, and waiting that long is enough', async () => {
+  test('Retry-After is in whole seconds, and waiting that long is sufficient', async () => {
     const headers = withKey(await quick.createKey('patient'));
     const answer = await spend(headers);
     const seconds = answer.headers.get('retry-after') ?? '';
@@ -123,7 +123,7 @@ describe('after 429', () => {
     expect((await ask(quick, 'GET', '/v1/memories?userId=u', { headers })).status).toBe(200);
   });
 
-  test('the idempotency key is as good as new', async () => {
+  test('the idempotency key is unused', async () => {
     const headers = { ...withKey(await quick.createKey('keys')), 'idempotency-key': 'k' };
     const [one, two] = ['first', 'second'].map((content) => ({ userId: 'u', content }));
     await spend(headers);

@@ -28,7 +28,7 @@ async function send(userId: string, origin: Origin, text: string): Promise<strin
 }
 
 describe('the same source and externalId of the same user', () => {
-  test('replace content, metadata and type under the same id; createdAt stays', async () => {
+  test('replace content, metadata and type under the same id; createdAt is kept', async () => {
     const userId = newUser();
     const origin = { source: 'crm', externalId: 'T-1' };
     const first = { userId, ...origin, metadata: { a: 1 }, data: { text: 'old', title: 'T' } };
@@ -52,7 +52,7 @@ describe('the same source and externalId of the same user', () => {
     expect((await getPage(server, userId)).items).toEqual([after]);
   });
 
-  test('content is the new one at once, and it is processing again', async () => {
+  test('the content changes at once, and the status is processing again', async () => {
     const held = await holdRecord(server);
     const { userId, externalId } = held;
     expect(await send(userId, { externalId }, 'newer')).toBe(held.memoryId);
@@ -61,7 +61,7 @@ describe('the same source and externalId of the same user', () => {
     expect(await whenComplete(server, held.memoryId)).toMatchObject({ content: 'newer' });
   });
 
-  test('is how a failed one is tried again', async () => {
+  test('a failed record is retried by sending it again', async () => {
     const held = await holdRecord(server);
     await held.fail('no luck');
     expect(await getStatus(server, held.memoryId)).toMatchObject({ status: 'failed' });
@@ -89,7 +89,7 @@ describe('the same source and externalId of the same user', () => {
     expect((await getPage(server, userId)).items.map((item) => item.id)).toEqual([next]);
   });
 
-  test('twice in one batch: the later wins, and both answers have the one id', async () => {
+  test('twice in one batch: the later wins, and both items have the same id', async () => {
     const userId = newUser();
     const record = (text: string) => {
       return { type: 'document', userId, source: 's', externalId: 'e', data: { text } };
@@ -103,7 +103,7 @@ describe('the same source and externalId of the same user', () => {
     expect(listed.map(({ content }) => content)).toEqual(['two']);
   });
 
-  test('fifty at once make one memory', async () => {
+  test('fifty concurrent records create one memory', async () => {
     const userId = newUser();
     const sent = Array.from({ length: 50 }, (_, n) => send(userId, { externalId: 'e' }, `${n}`));
     expect(new Set(await Promise.all(sent)).size).toBe(1);
@@ -111,8 +111,8 @@ describe('the same source and externalId of the same user', () => {
   });
 });
 
-describe('what is another thing', () => {
-  test('an externalId alone pairs with no source, and with itself', async () => {
+describe('another record', () => {
+  test('an externalId without a source matches only the same without a source', async () => {
     const userId = newUser();
     const alone = await send(userId, { externalId: 'e' }, 'alone');
     const sourced = await send(userId, { source: 's', externalId: 'e' }, 'sourced');

@@ -6,7 +6,8 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { essence, sendKeyed, settled } from '../support/writes.ts';
 
 /*
- * What a key answers once its memory has changed or is gone. With and without a restart between.
+ * What a replay returns after its memory has changed or was deleted, with and without a restart in
+ * between.
  */
 
 let server: TestServer;
@@ -36,7 +37,7 @@ const restarts: [name: string, between: () => Promise<void>][] = [
 ];
 
 describe.each(restarts)('a replay %s', (_, between) => {
-  test('of a save, after an update, is the first answer', async () => {
+  test('of a save, after an update, is the first response', async () => {
     const userId = newUser();
     const first = await sendKeyed(server, saveOf(userId), userId);
     const { id } = bodyOf<SavedMemory>(first, 201);
@@ -46,7 +47,7 @@ describe.each(restarts)('a replay %s', (_, between) => {
     expect(await getMemory(server, id)).toMatchObject({ content: 'newer' });
   });
 
-  test('of an update, after another update, does not bring the older text back', async () => {
+  test('of an update, after another update, does not restore the older text', async () => {
     const userId = newUser();
     const saved = bodyOf<SavedMemory>(await sendKeyed(server, saveOf(userId), userId), 201);
     const older = updateOf(saved.id, 'older');
@@ -57,7 +58,7 @@ describe.each(restarts)('a replay %s', (_, between) => {
     expect(await getMemory(server, saved.id)).toMatchObject({ content: 'newest' });
   });
 
-  test('after a delete, of what held the text, is cut down with its old status', async () => {
+  test('after a delete, of a response with the text, has the old status and no text', async () => {
     const userId = newUser();
     const saved = await sendKeyed(server, saveOf(userId), userId);
     const { id } = bodyOf<SavedMemory>(saved, 201);
@@ -81,7 +82,7 @@ describe.each(restarts)('a replay %s', (_, between) => {
     expect(await settled(server, userId)).toEqual([]);
   });
 
-  test('of an ingest, after a delete, is the first answer and no new memory', async () => {
+  test('of an ingest, after a delete, is the first response and creates no memory', async () => {
     const userId = newUser();
     const body = { userId, source: 's', externalId: 'e', data: { text: canary } };
     const request = { method: 'POST', path: '/v1/ingest/document', body };
@@ -95,7 +96,7 @@ describe.each(restarts)('a replay %s', (_, between) => {
     expect(await settled(server, userId)).toEqual([]);
   });
 
-  test('of an update of an ingested memory, after a delete, is cut down', async () => {
+  test('of an update of an ingested memory, after a delete, has no text', async () => {
     const userId = newUser();
     const body = { userId, data: { text: canary } };
     const request = { method: 'POST', path: '/v1/ingest/document', body };
@@ -108,7 +109,7 @@ describe.each(restarts)('a replay %s', (_, between) => {
     expect(bodyOf<object>(again, 200)).toEqual({ id: memoryId, memoryId, deleted: true });
   });
 
-  test('after a delete, of another request under the key, is refused as before', async () => {
+  test('after a delete, of another request under the key, is rejected as before', async () => {
     const userId = newUser();
     const { id } = bodyOf<SavedMemory>(await sendKeyed(server, saveOf(userId), userId), 201);
     bodyOf(await ask(server, 'DELETE', `/v1/memories/${id}`), 204);

@@ -4,8 +4,8 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
 /*
- * What a 2xx said is what search sees: saved is found, changed is found by its new words alone,
- * deleted is not found; while others write and search at the same time.
+ * Search reflects every acknowledged write: a saved memory is found, a changed one only by its new
+ * words, a deleted one not at all, under concurrent writes and searches.
  */
 
 let server: TestServer;
@@ -20,13 +20,13 @@ const acts = fc.array(fc.constantFrom<Act>('save', 'save', 'update', 'delete', '
   maxLength: 25,
 });
 
-/** One client with words of its own: after each answer, search must agree with it. */
+/** A client with its own words: after each response, search must agree with it. */
 async function live(userId: string, client: number, script: Act[]): Promise<void> {
   const known = new Map<string, string>();
   let serial = 0;
   const word = () => {
     serial += 1;
-    // Far from each other: search takes a word that is not there for a misspelt one that is.
+    // Hashes are far apart in edit distance, so that a missing word does not match as a typo.
     return `w${Bun.hash(`${client} ${serial}`).toString(36)}`;
   };
   const found = async (query: string) =>
@@ -59,7 +59,7 @@ async function live(userId: string, client: number, script: Act[]): Promise<void
   for (const [id, text] of known) expect(await found(text)).toEqual([id]);
 }
 
-test('search agrees with every answer, with four clients at once on one user', async () => {
+test('search agrees with every response, with four concurrent clients on one user', async () => {
   let round = 0;
   const scripts = fc.tuple(acts, acts, acts, acts);
   await fc.assert(

@@ -4,7 +4,7 @@ import { cases, corpus } from '../search/cases.ts';
 import { ask } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/* What the table in tests/search expects of the core, asked over the wire. */
+/* The queries that tests/search runs on the core, sent over HTTP. */
 
 let server: TestServer;
 const names = new Map<string, string>();
@@ -35,7 +35,7 @@ describe('search finds', () => {
 });
 
 describe('search', () => {
-  test('answers whole memories, with score and snippet, best first, ten of them', async () => {
+  test('returns ten whole memories, best first, with score and snippet', async () => {
     for (let n = 0; n < 12; n += 1) {
       await server.client.save({ userId: 'many', content: `Zeppelin number ${n}` });
     }
@@ -50,7 +50,7 @@ describe('search', () => {
     expect((await search('zeppelin', { userId: 'many', limit: '12' })).items.length).toBe(12);
   });
 
-  test('sees nothing of other users and projects', async () => {
+  test('finds nothing of other users and projects', async () => {
     expect((await search('zeppelin', { userId: 'nobody' })).items).toEqual([]);
     const authorization = `Bearer ${await server.createKey('other')}`;
     const path = '/v1/memories/search?userId=many&query=zeppelin';
@@ -58,7 +58,7 @@ describe('search', () => {
     expect(answer.body).toEqual({ items: [] });
   });
 
-  test('is narrowed by every filter of list', async () => {
+  test('accepts every filter of a list', async () => {
     const save = (content: string, tag: string) =>
       server.client.save({ userId: 'tagged', content, metadata: { tag, n: 7 } });
     await save('a red balloon', 'x');
@@ -111,7 +111,7 @@ describe('search', () => {
   });
 });
 
-test('more text than an answer takes is refused with what to do, and not cut short', async () => {
+test('a response with too much text is rejected with advice, not truncated', async () => {
   const userId = 'large';
   const text = `zeppelin ${'x'.repeat(4_900_000)}`;
   const ids: string[] = [];

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startServer } from '../../server/main.ts';
 
-/* What a first start may meet. */
+/* Conditions that a first start may meet. */
 
 const env = { LOG_LEVEL: 'silent' };
 
@@ -17,7 +17,7 @@ async function inFolder(use: (databaseUrl: string) => Promise<void>): Promise<vo
   }
 }
 
-test('a port that is taken is said, and the first key is still to come', async () => {
+test('a port in use is reported, and the next start still creates the first key', async () => {
   await inFolder(async (databaseUrl) => {
     const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
     const port = taken.port ?? 0;
@@ -32,7 +32,7 @@ test('a port that is taken is said, and the first key is still to come', async (
   });
 });
 
-test('a second server on the same database is refused, in words', async () => {
+test('a second server on the same database is rejected with a readable message', async () => {
   await inFolder(async (databaseUrl) => {
     const server = await startServer({ env, port: 0, databaseUrl });
     const second = startServer({ env, port: 0, databaseUrl });
@@ -41,13 +41,13 @@ test('a second server on the same database is refused, in words', async () => {
   });
 });
 
-test('settings that cannot be used are listed, all of them', async () => {
+test('all invalid settings are listed', async () => {
   const broken = { PORT: 'abc', MEMORY_RATE_LIMIT: 'many', MEMORY_API_KEY: 'short' };
   const start = startServer({ env: { ...env, ...broken } });
   await expect(start).rejects.toThrow(/PORT[\s\S]*MEMORY_API_KEY[\s\S]*MEMORY_RATE_LIMIT/);
 });
 
-test('with a key in the settings no first key is made', async () => {
+test('with a key in the settings no first key is created', async () => {
   await inFolder(async (databaseUrl) => {
     const key = 'a key of my own, '.replaceAll(/[ ,]/g, '_');
     const settings = { ...env, MEMORY_API_KEY: key };

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('GET /v1/memories/:id/status', () => {
-  test('200 for a saved memory: complete, and nothing was attempted', async () => {
+  test('200 for a saved memory: complete, without attempts', async () => {
     const { id, createdAt, updatedAt } = await save(server, newUser());
     expect(await getStatus(server, id)).toEqual({
       memoryId: id,
@@ -34,7 +34,7 @@ describe('GET /v1/memories/:id/status', () => {
     });
   });
 
-  test('200 for a record that is held: processing, and not split yet', async () => {
+  test('200 for a record whose task is running: processing, without chunks', async () => {
     const { memoryId } = await holdRecord(server);
     const { createdAt, updatedAt } = await getMemory(server, memoryId);
     expect(await getStatus(server, memoryId)).toEqual({
@@ -57,7 +57,7 @@ describe('GET /v1/memories/:id/status', () => {
     expect(await getMemory(server, memoryId)).toMatchObject({ status: 'failed' });
   });
 
-  test('is true from the moment the record was answered, until it is complete', async () => {
+  test('is correct from the response to the record until it is complete', async () => {
     const text = 'A sentence of some length. '.repeat(20_000);
     const { memoryId } = await ingest(server, '/v1/ingest/document', {
       userId: newUser(),
@@ -97,7 +97,7 @@ describe('GET /v1/memories/:id/status', () => {
     expect(chunksTotal).toBeGreaterThan(5);
   });
 
-  test('404 for an id that is not there', async () => {
+  test('404 for an unknown id', async () => {
     expectError(await ask(server, 'GET', '/v1/memories/mem_0/status'), 404, 'not_found');
   });
 });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** The two endpoints with a timeline, and what they call it. */
+/** The two endpoints with a timeline, and its field name in each. */
 const doors = [
   ['/v1/ingest/support', 'comments'],
   ['/v1/ingest/chat', 'messages'],
@@ -27,7 +27,7 @@ describe.each(doors)('an entry at POST %s', (path, timeline) => {
   const first = `data.${timeline}.0`;
   const sendEntry = (value: object) => sendTimeline(path, timeline, [value]);
 
-  test.each(['author', 'role'])('400 where its %s is no label', async (speaker) => {
+  test.each(['author', 'role'])('400 if its %s is not a label', async (speaker) => {
     for (const [, label] of badOptionalTexts(100)) {
       expectInvalid(await sendEntry({ [speaker]: label, content: 'x' }), `${first}.${speaker}`);
     }
@@ -81,18 +81,18 @@ describe.each(doors)('an entry at POST %s', (path, timeline) => {
   });
 });
 
-describe('the limit on metadata holds with the descriptive fields', () => {
+describe('the limit on metadata includes the descriptive fields', () => {
   function sendTitled(metadataBytes: number): Promise<Answer> {
     const metadata = metadataOfBytes(metadataBytes - ',"title":"T"'.length);
     const body = { userId: 'someone', metadata, data: { text: 'x', title: 'T' } };
     return ask(server, 'POST', '/v1/ingest/document', { body });
   }
 
-  test('202 where together they reach it', async () => {
+  test('202 if together they reach it', async () => {
     expect((await sendTitled(16_384)).status).toBe(202);
   });
 
-  test('400 where together they are over it', async () => {
+  test('400 if together they exceed it', async () => {
     expectInvalid(await sendTitled(16_385), 'metadata');
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Answer, ask, bodyOf, expectInvalid, newUser } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/* Lists and searches within bounds of time. */
+/* Lists and searches with time bounds. */
 
 let server: TestServer;
 const userId = newUser();
@@ -41,18 +41,18 @@ describe.each(reads)('%s', (_, read) => {
     expect(await found(query)).toEqual(expected);
   });
 
-  test.each(['from', 'to'])('400 where %s is no time', async (field) => {
+  test.each(['from', 'to'])('400 if %s is not a time', async (field) => {
     for (const time of ['', 'now', '2026-05', '2026-02-30', '1700000000000']) {
       expectInvalid(await read(`${field}=${time}`), field);
     }
   });
 });
 
-test('a cursor belongs to its times', async () => {
+test('a cursor is valid only for its time bounds', async () => {
   const list = (query: string) => ask(server, 'GET', `/v1/memories?userId=${userId}&${query}`);
   const first = await list('limit=1&from=2026-05-01');
   const { nextCursor } = bodyOf<{ nextCursor: string }>(first, 200);
-  // The same time, written otherwise, is the same list.
+  // The same time in another notation is the same list.
   expect((await list(`cursor=${nextCursor}&from=2026-05-01T00:00:00Z`)).status).toBe(200);
   expectInvalid(await list(`cursor=${nextCursor}&from=2026-05-02`), 'cursor');
   expectInvalid(await list(`cursor=${nextCursor}`), 'cursor');

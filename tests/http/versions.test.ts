@@ -36,7 +36,7 @@ function remove(id: string, ifMatch: string): Promise<Answer> {
   return ask(server, 'DELETE', `/v1/memories/${id}`, { headers: { 'if-match': ifMatch } });
 }
 
-test('every change of a memory counts, and answers with its ETag', async () => {
+test('every change increments the version and returns its ETag', async () => {
   const { id } = await save(server, newUser());
   const changes = [{ content: 'x' }, { metadata: { a: 1 } }, { occurredAt: '2026-05-08' }];
   for (const [index, body] of changes.entries()) {
@@ -83,19 +83,19 @@ describe('If-Match', () => {
     },
   );
 
-  test('of an unknown memory is a 404, whatever it names', async () => {
+  test('for an unknown memory is a 404, whatever its value', async () => {
     for (const ifMatch of ['"1"', '*', 'x']) {
       expectError(await patch('mem_none', { content: 'x' }, ifMatch), 404, 'not_found');
       expectError(await remove('mem_none', ifMatch), 404, 'not_found');
     }
   });
 
-  test('is part of the request that an idempotency key stands for', async () => {
+  test('is part of the request that an idempotency key identifies', async () => {
     const id = await changed();
     const key = crypto.randomUUID();
     const request = { method: 'PATCH', path: `/v1/memories/${id}`, body: { content: 'x' } };
     const first = await sendKeyed(server, request, key, { 'if-match': '"2"' });
-    // The retry is answered as the first was, although the version is another by now.
+    // The retry gets the first response, although the version has changed since.
     const retry = await sendKeyed(server, request, key, { 'if-match': '"2"' });
     expect([first.status, retry.status, retry.text]).toEqual([200, 200, first.text]);
     expect(retry.headers.get('etag')).toBe('"3"');
@@ -122,7 +122,7 @@ describe('If-None-Match', () => {
     expectError(await get(await changed(), tag), 400, 'invalid_request', 'If-None-Match');
   });
 
-  test('of an unknown memory is a 404', async () => {
+  test('for an unknown memory is a 404', async () => {
     expectError(await get('mem_none', '*'), 404, 'not_found');
   });
 });
@@ -139,7 +139,7 @@ describe('PATCH', () => {
     expect(memory.content).toBe(text);
   });
 
-  test('sets the times, leaves what is left out, and clears them with null', async () => {
+  test('sets the given times, keeps omitted ones, and clears them with null', async () => {
     const { id } = await save(server, newUser(), 'kept');
     const given = { occurredAt: '2026-05-08T10:00:00+02:00', expiresAt: '2096-01-01' };
     const set = bodyOf<Memory>(await patch(id, given), 200);

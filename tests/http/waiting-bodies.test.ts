@@ -5,10 +5,13 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { head } from '../support/socket.ts';
 import { until } from '../support/until.ts';
 
-/* Large bodies wait for room, and a client that stalls takes it from its own project alone. */
+/*
+ * Large bodies wait for a share of the buffer. A client that stalls takes it only from its own
+ * project.
+ */
 
 const bodyBytes = 100_000;
-/** Two bodies of a project fit at once, and four in all. */
+/** The limits allow two such bodies of a project at once, and four in all. */
 const env = { MEMORY_MAX_BODY_BYTES: String(bodyBytes) };
 const maxWaiting = 32;
 
@@ -20,7 +23,7 @@ afterAll(() => server.stop());
 
 const path = '/v1/ingest/document';
 
-/** Declares a large body and sends so much of it. */
+/** Declares a large body and sends a part of it. */
 function stall(sentBytes: number): Promise<Socket> {
   const { hostname, port } = new URL(server.url);
   const lines = ['Content-Type: application/json', `Content-Length: ${bodyBytes}`];
@@ -39,7 +42,7 @@ function post(key: string, bytes: number) {
   return askRaw(server, 'POST', path, body, { authorization: `Bearer ${key}` });
 }
 
-test('503 for too many large bodies of one project; all else goes on, and the rest follows', async () => {
+test('503 for too many large bodies of one project, without blocking other requests', async () => {
   const other = await server.createKey('other');
   const stalled = await Promise.all(Array.from({ length: 1 }, () => stall(90_000)));
   await Bun.sleep(50);
@@ -49,7 +52,7 @@ test('503 for too many large bodies of one project; all else goes on, and the re
     done += 1;
     return status;
   });
-  // The first of them may still arrive; once all wait, one more is too many.
+  // The first of them may still be arriving; once all wait, one more exceeds the limit.
   const refused = await until(async () => {
     const answer = await Promise.race([post(server.key, bodyBytes), Bun.sleep(100)]);
     return answer ?? null;
@@ -63,7 +66,7 @@ test('503 for too many large bodies of one project; all else goes on, and the re
   expect(new Set(await Promise.all(waiting))).toEqual(new Set([202]));
 });
 
-test('clients that declare much and send little do not make large bodies wait', async () => {
+test('clients that declare large bodies but send little do not block others', async () => {
   const stalled = await Promise.all(Array.from({ length: 100 }, () => stall(1_000)));
   const answers = await Promise.all(Array.from({ length: 20 }, () => post(server.key, bodyBytes)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));

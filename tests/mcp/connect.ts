@@ -8,8 +8,8 @@ import { program } from '../cli/shell.ts';
 import type { TestServer } from '../support/server.ts';
 
 /*
- * The tools as a client sees them that others have written, over both transports and in both
- * versions of the protocol.
+ * The tools as seen by a third-party client, over both transports and in both versions of the
+ * protocol.
  */
 
 export type Way = { transport: 'stdio' | 'http'; version: string };
@@ -18,14 +18,14 @@ export const ways: Way[] = ['stdio', 'http'].flatMap((transport) =>
   ['2025-11-25', '2026-07-28'].map((version) => ({ transport, version }) as Way),
 );
 
-/** Whose memories, by which key, and whether by choice only to read. */
+/** The user, the key, and whether the client asks for read-only access. */
 type As = { userId?: string; key?: string; readOnly?: boolean };
 
 export type Connected = AsyncDisposable & {
   client: Client;
-  /** The text of a result; rejects where it is an error. */
+  /** Returns the text of a result; rejects if it is an error. */
   call(tool: string, args?: Record<string, unknown>): Promise<string>;
-  /** The text of an error. */
+  /** Returns the text of an error. */
   failure(tool: string, args?: Record<string, unknown>): Promise<string>;
 };
 

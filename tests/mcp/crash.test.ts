@@ -9,8 +9,8 @@ import { until } from '../support/until.ts';
 import { connectTo, ways } from './connect.ts';
 
 /*
- * The service is killed when a save is stored and its response is on the way. Nobody knows then
- * whether it was stored: the client asks again, and one memory is there.
+ * The service is killed after a save is stored, while its response is on the way. The client cannot
+ * know whether the save was stored, so it retries, and exactly one memory must exist.
  */
 
 const apiKey = 'mk_of_the_crash_test';
@@ -18,7 +18,7 @@ const folder = temporaryFolder();
 let service: { child: Child; port: number };
 let proxy: Server;
 const open = new Set<Socket>();
-/** The response to a request that begins so is not passed on, and the service killed instead. */
+/** If a request starts with this text, the proxy drops its response and kills the service. */
 let fatal: string | undefined;
 
 async function startService(): Promise<void> {
@@ -70,7 +70,7 @@ afterEach(async () => {
 });
 
 test.each(ways.filter(({ version }) => version === '2026-07-28'))(
-  'kill -9 between a save and its answer loses and doubles nothing: $transport',
+  'kill -9 before the response to a save neither loses nor duplicates it: $transport',
   async (way) => {
     await startService();
     const url = await startProxy();

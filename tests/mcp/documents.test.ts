@@ -4,7 +4,7 @@ import { createProgram } from '../../cli/program.ts';
 import { tools } from '../../server/mcp/tools/tools.ts';
 import { testTerminal } from '../cli/command.ts';
 
-/* What is written about MCP elsewhere is what it is. */
+/* The documents about MCP match the implementation. */
 
 const page = await Bun.file('docs/mcp.md').text();
 const blocks = [...page.matchAll(/^```(json|toml)\n(.*?)^```/gms)].map(([, format, text = '']) =>
@@ -27,7 +27,7 @@ describe('docs/mcp.md', () => {
     }
   });
 
-  test.each(clientNames)('says for %s what memory mcp install writes', (client: ClientName) => {
+  test.each(clientNames)('shows for %s what memory mcp install writes', (client: ClientName) => {
     const entry = { command: 'memory', args: ['mcp', '--user', 'ada'] };
     const snippet = snippetFor(client, entry);
     const value = client === 'codex' ? Bun.TOML.parse(snippet) : JSON.parse(snippet);
@@ -36,7 +36,7 @@ describe('docs/mcp.md', () => {
 });
 
 describe('server.json', () => {
-  test('is about this package, in this version', async () => {
+  test('names this package in this version', async () => {
     const { name, version, mcpName } = await Bun.file('package.json').json();
     const server = await Bun.file('server.json').json();
     expect(server).toMatchObject({ name: mcpName, version });
@@ -44,7 +44,7 @@ describe('server.json', () => {
     expect(server.description.length).toBeLessThanOrEqual(100);
   });
 
-  test('calls a command that exists, with options that it has', async () => {
+  test('calls an existing command with existing options', async () => {
     const { packages } = await Bun.file('server.json').json();
     const [command, ...options] = packages[0].packageArguments;
     const program = await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' }));

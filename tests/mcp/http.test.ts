@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { send, startTestServer, type TestServer } from '../support/server.ts';
 
-/* /mcp as raw JSON-RPC: who is let in, and what is refused before a tool sees it. */
+/* /mcp as raw JSON-RPC: authentication, and requests rejected before they reach a tool. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -21,14 +21,14 @@ function call(name: string, args: object) {
 async function post(path: string, body: unknown, headers: Headers = {}, to = server) {
   const response = await send(to, 'POST', path, { body, headers: { accept, ...headers } });
   const text = await response.text();
-  // Of a stream of events, the one that it has.
+  // A stream of events holds exactly one.
   const json = JSON.parse(text.replace(/^event: message\ndata: /, ''));
   return { status: response.status, headers: response.headers, json };
 }
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
-describe('whom it is for', () => {
+describe('access', () => {
   test.each([{ authorization: '' }, { authorization: 'Bearer mk_unknown_key_0123' }])(
     'needs a key: %p',
     async (headers) => {
@@ -40,13 +40,13 @@ describe('whom it is for', () => {
     },
   );
 
-  test('a key of the whole project has to name the user', async () => {
+  test('with a key of the whole project, the path must name the user', async () => {
     const { status, json } = await post('/mcp', list);
     expect(status).toBe(400);
     expect(json.message).toContain('/mcp/users/<userId>');
   });
 
-  test('a key that is bound to a user is for that one alone', async () => {
+  test('a key that is bound to a user works for that user alone', async () => {
     const key = bearer(await server.createKey('default', { userId: 'a/b' }));
     expect((await post('/mcp', list, key)).json.result.tools).toHaveLength(6);
     expect((await post('/mcp/users/a%2Fb', list, key)).json.result.tools).toHaveLength(6);
@@ -56,14 +56,14 @@ describe('whom it is for', () => {
     expect((await server.client.list({ userId: 'a/b' })).items).toHaveLength(1);
   });
 
-  test('a read-only key cannot call a tool that it is not shown', async () => {
+  test('a read-only key cannot call a tool that is hidden from it', async () => {
     const key = bearer(await server.createKey('default', { readOnly: true }));
     const { json } = await post('/mcp/users/ro', call('save_memory', { content: 'x' }), key);
     expect(json.error.message).toContain('save_memory');
     expect((await server.client.list({ userId: 'ro' })).items).toEqual([]);
   });
 
-  test('a key of another project sees nothing of this one', async () => {
+  test('a key of another project sees nothing of this project', async () => {
     const { id } = await server.client.save({ userId: 'u', content: 'Of this project' });
     const key = bearer(await server.createKey('other'));
     const { json } = await post('/mcp/users/u', call('get_memory', { id }), key);
@@ -99,7 +99,7 @@ describe('Host and Origin', () => {
     expect(await post('/mcp/users/u', list, { origin })).toMatchObject({ status: 200 });
   });
 
-  test('more of both by settings', async () => {
+  test('settings allow more of both', async () => {
     const env = { MEMORY_MCP_HOSTS: 'memory.example', MEMORY_CORS_ORIGINS: 'https://app.example' };
     const other = await startTestServer(env);
     const statusOf = async (headers: Headers) =>
@@ -117,14 +117,14 @@ describe('Host and Origin', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('rejected requests', () => {
   test.each(['GET', 'DELETE', 'PUT'])('%s', async (method) => {
     const response = await send(server, method, '/mcp/users/u');
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('POST');
   });
 
-  test('a body that is too large, no JSON, or of another type', async () => {
+  test('a body that is too large, not JSON, or of another type', async () => {
     const large = await post('/mcp/users/u', { ...list, params: { x: 'x'.repeat(1_100_000) } });
     expect(large).toMatchObject({ status: 413, json: { error: 'payload_too_large' } });
     const headers = { ...bearer(server.key), accept, 'content-type': 'application/json' };
@@ -136,7 +136,7 @@ describe('what is refused', () => {
   });
 
   test.each([[{}], [[]], [1], ['x'], [{ jsonrpc: '1.0', id: 1, method: 'tools/list' }]])(
-    'a message that is none: %j',
+    'an invalid message: %j',
     async (body) => {
       const { status, json } = await post('/mcp/users/u', body);
       expect(status).toBe(400);
@@ -144,7 +144,7 @@ describe('what is refused', () => {
     },
   );
 
-  test('a method that is not there', async () => {
+  test('an unknown method', async () => {
     const { json } = await post('/mcp/users/u', { ...list, method: 'tools/none' });
     expect(json.error.code).toBe(-32601);
   });
@@ -164,8 +164,8 @@ describe('what is refused', () => {
   });
 });
 
-describe('limits and the log are those of every request', () => {
-  test('messages and what tools request count; a tool says when to try again', async () => {
+describe('limits and the log apply as to every request', () => {
+  test('messages and requests of tools count; a tool says when to retry', async () => {
     const limited = await startTestServer({ MEMORY_RATE_LIMIT: '4/60' });
     const search = call('search_memories', { query: 'x' });
     const first = await post('/mcp/users/u', search, {}, limited);
@@ -184,7 +184,7 @@ describe('limits and the log are those of every request', () => {
     expect(headers.get('x-request-id')).toBe('mine');
   });
 
-  test('a large response of the service gets to the tool in parts', async () => {
+  test('a large response of the service reaches the tool in parts', async () => {
     const text = 'word '.repeat(900_000);
     await server.client.ingest.document({ userId: 'large', data: { text } });
     const { json } = await post('/mcp/users/large', call('list_memories', {}));
@@ -192,7 +192,7 @@ describe('limits and the log are those of every request', () => {
   });
 });
 
-test('a thread that ends is replaced, and nothing else notices', async () => {
+test('a thread that ends is replaced without affecting other requests', async () => {
   const other = await startTestServer({}, [join(import.meta.dir, 'ending-tool.ts')]);
   const { status, json } = await post('/mcp/users/u', call('end_thread', {}), {}, other);
   expect(status).toBe(503);
@@ -203,11 +203,11 @@ test('a thread that ends is replaced, and nothing else notices', async () => {
 });
 
 test.each(['/mcp/', '/mcp/users', '/mcp/users/', '/mcp/users/a/b', '/mcp/other'])(
-  'there is no %s',
+  '404 for %s',
   async (path) => expect(await post(path, list)).toMatchObject({ status: 404 }),
 );
 
-test('the name of a user is text as everywhere', async () => {
+test('a user id in the path is validated as in any request', async () => {
   const tool = call('save_memory', { content: 'x' });
   const long = await post(`/mcp/users/${'u'.repeat(257)}`, tool);
   expect(long.json.result).toMatchObject({ isError: true });

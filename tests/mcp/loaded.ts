@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { send, startTestServer } from '../support/server.ts';
 
 /*
- * A program of its own: starts a server, uses it without and with MCP, and prints after each how
+ * A separate program: starts a server, uses it without and with MCP, and prints after each step how
  * many modules of the protocol the HTTP thread and all other threads have loaded.
  */
 

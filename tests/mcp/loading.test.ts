@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../cli/command.ts';
 import { program } from '../cli/shell.ts';
 
-/* The library of the protocol takes longer to load than most commands run. */
+/* Loading the protocol library takes longer than most commands run. */
 
 const preload = join(import.meta.dir, 'log-loaded.ts');
 
@@ -12,7 +12,7 @@ function run(command: string[], env: Record<string, string> = {}) {
   return Bun.spawnSync(command, { env: { ...process.env, HOME: '/nowhere', ...env } });
 }
 
-test('the server loads it with the first message, and not in the thread of HTTP', () => {
+test('the server loads it on the first message, outside the HTTP thread', () => {
   using folder = temporaryFolder();
   const script = join(import.meta.dir, 'loaded.ts');
   const { stdout } = run([process.execPath, script], { LOADED_LOG: folder.file('log') });

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { plugin } from 'bun';
 
-/* Loaded first: notes each module of the protocol that this thread or program loads. */
+/* Preloaded: records each module of the protocol that this thread or program loads. */
 
 plugin({
   name: 'log of what is loaded',

@@ -3,7 +3,7 @@ import { memoryAt } from '../cli/command.ts';
 import { program, shellAt } from '../cli/shell.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/* `memory mcp` as a program: how it begins, what it writes where, how it ends. */
+/* `memory mcp` as a program: its start, its output and its exit. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
 const hello = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
 const away = { MEMORY_BASE_URL: 'http://127.0.0.1:1' };
 
-/** A process that gets some messages; `lines` resolves once it has written so many. */
+/** Starts a process and sends it messages; `lines` resolves when it has written as many lines. */
 function start(line: string, messages: string[], env: Record<string, string> = {}) {
   const child = Bun.spawn(['bash', '-c', `exec ${line.replace('$MEMORY', program.join(' '))}`], {
     env: {
@@ -61,7 +61,7 @@ describe('it ends', () => {
     expect(await child.exited).toBe(0);
   });
 
-  test('at once where there is no input', async () => {
+  test('at once without input', async () => {
     expect(await shell('$MEMORY mcp --user u </dev/null').ended).toEqual({
       code: 0,
       stdout: '',
@@ -71,7 +71,7 @@ describe('it ends', () => {
 });
 
 describe('it begins', () => {
-  test('where the service is away, if it is told whose memories', async () => {
+  test('while the service is unreachable, if the user is named', async () => {
     const call = { name: 'list_memories', arguments: {} };
     const list = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: call };
     const { child, lines } = start('$MEMORY mcp --user u', [hello, JSON.stringify(list)], away);
@@ -94,13 +94,13 @@ describe('it begins', () => {
     expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(why) });
   });
 
-  test('not for another user than the key is bound to', async () => {
+  test('not for a user other than the one the key is bound to', async () => {
     const MEMORY_API_KEY = await server.createKey('default', { userId: 'ada' });
     const ran = await memory(['mcp', '--user', 'bob'], { env: { MEMORY_API_KEY } });
     expect(ran).toMatchObject({ code: 4, stderr: expect.stringContaining('another user') });
   });
 
-  test('at a terminal it says what it waits for', async () => {
+  test('at a terminal with a note on what it waits for', async () => {
     const { stderr, code } = await memory(['mcp', '--user', 'u'], { typed: '' });
     expect(stderr).toContain('Waiting for an MCP client');
     expect(stderr).toContain('memory mcp install');
@@ -108,7 +108,7 @@ describe('it begins', () => {
   });
 });
 
-test('--read-only leaves the three tools that read', async () => {
+test('--read-only offers only the three tools that read', async () => {
   const list = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' });
   const { child, lines } = start('$MEMORY mcp --user u --read-only', [hello, list]);
   const [, answer = ''] = await lines(2);

@@ -19,8 +19,8 @@ const names = [
 const idIn = (text: string) => /mem_\w+/.exec(text)?.[0] ?? '';
 
 /**
- * An upper bound. Of the text of the tools, o200k_base makes a token of every 4.3 characters; this
- * allows for tokenizers that need a fifth more.
+ * An upper bound. o200k_base makes one token of every 4.3 characters in the text of the tools; this
+ * allows for tokenizers that need a fifth more tokens.
  */
 const charactersPerToken = 3.5;
 
@@ -48,12 +48,12 @@ describe.each(ways)('over $transport, version $version', (way) => {
     }
   });
 
-  test('its instructions say that what is stored is data', () => {
+  test('its instructions say that stored text is data', () => {
     expect(memory.client.getInstructions()).toContain('stored data');
     expect(memory.client.getServerVersion()).toMatchObject({ name: 'memory', version: '0.1.0' });
   });
 
-  test('what is saved is found, listed, read, updated and deleted', async () => {
+  test('a saved memory is found, listed, read, updated and deleted', async () => {
     const saved = await memory.call('save_memory', {
       content: 'Lives in Lisbon,\nworks from a boat',
       metadata: { sure: true },
@@ -82,7 +82,7 @@ describe.each(ways)('over $transport, version $version', (way) => {
     expect(await memory.call('list_memories')).toBe('That is all.');
   });
 
-  test('the same text again is remembered already; after a delete it is new', async () => {
+  test('the same text is not saved twice; after a delete it is new', async () => {
     const content = 'Is allergic to peanuts';
     const first = idIn(await memory.call('save_memory', { content }));
     expect(await memory.call('save_memory', { content: ' Is  allergic to\npeanuts' })).toBe(
@@ -96,7 +96,7 @@ describe.each(ways)('over $transport, version $version', (way) => {
     await memory.call('delete_memory', { id: idIn(again) });
   });
 
-  test('a text that was updated since is not overwritten by its first form', async () => {
+  test('saving the first text again does not overwrite an update', async () => {
     const content = 'Lives in Lisbon';
     const first = idIn(await memory.call('save_memory', { content }));
     await memory.call('update_memory', { id: first, content: 'Lives in Porto' });
@@ -109,7 +109,7 @@ describe.each(ways)('over $transport, version $version', (way) => {
     await server.client.deleteAll({ userId });
   });
 
-  test('what is saved under a key replaces what was there', async () => {
+  test('a save under a key replaces the memory with that key', async () => {
     const diet = (content: string, more = {}) =>
       memory.call('save_memory', { key: 'diet', content, ...more });
     const saved = await diet('Is vegetarian');
@@ -123,7 +123,7 @@ describe.each(ways)('over $transport, version $version', (way) => {
     await memory.call('delete_memory', { id });
   });
 
-  test('a save names what is similar', async () => {
+  test('a save lists similar memories', async () => {
     const dark = idIn(await memory.call('save_memory', { content: 'Prefers dark mode' }));
     await memory.call('save_memory', { content: 'Plays tennis on Sundays' });
     const [saved = '', similar = '', ...more] = (
@@ -136,7 +136,7 @@ describe.each(ways)('over $transport, version $version', (way) => {
     await server.client.deleteAll({ userId });
   });
 
-  test('an update of another version changes nothing', async () => {
+  test('an update with another version changes nothing', async () => {
     const { id } = await server.client.save({ userId, content: 'one' });
     await server.client.update(id, { content: 'two' });
     const args = { id, content: 'three', expectedVersion: 1 };
@@ -149,7 +149,7 @@ describe.each(ways)('over $transport, version $version', (way) => {
   });
 
   test('a long text is read in parts', async () => {
-    // The border of the first part is inside of a pair of surrogates.
+    // The first part ends inside a surrogate pair.
     const text = `${'a'.repeat(7_999)}🌊${'b'.repeat(4_000)}`;
     const { id } = await server.client.save({ userId, content: text });
     const first = await memory.call('get_memory', { id });
@@ -237,7 +237,7 @@ describe.each(ways)('over $transport, version $version', (way) => {
     await server.client.deleteAll({ userId });
   });
 
-  test('a key that is bound to a user needs no other name of it', async () => {
+  test('a key that is bound to a user needs no explicit user', async () => {
     const key = await server.createKey('default', { userId: 'carol' });
     await using carol = await connectTo(server, way, { key });
     await carol.call('save_memory', { content: 'Is Carol' });

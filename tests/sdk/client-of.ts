@@ -2,12 +2,12 @@ import { type ClientOptions, MemoryClient, MemoryServiceError } from '../../sdk/
 
 export const apiKey = 'a-key-for-tests-1234';
 
-/** A client of a test's server, whose waits are short. */
+/** A client of a test server, with short retry delays. */
 export function clientOf(server: { url: string }, options: ClientOptions = {}): MemoryClient {
   return new MemoryClient({ apiKey, baseUrl: server.url, retryDelayMs: 1, ...options });
 }
 
-/** The error of a promise that must fail with one of ours. */
+/** Returns the MemoryServiceError that the promise rejects with. */
 export async function failure(promise: Promise<unknown>): Promise<MemoryServiceError> {
   const outcome = await promise.then(
     () => new Error('it did not fail'),

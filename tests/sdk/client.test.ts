@@ -5,7 +5,7 @@ import { apiKey, clientOf, failure } from './client-of.ts';
 
 const saved = { ...aMemory, memoryId: 'mem_1' };
 
-test('withResponse() gives status, headers, request id and whether it was a replay', async () => {
+test('withResponse() returns status, headers, request id and whether it was a replay', async () => {
   using server = startFaultServer(json(201, saved, { 'Idempotency-Status': 'replayed' }));
   const call = clientOf(server).save({ userId: 'u-1', content: 'x' });
   const { data, response } = await call.withResponse();
@@ -31,7 +31,7 @@ test('idempotencyKey is sent as given; without one every call has its own', asyn
   expect(keys[1]).toMatch(/^[\x21-\x7e]{20,255}$/);
 });
 
-test('headers of the call win over those of the client', async () => {
+test('headers of the call override those of the client', async () => {
   using server = startFaultServer(json(200, aMemory));
   const client = clientOf(server, { headers: { 'X-A': 'client', 'X-B': 'client' } });
   await client.get('mem_1', { headers: { 'x-a': 'call' } });
@@ -39,7 +39,7 @@ test('headers of the call win over those of the client', async () => {
   expect(server.requests[0]?.headers.get('X-B')).toBe('client');
 });
 
-test('what cannot be sent is refused before it is', async () => {
+test('invalid values are rejected before they are sent', async () => {
   using server = startFaultServer(json(201, saved));
   const request = { userId: 'u-1', content: 'x' };
   const client = clientOf(server);
@@ -56,18 +56,18 @@ test('what cannot be sent is refused before it is', async () => {
   expect(server.requests).toHaveLength(0);
 });
 
-test('what onAttempt rejects with later ends nothing', async () => {
+test('a later rejection of onAttempt ends nothing', async () => {
   using server = startFaultServer(json(200, aMemory));
   const onAttempt = async () => {
     await Bun.sleep(1);
     throw new Error('a broken log');
   };
   await clientOf(server, { onAttempt }).get('mem_1');
-  // Unhandled, it would end this test.
+  // An unhandled rejection would fail this test.
   await Bun.sleep(20);
 });
 
-test('onAttempt hears of every attempt, and cannot break the call', async () => {
+test('onAttempt receives every attempt and cannot break the call', async () => {
   using server = startFaultServer(html(502), json(200, aMemory));
   const events: unknown[] = [];
   const onAttempt = (event: unknown) => {
@@ -82,7 +82,7 @@ test('onAttempt hears of every attempt, and cannot break the call', async () => 
   ]);
 });
 
-test('a fetch of your own sends the requests', async () => {
+test('a custom fetch sends the requests', async () => {
   const urls: string[] = [];
   const fetch = async (url: string) => {
     urls.push(url);
@@ -111,7 +111,7 @@ test('key and address come from the environment when they are not given', async 
   expect(new MemoryClient().baseUrl).toBe('http://127.0.0.1:7070');
 });
 
-test('without a key a call says how to give one; health() needs none', async () => {
+test('without a key, the error of a call says how to set one; health() needs none', async () => {
   using server = startFaultServer(json(200, { status: 'ok' }));
   delete process.env.MEMORY_API_KEY;
   const client = new MemoryClient({ baseUrl: server.url });
@@ -123,7 +123,7 @@ test('without a key a call says how to give one; health() needs none', async () 
   expect(await client.health()).toMatchObject({ status: 'ok' });
 });
 
-test('the constructor refuses options that cannot work, without quoting them', () => {
+test('the constructor rejects invalid options without quoting them', () => {
   const bad = [
     { baseUrl: '127.0.0.1:7070' },
     { baseUrl: 'ftp://host' },

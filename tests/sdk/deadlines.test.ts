@@ -30,7 +30,7 @@ test('every attempt has the whole of timeoutMs', async () => {
   expect(found).toMatchObject({ id: 'mem_1' });
 });
 
-test('a signal that fired before the call sends nothing', async () => {
+test('a signal aborted before the call sends nothing', async () => {
   using server = startFaultServer(json(200, aMemory));
   const error = await failure(clientOf(server).get('mem_1', { signal: AbortSignal.abort() }));
   expect(error).toBeInstanceOf(AbortError);
@@ -38,7 +38,7 @@ test('a signal that fired before the call sends nothing', async () => {
   expect(server.requests).toHaveLength(0);
 });
 
-test('an endless timeoutMs does not end at once', async () => {
+test('an infinite timeoutMs does not expire at once', async () => {
   const found = json(200, aMemory);
   using server = startFaultServer((socket) => setTimeout(() => found(socket), 20));
   const client = clientOf(server, { maxRetries: 0, timeoutMs: Number.POSITIVE_INFINITY });

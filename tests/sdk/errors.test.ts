@@ -20,7 +20,7 @@ const classes = {
 };
 
 for (const [code, { status }] of Object.entries(errorTable)) {
-  test(`${status} ${code} is one class, with everything the answer says`, async () => {
+  test(`${status} ${code} is one class, with all fields of the response`, async () => {
     using server = startFaultServer(refusal(status, code, { 'Retry-After': '3' }));
     const error = await failure(clientOf(server, { maxRetries: 0 }).get('mem_1'));
     expect(error).toBeInstanceOf(classes[status]);
@@ -37,7 +37,7 @@ for (const [code, { status }] of Object.entries(errorTable)) {
   });
 }
 
-test('an invalid request says which fields', async () => {
+test('the error of an invalid request names the fields', async () => {
   const details = [{ field: 'content', message: 'must not be empty' }];
   const body = { error: 'invalid_request', message: 'no', details, requestId: 'req_1' };
   using server = startFaultServer(json(400, body));
@@ -67,12 +67,12 @@ for (const [answer, reply] of Object.entries(strange)) {
   });
 }
 
-test('a page is not taken for a deletion', async () => {
+test('an HTML page is not taken for a deletion', async () => {
   using server = startFaultServer(html(200));
   expect(await failure(clientOf(server).delete('mem_1'))).toBeInstanceOf(sdk.ServerError);
 });
 
-test('the API key is nowhere: not in errors, events, or the client itself', async () => {
+test('the API key appears nowhere: not in errors, events, or the client itself', async () => {
   const message = `bad header "Bearer ${apiKey}", not a key: ${apiKey}`;
   const echo = { error: 'internal', message, requestId: 'r' };
   using server = startFaultServer(json(500, echo), (socket) => socket.terminate(), html(502));
@@ -94,7 +94,7 @@ test('an API key that cannot be a header is not quoted by the error', async () =
   expect(inspect(error, { depth: 20 })).not.toContain('secret');
 });
 
-test('a failed call leaves no unhandled rejection, however it was asked for', async () => {
+test('a failed call leaves no unhandled rejection, however it was called', async () => {
   using server = startFaultServer(refusal(404, 'not_found'));
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);

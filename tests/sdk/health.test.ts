@@ -11,7 +11,7 @@ const ok = {
   oldestPendingSeconds: null,
 };
 
-test('health() of a failing service is an answer, at once', async () => {
+test('health() of a failing service returns at once', async () => {
   const failing = { ...ok, status: 'failing' as const, message: 'the database does not answer' };
   using server = startFaultServer(json(503, failing));
   const { data, response } = await clientOf(server).health().withResponse();
@@ -20,13 +20,13 @@ test('health() of a failing service is an answer, at once', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-test('health() tries again only where there is no connection', async () => {
+test('health() retries only connection errors', async () => {
   using server = startFaultServer(dropped(), dropped(), json(200, ok));
   expect(await clientOf(server).health()).toMatchObject({ status: 'ok' });
   expect(server.requests).toHaveLength(3);
 });
 
-test('health() does not take a proxy for the service', async () => {
+test('health() does not accept the response of a proxy', async () => {
   for (const reply of [html(503), json(503, { status: 503, message: 'no upstream' }), html(200)]) {
     using server = startFaultServer(reply);
     expect(await failure(clientOf(server).health())).toBeInstanceOf(ServerError);
@@ -34,7 +34,7 @@ test('health() does not take a proxy for the service', async () => {
   }
 });
 
-test('health() does not try again after a timeout', async () => {
+test('health() does not retry after a timeout', async () => {
   using server = startFaultServer(silent());
   expect(await failure(clientOf(server).health({ timeoutMs: 20 }))).toBeInstanceOf(TimeoutError);
   expect(server.requests).toHaveLength(1);

@@ -3,7 +3,7 @@ import { InvalidRequestError, MemoryClient } from '../../sdk/index.ts';
 import { aMemory, json, refusal, startFaultServer } from '../support/fault-server.ts';
 import { clientOf, failure } from './client-of.ts';
 
-/* What callers in JavaScript pass, whom no type stops; and promises that nobody awaits. */
+/* Values from JavaScript callers, whom no type checker stops, and promises without an await. */
 
 const unhandled: unknown[] = [];
 const note = (error: unknown) => void unhandled.push(error);
@@ -18,7 +18,7 @@ const calls: [string, (client: MemoryClient, nothing: never) => Promise<unknown>
   ['deleteAll({ userId })', (client, nothing) => client.deleteAll({ userId: nothing })],
 ];
 
-test.each(calls)('%s of undefined or null is refused before it is sent', async (_, call) => {
+test.each(calls)('%s of undefined or null is rejected before it is sent', async (_, call) => {
   using server = startFaultServer(empty);
   for (const nothing of [undefined, null]) {
     const error = await failure(call(clientOf(server), nothing as never));
@@ -28,7 +28,7 @@ test.each(calls)('%s of undefined or null is refused before it is sent', async (
   expect(server.requests).toHaveLength(0);
 });
 
-test('a query that is null is refused before it is sent: export(null) is no export()', async () => {
+test('a null query is rejected before it is sent: export(null) is not export()', async () => {
   using server = startFaultServer(empty);
   const client = clientOf(server);
   const none = null as never;
@@ -39,7 +39,7 @@ test('a query that is null is refused before it is sent: export(null) is no expo
   expect(server.requests.map(({ path }) => path)).toEqual(['/v1/export']);
 });
 
-test('a Map is no query: its fields are not what it holds', async () => {
+test('a Map is not a query: its entries are not its fields', async () => {
   using server = startFaultServer(empty);
   for (const query of [new Map([['userId', 'u']]), new URLSearchParams({ userId: 'u' })]) {
     const error = await failure(clientOf(server).export(query as never));
@@ -48,13 +48,13 @@ test('a Map is no query: its fields are not what it holds', async () => {
   expect(server.requests).toHaveLength(0);
 });
 
-test('a list of nobody is left to the service to refuse', async () => {
+test('a list without a user is left to the service to reject', async () => {
   using server = startFaultServer(refusal(400, 'invalid_request'));
   const list = clientOf(server).list(...([] as unknown as [never]));
   expect(await failure(list)).toBeInstanceOf(InvalidRequestError);
 });
 
-test('options that are null are refused before anything is sent', async () => {
+test('null options are rejected before anything is sent', async () => {
   using server = startFaultServer(json(200, aMemory));
   const client = clientOf(server);
   const none = null as never;
@@ -67,12 +67,12 @@ test('options that are null are refused before anything is sent', async () => {
   expect(server.requests).toHaveLength(0);
 });
 
-test('a list that fails before anybody awaits it is told to whoever does, and to nobody else', async () => {
+test('a list that fails before it is awaited rejects only where it is awaited', async () => {
   using server = startFaultServer(refusal(404, 'not_found'));
   process.on('unhandledRejection', note);
   const all = clientOf(server).list({ userId: 'u-1' });
   const page = clientOf(server).export();
-  // Sent after the two, so that they have failed when this has.
+  // Sent after the two, so that they have failed when this one has.
   await failure(clientOf(server).get('mem_1'));
   await new Promise(setImmediate);
   const walk = async () => {
@@ -98,7 +98,7 @@ const lost: [string, object][] = [
 ];
 
 test.each(lost)(
-  'a %s that cannot be sent is refused: the answer would cover all',
+  'a %s that cannot be sent is rejected: the response would cover all',
   async (name, query) => {
     using server = startFaultServer(empty);
     const client = clientOf(server);
@@ -112,7 +112,7 @@ test.each(lost)(
   },
 );
 
-test('what is undefined is not sent, and no metadata narrows nothing', async () => {
+test('undefined fields are not sent, and empty metadata filters nothing', async () => {
   using server = startFaultServer(empty);
   const client = clientOf(server);
   const nothing = undefined as never;
@@ -124,7 +124,7 @@ test('what is undefined is not sent, and no metadata narrows nothing', async () 
   expect(paths).toEqual([path, path, `${path}&metadata%5Bk%5D=false`]);
 });
 
-test('a request that is undefined is refused before it is sent', async () => {
+test('an undefined request is rejected before it is sent', async () => {
   using server = startFaultServer(json(200, aMemory));
   const client = clientOf(server);
   const none = undefined as never;
@@ -139,13 +139,13 @@ test('a request that is undefined is refused before it is sent', async () => {
   expect(server.requests).toHaveLength(0);
 });
 
-test('a signal of null is none, as for fetch', async () => {
+test('a null signal counts as none, as for fetch', async () => {
   using server = startFaultServer(json(200, { ...aMemory, memoryId: 'mem_1' }));
   const client = clientOf(server);
   expect(await client.get('mem_1', { signal: null })).toMatchObject({ id: 'mem_1' });
   expect(await client.waitUntilComplete('mem_1', { signal: null })).toBeDefined();
 });
 
-test('a client may be made of null', () => {
+test('a client may be constructed with null', () => {
   expect(new MemoryClient(null as never).baseUrl).toBe(new MemoryClient().baseUrl);
 });

@@ -34,7 +34,7 @@ test('list() iterated is every memory of every page', async () => {
   ]);
 });
 
-test('list() iterated goes on from a cursor, and fetches no page that nobody asks for', async () => {
+test('list() iterated continues from a cursor and fetches pages on demand', async () => {
   using server = startFaultServer(page(['mem_1', 'mem_2'], 'c2'));
   for await (const { id } of clientOf(server).list({ userId: 'u-1', cursor: 'c1' })) {
     expect(id).toBe('mem_1');
@@ -76,7 +76,7 @@ test('export() iterated is every memory of every page', async () => {
   ]);
 });
 
-test('list() iterated throws where a page fails, after the memories before it', async () => {
+test('list() iterated throws if a page fails, after the memories before it', async () => {
   using server = startFaultServer(page(['mem_1'], 'c1'), refusal(404, 'not_found'));
   const ids: string[] = [];
   const walk = async () => {
@@ -86,7 +86,7 @@ test('list() iterated throws where a page fails, after the memories before it', 
   expect(ids).toEqual(['mem_1']);
 });
 
-test('list().withResponse() gives the page and what came around it', async () => {
+test('list().withResponse() returns the page and its response', async () => {
   using server = startFaultServer(page(['mem_1'], null));
   const { data, response } = await clientOf(server).list({ userId: 'u-1' }).withResponse();
   expect(data.nextCursor).toBeNull();

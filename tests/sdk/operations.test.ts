@@ -15,7 +15,7 @@ const exported = aMemory as Memory;
 const user = { userId: 'u-1', memories: 1, lastCreatedAt: '2026-11-20T10:00:00.000Z' };
 const imported = { imported: 1, skipped: 0, failedCount: 0, failed };
 
-/** How each operation of the contract is called, and what it answers. */
+/** How to call each operation of the contract, and its response. */
 const calls: Record<keyof typeof operations, [(client: Client) => Promise<unknown>, unknown]> = {
   save: [(client) => client.save({ userId: 'u-1', content: 'x' }), saved],
   list: [(client) => client.list({ userId: 'u-1' }), { items: [], nextCursor: null }],
@@ -46,7 +46,7 @@ const calls: Record<keyof typeof operations, [(client: Client) => Promise<unknow
 
 for (const [name, { method, path, success }] of Object.entries(operations)) {
   const [call, answer] = calls[name as keyof typeof operations];
-  test(`${name}() is ${method} ${path}, and answers with what came`, async () => {
+  test(`${name}() is ${method} ${path}, and returns the response`, async () => {
     using server = startFaultServer(success === 204 ? text(204, '') : json(success, answer));
     expect(await call(clientOf(server))).toEqual(answer);
     const [request] = server.requests;
@@ -60,7 +60,7 @@ for (const [name, { method, path, success }] of Object.entries(operations)) {
   });
 }
 
-test('a request arrives as it was given, in any script', async () => {
+test('a request arrives unchanged, in any script', async () => {
   using server = startFaultServer(json(201, saved));
   const request = { userId: 'ü/1', content: 'Grüezi 👋\n"x"', metadata: { a: [1, null] } };
   await clientOf(server).save(request);
@@ -90,7 +90,7 @@ test('filters are query parameters, metadata as metadata[key]=value', async () =
   ]);
 });
 
-test('whoever is to be erased is sent as given; nobody is left to the service to refuse', async () => {
+test('the user of an erasure is sent unchanged; an empty one is left to the service', async () => {
   using server = startFaultServer(json(200, { deleted: 0 }));
   await clientOf(server).deleteAll({ userId: 'u&1' });
   await clientOf(server).deleteAll({ userId: '' });
@@ -99,14 +99,14 @@ test('whoever is to be erased is sent as given; nobody is left to the service to
   expect(paths).toEqual(['/v1/memories?userId=u%261', '/v1/memories?userId=', '/v1/memories']);
 });
 
-test('an id is one segment of the path, whatever it holds', async () => {
+test('an id is one segment of the path, whatever its characters', async () => {
   using server = startFaultServer(json(200, aMemory));
   await clientOf(server).get('../a/b?c#ü');
   const paths = server.requests.map(({ path }) => path);
   expect(paths).toEqual(['/v1/memories/..%2Fa%2Fb%3Fc%23%C3%BC']);
 });
 
-test('half a character names nobody: it is refused, and not sent as a sign that does', async () => {
+test('a lone surrogate in an id is rejected, not sent as a replacement character', async () => {
   using server = startFaultServer(json(200, { items: [], nextCursor: null }));
   const client = clientOf(server);
   const half = 'u\ud83d';
@@ -122,7 +122,7 @@ test('half a character names nobody: it is refused, and not sent as a sign that 
   expect(server.requests).toHaveLength(0);
 });
 
-test('an id that would name another route is refused before it is sent', async () => {
+test('an id that would address another route is rejected before it is sent', async () => {
   using server = startFaultServer(text(204, ''));
   for (const id of ['', '.', '..']) {
     expect(await failure(clientOf(server).delete(id))).toBeInstanceOf(InvalidRequestError);

@@ -3,12 +3,12 @@ import { InvalidRequestError, type ListQuery, type SaveRequest } from '../../sdk
 import { aMemory, json, startFaultServer, text } from '../support/fault-server.ts';
 import { clientOf, failure } from './client-of.ts';
 
-/* What requests are made of: versions, times, cursors, and values that TypeScript users have. */
+/* The contents of requests: versions, times, cursors, and values that TypeScript users have. */
 
 const saved = { ...aMemory, memoryId: 'mem_1' };
 const page = { items: [], nextCursor: null };
 
-test('ifVersion is If-Match, of updates and deletes', async () => {
+test('ifVersion becomes If-Match in updates and deletes', async () => {
   using server = startFaultServer(json(200, aMemory), text(204, ''), json(200, aMemory));
   const client = clientOf(server);
   await client.update('mem_1', { metadata: { a: 1 } }, { ifVersion: 3 });
@@ -18,7 +18,7 @@ test('ifVersion is If-Match, of updates and deletes', async () => {
   expect(tags).toEqual(['"3"', '"12"', null]);
 });
 
-test('a Date is a time, in requests and in queries', async () => {
+test('a Date is sent as a time, in requests and in queries', async () => {
   using server = startFaultServer(json(201, saved), json(200, aMemory), json(200, page));
   const client = clientOf(server);
   const at = new Date('2026-05-08T13:56:07Z');
@@ -34,7 +34,7 @@ test('a Date is a time, in requests and in queries', async () => {
   );
 });
 
-test('a Date that is none is refused before it is sent: as null it would clear the time', async () => {
+test('an invalid Date is rejected before it is sent: as null it would clear the time', async () => {
   using server = startFaultServer(json(200, aMemory));
   const client = clientOf(server);
   const none = new Date('nonsense');
@@ -48,7 +48,7 @@ test('a Date that is none is refused before it is sent: as null it would clear t
   expect(server.requests).toHaveLength(0);
 });
 
-test('a cursor of null begins, so that a loop may start with it', async () => {
+test('a null cursor starts at the first page, for use in loops', async () => {
   using server = startFaultServer(json(200, { items: [], nextCursor: 'c' }), json(200, page));
   const client = clientOf(server);
   let cursor: string | null = null;
@@ -62,7 +62,7 @@ test('a cursor of null begins, so that a loop may start with it', async () => {
   expect(paths).toEqual([list, `${list}&cursor=c`, '/v1/users', '/v1/export']);
 });
 
-test('a save answers whether something was replaced by its status', async () => {
+test('a save reports by its status whether it replaced a memory', async () => {
   using server = startFaultServer(json(200, saved), json(201, saved));
   const client = clientOf(server);
   const request = { userId: 'u', content: 'x', externalId: 'e' };
@@ -74,7 +74,7 @@ test('a save answers whether something was replaced by its status', async () => 
   expect(statuses).toEqual([200, 201]);
 });
 
-test('an interface is metadata, and undefined leaves a field out', async () => {
+test('an interface is accepted as metadata, and undefined omits a field', async () => {
   interface Preferences {
     theme: string;
     sizes: number[];
@@ -91,7 +91,7 @@ test('an interface is metadata, and undefined leaves a field out', async () => {
   expect(list?.path).toBe('/v1/memories?userId=u');
 });
 
-test('users are iterated over, page by page', async () => {
+test('users can be iterated, page by page', async () => {
   const user = (userId: string) => ({ userId, memories: 1, lastCreatedAt: aMemory.createdAt });
   using server = startFaultServer(
     json(200, { items: [user('a')], nextCursor: 'c' }),

@@ -35,14 +35,14 @@ const passing: Record<string, Reply> = {
 };
 
 for (const [fault, reply] of Object.entries(passing)) {
-  test(`get() tries again after ${fault}`, async () => {
+  test(`get() retries after ${fault}`, async () => {
     using server = startFaultServer(reply, reply, found);
     const client = clientOf(server, { timeoutMs: 200 });
     expect(await client.get('mem_1')).toMatchObject({ content: 'Prefers dark mode' });
     expect(server.requests).toHaveLength(3);
   });
 
-  test(`save() gives up after two retries of ${fault}, all with one key and one body`, async () => {
+  test(`save() gives up after two retries of ${fault}, with one key and body`, async () => {
     using server = startFaultServer(reply);
     const client = clientOf(server, { timeoutMs: 100 });
     const error = await failure(client.save({ userId: 'u-1', content: 'x' }));
@@ -53,7 +53,7 @@ for (const [fault, reply] of Object.entries(passing)) {
     expect(new Set(server.requests.map(({ body }) => body)).size).toBe(1);
   });
 
-  test(`save() without a key is sent once in spite of ${fault}`, async () => {
+  test(`save() without a key is sent once despite ${fault}`, async () => {
     using server = startFaultServer(reply);
     const client = clientOf(server, { timeoutMs: 100 });
     const request = { userId: 'u-1', content: 'x' };
@@ -77,7 +77,7 @@ const final: Record<string, Reply> = {
 };
 
 for (const [answer, reply] of Object.entries(final)) {
-  test(`get() does not try again after ${answer}`, async () => {
+  test(`get() does not retry after ${answer}`, async () => {
     using server = startFaultServer(reply);
     const error = await failure(clientOf(server).get('mem_1'));
     expect(error.attempts).toBe(1);
@@ -92,12 +92,12 @@ test('a refused connection is a ConnectionError after all attempts', async () =>
   expect(error).toBeInstanceOf(ConnectionError);
   expect(error).toMatchObject({ attempts: 3, code: 'connection', status: undefined });
   expect(error.message).toContain(server.url);
-  // The cause is the runtime's: ofetch's would hold the request, its headers included.
+  // The cause comes from the runtime: that of ofetch would contain the request with its headers.
   expect(error.cause).toBeInstanceOf(Error);
   expect(error.cause).not.toHaveProperty('options');
 });
 
-test('maxRetries sets how often; 0 turns retries off', async () => {
+test('maxRetries limits the retries; 0 turns them off', async () => {
   using server = startFaultServer(refusal(503, 'unavailable'));
   await failure(clientOf(server, { maxRetries: 0 }).get('mem_1'));
   expect(server.requests).toHaveLength(1);

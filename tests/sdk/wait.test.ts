@@ -14,7 +14,7 @@ function state(status: string, more: object = {}) {
   return json(200, { memoryId: 'mem_1', status, errorMessage: null, ...more });
 }
 
-test('waitUntilComplete() asks until the work is done, and tells of every status', async () => {
+test('waitUntilComplete() polls until processing ends and reports every status', async () => {
   using server = startFaultServer(state('processing'), dropped(), state('complete'));
   const seen: string[] = [];
   const onStatus = ({ status }: { status: string }) => seen.push(status);
@@ -26,7 +26,7 @@ test('waitUntilComplete() asks until the work is done, and tells of every status
   );
 });
 
-test('waitUntilComplete() throws why the work failed', async () => {
+test('waitUntilComplete() throws the reason of a failure', async () => {
   using server = startFaultServer(state('failed', { errorMessage: 'no text in it' }));
   const error = await failure(clientOf(server).waitUntilComplete('mem_1'));
   expect(error).toBeInstanceOf(IngestFailedError);
@@ -34,7 +34,7 @@ test('waitUntilComplete() throws why the work failed', async () => {
   expect(error.message).toContain('no text in it');
 });
 
-test('waitUntilComplete() ends at its deadline, and says that nothing is lost', async () => {
+test('waitUntilComplete() ends at its deadline and says that nothing is lost', async () => {
   using server = startFaultServer(state('processing'));
   const error = await failure(clientOf(server).waitUntilComplete('mem_1', { timeoutMs: 150 }));
   expect(error).toBeInstanceOf(WaitTimeoutError);
@@ -42,13 +42,13 @@ test('waitUntilComplete() ends at its deadline, and says that nothing is lost', 
   expect(error.message).toContain('Nothing is lost');
 });
 
-test('waitUntilComplete() ends at its deadline although no answer comes', async () => {
+test('waitUntilComplete() ends at its deadline without a response', async () => {
   using server = startFaultServer(silent());
   const error = await failure(clientOf(server).waitUntilComplete('mem_1', { timeoutMs: 20 }));
   expect(error).toBeInstanceOf(WaitTimeoutError);
 });
 
-test('how a wait failed says how many requests were sent, all looks and attempts together', async () => {
+test('the error of a wait counts all requests, retries included', async () => {
   const [processing, failed] = [state('processing'), state('failed')];
   using late = startFaultServer(processing, dropped(), processing);
   const timedOut = await failure(clientOf(late).waitUntilComplete('mem_1', { timeoutMs: 350 }));
@@ -61,13 +61,13 @@ test('how a wait failed says how many requests were sent, all looks and attempts
   expect(error.attempts).toBe(3);
 });
 
-test('waitUntilComplete() does not outlast its deadline to obey a Retry-After', async () => {
+test('waitUntilComplete() does not wait past its deadline for a Retry-After', async () => {
   using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '50' }));
   const error = await failure(clientOf(server).waitUntilComplete('mem_1', { timeoutMs: 20 }));
   expect(error).toBeInstanceOf(WaitTimeoutError);
 });
 
-test('waitUntilComplete() obeys the signal between two looks', async () => {
+test('waitUntilComplete() obeys the signal between two polls', async () => {
   using server = startFaultServer(state('processing'));
   const controller = new AbortController();
   const onStatus = () => controller.abort('enough');
@@ -78,7 +78,7 @@ test('waitUntilComplete() obeys the signal between two looks', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-test('waitUntilComplete() does not wait on a status that it does not know', async () => {
+test('waitUntilComplete() does not keep waiting on an unknown status', async () => {
   using server = startFaultServer(state('paused'));
   const error = await failure(clientOf(server).waitUntilComplete('mem_1'));
   expect(error).toBeInstanceOf(ServerError);
@@ -86,13 +86,13 @@ test('waitUntilComplete() does not wait on a status that it does not know', asyn
   expect(error.message).toContain('"paused"');
 });
 
-test('waitUntilComplete() passes on that there is no such memory', async () => {
+test('waitUntilComplete() rejects for an unknown memory', async () => {
   using server = startFaultServer(refusal(404, 'not_found'));
   const error = await failure(clientOf(server).waitUntilComplete('mem_1'));
   expect(error).toBeInstanceOf(NotFoundError);
 });
 
-test('waitUntilComplete().withResponse() gives the last answer', async () => {
+test('waitUntilComplete().withResponse() returns the last response', async () => {
   using server = startFaultServer(state('complete'));
   const { data, response } = await clientOf(server).waitUntilComplete('mem_1').withResponse();
   expect(data.status).toBe('complete');
@@ -104,7 +104,7 @@ for (const [fault, reply] of Object.entries({
   'answers of 503': refusal(503, 'unavailable'),
   'answers of 429': refusal(429, 'rate_limited'),
 })) {
-  test(`waitUntilComplete() goes on through more ${fault} than a call retries`, async () => {
+  test(`waitUntilComplete() survives more ${fault} than a call retries`, async () => {
     const faults = Array.from({ length: 5 }, () => reply);
     using server = startFaultServer(state('processing'), ...faults, state('complete'));
     const seen: string[] = [];
@@ -119,13 +119,13 @@ for (const [fault, reply] of Object.entries({
   });
 }
 
-test('waitUntilComplete() goes on where the service answers at first that it cannot', async () => {
+test('waitUntilComplete() continues if the service is unavailable at first', async () => {
   const busy = refusal(503, 'unavailable');
   using server = startFaultServer(busy, busy, busy, dropped(), busy, busy, state('complete'));
   expect(await clientOf(server).waitUntilComplete('mem_1')).toMatchObject({ status: 'complete' });
 });
 
-test('a wait that ends in faults names the last one as its cause', async () => {
+test('a wait that ends in errors has the last one as its cause', async () => {
   using server = startFaultServer(state('processing'), refusal(503, 'unavailable'));
   const error = await failure(clientOf(server).waitUntilComplete('mem_1', { timeoutMs: 400 }));
   expect(error).toBeInstanceOf(WaitTimeoutError);
@@ -136,7 +136,7 @@ test('a wait that ends in faults names the last one as its cause', async () => {
   expect(held).toMatchObject({ code: 'wait_timeout', cause: { retryAfterMs: 50_000 } });
 });
 
-test('between two looks a wait obeys the Retry-After of the last', async () => {
+test('between two polls a wait obeys the last Retry-After', async () => {
   const later = refusal(429, 'rate_limited', { 'Retry-After': '1' });
   using server = startFaultServer(later, state('complete'));
   const startedAt = performance.now();
@@ -144,14 +144,14 @@ test('between two looks a wait obeys the Retry-After of the last', async () => {
   expect(performance.now() - startedAt).toBeGreaterThan(990);
 });
 
-test('waitUntilComplete() says at once that the service was never there', async () => {
+test('waitUntilComplete() fails at once if the service was never reachable', async () => {
   using server = startFaultServer(dropped());
   const error = await failure(clientOf(server).waitUntilComplete('mem_1'));
   expect(error).toBeInstanceOf(ConnectionError);
   expect(server.requests).toHaveLength(3);
 });
 
-test('what cannot pass ends a wait, also behind what can', async () => {
+test('a permanent error ends a wait, also after transient ones', async () => {
   const busy = refusal(503, 'unavailable');
   using server = startFaultServer(busy, busy, busy, refusal(404, 'not_found'));
   const error = await failure(clientOf(server).waitUntilComplete('mem_1'));
@@ -159,7 +159,7 @@ test('what cannot pass ends a wait, also behind what can', async () => {
   expect(error.attempts).toBe(4);
 });
 
-test('the answer of a wait says how many requests were sent for it', async () => {
+test('the response of a wait counts its requests', async () => {
   const busy = refusal(503, 'unavailable');
   using server = startFaultServer(
     state('processing'),
@@ -172,7 +172,7 @@ test('the answer of a wait says how many requests were sent for it', async () =>
   expect(response.attempts).toBe(4);
 });
 
-test('what onStatus rejects with ends the wait, which waits for it', async () => {
+test('a wait awaits onStatus and ends if it rejects', async () => {
   using server = startFaultServer(state('processing'), state('processing'), state('complete'));
   const seen: string[] = [];
   const onStatus = async ({ status }: { status: string }) => {
@@ -185,7 +185,7 @@ test('what onStatus rejects with ends the wait, which waits for it', async () =>
   expect(seen).toEqual(['processing', 'processing']);
 });
 
-test('an aborted wait says how many requests were sent', async () => {
+test('an aborted wait counts its requests', async () => {
   using server = startFaultServer(state('processing'), dropped(), state('processing'));
   const controller = new AbortController();
   let looks = 0;

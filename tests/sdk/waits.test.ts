@@ -8,7 +8,7 @@ import {
 import { aMemory, json, refusal, startFaultServer } from '../support/fault-server.ts';
 import { clientOf, failure } from './client-of.ts';
 
-test('the waits double and stay under their backoff', async () => {
+test('the delays double and stay below their backoff', async () => {
   using server = startFaultServer(refusal(503, 'unavailable'));
   const waits: number[] = [];
   const onAttempt = ({ retryInMs }: AttemptEvent) => {
@@ -31,19 +31,19 @@ test('no backoff is longer than 8 s', async () => {
 
 const asDate = (ms: number) => new Date(Date.now() + ms).toUTCString();
 
-test('Retry-After in seconds is how long the wait is', async () => {
+test('Retry-After in seconds sets the delay', async () => {
   using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '7' }));
   expect(await firstWait(server)).toMatchObject({ waitMs: 7_000 });
 });
 
-test('Retry-After as an HTTP date is how long the wait is', async () => {
+test('Retry-After as an HTTP date sets the delay', async () => {
   using server = startFaultServer(refusal(503, 'unavailable', { 'Retry-After': asDate(30_000) }));
   const { waitMs } = await firstWait(server);
   expect(waitMs).toBeGreaterThan(20_000);
   expect(waitMs).toBeLessThanOrEqual(30_000);
 });
 
-test('a Retry-After that is neither, or is past, leaves the backoff', async () => {
+test('an invalid or past Retry-After leaves the backoff', async () => {
   for (const value of ['soon', asDate(-60_000)]) {
     using server = startFaultServer(
       refusal(429, 'rate_limited', { 'Retry-After': value }),
@@ -53,7 +53,7 @@ test('a Retry-After that is neither, or is past, leaves the backoff', async () =
   }
 });
 
-test('a Retry-After of over 60 s is an error at once', async () => {
+test('a Retry-After of over 60 s is an immediate error', async () => {
   for (const value of ['61', asDate(120_000)]) {
     using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': value }));
     const error = await failure(clientOf(server).get('mem_1'));
@@ -72,7 +72,7 @@ test('an abort during a wait ends the call at once', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-/** Aborts in the first wait, so that no test has to sit through it. */
+/** Aborts the first wait, so that no test has to wait for it. */
 async function firstWait(server: { url: string }, options: ClientOptions = {}) {
   const controller = new AbortController();
   const waits: number[] = [];

@@ -1,6 +1,6 @@
 /*
- * Sixty queries of every kind that people type, over one small set of memories. Data only, so that
- * the same table runs on the search by itself and through a server.
+ * Sixty queries of every kind that people type, over one small set of memories. Plain data, so that
+ * the same table can run against the search core and against a server.
  */
 
 /** One user's memories by name, oldest first. */
@@ -54,7 +54,7 @@ export const corpus: { [name: string]: string } = {
   tea2: 'Likes green tea in the morning.',
 };
 
-/** `first` must lead, or stand among the first three with `among`; `mark` is in the snippet. */
+/** `first` must rank first, or within the first three with `among`; `mark` is in the snippet. */
 export type Case = {
   kind: string;
   query: string;

@@ -72,7 +72,7 @@ function apply(index: SearchIndex, held: Map<string, IndexedMemory>, one: Change
 }
 
 describe('search index', () => {
-  test(`ranks as a scan of all text does, whatever was put and removed (seed ${seed})`, () => {
+  test(`ranks like a full scan after any inserts and removals (seed ${seed})`, () => {
     const agrees = fc.property(
       fc.array(fc.tuple(change, fc.option(query)), { minLength: 1, maxLength: 30 }),
       query,
@@ -120,13 +120,13 @@ describe('search index', () => {
     }
   });
 
-  test('knows memories without chunks and does not find them', () => {
+  test('stores memories without chunks but does not find them', () => {
     const index = indexOf([{ id: 'a', createdAt: 1, chunks: [] }]);
     expect(index.size).toBe(1);
     expect([...index.search(parseQuery('a'))]).toEqual([]);
   });
 
-  test('counts the memory that its words take', () => {
+  test('accounts for the memory of its words', () => {
     const letters = (number: number) => Bun.hash(`${number}`).toString(36).replace(/\d/g, 'x');
     const texts = Array.from({ length: 3_000 }, (_, number) => letters(number));
     const bytesOf = (all: string[]) => {
@@ -138,7 +138,7 @@ describe('search index', () => {
     expect(bytesOf(texts) - least).toBeGreaterThan(inWords);
   });
 
-  test('takes less memory again once most memories are removed or replaced', () => {
+  test('frees memory when most memories are removed or replaced', () => {
     const index = new SearchIndex();
     const said = (number: number) => [chunkOf(normalize(`Ana: number ${number}, `.repeat(20)))];
     const put = (number: number) => {
@@ -159,7 +159,7 @@ describe('search index', () => {
     }
   });
 
-  test('refuses to give results of a search before the last change', () => {
+  test('rejects reading results of a search from before the last change', () => {
     const index = indexOf([{ id: 'a', createdAt: 1, chunks: [chunkOf('tea')] }]);
     const ranked = index.search(parseQuery('tea'));
     index.remove('a');

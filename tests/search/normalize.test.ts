@@ -29,7 +29,7 @@ describe('normalize', () => {
     ['Ο αδελφός ЁЛКА بَيْت', 'ο αδελφοσ елка بيت'],
   ])('%j becomes %j', (text, normalized) => expect(normalize(text)).toBe(normalized));
 
-  test('expands characters that stand for words, except in a text of nothing else', () => {
+  test('expands characters that represent words, except in a text of only those', () => {
     expect(normalize('Muhammad ﷺ said: 5 ㎏')).toBe('muhammad صلي الله عليه وسلم said 5 kg');
     const text = 'ﷺ'.repeat(1_000);
     expect(normalize(text).length).toBeLessThanOrEqual(text.length);
@@ -62,7 +62,7 @@ describe('normalize', () => {
     );
   });
 
-  test('normalizes ASCII text as it does any other', () => {
+  test('normalizes ASCII text like any other text', () => {
     const unit = fc.oneof(
       fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 1 }),
       fc.constantFrom("'s", "n't", "'LL", "N'T", ',000', ',12', '9', 'A1', 'Z', "'", ',', ' '),
@@ -88,7 +88,7 @@ describe('normalize', () => {
     );
   });
 
-  test('leaves one space between words, and a colon only after a label', () => {
+  test('keeps one space between words, and a colon only after a label', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         for (const line of normalize(text).split('\n')) expect(line).toMatch(/^[^:]*(: ?[^:]*)?$/);
@@ -170,7 +170,7 @@ describe('a typo', () => {
     );
   });
 
-  test('is what trying out all edits says', () => {
+  test('agrees with an exhaustive list of edits', () => {
     const short = fc.string({ unit: fc.constantFrom(...'abc'), maxLength: 8 });
     fc.assert(
       fc.property(short, short, (one, word) => {
@@ -181,7 +181,7 @@ describe('a typo', () => {
     );
   });
 
-  test('is not two of them', () => {
+  test('is a single edit', () => {
     expect(isTypoOf('marethin', 'marathon')).toBe(false);
     expect(isTypoOf('cat', 'car')).toBe(false);
     expect(isTypoOf('dgo', 'dog')).toBe(true);
@@ -189,20 +189,20 @@ describe('a typo', () => {
 });
 
 describe('parseQuery', () => {
-  test('drops what only asks, unless nothing else is there or it is quoted', () => {
+  test('drops stop words, unless they are quoted or the whole query', () => {
     expect(termsOf('What did Ana do?')).toEqual(['ana']);
     expect(termsOf('who is it')).toEqual(['who', 'is', 'it']);
     expect(termsOf('"who is it"?')).toEqual(['who', 'is', 'it']);
     expect(termsOf('a 5" disk of hers')).toEqual(['5', 'disk']);
   });
 
-  test('takes the last word for unfinished only while it is typed', () => {
+  test('treats the last word as a prefix only while it is typed', () => {
     expect(parseQuery('green te').prefix).toBe(1);
     expect(parseQuery('green te?').prefix).toBe(-1);
     expect(parseQuery('green te ').prefix).toBe(-1);
   });
 
-  test('takes any thousand characters in a bounded number of terms', () => {
+  test('turns any thousand characters into a bounded number of terms', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 1_000 }), (query) => {
         expect(parseQuery(query).terms.length).toBeLessThanOrEqual(48);
@@ -215,7 +215,7 @@ function termsOf(query: string): string[] {
   return parseQuery(query).terms.map((term) => term.text);
 }
 
-/** The word stands between others, as in the dictionary. */
+/** Embeds the word in more letters, as the dictionary stores words next to each other. */
 function isTypoOf(typed: string, word: string): boolean {
   const units = unitsOf(`ab${word}ab`);
   return isTypo(unitsOf(typed), { units, start: 2, end: 2 + word.length });

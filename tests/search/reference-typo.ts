@@ -1,4 +1,6 @@
-/** All texts that differ from a word by one letter wrong, missing, extra or swapped; `?` is any. */
+/**
+ * All patterns one edit away from a word: wrong, missing, extra or swapped letter; `?` matches any.
+ */
 function editsOf(word: string): string[] {
   return [...Array(word.length + 1).keys()].flatMap((at) => {
     const [head, first, second, tail] = [
@@ -25,7 +27,7 @@ function isWithinOneEdit(typed: string, word: string): boolean {
   return editsOf(typed).some(fits);
 }
 
-/** What `isTypo` decides, by trying out all edits. */
+/** Decides the same as `isTypo`, by enumerating all edits. */
 export function isReferenceTypo(typed: string, word: string): boolean {
   if (typed.length < 3) return typed === word;
   if (typed.length === 3) return isSwap(typed, word);

@@ -6,8 +6,8 @@ import { type SearchWeights, searchWeights } from '../../server/search/weights.t
 import { isReferenceTypo } from './reference-typo.ts';
 
 /*
- * The ranking of server/search written as a scan of all text with dense tables: slow, and short
- * enough to be checked by reading. The index has to give the same results to the last bit.
+ * The ranking of server/search as a full scan with dense tables: slow, but short enough to verify
+ * by reading. The index must return bit-identical results.
  */
 
 type Word = { text: string; inLabel: boolean; endsLabel: boolean };
@@ -51,7 +51,7 @@ function readChunk(id: string, chunk: IndexedMemory['chunks'][number]): Chunk {
   return { id, start, length, words, labelled: text.includes(':') };
 }
 
-/** Each unit of a script without spaces counts as a word: the n-gram that begins there. */
+/** Each character of a script without spaces counts as a word: the n-gram that starts there. */
 function wordsIn(text: string, inLabel: boolean): Word[] {
   const words = text.split(' ').filter((word) => word !== '');
   const texts = words.flatMap((word) => {
@@ -97,7 +97,7 @@ function isClose(typed: string, word: string): boolean {
   return !/\d/.test(typed) && typed.length >= 3 && isReferenceTypo(typed, word);
 }
 
-/** The words from `at` on that make up the text side by side. */
+/** The words from `at` on that together form the text. */
 function partsFrom(words: readonly Word[], at: number, text: string): string[] {
   for (let end = at + 2; end <= words.length; end += 1) {
     const parts = words.slice(at, end);

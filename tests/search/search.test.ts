@@ -24,7 +24,7 @@ const text = fc.oneof(
 );
 
 describe('search finds', () => {
-  test('sixty queries or more are asked', () => {
+  test('there are at least sixty queries', () => {
     expect(cases.length).toBeGreaterThanOrEqual(60);
   });
 
@@ -40,7 +40,7 @@ describe('search finds', () => {
 });
 
 describe('search', () => {
-  test('puts the newer of equal memories first, wherever they stand', () => {
+  test('ranks the newer of equal memories first, whatever their order', () => {
     fc.assert(
       fc.property(
         fc.array(text, { maxLength: 6 }),
@@ -55,7 +55,7 @@ describe('search', () => {
     );
   });
 
-  test('finds any word of any memory, and scores are finite and fall', () => {
+  test('finds any word of any memory, with finite, descending scores', () => {
     fc.assert(
       fc.property(fc.array(text, { minLength: 1 }), fc.nat(), (texts, pick) => {
         const memory = pick % texts.length;
@@ -69,24 +69,24 @@ describe('search', () => {
     );
   });
 
-  test('never throws, whatever is stored and asked', () => {
+  test('never throws for any content and query', () => {
     fc.assert(
       fc.property(fc.array(text), text, (texts, query) => expectFalling(ask(query, texts).found)),
     );
   });
 
-  test('takes words side by side for one, but not a speaker and what is said', () => {
+  test('joins adjacent words, but not a speaker and the text', () => {
     expect(ask('anaboat?', ['an ana boat']).found).toHaveLength(1);
     expect(ask('anaboat?', ['Ana: boat']).found).toHaveLength(0);
   });
 
-  test('prefers the accents of a Vietnamese query, and takes any if it has none', () => {
+  test('prefers the accents of a Vietnamese query, and matches any if it has none', () => {
     const texts = ['một bạn tốt', 'một bản nhạc', 'ban'];
     expect(ask('bạn?', texts).found.map(({ id }) => id)).toEqual(['0', '2', '1']);
     expect(ask('ban?', texts).found).toHaveLength(3);
   });
 
-  test('gives a memory once, by its best chunk', () => {
+  test('returns a memory once, by its best chunk', () => {
     const index = new SearchIndex();
     const texts = ['a red car', 'a blue boat by the sea', 'a boat'];
     const chunks = texts.map((said, start) => ({ start, length: 1, text: normalize(said) }));
@@ -95,7 +95,7 @@ describe('search', () => {
     expect(found.map(({ id, start }) => [id, start])).toEqual([['mem_1', 1]]);
   });
 
-  test('prefers the turn that answers what was just asked', () => {
+  test('prefers the turn that answers the preceding question', () => {
     const { found } = ask('What color is the boat?', [
       'Ana: The color of the car is blue.',
       'Ben: And what about the boat, what color is it?',
@@ -104,7 +104,7 @@ describe('search', () => {
     expect(found.map(({ id }) => id)).toEqual(['1', '2', '0']);
   });
 
-  test('finds nothing that has no word of the query', () => {
+  test('does not find memories without a word of the query', () => {
     expect(ask('ERR-4711', ['Ana: It says ERR-4711.', 'Ben: Oh dear me.']).found).toHaveLength(1);
     expect(ask('green tea', ['Likes green tea', 'Lives in Oslo']).found).toHaveLength(1);
   });

@@ -25,7 +25,7 @@ describe('snippet', () => {
     ['北', '𩸽北𩸽', '𩸽«北»𩸽'],
   ])('%s in %j', (query, text, marked) => expect(snippetOf(query, text)).toBe(marked));
 
-  test('shows the part where most of the query stands, cut between words', () => {
+  test('shows the part with most of the query, cut between words', () => {
     const text = `${filler}A zeppelin alone. ${filler}The blue zeppelin landed. ${filler}`;
     const shown = snippetOf('blue zeppelin', text);
     expect(shown).toContain('The «blue» «zeppelin» landed.');
@@ -40,7 +40,7 @@ describe('snippet', () => {
     expect(shown.isWellFormed()).toBe(true);
   });
 
-  test('never cuts a surrogate pair, wherever the cut falls', () => {
+  test('never cuts a surrogate pair, whatever the position of the cut', () => {
     const pair = fc.constantFrom('𝄞', '😀', '𩸽', '𐐀');
     const text = fc
       .tuple(fc.array(fc.oneof(pair, fc.constantFrom('a', 'tea ', ' '))), pair, fc.nat(300))

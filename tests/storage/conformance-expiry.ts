@@ -17,7 +17,7 @@ const expiresAt = 5_000;
 const before = { now: 4_999, at: 4_999 };
 const after = { now: 5_000, at: 5_000 };
 
-/** Memories past their `expiresAt`: they do not exist, and maintenance removes them. */
+/** Memories past their `expiresAt`: they no longer exist, and maintenance removes them. */
 export function testExpiry(name: string, open: OpenStorage): void {
   describe(`${name}: an expired memory`, () => {
     let opened: Opened;
@@ -27,11 +27,11 @@ export function testExpiry(name: string, open: OpenStorage): void {
       [opened, project] = given;
     });
     beforeEach(async () => {
-      // What earlier tests left is not counted.
+      // Memories of earlier tests must not be counted.
       await maintain(after.now);
     });
 
-    test('is found by no read from the very moment on, and by every read before', async () => {
+    test('is found by every read before that moment, and by none from then on', async () => {
       const given = memory({ expiresAt, content: 'short lived' });
       const other = memory({ content: 'long lived' });
       await project.save(given);
@@ -68,7 +68,7 @@ export function testExpiry(name: string, open: OpenStorage): void {
       expect(await project.get(given.id, after)).toMatchObject({ expiresAt: null });
     });
 
-    test('is removed by maintenance with its task, and one that is not due is kept', async () => {
+    test('is removed by maintenance with its task, and one that is not due stays', async () => {
       const kept = memory({ expiresAt: 9_000, content: 'kept' });
       await project.save(kept);
       await project.save(memory({ expiresAt, userId: 'gone' }));
@@ -82,7 +82,7 @@ export function testExpiry(name: string, open: OpenStorage): void {
       expect(await project.search('hello', before)).toEqual([]);
     });
 
-    test('is removed in bounded parts, and maintenance says that there is more', async () => {
+    test('is removed in bounded batches, and maintenance reports that there is more', async () => {
       const many = Array.from({ length: 450 }, () => imported({ expiresAt }));
       await project.import(many);
       const runs = [
@@ -95,7 +95,7 @@ export function testExpiry(name: string, open: OpenStorage): void {
       expect((await project.users()).items).toEqual([]);
     });
 
-    test('takes its text out of replayed responses, before and after maintenance', async () => {
+    test('is removed from replayed responses, before and after maintenance', async () => {
       const given = memory({ expiresAt, content: 'secret' });
       const idempotency = keyed('save');
       const saved = await project.save(given, { idempotency });
@@ -133,7 +133,7 @@ export function testExpiry(name: string, open: OpenStorage): void {
       expect(await project.get(given.id, before)).toBeNull();
     });
 
-    test('does not keep an import from bringing its id or its external id', async () => {
+    test('does not block its id and external id for an import', async () => {
       const origin = { source: 's', externalId: 'e' };
       const given = memory({ ...origin, expiresAt });
       await project.save(given);

@@ -22,7 +22,7 @@ const kept = limits.idempotencyKeptMs;
 
 type KeyedWrite = (project: Project, write: WriteFields) => Promise<WriteResult | object>;
 
-/** Every write, for a project that has `mem_known`. */
+/** Every write, for a project that contains `mem_known`. */
 const writes: [name: string, write: KeyedWrite][] = [
   ['saveMemory', (project, write) => project.save(memory(), write)],
   ['updateMemory', (project, write) => project.update('mem_known', { content: 'x' }, write)],
@@ -41,7 +41,7 @@ export function testIdempotency(name: string, open: OpenStorage): void {
       [opened, project] = given;
     });
 
-    /** Saves under the key; whether that was a replay. */
+    /** Saves under the key and returns whether it was a replay. */
     async function isReplayed(at: number, key = 'k'): Promise<boolean> {
       return (await project.save(memory(), { at, idempotency: keyed(key) })).replayed;
     }
@@ -61,7 +61,7 @@ export function testIdempotency(name: string, open: OpenStorage): void {
         expect(await state()).toEqual(after);
       });
 
-      test(`${operation} refuses a key of another request and changes nothing`, async () => {
+      test(`${operation} rejects a key used by another request and changes nothing`, async () => {
         await project.save(memory({ id: 'mem_known' }), { idempotency });
         const before = await state();
         const other = write(project, { idempotency: keyed('k', { fingerprint: 'g' }) });
@@ -94,7 +94,7 @@ export function testIdempotency(name: string, open: OpenStorage): void {
       expect(again.response).toEqual(inScope.response);
     });
 
-    test('a write that fails leaves its key free', async () => {
+    test('a write that fails does not use up its key', async () => {
       const failed = project.update('mem_none', { content: 'x' }, { idempotency });
       expect(await rejectionOf(failed)).toMatchObject({ code: 'not_found' });
       const stale = memory({ id: 'mem_stale' });
@@ -106,7 +106,7 @@ export function testIdempotency(name: string, open: OpenStorage): void {
       expect(await isReplayed(1_000)).toBe(false);
     });
 
-    test('deleting a memory takes its text out of the responses that hold it', async () => {
+    test('deleting a memory removes its text from the stored responses', async () => {
       const [gone, left] = [memory({ content: 'secret' }), memory()];
       const save = { idempotency: keyed('save') };
       const update = { idempotency: keyed('update', { scope: 'ada' }) };
@@ -122,7 +122,7 @@ export function testIdempotency(name: string, open: OpenStorage): void {
       expect((await project.save(left, { idempotency })).response).toEqual(response);
     });
 
-    test('a key is kept for the retention and then forgotten', async () => {
+    test('a key is kept for the retention time and then deleted', async () => {
       expect(await isReplayed(1_000)).toBe(false);
       await opened.storage.maintain({ now: 1_000 + kept, elapsedMs: kept });
       expect(await isReplayed(1_000 + kept)).toBe(true);
@@ -131,7 +131,7 @@ export function testIdempotency(name: string, open: OpenStorage): void {
       expect(await isReplayed(1_001 + kept)).toBe(false);
     });
 
-    test('a wall clock that jumps four days ahead and back forgets no key', async () => {
+    test('a wall clock that jumps four days ahead and back deletes no key', async () => {
       const now = 40 * day;
       await isReplayed(now);
       await opened.storage.maintain({ now: now + 4 * day, elapsedMs: 30_000 });
@@ -141,14 +141,14 @@ export function testIdempotency(name: string, open: OpenStorage): void {
       expect(await isReplayed(now + 60_000, 'while ahead')).toBe(true);
     });
 
-    test('time that passes by the elapsed clock alone forgets no key', async () => {
+    test('time that passes on the monotonic clock alone deletes no key', async () => {
       const now = 60 * day;
       await isReplayed(now);
       await opened.storage.maintain({ now: now + day, elapsedMs: 4 * day });
       expect(await isReplayed(now + day)).toBe(true);
     });
 
-    test('keys that a clock stored ahead of its time do not keep others from being forgotten', async () => {
+    test('keys with a time in the future do not stop the deletion of others', async () => {
       const now = 80 * day;
       for (let n = 0; n < 1_100; n += 100) {
         const ahead = Array.from({ length: 100 }, (_, one) => isReplayed(now + day, `${n + one}`));
@@ -159,7 +159,7 @@ export function testIdempotency(name: string, open: OpenStorage): void {
       expect(await isReplayed(now, 'old')).toBe(false);
     });
 
-    test('the elapsed time counts across a reopening of the storage', async () => {
+    test('elapsed time counts across a reopening of the storage', async () => {
       const now = 100 * day;
       await isReplayed(now);
       await opened.storage.maintain({ now, elapsedMs: kept });
@@ -168,7 +168,7 @@ export function testIdempotency(name: string, open: OpenStorage): void {
       expect(await isReplayed(now + kept + 1)).toBe(false);
     });
 
-    test('maintenance forgets keys in bounded parts, until there are no more', async () => {
+    test('maintenance deletes keys in bounded batches, until none is left', async () => {
       const now = 120 * day;
       const keys = Array.from({ length: 1_500 }, (_, n) => isReplayed(now, `${n}`));
       await Promise.all(keys);

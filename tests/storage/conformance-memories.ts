@@ -169,7 +169,7 @@ export function testMemories(name: string, open: OpenStorage): void {
       expect(await rejectionOf(update)).toMatchObject({ code: 'not_found' });
     });
 
-    test('a write that fails undoes itself alone, not those that commit with it', async () => {
+    test('a failed write is rolled back alone, without those in the same commit', async () => {
       const same = memory();
       const results = await Promise.allSettled([
         project.save(memory()),
@@ -185,7 +185,7 @@ export function testMemories(name: string, open: OpenStorage): void {
       expect((await project.users()).items).toMatchObject([{ userId: 'u', memories: 3 }]);
     });
 
-    test('close() commits every write that waits', async () => {
+    test('close() commits every pending write', async () => {
       const given = Array.from({ length: 1_000 }, () => memory());
       const saves = Promise.allSettled(given.map((one) => project.save(one)));
       await opened.reopen();
@@ -203,7 +203,7 @@ export function testMemories(name: string, open: OpenStorage): void {
       [opened, project] = given;
     });
 
-    test('replaces the memory that has it, under its id and with its creation time', async () => {
+    test('replaces the memory that has it, and keeps id and creation time', async () => {
       const first = memory({ ...origin, content: 'old', metadata: '{"a":1}', occurredAt: 3 });
       expect((await project.save(first, { at: 10 })).response.status).toBe(201);
       const second = memory({ ...origin, content: 'new', expiresAt: 9_000 });
@@ -216,7 +216,7 @@ export function testMemories(name: string, open: OpenStorage): void {
       expect(await project.list()).toHaveLength(1);
     });
 
-    test('is another memory with another user, source or external id, or with none', async () => {
+    test('creates another memory for another user, source or external id, or none', async () => {
       const others = [
         { ...origin, userId: 'v' },
         { ...origin, source: 't' },
@@ -242,7 +242,7 @@ export function testMemories(name: string, open: OpenStorage): void {
       expect(await project.search('hand')).toMatchObject([{ id }]);
     });
 
-    test('makes a new memory after the former was deleted', async () => {
+    test('creates a new memory after the former was deleted', async () => {
       const former = memory(origin);
       await project.save(former);
       await project.remove(former.id);
@@ -254,7 +254,7 @@ export function testMemories(name: string, open: OpenStorage): void {
       });
     });
 
-    test('makes one memory of twenty that arrive at once', async () => {
+    test('creates one memory from twenty concurrent saves', async () => {
       const saves = Array.from({ length: 20 }, () => project.save(memory(origin)));
       const statuses = (await Promise.all(saves)).map(({ response }) => response.status).sort();
       expect(statuses).toEqual([...Array.from({ length: 19 }, () => 200), 201]);

@@ -13,7 +13,9 @@ const full = {
 
 const withKey = (key: string, value: string): Partial<Filter> => ({ metadata: [{ key, value }] });
 
-/** Each filter, and whether it lets the memory above through; one without anything never passes. */
+/**
+ * Filters, and whether each matches the memory above. A memory without the fields never matches.
+ */
 const filters: [name: string, filter: Partial<Filter>, passes: boolean][] = [
   ['its type', { type: 'event' }, true],
   ['another type', { type: 'ticket' }, false],
@@ -79,7 +81,7 @@ export function testReads(name: string, open: OpenStorage): void {
       expect(await project.page('nobody')).toEqual({ items: [], next: null });
     });
 
-    test('have every memory that was there when a walk began exactly once', async () => {
+    test('return every memory that existed when a walk began exactly once', async () => {
       const given = Array.from({ length: 9 }, (_, n) => imported({ createdAt: n }));
       await project.import(given);
       for (const order of ['asc', 'desc'] as const) {
@@ -94,7 +96,7 @@ export function testReads(name: string, open: OpenStorage): void {
       }
     });
 
-    test('have fewer memories where the texts are large, and no page is empty', async () => {
+    test('return shorter pages for large texts, and no empty page', async () => {
       const megabyte = 'x'.repeat(1_000_000);
       const large = Array.from({ length: 6 }, (_, n) => record({ content: `${n}${megabyte}` }));
       await project.accept([...large, record({ content: megabyte.repeat(5) })]);
@@ -118,7 +120,7 @@ export function testReads(name: string, open: OpenStorage): void {
       });
     }
 
-    test('take the time of a memory that has no occurredAt from its creation', async () => {
+    test('use the creation time of a memory without occurredAt', async () => {
       await project.save(memory({ content: 'created' }), { at: 200 });
       await project.save(memory({ content: 'occurred', occurredAt: 300 }), { at: 900 });
       const within = (from: number | null, to: number | null) =>
@@ -129,7 +131,7 @@ export function testReads(name: string, open: OpenStorage): void {
       expect(await within(500, 1_000)).toEqual([]);
     });
 
-    test('with a filter walk to the end through many that do not match', async () => {
+    test('with a filter reach the end through many memories that do not match', async () => {
       const metadata = (n: number) => JSON.stringify({ tag: n % 50 === 7 ? 'yes' : 'no' });
       const given = Array.from({ length: 400 }, (_, n) =>
         imported({ createdAt: n, metadata: metadata(n) }),

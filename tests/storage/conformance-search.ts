@@ -12,7 +12,7 @@ import {
 } from './fixtures.ts';
 import { withStorage } from './suite.ts';
 
-/** Searches. How texts are ranked is tested with the search index itself. */
+/** Searches. The ranking is tested with the search index itself. */
 export function testSearch(name: string, open: OpenStorage): void {
   describe(`${name}: a search`, () => {
     let opened: Opened;
@@ -21,7 +21,7 @@ export function testSearch(name: string, open: OpenStorage): void {
       [opened, project] = given;
     });
 
-    /** The ids found, with the index of the user held from an earlier search. */
+    /** The ids found, with the user's index held in memory from an earlier search. */
     async function found(query: string, more: Parameters<Project['search']>[1] = {}) {
       return (await project.search(query, { limit: 100, ...more })).map(({ id }) => id);
     }
@@ -66,7 +66,7 @@ export function testSearch(name: string, open: OpenStorage): void {
       expect(await other.search('lantern', { userId: 'v' })).toEqual([]);
     });
 
-    test('sees every save, update and delete that was answered before', async () => {
+    test('reflects every save, update and delete that was acknowledged before', async () => {
       expect(await found('lantern')).toEqual([]);
       const [one, two] = [memory({ content: 'lantern' }), memory({ content: 'lantern' })];
       await project.save(one);
@@ -82,7 +82,7 @@ export function testSearch(name: string, open: OpenStorage): void {
       expect(await found('lantern')).toEqual([]);
     });
 
-    test('sees a delete and a save that followed each other without a search between', async () => {
+    test('reflects a delete and a save without a search between them', async () => {
       const former = memory({ content: 'lantern' });
       await project.save(former);
       await found('lantern');
@@ -92,7 +92,7 @@ export function testSearch(name: string, open: OpenStorage): void {
       expect(await found('lantern')).toEqual([later.id]);
     });
 
-    test('sees that a memory was replaced by a save with its external id', async () => {
+    test('reflects a memory replaced by a save with its external id', async () => {
       const origin = { source: 's', externalId: 'e' };
       const given = memory({ ...origin, content: 'lantern' });
       await project.save(given);
@@ -127,7 +127,7 @@ export function testSearch(name: string, open: OpenStorage): void {
       expect(await found('lantern')).toEqual([id]);
     });
 
-    test('sees an erasure, and a user of the same name who comes back', async () => {
+    test('reflects an erasure, and a new user with the same id', async () => {
       for (let round = 0; round < 5; round += 1) {
         const given = Array.from({ length: 3 }, () => memory({ content: `lantern ${round}` }));
         for (const one of given) await project.save(one);
@@ -137,7 +137,7 @@ export function testSearch(name: string, open: OpenStorage): void {
       }
     });
 
-    test('sees an import, and the removal of expired memories', async () => {
+    test('reflects an import and the removal of expired memories', async () => {
       await found('lantern');
       const [kept, expiring] = [
         imported({ content: 'lantern' }),
@@ -149,7 +149,7 @@ export function testSearch(name: string, open: OpenStorage): void {
       expect(await found('lantern')).toEqual([kept.id]);
     });
 
-    test('agrees with the answers to many clients that write to one user at once', async () => {
+    test('agrees with the responses to many concurrent writers of one user', async () => {
       await Promise.all(
         Array.from({ length: 8 }, async (_, client) => {
           for (let n = 0; n < 10; n += 1) {
@@ -166,7 +166,7 @@ export function testSearch(name: string, open: OpenStorage): void {
       expect(await project.list()).toHaveLength(40);
     });
 
-    test('whose signal is aborted finds nothing', async () => {
+    test('with an aborted signal finds nothing', async () => {
       await project.save(memory({ content: 'lantern' }));
       expect(await project.search('lantern', {}, AbortSignal.abort())).toEqual([]);
     });

@@ -50,7 +50,7 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect(await claim(opened.storage, { now: 9_000_000 })).toEqual([]);
     });
 
-    test('tasks are claimed longest due first, each by one worker', async () => {
+    test('the task that has been due longest is claimed first, by one worker', async () => {
       const ids = [
         await project.acceptOne({}, 30),
         await project.acceptOne({}, 10),
@@ -68,7 +68,7 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect(memoryIds(await claim(opened.storage, { limit: 20 }))).toEqual(ids);
     });
 
-    test('a failed task waits for its time, and is claimed alone', async () => {
+    test('a failed task waits for its retry time and is claimed alone', async () => {
       const id = await project.acceptOne({}, 10);
       await fail(await claimOne(opened.storage, { now: 20 }), 100, 20);
       expect(await project.status(id)).toMatchObject({
@@ -96,14 +96,14 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect(await opened.storage.nextTaskAt()).toBeNull();
     });
 
-    test('a task that waits until after the horizon is due: the clock was set back', async () => {
+    test('a task due beyond the horizon is claimed: the clock was set back', async () => {
       await project.acceptOne({}, 1_000_000);
       await fail(await claimOne(opened.storage, { now: 1_000_000 }), 1_060_000, 1_000_000);
       expect(await claim(opened.storage, { now: 1_000_001 })).toEqual([]);
       expect(await claim(opened.storage, { now: 5_000 })).toHaveLength(1);
     });
 
-    test('a task that was never tried is due, although it was accepted later than now', async () => {
+    test('a task never tried is due, even if it was accepted in the future', async () => {
       const id = await project.acceptOne({}, 50_000);
       expect(memoryIds(await claim(opened.storage, { now: 1_000 }))).toEqual([id]);
     });
@@ -115,7 +115,7 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect(await claimOne(opened.storage)).toMatchObject({ taskId: task.taskId, attempt: 1 });
     });
 
-    test('a record that is ingested again begins anew, and under its former id', async () => {
+    test('a record that is ingested again restarts under its former id', async () => {
       const id = await project.acceptOne({ ...origin, content: 'old' }, 10);
       await fail(await claimOne(opened.storage), null);
       expect(await project.acceptOne({ ...origin, content: 'new', type: 'ticket' }, 5_000)).toBe(
@@ -128,7 +128,7 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect(await claimOne(opened.storage)).toMatchObject({ memoryId: id, attempt: 1 });
     });
 
-    test('a record is another memory with another user, source or external id', async () => {
+    test('a record with another user, source or external id is another memory', async () => {
       const id = await project.acceptOne(origin);
       const others = [{ source: 't' }, { source: null }, { externalId: 'f' }, { userId: 'v' }];
       for (const other of others) {
@@ -138,7 +138,7 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect(await project.acceptOne(origin)).not.toBe(id);
     });
 
-    test('of one external id twice in a batch the later text wins, under one id', async () => {
+    test('if a batch has an external id twice, the later text wins, under one id', async () => {
       const pair = [record({ ...origin, content: 'one' }), record({ ...origin, content: 'two' })];
       const [first, second] = await project.accept(pair);
       expect(first).toBe(second ?? '');
@@ -146,7 +146,7 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect(await opened.storage.taskQueueState()).toMatchObject({ pending: 1 });
     });
 
-    test('a single record answers with its id, source and external id', async () => {
+    test('accepting a single record returns its id, source and external id', async () => {
       const given = record(origin);
       const write = { projectId: project.id, at: 1_000, idempotency: null };
       const { response } = await opened.storage.acceptRecords({
@@ -158,7 +158,7 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect(response).toMatchObject({ status: 202, body: JSON.stringify(accepted) });
     });
 
-    test('a batch answers with the places of its items, and with those that failed', async () => {
+    test('accepting a batch returns the indexes of its items and the failed ones', async () => {
       const failed = [{ index: 1, error: 'invalid_request', message: 'no' }];
       const given = [record(), record()];
       const { response } = await opened.storage.acceptRecords({
@@ -192,7 +192,7 @@ export function testTasks(name: string, open: OpenStorage): void {
       }
     });
 
-    test('the state of the queue counts what waits or runs', async () => {
+    test('the state of the queue counts waiting and running tasks', async () => {
       const empty = { pending: 0, oldestAcceptedAt: null };
       expect(await opened.storage.taskQueueState()).toEqual(empty);
       expect(await opened.storage.nextTaskAt()).toBeNull();
@@ -216,7 +216,7 @@ export function testTasks(name: string, open: OpenStorage): void {
 
     const records = (count: number) => Array.from({ length: count }, () => record());
 
-    test('refuses records and imports of its project until tasks are done', async () => {
+    test('rejects records and imports of its project until tasks are done', async () => {
       const [full, free] = [await newProject(opened), await newProject(opened)];
       const known = { idempotency: keyed('first') };
       const first = await full.accept(records(smallQueueRecords - 1), known);

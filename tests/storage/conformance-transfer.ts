@@ -20,7 +20,7 @@ import { withStorage } from './suite.ts';
 const many = (count: number, userId = 'u') =>
   Array.from({ length: count }, (_, n) => imported({ userId, createdAt: n }));
 
-/** Whole users and projects at a time: erasure, import and export. */
+/** Operations on whole users and projects: erasure, import and export. */
 export function testTransfer(name: string, open: OpenStorage): void {
   describe(`${name}: the erasure of a user`, () => {
     let opened: Opened;
@@ -52,7 +52,7 @@ export function testTransfer(name: string, open: OpenStorage): void {
       expect(response.body).toBe(deletedBody(mine.id));
     });
 
-    test('of a user without memories counts none', async () => {
+    test('of a user without memories counts zero', async () => {
       expect(await deleted(project.erase('nobody'))).toBe(0);
     });
 
@@ -68,7 +68,7 @@ export function testTransfer(name: string, open: OpenStorage): void {
       expect(await project.list()).toHaveLength(1);
     });
 
-    test('of thousands of memories lets the writes of others go on in between', async () => {
+    test('of thousands of memories lets other writes run in between', async () => {
       await project.import(many(5_000));
       let isErased = false;
       const erasing = project.erase().finally(() => {
@@ -80,12 +80,12 @@ export function testTransfer(name: string, open: OpenStorage): void {
         saved += 1;
       }
       expect(await deleted(erasing)).toBe(5_000);
-      // At least one went in before the last part.
+      // At least one save was committed before the last batch.
       expect(saved).toBeGreaterThan(2);
       expect(await project.list('v')).toHaveLength(saved);
     });
 
-    test('counts what it removed, although the user is written to meanwhile', async () => {
+    test('counts what it removed, even if the user is written to concurrently', async () => {
       await project.import(many(3_000));
       let isErased = false;
       const erasing = project.erase().finally(() => {
@@ -106,20 +106,20 @@ export function testTransfer(name: string, open: OpenStorage): void {
       );
     });
 
-    test('twice at once under one key has one response, which counts them all', async () => {
+    test('twice concurrently under one key has one response, which counts all', async () => {
       await project.import(many(1_300));
       const erase = () => deleted(project.erase('u', { idempotency: keyed('k') }));
       expect(await Promise.all([erase(), erase()])).toEqual([1_300, 1_300]);
     });
 
-    test('twice at once under two keys counts each memory once', async () => {
+    test('twice concurrently under two keys counts each memory once', async () => {
       await project.import(many(1_300));
       const erase = (key: string) => deleted(project.erase('u', { idempotency: keyed(key) }));
       const [first = 0, second = 0] = await Promise.all([erase('a'), erase('b')]);
       expect(first + second).toBe(1_300);
     });
 
-    test('that a close interrupts is done or was never acknowledged', async () => {
+    test('interrupted by a close is complete or was never acknowledged', async () => {
       await project.import(many(2_600));
       const erasing = project.erase('u', { idempotency: keyed('k') }).catch(() => null);
       await opened.reopen();
@@ -173,7 +173,7 @@ export function testTransfer(name: string, open: OpenStorage): void {
       expect(await project.list()).toHaveLength(2);
     });
 
-    test('an import reports the items that failed before, in the order of their places', async () => {
+    test('an import reports the items that failed before, in index order', async () => {
       const failed = [{ index: 2, error: 'invalid_request', message: 'no' }];
       const origin = { source: 's', externalId: 'e' };
       await project.import([imported(origin)]);
@@ -189,7 +189,7 @@ export function testTransfer(name: string, open: OpenStorage): void {
       expect(report.failed.map(({ index }: { index: number }) => index)).toEqual([2, 3]);
     });
 
-    test('what is imported as processing is queued, and as failed stays failed', async () => {
+    test('an import queues processing memories, and failed ones stay failed', async () => {
       const [waits, failed] = [imported({ status: 'processing' }), imported({ status: 'failed' })];
       await project.import([waits, failed], { at: 9_000 });
       expect(await project.get(waits.id)).toMatchObject({ status: 'processing', createdAt: 5 });
@@ -201,7 +201,7 @@ export function testTransfer(name: string, open: OpenStorage): void {
       expect(await project.search('hello')).toEqual([]);
     });
 
-    test('a large batch is there as a whole or not at all for every read', async () => {
+    test('a large batch is visible to every read completely or not at all', async () => {
       const importing = project.import(many(1_000));
       let isImported = false;
       importing.then(() => {
@@ -238,7 +238,7 @@ export function testTransfer(name: string, open: OpenStorage): void {
       expect(pages.map((page) => page.map(({ userId }) => userId))).toEqual([['u', 'u'], ['u']]);
     });
 
-    test('what was exported can be imported elsewhere, and is the same there', async () => {
+    test('an export can be imported elsewhere, with identical memories', async () => {
       await project.save(memory({ source: 's', externalId: 'e', occurredAt: 4 }));
       await project.accept([record({ metadata: '{"a":[1]}' })]);
       const { items } = await project.exportPage();

@@ -8,21 +8,24 @@ import { claim, complete, keyed, memory, newProject, record } from './fixtures.t
 import { type OpenedFile, openInFolder } from './sqlite.ts';
 
 /*
- * The right to erasure is about the disk, not about what the API shows: after the scrub nothing of
- * the text is in any byte of the database or its log.
+ * The right to erasure concerns the disk, not only the API: after the scrub, no byte of the text is
+ * left in the database file or its log.
  */
 
 const canary = /canary|c4n4ry/gi;
-/** Whose id must go too. */
+/** The user id must be erased too. */
 const erased = 'c4n4ry@example.org';
 
-/** Of its own for each test: they run at once, since a scrub begins a second after the erasure. */
+/**
+ * Each test has its own storage: they run concurrently, because a scrub starts a second after the
+ * erasure.
+ */
 async function open() {
   const opened = await openInFolder();
   return { ...(await newProject(opened)), opened, [Symbol.asyncDispose]: () => opened.dispose() };
 }
 
-/** In another process: reading the files in this one would drop SQLite's locks on them. */
+/** Runs in another process: reading the files in this one would drop SQLite's locks on them. */
 function hits({ path }: OpenedFile): number {
   const read = `
     const text = process.argv.slice(1).map((f) => {
@@ -46,7 +49,7 @@ function isScrubPending({ path }: OpenedFile): boolean {
 const scrubbed = (opened: OpenedFile) =>
   until(() => !isScrubPending(opened), { what: 'the scrub' });
 
-/** What the doctor tells an operator of text that may still be in the file. */
+/** How severely the doctor reports that text may still be in the file. */
 function reportedLevel({ path }: OpenedFile): string | undefined {
   const findings = diagnose(path, Date.now());
   return findings.find(({ name }) => name === 'erasure')?.level;
@@ -73,8 +76,8 @@ test.concurrent('after the scrub the files hold no text of an erased user, nor c
     const longer = text(other.userId, random.between(0, 300));
     return random.chance(0.3) ? [saving, project.update(other.id, { content: longer })] : [saving];
   }
-  // They arrive at once and are written in this order, so the same rows move in every run. With
-  // this seed copies of moved rows are left where the file is not rebuilt.
+  // The writes are queued at once and executed in this order, so the same rows move in every run.
+  // With this seed, copies of moved rows remain if the file is not rebuilt.
   for (let n = 0; n < 1_600; n += 20) {
     await Promise.all(Array.from({ length: 20 }, (_, one) => saveAndUpdate(n + one)).flat());
   }
@@ -116,7 +119,7 @@ test.concurrent('an expired memory leaves nothing in the files after the erasure
   expect(hits(opened)).toBe(0);
 });
 
-test.concurrent('a scrub ends although others save all the time', async () => {
+test.concurrent('a scrub ends during continuous saves', async () => {
   await using project = await open();
   const { opened } = project;
   await project.save(memory({ userId: erased, content: text(erased, 10) }));
@@ -131,7 +134,7 @@ test.concurrent('a scrub ends although others save all the time', async () => {
   await Promise.all(savers);
 });
 
-test.concurrent('a scrub that a stop came before is done after the next start, and reported until then', async () => {
+test.concurrent('a scrub prevented by a stop is reported, and runs after a restart', async () => {
   await using project = await open();
   const { opened } = project;
   await project.save(memory({ userId: erased, content: text(erased, 10) }));
@@ -144,7 +147,7 @@ test.concurrent('a scrub that a stop came before is done after the next start, a
   expect(reportedLevel(opened)).toBeUndefined();
 });
 
-test.concurrent('a scrub that a long read blocks holds up no save, and is done after the next start', async () => {
+test.concurrent('a scrub blocked by a read delays no save, and runs after a restart', async () => {
   await using project = await open();
   const { opened } = project;
   await project.save(memory({ userId: erased, content: text(erased, 10) }));

@@ -1,6 +1,8 @@
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 
-/* Loaded first by each thread of a storage: a call that holds one of these texts does so to it. */
+/*
+ * Preloaded in each thread of a storage: a call that contains one of these texts has this effect.
+ */
 
 export const endsThread = 'this call ends its thread';
 export const hangsThread = 'this call hangs its thread';

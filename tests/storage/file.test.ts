@@ -17,7 +17,7 @@ function walLog(db: Database): { log: number; checkpointed: number } {
 
 const logBytes = ({ path }: OpenedFile) => statSync(`${path}-wal`).size;
 
-test('a second server is refused, by whatever name it opens the file', async () => {
+test('a second server is rejected, whatever the path by which it opens the file', async () => {
   await using opened = await openInFolder();
   symlinkSync(opened.path, `${opened.path}.link`);
   for (const name of [opened.path, `${opened.path}.link`]) {
@@ -28,7 +28,7 @@ test('a second server is refused, by whatever name it opens the file', async () 
   await saveOne(opened.storage);
 });
 
-test('a command that writes keys works beside a running server', async () => {
+test('a command that writes keys works while a server is running', async () => {
   await using opened = await openInFolder();
   const admin = openKeyAdmin(opened.path);
   const rights = { userId: null, readOnly: false, createdAt: 5, expiresAt: null };
@@ -97,7 +97,7 @@ test('the log starts again under writes that never pause, and no memory is missi
   expect((await project.users()).items).toMatchObject([{ memories: saved }]);
 });
 
-test('a log that a long read let grow is given back to the file system', async () => {
+test('a log that grew during a long read is truncated afterwards', async () => {
   await using opened = await openInFolder();
   const content = 'a long text '.repeat(100_000);
   const write = () => saveOne(opened.storage, { content });
@@ -117,7 +117,7 @@ test('a log that a long read let grow is given back to the file system', async (
 
 for (const moved of ['', '-wal']) {
   const what = moved === '' ? 'file' : 'log';
-  test(`writes are refused while the database ${what} is moved away, and work again after`, async () => {
+  test(`writes are rejected while the database ${what} is moved away, and work again after`, async () => {
     await using opened = await openInFolder();
     const project = await newProject(opened);
     const [before, refused, after] = [memory(), memory(), memory()];
@@ -137,7 +137,7 @@ for (const moved of ['', '-wal']) {
   });
 }
 
-test('another program that writes for a moment delays writes, and loses none', async () => {
+test('a short write of another program delays writes and loses none', async () => {
   await using opened = await openInFolder();
   const other = new Database(opened.path);
   other.run('BEGIN IMMEDIATE');
@@ -148,7 +148,7 @@ test('another program that writes for a moment delays writes, and loses none', a
   other.close(true);
 });
 
-test('another program that locks the database for long makes writes unavailable for then', async () => {
+test('a long lock of another program makes writes unavailable meanwhile', async () => {
   await using opened = await openInFolder();
   const other = new Database(opened.path);
   other.run('BEGIN IMMEDIATE');

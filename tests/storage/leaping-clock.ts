@@ -1,7 +1,9 @@
 import { isMainThread, workerData } from 'node:worker_threads';
 
-/* Loaded first by each thread of a storage: in its reader threads every look at the clock takes two
- * seconds, so that work with a deadline runs out of time. */
+/*
+ * Preloaded in each thread of a storage: in its reader threads every read of the clock advances it
+ * by two seconds, so that work with a deadline times out.
+ */
 
 if (!isMainThread && workerData?.maxIndexBytes !== undefined) {
   const { now } = performance;

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/* A process that is refused a database leaves the file and its log as they were. */
+/* A process that rejects a database leaves the file and its log unchanged. */
 
 const sqlite = join(import.meta.dir, '../../server/storage/sqlite');
 const ours = 'PRAGMA application_id = 0x6d656d6f';
@@ -29,7 +29,7 @@ const opens = {
     openKeyAdmin(process.env.DATABASE);`,
 };
 
-/** The message that the process ends with, if any; Bun prints it below the code that threw it. */
+/** The error message that the process ends with, if any; Bun prints it below the source line. */
 function run(source: string): string {
   const env = { ...process.env, DATABASE: path };
   const shown = Bun.spawnSync([process.execPath, '-e', source], { env }).stderr.toString();
@@ -41,7 +41,7 @@ const writes = (statements: string[]) => `
   const db = new Database(process.env.DATABASE);
   for (const statement of ${JSON.stringify(statements)}) db.run(statement)`;
 
-/** As a process leaves it that was killed. */
+/** Leaves the file as a killed process would. */
 function leave(statements: string[]): void {
   run(`${writes(statements)}; process.kill(process.pid, 'SIGKILL');`);
 }
@@ -78,14 +78,14 @@ const files: [refusal: string, statements: string[], who: Who[]][] = [
     everybody,
   ],
   ['is a database of another program', ['PRAGMA user_version = 7'], everybody],
-  // A command does not look at the whole file.
+  // A command does not check the whole file.
   ['is damaged', damage, ['server']],
 ];
 
 for (const [refusal, statements, who] of files) {
   describe(`a file that ${refusal}`, () => {
     for (const opener of who) {
-      test(`that is open elsewhere is refused to a ${opener}, and not changed`, () => {
+      test(`that is open elsewhere is rejected by a ${opener} and not changed`, () => {
         const db = new Database(path);
         for (const statement of inLog(statements)) db.run(statement);
         const before = bytes();
@@ -94,7 +94,7 @@ for (const [refusal, statements, who] of files) {
         db.close(true);
       });
 
-      test(`is refused to a ${opener}, and keeps its log`, () => {
+      test(`is rejected by a ${opener} and keeps its log`, () => {
         leave(inLog(statements));
         const before = bytes();
         expect(run(opens[opener])).toContain(refusal);

@@ -18,7 +18,7 @@ const createsKey = `
   await admin.close();
 `;
 
-/** A command that has opened the file, and takes no lock of SQLite's on it for a while. */
+/** A command that has opened the file and for a while takes no SQLite lock on it. */
 async function startSlowCommand(path: string, folder: string) {
   const calls = join(folder, 'calls');
   const delay = `inject=fcntl:delay_enter=${delayMicros}:when=1`;

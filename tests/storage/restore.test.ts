@@ -24,7 +24,7 @@ import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { countIn, fill, saveMany, saveOne } from './sqlite.ts';
 
-/* What a restore finds: leftover logs and journals, programs that read, damaged files. */
+/* What a restore may find: leftover logs and journals, active readers, damaged files. */
 
 let folder: string;
 let path: string;
@@ -40,7 +40,7 @@ beforeEach(async () => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** As a killed server leaves it: what was written last is in the log alone. */
+/** Leaves the files as a killed server would: the last writes are only in the log. */
 async function leaveLog(file: string, count: number): Promise<void> {
   const storage = await openSqlite(path);
   await saveMany(storage, count, 'late');
@@ -76,7 +76,7 @@ test('a restore keeps a file that is too damaged to open, with its log', async (
   expect(bytes).toContain('late 39');
 });
 
-test('a restore takes the log of a backup into account, and changes neither', async () => {
+test('a restore includes the log of a backup, and changes neither file', async () => {
   const crashed = join(folder, 'crashed.db');
   await leaveLog(crashed, 20);
   const bytes = () => [readFileSync(crashed), readFileSync(`${crashed}-wal`)];
@@ -94,19 +94,19 @@ test('a restored database is readable by its owner alone, whatever the mode of t
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test('a server does not start on an empty database after a restore that was killed halfway', async () => {
+test('a server does not start on an empty database after an interrupted restore', async () => {
   renameSync(path, `${path}.before-now`);
   copyFileSync(backup, `${path}.restoring`);
   expect((await rejectionOf(openSqlite(path))).message).toContain('a restore did not end');
   expect(existsSync(path)).toBe(false);
-  // Neither is it after another one that fails.
+  // It does not start after another, failed restore either.
   expect(() => restoreDatabase(join(folder, 'none.db'), path, 'later')).toThrow('no backup');
   writeFileSync(join(folder, 'bad.db'), 'no database at all '.repeat(1_000));
   expect(() => restoreDatabase(join(folder, 'bad.db'), path, 'later')).toThrow(
     'not a sound backup',
   );
   expect((await rejectionOf(openSqlite(path))).message).toContain('a restore did not end');
-  // What was on its way is as good as the backup.
+  // The partially restored file is itself a valid backup.
   restoreDatabase(`${path}.restoring`, path, 'later');
   expect(countIn(path)).toBe(3);
   expect(readdirSync(folder).filter((name) => name.includes('restoring'))).toEqual([]);
@@ -135,7 +135,7 @@ test('a backup that fails leaves no file behind', () => {
   expect(readdirSync(folder).filter((name) => name.startsWith('copy.db'))).toEqual([]);
 });
 
-test('a backup removes the partial files of killed backups, and those of running ones not', () => {
+test('a backup removes the partial files of killed backups, but not those of running ones', () => {
   const target = join(folder, 'copy.db');
   const ended = Bun.spawnSync(['true']).pid;
   const [orphan, running] = [`${target}.${ended}.partial`, `${target}.${process.ppid}.partial`];
@@ -145,7 +145,7 @@ test('a backup removes the partial files of killed backups, and those of running
   expect(left).toEqual([basename(running)]);
 });
 
-test('an empty file is refused as a backup, and reported by the doctor', () => {
+test('an empty file is rejected as a backup, and reported by the doctor', () => {
   writeFileSync(backup, '');
   expect(() => restoreDatabase(backup, path, 'now')).toThrow(
     `${backup} is not a backup: it is empty`,
@@ -173,7 +173,7 @@ for (const lost of ['missing', 'empty']) {
   });
 }
 
-test('a database with a second hard link is refused under both names', async () => {
+test('a database with a second hard link is rejected under both names', async () => {
   const second = join(folder, 'second.db');
   linkSync(path, second);
   for (const name of [path, second]) {
@@ -195,7 +195,7 @@ test('a symbolic link to a missing file creates that file, under one lock', asyn
   expect(countIn(file)).toBe(1);
 });
 
-test('symbolic links are followed relative to their folder, and a loop is refused', async () => {
+test('symbolic links are followed relative to their folder, and a loop is rejected', async () => {
   const deep = join(folder, 'x', 'y');
   mkdirSync(deep, { recursive: true });
   symlinkSync('../else.db', join(deep, 'm.db'));
@@ -207,13 +207,13 @@ test('symbolic links are followed relative to their folder, and a loop is refuse
   expect((await rejectionOf(openSqlite(loop))).message).toContain('a link that leads to no file');
 });
 
-test('a file of another program is refused as such, whatever its schema version', async () => {
+test('a file of another program is rejected as such, whatever its schema version', async () => {
   const foreign = join(folder, 'foreign.db');
   const db = new Database(foreign);
   db.run('CREATE TABLE t (x)');
   db.run('PRAGMA user_version = 7');
   db.close(true);
   expect((await rejectionOf(openSqlite(foreign))).message).toContain('of another program');
-  // Nor is it one to be replaced by a backup.
+  // The doctor must not suggest to replace it by a backup either.
   expect(JSON.stringify(diagnose(foreign, Date.now()))).not.toContain('memory restore');
 });

@@ -1,6 +1,6 @@
 import { limits } from '../../sdk/contract/limits.ts';
 import { smallQueueRecords } from './fixtures.ts';
 
-/* Loaded first by each thread of a storage whose queue is to be full soon. */
+/* Preloaded in each thread of a storage, to lower the queue limit. */
 
 Object.assign(limits, { pendingRecords: smallQueueRecords });

@@ -4,13 +4,13 @@ import type { Task } from '../../server/storage/task-storage.ts';
 import { drainTasks, newProject, type Opened, type OpenStorage, type Project } from './fixtures.ts';
 
 /*
- * What the parts of the conformance suite share besides the fixtures: the life of a storage across
- * the tests of one `describe`, and the ways in which a task ends without a result.
+ * Shared by the parts of the conformance suite: the lifecycle of a storage across the tests of a
+ * `describe`, and the ways in which a task ends without a result.
  */
 
 /**
- * Opens one storage for all tests of a `describe` and disposes of it after the last. Before each
- * test the queue is empty, and `use` receives the storage and a new project.
+ * Opens one storage for all tests of a `describe` and closes it after the last. Before each test
+ * the queue is empty, and `use` receives the storage and a new project.
  */
 export function withStorage(
   open: () => ReturnType<OpenStorage>,
@@ -27,10 +27,13 @@ export function withStorage(
   afterAll(() => opened.dispose());
 }
 
-/** How a task ends without a result. Each resolves to whether its lease was still held. */
+/**
+ * The ways in which a task ends without a result. Each resolves to whether its lease was still
+ * held.
+ */
 export function taskEnds(storageNow: () => Storage) {
   return {
-    /** Without `retryAt` the task is not tried again. */
+    /** Without `retryAt` the task is not retried. */
     fail: ({ projectId, taskId, leaseToken }: Task, retryAt: number | null, now = 2_000) => {
       const failure = { now, retryAt, errorMessage: 'it failed' };
       return storageNow().failTask({ projectId, taskId, leaseToken, ...failure });

@@ -6,9 +6,9 @@ import { endsThread, hangsThread, slowsThread } from './faulty-threads.ts';
 import { keyed, memory, newProject } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
-/* What the end or the silence of a thread of the storage means for its calls and for later ones. */
+/* How a storage thread that ends or hangs affects its pending calls and later ones. */
 
-/** A storage of its own for each test: they run at once, since a thread is silent for seconds. */
+/** Each test has its own storage: they run concurrently, because a thread hangs for seconds. */
 async function open() {
   const warnings: string[] = [];
   const ends: string[] = [];
@@ -32,7 +32,7 @@ test.concurrent('a search whose reader thread ends is unavailable, and later sea
   expect(ends).toEqual([]);
 });
 
-test.concurrent('searches go on although every reader thread ended at once', async () => {
+test.concurrent('searches continue after every reader thread ended at once', async () => {
   await using all = await open();
   const { project } = all;
   const searches = Array.from({ length: 8 }, () => project.search(endsThread));
@@ -68,7 +68,7 @@ test.concurrent('a search does not wait for the many slow searches of another pr
   await busy;
 });
 
-test.concurrent('a search that is given up while it waits is not carried out', async () => {
+test.concurrent('a search that is aborted while it waits is not executed', async () => {
   await using all = await open();
   const { project } = all;
   const slow = Array.from({ length: 10 }, () => project.search(slowsThread));
@@ -80,7 +80,7 @@ test.concurrent('a search that is given up while it waits is not carried out', a
   expect(await project.search('kept')).toHaveLength(1);
 });
 
-test.concurrent('an index that takes too long is never searched in part, and is built at last', async () => {
+test.concurrent('an index that takes too long is never searched in part, and is eventually built', async () => {
   await using opened = await openInFolder({ preload: [join(import.meta.dir, 'leaping-clock.ts')] });
   const project = await newProject(opened);
   for (let n = 0; n < 20; n += 1) await project.save(memory({ content: `lantern ${n}` }));
@@ -109,7 +109,7 @@ test.concurrent('a writer thread that ends is replaced, and its calls have an un
   expect(ends).toEqual([]);
 });
 
-test.concurrent('a writer thread that ends again and again ends the service', async () => {
+test.concurrent('a writer thread that ends repeatedly ends the service', async () => {
   await using all = await open();
   const { project, ends } = all;
   for (let n = 0; n < 10 && ends.length === 0; n += 1) {

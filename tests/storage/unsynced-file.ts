@@ -2,15 +2,16 @@ import { Database, SQLiteError } from 'bun:sqlite';
 import { isMainThread, workerData } from 'node:worker_threads';
 
 /*
- * Loaded first by each thread of a storage: the disk does not take the database file, and says so
- * once to the first checkpoint. The system forgets it then, and later ones seem to succeed.
+ * Preloaded in each thread of a storage: the disk fails to sync the database file and reports it
+ * once, to the first checkpoint. The kernel then forgets the error, and later syncs seem to
+ * succeed.
  */
 
 const isOfStorage = !isMainThread && typeof workerData?.path === 'string';
 const { prepare } = Database.prototype;
 let hasFailed = false;
 
-/** Only SQLite can make an error of its class. */
+/** Only SQLite itself can create instances of its error class. */
 const syncFault = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_FSYNC' });
 
 if (isOfStorage) {

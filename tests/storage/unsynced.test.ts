@@ -6,10 +6,10 @@ import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { memory, newProject } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
-/** A log of this length begins again, unless the file may lack something. */
+/** A log of this length is restarted, unless the database file may be incomplete. */
 const longBytes = 8_000 * 4_096;
 
-test('a file that the disk did not take keeps its log, until the next start writes it again', async () => {
+test('after a failed sync the log is kept, until the next start writes it again', async () => {
   await using opened = await openInFolder({ preload: [join(import.meta.dir, 'unsynced-file.ts')] });
   const project = await newProject(opened);
   const logBytes = () => statSync(`${opened.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { openApiDocument } from '../../server/http/openapi/document.ts';
 
-/* The OpenAPI document, read as its readers do: references followed, schemas checked by ajv. */
+/* The OpenAPI document as its consumers read it: references resolved, schemas checked by ajv. */
 
 type Ref = { $ref?: string };
 type Schema = Ref & { examples?: unknown[] };
@@ -22,7 +22,7 @@ export type Operation = {
   method: string;
   path: string;
   operationId: string;
-  /** There, and empty, where no key is needed. */
+  /** Present and empty if no key is required. */
   security?: unknown[];
   parameters?: Parameter[];
   requestBody?: Body;
@@ -49,7 +49,7 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormats.default(ajv);
 ajv.addSchema(document, 'document');
 
-/** What a reference stands for; what is none, as it is. */
+/** Resolves a reference; returns any other value unchanged. */
 export function resolve<T extends Ref>(value: T): T {
   if (value.$ref === undefined) return value;
   let found: unknown = document;
@@ -58,7 +58,7 @@ export function resolve<T extends Ref>(value: T): T {
   return found as T;
 }
 
-/** What does not fit the schema, or null. References in it are the document's own. */
+/** Returns the schema errors, or null. References in the schema refer to the document. */
 export function misfit(schema: object, value: unknown): string | null {
   const absolute = JSON.stringify(schema).replaceAll('"#/components', '"document#/components');
   const validate = ajv.compile(JSON.parse(absolute));
@@ -69,7 +69,7 @@ export function jsonOf(body: Body | undefined): Content {
   return body?.content?.['application/json'] ?? {};
 }
 
-/** Those of the content itself, or of its schema. */
+/** The examples of the content, or those of its schema. */
 export function examplesOf({ schema, examples = {} }: Content): unknown[] {
   const named = Object.values(examples).map(({ value }) => value);
   return named.length > 0 || schema === undefined ? named : (resolve(schema).examples ?? []);

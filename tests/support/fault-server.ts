@@ -1,8 +1,8 @@
 import type { Socket } from 'bun';
 
 /*
- * A server over plain TCP that answers each request as its script says, faults included. When the
- * script is used up, the last reply is given again, so that a test sees every request too many.
+ * A TCP server that answers each request as its script says, faults included. After the end of the
+ * script it repeats the last reply, so that a test sees every surplus request.
  */
 
 export type SeenRequest = { method: string; path: string; headers: Headers; body: string };
@@ -35,13 +35,13 @@ export function startFaultServer(...script: [Reply, ...Reply[]]) {
   return {
     url: `http://127.0.0.1:${listener.port}`,
     requests,
-    /** Resolves once the last reply of the script is on its way. */
+    /** Resolves when the last reply of the script is being sent. */
     answered: answered.promise,
     [Symbol.dispose]: () => listener.stop(true),
   };
 }
 
-/** Undefined until the whole request is here. */
+/** Returns undefined until the whole request has arrived. */
 function parse(text: string): SeenRequest | undefined {
   const end = text.indexOf('\r\n\r\n');
   if (end === -1) return undefined;
@@ -63,7 +63,7 @@ function head(status: number, headers: Record<string, string>): string {
   return `HTTP/1.1 ${status} Scripted\r\nConnection: close\r\n${lines.join('')}\r\n`;
 }
 
-/** A whole answer with any body. */
+/** A complete response with any body. */
 export function text(status: number, body: string, headers: Record<string, string> = {}): Reply {
   const length = status === 204 ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
   return (socket) => {
@@ -71,7 +71,7 @@ export function text(status: number, body: string, headers: Record<string, strin
   };
 }
 
-/** A whole answer as the service gives it. */
+/** A complete response in the format of the service. */
 export function json(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
   return text(status, JSON.stringify(body), {
     'Content-Type': 'application/json',
@@ -80,50 +80,50 @@ export function json(status: number, body: unknown, headers: Record<string, stri
   });
 }
 
-/** An error of the contract. */
+/** An error response of the contract. */
 export function refusal(status: number, error: string, headers: Record<string, string> = {}) {
   return json(status, { error, message: `it is ${error}`, requestId: 'req_1' }, headers);
 }
 
-/** What proxies answer with. */
+/** A response as proxies send it. */
 export function html(status: number): Reply {
   return text(status, '<html><h1>Bad gateway</h1></html>', { 'Content-Type': 'text/html' });
 }
 
-/** The connection breaks before an answer. */
+/** Closes the connection before a response. */
 export function dropped(): Reply {
   return (socket) => {
     socket.terminate();
   };
 }
 
-/** The request is taken, and nothing comes back. */
+/** Reads the request and never answers. */
 export function silent(): Reply {
   return () => {};
 }
 
-/** The answer begins, and its body never ends. */
+/** Starts a response whose body never ends. */
 export function stalled(): Reply {
   return (socket) => {
     socket.write(`${head(200, { 'Content-Length': '100' })}{"id":`);
   };
 }
 
-/** The answer begins, and the connection ends in its body. */
+/** Starts a response and closes the connection in its body. */
 export function cut(): Reply {
   return (socket) => {
     socket.end(`${head(200, { 'Content-Length': '100' })}{"id":`);
   };
 }
 
-/** The same where no length was promised. */
+/** Like cut(), for a body without a Content-Length. */
 export function cutInChunks(): Reply {
   return (socket) => {
     socket.end(`${head(200, { 'Transfer-Encoding': 'chunked' })}6\r\n{"id":\r\n`);
   };
 }
 
-/** A memory as the service gives it. */
+/** A memory in the format of the service. */
 export const aMemory = {
   id: 'mem_1',
   userId: 'u-1',

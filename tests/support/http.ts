@@ -7,12 +7,12 @@ import type { IngestStatus } from '../../sdk/contract/status.ts';
 import { send, type TestServer } from './server.ts';
 import { until } from './until.ts';
 
-/** An answer, read to its end. `body` is the parsed JSON, or undefined where there is no body. */
+/** A complete response. `body` is the parsed JSON, or undefined if there is no body. */
 export type Answer = { status: number; headers: Headers; text: string; body: unknown };
 
 type Headed = Record<string, string>;
 
-/** One request and its answer. The body is sent as JSON. */
+/** Sends one request with a JSON body and returns the response. */
 export async function ask(
   server: TestServer,
   method: string,
@@ -22,7 +22,7 @@ export async function ask(
   return readAnswer(await send(server, method, path, options));
 }
 
-/** As `ask`, with a body that is sent as it stands; its Content-Type is JSON unless set. */
+/** Like `ask`, with an unmodified body; its Content-Type is JSON unless set. */
 export async function askRaw(
   server: TestServer,
   method: string,
@@ -41,7 +41,7 @@ export async function askRaw(
   );
 }
 
-/** Every answer has a request id, but for those that Bun's own HTTP parser gives. */
+/** Checks that every response has a request id, except those of Bun's own HTTP parser. */
 export async function readAnswer(response: Response): Promise<Answer> {
   const { status, headers } = response;
   const text = await response.text();
@@ -54,8 +54,8 @@ export async function readAnswer(response: Response): Promise<Answer> {
 const something = /\S/;
 
 /**
- * The answer is this error, in the one shape that errors have. With `field` it is a validation
- * error whose details name the field; without, it has no details.
+ * Expects this error in the common format. With `field`, it is a validation error whose details
+ * name the field; without, it has no details.
  */
 export function expectError(answer: Answer, status: number, code: ErrorCode, field?: string): void {
   const shape = {
@@ -69,12 +69,12 @@ export function expectError(answer: Answer, status: number, code: ErrorCode, fie
   expect(answer.status).toBe(status);
 }
 
-/** The answer is a 400 that names the field. */
+/** Expects a 400 that names the field. */
 export function expectInvalid(answer: Answer, field?: string): void {
   expectError(answer, 400, 'invalid_request', field);
 }
 
-/** The body, of an answer with this status. */
+/** Returns the body of a response after checking its status. */
 export function bodyOf<T>(answer: Answer, status: number): T {
   expect({ status: answer.status, text: answer.text }).toEqual({ status, text: answer.text });
   return answer.body as T;
@@ -82,7 +82,7 @@ export function bodyOf<T>(answer: Answer, status: number): T {
 
 let users = 0;
 
-/** A user that no other test has. */
+/** A user id that no other test uses. */
 export function newUser(): string {
   users += 1;
   return `user-${users}`;
@@ -93,7 +93,7 @@ export async function save(server: TestServer, userId: string, content = 'a memo
   return bodyOf<SavedMemory>(answer, 201);
 }
 
-/** Sends a record through one of the doors for one record. */
+/** Sends a record to one of the endpoints for single records. */
 export async function ingest(server: TestServer, path: string, body: object) {
   return bodyOf<Accepted>(await ask(server, 'POST', path, { body }), 202);
 }
@@ -106,13 +106,15 @@ export async function getStatus(server: TestServer, id: string) {
   return bodyOf<IngestStatus>(await ask(server, 'GET', `/v1/memories/${id}/status`), 200);
 }
 
-/** One page of the user's memories; `query` as in a URL, such as `limit=2&order=asc`. */
+/**
+ * Returns one page of the user's memories; `query` as in a URL, for example `limit=2&order=asc`.
+ */
 export async function getPage(server: TestServer, userId: string, query = 'limit=100') {
   const path = `/v1/memories?userId=${encodeURIComponent(userId)}&${query}`;
   return bodyOf<Page>(await ask(server, 'GET', path), 200);
 }
 
-/** The memory, once the queue is done with it. */
+/** Returns the memory when its processing is complete. */
 export async function whenComplete(server: TestServer, id: string): Promise<Memory> {
   return until(async () => {
     const memory = await getMemory(server, id);

@@ -1,15 +1,15 @@
 /*
- * Values at the edges of the contract, for the tables of tests. A row begins with its name.
+ * Boundary values of the contract, for parameterized tests. Each row begins with its name.
  */
 
-/** One code point, two UTF-16 units, four bytes. */
+/** One code point, two UTF-16 code units, four bytes in UTF-8. */
 export const astral = '🧠';
 
 export const loneSurrogate = '\ud800';
 
 type Row = [name: string, value: unknown];
 
-/** What no text field of 1 to `max` characters takes. `undefined` leaves the field out. */
+/** Invalid values for a text field of 1 to `max` characters. `undefined` omits the field. */
 export function badTexts(max?: number): Row[] {
   const rows: Row[] = [
     ['null', null],
@@ -29,12 +29,12 @@ export function badTexts(max?: number): Row[] {
   ];
 }
 
-/** The same for an optional field of a record, where an empty text counts as left out. */
+/** The same for an optional field of a record, where an empty text counts as missing. */
 export function badOptionalTexts(max?: number): Row[] {
   return badTexts(max).filter(([name]) => name !== 'empty');
 }
 
-/** Text of 1 to `max` characters that must come back as it is. */
+/** Texts of 1 to `max` characters that must be returned unchanged. */
 export function goodTexts(max: number): [name: string, value: string][] {
   return [
     ['one character', 'x'],
@@ -78,7 +78,7 @@ export const goodMetadata: [name: string, value: object][] = [
   ['wide characters', { [astral]: 'Grüße\u2028' }],
 ];
 
-/** Metadata of this many bytes as JSON. */
+/** Metadata whose JSON has this many bytes. */
 export function metadataOfBytes(bytes: number): { k: string } {
   return { k: 'x'.repeat(bytes - '{"k":""}'.length) };
 }
@@ -92,8 +92,8 @@ function nestedLists(levels: number): unknown[] {
 }
 
 /**
- * A copy of the value with another one at the dotted path; `undefined` removes what is there. The
- * steps up to the last must be there already.
+ * Returns a copy with another value at the dotted path; `undefined` removes the field. The parent
+ * of the field must exist.
  */
 export function withValue(base: object, path: string, value: unknown): object {
   const copy = structuredClone(base);

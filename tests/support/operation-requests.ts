@@ -1,7 +1,7 @@
 import { exampleMemory } from '../../sdk/contract/memory.ts';
 import { type OperationName, operations } from '../../sdk/contract/operations.ts';
 
-/** The user that a request is about and a memory of that user; null where the user is left out. */
+/** The user of a request and one of that user's memories; null omits the user. */
 export type Target = { userId: string | null; id: string; text: string };
 
 type Request = { path: string; body?: object };
@@ -11,7 +11,7 @@ const query = (userId: string | null, more = '') =>
   `?${userId === null ? '' : `userId=${userId}`}&${more}`.replace(/[?&]+$/, '');
 const data = { text: 'new text' };
 
-/** How an operation is asked for. All but these touch memories, so each has an entry. */
+/** Operations that touch no memories. Every other operation has an entry in `requests`. */
 export const withoutMemories: OperationName[] = ['key', 'health'];
 export const requests: Partial<Record<OperationName, (target: Target) => Request>> = {
   save: ({ userId }) => ({ path: '/v1/memories', body: { ...user(userId), content: 'new text' } }),
@@ -61,9 +61,9 @@ export function isWrite(name: OperationName): boolean {
 }
 
 export const byId = named.filter((name) => operations[name].path.includes(':id'));
-/** What a bad item fails alone in. */
+/** Operations whose invalid items fail individually. */
 export const ofItems: OperationName[] = ['ingest.batch', 'import'];
-/** Reads of many users: they show only the user of the key. */
+/** Reads of many users. With a key that is bound to a user, they show only that user. */
 export const ofMany: OperationName[] = ['users', 'statusMany'];
 export const byUser = named.filter(
   (name) => !byId.includes(name) && !ofItems.includes(name) && !ofMany.includes(name),

@@ -1,8 +1,8 @@
 import { plugin } from 'bun';
 
 /**
- * For slow and busy machines; no test is meant to take this long. Bun forgets after the first file
- * what is set here (oven-sh/bun#43787), so each file sets it by itself.
+ * Generous, for slow and busy machines. Bun applies this setting only to the first file
+ * (oven-sh/bun#43787), so every file sets it.
  */
 const setLimit = `import { setDefaultTimeout as limitTime } from 'bun:test'; limitTime(30_000);`;
 

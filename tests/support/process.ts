@@ -1,25 +1,25 @@
 import { spawn } from 'node:child_process';
 
-/** A process of our own, in a group of its own, so that it ends with all that it started. */
+/** A child process in its own process group, so that its own children end with it. */
 export type Child = {
   pid: number;
-  /** The first line on its standard output; rejects where it ends, or waits too long, without. */
+  /** The first line of stdout; rejects if the process ends or a timeout expires before it. */
   ready: Promise<string>;
-  /** Resolves with the exit code, or null where a signal ended it. */
+  /** Resolves with the exit code, or null if a signal ended the process. */
   exited: Promise<number | null>;
   running(): boolean;
-  /** What it wrote to standard error, the last of it where it was much. */
+  /** The output to stderr; only the end of it if it is long. */
   log(): string;
-  /** Sends the signal and waits for the end. */
+  /** Sends the signal and waits for the process to end. */
   end(signal: NodeJS.Signals): Promise<number | null>;
-  /** Sends the signal and goes on. */
+  /** Sends the signal without waiting. */
   signal(signal: NodeJS.Signals): void;
 };
 
 const readyWithinMs = 30_000;
 const logCharacters = 1_000_000;
 
-/** Those that still run. They have groups of their own and would outlive us. */
+/** The running processes. They have their own groups and would outlive this one. */
 const alive = new Set<(signal: NodeJS.Signals) => void>();
 process.on('exit', () => {
   for (const signal of alive) signal('SIGKILL');
@@ -47,12 +47,12 @@ export function startChild(command: string[], env: Record<string, string> = {}):
     return code;
   });
   function signal(name: NodeJS.Signals): void {
-    // Without a pid it was never started; -undefined must not become a signal to everybody.
+    // Without a pid the process never started, and -undefined must not become a signal to all.
     if (!running || child.pid === undefined) return;
     try {
       process.kill(-child.pid, name);
     } catch {
-      // It ended between the check and the call.
+      // The process ended between the check and the call.
     }
   }
   return {
@@ -87,7 +87,7 @@ function firstLine(
       reject(new Error(`the process ended with ${code}: ${log().slice(-2_000)}`));
     });
   });
-  // Nobody may be waiting for it when it ends; that is not a fault of its own.
+  // A test may not await this promise, and an unhandled rejection would fail it.
   line.catch(() => {});
   return line;
 }

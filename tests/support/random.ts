@@ -1,12 +1,12 @@
-/** A stream of numbers that a seed repeats, so that a failed run can be run again. */
+/** A random number generator with a seed, so that a failed run can be repeated. */
 export type Random = {
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   next(): number;
-  /** A whole number from `from` up to, not including, `to`. */
+  /** An integer from `from` up to, but not including, `to`. */
   between(from: number, to: number): number;
   pick<T>(items: readonly T[]): T;
   chance(share: number): boolean;
-  /** A stream of its own, which does not depend on how far this one has been read. */
+  /** An independent generator, unaffected by how many numbers this one has returned. */
   fork(name: string | number): Random;
 };
 

@@ -1,18 +1,18 @@
 import { connect, type Socket } from 'node:net';
 
-/** What came back on a connection: everything up to its close, or until it was quiet. */
+/** The bytes received on a connection until it closed or became idle. */
 export type RawReply = {
   status: number | null;
   text: string;
   ended: 'closed' | 'quiet' | 'waiting';
 };
 
-/** After a whole answer another may follow at once; after a part the rest surely does. */
+/** After a complete response the next may follow at once; after a part, the rest must follow. */
 const quietMs = { whole: 15, part: 250 };
 
 /**
- * Sends bytes as they stand and reads what comes. `waiting` means that nothing came at all within
- * `withinMs`, and the connection was still open.
+ * Sends bytes unmodified and reads the reply. `waiting` means that nothing arrived within
+ * `withinMs` and the connection was still open.
  */
 export function sendRaw(
   url: string,
@@ -40,7 +40,7 @@ export function sendRaw(
       quiet = setTimeout(() => finish('quiet'), ms);
     });
     socket.on('close', () => finish('closed'));
-    // Its close follows.
+    // A close event follows every error.
     socket.on('error', () => {});
     socket.on('connect', () => void writeAll(socket, parts, pauseMs));
   });
@@ -60,7 +60,7 @@ function isWhole(text: string): boolean {
   return begin >= 0 && length !== undefined && text.length >= begin + 4 + Number(length);
 }
 
-/** The text after the headers of the first answer. */
+/** The text after the headers of the first response. */
 export function bodyOf({ text }: RawReply): string {
   const begin = text.indexOf('\r\n\r\n');
   return begin < 0 ? '' : text.slice(begin + 4);

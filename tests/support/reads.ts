@@ -6,15 +6,15 @@ import type { IngestStatuses } from '../../sdk/contract/status.ts';
 import { ask, bodyOf } from './http.ts';
 import type { TestServer } from './server.ts';
 
-/** A memory to look for: the only one of its user, with the word in its content. */
+/** A memory to search for: the only one of its user, with the word in its content. */
 export type Sought = { id: string; userId: string; word: string };
 
-/** Whether a read shows the memory, or that it is there. */
+/** Returns whether a read shows the memory or reveals that it exists. */
 export type Probe = (server: TestServer, sought: Sought) => Promise<boolean>;
 
 /**
- * Every operation that reads memories, by its name in the contract; a new one has to be added here.
- * The user of the memory has no other, and is not listed without it.
+ * Every operation that reads memories, by its name in the contract. A new one must be added here.
+ * The user of the memory has no other memories, so a list of users shows the user only with it.
  */
 export const probes: Partial<Record<OperationName, Probe>> = {
   get: async (server, { id }) => {
@@ -47,10 +47,10 @@ export const probes: Partial<Record<OperationName, Probe>> = {
   },
 };
 
-/** Operations of the contract that read, but no memory. */
+/** Read operations of the contract that return no memory. */
 const readsNone: OperationName[] = ['key', 'health'];
 
-/** The reads of the contract that no probe looks through. */
+/** The read operations of the contract without a probe. */
 export function readsWithoutProbe(): string[] {
   return Object.entries<Operation>(operations)
     .filter(([, { method, reads = false }]) => method === 'GET' || reads)

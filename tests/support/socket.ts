@@ -5,22 +5,22 @@ import type { TestServer } from './server.ts';
 type Part = string | Uint8Array;
 
 /**
- * Writes the parts as they stand over a connection of their own, all of them before it reads, as
- * an ordinary client does, and returns the answer; null where the connection ended without one.
- * Not for HEAD, whose answer ends before the length it names.
+ * Writes all parts unmodified over a new connection before reading, as an ordinary client does, and
+ * returns the response; null if the connection ended without one. Not for HEAD, whose response has
+ * no body in spite of its Content-Length.
  */
 export async function exchange(server: TestServer, ...parts: Part[]): Promise<Answer | null> {
   const response = parseResponse(await converse(server, Buffer.concat(parts.map(bytesOf))));
   return response === null ? null : readAnswer(response);
 }
 
-/** The head of a request with the server's key; `lines` are further headers. */
+/** The request line and headers, with the server's key; `lines` are further headers. */
 export function head(server: TestServer, method: string, path: string, ...lines: string[]): string {
   const usual = [`Host: ${new URL(server.url).host}`, `Authorization: Bearer ${server.key}`];
   return `${[`${method} ${path} HTTP/1.1`, ...usual, ...lines].join('\r\n')}\r\n\r\n`;
 }
 
-/** A body in the chunked encoding, in chunks of at most `size` bytes. */
+/** Encodes a body in chunks of at most `size` bytes. */
 export function chunked(body: Part, size = 10_000): Uint8Array {
   const bytes = bytesOf(body);
   const parts: Part[] = [];
@@ -35,7 +35,7 @@ function bytesOf(part: Part): Uint8Array {
   return typeof part === 'string' ? Buffer.from(part) : part;
 }
 
-/** What comes back until the answer is whole or the connection ends. */
+/** Returns what arrives until the response is complete or the connection ends. */
 function converse(server: TestServer, request: Uint8Array): Promise<string> {
   const { hostname, port } = new URL(server.url);
   return new Promise((resolve) => {
@@ -65,7 +65,7 @@ function converse(server: TestServer, request: Uint8Array): Promise<string> {
   });
 }
 
-/** Null until headers and body are there. */
+/** Returns null until headers and body are complete. */
 function parseResponse(received: string): Response | null {
   const end = received.indexOf('\r\n\r\n');
   if (end < 0) return null;

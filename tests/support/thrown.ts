@@ -1,4 +1,4 @@
-/** The error that the function throws; fails the test where it throws none. */
+/** Returns the error that the function throws; fails the test if it throws none. */
 export function thrownBy(act: () => unknown): Error {
   let result: unknown;
   try {
@@ -11,8 +11,9 @@ export function thrownBy(act: () => unknown): Error {
 }
 
 /**
- * The error that the promise rejects with; fails the test where it resolves. For what another
- * thread answers: `expect(…).rejects` waits in a loop of its own, in which no `setImmediate` runs.
+ * Returns the error that the promise rejects with; fails the test if it resolves. Needed for
+ * replies of another thread: `expect(…).rejects` waits in its own loop, which runs no
+ * `setImmediate`.
  */
 export async function rejectionOf(promise: Promise<unknown>): Promise<Error> {
   const outcome = await promise.then(

@@ -1,4 +1,4 @@
-/** Asks again and again until the answer is not null, undefined or false; throws after a while. */
+/** Polls until the result is not null, undefined or false; throws after a timeout. */
 export async function until<T>(
   ask: () => T | Promise<T>,
   { timeoutMs = 10_000, what = 'the condition' } = {},

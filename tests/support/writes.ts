@@ -5,13 +5,13 @@ import { until } from './until.ts';
 
 export type WriteRequest = { method: string; path: string; body?: object };
 
-/** A write that works, for a user who has one memory; the same arguments make the same request. */
+/** Makes a valid write for a user with one memory. The same arguments make the same request. */
 export type MakeWrite = (userId: string, memoryId: string) => WriteRequest;
 
 const entry = { author: 'user', content: 'Help me', timestamp: '2026-11-20T10:00:00Z' };
 const origin = { source: 'crm', metadata: { b: { y: 1, x: [2, { q: 1, p: 2 }] }, a: 'x' } };
 
-/** Every operation that changes something, under its route. */
+/** Every operation that changes data, with its route. */
 export const writes: [route: string, make: MakeWrite][] = [
   ['POST /v1/memories', (userId) => post('/memories', { userId, content: 'new', metadata: {} })],
   [
@@ -53,7 +53,7 @@ export const writes: [route: string, make: MakeWrite][] = [
   ['DELETE /v1/memories/:id', (_, id) => ({ method: 'DELETE', path: `/v1/memories/${id}` })],
 ];
 
-/** A memory that an import takes, with an id of the user's own. */
+/** A memory that an import accepts, with an id unique to the user. */
 export function importable(userId: string): Memory {
   return {
     id: `mem_${userId}`,
@@ -72,14 +72,14 @@ export function importable(userId: string): Memory {
   };
 }
 
-/** Those that have a body. */
+/** The writes that have a body. */
 export const writesWithBody = writes.filter(([route]) => !route.startsWith('DELETE'));
 
 function post(path: string, body: object): WriteRequest {
   return { method: 'POST', path: `/v1${path}`, body };
 }
 
-/** Sends a write under an idempotency key. */
+/** Sends a write with an idempotency key. */
 export function sendKeyed(
   server: TestServer,
   { method, path, body }: WriteRequest,
@@ -90,14 +90,14 @@ export function sendKeyed(
   return ask(server, method, path, body === undefined ? options : { ...options, body });
 }
 
-/** A new user with one memory, and the write for them. */
+/** Creates a user with one memory and returns the write for them. */
 export async function prepare(server: TestServer, make: MakeWrite) {
   const userId = newUser();
   const { id } = await save(server, userId, 'the first');
   return { userId, id, request: make(userId, id) };
 }
 
-/** All that the user has, once nothing is processing. */
+/** All memories of the user, once none is processing. */
 export function settled(server: TestServer, userId: string): Promise<Memory[]> {
   return until(async () => {
     const { items } = await getPage(server, userId);
@@ -105,7 +105,7 @@ export function settled(server: TestServer, userId: string): Promise<Memory[]> {
   });
 }
 
-/** What two answers must have in common to be the same answer. */
+/** The parts of a response that a replay must repeat. */
 export function essence({ status, text, headers }: Answer) {
   const [type, location] = [headers.get('content-type'), headers.get('location')];
   return { status, text, type, location };

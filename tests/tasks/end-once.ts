@@ -1,8 +1,10 @@
 import { existsSync, rmSync } from 'node:fs';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 
-/* Loaded first by each thread of a server: its tasks thread ends once for each time that the file
- * is there, when it hears of a new record. */
+/*
+ * Preloaded in each thread of a server: ends the tasks thread when it is woken for a new record,
+ * once each time the file exists.
+ */
 
 export const endFileVariable = 'TEST_END_TASKS_THREAD';
 

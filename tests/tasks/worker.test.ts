@@ -36,7 +36,7 @@ function start({ handler = indexMemory, ...options }: Started = {}): void {
   const log = createLogger('debug', (entry) => logged.push(entry));
   const owner = crypto.randomUUID();
   const clock = { now: Date.now, progress() {} };
-  // No jitter: what failed is due again at once.
+  // No jitter: a failed task is due again at once.
   const defaults = { storage, owner, log, random: () => 0, handlers: { index: handler } };
   worker = startWorker({ ...defaults, ...clock, ...options });
 }
@@ -57,7 +57,7 @@ function ended(id: string | undefined) {
   });
 }
 
-/** Counts the memories that a handler was called for, and does the work. */
+/** A handler that does the work and counts the memories it was called for. */
 function recorder(): { seen: string[]; handler: Handler } {
   const seen: string[] = [];
   return {
@@ -80,7 +80,7 @@ test('an accepted record is indexed, and its status counts the chunks', async ()
   expect(await project.search('sentence')).toMatchObject([{ id: large }]);
 });
 
-test('what waited before the start is done, and what a crashed process had claimed', async () => {
+test('tasks from before the start are done, also those a crashed process claimed', async () => {
   const ids = await acceptTexts('one', 'two');
   await claimOne(storage, { owner: 'crashed', now: Date.now() });
   start();
@@ -91,7 +91,7 @@ test('what waited before the start is done, and what a crashed process had claim
 
 test('a record is processed as soon as the worker is woken', async () => {
   start();
-  // It sleeps by now, for seconds.
+  // By now the worker sleeps for seconds.
   await Bun.sleep(100);
   const begun = performance.now();
   const [id] = await acceptTexts('text');
@@ -99,7 +99,7 @@ test('a record is processed as soon as the worker is woken', async () => {
   expect(performance.now() - begun).toBeLessThan(2_000);
 });
 
-test('many records are each processed once, in their order', async () => {
+test('many records are each processed once, in order', async () => {
   const { seen, handler } = recorder();
   const ids = await acceptTexts(...numbered(700));
   start({ handler });
@@ -107,7 +107,7 @@ test('many records are each processed once, in their order', async () => {
   expect(seen).toEqual(ids);
 });
 
-test('a record whose handler always throws fails after five attempts, its neighbours do not', async () => {
+test('a record whose handler always throws fails after five attempts, others succeed', async () => {
   start({
     handler: async (task, own) => {
       const memory = await own.getMemory({ ...task, id: task.memoryId ?? '', now: 0 });
@@ -140,7 +140,7 @@ test('a failed attempt waits for its backoff', async () => {
   expect(second - first).toBeWithin(490, 2_000);
 });
 
-test('a task that ended the process on each attempt fails without another', async () => {
+test('a task that ended the process on each attempt fails without another attempt', async () => {
   const [id] = await acceptTexts('fatal');
   for (let attempt = 1; attempt <= 5; attempt += 1) {
     await claimOne(storage, { owner: `process ${attempt}`, now: Date.now() });
@@ -156,7 +156,7 @@ test('a task that ended the process on each attempt fails without another', asyn
 const unavailable = () => new ServiceError('unavailable', 'the disk is full');
 type Operation = 'claimTasks' | 'completeTasks' | 'failTask' | 'recoverTasks' | 'nextTaskAt';
 
-/** A storage whose operation throws for the first few calls. */
+/** A storage whose operation throws on the first few calls. */
 function failing(operation: Operation, calls: number, error: () => Error): TaskStorage {
   let left = calls;
   return {
@@ -186,7 +186,7 @@ test.each<[Operation, () => Error]>([
   await until(isLogged, { what: 'a line in the log' });
 });
 
-test('a handler that meets a fault of the database costs the task no attempt', async () => {
+test('a database fault in a handler does not count as an attempt', async () => {
   let faults = 3;
   start({
     handler: async () => {
@@ -199,7 +199,7 @@ test('a handler that meets a fault of the database costs the task no attempt', a
   expect(await ended(id)).toMatchObject({ status: 'complete', attempts: 1 });
 });
 
-test('faults of the database in the middle of a long batch lose no record', async () => {
+test('database faults during a long batch lose no record', async () => {
   const { claimTasks } = storage;
   const small = (claim: Parameters<typeof claimTasks>[0]) => claimTasks({ ...claim, limit: 50 });
   const ids = await acceptTexts(...numbered(300));
@@ -237,7 +237,7 @@ test('a memory that is deleted while it is processed leaves nothing behind', asy
   expect(await project.status(id ?? '')).toBeNull();
 });
 
-test('a clock that is set back an hour holds no record up', async () => {
+test('a clock set back by an hour delays no record', async () => {
   let offsetMs = 0;
   let mayFail = true;
   const now = () => Date.now() + offsetMs;
@@ -255,7 +255,7 @@ test('a clock that is set back an hour holds no record up', async () => {
   for (const id of [waiting, fresh]) expect(await ended(id)).toMatchObject({ status: 'complete' });
 });
 
-test('stop() stores the task in hand and releases the others', async () => {
+test('stop() stores the running task and releases the others', async () => {
   let stopped: Promise<void> | undefined;
   const slow: TaskStorage = {
     ...storage,
@@ -287,7 +287,7 @@ test('stop() stores the task in hand and releases the others', async () => {
   expect(await storage.recoverTasks({ owner: 'next', now: Date.now() })).toBe(0);
 });
 
-test('progress is reported for each task and while there is nothing to do', async () => {
+test('progress is reported for each task and while idle', async () => {
   let moves = 0;
   const progress = () => {
     moves += 1;

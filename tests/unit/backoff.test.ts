@@ -5,15 +5,15 @@ import { backoffMs, maxAttempts } from '../../server/tasks/backoff.ts';
 const almostOne = 1 - Number.EPSILON;
 const longest = (attempt: number) => backoffMs(attempt, almostOne);
 
-test('the longest wait doubles with every attempt', () => {
+test('the maximum delay doubles with every attempt', () => {
   expect([1, 2, 3, 4, 5].map(longest)).toEqual([999, 1_999, 3_999, 7_999, 15_999]);
 });
 
-test('no wait is over a minute, however often a task failed', () => {
+test('no delay exceeds a minute, however often a task failed', () => {
   expect([7, 8, 100, 10_000].map(longest)).toEqual([59_999, 59_999, 59_999, 59_999]);
 });
 
-test('every wait is whole milliseconds between none and the longest', () => {
+test('every delay is an integer between zero and the maximum', () => {
   const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 50 }), random, (attempt, drawn) => {
@@ -25,12 +25,12 @@ test('every wait is whole milliseconds between none and the longest', () => {
   );
 });
 
-test('the whole range is used, so that tasks that failed together are tried at different times', () => {
+test('the whole range is used, to spread retries of tasks that failed together', () => {
   expect(backoffMs(3, 0)).toBe(0);
   expect(backoffMs(3, 0.5)).toBe(2_000);
 });
 
-test('a task is tried a few times, not once and not for ever', () => {
+test('a task is attempted a few times, neither once nor forever', () => {
   expect(maxAttempts).toBeGreaterThan(1);
   expect(maxAttempts).toBeLessThanOrEqual(10);
 });

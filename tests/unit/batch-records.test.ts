@@ -6,7 +6,7 @@ function parsed(item: unknown, type?: 'conversation') {
   return parseRecord({ number: 1, end: bytes.length, bytes, tooLong: false }, type) as Entry;
 }
 
-test('an empty externalId names nothing, and an empty source no system', () => {
+test('an empty externalId or source counts as missing', () => {
   const pair = (item: object) => pairOf(parsed({ userId: 'u', ...item }));
   expect(pair({ externalId: '' })).toBeUndefined();
   expect(pair({ externalId: '1', source: '' })).toBe(pair({ externalId: '1' }) ?? '');
@@ -43,7 +43,7 @@ describe('a record without a type', () => {
     expect(parsed(item).item).toEqual(item);
   });
 
-  test('has its messages beside userId, where the command names the type', () => {
+  test('has its messages next to userId, if the command names the type', () => {
     const record = { type: 'conversation', userId, data: { messages } };
     expect(parsed({ userId, messages }, 'conversation').item).toEqual(record);
   });

@@ -10,7 +10,7 @@ const usual = {
   maxWaitMs: 5_000,
 };
 
-/** A queue whose admissions are recorded by name, in order. */
+/** A queue that records its admissions by name, in order. */
 function queueOf(limits: Partial<BodyQueueLimits> = {}) {
   const queue = createBodyQueue({ ...usual, ...limits });
   const started: string[] = [];
@@ -45,7 +45,7 @@ describe('bodies of one project', () => {
     expect(started).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('one release starts all that fit', async () => {
+  test('one release starts all bodies that fit', async () => {
     const { admit, free, started } = queueOf();
     for (const [name, mib] of [
       ['a', 5],
@@ -88,7 +88,7 @@ describe('bodies of several projects', () => {
     expect(started).toEqual(['full', 'a', 'other', 'b', 'c']);
   });
 
-  test('a large body is not passed for ever by smaller ones of others', async () => {
+  test('a large body is not starved by smaller ones of other projects', async () => {
     const { admit, free, started } = queueOf();
     void admit('a', 1, 4);
     void admit('b', 2, 4);
@@ -104,7 +104,7 @@ describe('bodies of several projects', () => {
 describe('503 with Retry-After', () => {
   const unavailable = { code: 'unavailable', retryAfterSeconds: 1 };
 
-  test('for more of a project than may wait', async () => {
+  test('for more bodies of a project than may wait', async () => {
     const { admit, free, started } = queueOf();
     for (const name of ['a', 'b', 'c', 'd']) void admit(name, 1, 5);
     expect(await admit('e', 1, 5)).toMatchObject(unavailable);
@@ -113,7 +113,7 @@ describe('503 with Retry-After', () => {
     expect(started).toEqual(['a', 'other', 'b']);
   });
 
-  test('for more of all projects than may wait', async () => {
+  test('for more bodies of all projects than may wait', async () => {
     const { admit } = queueOf();
     for (const project of [1, 2, 3]) {
       for (const name of ['a', 'b', 'c']) void admit(`${name}${project}`, project, 5);
@@ -121,7 +121,7 @@ describe('503 with Retry-After', () => {
     expect(await admit('d', 4, 5)).toMatchObject(unavailable);
   });
 
-  test('for one that waited too long, and for no other that waits', async () => {
+  test('for a body that waited too long, and for no other', async () => {
     const { admit, free, started } = queueOf({ maxWaitMs: 300 });
     void admit('a', 1, 5);
     const late = admit('late', 1, 5);
@@ -134,7 +134,7 @@ describe('503 with Retry-After', () => {
     expect(started).toEqual(['a', 'b', 'c']);
   });
 
-  test('for one that waited too long; the next takes its place', async () => {
+  test('for a body that waited too long; the next takes its place', async () => {
     const { admit, free, started } = queueOf({ maxWaitMs: 10 });
     void admit('a', 1, 4);
     expect(await admit('b', 1, 5)).toMatchObject(unavailable);

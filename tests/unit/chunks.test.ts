@@ -4,7 +4,9 @@ import { indexedChunks, splitChunks } from '../../server/memory/chunks.ts';
 
 const targetLength = 1_000;
 
-/** Long texts of every kind that a cut can meet: words, lines, paragraphs, pairs, none of them. */
+/**
+ * Long texts of every kind that affects a cut: words, lines, paragraphs, surrogate pairs, or none.
+ */
 const texts = fc
   .array(
     fc.oneof(
@@ -25,19 +27,19 @@ function cut(text: string): string[] {
   });
 }
 
-/** The texts under which the search index takes the chunks of a memory. */
+/** The text that the search index stores for each chunk of a memory. */
 function indexedTexts(content: string, metadata: object): string[] {
   const chunks = indexedChunks(content, JSON.stringify(metadata), splitChunks(content));
   return chunks.map(({ text }) => text);
 }
 
-test('an author is indexed with each chunk, unless it is too long to be a name', () => {
+test('an author is indexed with each chunk, unless it is too long for a name', () => {
   const text = 'word '.repeat(1_000);
   expect(indexedTexts(text, { author: 'Ana' }).every((one) => one.includes('ana'))).toBe(true);
   expect(indexedTexts(text, { author: 'ana '.repeat(4_000) }).join('')).not.toContain('ana');
 });
 
-test('a title that the text lacks is indexed with the first chunk alone', () => {
+test('a title missing from the text is indexed only with the first chunk', () => {
   const text = 'word '.repeat(1_000);
   const [first = '', ...rest] = indexedTexts(text, { title: 'Streets' });
   expect(first).toContain('streets');
@@ -47,7 +49,7 @@ test('a title that the text lacks is indexed with the first chunk alone', () => 
 });
 
 describe('the chunks of any text', () => {
-  test('follow one another and cover it all', () => {
+  test('are contiguous and cover all of it', () => {
     const covers = fc.property(texts, (text) => {
       expect(cut(text).join('')).toBe(text);
       expect(splitChunks(text).every((length) => length > 0)).toBe(true);
@@ -94,7 +96,7 @@ describe('a cut falls', () => {
     expect(first(`${half}。And a word${half}`)).toBe(`${half}。`);
   });
 
-  test('after a word where there is no better place', () => {
+  test('after a word if there is no better place', () => {
     expect(first(`${half} word${half}`)).toBe(`${half} `);
   });
 
@@ -114,7 +116,7 @@ test.each([
   const text = unit.repeat(Math.ceil(5_000_000 / unit.length));
   const begin = performance.now();
   const chunks = splitChunks(text);
-  // A tenth of this is usual; anything quadratic would take hours.
+  // A tenth of this is usual; a quadratic algorithm would take hours.
   expect(performance.now() - begin).toBeLessThan(3_000);
   expect(chunks.length).toBeGreaterThanOrEqual(text.length / targetLength);
 });

@@ -14,18 +14,18 @@ const defaults = {
   rateLimit: { requests: 6_000, seconds: 60 },
 };
 
-test('an empty environment gives the defaults', () => {
+test('an empty environment yields the defaults', () => {
   expect<unknown>(readConfig({})).toEqual(defaults);
 });
 
-test('an empty value is no value', () => {
+test('an empty value counts as unset', () => {
   const names = ['PORT', 'HOST', 'MEMORY_DATABASE_URL', 'MEMORY_API_KEY', 'MEMORY_CORS_ORIGINS'];
   const more = ['MEMORY_MCP_HOSTS', 'LOG_LEVEL', 'MEMORY_MAX_BODY_BYTES', 'MEMORY_RATE_LIMIT'];
   const env = Object.fromEntries([...names, ...more].map((name) => [name, '']));
   expect<unknown>(readConfig(env)).toEqual(defaults);
 });
 
-test('every setting is taken over', () => {
+test('every setting is applied', () => {
   const config = readConfig({
     PORT: '0',
     HOST: '::1',
@@ -65,13 +65,13 @@ const broken = {
   MEMORY_RATE_LIMIT: '6000',
 };
 
-test('all problems are told at once, one on each line', () => {
+test('all problems are reported at once, one per line', () => {
   const [head, ...lines] = thrownBy(() => readConfig(broken)).message.split('\n');
   expect(head).toBe('The settings cannot be used:');
   expect(lines.map((line) => line.trim().split(' ')[0])).toEqual(Object.keys(broken));
 });
 
-test('a refused key is not told', () => {
+test('a rejected key is not printed', () => {
   const secret = 'a secret that has spaces';
   expect(thrownBy(() => readConfig({ MEMORY_API_KEY: secret })).message).not.toContain('secret');
 });

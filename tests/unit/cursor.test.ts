@@ -6,7 +6,7 @@ import { thrownBy } from '../support/thrown.ts';
 
 const position = '1795168800000 mem_1';
 
-test('a cursor leads back to the position it was made of', () => {
+test('a cursor decodes to its position', () => {
   const anyPosition = fc.string({ unit: 'grapheme' });
   const anyList = fc.array(fc.string({ unit: 'grapheme' }));
   fc.assert(
@@ -16,7 +16,7 @@ test('a cursor leads back to the position it was made of', () => {
   );
 });
 
-test('a cursor can stand in a URL as it is', () => {
+test('a cursor needs no encoding in a URL', () => {
   const cursor = writeCursor('0 <>?&=+/ü', ['u 1', 'desc']);
   expect(encodeURIComponent(cursor)).toBe(cursor);
 });

@@ -15,7 +15,7 @@ function takeAll(queue: FairQueue<string>, admits?: (owner: number) => boolean):
   return taken;
 }
 
-test('items of one owner are taken in the order in which they came', () => {
+test('items of one owner are taken in arrival order', () => {
   expect(takeAll(filled([1, 'a'], [1, 'b'], [1, 'c']))).toEqual(['a', 'b', 'c']);
 });
 
@@ -39,7 +39,7 @@ test('an expensive item costs its owner as many turns', () => {
   expect(takeAll(queue)).toEqual(['a', 'b', 'c', 'batch 2', 'd']);
 });
 
-test('an owner that was away has saved up no turns', () => {
+test('an idle owner accumulates no turns', () => {
   const queue = filled([1, 'a'], [1, 'b'], [1, 'c'], [1, 'd']);
   expect([queue.take(), queue.take()]).toEqual(['a', 'b']);
   queue.push(2, 'x');
@@ -54,7 +54,7 @@ test('an owner that is not admitted keeps its turn and does not block others', (
   expect(takeAll(queue)).toEqual(['a']);
 });
 
-test('clear() takes out what waits', () => {
+test('clear() removes all waiting items', () => {
   const queue = filled([1, 'a'], [2, 'x'], [1, 'b']);
   expect(queue.clear().sort()).toEqual(['a', 'b', 'x']);
   expect([queue.countOf(1), queue.take()]).toEqual([0, undefined]);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { JsonScan } from '../../server/http/json-scan.ts';
 import { thrownBy } from '../support/thrown.ts';
 
-/** Scans what arrives in pieces of so many bytes. */
+/** Scans the text in pieces of this many bytes. */
 function scanIn(pieceBytes: number, bytes: Uint8Array) {
   const scan = new JsonScan();
   for (let at = 0; at < bytes.length; at += pieceBytes) {
@@ -60,7 +60,7 @@ describe('fields', () => {
     expect(messageOf(`{"items":[${good},${bad}]}`)).toBe(tooWide);
   });
 
-  test('are counted together where the body holds more than its items', () => {
+  test('are counted together if the body has more than its items', () => {
     expect(messageOf(`{"items":[${object(20_000)}],"more":1}`)).toBe(tooWide);
     expect(messageOf(`{"items":[${object(20_000)}],"items":[{}]}`)).toBe(tooWide);
   });
@@ -105,7 +105,7 @@ describe('the items of a batch', () => {
     }
   });
 
-  test('are what JSON.parse finds, whatever they are', () => {
+  test('are the ones that JSON.parse returns, for any JSON', () => {
     fc.assert(
       fc.property(fc.array(fc.json({ maxDepth: 5 }), { minLength: 1 }), fc.nat(400), (items, n) => {
         const bytes = new TextEncoder().encode(`{"items":[${items.join(' ,')}]}`);

@@ -14,7 +14,7 @@ test('a key is mk_, 32 random characters and the checksum of both', () => {
   }
 });
 
-test('a made key is one that the settings would take', () => {
+test('a created key is valid in the settings', () => {
   expect(makeKey()).toMatch(apiKeyPattern);
 });
 
@@ -29,7 +29,7 @@ test('the hash is SHA-256 in hex', () => {
   expect(hashKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
 });
 
-test('what is stored tells keys apart and holds no key', () => {
+test('the stored fields identify a key without containing it', () => {
   const key = makeKey();
   const kind = { userId: 'ada', readOnly: true, expiresAt: null };
   const about = { project: 'shop', name: 'first run', createdAt: 1, ...kind };

@@ -9,11 +9,11 @@ async function elapsedMs(wait: Promise<void>): Promise<number> {
   return performance.now() - begun;
 }
 
-test('a wait ends by itself after its time', async () => {
+test('a wait ends after its timeout', async () => {
   expect(await elapsedMs(createNotifier().wait(30))).toBeGreaterThan(25);
 });
 
-test('a notification ends the wait that is under way', async () => {
+test('a notification ends the current wait', async () => {
   const notifier = createNotifier();
   setTimeout(notifier.notify, 10);
   expect(await elapsedMs(notifier.wait(longMs))).toBeLessThan(longMs);

@@ -6,7 +6,7 @@ import { thrownBy } from '../support/thrown.ts';
 const base = 'http://127.0.0.1:7070/v1/memories';
 const read = (search: string) => ({ ...readQuery(base + search) });
 
-test('any names and values come back as they were sent', () => {
+test('any names and values are parsed as sent', () => {
   const text = fc.string({ unit: 'grapheme' }).filter((name) => name.isWellFormed());
   const queries = fc.dictionary(text, text, { maxKeys: 5 });
   fc.assert(
@@ -46,7 +46,7 @@ test.each([
   expect(thrownBy(() => read(search))).toMatchObject({ code: 'invalid_request', message });
 });
 
-test('a route without a query refuses any', () => {
+test('a route without query parameters rejects any', () => {
   expect(() => readNoQuery(new Request(`${base}?`))).not.toThrow();
   expect(thrownBy(() => readNoQuery(new Request(`${base}?a=1`))).message).toBe(
     'a: is not a known query parameter',
@@ -73,7 +73,7 @@ test('a query without a limit has none', () => {
   expect(withLimit({ a: '1' })).toEqual({ a: '1' });
 });
 
-test('what is filtered by metadata is gathered by key, any key', () => {
+test('metadata filters are grouped by key, for any key', () => {
   const query = { a: '1', 'metadata[k]': 'v', 'metadata[a[b]]': '', 'metadata[__proto__]': 'x' };
   const { metadata, ...rest } = withMetadata(query);
   expect(rest).toEqual({ a: '1' });
@@ -87,7 +87,7 @@ test('what is filtered by metadata is gathered by key, any key', () => {
 });
 
 test.each(['metadata[a][b]', 'metadata[][b]', 'metadata[a][]', 'metadata[a][b][c]'])(
-  '%s is refused by its name: only top-level keys can be compared',
+  '%s is rejected by name: only top-level keys can be compared',
   (name) => {
     expect(thrownBy(() => withMetadata({ [name]: 'v' }))).toMatchObject({
       code: 'invalid_request',

@@ -6,7 +6,7 @@ function windowAt(quota: number, seconds: number) {
   return { clock, window: createRateLimit(quota, seconds, () => clock.ms) };
 }
 
-test('counts down to none, then below', () => {
+test('counts down to zero, then below', () => {
   const { window } = windowAt(2, 60);
   expect([1, 2, 3, 4].map(() => window.count('a').left)).toEqual([1, 0, -1, -2]);
 });
@@ -29,7 +29,7 @@ test('says in whole seconds, rounded up, when the quota is full again', () => {
   expect(window.count('a').resetSeconds).toBe(1);
 });
 
-test('the quota is full again when the time is over, not a millisecond before', () => {
+test('the quota is full again when the window ends, not a millisecond before', () => {
   const { clock, window } = windowAt(1, 60);
   window.count('a');
   clock.ms += 59_999;
@@ -38,7 +38,7 @@ test('the quota is full again when the time is over, not a millisecond before', 
   expect(window.count('a')).toEqual({ left: 0, resetSeconds: 60 });
 });
 
-test('a window begins with its first count, not with the clock', () => {
+test('a window starts with its first request, not on the clock', () => {
   const { clock, window } = windowAt(1, 60);
   clock.ms += 30_000;
   window.count('a');
@@ -46,7 +46,7 @@ test('a window begins with its first count, not with the clock', () => {
   expect(window.count('a').left).toBe(-1);
 });
 
-test('made-up names push the oldest out instead of filling the memory', () => {
+test('made-up names evict the oldest instead of growing memory', () => {
   const { window } = windowAt(1, 60);
   window.count('oldest');
   window.count('second');

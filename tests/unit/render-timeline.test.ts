@@ -76,7 +76,7 @@ describe('the content of a message', () => {
     expect(rendered({ role: 'assistant', content: null, tool_calls })).toBe(`assistant: ${calls}`);
   });
 
-  test('is skipped where it has nothing to show', () => {
+  test('is skipped if it has nothing to show', () => {
     const empty: TimelineEntry['content'][] = ['', ' \n', null, [], [{ type: 'text', text: '' }]];
     const messages = empty.map((content) => ({ role: 'assistant', content, tool_calls: [] }));
     const shown = { role: 'tool', content: 'Hi', tool_call_id: 'c1' };
@@ -95,7 +95,7 @@ describe('occurredAt', () => {
     return { occurredAt, expiresAt };
   };
 
-  test("is a timeline's latest timestamp, wherever it stands", () => {
+  test("is a timeline's latest timestamp, whatever its position", () => {
     const messages = [said('2019-05-09'), said(Date.parse('2019-05-10')), said('2019-05-08')];
     const occurredAt = Date.parse('2019-05-10');
     expect(timesOf(recordOf(messages))).toEqual({ occurredAt, expiresAt: null });
@@ -107,7 +107,7 @@ describe('occurredAt', () => {
     expect(timesOf(recordOf([said(0), said(1, '')])).occurredAt).toBe(0);
   });
 
-  test('is the given one, where there is one', () => {
+  test('is the given one, if present', () => {
     const record = recordOf([said('2019-05-09')]);
     const times = { occurredAt: '2018-01-01', expiresAt: '2030-01-01T00:00:00+01:00' };
     expect(timesOf({ ...record, ...times })).toEqual({
@@ -125,7 +125,7 @@ describe('occurredAt', () => {
 describe('an empty optional string', () => {
   const ids = { source: '', externalId: '' };
 
-  test('counts as left out', () => {
+  test('counts as missing', () => {
     const comments = [{ author: 'user', content: 'Hi' }];
     const data = { subject: 'S', comments, description: '', status: '', priority: '' };
     const memory = renderRecord({ type: 'ticket', userId, ...ids, data }, 'mem_1');
@@ -133,7 +133,7 @@ describe('an empty optional string', () => {
     expect(JSON.parse(memory.metadata)).toEqual({ subject: 'S' });
   });
 
-  test('of a document and of a conversation too', () => {
+  test('also in a document and a conversation', () => {
     const data = { text: 'T', title: '', mimeType: '', sourceUrl: '', pageCount: 0 };
     const document = renderRecord({ type: 'document', userId, data }, 'mem_1');
     expect(JSON.parse(document.metadata)).toEqual({ pageCount: 0 });

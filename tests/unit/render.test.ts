@@ -87,7 +87,7 @@ test('a profile is its summary and its other properties as lines', () => {
   expect(metadata({ type: 'profile', userId, data })).toEqual({ home: { town: 'Bern' } });
 });
 
-test("the caller's own metadata wins over the descriptive fields", () => {
+test("the caller's own metadata overrides the descriptive fields", () => {
   const record = { ...ticket, metadata: { status: 'mine', extra: 1 } };
   expect(metadata(record)).toEqual({
     subject: 'Refund',
@@ -97,7 +97,7 @@ test("the caller's own metadata wins over the descriptive fields", () => {
   });
 });
 
-test('the fields of the record become those of the memory, and what is left out is null', () => {
+test('the fields of the record become those of the memory, and omitted ones are null', () => {
   const record = { ...ticket, source: 'zendesk', externalId: '1182' };
   const named = { id: 'mem_1', userId, type: 'ticket' } as const;
   const times = { occurredAt: 1_795_168_800_000, expiresAt: null };

@@ -22,7 +22,7 @@ describe('a timeline', () => {
     expect(judge({ author: 'user' }, [{ role: 'agent', content: 'c' }])).toEqual([]);
   });
 
-  test('needs neither, and takes both', () => {
+  test('needs neither and accepts both', () => {
     const entries = [
       { author: '', content: 'c' },
       { author: 'Ana', role: 'user', content: 'c' },
@@ -160,7 +160,7 @@ describe('a record', () => {
     expect(sentencesOf(validateRecord, { type, userId: 'u', data })).toEqual([]);
   });
 
-  test('needs no type where the door tells it, and takes none', () => {
+  test('needs and accepts no type if the endpoint implies it', () => {
     const ticket = { userId: 'u', data: { subject: 's', comments: [] } };
     expect(sentencesOf(validateSupport, ticket)).toEqual([]);
     expect(sentencesOf(validateSupport, { type: 'ticket', ...ticket })).toEqual([
@@ -168,7 +168,7 @@ describe('a record', () => {
     ]);
   });
 
-  test('holds its descriptive fields and its metadata to one limit', () => {
+  test('has one limit for its descriptive fields and its metadata', () => {
     const metadata = { a: 'x'.repeat(16_000) };
     const judge = (title: string) =>
       sentencesOf(validateDocument, { userId: 'u', metadata, data: { text: 't', title } });

@@ -4,7 +4,7 @@ import { ListQuery } from '../../sdk/contract/page.ts';
 import { sentence, type Validator, validateChat, validator } from '../../sdk/contract/validate.ts';
 import { validateBatchBody } from '../../server/http/batch.ts';
 
-/** A list whose item at this place is not to be looked at: millions of them take seconds. */
+/** A list that throws if this item is read: validating millions of items would take seconds. */
 function unseenAfter(place: number): unknown[] {
   const list = Array(place).fill(0);
   Object.defineProperty(list, place, {
@@ -16,13 +16,13 @@ function unseenAfter(place: number): unknown[] {
   return list;
 }
 
-test('what a list holds beyond its limit is not looked at', () => {
+test('items beyond the limit of a list are not read', () => {
   const sentences = sentencesOf(validateBatchBody, { items: unseenAfter(1_000) });
   expect(sentences).toEqual(['items: must have at most 1000 items']);
 });
 
 test.each(['tags', 'participants'])(
-  'nor what %s hold beyond what metadata has room for',
+  'nor are items of %s beyond the limit of the metadata',
   (name) => {
     const data = { messages: [{ role: 'user', content: 'c' }], [name]: unseenAfter(4_096) };
     const sentences = sentencesOf(validateChat, { userId: 'u', data });
@@ -41,7 +41,7 @@ describe('a save', () => {
     expect(sentencesOf(validate, value)).toEqual(['must be an object']);
   });
 
-  test('names every field that is wrong', () => {
+  test('names every invalid field', () => {
     expect(sentencesOf(validate, {})).toEqual(['userId: is required', 'content: is required']);
   });
 
@@ -69,7 +69,7 @@ describe('a save', () => {
     ]);
   });
 
-  test('takes metadata of 16 KiB as JSON, in bytes, and no more', () => {
+  test('accepts metadata of up to 16 KiB as JSON', () => {
     expect(judge({ metadata: { a: 'x'.repeat(16_376) } })).toEqual([]);
     expect(judge({ metadata: { a: 'ü'.repeat(8_188) } })).toEqual([]);
     expect(judge({ metadata: { a: `${'ü'.repeat(8_188)}x` } })).toEqual([
@@ -77,26 +77,26 @@ describe('a save', () => {
     ]);
   });
 
-  test('looks at no more of its metadata than could fit', () => {
+  test('reads no more of its metadata than could fit', () => {
     expect(judge({ metadata: { list: unseenAfter(16_384) } })).toEqual([
       'metadata: must be at most 16384 bytes as JSON',
     ]);
   });
 
-  test('takes metadata of 8 levels and no more', () => {
+  test('accepts metadata of up to 8 levels', () => {
     expect(judge({ metadata: nested(8) })).toEqual([]);
     expect(judge({ metadata: nested(9) })).toEqual(['metadata: must be at most 8 levels deep']);
     expect(judge({ metadata: { a: [[[[[[[1]]]]]]] } })).toEqual([]);
     expect(judge({ metadata: { a: [[[[[[[[1]]]]]]]] } })).not.toEqual([]);
   });
 
-  test.each(['__proto__', 'constructor', 'prototype'])('refuses the metadata key %s', (key) => {
+  test.each(['__proto__', 'constructor', 'prototype'])('rejects the metadata key %s', (key) => {
     const problem = [`metadata: must not use the key "${key}"`];
     expect(judge({ metadata: JSON.parse(`{ "${key}": 1 }`) })).toEqual(problem);
     expect(judge({ metadata: JSON.parse(`{ "a": [{ "${key}": 1 }] }`) })).toEqual(problem);
   });
 
-  test('names at most 20 fields, and none at any length', () => {
+  test('names at most 20 fields and truncates long names', () => {
     const many = Array.from({ length: 50 }, (_, index) => [`f${index}`, 1]);
     expect(judge(Object.fromEntries(many))).toHaveLength(20);
     const [long] = judge({ ['x'.repeat(5_000)]: 1 });

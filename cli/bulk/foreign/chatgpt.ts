@@ -6,9 +6,9 @@ type Message = { role: string; content: string | object[]; timestamp?: number };
 const messagesInRecord = 1_000;
 
 /**
- * A conversation of ChatGPT's conversations.json as records to ingest: one, or more where it is
- * longer than a record may be. The messages are a tree; `current_node` is the end of the branch
- * that the user sees.
+ * Converts a conversation in ChatGPT's conversations.json into records: one, or several if it
+ * exceeds the length limit of a record. The messages form a tree; `current_node` is the end of the
+ * branch that the user sees.
  */
 export function* recordsOf(
   conversation: Fields,
@@ -51,7 +51,7 @@ function branchOf({ mapping, current_node: end }: Fields, losses: Losses): Field
   return branch;
 }
 
-/** Of what ChatGPT shows, texts and transcripts; any other part as its type in brackets. */
+/** Returns texts and transcripts as they are; any other part becomes its type in brackets. */
 function messageOf(message: Fields, losses: Losses): Message[] {
   const content = fieldsOf(message.content);
   const parts = Array.isArray(content.parts) ? content.parts : [];

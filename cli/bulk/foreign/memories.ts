@@ -3,7 +3,7 @@ import type { Losses } from './losses.ts';
 type Options = { source: string; userId: string | undefined; nowMs: number; losses: Losses };
 type Item = Record<string, unknown>;
 
-/** What a field of ours is called elsewhere; the first that is there counts. */
+/** The names of our fields in other services. The first name present is used. */
 const aliases = {
   content: ['content', 'memory', 'text'],
   userId: ['userId', 'user_id'],
@@ -15,18 +15,18 @@ const aliases = {
   createdAt: ['createdAt', 'created_at'],
   updatedAt: ['updatedAt', 'updated_at'],
 };
-/** Of mem0; they become keys of the metadata, so that they can be filtered by. */
+/** Fields of mem0 that become metadata keys, so that they can be used in filters. */
 const labels = ['categories', 'agent_id', 'app_id', 'run_id', 'actor_id', 'role'];
 const carried = new Set([...Object.values(aliases).flat(), ...labels]);
 
 /**
- * Converts memories of other services. The id is made of what names a memory there, so that
- * importing it again skips it. Null for one that has expired; the service checks all others.
+ * Converts memories of other services. The id is derived from the memory's identity there, so
+ * importing it again skips it. Returns null for an expired memory; the service validates the rest.
  */
 export function memoryConverter({ source, userId, nowMs, losses }: Options) {
   const seen = new Map<string, number>();
 
-  /** Equal texts without an id are told apart by their number. */
+  /** Equal texts without an id are distinguished by a counter. */
   function idOf(names: unknown[], hasName: boolean): string {
     const key = JSON.stringify(names);
     const count = hasName ? 0 : (seen.get(key) ?? 0);
@@ -81,7 +81,7 @@ function metadataOf(item: Item, metadata: unknown = {}): unknown {
   return { ...Object.fromEntries(found.map((name) => [name, item[name]])), ...metadata };
 }
 
-/** A time without a zone is UTC; a number is seconds or milliseconds since 1970. */
+/** A time without a zone is read as UTC, a number as seconds or milliseconds since 1970. */
 function timeOf(value: unknown): string | null {
   if (value == null) return null;
   const hasZone = /(?:z|[+-]\d\d:?\d\d)$/i.test(String(value)) || !/T|\d \d/.test(String(value));
@@ -89,7 +89,7 @@ function timeOf(value: unknown): string | null {
     typeof value === 'number'
       ? value * (Math.abs(value) < 1e11 ? 1_000 : 1)
       : Date.parse(`${value}${hasZone ? '' : 'Z'}`);
-  // The service says what is wrong with a time that is none.
+  // An invalid time is passed on, so that the service reports the error.
   return Number.isNaN(ms) || Math.abs(ms) > 8.64e15 ? String(value) : new Date(ms).toISOString();
 }
 

@@ -11,7 +11,7 @@ export type ForeignFormat = 'mem0' | 'chatgpt' | 'jsonl';
 
 type Foreign = { term: Terminal; path: string; userId: string | undefined; losses: Losses };
 
-/** An export of another service as lines of our own; `losses` grows while they are read. */
+/** Converts an export of another service into our own lines. `losses` grows while they are read. */
 export async function openForeign(format: ForeignFormat, from: Foreign): Promise<BatchInput> {
   if (format === 'jsonl') return { lines: convertedLines(from), unit: 'line' };
   const parsed = parseJson(await readText(from.term, from.path), from.path);
@@ -19,7 +19,7 @@ export async function openForeign(format: ForeignFormat, from: Foreign): Promise
   return { lines: linesOf(items), unit: 'item' };
 }
 
-/** A line that is no JSON object stays as it is, to be reported with its number. */
+/** A line that is not a JSON object is passed on unchanged, to be reported with its number. */
 async function* convertedLines({ term, path, ...options }: Foreign): AsyncGenerator<Line> {
   const convert = memoryConverter({ ...options, source: 'import', nowMs: term.now() });
   for await (const line of readLines(readUtf8(term, path))) {
@@ -38,7 +38,7 @@ function parsedLine({ bytes }: Line): unknown {
   }
 }
 
-/** What `get_all` returns: `results`, in older versions the list itself. */
+/** Reads the output of `get_all`: an object with `results`, or a plain list in older versions. */
 function* mem0Items(parsed: unknown, { term, path, ...options }: Foreign): Generator<unknown> {
   const list = isObject(parsed) ? (parsed.results ?? parsed.memories) : parsed;
   if (!Array.isArray(list)) throw otherShape(path, 'a list of memories, or an object with results');

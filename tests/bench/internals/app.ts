@@ -35,7 +35,14 @@ const fixed = { key: config.apiKey ?? '', projectId: 1 };
 
 const app = createApp({
   storage,
-  tasks: { ready: Promise.resolve(), wake() {}, restart() {}, async stop() {}, fault: () => null, movedAt: now },
+  tasks: {
+    ready: Promise.resolve(),
+    wake() {},
+    restart() {},
+    async stop() {},
+    fault: () => null,
+    movedAt: now,
+  },
   mcp: { handle: () => Promise.reject(new Error('only saves are measured')) },
   authenticator: createAuthenticator({ storage, now, clock, fixed }),
   config,
