@@ -1,10 +1,11 @@
 import { bucketOf } from '../../../bucket.ts';
 import { isUnfiltered, matches } from '../../../memory/filter.ts';
-import { type FoundMemory, foundJson } from '../../../memory/json.ts';
+import type { FoundMemory } from '../../../memory/json.ts';
 import type { Ranked, RankedMemory } from '../../../search/index.ts';
 import { parseQuery } from '../../../search/query.ts';
 import { snippet } from '../../../search/snippet.ts';
 import { createHeldIndexes } from '../../held-indexes.ts';
+import { foundItems } from '../../read-reply.ts';
 import { tooMuchText, unavailable } from '../../refusals.ts';
 import type { SearchResult, Storage, StoredMemory } from '../../storage.ts';
 import type { Connection } from '../connection.ts';
@@ -46,7 +47,7 @@ export function createSearches(
   return {
     async searchMemories(read) {
       try {
-        return { items: foundJson(await inSnapshot(connection, (tx) => search(tx, read))) };
+        return { items: foundItems(await inSnapshot(connection, (tx) => search(tx, read))) };
       } finally {
         held.dropOldest();
       }

@@ -1,9 +1,10 @@
 import type { Database } from 'bun:sqlite';
 import { matches } from '../../../memory/filter.ts';
-import { type FoundMemory, foundJson } from '../../../memory/json.ts';
+import type { FoundMemory } from '../../../memory/json.ts';
 import { parseQuery } from '../../../search/query.ts';
 import { snippet } from '../../../search/snippet.ts';
 import { createHeldIndexes } from '../../held-indexes.ts';
+import { foundItems } from '../../read-reply.ts';
 import { tooMuchText, unavailable } from '../../refusals.ts';
 import type { SearchResult, Storage } from '../../storage.ts';
 import { createIndexReads } from './held-index.ts';
@@ -53,7 +54,7 @@ export function createSearches(
   return {
     searchMemories(read) {
       try {
-        return { items: foundJson(search(read)) };
+        return { items: foundItems(search(read)) };
       } finally {
         held.dropOldest();
       }
