@@ -5,6 +5,8 @@ import type { CheckpointOutcome } from './writer/checkpoints.ts';
 export type Checkpointer = {
   ready: Promise<void>;
   checkpoint(): void;
+  /** The writer's own checkpoint failed to sync the file: no other one is made. */
+  noteSyncFailure(): void;
   warning(): string | null;
   stop(): Promise<void>;
 };
@@ -51,6 +53,7 @@ export function createCheckpointer(
   return {
     ready: thread.ready,
     checkpoint() {
+      if (syncFailed) return made({ syncFailed });
       thread.call('checkpoint', null).then(
         ({ value }) => {
           const outcome = value as CheckpointOutcome;
@@ -59,6 +62,9 @@ export function createCheckpointer(
         },
         () => made({ syncFailed }),
       );
+    },
+    noteSyncFailure() {
+      syncFailed = true;
     },
     warning: () => (syncFailed ? fileNotSynced : silence),
     stop() {

@@ -11,6 +11,8 @@ export type WriterNotice =
   | { fault: string | null }
   /** The log has enough pages for a checkpoint. */
   | { checkpoint: true }
+  /** The file may lack what the log has. */
+  | { syncFailed: true }
   | { warning: string; error: string };
 
 /** Messages to the writer. */

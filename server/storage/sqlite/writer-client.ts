@@ -101,6 +101,7 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
   function take(notice: WriterNotice): void {
     if ('fault' in notice) fault = notice.fault;
     else if ('warning' in notice) warn(notice.warning, notice.error);
+    else if ('syncFailed' in notice) checkpointer.noteSyncFailure();
     else checkpointer.checkpoint();
   }
 

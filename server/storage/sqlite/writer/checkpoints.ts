@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import { statSync } from 'node:fs';
+import { isSyncFault } from '../errors.ts';
 
 /*
  * A checkpoint writes the log's pages to the file and waits for the disk. Inside a commit it would
@@ -10,8 +11,8 @@ import { statSync } from 'node:fs';
 export type Checkpoints = {
   /** Called after each group of writes. */
   committed(): void;
-  /** Called after a checkpoint of the thread. */
-  made(outcome: CheckpointOutcome): void;
+  /** Called after a checkpoint of the thread. Returns whether a sync of the file ever failed. */
+  made(outcome: CheckpointOutcome): boolean;
 };
 
 /** `syncFailed`: the file may lack pages of the log, and no later sync would report it. */
@@ -42,9 +43,15 @@ export function createCheckpoints(options: {
   let isRequested = false;
   let hasFailed = false;
 
+  /** SQLite syncs the file with the last page of the log, so it is often this that fails. */
   function finish(): void {
-    const { log, checkpointed } = checkpoint.get() ?? { log: 0, checkpointed: 0 };
-    if (log === checkpointed && statSync(`${path}-wal`).size > maxLogBytes) truncate.all();
+    try {
+      const { log, checkpointed } = checkpoint.get() ?? { log: 0, checkpointed: 0 };
+      if (log === checkpointed && statSync(`${path}-wal`).size > maxLogBytes) truncate.all();
+    } catch (error) {
+      // After any other error a later checkpoint continues.
+      hasFailed = isSyncFault(error);
+    }
   }
 
   return {
@@ -60,9 +67,10 @@ export function createCheckpoints(options: {
     made({ syncFailed }) {
       isRequested = false;
       hasFailed ||= syncFailed;
-      if (hasFailed) return;
+      if (hasFailed) return true;
       const { log, checkpointed } = look.get() ?? { log: 0, checkpointed: 0 };
       if (log >= longLogPages && log > checkpointed) finish();
+      return hasFailed;
     },
   };
 }

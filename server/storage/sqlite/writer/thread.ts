@@ -112,8 +112,8 @@ parent().on('message', (order: WriterOrder | unknown) => {
   const { port, checkpointed } = order as WriterOrder;
   if (port !== undefined) listen(port);
   if (checkpointed === undefined) return;
-  keepsLog ||= checkpointed.syncFailed;
-  checkpoints.made(checkpointed);
+  keepsLog = checkpoints.made(checkpointed);
+  if (keepsLog) notify({ syncFailed: true });
 });
 listen(parent());
 const scrubbing = setInterval(scrubber.runIfDue, scrubEveryMs);
