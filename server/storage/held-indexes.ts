@@ -1,5 +1,7 @@
 import { indexedChunks, splitChunks } from '../memory/chunks.ts';
 import { SearchIndex } from '../search/index.ts';
+import { reportProgress } from '../threads/serve.ts';
+import { unavailable } from './refusals.ts';
 
 /*
  * The search indexes that a reader thread holds in memory, one for each user that was searched
@@ -19,6 +21,8 @@ export type ChangedMemory = {
   content: string;
   metadata: string;
   isSearchable: boolean | number;
+  /** The number of the user's change. */
+  change: number;
 };
 
 export type HeldIndexes = {
@@ -58,10 +62,47 @@ export function createHeldIndexes(maxBytes: number): HeldIndexes {
   };
 }
 
-export function applyChange(index: SearchIndex, changed: ChangedMemory): void {
-  const { id, createdAt, content, metadata, isSearchable } = changed;
-  const chunks = isSearchable ? indexedChunks(content, metadata, splitChunks(content)) : [];
-  index.put({ id, createdAt, chunks });
+/** What one search may spend on bringing its index up to date before it gives up. */
+const budgetMs = 10_000;
+/** Text between two progress reports, in UTF-16 units: a few milliseconds. */
+const progressUnits = 200_000;
+const unitsOfRow = 100;
+
+/** The work that a row is, in UTF-16 units of text. */
+export function unitsOf({ content }: ChangedMemory): number {
+  return content.length + unitsOfRow;
+}
+
+/** Applies a user's changed memories to the index, which come in the order of their changes. */
+export class IndexUpdate {
+  readonly #held: HeldIndex;
+  readonly #deadline = performance.now() + budgetMs;
+  #applied: number;
+  #unreported = 0;
+
+  constructor(held: HeldIndex) {
+    this.#held = held;
+    this.#applied = held.lastChange;
+  }
+
+  /** Throws past the deadline. What was applied stays, and the next search continues from there. */
+  apply(changed: ChangedMemory): void {
+    // Several rows can be of one change, which counts as applied once all of them are.
+    if (changed.change > this.#applied) {
+      this.#held.lastChange = this.#applied;
+      if (performance.now() > this.#deadline) {
+        throw unavailable('the search index of this user is being built; try again');
+      }
+      this.#applied = changed.change;
+    }
+    const { id, createdAt, content, metadata, isSearchable } = changed;
+    const chunks = isSearchable ? indexedChunks(content, metadata, splitChunks(content)) : [];
+    this.#held.index.put({ id, createdAt, chunks });
+    this.#unreported += unitsOf(changed);
+    if (this.#unreported < progressUnits) return;
+    reportProgress();
+    this.#unreported = 0;
+  }
 }
 
 /** Removes from the index what is not among the user's memories any more. */

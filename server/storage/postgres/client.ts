@@ -1,6 +1,6 @@
-import { isUnfiltered } from '../../memory/filter.ts';
+import { createPooledReads } from '../pooled-reads.ts';
 import type { ReaderPool } from '../reader-pool.ts';
-import type { Page, Read, SearchResult, Storage } from '../storage.ts';
+import type { Storage } from '../storage.ts';
 import type { Connection } from './connection.ts';
 import { notRead, notStored } from './errors.ts';
 import type { Health } from './health.ts';
@@ -56,23 +56,8 @@ export function createOperations(parts: Parts): Operations {
       const one = readStatuses(sendTo(connection), { ...read, ids: [read.id] });
       return (await answered(one))[0] ?? null;
     },
-    getStatuses: (read) => statuses(readers, read),
     // A page without a filter is one statement, and one state of the database.
-    listMemories: async (read) => {
-      if (isOfAnother(read)) return { items: '[]', next: null };
-      if (isUnfiltered(read.filter)) return answered(readList(sendTo(connection), read));
-      return page(readers, 'listMemories', read);
-    },
-    exportMemories: (read) => page(readers, 'exportMemories', read),
-    listUsers: (read) => page(readers, 'listUsers', read),
-    searchMemories: async (read, signal) => {
-      if (isOfAnother(read)) return { items: '[]' };
-      const { projectId, userId } = read;
-      const user = JSON.stringify([projectId, userId]);
-      const request = { projectId, operation: 'searchMemories', argument: read, user, signal };
-      const { texts } = await readers.read(request);
-      return { items: texts[0] ?? '[]' } satisfies SearchResult;
-    },
+    ...createPooledReads(readers, (read) => answered(readList(sendTo(connection), read))),
 
     claimTasks: (claim) => written(tasks.claimTasks(claim)),
     completeTasks: (results) => written(tasks.completeTasks(results)),
@@ -100,11 +85,6 @@ function sendTo(connection: Connection) {
   return (...statements: Parameters<Connection['run']>[0][number][]) => connection.run(statements);
 }
 
-/** A read for one user that names another finds nothing. */
-function isOfAnother({ userId, onlyUserId = null }: Read & { userId: string }): boolean {
-  return onlyUserId !== null && onlyUserId !== userId;
-}
-
 async function answered<T>(read: Promise<T>): Promise<T> {
   try {
     return await read;
@@ -119,20 +99,4 @@ async function written<T>(write: Promise<T>): Promise<T> {
   } catch (error) {
     throw notStored(error);
   }
-}
-
-async function statuses(readers: ReaderPool, read: Parameters<Storage['getStatuses']>[0]) {
-  const request = { projectId: read.projectId, operation: 'getStatuses', argument: read };
-  const { value } = await readers.read(request);
-  return value as Awaited<ReturnType<Storage['getStatuses']>>;
-}
-
-async function page(
-  readers: ReaderPool,
-  operation: string,
-  read: { projectId: number },
-): Promise<Page> {
-  const request = { projectId: read.projectId, operation, argument: read };
-  const { value, texts } = await readers.read(request);
-  return { items: texts[0] ?? '[]', next: (value as { next: string | null }).next };
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
-import { isUnfiltered } from '../../memory/filter.ts';
+import { createPooledReads } from '../pooled-reads.ts';
 import type { ReaderPool } from '../reader-pool.ts';
-import type { Page, Read, SearchResult, Storage, StorageHealth } from '../storage.ts';
+import type { Storage, StorageHealth } from '../storage.ts';
 import { notRead } from './errors.ts';
 import type { FileCheck } from './file-identity.ts';
 import type { PageReads } from './reader/list.ts';
@@ -65,30 +65,8 @@ export function createOperations(parts: Parts): Operations {
 
     getMemory: (read) => here(() => keyReads.getMemory(read)),
     getStatus: (read) => here(() => keyReads.getStatus(read)),
-    getStatuses: async (read) => {
-      const { value } = await readers.read({
-        projectId: read.projectId,
-        operation: 'getStatuses',
-        argument: read,
-      });
-      return value as Awaited<ReturnType<Storage['getStatuses']>>;
-    },
     // A page without a filter is as many short reads as it has items.
-    listMemories: async (read) => {
-      if (isOfAnother(read)) return { items: '[]', next: null };
-      if (isUnfiltered(read.filter)) return here(() => pageReads.listMemories(read));
-      return page(readers, 'listMemories', read);
-    },
-    exportMemories: (read) => page(readers, 'exportMemories', read),
-    listUsers: (read) => page(readers, 'listUsers', read),
-    searchMemories: async (read, signal) => {
-      if (isOfAnother(read)) return { items: '[]' };
-      const { projectId, userId } = read;
-      const user = JSON.stringify([projectId, userId]);
-      const request = { projectId, operation: 'searchMemories', argument: read, user, signal };
-      const { texts } = await readers.read(request);
-      return { items: texts[0] ?? '[]' } satisfies SearchResult;
-    },
+    ...createPooledReads(readers, (read) => here(() => pageReads.listMemories(read))),
 
     claimTasks: (claim) => admin('claimTasks', claim),
     completeTasks: (results) => admin('completeTasks', results),
@@ -120,27 +98,12 @@ function withoutContent<T extends { content: string }>(memory: T): T {
   return { ...memory, content: '' };
 }
 
-/** A read for one user that names another finds nothing. */
-function isOfAnother({ userId, onlyUserId = null }: Read & { userId: string }): boolean {
-  return onlyUserId !== null && onlyUserId !== userId;
-}
-
 async function here<T>(read: () => T): Promise<T> {
   try {
     return read();
   } catch (error) {
     throw notRead(error);
   }
-}
-
-async function page(
-  readers: ReaderPool,
-  operation: string,
-  read: { projectId: number },
-): Promise<Page> {
-  const request = { projectId: read.projectId, operation, argument: read };
-  const { value, texts } = await readers.read(request);
-  return { items: texts[0] ?? '[]', next: (value as { next: string | null }).next };
 }
 
 function stateOf({ path, fileCheck, writer }: Parts): StorageHealth {

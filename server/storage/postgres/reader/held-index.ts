@@ -1,11 +1,11 @@
 import { bucketOf } from '../../../bucket.ts';
-import { reportProgress } from '../../../threads/serve.ts';
 import {
-  applyChange,
   type ChangedMemory,
   type HeldIndex,
+  IndexUpdate,
   newHeldIndex,
   removeMissing,
+  unitsOf,
 } from '../../held-indexes.ts';
 import { type Statement, statement } from '../statement.ts';
 import type { Transaction } from '../transaction.ts';
@@ -18,11 +18,7 @@ import type { Transaction } from '../transaction.ts';
 
 type User = { projectId: number; userId: string };
 type UserRow = { memories: number; lastChange: number };
-type Changed = ChangedMemory & { change: number };
 
-/** Text between two signs of life: a few milliseconds. A row costs as much as a short text. */
-const progressUnits = 200_000;
-const rowUnits = 100;
 /** What changed lately is often this little, and comes with the first round trip. */
 const firstRows = 16;
 /** Of a whole user, whose texts may be large. */
@@ -49,16 +45,8 @@ const declareChanges = `DECLARE changes NO SCROLL CURSOR FOR
     WHERE ${ofUser('t')} AND m.last_change <= $4::int8
   ORDER BY change`;
 
-/**
- * Makes the index equal to the snapshot. False where `deadline` came first: what was done stays,
- * and the next call goes on from there.
- */
-export async function catchUp(
-  tx: Transaction,
-  held: HeldIndex,
-  user: User,
-  deadline: number,
-): Promise<boolean> {
+/** Makes the index equal to the snapshot; see IndexUpdate for its deadline. */
+export async function catchUp(tx: Transaction, held: HeldIndex, user: User): Promise<void> {
   const place = [user.projectId, bucketOf(user.userId), user.userId];
   const [[found] = [], , changes = []] = (await tx.run(
     statement(
@@ -67,19 +55,18 @@ export async function catchUp(
       ...place,
     ),
     ...changesSince(held, place),
-  )) as [UserRow[], unknown[], Changed[]];
+  )) as [UserRow[], unknown[], ChangedMemory[]];
   const row = found ?? { memories: 0, lastChange: 0 };
   let first = changes;
   // Another user of the same name: the former was erased.
   if (row.lastChange < held.lastChange) {
     Object.assign(held, newHeldIndex());
     const again = await tx.run(statement('CLOSE changes'), ...changesSince(held, place));
-    first = (again[2] ?? []) as Changed[];
+    first = (again[2] ?? []) as ChangedMemory[];
   }
-  if (!(await applyChanges(tx, held, first, deadline))) return false;
+  await applyChanges(tx, held, first);
   held.lastChange = row.lastChange;
   if (held.index.size !== row.memories) await removeDeleted(tx, held, place);
-  return true;
 }
 
 /** Opens the cursor of the changes, and reads the first of them. */
@@ -95,35 +82,20 @@ function fetchRows(count: number): Statement {
   return statement(`FETCH FORWARD ${count} FROM changes`);
 }
 
-/** Where the deadline comes first, the index holds every change before the one it stopped at. */
 async function applyChanges(
   tx: Transaction,
   held: HeldIndex,
-  first: Changed[],
-  deadline: number,
-): Promise<boolean> {
-  let applied = held.lastChange;
-  let rows = first;
+  first: ChangedMemory[],
+): Promise<void> {
+  const update = new IndexUpdate(held);
   let wanted = firstCount(held);
+  let rows = first;
   for (;;) {
-    let units = 0;
-    let unreported = 0;
-    for (const row of rows) {
-      if (row.change > applied) {
-        held.lastChange = applied;
-        if (performance.now() > deadline) return false;
-        applied = row.change;
-      }
-      applyChange(held.index, row);
-      units += row.content.length + rowUnits;
-      unreported += row.content.length + rowUnits;
-      if (unreported < progressUnits) continue;
-      reportProgress();
-      unreported = 0;
-    }
-    if (rows.length < wanted) return true;
+    for (const row of rows) update.apply(row);
+    if (rows.length < wanted) return;
+    const units = rows.reduce((sum, row) => sum + unitsOf(row), 0);
     wanted = rowsFor(units / rows.length);
-    rows = ((await tx.run(fetchRows(wanted)))[0] ?? []) as Changed[];
+    rows = ((await tx.run(fetchRows(wanted)))[0] ?? []) as ChangedMemory[];
   }
 }
 

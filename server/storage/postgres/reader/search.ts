@@ -1,12 +1,11 @@
 import { bucketOf } from '../../../bucket.ts';
-import { isUnfiltered, matches } from '../../../memory/filter.ts';
+import { isUnfiltered } from '../../../memory/filter.ts';
 import type { FoundMemory } from '../../../memory/json.ts';
 import type { Ranked, RankedMemory } from '../../../search/index.ts';
 import { parseQuery } from '../../../search/query.ts';
-import { snippet } from '../../../search/snippet.ts';
 import { createHeldIndexes } from '../../held-indexes.ts';
 import { foundItems } from '../../read-reply.ts';
-import { tooMuchText, unavailable } from '../../refusals.ts';
+import { SearchResults } from '../../search-results.ts';
 import type { SearchResult, Storage, StoredMemory } from '../../storage.ts';
 import type { Connection } from '../connection.ts';
 import { memoryColumns, notExpired, withTask } from '../row.ts';
@@ -17,10 +16,6 @@ import { inSnapshot } from './snapshot.ts';
 
 type SearchRead = Parameters<Storage['searchMemories']>[0];
 
-/** Of text in a response of more than one memory, in UTF-16 units. Ten of the usual largest fit. */
-const maxText = 64 * 1024 * 1024;
-/** What one search may spend on building an index before it gives way. */
-const buildBudgetMs = 10_000;
 /** Memories that are read at a time, for a page of results. */
 const maxFetched = 16;
 
@@ -38,9 +33,7 @@ export function createSearches(
   async function search(tx: Transaction, read: SearchRead): Promise<FoundMemory[]> {
     const { projectId, userId } = read;
     const own = held.take(JSON.stringify([projectId, userId]));
-    if (!(await catchUp(tx, own, { projectId, userId }, performance.now() + buildBudgetMs))) {
-      throw unavailable('the search index of this user is being built; try again');
-    }
+    await catchUp(tx, own, { projectId, userId });
     return collect(tx, read, own.index.search(parseQuery(read.query)));
   }
 
@@ -55,25 +48,15 @@ export function createSearches(
   };
 }
 
-/** The best memories that pass the filter, up to the limit. */
 async function collect(tx: Transaction, read: SearchRead, ranked: Ranked): Promise<FoundMemory[]> {
-  const { filter, limit } = read;
-  const found: FoundMemory[] = [];
-  let length = 0;
-  const part = isUnfiltered(filter) ? Math.min(limit, maxFetched) : maxFetched;
-  for (const places of inParts(ranked, part)) {
+  const results = new SearchResults(ranked, read);
+  const size = isUnfiltered(read.filter) ? Math.min(read.limit, maxFetched) : maxFetched;
+  for (const places of inParts(ranked, size)) {
     const memories = await readMemories(tx, read, places);
-    for (const { id, start, length: chunkLength, score } of places) {
-      const memory = memories.get(id);
-      if (memory === undefined || !matches(memory, filter)) continue;
-      length += memory.content.length;
-      if (found.length > 0 && length > maxText) throw tooMuchText(found.length);
-      const chunk = memory.content.slice(start, start + chunkLength);
-      found.push({ memory, score, snippet: snippet(chunk, ranked.matcher) });
-      if (found.length === limit) return found;
-    }
+    for (const place of places) results.add(place, memories.get(place.id) ?? null);
+    if (results.isFull) break;
   }
-  return found;
+  return results.found;
 }
 
 function* inParts(ranked: Iterable<RankedMemory>, size: number): Generator<RankedMemory[]> {

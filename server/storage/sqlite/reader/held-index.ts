@@ -1,10 +1,9 @@
 import type { Database } from 'bun:sqlite';
 import type { SearchIndex } from '../../../search/index.ts';
-import { reportProgress } from '../../../threads/serve.ts';
 import {
-  applyChange,
   type ChangedMemory,
   type HeldIndex,
+  IndexUpdate,
   newHeldIndex,
   removeMissing,
 } from '../../held-indexes.ts';
@@ -16,20 +15,12 @@ import {
  */
 
 export type IndexReads = {
-  /**
-   * Makes the index equal to the database. False where `deadline` came first: what was done stays,
-   * and the next call goes on from there.
-   */
-  catchUp(held: HeldIndex, user: User, deadline: number): boolean;
+  /** Makes the index equal to the database; see IndexUpdate for its deadline. */
+  catchUp(held: HeldIndex, user: User): void;
 };
 
 type User = { projectId: number; userId: string };
 type UserRow = { memories: number; lastChange: number };
-type Changed = ChangedMemory & { change: number };
-
-/** Text between two signs of life: a few milliseconds. A row costs as much as a short text. */
-const progressUnits = 200_000;
-const rowUnits = 100;
 
 /** A memory is found once its indexing task has ended well; one that was saved has no task. */
 const searchable = `(t.state IS NULL OR t.state = 'complete') AS isSearchable`;
@@ -40,7 +31,7 @@ export function createIndexReads(db: Database): IndexReads {
   const user = db.prepare<UserRow, [number, string]>(
     `SELECT memories, last_change AS lastChange FROM users WHERE project_id = ? AND user_id = ?`,
   );
-  const changed = db.prepare<Changed, [number, string, number]>(
+  const changed = db.prepare<ChangedMemory, [number, string, number]>(
     `SELECT ${columns}, m.last_change AS change
        FROM memories AS m LEFT JOIN tasks AS t ON ${indexTask}
        WHERE m.project_id = +?1 AND m.user_id = +?2 AND m.last_change > +?3
@@ -54,25 +45,6 @@ export function createIndexReads(db: Database): IndexReads {
     'SELECT id FROM memories WHERE project_id = ? AND user_id = ?',
   );
 
-  /** Where the deadline comes first, the index holds every change before the one it stopped at. */
-  function applyChanges(held: HeldIndex, { projectId, userId }: User, deadline: number): boolean {
-    let applied = held.lastChange;
-    let units = 0;
-    for (const row of changed.iterate(projectId, userId, held.lastChange)) {
-      if (row.change > applied) {
-        held.lastChange = applied;
-        if (performance.now() > deadline) return false;
-        applied = row.change;
-      }
-      applyChange(held.index, row);
-      units += row.content.length + rowUnits;
-      if (units < progressUnits) continue;
-      reportProgress();
-      units = 0;
-    }
-    return true;
-  }
-
   /** What was deleted left no row that could say so; only the number of memories does. */
   function removeDeleted(index: SearchIndex, { projectId, userId }: User): void {
     const existing = new Set(ids.all(projectId, userId).map(({ id }) => id));
@@ -80,14 +52,19 @@ export function createIndexReads(db: Database): IndexReads {
   }
 
   return {
-    catchUp(held, of, deadline) {
-      const row = user.get(of.projectId, of.userId) ?? { memories: 0, lastChange: 0 };
+    catchUp(held, of) {
+      const { projectId, userId } = of;
+      const row = user.get(projectId, userId) ?? { memories: 0, lastChange: 0 };
       // Another user of the same name: the former was erased.
       if (row.lastChange < held.lastChange) Object.assign(held, newHeldIndex());
-      if (held.lastChange < row.lastChange && !applyChanges(held, of, deadline)) return false;
-      held.lastChange = row.lastChange;
+      if (held.lastChange < row.lastChange) {
+        const update = new IndexUpdate(held);
+        for (const memory of changed.iterate(projectId, userId, held.lastChange)) {
+          update.apply(memory);
+        }
+        held.lastChange = row.lastChange;
+      }
       if (held.index.size !== row.memories) removeDeleted(held.index, of);
-      return true;
     },
   };
 }

@@ -1,0 +1,37 @@
+import { matches } from '../memory/filter.ts';
+import type { FoundMemory } from '../memory/json.ts';
+import type { Ranked, RankedMemory } from '../search/index.ts';
+import { snippet } from '../search/snippet.ts';
+import { tooMuchText } from './refusals.ts';
+import type { Filter, StoredMemory } from './storage.ts';
+
+/** Of text in a response of more than one memory, in UTF-16 units. Ten of the usual largest fit. */
+const maxText = 64 * 1024 * 1024;
+
+/** The best memories that pass the filter, up to the limit. */
+export class SearchResults {
+  readonly found: FoundMemory[] = [];
+  readonly #matcher: Ranked['matcher'];
+  readonly #filter: Filter;
+  readonly #limit: number;
+  #units = 0;
+
+  constructor({ matcher }: Ranked, { filter, limit }: { filter: Filter; limit: number }) {
+    this.#matcher = matcher;
+    this.#filter = filter;
+    this.#limit = limit;
+  }
+
+  get isFull(): boolean {
+    return this.found.length >= this.#limit;
+  }
+
+  /** Takes the next best memory, which is null if it has expired. */
+  add({ start, length, score }: RankedMemory, memory: StoredMemory | null): void {
+    if (this.isFull || memory === null || !matches(memory, this.#filter)) return;
+    this.#units += memory.content.length;
+    if (this.found.length > 0 && this.#units > maxText) throw tooMuchText(this.found.length);
+    const chunk = memory.content.slice(start, start + length);
+    this.found.push({ memory, score, snippet: snippet(chunk, this.#matcher) });
+  }
+}
