@@ -2,6 +2,7 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startChild } from '../support/process.ts';
 import { until } from '../support/until.ts';
+import { mcpHello } from './mcp-hello.ts';
 import { emptyProject, type Project } from './project.ts';
 import type { Case, Packed } from './runtimes.ts';
 
@@ -136,17 +137,6 @@ const file = openSync('memory.db', 'r+');
 const pages = fstatSync(file).size / 4096;
 for (let page = 300; page < pages; page += 97) writeSync(file, Buffer.alloc(4096, 255), 0, 4096, page * 4096);`;
 
-const hello = {
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'initialize',
-  params: {
-    protocolVersion: '2025-11-25',
-    capabilities: {},
-    clientInfo: { name: 't', version: '1' },
-  },
-};
-
 /** Covers the MCP library, which the command line imports late and the server loads in a thread. */
 async function withMcp(executable: string): Promise<string> {
   await using project = await emptyProject();
@@ -158,7 +148,7 @@ async function withMcp(executable: string): Promise<string> {
     stdin: 'pipe',
     stdout: 'pipe',
   });
-  child.stdin.write(`${JSON.stringify(hello)}\n`);
+  child.stdin.write(`${JSON.stringify(mcpHello)}\n`);
   await child.stdin.flush();
   const { value } = await child.stdout.getReader().read();
   const startedMs = performance.now() - begin;

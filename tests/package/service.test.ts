@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { startChild } from '../support/process.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
+import { mcpHello } from './mcp-hello.ts';
 import { type Placed, placeService, runInstallScript } from './place.ts';
 import { emptyProject, type Project } from './project.ts';
 
@@ -68,10 +69,10 @@ describe('the command', () => {
     await saveAndList(['node', program], 'as-package');
     const MEMORY_DATABASE_URL = `sqlite:${project.file('as-package.db')}`;
     const service = startChild(['node', program], { ...env, MEMORY_DATABASE_URL, PORT: '0' });
-    service.ready.catch(() => {});
     // `ready` waits for a line on standard output, but the banner is on standard error.
     service.ready.catch(() => {});
     await until(() => service.log().includes('is running at') || !service.running());
+    expect(service.log()).toContain('is running at');
     expect(await service.end('SIGTERM')).toBe(0);
   });
 
@@ -110,21 +111,10 @@ test('the package contains the dynamically imported contract, server and admin c
 });
 
 describe('MCP', () => {
-  const hello = {
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'initialize',
-    params: {
-      protocolVersion: '2025-11-25',
-      capabilities: {},
-      clientInfo: { name: 'tests', version: '1' },
-    },
-  };
-
   /** Sends an initialize request to the program and returns its first output. */
   async function greet(command: string[]): Promise<string> {
     const child = Bun.spawn(command, { env, stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' });
-    child.stdin.write(`${JSON.stringify(hello)}\n`);
+    child.stdin.write(`${JSON.stringify(mcpHello)}\n`);
     child.stdin.flush();
     const { value } = await child.stdout.getReader().read();
     child.stdin.end();

@@ -3,27 +3,63 @@ import { expect, test } from 'bun:test';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
+import { until } from '../support/until.ts';
 import { memory, newProject } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
+/* Checkpoints that fail or block: the log keeps what the database file may not have. */
+
 /** A log of this length is restarted, unless the database file may be incomplete. */
 const longBytes = 8_000 * 4_096;
+const content = 'a long text '.repeat(80_000);
 
-test('after a failed sync the log is kept, until the next start writes it again', async () => {
-  await using opened = await openInFolder({ preload: [join(import.meta.dir, 'unsynced-file.ts')] });
+async function open(preload: string) {
+  const opened = await openInFolder({ preload: [join(import.meta.dir, preload)] });
   const project = await newProject(opened);
-  const logBytes = () => statSync(`${opened.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  const content = 'a long text '.repeat(80_000);
-  const save = () => project.save(memory({ content }));
-  let saved = 0;
-  while (logBytes() < 2 * longBytes) saved += (await Promise.all([save(), save()])).length;
-  expect((await opened.storage.health()).warning).toContain('the disk did not take');
-  const beside = new Database(opened.path, { readonly: true });
-  const log = beside.prepare('PRAGMA wal_checkpoint(NOOP)').get();
-  expect(log).toMatchObject({ checkpointed: 0 });
-  beside.close(true);
-  await opened.storage.close();
-  expect(logBytes()).toBeGreaterThan(longBytes);
-  opened.storage = await openSqlite(opened.path);
-  expect((await project.users()).items).toMatchObject([{ memories: saved }]);
+  return {
+    opened,
+    project,
+    save: () => project.save(memory({ content })),
+    warning: async () => (await opened.storage.health()).warning,
+    logBytes: () => statSync(`${opened.path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
+    [Symbol.asyncDispose]: () => opened.dispose(),
+  };
+}
+
+test.each([
+  ['the checkpoint thread', 'failing-sync-in-thread.ts'],
+  ['the writer', 'failing-sync-in-writer.ts'],
+])(
+  'after a failed sync in %s the log is kept, until the next start writes it again',
+  async (_, preload) => {
+    await using all = await open(preload);
+    const { opened, project, save, warning, logBytes } = all;
+    let saved = 0;
+    const grow = async () => {
+      saved += (await Promise.all([save(), save()])).length;
+    };
+    while ((await warning()) === null) await grow();
+    expect(await warning()).toContain('the disk did not take');
+    while (logBytes() < 3 * longBytes) await grow();
+    const beside = new Database(opened.path, { readonly: true });
+    const log = beside.prepare('PRAGMA wal_checkpoint(NOOP)').get();
+    beside.close(true);
+    await opened.storage.close();
+    expect(log).not.toMatchObject({ checkpointed: (log as { log: number }).log });
+    expect(logBytes()).toBeGreaterThan(longBytes);
+    opened.storage = await openSqlite(opened.path);
+    expect((await project.users()).items).toMatchObject([{ memories: saved }]);
+  },
+);
+
+test('while the checkpoint thread is blocked, everything is stored, with a warning', async () => {
+  await using all = await open('blocked-checkpoint.ts');
+  const { save, warning, logBytes } = all;
+  while (logBytes() < longBytes) await save();
+  const said = await until(warning, { what: 'the warning' });
+  expect(said).toBe(
+    'the checkpoint thread does not respond: everything is stored, but the log only grows',
+  );
+  expect((await save()).response.status).toBe(201);
+  await until(async () => (await warning()) === null, { what: 'its end' });
 });

@@ -1,0 +1,22 @@
+import { expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { startTestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+
+test('/health is failing while the tasks thread is blocked, which is then replaced', async () => {
+  const server = await startTestServer({}, [join(import.meta.dir, 'blocked-tasks.ts')]);
+  try {
+    const { client } = server;
+    const accepted = await client.ingest.document({ userId: 'u', data: { text: 'a lantern' } });
+    const failing = await until(async () => {
+      const state = await client.health();
+      return state.status === 'failing' ? state : null;
+    });
+    expect(failing).toMatchObject({ message: 'the tasks thread does not respond', pending: 1 });
+    await client.save({ userId: 'u', content: 'still saved' });
+    await client.waitUntilComplete(accepted.memoryId);
+    expect(await client.health()).toMatchObject({ status: 'ok', pending: 0 });
+  } finally {
+    await server.stop();
+  }
+});
