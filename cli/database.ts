@@ -8,7 +8,7 @@ const defaultDatabaseUrl = 'sqlite:./data/memory.db';
 
 export const databaseOption = new Option(
   '--database <path or url>',
-  `where the data is (env: MEMORY_DATABASE_URL, default: ${defaultDatabaseUrl})`,
+  `the database (env: MEMORY_DATABASE_URL, default: ${defaultDatabaseUrl})`,
 );
 
 type AdminModule = typeof import('../server/admin.ts');

@@ -10,7 +10,11 @@ const pair = 'only with this value; may be repeated, then all must match';
 
 export const typeFilter = new Option('--type <type>', 'only this type').choices(types);
 export const sourceFilter = option('--source <name>', 'only from this system', parseName);
-export const externalIdFilter = option('--external-id <id>', 'only with this id there', parseName);
+export const externalIdFilter = option(
+  '--external-id <id>',
+  'only with this id in that system',
+  parseName,
+);
 export const metadataFilter = option('-m, --metadata <key=value>', pair, addFilter);
 export const fromFilter = option('--from <time>', time, parseMoment);
 export const toFilter = option('--to <time>', 'only what happened before', parseMoment);

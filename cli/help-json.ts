@@ -60,7 +60,7 @@ function argumentOf(argument: Argument) {
 }
 
 /** The environment variable and default in a description become separate fields. */
-const inBrackets = / \((?:better by )?(?:env: (\w+))?(?:, )?(?:default: (.+))?\)$/;
+const inBrackets = / \((?:env: (\w+))?(?:, )?(?:default: (.+))?\)$/;
 
 function optionOf(option: Option, command?: AnyCommand) {
   const { long = '', short = null, argChoices, defaultValue, defaultValueDescription } = option;

@@ -5,8 +5,8 @@ import { needUser, userOptionFor } from './options.ts';
 
 /* Which user's memories an MCP client can access, and whether it may change them. */
 
-export const mcpUserOption = userOptionFor('whose memories; not needed if the key is bound to one');
-export const readOnlyOption = new Option('--read-only', 'offer only the tools that read');
+export const mcpUserOption = userOptionFor('the user; optional if the key is bound to one');
+export const readOnlyOption = new Option('--read-only', 'offer only tools that read');
 
 export type McpOptions = { user?: string | undefined; readOnly?: true | undefined };
 
@@ -29,7 +29,7 @@ export async function accessOf(
   if (userId == null) {
     throw usageError(
       'Missing --user <id>: the key is bound to no user.',
-      'Such as: memory mcp --user u-1',
+      'For example: memory mcp --user u-1',
     );
   }
   if (key?.userId != null && key.userId !== userId) {

@@ -26,7 +26,7 @@ export function option<Flags extends string, Value>(
 
 export const memoryId = new Argument('<id>', 'of the memory').argParser(parseId);
 
-export const userOption = userOptionFor('whose memory it is');
+export const userOption = userOptionFor('the user that owns the memory');
 export function userOptionFor(description: string) {
   return option('-u, --user <id>', description, onlyUser);
 }
@@ -59,7 +59,7 @@ const errorsOut = 'write every bad line there, as JSON with its number and the r
 export const errorsOutOption = new Option('--errors-out <file>', errorsOut);
 
 export const waitOption = new Option('--wait', 'wait until it is processed');
-const longest = 'longest wait, as 90s or 5m';
+const longest = 'the longest wait, for example 90s or 5m';
 export const timeoutOption = option('--timeout <time>', longest, parseTime).default(60_000, '60s');
 
 /** For a key. */

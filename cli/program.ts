@@ -61,13 +61,13 @@ function createRoot(term: Terminal) {
     .exitOverride()
     .configureOutput(commanderOutput(term))
     .configureHelp({ showGlobalOptions: true, styleTitle: (title) => title })
-    .description('Save, find and ingest memories of your users, on a service of your own.')
+    .description('Save, find and ingest memories of your users in a memory service.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
-    .option('--json', 'print JSON, errors too')
+    .option('--json', 'print JSON, including errors')
     .option('--base-url <url>', `the service (env: MEMORY_BASE_URL, default: ${defaultBaseUrl})`)
-    .option('--api-key <key>', 'the API key (better by env: MEMORY_API_KEY)')
-    .option('--project <name>', 'the project: whose key in the profile is used', parseProject)
+    .option('--api-key <key>', 'the API key; safer in the environment (env: MEMORY_API_KEY)')
+    .option('--project <name>', 'the project whose key in the profile to use', parseProject)
     .option('--no-color', 'no colours (env: NO_COLOR)');
   return root.addHelpText('beforeAll', ({ command, error }) => {
     if (!root.opts().json) return '';

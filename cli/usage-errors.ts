@@ -76,7 +76,7 @@ function hasOption(called: AnyCommand, name: string): boolean {
 
 export function exampleHint(called: AnyCommand): string {
   const [example] = examplesBelow(called);
-  return example === undefined ? seeHelp(called) : `Such as: ${example}\n${seeHelp(called)}`;
+  return example === undefined ? seeHelp(called) : `For example: ${example}\n${seeHelp(called)}`;
 }
 
 function seeHelp(called: AnyCommand): string {

@@ -13,8 +13,8 @@ import { memoriesOf } from '../terminal/text.ts';
 export function addBackup(program: Parent, term: Terminal): void {
   const command = program
     .command('backup')
-    .argument('<file>', 'where the copy goes; - for stdout')
-    .description('Copy the database to a file, checked, while the server may go on.')
+    .argument('<file>', 'the target file; - for stdout')
+    .description('Copy the database to a file and check it; the server may be running.')
     .addOption(databaseOption);
   command.action(async (file) => {
     const { json, database } = command.optsWithGlobals();
@@ -33,7 +33,7 @@ async function streamBackup(term: Terminal, json: true | undefined, database: st
   if (term.stdout.isTerminal) {
     throw usageError(
       'A backup is binary: a terminal cannot show it.',
-      'Such as: memory backup - > memory-backup.db',
+      'For example: memory backup - > memory-backup.db',
     );
   }
   if (json) throw usageError('With - for the file, stdout is the backup: leave --json out.');
@@ -68,7 +68,7 @@ export function addRestore(program: Parent, term: Terminal): void {
   const command = program
     .command('restore')
     .argument('<file>', 'a backup')
-    .description('Put a backup in the place of the database. The server must be stopped.')
+    .description('Replace the database with a backup. The server must be stopped.')
     .addOption(databaseOption);
   command.action(async (file) => {
     const { json, database } = command.optsWithGlobals();

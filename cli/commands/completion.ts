@@ -14,7 +14,7 @@ export function addCompletion(
     .command('completion')
     .usage('<shell>')
     .addArgument(new Argument('[shell]', 'which one').choices(shells))
-    .description('Print a script that has your shell complete commands and options with Tab.')
+    .description('Print a script for shell completion of commands and options.')
     .addOption(new Option('--line <text>', 'what may follow it, as the script asks').hideHelp())
     .addHelpText('after', help);
   command.action(async (shell) => {

@@ -14,9 +14,9 @@ export function addDelete(program: Parent, term: Terminal): void {
     .command('delete')
     .argument('[id]', 'of the memory', shared.parseId)
     .usage('<id> | --user <id> [options]')
-    .description('Delete a memory permanently, or everything of a user.')
-    .addOption(shared.userOptionFor('everything of this user'))
-    .option('-y, --yes', 'do not ask; needed where stdin is not a terminal')
+    .description('Delete a memory permanently, or all memories of a user.')
+    .addOption(shared.userOptionFor('delete all memories of this user'))
+    .option('-y, --yes', 'skip the confirmation; required if stdin is not a terminal')
     .addOption(shared.ifVersionOption)
     .addOption(shared.idempotencyKeyOption);
   command.action(async (id) => {
@@ -64,7 +64,7 @@ async function askFirst(term: Terminal, userId: string): Promise<void> {
   if (!term.stdin.isTerminal || !term.stderr.isTerminal) {
     throw usageError(
       'Deleting everything of a user needs --yes where stdin is not a terminal.',
-      `Such as: memory delete --user ${quoted(userId)} --yes`,
+      `For example: memory delete --user ${quoted(userId)} --yes`,
     );
   }
   if (await confirm(term, `Delete every memory of ${escapeControls(userId)} permanently?`)) return;

@@ -16,7 +16,7 @@ const columnsAt = (term: Terminal): Column<Finding>[] => [
 export function addDoctor(program: Parent, term: Terminal): void {
   const command = program
     .command('doctor')
-    .description('Check the database and say what to do. Exits with 1 on a failure.')
+    .description('Check the database and suggest what to do. Exits with 1 on a failure.')
     .addOption(databaseOption);
   command.action(async () => {
     const { json, database } = command.optsWithGlobals();

@@ -9,8 +9,8 @@ import { memoriesOf, toJson } from '../terminal/text.ts';
 export function addExport(program: Parent, term: Terminal): void {
   const command = program
     .command('export')
-    .description('Print every memory of the project as JSON, one on each line.')
-    .addOption(userOptionFor('only those of this user'))
+    .description('Print every memory of the project as JSON lines.')
+    .addOption(userOptionFor('only memories of this user'))
     .addHelpText(
       'after',
       '\nThese lines are what memory import reads, here or on another service.',

@@ -11,7 +11,7 @@ export function addGet(program: Parent, term: Terminal): void {
   const command = program
     .command('get')
     .addArgument(memoryId)
-    .description('Show one memory, whole.');
+    .description('Show one memory in full.');
   command.action(async (id) => {
     const options = command.optsWithGlobals();
     const client = await connect(term, options);

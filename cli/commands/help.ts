@@ -6,7 +6,7 @@ export function addHelp(program: Parent, term: Terminal, load: () => Promise<Any
   const command = program
     .command('help')
     .addArgument(new Argument('[command...]', 'the command, all of them without one'))
-    .description('Show the help of a command; with --json all of it, for a program to read.');
+    .description('Show help for a command; with --json, help for all of them.');
   command.action(async (words) => {
     const whole = await load();
     if (!command.optsWithGlobals().json) return commandAt(whole, words).outputHelp();

@@ -15,9 +15,9 @@ export function addImport(program: Parent, term: Terminal): void {
   const command = program
     .command('import')
     .argument('<file>', 'JSON lines; - for stdin')
-    .description('Import what export printed, or what another service exported.')
+    .description('Import an export of this service, or of another one.')
     .addOption(fromOption)
-    .addOption(userOptionFor('with --from: whose memories they are'))
+    .addOption(userOptionFor('with --from: the user that owns the memories'))
     .addOption(errorsOutOption)
     .addOption(idempotencyKeysOption)
     .addHelpText('after', help);
@@ -56,7 +56,9 @@ export function addImport(program: Parent, term: Terminal): void {
 }
 
 const formats = ['mem0', 'chatgpt', 'jsonl'] as const satisfies ForeignFormat[];
-const fromOption = new Option('--from <format>', 'what made the file').choices(formats);
+const fromOption = new Option('--from <format>', 'the service that exported the file').choices(
+  formats,
+);
 
 const help = `
 Ids, times, types and status are kept; an id that is there already is skipped,

@@ -8,7 +8,7 @@ export function addIngestBatch(group: Parent, term: Terminal): void {
   const command = group
     .command('batch')
     .argument('<file>', 'JSON lines; - for stdin')
-    .description('Ingest a JSONL file of any size: one record of any type on each line.')
+    .description('Ingest a JSONL file of any size, with a record of any type on each line.')
     .option('--dry-run', 'check every line, send nothing')
     .addOption(shared.errorsOutOption)
     .addOption(shared.idempotencyKeysOption)
@@ -35,7 +35,7 @@ const help = `
 A line: {"type":"event","userId":"u-1","data":{"name":"signed up","plan":"pro"}}
 Types: event, profile, ticket, document, conversation. The last three need no
 type: subject and comments make a ticket, messages a conversation, text a
-document, in data or beside userId.
+document; the fields can be at the top level or in data.
 
 Bad lines are reported and do not stop the rest. Lines with the same externalId
 are sent in order, all others in any order, 500 in a request.

@@ -14,16 +14,16 @@ const { defaultProject } = profile;
 export function addCreate(group: Parent, term: Terminal): void {
   const command = group
     .command('create')
-    .description('Make an API key. It is printed once; only --save stores it.')
+    .description('Create an API key. It is printed once; only --save stores it.')
     .option('--name <name>', 'what it is for', 'unnamed')
-    .option('--read-only', 'it cannot write')
-    .addOption(userOptionFor('bound to this user: it sees and writes nothing of others'))
+    .option('--read-only', 'allow it to read only')
+    .addOption(userOptionFor('limit it to the memories of this user'))
     .addOption(expiresOption)
-    .option('--save', 'store it in the profile: this command line uses it from now on')
+    .option('--save', 'store it in the profile, for this command line to use')
     .addOption(databaseOption)
     .addHelpText(
       'after',
-      '\nKeys of one --project see the same memories, those of another see none of them.' +
+      '\nKeys of a project share its memories. Projects are isolated from each other.' +
         '\nTo replace a key: memory keys create --save; memory keys revoke <old>',
     );
   command.action(async () => {

@@ -11,8 +11,8 @@ const listHint = 'Ids are listed by: memory keys list';
 export function addRevoke(group: Parent, term: Terminal): void {
   const command = group
     .command('revoke')
-    .argument('<id>', 'of the key, not the key itself', parseId)
-    .description('Revoke a key. A running server refuses it within a second.')
+    .argument('<id>', 'the id of the key, not the key itself', parseId)
+    .description('Revoke a key. A running server rejects it within a second.')
     .addOption(databaseOption);
   command.action(async (id) => {
     const { json, database } = command.optsWithGlobals();

@@ -10,9 +10,7 @@ import { addRevoke } from './keys-revoke.ts';
 export function addKeys(program: Parent, term: Terminal): void {
   const group = program
     .command('keys')
-    .description(
-      'Make and revoke API keys. Works on the database itself; the server may be running.',
-    )
+    .description('Create and revoke API keys, in the database itself; the server may be running.')
     .helpCommand('help [command]', 'Show the help of a command.');
   addCreate(group, term);
   addList(group, term);
@@ -22,7 +20,7 @@ export function addKeys(program: Parent, term: Terminal): void {
 function addList(group: Parent, term: Terminal): void {
   const command = group
     .command('list')
-    .description('List the keys by id; the keys themselves are never shown.')
+    .description('List the keys by id; the secrets are never shown.')
     .addOption(databaseOption);
   command.action(async () => {
     const { json, database } = command.optsWithGlobals();

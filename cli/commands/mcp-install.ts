@@ -25,9 +25,9 @@ export function addInstall(group: Mcp, term: Terminal): void {
     .command('install')
     .addArgument(new Argument('<client>', 'which one').choices(clientNames))
     .usage('<client> --user <id> [options]')
-    .description('Add this command to the settings of an MCP client. Prints them first.')
-    .option('--with-key', 'write the API key into the settings of the client, too')
-    .option('-y, --yes', 'do not ask; needed where stdin is not a terminal')
+    .description('Add this server to the settings of an MCP client. Prints them first.')
+    .option('--with-key', 'also write the API key into the settings')
+    .option('-y, --yes', 'skip the confirmation; required if stdin is not a terminal')
     .addHelpText('after', help);
   command.action(async (client) => {
     const options = command.optsWithGlobals();
@@ -117,7 +117,7 @@ async function askFirst(
   if (!term.stdin.isTerminal || !term.stderr.isTerminal) {
     throw usageError(
       `Writing to ${shown}${key} needs --yes where stdin is not a terminal.`,
-      `Such as: memory mcp install ${client} --user u-1 --yes`,
+      `For example: memory mcp install ${client} --user u-1 --yes`,
     );
   }
   const place = change === 'added' ? '' : ' in the place of the entry that is there';

@@ -24,7 +24,7 @@ export function addSet(group: Parent, term: Terminal): void {
   const command = group
     .command('set')
     .argument('<base-url>', url)
-    .argument('[-]', 'read the key from stdin; else it is that of --api-key or MEMORY_API_KEY')
+    .argument('[-]', 'read the key from stdin (default: --api-key or MEMORY_API_KEY)')
     .description('Store the key of a service, readable by this user only.')
     .addHelpText(
       'after',
@@ -54,7 +54,7 @@ export function addUse(group: Parent, term: Terminal): void {
   const command = group
     .command('use')
     .argument('<base-url>', url)
-    .description('Have commands use this service where neither flag nor environment names one.');
+    .description('Make this service the default of all commands.');
   command.action(async (address) => {
     const { json, project: flag } = command.optsWithGlobals();
     const service = await knownService(term, address);
@@ -77,7 +77,9 @@ export function addRemove(group: Parent, term: Terminal): void {
   const command = group
     .command('remove')
     .argument('<base-url>', url)
-    .description('Remove a service and its keys, or the key of one --project. Keys stay valid.');
+    .description(
+      'Remove a service and its keys, or the key of one --project, from the profile. The keys stay valid.',
+    );
   command.action(async (address) => {
     const { json, project } = command.optsWithGlobals();
     const service = await knownService(term, address);
@@ -96,7 +98,7 @@ export function addRemove(group: Parent, term: Terminal): void {
 export function addProfileList(group: Parent, term: Terminal): void {
   const command = group
     .command('list')
-    .description('List the services that the profile knows, and which one is used.');
+    .description('List the services in the profile, and the one in use.');
   command.action(async () => {
     const options = command.optsWithGlobals();
     const items = await servicesOf(term, options);

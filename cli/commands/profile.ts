@@ -10,7 +10,7 @@ import { addProfileList, addRemove, addSet, addUse } from './profile-services.ts
 export function addProfile(program: Parent, term: Terminal): void {
   const group = program
     .command('profile')
-    .description('Show and choose which service and key the commands use.')
+    .description('Show and choose the service and key that commands use.')
     .helpCommand('help [command]', 'Show the help of a command.');
   addShow(group, term);
   addProfileList(group, term);
@@ -23,7 +23,7 @@ export function addProfile(program: Parent, term: Terminal): void {
 function addShow(group: Parent, term: Terminal): void {
   const command = group
     .command('show')
-    .description('Show each setting and where it came from; of the key only its ends.')
+    .description('Show each setting and its source; the key is masked.')
     .addHelpText(
       'after',
       '\nA flag wins over the environment, that over the profile, that over defaults.',
@@ -39,7 +39,7 @@ function addShow(group: Parent, term: Terminal): void {
 }
 
 function addPath(group: Parent, term: Terminal): void {
-  const command = group.command('path').description('Print where the profile is.');
+  const command = group.command('path').description('Print the path of the profile.');
   command.action(async () => {
     const path = profilePath(term);
     await printResult(term, command.optsWithGlobals().json, { path }, path);

@@ -16,8 +16,8 @@ export function addServe(program: Parent, term: Terminal): void {
   const command = program
     .command('serve')
     .description('Run the service until Ctrl-C.')
-    .option('-p, --port <number>', 'where to listen (env: PORT, default: 7070)', parsePort)
-    .option('--host <host>', 'on which address (env: HOST, default: 127.0.0.1)')
+    .option('-p, --port <number>', 'the port to listen on (env: PORT, default: 7070)', parsePort)
+    .option('--host <host>', 'the address to listen on (env: HOST, default: 127.0.0.1)')
     .addOption(databaseOption)
     .addHelpText('after', serverSettingsText);
   command.action(async () => {

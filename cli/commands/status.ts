@@ -9,7 +9,7 @@ export function addStatus(program: Parent, term: Terminal): void {
   const command = program
     .command('status')
     .addArgument(memoryId)
-    .description('Show how far the processing of a memory is.');
+    .description('Show the processing status of a memory.');
   command.action(async (id) => {
     const options = command.optsWithGlobals();
     const client = await connect(term, options);

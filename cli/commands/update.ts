@@ -13,9 +13,7 @@ export function addUpdate(program: Parent, term: Terminal): void {
     .command('update')
     .addArgument(shared.memoryId)
     .argument('[text]', 'the new text, or - for stdin')
-    .description(
-      'Replace the text, the metadata or the times of a memory; what is not given stays.',
-    )
+    .description('Replace the text, metadata or times of a memory; the rest is unchanged.')
     .addOption(shared.metadataOption)
     .addOption(shared.occurredOption)
     .addOption(shared.expiryOption)

@@ -11,10 +11,10 @@ import { age } from '../terminal/text.ts';
 export function addUsers(program: Parent, term: Terminal): void {
   const command = program
     .command('users')
-    .description('List the users that have memories, by their ids.')
-    .option('-n, --limit <number>', 'users a page, up to 100 (default: 20)', parseLimit)
-    .option('--cursor <cursor>', 'go on from there: the nextCursor of the page before')
-    .option('--all', 'every page')
+    .description('List the users that have memories, ordered by id.')
+    .option('-n, --limit <number>', 'users per page, at most 100 (default: 20)', parseLimit)
+    .option('--cursor <cursor>', 'continue after this page: its nextCursor')
+    .option('--all', 'all pages')
     .addHelpText('after', help);
   command.action(async () => {
     const options = command.optsWithGlobals();

@@ -11,7 +11,7 @@ export function addWait(program: Parent, term: Terminal): void {
   const command = program
     .command('wait')
     .argument('<id...>', 'of the memories', parseIds)
-    .description('Wait until memories are processed; one line for each as it ends.')
+    .description('Wait until memories are processed; prints a line as each one finishes.')
     .addOption(timeoutOption)
     .addHelpText(
       'after',

@@ -7,7 +7,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 export function addWhoami(program: Parent, term: Terminal): void {
   const command = program
     .command('whoami')
-    .description('Show what the API key is: its project, its user, whether it may write.');
+    .description('Show the project, user and permissions of the API key.');
   command.action(async () => {
     const options = command.optsWithGlobals();
     const client = await connect(term, options);

@@ -119,7 +119,7 @@ async function* filesIn(term: Terminal, search: Search, walk: Walk): AsyncGenera
     }
   }
   if (found > 0) return;
-  const others = skipped === 0 ? '' : ` (${skipped} of kinds that are not read)`;
-  const error = new CliError('file_not_found', `${none}${others}.`);
+  const ignored = skipped === 0 ? '' : ` (${skipped} of unsupported types)`;
+  const error = new CliError('file_not_found', `${none}${ignored}.`);
   yield { path: folder, externalId: folder, bytes: 0, isNamed: false, error };
 }

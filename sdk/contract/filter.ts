@@ -18,22 +18,22 @@ export const filterFields = {
     Type.Unsafe<string>({
       ...PointInTime,
       description:
-        "Only memories whose time is not before this. A memory's time is `occurredAt`, else " +
-        '`createdAt`.',
+        'Only memories from this time on. The time of a memory is its `occurredAt`, or its ' +
+        '`createdAt` if it has none.',
     }),
   ),
   to: Type.Optional(
     Type.Unsafe<string>({
       ...PointInTime,
-      description: 'Only memories whose time is before this.',
+      description: 'Only memories before this time.',
     }),
   ),
   metadata: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       propertyNames: { minLength: 1 },
       description:
-        'Top-level keys of the metadata, as `metadata[key]=value`. A string is compared with its ' +
-        'text, a number or boolean with its JSON text, an array with any of its elements.',
+        'Top-level keys of the metadata, as `metadata[key]=value`. Matches a string with ' +
+        'this text, a number or boolean with this JSON text, or an array with such an element.',
       examples: [{ source: 'chat' }],
     }),
   ),

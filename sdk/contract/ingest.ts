@@ -28,18 +28,19 @@ const Source = Text({
 const ExternalId = Text({
   min: 0,
   max: limits.nameCharacters,
-  description: 'Its id there. The same pair again replaces the memory of that user.',
+  description:
+    'Its id in that system. Ingesting the same pair again replaces the memory of that user.',
 });
 const OccurredAt = Type.Unsafe<string>({
   ...PointInTime,
   description:
     'When the event in the record happened: RFC 3339, or a date alone, which means ' +
-    'midnight UTC. Left out, it is the latest timestamp of the comments or messages.',
+    'midnight UTC. The default is the latest timestamp of the comments or messages.',
 });
 const ExpiresAt = Type.Unsafe<string>({
   ...PointInTime,
   description:
-    'From then on the memory does not exist: RFC 3339, or a date alone, which means midnight UTC.',
+    'When the memory ceases to exist: RFC 3339, or a date alone, which means midnight UTC.',
 });
 const recordFields = {
   userId: UserId,
@@ -70,7 +71,7 @@ export const MessagesRequest = Type.Object(
 );
 export const ChatRequest = Type.Union([ConversationRequest, MessagesRequest], {
   title: 'ChatRequest',
-  description: 'A conversation: its messages in `data`, or as a list next to `userId`.',
+  description: 'A conversation, with its messages in `data` or as a top-level list.',
   examples: [conversation, messages],
 });
 
@@ -105,7 +106,7 @@ export type RecordType = keyof typeof recordSchemas;
 
 export const IngestRecord = Type.Union(Object.values(recordSchemas), {
   title: 'IngestRecord',
-  description: 'A record of any type; `type` says which.',
+  description: 'A record of the given `type`.',
   examples: Object.values(recordSchemas).flatMap(({ examples }) => examples),
 });
 
@@ -159,7 +160,7 @@ export const Accepted = Type.Object(
   },
   {
     title: 'AcceptedRecord',
-    description: 'The record is durably queued, and listed at once as `processing`.',
+    description: 'The record is durably queued, and listed as `processing` immediately.',
     examples: [
       {
         memoryId: exampleMemory.id,
@@ -172,7 +173,7 @@ export const Accepted = Type.Object(
 );
 export type Accepted = Static<typeof Accepted>;
 
-const Index = Type.Integer({ minimum: 0, description: 'Place in the items sent, from 0.' });
+const Index = Type.Integer({ minimum: 0, description: 'The position in `items`, from 0.' });
 
 export const FailedItem = Type.Object(
   { index: Index, error: Type.String(), message: Type.String() },
@@ -189,7 +190,7 @@ export const BatchAccepted = Type.Object(
   },
   {
     title: 'AcceptedBatch',
-    description: 'What was accepted and what was rejected, each by its place in `items`.',
+    description: 'The accepted and the rejected items, each with its position in `items`.',
     examples: [
       {
         accepted: 1,

@@ -3,7 +3,8 @@ import { limits } from './limits.ts';
 import { Metadata, OpenEnum, PointInTime, Text } from './text.ts';
 
 const types = ['memory', 'ticket', 'document', 'conversation', 'event', 'profile'] as const;
-const typeDescription = '`memory` was saved directly; the others were ingested as such a record.';
+const typeDescription =
+  '`memory` was saved directly; the other types were ingested as such a record.';
 
 /** The type of a memory, in a request. */
 export const MemoryType = Type.Union(
@@ -44,21 +45,22 @@ export const UserId = Text({
   title: 'UserId',
   max: limits.nameCharacters,
   description:
-    'The user that the memory belongs to. May be left out with an API key that is bound to a user.',
+    'The user that the memory belongs to. Optional with an API key that is bound to a user.',
   examples: ['u-1'],
 });
 
 export const memoryFields = {
   id: MemoryId,
   userId: UserId,
-  content: Type.String({ description: 'The text, as it was accepted or made from a record.' }),
+  content: Type.String({ description: 'The text, as saved or as built from a record.' }),
   metadata: Metadata,
   type: OpenEnum(types, typeDescription),
   source: Type.Union([Type.String(), Type.Null()], {
     description: 'The system that the memory came from.',
   }),
   externalId: Type.Union([Type.String(), Type.Null()], {
-    description: 'Its id in that system. Identifies the memory of the user, with `source`.',
+    description:
+      'Its id in that system. Together with `source` it identifies a memory of the user.',
   }),
   status: CurrentStatus,
   version: Type.Integer({
@@ -66,10 +68,10 @@ export const memoryFields = {
     description: 'Counts the changes of content, metadata, occurredAt and expiresAt, from 1.',
   }),
   occurredAt: Type.Union([Time, Type.Null()], {
-    description: 'When what the memory is about happened, where the caller knows.',
+    description: 'When the event in the memory happened, if known.',
   }),
   expiresAt: Type.Union([Time, Type.Null()], {
-    description: 'From then on the memory no longer exists.',
+    description: 'When the memory ceases to exist.',
   }),
   createdAt: Time,
   updatedAt: Time,
@@ -127,7 +129,7 @@ export const DeletedSince = Type.Object(
   {
     title: 'DeletedMemory',
     description:
-      'The response to a repeated Idempotency-Key whose memory was deleted since: its text is gone.',
+      'The response to a repeated request whose memory has been deleted since; its text is gone.',
     examples: [{ id: exampleId, memoryId: exampleId, deleted: true }],
   },
 );
@@ -136,10 +138,10 @@ export type DeletedSince = Static<typeof DeletedSince>;
 const Content = Text({ max: limits.contentCharacters, description: 'The text to remember.' });
 
 const occurredAt = {
-  description: 'When what the memory is about happened. A date alone means midnight UTC.',
+  description: 'When the event in the memory happened. A date alone means midnight UTC.',
 };
 const expiresAt = {
-  description: 'From then on the memory no longer exists. A date alone means midnight UTC.',
+  description: 'When the memory ceases to exist. A date alone means midnight UTC.',
 };
 
 export const SaveRequest = Type.Object(
@@ -153,7 +155,8 @@ export const SaveRequest = Type.Object(
     externalId: Type.Optional(
       Text({
         max: limits.nameCharacters,
-        description: 'Its id there. The same pair again replaces the memory of that user.',
+        description:
+          'Its id in that system. Saving the same pair again replaces the memory of that user.',
       }),
     ),
     occurredAt: Type.Optional(Type.Unsafe<string>({ ...PointInTime, ...occurredAt })),
@@ -210,7 +213,8 @@ export const UpdateRequest = Type.Object(
   },
   {
     title: 'UpdateRequest',
-    description: 'At least one field. What is given is replaced as a whole; the rest stays.',
+    description:
+      'At least one field. A field replaces the stored value; absent fields are unchanged.',
     additionalProperties: false,
     minProperties: 1,
     examples: [

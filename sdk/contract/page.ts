@@ -5,7 +5,7 @@ import { exampleMemory, Memory, UserId } from './memory.ts';
 
 export const Order = Type.Union([Type.Literal('desc'), Type.Literal('asc')], {
   default: 'desc',
-  description: 'By time of creation: `desc` is newest first.',
+  description: 'The order of creation: `desc` is newest first.',
 });
 export type Order = Static<typeof Order>;
 
@@ -48,7 +48,7 @@ export const Page = Type.Object(
   {
     items: Type.Array(Memory),
     nextCursor: Type.Union([Type.String(), Type.Null()], {
-      description: 'Send it as `cursor` for the next page; null at the end, and only there.',
+      description: 'Pass it as `cursor` to get the next page. Null only on the last page.',
     }),
   },
   {

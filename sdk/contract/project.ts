@@ -45,12 +45,12 @@ export const UserPage = Type.Object(
   {
     items: Type.Array(User),
     nextCursor: Type.Union([Type.String(), Type.Null()], {
-      description: 'Send it as `cursor` for the next page; null at the end, and only there.',
+      description: 'Pass it as `cursor` to get the next page. Null only on the last page.',
     }),
   },
   {
     title: 'UserPage',
-    description: 'One page of users, by their ids.',
+    description: 'One page of users, ordered by id.',
     examples: [{ items: [exampleUser], nextCursor: null }],
   },
 );
@@ -63,16 +63,16 @@ export const ApiKey = Type.Object(
     name: Type.String({ description: 'What the key was created for.' }),
     lastFour: Type.String({ description: 'The last four characters of the key.' }),
     userId: Type.Union([Type.String(), Type.Null()], {
-      description: 'The user that the key is bound to; null for all of the project.',
+      description: 'The user that the key is bound to; null if it has access to the whole project.',
     }),
-    readOnly: Type.Boolean({ description: 'Whether every write is a 403.' }),
+    readOnly: Type.Boolean({ description: 'Whether writes are rejected with 403.' }),
     expiresAt: Type.Union([Time, Type.Null()], {
-      description: 'When the key stops being accepted; null for never.',
+      description: 'When the key expires; null if never.',
     }),
   },
   {
     title: 'ApiKey',
-    description: 'What an API key is.',
+    description: 'An API key, without its secret.',
     examples: [
       {
         project: 'default',

@@ -43,8 +43,8 @@ export const Messages = Type.Array(TimelineEntry, {
   ...timelineItems,
   minItems: 1,
   description:
-    'Messages with nothing to show are skipped; at least one has something, where there is neither ' +
-    'title nor summary.',
+    'Messages with nothing to show are skipped. Without a title and a summary, at least one ' +
+    'message must have something to show.',
 });
 
 export const ConversationData = Type.Object(
@@ -67,7 +67,7 @@ export const EventData = Type.Object(
   {
     title: 'EventData',
     additionalProperties: true,
-    description: 'Any property besides `name` is content, and lands in the metadata as well.',
+    description: 'Any property besides `name` becomes part of the content, and of the metadata.',
     examples: [event.data],
   },
 );
@@ -79,7 +79,7 @@ export const ProfileData = Type.Object(
   {
     title: 'ProfileData',
     additionalProperties: true,
-    description: 'Any property besides `summary` is content, and lands in the metadata as well.',
+    description: 'Any property besides `summary` becomes part of the content, and of the metadata.',
     examples: [profile.data],
   },
 );

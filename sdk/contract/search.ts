@@ -11,8 +11,8 @@ export const SearchQuery = Type.Object(
     query: Text({
       max: limits.queryCharacters,
       description:
-        'Words or a question. Nothing in it is an operator; words in double quotes rank higher ' +
-        'where they are adjacent.',
+        'Words or a question, without operators. Words in double quotes rank higher if they are ' +
+        'adjacent.',
       examples: ['dark mode'],
     }),
     limit: Type.Optional(
@@ -41,9 +41,9 @@ const exampleFound = { ...exampleMemory, score: 4.21, snippet: 'Prefers «dark»
 export const FoundMemory = Type.Object(
   {
     ...memoryFields,
-    score: Type.Number({ description: 'Higher is better; comparable within one response only.' }),
+    score: Type.Number({ description: 'Higher is better. Comparable only within one response.' }),
     snippet: Type.String({
-      description: 'The best chunk, cut short, with the words that matched in «guillemets».',
+      description: 'An excerpt of the best chunk, with matching words in «guillemets».',
     }),
   },
   { title: 'FoundMemory', description: 'A memory that was found.', examples: [exampleFound] },
@@ -54,7 +54,7 @@ export const SearchAnswer = Type.Object(
   { items: Type.Array(FoundMemory) },
   {
     title: 'SearchResults',
-    description: 'The memories that were found, best first.',
+    description: 'The matching memories, best first.',
     examples: [{ items: [exampleFound] }],
   },
 );

@@ -9,8 +9,8 @@ export const IngestStatus = Type.Object(
     memoryId: MemoryId,
     status: CurrentStatus,
     chunksComplete: Type.Integer({ minimum: 0, description: 'The chunks that are indexed.' }),
-    chunksTotal: Type.Integer({ minimum: 0, description: '0 until the text is split.' }),
-    attempts: Type.Integer({ minimum: 0, description: 'How often the work was started.' }),
+    chunksTotal: Type.Integer({ minimum: 0, description: '0 until the text has been split.' }),
+    attempts: Type.Integer({ minimum: 0, description: 'How often processing was started.' }),
     errorMessage: Type.Union([Type.String(), Type.Null()], {
       description: 'Why the last attempt failed.',
     }),
@@ -19,7 +19,7 @@ export const IngestStatus = Type.Object(
   },
   {
     title: 'IngestStatus',
-    description: 'The progress of the work on a memory.',
+    description: 'The processing progress of a memory.',
     examples: [
       {
         memoryId: exampleMemory.id,
@@ -56,11 +56,11 @@ export type StatusesRequest = { memoryIds: string[] };
 export const IngestStatuses = Type.Object(
   {
     items: Type.Array(IngestStatus),
-    notFound: Type.Array(Type.String(), { description: 'The ids that no memory has.' }),
+    notFound: Type.Array(Type.String(), { description: 'The ids of no memory.' }),
   },
   {
     title: 'IngestStatuses',
-    description: 'The progress of the work on many memories, in the order asked.',
+    description: 'The processing progress of many memories, in the order requested.',
     examples: [{ items: IngestStatus.examples, notFound: ['mem_unknown'] }],
   },
 );
@@ -83,7 +83,7 @@ export const Health = Type.Object(
     oldestPendingSeconds: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
       description: 'How long the oldest of them has waited.',
     }),
-    message: Type.Optional(Type.String({ description: 'What is wrong, where it is failing.' })),
+    message: Type.Optional(Type.String({ description: 'What is wrong, if anything.' })),
   },
   {
     title: 'Health',

@@ -55,8 +55,7 @@ export const Timestamp = Type.Unsafe<string | number>({
     { type: 'string', format: 'date-time' },
     { type: 'integer', minimum: firstMs, maximum: lastMs },
   ],
-  description:
-    'RFC 3339, a date alone, which means midnight UTC, or whole milliseconds since 1970.',
+  description: 'RFC 3339, a date alone (midnight UTC), or an integer of milliseconds since 1970.',
   examples: ['2026-11-19T08:30:00Z'],
 });
 
@@ -93,8 +92,8 @@ export const Metadata = Type.Unsafe<Metadata>({
   type: 'object',
   additionalProperties: true,
   description:
-    `Free-form keys; at most ${limits.metadataBytes} bytes as JSON, with the descriptive fields of ` +
-    `a record, and ${limits.metadataLevels} levels deep. No text may hold U+0000, and no key may be ` +
+    `Free-form keys: at most ${limits.metadataBytes} bytes as JSON, including the descriptive fields ` +
+    `of a record, and ${limits.metadataLevels} levels deep. Text must not contain U+0000, and no key may be ` +
     '`__proto__`, `constructor` or `prototype`.',
   examples: [{ source: 'chat' }],
 });

@@ -17,13 +17,14 @@ const Label = (description: string) =>
 
 const MessagePart = Type.Object(
   {
-    type: Text({ max: limits.labelCharacters, description: 'As `text` or `image_url`.' }),
-    text: Type.Optional(Text({ min: 0, description: 'The text. Another part has none.' })),
+    type: Text({ max: limits.labelCharacters, description: 'For example `text` or `image_url`.' }),
+    text: Type.Optional(Text({ min: 0, description: 'The text; only in a text part.' })),
   },
   {
     title: 'MessagePart',
     ...open,
-    description: 'A text, or another part: it is shown as its type in brackets, `[image_url]`.',
+    description:
+      'A part of a message. Parts other than text are shown as their type: `[image_url]`.',
     examples: [{ type: 'text', text: 'Where is my refund?' }],
   },
 );
@@ -34,7 +35,7 @@ export type MessagePart =
 
 const MessageContent = Type.Union([Text({ min: 0 }), Type.Null(), List(MessagePart)], {
   title: 'MessageContent',
-  description: 'A text, null, or a list of parts, whose texts are joined by a newline.',
+  description: 'A text, null, or a list of parts, whose texts are joined by newlines.',
   examples: ['Where is my refund?'],
 });
 
@@ -61,13 +62,13 @@ export const TimelineEntry = Type.Object(
     content: MessageContent,
     timestamp: Type.Optional(Timestamp),
     tool_calls: Type.Optional(List(ToolCall)),
-    tool_call_id: Type.Optional(Text({ min: 0, description: 'Accepted, not shown.' })),
-    name: Type.Optional(Text({ min: 0, description: 'Accepted, not shown.' })),
+    tool_call_id: Type.Optional(Text({ min: 0, description: 'Accepted but not shown.' })),
+    name: Type.Optional(Text({ min: 0, description: 'Accepted but not shown.' })),
   },
   {
     title: 'TimelineEntry',
     ...closed,
-    description: 'A comment or message. It is skipped where it has nothing to show.',
+    description: 'A comment or message. It is skipped if it has nothing to show.',
     examples: [
       ticket.data.comments[0],
       {

@@ -13,7 +13,7 @@ export const Deleted = Type.Object(
   { deleted: Type.Integer({ minimum: 0, description: 'How many memories were deleted.' }) },
   {
     title: 'DeletedMemories',
-    description: 'How many memories were deleted; 0 for a user without any.',
+    description: 'How many memories were deleted; 0 if the user had none.',
     examples: [{ deleted: 42 }],
   },
 );
@@ -87,7 +87,7 @@ const Count = Type.Integer({ minimum: 0 });
 export const Imported = Type.Object(
   {
     imported: Count,
-    skipped: Type.Integer({ minimum: 0, description: 'Items whose id exists already.' }),
+    skipped: Type.Integer({ minimum: 0, description: 'Items whose id already exists.' }),
     failedCount: Count,
     failed: Type.Array(FailedItem),
   },

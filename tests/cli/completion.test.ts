@@ -49,7 +49,7 @@ describe('the suggestions', () => {
   test('have descriptions', async () => {
     const { stdout } = await memory(['completion', '--line', 'memory he']);
     expect(lines(stdout)).toContain(
-      'health\tShow the health of the service. Needs no key; exits with 1 when it is failing.',
+      'health\tShow the health of the service. Needs no key; exits with 1 if it is failing.',
     );
   });
 
@@ -169,7 +169,7 @@ describe.if(has('fish'))('in fish', () => {
   test.each([
     [
       'memory ingest ba',
-      'batch\tIngest a JSONL file of any size: one record of any type on each line.\n',
+      'batch\tIngest a JSONL file of any size, with a record of any type on each line.\n',
     ],
     ['memory list --order d', 'desc\n'],
     ['memory list --order=d', '--order=desc\n'],

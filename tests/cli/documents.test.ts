@@ -99,7 +99,7 @@ describe('a folder', () => {
     using folder = inFolder('none', { 'pictures/a.png': 'x', 'pictures/b.png': 'x' });
     const { code, stdout, stderr } = await folder.ingest(['pictures']);
     expect(stderr).toBe(
-      'Error: There is no document in the folder pictures (2 of kinds that are not read).\n',
+      'Error: There is no document in the folder pictures (2 of unsupported types).\n',
     );
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   });

@@ -78,7 +78,7 @@ describe('memory help --json', () => {
     expect(await option('wait', '--timeout')).toMatchObject({ default: '60s', value: 'time' });
     expect(await option('list', '--all')).toMatchObject({ takesValue: false, value: null });
     expect(await option('serve', '--port')).toMatchObject({
-      description: 'where to listen',
+      description: 'the port to listen on',
       env: 'PORT',
       default: '7070',
     });

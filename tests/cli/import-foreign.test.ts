@@ -169,7 +169,7 @@ describe('memory import --from chatgpt', () => {
     const { code, stdout, stderr } = await importFrom('chatgpt', text, '--user', userId);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'accepted\t1\nreplayed\t0\nfailed\t0\n' });
     expect(stderr).toContain(
-      'Not carried over: messages of other branches: 1, hidden messages: 1, images and files: 1, ' +
+      'Not carried over: messages of abandoned branches: 1, hidden messages: 1, images and files: 1, ' +
         'tool messages: 2, thoughts: 1, conversations without messages: 1.\n',
     );
     const [memory, ...more] = await all(userId);

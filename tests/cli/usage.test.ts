@@ -8,10 +8,10 @@ const wrong: Array<[string[], string]> = [
   [['sav'], 'Did you mean save?'],
   [['ingest', 'suport'], 'Did you mean support?'],
   [['save', '--usr', 'u', 'text'], 'Did you mean --user?'],
-  [['save', 'text'], 'Missing --user <id>: whose memory it is.\nSuch as: memory save --user'],
+  [['save', 'text'], 'Missing --user <id>: whose memory it is.\nFor example: memory save --user'],
   [['list'], 'Missing --user <id>'],
   [['list', '--user', ''], '--user is empty'],
-  [['save', '--user', 'u'], "Missing required argument 'text'\nSuch as: memory save"],
+  [['save', '--user', 'u'], "Missing required argument 'text'\nFor example: memory save"],
   [['save', '--user', 'u', 'two', 'words'], 'Put a text of several words in quotes.'],
   [['save', '--user', 'u', '- a point'], 'Put -- before a text that begins with a dash.'],
   [['save', '--user', 'u', '-m', 'x', 'text'], 'Write it as key=value, or key:=json.'],
@@ -27,11 +27,11 @@ const wrong: Array<[string[], string]> = [
     ['ingest', 'support', 'a.json', '--subject', 's', '--external-id', '1'],
     'leave out --subject, --external-id',
   ],
-  [['import'], 'Such as: memory import'],
+  [['import'], 'For example: memory import'],
   [['export', '--user', ''], '--user is empty'],
   [['exprot'], 'Did you mean export?'],
   [['search', 'refund'], 'Missing --user <id>'],
-  [['search', '--user', 'u'], 'Such as: memory search'],
+  [['search', '--user', 'u'], 'For example: memory search'],
   [['search', '--user', 'u', 'two', 'words'], 'Put a text of several words in quotes.'],
   [['search', '--user', 'u', ''], 'The query is empty'],
   [['serach', '--user', 'u', 'x'], 'Did you mean search?'],
@@ -45,7 +45,7 @@ const wrong: Array<[string[], string]> = [
   [['delete', '--user', ''], '--user is empty'],
   [['delete', 'mem_1', '--user', 'u', '--yes'], 'not both'],
   [['delete', '--user', 'u'], 'needs --yes where stdin is not a terminal'],
-  [['delete', '--user', 'a b'], "Such as: memory delete --user 'a b' --yes"],
+  [['delete', '--user', 'a b'], "For example: memory delete --user 'a b' --yes"],
   [['ingest', 'ticket', 't.json'], 'Did you mean support?'],
   [['ingest', 'docs/'], 'Did you mean document?'],
   [['ingest', 'a.jsonl'], 'Did you mean batch?'],
@@ -55,7 +55,7 @@ const wrong: Array<[string[], string]> = [
   [['get', 'mem_1', '--page', '2'], "Error: Unknown option '--page'\nSee: "],
   [['serve', '--db', 'x.db'], 'Did you mean --database?'],
   [['list', '--user', 'u', '-n', '5000'], 'For more than a page: --all.'],
-  [['keys', 'revoke'], 'Such as: memory keys revoke'],
+  [['keys', 'revoke'], 'For example: memory keys revoke'],
   [['save', '--user', 'u', '-m', 'k=1', '-m', 'k=2', 'x'], 'A key has one value'],
   [['list', '--user', 'u', '-n', '0'], 'It must be a number from 1 to 100.'],
   [['search', '--user', 'u', '-n', '101', 'x'], 'It must be a number from 1 to 100.'],
@@ -183,7 +183,7 @@ describe('started by npm, every command is written with npx', () => {
     const { stdout } = await memory(['get', 'mem_1', '--json'], { env });
     expect(JSON.parse(stdout).error.hint).toContain(': npx memory keys create');
     const usage = await memory(['save', 'x'], { env: { npm_command: 'start' } });
-    expect(usage.stderr).toContain('Such as: npx memory save');
+    expect(usage.stderr).toContain('For example: npx memory save');
     expect(usage.stderr).toContain('See: npx memory save --help');
   });
 
@@ -240,7 +240,7 @@ describe('help', () => {
 
   test('of keys list says that keys are never shown', async () => {
     const { stdout } = await memory(['keys', 'list', '--help']);
-    expect(stdout).toContain('List the keys by id; the keys themselves are never shown.');
+    expect(stdout).toContain('List the keys by id; the secrets are never shown.');
   });
 
   test('of one command is the same whether the others were loaded or not', async () => {

@@ -28,9 +28,14 @@ const interfaces = [
   'server/storage/admin-storage.ts',
 ];
 /** What the backends have in common. */
-const shared = ['held-indexes', 'reader-pool', 'read-reply', 'refusals'].map(
-  (name) => `server/storage/${name}.ts`,
-);
+const shared = [
+  'held-indexes',
+  'pooled-reads',
+  'reader-pool',
+  'read-reply',
+  'refusals',
+  'search-results',
+].map((name) => `server/storage/${name}.ts`);
 const anyBackend = [
   ...interfaces,
   ...shared,

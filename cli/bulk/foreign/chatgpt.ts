@@ -46,8 +46,8 @@ function branchOf({ mapping, current_node: end }: Fields, losses: Losses): Field
     id = node.parent;
     node = nodes.get(String(id));
   }
-  const others = [...nodes].filter(([name, { message }]) => !ids.has(name) && message != null);
-  losses.add('messages of other branches', others.length);
+  const abandoned = [...nodes].filter(([name, { message }]) => !ids.has(name) && message != null);
+  losses.add('messages of abandoned branches', abandoned.length);
   return branch;
 }
 

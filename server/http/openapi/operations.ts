@@ -52,8 +52,8 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Memories',
     summary: 'Save a memory',
     description:
-      'Stores a text for a user. The memory is `complete` at once. With a `source` and `externalId` ' +
-      'that a memory of the user has, replaces its content, metadata and times under its id (200).',
+      'Stores a text for a user. The memory is `complete` at once. If a memory of the user already ' +
+      'has this `source` and `externalId`, its content, metadata and times are replaced (200).',
     request: memory.SaveRequest,
     response: memory.SavedMemory,
     holdsText: true,
@@ -65,8 +65,8 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Memories',
     summary: 'List the memories of a user',
     description:
-      'Newest first by default. Pass `nextCursor` as `cursor` until it is null: such a walk ' +
-      'returns every memory that existed when it began exactly once. Filters are combined with AND.',
+      'Newest first by default. Pass `nextCursor` as `cursor` until it is null: every memory that ' +
+      'existed at the start is returned exactly once. Filters are combined with AND.',
     query: ListQuery,
     response: Page,
   },
@@ -75,8 +75,8 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Memories',
     summary: 'Search the memories of a user',
     description:
-      'Best first, each memory by its best chunk. The query is text: nothing in it is an ' +
-      'operator. A memory is found once it is `complete`.',
+      'Best first; a memory is ranked by its best chunk. The query is plain text without ' +
+      'operators. A memory can be found once it is `complete`.',
     query: SearchQuery,
     response: SearchAnswer,
   },
@@ -84,7 +84,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     id: 'getMemory',
     tag: 'Memories',
     summary: 'Get a memory',
-    description: 'Returns one memory by its id, or 304 where `If-None-Match` names its version.',
+    description: 'Returns one memory by its id, or 304 if `If-None-Match` matches its version.',
     response: memory.Memory,
     etag: true,
   },
@@ -93,9 +93,9 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Memories',
     summary: 'Update a memory',
     description:
-      'Replaces what is given, each as a whole; what is left out stays. With `If-Match` only where ' +
-      'the memory is still at that version. A memory that is processing or failed becomes ' +
-      '`complete`, and its pending work is dropped.',
+      'Replaces each field that is present; the others are unchanged. With `If-Match`, the update ' +
+      'is rejected unless the memory is still at that version. A memory that is processing or ' +
+      'failed becomes `complete`, and its pending work is canceled.',
     request: memory.UpdateRequest,
     response: memory.Memory,
     holdsText: true,
@@ -106,8 +106,8 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Memories',
     summary: 'Delete a memory',
     description:
-      'Removes the memory from lists, search and the queue before it responds. With `If-Match` only ' +
-      'where the memory is still at that version.',
+      'Removes the memory from lists, search and the queue before it responds. With `If-Match`, ' +
+      'the delete is rejected unless the memory is still at that version.',
   },
   deleteAll: {
     id: 'deleteMemories',
@@ -122,7 +122,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
   status: {
     id: 'getMemoryStatus',
     tag: 'Memories',
-    summary: 'Get the status of the work on a memory',
+    summary: 'Get the processing status of a memory',
     description: 'Accurate from the moment the ingest call responded.',
     response: IngestStatus,
   },
@@ -130,7 +130,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     id: 'getMemoryStatuses',
     tag: 'Memories',
     summary: 'Get the statuses of up to 1,000 memories',
-    description: 'In the order asked; ids that no memory has are in `notFound`. A read.',
+    description: 'In the order requested; unknown ids are in `notFound`. It writes nothing.',
     request: StatusesRequest,
     response: IngestStatuses,
   },
@@ -138,14 +138,14 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     ...accepted,
     id: 'ingestTicket',
     summary: 'Ingest a support ticket',
-    description: `The content becomes the subject, the description and the comments. ${replaces}`,
+    description: `The content is made of the subject, the description and the comments. ${replaces}`,
     request: ingest.SupportRequest,
   },
   'ingest.document': {
     ...accepted,
     id: 'ingestDocument',
     summary: 'Ingest a document',
-    description: `The content becomes the text, unchanged, up to the size of a body. ${replaces}`,
+    description: `The text becomes the content, unchanged. ${replaces}`,
     request: ingest.DocumentRequest,
   },
   'ingest.chat': {
@@ -153,15 +153,15 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     id: 'ingestConversation',
     summary: 'Ingest a conversation',
     description:
-      'The content becomes the title, the summary and the messages. `messages` may also be ' +
-      `a field next to \`userId\`, as in model APIs. ${replaces}`,
+      'The content is made of the title, the summary and the messages. `messages` can also be ' +
+      `a top-level field, as in model APIs. ${replaces}`,
     request: ingest.ChatRequest,
   },
   'ingest.record': {
     ...accepted,
     id: 'ingestRecord',
     summary: 'Ingest a record of any type',
-    description: `What \`data\` holds depends on \`type\`. ${replaces}`,
+    description: `The fields of \`data\` depend on \`type\`. ${replaces}`,
     request: ingest.IngestRecord,
   },
   'ingest.batch': {
@@ -169,9 +169,9 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Ingest',
     summary: 'Ingest up to 1,000 records at once',
     description:
-      'Invalid items fail alone: check `failedCount`. The valid ones and the response are ' +
-      'committed together, under one Idempotency-Key. A body without 1 to 1,000 `items` is a 400 ' +
-      'and changes nothing.',
+      'An invalid item does not affect the others: check `failedCount`. The valid items and the ' +
+      'response are committed together, under one Idempotency-Key. A body without 1 to 1,000 ' +
+      '`items` is a 400 and changes nothing.',
     request: ingest.BatchRequest,
     response: ingest.BatchAccepted,
   },
@@ -180,8 +180,8 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Transfer',
     summary: 'Export the memories of a project or of one user',
     description:
-      'Pass `nextCursor` as `cursor` until it is null; a page of large memories holds fewer than ' +
-      '`limit`. The items of a page are what import takes.',
+      'Pass `nextCursor` as `cursor` until it is null; a page of large memories has fewer than ' +
+      '`limit`. The items can be imported as they are.',
     query: transfer.ExportQuery,
     response: Page,
   },
@@ -190,9 +190,10 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Transfer',
     summary: 'Import up to 1,000 memories at once',
     description:
-      'Takes memories as list and export return them: ids, times, types and status are kept, and ' +
-      'what was `processing` is processed. Ids that exist are skipped. Invalid items fail alone: ' +
-      'check `failedCount`. The valid ones and the response are committed together.',
+      'Accepts memories as list and export return them: ids, times, types and status are kept, ' +
+      'and memories that were `processing` are processed. Existing ids are skipped. An invalid ' +
+      'item does not affect the others: check `failedCount`. The valid items and the response are ' +
+      'committed together.',
     request: transfer.ImportRequest,
     response: transfer.Imported,
   },
@@ -201,22 +202,22 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Project',
     summary: 'List the users of the project',
     description:
-      'The users that have memories, by their ids. Pass `nextCursor` as `cursor` until it is null. ' +
-      'With a key that is bound to a user, that user alone.',
+      'The users that have memories, ordered by id. Pass `nextCursor` as `cursor` until it is ' +
+      'null. With a key that is bound to a user, only that user.',
     query: UsersQuery,
     response: UserPage,
   },
   key: {
     id: 'getApiKey',
     tag: 'Project',
-    summary: 'Get what the API key is',
-    description: 'The project, the name and the kind of the key that the request came with.',
+    summary: 'Describe the API key',
+    description: 'The project, name and permissions of the key that authenticates the request.',
     response: ApiKey,
   },
   health: {
     id: 'getHealth',
     tag: 'Service',
-    summary: "Get the service's health",
+    summary: 'Get the health of the service',
     description: 'Readiness, for load balancers and people: 503 while the service is failing.',
     response: Health,
   },
