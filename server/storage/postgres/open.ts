@@ -66,6 +66,7 @@ export async function openPostgres(
   const maintenance = await createMaintenance(connection, transact);
   uptime = maintenance.uptime;
   const tasks = createTasks(connection, transact);
+  const quotas = createConnection({ url, purpose: 'quotas' });
   const readers = createReaderPool({
     module: 'server/storage/postgres/reader/thread.ts',
     data: (limits): ReaderStart => ({ url, ...limits }),
@@ -74,14 +75,14 @@ export async function openPostgres(
   });
   return {
     name: 'postgres',
-    ...createOperations({ connection, writes, tasks, maintenance, readers, health }),
+    ...createOperations({ connection, quotas, writes, tasks, maintenance, readers, health }),
     connection: () => ({ data: { kind: 'postgres', url }, transfer: [] }),
     async close() {
       await Promise.all([readers.stop(), writes.drain()]);
       tasks.stop();
       health.stop();
       await maintenance.release().catch(() => {});
-      for (const one of [connection, ...connections]) one.close();
+      for (const one of [connection, quotas, ...connections]) one.close();
     },
   };
 }
