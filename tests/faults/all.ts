@@ -22,6 +22,7 @@ import { queue } from './queue.ts';
 import { replays } from './replays.ts';
 import { revoke } from './revoke.ts';
 import { severalServers } from './servers.ts';
+import { sharedLimit } from './shared-limit.ts';
 import { shown } from './shown.ts';
 import { slow } from './slow.ts';
 import { steps } from './steps.ts';
@@ -61,4 +62,5 @@ export const harnesses: Harness[] = [
   kindsOfKeys,
   linear,
   threads,
+  sharedLimit,
 ];

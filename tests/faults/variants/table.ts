@@ -120,6 +120,9 @@ export const variants: Record<string, Variant> = {
       ],
     ],
   },
+  'rate-limit-in-memory': {
+    patches: [['server/http/auth.ts', 'options.takeQuota', 'null']],
+  },
   'no-rate-limit': { env: { MEMORY_RATE_LIMIT: 'off' } },
   'keys-cached-for-ever': {
     patches: [['server/http/authenticate.ts', 'const cachedMs = 500', 'const cachedMs = 1e9']],
