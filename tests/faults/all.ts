@@ -4,6 +4,7 @@ import { crash } from './crash.ts';
 import { damage } from './damage.ts';
 import { disk } from './disk.ts';
 import { flood } from './flood.ts';
+import { frozenBackend } from './frozen-backend.ts';
 import { fullQueue } from './full-queue.ts';
 import { gone } from './gone.ts';
 import type { Harness } from './harness.ts';
@@ -63,4 +64,5 @@ export const harnesses: Harness[] = [
   linear,
   threads,
   sharedLimit,
+  frozenBackend,
 ];

@@ -16,6 +16,8 @@ export type Connection = {
   session(): Promise<Session>;
   /** The rows of each statement, in the session that is open. Rejects with the first error. */
   run(statements: readonly Statement[], deadlineMs?: number): Promise<Row[][]>;
+  /** For how long the server owes an answer; 0 while nothing is asked. */
+  silentMs(): number;
   close(): void;
 };
 
@@ -43,10 +45,12 @@ const connectDeadlineSeconds = 3;
 /** Whoever else asks meanwhile hears that it just failed. */
 const connectAgainAfterMs = 200;
 
-type Open = Session & { end(): void };
+type Open = Session & Pick<Connection, 'silentMs'> & { end(): void };
 
 export function createConnection(options: ConnectionOptions): Connection {
   let opening: Promise<Open> | null = null;
+  let openingSince = 0;
+  let open: Open | null = null;
   let failed: { error: unknown; until: number } | null = null;
   let isClosed = false;
 
@@ -55,18 +59,28 @@ export function createConnection(options: ConnectionOptions): Connection {
     if (opening !== null) return opening;
     if (failed !== null && performance.now() < failed.until) return Promise.reject(failed.error);
     const attempt = openSession(options, () => {
-      if (opening === attempt) opening = null;
+      if (opening === attempt) opening = open = null;
     });
     opening = attempt;
-    attempt.catch((error) => {
-      failed = { error, until: performance.now() + connectAgainAfterMs };
-    });
+    openingSince = performance.now();
+    attempt.then(
+      (opened) => {
+        if (opening === attempt) open = opened;
+      },
+      (error) => {
+        failed = { error, until: performance.now() + connectAgainAfterMs };
+      },
+    );
     return attempt;
   }
 
   return {
     session,
     run: async (statements, deadlineMs) => (await session()).run(statements, deadlineMs),
+    silentMs() {
+      if (opening === null) return 0;
+      return open?.silentMs() ?? performance.now() - openingSince;
+    },
     close() {
       isClosed = true;
       opening?.then(
@@ -92,6 +106,9 @@ async function openSession(options: ConnectionOptions, lost: () => void): Promis
 }
 
 function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): Open {
+  /** The calls that wait for an answer, oldest first. */
+  const unanswered = new Set<{ sentAt: number }>();
+
   /** At once, whatever it does. */
   function end(): void {
     lost();
@@ -103,6 +120,8 @@ function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): 
     deadlineMs = defaultDeadlineMs,
   ): Promise<Outcome[]> {
     const deadline = setTimeout(end, deadlineMs);
+    const call = { sentAt: performance.now() };
+    unanswered.add(call);
     try {
       const sent = statements.map((one) => queryOf(reserved, one).execute());
       const outcomes = (await Promise.allSettled(sent)).map(outcomeOf);
@@ -110,6 +129,7 @@ function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): 
       return outcomes;
     } finally {
       clearTimeout(deadline);
+      unanswered.delete(call);
     }
   }
 
@@ -121,6 +141,10 @@ function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): 
         if ('error' in outcome) throw outcome.error;
         return outcome.rows;
       });
+    },
+    silentMs() {
+      const [oldest] = unanswered;
+      return oldest === undefined ? 0 : performance.now() - oldest.sentAt;
     },
     end,
   };

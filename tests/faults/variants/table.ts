@@ -120,6 +120,25 @@ export const variants: Record<string, Variant> = {
       ],
     ],
   },
+  /** Not broken: a connection without an answer is given up sooner. */
+  'short-deadline': {
+    patches: [
+      [
+        'server/storage/postgres/connection.ts',
+        'const defaultDeadlineMs = 10_000',
+        'const defaultDeadlineMs = 2_000',
+      ],
+    ],
+  },
+  'one-connection': {
+    patches: [
+      [
+        'server/storage/postgres/shared-connection.ts',
+        'const connections = 2',
+        'const connections = 1',
+      ],
+    ],
+  },
   'rate-limit-in-memory': {
     patches: [['server/http/auth.ts', 'options.takeQuota', 'null']],
   },
