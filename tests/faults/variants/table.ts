@@ -74,10 +74,10 @@ export const variants: Record<string, Variant> = {
   /** Not broken: a stalled process loses its leases soon. */
   'short-lease': {
     patches: [
-      ['server/tasks/worker.ts', 'const leaseMs = 30_000', 'const leaseMs = 1_000'],
+      ['server/tasks/worker.ts', 'const leaseMs = 10_000', 'const leaseMs = 1_000'],
       [
         'server/storage/postgres/writer/tasks.ts',
-        'const heartbeatEveryMs = 10_000',
+        'const heartbeatEveryMs = 3_000',
         'const heartbeatEveryMs = 300',
       ],
     ],
