@@ -30,6 +30,7 @@ import { steps } from './steps.ts';
 import { terminate } from './terminate.ts';
 import { text } from './text.ts';
 import { threads } from './threads.ts';
+import { twins } from './twins.ts';
 
 /** Every harness, in the order of the promises. */
 export const harnesses: Harness[] = [
@@ -65,4 +66,5 @@ export const harnesses: Harness[] = [
   threads,
   sharedLimit,
   frozenBackend,
+  twins,
 ];

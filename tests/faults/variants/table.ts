@@ -130,6 +130,33 @@ export const variants: Record<string, Variant> = {
       ],
     ],
   },
+  /** Transactions lock keys and users in any order. */
+  'unsorted-locks': {
+    patches: [
+      [
+        'server/storage/postgres/writer/idempotency.ts',
+        'insertKeys(rows.sort(byKey))',
+        'insertKeys(rows.sort(() => Math.random() - 0.5))',
+      ],
+      [
+        'server/storage/postgres/writer/users.ts',
+        'upserts(rows.sort(byKey))',
+        'upserts(rows.sort(() => Math.random() - 0.5))',
+      ],
+    ],
+  },
+  /** Not broken: a transaction takes a moment between the rows that it locks. */
+  'slow-locks': {
+    patches: [
+      [
+        'server/storage/postgres/writer/idempotency.ts',
+        'return insertKeys(rows.sort(byKey));',
+        `return insertKeys(rows.sort(byKey)).flatMap((one) => {
+           return [one, statement('SELECT pg_sleep(0.03)')];
+         });`,
+      ],
+    ],
+  },
   'one-connection': {
     patches: [
       [
