@@ -13,7 +13,7 @@ import { hostile } from './hostile.ts';
 import { input } from './input.ts';
 import { isolation } from './isolation.ts';
 import { kindsOfKeys } from './kinds-of-keys.ts';
-import { linear } from './linear.ts';
+import { linear, linearServers } from './linear.ts';
 import { matrix } from './matrix.ts';
 import { moved } from './moved.ts';
 import { neighbour } from './neighbour.ts';
@@ -67,4 +67,5 @@ export const harnesses: Harness[] = [
   sharedLimit,
   frozenBackend,
   twins,
+  linearServers,
 ];

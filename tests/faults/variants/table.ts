@@ -130,6 +130,18 @@ export const variants: Record<string, Variant> = {
       ],
     ],
   },
+  /** A server searches for a user once, and gives the same answer ever after. */
+  'search-once': {
+    patches: [
+      [
+        'server/storage/postgres/client.ts',
+        'const { texts } = await readers.read(request);',
+        `const kept = (globalThis.keptSearches ??= new Map());
+         if (!kept.has(user)) kept.set(user, await readers.read(request));
+         const { texts } = kept.get(user);`,
+      ],
+    ],
+  },
   /** Transactions lock keys and users in any order. */
   'unsorted-locks': {
     patches: [
