@@ -3,6 +3,7 @@ import { bulk } from './bulk.ts';
 import { crash } from './crash.ts';
 import { damage } from './damage.ts';
 import { disk } from './disk.ts';
+import { failover } from './failover.ts';
 import { flood } from './flood.ts';
 import { frozenBackend } from './frozen-backend.ts';
 import { fullQueue } from './full-queue.ts';
@@ -68,4 +69,5 @@ export const harnesses: Harness[] = [
   frozenBackend,
   twins,
   linearServers,
+  failover,
 ];

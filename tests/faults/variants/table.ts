@@ -228,6 +228,8 @@ export const variants: Record<string, Variant> = {
   'no-thread-watch': { prepare: ignoreThreads },
   /** The service is unchanged; the harness falsifies one read in the recorded history. */
   'falsified-read': {},
+  /** The service is unchanged; the primary does not wait for its standby. */
+  'asynchronous-standby': {},
   'no-body-limit': { env: { MEMORY_MAX_BODY_BYTES: '1073741824' } },
   'no-structure-check': { hooks: soundStructure },
   /** Of the command line. */
