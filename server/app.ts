@@ -57,11 +57,7 @@ type Failed = Answered & { error: unknown; code: string | number };
 export function createApp(services: Services) {
   const { config, log } = services;
   const trace = createTrace(log, services.clock);
-  const auth = createAuth({
-    ...services,
-    rateLimit: config.rateLimit,
-    takeQuota: services.storage.takeQuota,
-  });
+  const auth = createAuth({ ...services, rateLimit: config.rateLimit });
   const bodies = createBodyReader(createBodyQueue(bodyQueueLimits(config)));
   const routes: RouteServices = { ...services, bodies };
   function end(answered: Answered): void {

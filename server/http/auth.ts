@@ -20,13 +20,13 @@ export type Auth = ReturnType<typeof createAuth>;
 export function createAuth(options: {
   authenticator: Authenticator;
   rateLimit: Config['rateLimit'];
-  takeQuota: Storage['takeQuota'];
+  storage: Pick<Storage, 'takeQuota'>;
   clock(): number;
   addressOf(request: Request): string;
   unavailableReason(): string | null;
 }) {
   const { authenticator, addressOf, unavailableReason } = options;
-  const limit = createProjectLimit(options.rateLimit, options.clock, options.takeQuota);
+  const limit = createProjectLimit(options.rateLimit, options.clock, options.storage);
 
   async function authorize(request: Request, headers: ResponseHead['headers']): Promise<Caller> {
     const reason = unavailableReason();

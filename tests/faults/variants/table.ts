@@ -179,7 +179,9 @@ export const variants: Record<string, Variant> = {
     ],
   },
   'rate-limit-in-memory': {
-    patches: [['server/http/auth.ts', 'options.takeQuota', 'null']],
+    patches: [
+      ['server/http/rate-limit.ts', 'const { takeQuota } = storage', 'const takeQuota = null'],
+    ],
   },
   'no-rate-limit': { env: { MEMORY_RATE_LIMIT: 'off' } },
   'keys-cached-for-ever': {
