@@ -11,6 +11,7 @@ import { createKeyWrites } from './writer/keys.ts';
 import type { Maintenance } from './writer/maintenance.ts';
 import { planDelete, planSave, planUpdate } from './writer/memories.ts';
 import { createQueueLimit } from './writer/queue-limit.ts';
+import { takeQuota } from './writer/quotas.ts';
 import { planRecords } from './writer/records.ts';
 import { planErasure } from './writer/removal.ts';
 import type { Tasks } from './writer/tasks.ts';
@@ -20,6 +21,8 @@ import type { WriteQueue } from './writer/write-queue.ts';
 export type Parts = {
   /** For single statements of any caller. */
   connection: Connection;
+  /** A row of the rate limit that another server holds delays no other statement. */
+  quotas: Connection;
   writes: WriteQueue;
   tasks: Tasks;
   maintenance: Maintenance;
@@ -31,7 +34,7 @@ type Operations = Omit<Storage, 'name' | 'connection' | 'close'>;
 
 /** Assigns each operation to a connection or thread and maps its errors. */
 export function createOperations(parts: Parts): Operations {
-  const { connection, writes, tasks, maintenance, readers, health } = parts;
+  const { connection, quotas, writes, tasks, maintenance, readers, health } = parts;
   const { uptime } = maintenance;
   const keys = createKeyWrites(connection);
   const isFull = createQueueLimit(connection);
@@ -74,6 +77,7 @@ export function createOperations(parts: Parts): Operations {
     touchKeys: (used) => written(keys.touchKeys(used)),
     ensureProject: (name) => written(keys.ensureProject(name)),
 
+    takeQuota: (take) => written(takeQuota(quotas, take)),
     maintain: (run) => written(maintenance.maintain(run)),
     // PostgreSQL checks its pages itself and reports damage in its own log.
     findDamage: async () => [],

@@ -15,6 +15,8 @@ export type Connection = {
   session(): Promise<Session>;
   /** The rows of each statement, in the open session. Rejects with the first error. */
   run(statements: readonly Statement[], deadlineMs?: number): Promise<Row[][]>;
+  /** For how long the server owes an answer; 0 while nothing is asked. */
+  silentMs(): number;
   close(): void;
 };
 
@@ -42,10 +44,12 @@ const connectDeadlineSeconds = 3;
 /** Further callers fail at once with the same error during this time. */
 const connectAgainAfterMs = 200;
 
-type Open = Session & { end(): void };
+type Open = Session & Pick<Connection, 'silentMs'> & { end(): void };
 
 export function createConnection(options: ConnectionOptions): Connection {
   let opening: Promise<Open> | null = null;
+  let openingSince = 0;
+  let open: Open | null = null;
   let failed: { error: unknown; until: number } | null = null;
   let isClosed = false;
 
@@ -54,18 +58,28 @@ export function createConnection(options: ConnectionOptions): Connection {
     if (opening !== null) return opening;
     if (failed !== null && performance.now() < failed.until) return Promise.reject(failed.error);
     const attempt = openSession(options, () => {
-      if (opening === attempt) opening = null;
+      if (opening === attempt) opening = open = null;
     });
     opening = attempt;
-    attempt.catch((error) => {
-      failed = { error, until: performance.now() + connectAgainAfterMs };
-    });
+    openingSince = performance.now();
+    attempt.then(
+      (opened) => {
+        if (opening === attempt) open = opened;
+      },
+      (error) => {
+        failed = { error, until: performance.now() + connectAgainAfterMs };
+      },
+    );
     return attempt;
   }
 
   return {
     session,
     run: async (statements, deadlineMs) => (await session()).run(statements, deadlineMs),
+    silentMs() {
+      if (opening === null) return 0;
+      return open?.silentMs() ?? performance.now() - openingSince;
+    },
     close() {
       isClosed = true;
       opening?.then(
@@ -91,6 +105,9 @@ async function openSession(options: ConnectionOptions, lost: () => void): Promis
 }
 
 function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): Open {
+  /** The calls that wait for a response, oldest first. */
+  const unanswered = new Set<{ sentAt: number }>();
+
   /** Immediately, without waiting for running statements. */
   function end(): void {
     lost();
@@ -102,6 +119,8 @@ function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): 
     deadlineMs = defaultDeadlineMs,
   ): Promise<Outcome[]> {
     const deadline = setTimeout(end, deadlineMs);
+    const call = { sentAt: performance.now() };
+    unanswered.add(call);
     try {
       const sent = statements.map((one) => queryOf(reserved, one).execute());
       const outcomes = (await Promise.allSettled(sent)).map(outcomeOf);
@@ -109,6 +128,7 @@ function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): 
       return outcomes;
     } finally {
       clearTimeout(deadline);
+      unanswered.delete(call);
     }
   }
 
@@ -120,6 +140,10 @@ function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): 
         if ('error' in outcome) throw outcome.error;
         return outcome.rows;
       });
+    },
+    silentMs() {
+      const [oldest] = unanswered;
+      return oldest === undefined ? 0 : performance.now() - oldest.sentAt;
     },
     end,
   };

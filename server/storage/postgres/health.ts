@@ -14,11 +14,14 @@ export type Health = {
 
 const probeEveryMs = 500;
 const probeWithinMs = 2_000;
+const silentMs = 3_000;
+const silence = 'a connection to the database has not answered for three seconds';
 
 const read = statement('SELECT 1');
 const write = statement(`UPDATE maintenance SET value = value + 1 WHERE name = 'probe'`);
 
-export function createHealth(url: string): Health {
+/** Looks at the given connections, too; a statement may take long. */
+export function createHealth(url: string, others: readonly Connection[]): Health {
   const connection: Connection = createConnection({ url, purpose: 'health' });
   let fault: string | null = null;
   let writeFault: string | null = null;
@@ -53,7 +56,10 @@ export function createHealth(url: string): Health {
 
   const timer = setInterval(probe, probeEveryMs);
   return {
-    state: () => ({ fault: fault ?? writeFault, warning: null }),
+    state() {
+      const isSilent = others.some((one) => one.silentMs() > silentMs);
+      return { fault: fault ?? writeFault, warning: isSilent ? silence : null };
+    },
     note(error) {
       if (isWriteFault(error)) writeFault = faultOf(error);
     },

@@ -9,8 +9,8 @@ import { migrate } from './migrate.ts';
 import { readMemory } from './reader/memories.ts';
 import { createReadAhead } from './reader/read-ahead.ts';
 import type { ReaderStart } from './reader/thread.ts';
-import type { Work } from './transaction.ts';
-import { inTransaction } from './transaction.ts';
+import { createSharedConnection } from './shared-connection.ts';
+import { inTransaction, type Work } from './transaction.ts';
 import { createMaintenance } from './writer/maintenance.ts';
 import { createTasks } from './writer/tasks.ts';
 import { createWriteQueue } from './writer/write-queue.ts';
@@ -41,7 +41,7 @@ export async function openPostgres(
   options: { warn?(message: string, error?: unknown): void; preload?: readonly string[] } = {},
 ): Promise<Storage> {
   const { warn = () => {}, preload = [] } = options;
-  const connection = createConnection({ url, purpose: 'server' });
+  const connection = createSharedConnection({ url, purpose: 'server' });
   try {
     await migrate(connection);
   } catch (error) {
@@ -53,7 +53,8 @@ export async function openPostgres(
   );
   // So that the first requests do not wait for them. After a failure they are opened on demand.
   for (const one of connections) one.session().catch(() => {});
-  const health = createHealth(url);
+  const quotas = createConnection({ url, purpose: 'quotas' });
+  const health = createHealth(url, [connection, quotas, ...connections]);
   let uptime = () => 0;
   const writes = createWriteQueue({
     connections,
@@ -74,14 +75,14 @@ export async function openPostgres(
   });
   return {
     name: 'postgres',
-    ...createOperations({ connection, writes, tasks, maintenance, readers, health }),
+    ...createOperations({ connection, quotas, writes, tasks, maintenance, readers, health }),
     connection: () => ({ data: { kind: 'postgres', url }, transfer: [] }),
     async close() {
       await Promise.all([readers.stop(), writes.drain()]);
       tasks.stop();
       health.stop();
       await maintenance.release().catch(() => {});
-      for (const one of [connection, ...connections]) one.close();
+      for (const one of [connection, quotas, ...connections]) one.close();
     },
   };
 }

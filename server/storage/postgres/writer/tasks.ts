@@ -17,8 +17,8 @@ type Failure = Parameters<TaskQueue['failTask']>[0];
 
 export type Tasks = TaskQueue & { stop(): void };
 
-/** A third of the usual lease. */
-const heartbeatEveryMs = 10_000;
+/** Less than a third of the worker's lease, so that two may be lost. */
+const heartbeatEveryMs = 3_000;
 
 /** Parameters $1 to $4 are those of the lease. */
 const held = `project_id = $1::int8 AND bucket = $2::int2 AND task_id = $3::int8
