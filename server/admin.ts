@@ -46,9 +46,10 @@ export async function doctor(databaseUrl: string): Promise<Finding[]> {
 }
 
 /**
- * Copies a database to an empty one of the other backend, or goes on with an unfinished copy, and
- * compares the two; with `copies: false` only compares. The target is not served before it is equal.
- * Throws an Error that says what to do if a server is running on either, or the target is another.
+ * Copies a database to an empty one of the other backend, or continues an unfinished copy, and
+ * compares the two; with `copies: false` it only compares. No server starts on a target that is not
+ * equal. Throws an Error that says what to do if a server runs on either database, or if the target
+ * holds something else.
  */
 export async function migrate(
   from: string,

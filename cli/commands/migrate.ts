@@ -2,8 +2,8 @@ import type { Comparison } from '../../server/admin.ts';
 import { addExamples } from '../command-metadata.ts';
 import { Option, type Parent } from '../commander.ts';
 import { databaseUrlOf, shownDatabase } from '../database.ts';
-import { CliError, errorText, usageError } from '../errors.ts';
-import { type Column, printJson, printTable } from '../terminal/output.ts';
+import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
+import { type Column, printJson, printTable, resilientOutput } from '../terminal/output.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 
@@ -23,29 +23,34 @@ export function addMigrate(program: Parent, term: Terminal): void {
     const { json, from, to, verify = false } = command.optsWithGlobals();
     const [source, target] = [urlOf(term, from, '--from'), urlOf(term, to, '--to')];
     const { copiedRows, isEqual, items } = await migrate(term, source, target, !verify);
-    const shown = { from: shownDatabase(source), to: shownDatabase(target), copiedRows };
-    if (json) await printJson(term, { ...shown, isEqual, items });
-    else await printTable(term, columns, items);
+    const shown = { from: shownDatabase(source), to: shownDatabase(target) };
+    if (json) {
+      const out = resilientOutput(term);
+      await printJson(out.term, { ...shown, copiedRows, isEqual, items });
+      return out.end(isEqual ? exitCodes.done : exitCodes.failed);
+    }
+    await printTable(term, columns, items);
     if (!isEqual) throw differenceError(items, verify);
-    if (json) return;
     const copied = verify ? '' : `Copied ${rowsOf(copiedRows)}. `;
     await note(term, `${copied}${shown.to} is equal to ${shown.from}.`);
   });
   addExamples(command, [
-    'memory migrate --from sqlite:data/memory.db --to postgres://memory:secret@db.example/memory',
-    'memory migrate --from postgres://memory:secret@db.example/memory --to sqlite:data/memory.db',
+    'memory migrate --from data/memory.db --to postgres://db.example/memory',
+    'memory migrate --from postgres://db.example/memory --to data/memory.db',
+    'memory migrate --from backup.db --to postgres://db.example/memory --verify',
   ]);
 }
 
 const help = `
-Everything is copied: projects, API keys, memories, pending work and stored
-responses to idempotency keys, with ids, times and versions. Then both databases
-are read and compared. A copy that was interrupted goes on when the same command
-is run again; until it is complete, no server starts on it.
+Copies projects, API keys, memories, pending work and the stored responses of
+idempotency keys, with ids, times and versions. Then it reads both databases and
+compares them. An interrupted copy continues when the same command runs again;
+until it is complete, no server starts on it.
 
-A server on either database is refused, but one that starts on a PostgreSQL source
-meanwhile is not noticed. If the source changes during the copy, the comparison
-finds it: empty the target then, and begin again. Exits with 1 if the two differ.`;
+It refuses to run while a server runs on either database. It does not notice one
+that starts on a PostgreSQL source later. If the source changes during the copy,
+the comparison finds it: empty the target and copy again. Exits with 1 if the
+databases differ.`;
 
 function urlOf(term: Terminal, database: string | undefined, flag: string): string {
   if (database) return databaseUrlOf(term, database);
@@ -98,8 +103,8 @@ function differenceError(items: Comparison[], verify: boolean): CliError {
     project === null ? table : `${table} of project ${project}`,
   );
   const hint = verify
-    ? 'A server that used one of them changed it; what it wrote is no copy.'
-    : 'Empty the target and copy again. Nothing uses it as long as it differs.';
+    ? 'If a server has used one of them since the copy, they differ by what it wrote.'
+    : 'No server starts on the target. Empty it and copy again.';
   return new CliError('databases_differ', `The databases differ in ${places.join(', ')}.`, hint);
 }
 

@@ -1,7 +1,11 @@
 import { Database } from 'bun:sqlite';
 import { openAdmin } from '../../server/admin.ts';
 import { startServer } from '../../server/main.ts';
+import { createConnection } from '../../server/storage/postgres/connection.ts';
+import { migrate as makeTables } from '../../server/storage/postgres/migrate.ts';
+import { newDatabase, postgresUrl } from '../support/postgres.ts';
 import { importable } from '../support/writes.ts';
+import { memory, type Surroundings } from './command.ts';
 
 /* A database with a bit of everything, and what a client sees of it, whatever the backend. */
 
@@ -137,4 +141,31 @@ export async function view(service: Service, keys: Keys): Promise<Record<string,
     seen[`replay ${key}`] = `${status} ${text}`;
   }
   return seen;
+}
+
+export function migrating(from: string, to: string, ...more: string[]): string[] {
+  return ['migrate', '--from', from, '--to', to, ...more];
+}
+
+export async function migrate(from: string, to: string, around: Surroundings = {}) {
+  const { code, stdout, stderr } = await memory(migrating(from, to, '--json'), around);
+  return { code, stderr, report: JSON.parse(stdout) };
+}
+
+export type FreshDatabase = Awaited<ReturnType<typeof freshDatabase>>;
+
+/** A database of PostgreSQL, and its schema for statements on the base connection. */
+export async function freshDatabase() {
+  const { url, drop } = await newDatabase();
+  return {
+    url,
+    schema: new URL(url).searchParams.get('search_path'),
+    base: postgresUrl,
+    async makeTables() {
+      const connection = createConnection({ url, purpose: 'test' });
+      await makeTables(connection);
+      connection.close();
+    },
+    [Symbol.asyncDispose]: drop,
+  };
 }

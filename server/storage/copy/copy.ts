@@ -10,7 +10,7 @@ import { addRow, type Sum, type TableName, tableNames } from './tables.ts';
  * goes on after the last batch.
  */
 
-/** Hears how many rows of how many are done. What it throws stops the copy, which can go on later. */
+/** Receives how many rows of how many are done. If it throws, the copy stops unfinished. */
 export type ReportRows = (done: number, total: number) => Promise<void>;
 
 /** What a table holds of one project, in both databases. `project` is null for what has none. */

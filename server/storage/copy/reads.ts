@@ -1,12 +1,5 @@
 import type { CopyDatabase, CopySide } from './side.ts';
-import {
-  columnName,
-  columnsOf,
-  type Keys,
-  type Row,
-  type TableName,
-  type Value,
-} from './tables.ts';
+import { columnName, columnsOf, isText, type Row, type TableName, type Value } from './tables.ts';
 
 const batchRows = 512;
 /** The first row of a batch may be larger. */
@@ -16,7 +9,7 @@ const batchBytes = 4 * 1024 * 1024;
 export function createReads(database: CopyDatabase): Pick<CopySide, 'countRows' | 'read'> {
   const { stored, parameter, integer } = database;
 
-  async function readPage(
+  function readPage(
     table: TableName,
     columns: string,
     place: readonly Value[],
@@ -24,10 +17,9 @@ export function createReads(database: CopyDatabase): Pick<CopySide, 'countRows' 
   ): Promise<Row[]> {
     const { from, where = 'true', keys } = stored[table];
     const names = namesOf(keys);
-    const places = Object.values(keys).map((type, index) => parameter(index + 1, type));
-    const text = `SELECT ${columns} FROM ${from} AS t
-      WHERE ${where} AND (${names}) > (${places.join(', ')})
-      ORDER BY ${names} LIMIT ${parameter(places.length + 1, 'integer')}`;
+    const places = keys.map((name, index) => parameter(index + 1, name)).join(', ');
+    const text = `SELECT ${columns} FROM ${from} AS t WHERE ${where} AND (${names}) > (${places})
+      ORDER BY ${names} LIMIT ${parameter(keys.length + 1, 'limit')}`;
     return database.read({ text, values: [...place, limit] });
   }
 
@@ -47,9 +39,9 @@ export function createReads(database: CopyDatabase): Pick<CopySide, 'countRows' 
 
   function columnsToRead(table: TableName): string {
     const { keys, expressions = {}, further = [] } = stored[table];
-    const columns = columnsOf(table).map(([name, type]) => {
+    const columns = columnsOf(table).map((name) => {
       const expression = expressions[name] ?? `t.${columnName(name)}`;
-      return `${type === 'integer' ? integer(expression) : expression} AS "${name}"`;
+      return `${isText(name) ? expression : integer(expression)} AS "${name}"`;
     });
     const position = `${database.jsonArray(namesOf(keys))} AS position`;
     return [...columns, ...further, position].join(', ');
@@ -76,14 +68,12 @@ export function createReads(database: CopyDatabase): Pick<CopySide, 'countRows' 
   };
 }
 
-function namesOf(keys: Keys): string {
-  return Object.keys(keys)
-    .map((name) => `t.${name}`)
-    .join(', ');
+function namesOf(keys: readonly string[]): string {
+  return keys.map((name) => `t.${name}`).join(', ');
 }
 
 /** The values of the keys at a position; without one, values that come before all rows. */
-function keyValues(keys: Keys, position: string | null): Value[] {
+function keyValues(keys: readonly string[], position: string | null): Value[] {
   if (position !== null) return JSON.parse(position);
-  return Object.values(keys).map((type) => (type === 'text' ? '' : Number.MIN_SAFE_INTEGER));
+  return keys.map((name) => (isText(name) ? '' : Number.MIN_SAFE_INTEGER));
 }

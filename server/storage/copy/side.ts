@@ -1,5 +1,5 @@
 import { createReads } from './reads.ts';
-import type { Row, StoredTable, TableName, Type, Value } from './tables.ts';
+import type { Row, StoredTable, TableName, Value } from './tables.ts';
 
 /** One of the two databases of a copy, which nothing else has open. */
 export type CopySide = {
@@ -40,8 +40,8 @@ export type Query = { text: string; values: readonly Value[] };
 /** What a backend adds to the statements that both have in common. */
 export type CopyDatabase = {
   stored: Record<TableName, StoredTable>;
-  /** How the parameter of this number is written; they are counted from 1. */
-  parameter(number: number, type: Type): string;
+  /** How a parameter for a column is written; they are counted from 1. */
+  parameter(number: number, column: string): string;
   /** How a whole number is read, as one of JavaScript. */
   integer(expression: string): string;
   /** The values of these expressions as the text of an array in JSON. */
@@ -63,28 +63,25 @@ export type CopyDatabase = {
 
 export async function createSide(database: CopyDatabase): Promise<CopySide> {
   const { stored, parameter, integer, run, close } = database;
-  const text = (number: number) => parameter(number, 'text');
-  const nameAndValue = `(name, value) VALUES (${text(1)}, ${parameter(2, 'integer')})`;
-  const setProgress = `UPDATE ${progressTable} SET progress = ${text(1)}`;
+  const name = parameter(1, 'name');
+  const nameAndValue = `(name, value) VALUES (${name}, ${parameter(2, 'value')})`;
+  const setProgress = `UPDATE ${progressTable} SET progress = ${name}`;
 
   async function readOne(query: string, ...values: Value[]): Promise<Row | undefined> {
     const [row] = await database.read({ text: query, values });
     return row;
   }
 
-  async function numberOf(name: string): Promise<number | null> {
-    const where = `WHERE name = ${text(1)}`;
-    const row = await readOne(
-      `SELECT ${integer('value')} AS value FROM maintenance ${where}`,
-      name,
-    );
+  async function numberOf(of: string): Promise<number | null> {
+    const value = integer('value');
+    const row = await readOne(`SELECT ${value} AS value FROM maintenance WHERE name = ${name}`, of);
     return row === undefined ? null : Number(row.value);
   }
 
   async function firstFilled(): Promise<string | null> {
-    for (const [name, { from }] of Object.entries(stored)) {
+    for (const [table, { from }] of Object.entries(stored)) {
       // The uptime of an empty database is a row as well.
-      if (name === 'uptime') continue;
+      if (table === 'uptime') continue;
       if ((await readOne(`SELECT 1 AS one FROM ${from} LIMIT 1`)) !== undefined) return from;
     }
     return null;
@@ -115,7 +112,7 @@ export async function createSide(database: CopyDatabase): Promise<CopySide> {
       await run(
         { text: `CREATE TABLE ${progressTable} (source INT8, progress TEXT)`, values: [] },
         {
-          text: `INSERT INTO ${progressTable} VALUES (${parameter(1, 'integer')}, '{}')`,
+          text: `INSERT INTO ${progressTable} VALUES (${parameter(1, 'value')}, '{}')`,
           values: [source],
         },
       );

@@ -17,21 +17,17 @@ const tasks = {
 };
 
 export const stored: Record<TableName, StoredTable> = {
-  uptime: { from: 'maintenance', where: `t.name = 'uptime'`, keys: { name: 'text' } },
-  projects: { from: 'projects', keys: { project_id: 'integer' } },
+  uptime: { from: 'maintenance', where: `t.name = 'uptime'`, keys: ['name'] },
+  projects: { from: 'projects', keys: ['project_id'] },
   api_keys: {
     from: 'api_keys',
-    keys: { created_at: 'integer', id: 'text' },
+    keys: ['created_at', 'id'],
     expressions: { readOnly: 't.read_only::int4' },
   },
-  users: {
-    from: 'users',
-    keys: { project_id: 'integer', bucket: 'integer', user_id: 'text' },
-    further: ['t.bucket'],
-  },
+  users: { from: 'users', keys: ['project_id', 'bucket', 'user_id'], further: ['t.bucket'] },
   memories: {
     from: 'memories',
-    keys: { project_id: 'integer', bucket: 'integer', id: 'text' },
+    keys: ['project_id', 'bucket', 'id'],
     large: 'content',
     further: [
       't.bucket, t.id_bucket, t.origin',
@@ -43,34 +39,19 @@ export const stored: Record<TableName, StoredTable> = {
   pending_tasks: {
     ...tasks,
     where: 't.run_at IS NOT NULL',
-    keys: {
-      run_at: 'integer',
-      place: 'integer',
-      project_id: 'integer',
-      accepted_at: 'integer',
-      bucket: 'integer',
-      task_id: 'integer',
-    },
+    keys: ['run_at', 'place', 'project_id', 'accepted_at', 'bucket', 'task_id'],
   },
   ended_tasks: {
     ...tasks,
     where: 't.run_at IS NULL',
-    keys: { project_id: 'integer', bucket: 'integer', task_id: 'integer' },
+    keys: ['project_id', 'bucket', 'task_id'],
   },
   // In the order of age, in which an SQLite database forgets them.
   idempotency_keys: {
     from: 'idempotency_keys',
-    keys: {
-      stored_uptime: 'integer',
-      created_at: 'integer',
-      project_id: 'integer',
-      bucket: 'integer',
-      scope: 'text',
-      key: 'text',
-    },
+    keys: ['stored_uptime', 'created_at', 'project_id', 'bucket', 'scope', 'key'],
     large: 'body',
     expressions: {
-      // A response whose memory is not where it says would not be recognized as expired.
       memoryUserId: `(SELECT m.user_id FROM memories AS m WHERE m.project_id = t.project_id
         AND m.bucket = t.memory_bucket AND m.id = t.memory_id)`,
     },
@@ -78,56 +59,48 @@ export const stored: Record<TableName, StoredTable> = {
   },
 };
 
-type Derived = Record<string, Value>;
-
-/** The types of the columns that are inserted beside the copied ones. */
-export const derivedTypes: { [Table in TableName]?: Record<string, string> } = {
+/** Columns that are inserted beside the copied ones, with their types. */
+const taskColumns = { bucket: 'int2', task_id: 'int8', place: 'int4' };
+export const derivedColumns: { [Table in TableName]?: Record<string, string> } = {
   users: { bucket: 'int2' },
   memories: { bucket: 'int2', id_bucket: 'int2', origin: 'text' },
-  pending_tasks: { bucket: 'int2', task_id: 'int8', place: 'int4' },
-  ended_tasks: { bucket: 'int2', task_id: 'int8', place: 'int4' },
+  pending_tasks: taskColumns,
+  ended_tasks: taskColumns,
   idempotency_keys: { bucket: 'int2', memory_bucket: 'int2' },
 };
 
-/** `place` is the number of the row in its table, by which tasks keep their order. */
-export function derive(table: TableName, row: Row, place: number): Derived {
+/** Their values. `place` is the number of the row in its table, by which tasks keep their order. */
+export function derive(table: TableName, row: Row, place: number): Record<string, Value> {
   const bucket = bucketOfRow(table, row);
   switch (table) {
-    case 'memories':
-      return { bucket, id_bucket: foreignBucket(row, bucket), origin: originOfRow(row) };
-    case 'pending_tasks':
-    case 'ended_tasks':
-      return { bucket, task_id: newTaskId(bucket), place };
+    case 'memories': {
+      const named = bucketOfId(String(row.id));
+      return { bucket, id_bucket: named === bucket ? null : named, origin: originOfRow(row) };
+    }
     case 'idempotency_keys': {
       const userId = textOf(row.memoryUserId);
       return { bucket, memory_bucket: userId === null ? null : bucketOf(userId) };
     }
     default:
-      return { bucket };
+      return { bucket, task_id: newTaskId(bucket), place };
   }
 }
 
-/** Whether the columns that follow from the others fit them, so that the row is found. */
+/** Whether the columns that follow from the others do not fit them, so that it is not found. */
 export function isMisplaced(table: TableName, row: Row): boolean {
-  const { bucket, id_bucket: idBucket = null, origin = null, location = null } = row;
-  if (derivedTypes[table] === undefined) return false;
-  const expected = bucketOfRow(table, row);
-  if (bucket !== expected) return true;
+  if (derivedColumns[table] === undefined) return false;
+  const bucket = bucketOfRow(table, row);
+  if (row.bucket !== bucket) return true;
   if (table !== 'memories') return false;
   const named = bucketOfId(String(row.id));
-  // Memories that were imported have a location, even if their id names their bucket.
-  const isLocated = idBucket === named && location === expected;
-  return origin !== originOfRow(row) || !(isLocated || (idBucket === null && named === expected));
+  // A memory that was imported has a location even if its id names its bucket.
+  const isLocated = row.id_bucket === named && row.location === bucket;
+  const isReached = isLocated || (row.id_bucket === null && named === bucket);
+  return !isReached || row.origin !== originOfRow(row);
 }
 
-function bucketOfRow(table: TableName, { userId = null, key = null }: Row): number {
-  return bucketOf(String((table === 'idempotency_keys' ? key : userId) ?? ''));
-}
-
-/** The bucket that the id names, if it is not the memory's. */
-function foreignBucket({ id = null }: Row, bucket: number): number | null {
-  const named = bucketOfId(String(id));
-  return named === bucket ? null : named;
+function bucketOfRow(table: TableName, { userId, key }: Row): number {
+  return bucketOf(textOf(table === 'idempotency_keys' ? key : userId) ?? '');
 }
 
 function originOfRow({ source, externalId }: Row): string | null {

@@ -1,11 +1,18 @@
 import { type CopyDatabase, type CopySide, createSide } from '../../copy/side.ts';
-import { columnName, columnsOf, type Row, type TableName, tableNames } from '../../copy/tables.ts';
+import {
+  columnName,
+  columnsOf,
+  isText,
+  type Row,
+  type TableName,
+  tableNames,
+} from '../../copy/tables.ts';
 import { type Connection, createConnection } from '../connection.ts';
 import { cannotOpen } from '../errors.ts';
 import { isUnfinishedCopy, migrate, readVersion } from '../migrate.ts';
 import { overRows, type Statement, statement, type Value } from '../statement.ts';
 import { inTransaction } from '../transaction.ts';
-import { derive, derivedTypes, isMisplaced, stored } from './copy-tables.ts';
+import { derive, derivedColumns, isMisplaced, stored } from './copy-tables.ts';
 
 /** Counting all rows of a large database takes this long. */
 const deadlineMs = 10 * 60_000;
@@ -49,7 +56,7 @@ async function assertUnused(connection: Connection): Promise<void> {
 function copyDatabase(connection: Connection): CopyDatabase {
   return {
     stored,
-    parameter: (number, type) => `$${number}::${type === 'integer' ? 'int8' : 'text'}`,
+    parameter: (number, column) => `$${number}::${typeOf(column)}`,
     integer: (expression) => `(${expression})::float8`,
     // The client would parse a value of the type json.
     jsonArray: (expressions) => `json_build_array(${expressions})::text`,
@@ -92,30 +99,31 @@ const inserts = Object.fromEntries(tableNames.map((name) => [name, insertInto(na
 
 function insertInto(table: TableName): Insert {
   const copied = copiedColumns(table);
-  const derived = Object.entries(derivedTypes[table] ?? {});
-  const types = copied.map(([name, type]) => {
-    if (name === 'readOnly') return 'bool';
-    return type === 'integer' ? 'int8' : 'text';
-  });
-  const names = [...copied.map(([name]) => columnName(name)), ...derived.map(([name]) => name)];
+  const derived = Object.entries(derivedColumns[table] ?? {});
+  const names = [...copied.map(columnName), ...derived.map(([name]) => name)].join(', ');
   const conflict = 'ON CONFLICT (name) DO UPDATE SET value = excluded.value';
   return overRows(
-    [...types, ...derived.map(([, type]) => type)],
-    (values) => `INSERT INTO ${stored[table].from} (${names.join(', ')}) ${values}
+    [...copied.map(typeOf), ...derived.map(([, type]) => type)],
+    (values) => `INSERT INTO ${stored[table].from} (${names}) ${values}
       ${table === 'uptime' ? conflict : ''}`,
   );
 }
 
+function typeOf(column: string): string {
+  if (column === 'readOnly') return 'bool';
+  return isText(column) ? 'text' : 'int8';
+}
+
 /** The user of a response's memory is stored as its bucket. */
-function copiedColumns(table: TableName): [name: string, type: string][] {
-  return columnsOf(table).filter(([name]) => name !== 'memoryUserId');
+function copiedColumns(table: TableName): string[] {
+  return columnsOf(table).filter((name) => name !== 'memoryUserId');
 }
 
 function valuesOf(table: TableName, row: Row, place: number): Value[] {
   const derived = derive(table, row, place);
   return [
-    ...copiedColumns(table).map(([name]) => row[name] ?? null),
-    ...Object.keys(derivedTypes[table] ?? {}).map((name) => derived[name] ?? null),
+    ...copiedColumns(table).map((name) => row[name] ?? null),
+    ...Object.keys(derivedColumns[table] ?? {}).map((name) => derived[name] ?? null),
   ];
 }
 

@@ -30,22 +30,22 @@ const stored: Record<TableName, StoredTable> = {
   uptime: {
     from: `(SELECT 'uptime' AS name,
       ifnull((SELECT value FROM maintenance WHERE name = 'uptime'), 0) AS value)`,
-    keys: { name: 'text' },
+    keys: ['name'],
   },
-  projects: { from: 'projects', keys: { project_id: 'integer' } },
-  api_keys: { from: 'api_keys', keys: { created_at: 'integer', id: 'text' } },
-  users: { from: 'users', keys: { project_id: 'integer', user_id: 'text' } },
-  memories: { from: 'memories', keys: { row_id: 'integer' }, large: 'content' },
+  projects: { from: 'projects', keys: ['project_id'] },
+  api_keys: { from: 'api_keys', keys: ['created_at', 'id'] },
+  users: { from: 'users', keys: ['project_id', 'user_id'] },
+  memories: { from: 'memories', keys: ['row_id'], large: 'content' },
   // In the order of the queue.
   pending_tasks: {
     ...tasks,
     where: 't.run_at IS NOT NULL',
-    keys: { run_at: 'integer', project_id: 'integer', accepted_at: 'integer', task_id: 'integer' },
+    keys: ['run_at', 'project_id', 'accepted_at', 'task_id'],
   },
-  ended_tasks: { ...tasks, where: 't.run_at IS NULL', keys: { task_id: 'integer' } },
+  ended_tasks: { ...tasks, where: 't.run_at IS NULL', keys: ['task_id'] },
   idempotency_keys: {
     from: 'idempotency_keys',
-    keys: { row_id: 'integer' },
+    keys: ['row_id'],
     large: 'body',
     expressions: {
       memoryUserId: `(SELECT m.user_id FROM memories AS m
@@ -54,12 +54,7 @@ const stored: Record<TableName, StoredTable> = {
   },
 };
 
-/** Rows find their memory again by its id. */
-const insertTask = insertInto('tasks', 'pending_tasks', (name, at) => {
-  const memory = `SELECT row_id FROM memories WHERE project_id = ${at('projectId')}`;
-  if (name === 'memoryId') return ['memory_row_id', `(${memory} AND id = ${at('memoryId')})`];
-  return [columnName(name), at(name)];
-});
+const insertTask = insertInto('tasks', 'pending_tasks');
 
 const inserts: Record<TableName, string> = {
   uptime: `${insertInto('maintenance', 'uptime')} ON CONFLICT DO UPDATE SET value = excluded.value`,
@@ -69,29 +64,21 @@ const inserts: Record<TableName, string> = {
   memories: insertInto('memories', 'memories'),
   pending_tasks: insertTask,
   ended_tasks: insertTask,
-  idempotency_keys: insertInto('idempotency_keys', 'idempotency_keys', (name, at) =>
-    name === 'memoryUserId' ? null : [columnName(name), at(name)],
-  ),
+  idempotency_keys: insertInto('idempotency_keys', 'idempotency_keys'),
 };
 
-type Cell = [column: string, value: string];
-
-/** `cell` says how a column is stored; null for one that is not. `at` is its parameter. */
-function insertInto(
-  table: string,
-  name: TableName,
-  cell: (name: string, at: (name: string) => string) => Cell | null = (column, at) => [
-    columnName(column),
-    at(column),
-  ],
-): string {
-  const names = columnsOf(name).map(([column]) => column);
-  const cells = names.flatMap((column) => {
-    const one = cell(column, (of) => `?${names.indexOf(of) + 1}`);
-    return one === null ? [] : [one];
+/** A task finds its memory by the id; the user of a response's memory is not stored. */
+function insertInto(into: string, table: TableName): string {
+  const names = columnsOf(table);
+  const at = (name: string) => `?${names.indexOf(name) + 1}`;
+  const cells = names.flatMap((name) => {
+    if (name === 'memoryUserId') return [];
+    if (name !== 'memoryId' || into !== 'tasks') return [[columnName(name), at(name)]];
+    const memory = `project_id = ${at('projectId')} AND id = ${at('memoryId')}`;
+    return [['memory_row_id', `(SELECT row_id FROM memories WHERE ${memory})`]];
   });
   const columns = cells.map(([column]) => column).join(', ');
-  return `INSERT INTO ${table} (${columns}) VALUES (${cells.map(([, value]) => value).join(', ')})`;
+  return `INSERT INTO ${into} (${columns}) VALUES (${cells.map(([, value]) => value).join(', ')})`;
 }
 
 /**
@@ -139,7 +126,7 @@ function copyDatabase(db: Database, release: () => void): CopyDatabase {
     },
     async insert(table, rows, _before, last) {
       const text = inserts[table];
-      const names = columnsOf(table).map(([name]) => name);
+      const names = columnsOf(table);
       db.transaction(() => {
         for (const row of rows) {
           const values = toStored(row);
