@@ -20,6 +20,7 @@ export const commandNames = [
   'mcp',
   'backup',
   'restore',
+  'migrate',
   'doctor',
   'help',
   'completion',

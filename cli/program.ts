@@ -29,6 +29,7 @@ const commands: Record<CommandName, () => Promise<Add>> = {
   mcp: async () => (await import('./commands/mcp.ts')).addMcp,
   backup: async () => (await import('./commands/backup.ts')).addBackup,
   restore: async () => (await import('./commands/backup.ts')).addRestore,
+  migrate: async () => (await import('./commands/migrate.ts')).addMigrate,
   doctor: async () => (await import('./commands/doctor.ts')).addDoctor,
   help: async () => (await import('./commands/help.ts')).addHelp,
   completion: async () => (await import('./commands/completion.ts')).addCompletion,

@@ -1,7 +1,14 @@
 import { readConfig } from './config.ts';
 import { keyToStore, makeKey } from './keys.ts';
 import type { BackupContents, Finding, Restored } from './storage/admin-storage.ts';
-import { backupDatabase, diagnose, openKeyAdmin, restoreDatabase } from './storage/open.ts';
+import { type Comparison, compare, copyRows, type ReportRows } from './storage/copy/copy.ts';
+import {
+  backupDatabase,
+  diagnose,
+  openCopySides,
+  openKeyAdmin,
+  restoreDatabase,
+} from './storage/open.ts';
 import type { StoredKey } from './storage/storage.ts';
 
 /** Administration of the database itself, whether or not a server is running on it. */
@@ -20,7 +27,7 @@ export type Admin = {
   close(): Promise<void>;
 };
 
-export type { BackupContents, Finding };
+export type { BackupContents, Comparison, Finding };
 
 /** A consistent, checked copy of the database in `target`, while a server may go on writing. */
 export async function backup(databaseUrl: string, target: string): Promise<BackupContents> {
@@ -36,6 +43,34 @@ export async function restore(databaseUrl: string, file: string): Promise<Restor
 /** What is well with the database and what is not, with what to do about it. */
 export async function doctor(databaseUrl: string): Promise<Finding[]> {
   return diagnose(checked(databaseUrl), Date.now());
+}
+
+/**
+ * Copies a database to an empty one of the other backend, or continues an unfinished copy, and
+ * compares the two; with `copies: false` it only compares. No server starts on a target that is not
+ * equal. Throws an Error that says what to do if a server runs on either database, or if the target
+ * holds something else.
+ */
+export async function migrate(
+  from: string,
+  to: string,
+  {
+    copies,
+    onCopied,
+    onCompared,
+  }: { copies: boolean; onCopied: ReportRows; onCompared: ReportRows },
+): Promise<{ copiedRows: number; isEqual: boolean; items: Comparison[] }> {
+  const [source, target] = await openCopySides(checked(from), checked(to), { create: copies });
+  try {
+    const copiedRows = copies ? await copyRows(source, target, onCopied) : 0;
+    const items = await compare(source, target, onCompared);
+    const isEqual = items.every((item) => item.isEqual);
+    if (copies && isEqual) await target.finish(source.id);
+    return { copiedRows, isEqual, items };
+  } finally {
+    source.close();
+    target.close();
+  }
 }
 
 /** Held to the same rules as the setting of the server. */

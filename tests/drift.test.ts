@@ -24,7 +24,7 @@ const routeOf = ({ method, path }: Operation) => `${method} ${path}`;
 /** Routes, methods and commands that are not operations. */
 const onlyRoutes = ['ALL /mcp', 'ALL /mcp/users/:userId', 'ALL /v1', 'ALL /v1/*'];
 const onlyMethods = ['waitUntilComplete'];
-const onlyCommands = ['backup', 'completion', 'doctor', 'help', 'restore', 'serve'];
+const onlyCommands = ['backup', 'completion', 'doctor', 'help', 'migrate', 'restore', 'serve'];
 const onlyGroups = ['keys', 'mcp', 'profile'];
 /** Operations whose command has another name. */
 const commandOf: Record<string, string> = {

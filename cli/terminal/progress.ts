@@ -5,9 +5,10 @@ const plainLineMs = 5_000;
 
 /**
  * Shows the progress of a long command: one line that is redrawn on a terminal, otherwise a plain
- * line every few seconds. `totalBytes` is undefined for a pipe.
+ * line every few seconds. `total` is what `done` will be at the end, such as the bytes of a file;
+ * undefined for a pipe.
  */
-export function startProgress(term: Terminal, totalBytes: number | undefined) {
+export function startProgress(term: Terminal, total: number | undefined, unit = 'records') {
   const { columns } = term.stderr;
   const isDrawn = canRedraw(term);
   const started = term.now();
@@ -19,11 +20,11 @@ export function startProgress(term: Terminal, totalBytes: number | undefined) {
     drawn = false;
   }
 
-  async function show(records: number, bytes: number): Promise<void> {
+  async function show(count: number, done: number): Promise<void> {
     const now = term.now();
     if (now - shownAt < (isDrawn ? redrawMs : plainLineMs)) return;
     shownAt = now;
-    const line = progressLine(records, bytes, totalBytes, (now - started) / 1000);
+    const line = progressLine(count, done, total, (now - started) / 1000, unit);
     if (!isDrawn) return note(term, line);
     drawn = true;
     await term.stderr.write(`\r\x1b[K${line.slice(0, columns - 1)}`).catch(() => {});
@@ -33,15 +34,16 @@ export function startProgress(term: Terminal, totalBytes: number | undefined) {
 }
 
 export function progressLine(
-  records: number,
-  bytes: number,
-  totalBytes: number | undefined,
+  count: number,
+  done: number,
+  total: number | undefined,
   seconds: number,
+  unit = 'records',
 ): string {
-  const rate = Math.round(records / seconds);
-  const line = `${records.toLocaleString('en')} records  ${rate.toLocaleString('en')}/s`;
-  if (!totalBytes || bytes === 0) return line;
-  const share = Math.min(1, bytes / totalBytes);
+  const rate = Math.round(count / seconds);
+  const line = `${count.toLocaleString('en')} ${unit}  ${rate.toLocaleString('en')}/s`;
+  if (!total || done === 0) return line;
+  const share = Math.min(1, done / total);
   const bar = '█'.repeat(Math.round(share * 20)).padEnd(20, '░');
   const left = Math.ceil((seconds / share) * (1 - share));
   const time = left < 120 ? `${left} s` : `${Math.ceil(left / 60)} min`;

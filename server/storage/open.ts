@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { MessagePort } from 'node:worker_threads';
 import type { BackupContents, Finding, KeyAdmin, Restored } from './admin-storage.ts';
+import type { CopySide } from './copy/side.ts';
 import type { OpenOptions } from './sqlite/open.ts';
 import type { Storage } from './storage.ts';
 import type { TaskStorage } from './task-storage.ts';
@@ -70,6 +71,36 @@ export async function restoreDatabase(url: string, file: string, stamp: string):
   if (isPostgres(url)) throw new Error(`this command puts a database file back. ${ownTools}`);
   const { restoreDatabase: putBack } = await import('./sqlite/admin/backup.ts');
   return putBack(file, sqlitePath(url), stamp);
+}
+
+/** Both databases of a copy, the source first. Without `create` the target has to be there. */
+export async function openCopySides(
+  source: string,
+  target: string,
+  { create }: { create: boolean },
+): Promise<[CopySide, CopySide]> {
+  if (isPostgres(source) === isPostgres(target)) {
+    throw new Error(
+      'one of the two has to be sqlite:<path> and the other postgres://…. "memory backup" and ' +
+        'pg_dump copy a database to one of its own kind.',
+    );
+  }
+  const from = await openCopySide(source, { create: false });
+  try {
+    return [from, await openCopySide(target, { create })];
+  } catch (error) {
+    from.close();
+    throw error;
+  }
+}
+
+async function openCopySide(url: string, options: { create: boolean }): Promise<CopySide> {
+  if (isPostgres(url)) {
+    const { openCopySide: open } = await import('./postgres/admin/copy.ts');
+    return open(url, options);
+  }
+  const { openCopySide: open } = await import('./sqlite/admin/copy.ts');
+  return open(sqlitePath(url), options);
 }
 
 function isPostgres(url: string): boolean {

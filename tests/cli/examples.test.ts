@@ -69,10 +69,12 @@ async function shell(line: string) {
 }
 
 const all = examplesBelow(await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' })));
-// Those of serve run until they are stopped, and restore wants no server; they have tests of
-// their own. A backup is one of a database file.
+// Those of serve run until they are stopped, and restore and migrate want no server; they have
+// tests of their own. A backup is one of a database file.
 const elsewhere =
-  backend === 'sqlite' ? /^memory (serve|restore)/ : /^memory (serve|restore|backup)/;
+  backend === 'sqlite'
+    ? /^memory (serve|restore|migrate)/
+    : /^memory (serve|restore|migrate|backup)/;
 for (const example of all.filter((line) => !elsewhere.test(line))) {
   test(example, async () => {
     const { code, stderr } = await shell(await realIds(example));

@@ -35,7 +35,9 @@ const shared = [
   'read-reply',
   'refusals',
   'search-results',
-].map((name) => `server/storage/${name}.ts`);
+]
+  .map((name) => `server/storage/${name}.ts`)
+  .concat('server/storage/copy/');
 const anyBackend = [
   ...interfaces,
   ...shared,
@@ -107,7 +109,7 @@ const table: Row[] = [
     from: ['server/storage/open.ts'],
     may: ['node:', ...interfaces],
     late: backends,
-    types: backends,
+    types: [...backends, 'server/storage/copy/'],
   },
   { from: shared, may: anyBackend, types: ['sdk/contract/'] },
   {

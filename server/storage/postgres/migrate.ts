@@ -1,3 +1,4 @@
+import { progressTable } from '../copy/side.ts';
 import type { Connection } from './connection.ts';
 import { isConflict, stateOf } from './errors.ts';
 import tables from './sql/002-tables.sql' with { type: 'text' };
@@ -72,6 +73,22 @@ export async function readVersion(connection: Connection): Promise<number> {
     );
   }
   return version;
+}
+
+export async function isUnfinishedCopy(connection: Connection): Promise<boolean> {
+  const [[copy] = []] = await connection.run([
+    statement(`SELECT to_regclass('${progressTable}') IS NOT NULL AS "isUnfinished"`),
+  ]);
+  return copy?.isUnfinished === true;
+}
+
+/** Throws an Error if the database lacks rows of the one that it is a copy of. */
+export async function assertFinished(connection: Connection): Promise<void> {
+  if (!(await isUnfinishedCopy(connection))) return;
+  throw new Error(
+    'the database is an unfinished copy of another one. Run the same "memory migrate" again; it ' +
+      'goes on where it stopped.',
+  );
 }
 
 async function migrateOnce(connection: Connection): Promise<void> {

@@ -5,7 +5,7 @@ import { createOperations } from './client.ts';
 import { createConnection } from './connection.ts';
 import { cannotOpen, notRead, notStored } from './errors.ts';
 import { createHealth } from './health.ts';
-import { migrate } from './migrate.ts';
+import { assertFinished, migrate } from './migrate.ts';
 import { readMemory } from './reader/memories.ts';
 import { createReadAhead } from './reader/read-ahead.ts';
 import type { ReaderStart } from './reader/thread.ts';
@@ -44,6 +44,7 @@ export async function openPostgres(
   const connection = createSharedConnection({ url, purpose: 'server' });
   try {
     await migrate(connection);
+    await assertFinished(connection);
   } catch (error) {
     connection.close();
     throw cannotOpen(error);

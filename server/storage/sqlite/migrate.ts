@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite';
+import { progressTable } from '../copy/side.ts';
 import threads from './sql/002-threads.sql' with { type: 'text' };
 
 /** Version 1 was never released; its files are rejected below. */
@@ -55,6 +56,19 @@ export function assertOurs(db: Database, path: string): { schema: number; behind
     );
   }
   return { schema, behind: schema < schemaVersion };
+}
+
+export function isUnfinishedCopy(db: Database): boolean {
+  return db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(progressTable) !== null;
+}
+
+/** Throws an Error if the file lacks rows of the database that it is a copy of. */
+export function assertFinished(db: Database, path: string): void {
+  if (!isUnfinishedCopy(db)) return;
+  throw new Error(
+    `${path} is an unfinished copy of another database. Run the same "memory migrate" again; it ` +
+      'goes on where it stopped.',
+  );
 }
 
 function pragma(db: Database, name: 'user_version' | 'application_id'): number {

@@ -9,7 +9,7 @@ import { damaged, structuralFaults } from './check.ts';
 import { createOperations } from './client.ts';
 import { watchFile } from './file-identity.ts';
 import { type Lock, lockDatabase } from './lock.ts';
-import { migrate } from './migrate.ts';
+import { assertFinished, migrate } from './migrate.ts';
 import { canonicalPath } from './path.ts';
 import type { ReaderStart } from './protocol.ts';
 import { createPageReads } from './reader/list.ts';
@@ -70,6 +70,7 @@ function prepareFile(path: string): void {
     const faults = isSmall(path) ? structuralFaults(db) : [];
     if (faults.length > 0) throw damaged(path, faults);
     migrate(db, path);
+    assertFinished(db, path);
   } finally {
     closeKeepingLog(path, db);
   }

@@ -1,7 +1,7 @@
 import type { KeyAdmin } from '../../admin-storage.ts';
 import { createConnection } from '../connection.ts';
 import { cannotOpen, notStored } from '../errors.ts';
-import { migrate, readVersion } from '../migrate.ts';
+import { assertFinished, migrate, readVersion } from '../migrate.ts';
 import { listKeys } from '../reader/memories.ts';
 import { createKeyWrites } from '../writer/keys.ts';
 
@@ -16,6 +16,7 @@ export async function openKeyAdmin(
       throw new Error('there is no database at this address that a server has used');
     }
     await migrate(connection);
+    await assertFinished(connection);
   } catch (error) {
     connection.close();
     throw cannotOpen(error);

@@ -57,6 +57,10 @@ export async function createMaintenance(
     return rows.length > 0;
   }
 
+  // From the start, so that an admin command sees that a server is running. One that only reads,
+  // because the disk is full, starts all the same.
+  await takeTurn().catch(() => {});
+
   return {
     uptime: () => uptime,
     async maintain({ now, elapsedMs }): Promise<MaintenanceReport> {

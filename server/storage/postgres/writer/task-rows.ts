@@ -8,7 +8,7 @@ const buckets = 4_096;
 const maxToken = 1e12;
 
 /** The task id contains the bucket, so that a lease is enough to find the task. */
-function newTaskId(bucket: number): number {
+export function newTaskId(bucket: number): number {
   return Math.floor(Math.random() * 2 ** 41) * buckets + bucket;
 }
 

@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite';
 import type { KeyAdmin } from '../../admin-storage.ts';
 import { notStored } from '../errors.ts';
 import { openInPlace } from '../lock.ts';
-import { migrate } from '../migrate.ts';
+import { assertFinished, migrate } from '../migrate.ts';
 import { canonicalPath } from '../path.ts';
 import { createKeyReads } from '../reader/memories.ts';
 import { closeKeepingLog, keepFilesPrivate, openForWriting } from '../settings.ts';
@@ -37,6 +37,7 @@ function openMigrated(path: string): Database {
   const db = openForWriting(path, { create: true });
   try {
     migrate(db, path);
+    assertFinished(db, path);
     return db;
   } catch (error) {
     closeKeepingLog(path, db);

@@ -1,0 +1,113 @@
+import type { Comparison } from '../../server/admin.ts';
+import { addExamples } from '../command-metadata.ts';
+import { Option, type Parent } from '../commander.ts';
+import { databaseUrlOf, shownDatabase } from '../database.ts';
+import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
+import { type Column, printJson, printTable, resilientOutput } from '../terminal/output.ts';
+import { startProgress } from '../terminal/progress.ts';
+import { note, type Terminal } from '../terminal/terminal.ts';
+
+const fromOption = new Option('--from <path or url>', 'the database to copy');
+const toOption = new Option('--to <path or url>', 'an empty database, or the unfinished copy');
+const verifyOption = new Option('--verify', 'copy nothing, only compare the two');
+
+export function addMigrate(program: Parent, term: Terminal): void {
+  const command = program
+    .command('migrate')
+    .description('Copy a database from SQLite to PostgreSQL, or back. Servers must be stopped.')
+    .addOption(fromOption)
+    .addOption(toOption)
+    .addOption(verifyOption)
+    .addHelpText('after', help);
+  command.action(async () => {
+    const { json, from, to, verify = false } = command.optsWithGlobals();
+    const [source, target] = [urlOf(term, from, '--from'), urlOf(term, to, '--to')];
+    const { copiedRows, isEqual, items } = await migrate(term, source, target, !verify);
+    const shown = { from: shownDatabase(source), to: shownDatabase(target) };
+    if (json) {
+      const out = resilientOutput(term);
+      await printJson(out.term, { ...shown, copiedRows, isEqual, items });
+      return out.end(isEqual ? exitCodes.done : exitCodes.failed);
+    }
+    await printTable(term, columns, items);
+    if (!isEqual) throw differenceError(items, verify);
+    const copied = verify ? '' : `Copied ${rowsOf(copiedRows)}. `;
+    await note(term, `${copied}${shown.to} is equal to ${shown.from}.`);
+  });
+  addExamples(command, [
+    'memory migrate --from data/memory.db --to postgres://db.example/memory',
+    'memory migrate --from postgres://db.example/memory --to data/memory.db',
+    'memory migrate --from backup.db --to postgres://db.example/memory --verify',
+  ]);
+}
+
+const help = `
+Copies projects, API keys, memories, pending work and the stored responses of
+idempotency keys, with ids, times and versions. Then it reads both databases and
+compares them. An interrupted copy continues when the same command runs again;
+until it is complete, no server starts on it.
+
+It refuses to run while a server runs on either database. It does not notice one
+that starts on a PostgreSQL source later. If the source changes during the copy,
+the comparison finds it: empty the target and copy again. Exits with 1 if the
+databases differ.`;
+
+function urlOf(term: Terminal, database: string | undefined, flag: string): string {
+  if (database) return databaseUrlOf(term, database);
+  throw usageError(`Missing ${flag} <path or url>.`);
+}
+
+async function migrate(term: Terminal, source: string, target: string, copies: boolean) {
+  const admin = await import('../../server/admin.ts');
+  const [copying, comparing] = [progressOf(term, 'copied'), progressOf(term, 'compared')];
+  try {
+    return await admin.migrate(source, target, {
+      copies,
+      onCopied: copying.show,
+      onCompared: comparing.show,
+    });
+  } catch (error) {
+    term.interrupted.throwIfAborted();
+    const message = errorText(error).replace(/\bMEMORY_DATABASE_URL\b/, '--from or --to');
+    throw new CliError('migration_failed', message);
+  } finally {
+    await copying.clear();
+    await comparing.clear();
+  }
+}
+
+/** Shows how far the copy is, and stops it when the command is interrupted. */
+function progressOf(term: Terminal, done: string) {
+  let progress: ReturnType<typeof startProgress> | undefined;
+  return {
+    async show(rows: number, total: number): Promise<void> {
+      term.interrupted.throwIfAborted();
+      progress ??= startProgress(term, total, `rows ${done}`);
+      await progress.show(rows, rows);
+    },
+    clear: async () => progress?.clear(),
+  };
+}
+
+const columns: Column<Comparison>[] = [
+  { title: 'TABLE', value: ({ table }) => table },
+  { title: 'PROJECT', value: ({ project }) => project ?? '' },
+  { title: 'SOURCE', value: ({ source }) => String(source.rows) },
+  { title: 'TARGET', value: ({ target }) => String(target.rows) },
+  { title: 'CONTENT', value: ({ isEqual }) => (isEqual ? 'equal' : 'different') },
+];
+
+function differenceError(items: Comparison[], verify: boolean): CliError {
+  const different = items.filter(({ isEqual }) => !isEqual);
+  const places = different.map(({ table, project }) =>
+    project === null ? table : `${table} of project ${project}`,
+  );
+  const hint = verify
+    ? 'If a server has used one of them since the copy, they differ by what it wrote.'
+    : 'No server starts on the target. Empty it and copy again.';
+  return new CliError('databases_differ', `The databases differ in ${places.join(', ')}.`, hint);
+}
+
+function rowsOf(count: number): string {
+  return count === 1 ? '1 row' : `${count.toLocaleString('en')} rows`;
+}

@@ -1,0 +1,113 @@
+import type { CopySide, Progress } from './side.ts';
+import { addRow, type Sum, type TableName, tableNames } from './tables.ts';
+
+/*
+ * Copies a database to another backend, and compares the two.
+ *
+ *   empty -> unfinished -> finished, once it was compared
+ *
+ * Each batch and the progress after it are one transaction of the target, so a copy that was killed
+ * goes on after the last batch.
+ */
+
+/** Receives how many rows of how many are done. If it throws, the copy stops unfinished. */
+export type ReportRows = (done: number, total: number) => Promise<void>;
+
+/** What a table holds of one project, in both databases. `project` is null for what has none. */
+export type Comparison = {
+  table: TableName;
+  project: string | null;
+  source: Sum;
+  target: Sum;
+  isEqual: boolean;
+};
+
+/**
+ * Copies what the target does not have yet. Returns the number of rows. Throws an Error if the
+ * target is neither empty nor the unfinished copy of this source.
+ */
+export async function copyRows(
+  source: CopySide,
+  target: CopySide,
+  report: ReportRows,
+): Promise<number> {
+  let progress = await resume(source, target);
+  const before = Object.values(progress).reduce((sum, { rows }) => sum + rows, 0);
+  const total = (await source.countRows()) - before;
+  let copied = 0;
+  for (const table of tableNames) {
+    for (;;) {
+      const last = progress[table];
+      const batch = await source.read(table, last?.position ?? null);
+      if (batch === null) break;
+      const rows = (last?.rows ?? 0) + batch.rows.length;
+      progress = { ...progress, [table]: { position: batch.position, rows } };
+      await target.write(table, batch.rows, progress);
+      copied += batch.rows.length;
+      await report(copied, total);
+    }
+  }
+  return copied;
+}
+
+async function resume(source: CopySide, target: CopySide): Promise<Progress> {
+  const { unfinished, copiedFrom, filled } = await target.state();
+  if (unfinished !== null) {
+    if (unfinished.source === source.id) return unfinished.progress;
+    throw new Error('the target is the unfinished copy of another database; name an empty one');
+  }
+  if (copiedFrom === source.id) {
+    throw new Error('the target is a finished copy of this source; --verify compares them');
+  }
+  if (filled !== null) {
+    throw new Error(`the target has rows in ${filled} already; name an empty database`);
+  }
+  await target.begin(source.id);
+  return {};
+}
+
+/** Reads both databases completely and compares them, table by table and project by project. */
+export async function compare(
+  source: CopySide,
+  target: CopySide,
+  report: ReportRows,
+): Promise<Comparison[]> {
+  const total = (await source.countRows()) + (await target.countRows());
+  let done = 0;
+  const [contents, copied] = [await sumsOf(source, count), await sumsOf(target, count)];
+  const places = new Map([...contents.places, ...copied.places]);
+  const none: Sum = { rows: 0, sum: 0 };
+  return [...places].map(([key, { table, projectId }]) => {
+    const project = contents.names.get(projectId) ?? copied.names.get(projectId) ?? null;
+    const [one, other] = [contents.sums.get(key) ?? none, copied.sums.get(key) ?? none];
+    const isEqual = one.rows === other.rows && one.sum === other.sum;
+    return { table, project, source: one, target: other, isEqual };
+  });
+
+  async function count(rows: number): Promise<void> {
+    done += rows;
+    await report(done, total);
+  }
+}
+
+async function sumsOf(side: CopySide, count: (rows: number) => Promise<void>) {
+  const sums = new Map<string, Sum>();
+  const places = new Map<string, { table: TableName; projectId: number }>();
+  /** Of the projects. */
+  const names = new Map<number, string>();
+  for (const table of tableNames) {
+    let batch = await side.read(table, null);
+    while (batch !== null) {
+      for (const row of batch.rows) {
+        const projectId = Number(row.projectId ?? 0);
+        const key = `${table} ${projectId}`;
+        places.set(key, { table, projectId });
+        sums.set(key, addRow(sums.get(key) ?? { rows: 0, sum: 0 }, table, row));
+        if (table === 'projects') names.set(projectId, String(row.name));
+      }
+      await count(batch.rows.length);
+      batch = await side.read(table, batch.position);
+    }
+  }
+  return { sums, places, names };
+}

@@ -1,0 +1,79 @@
+import type { CopyDatabase, CopySide } from './side.ts';
+import { columnName, columnsOf, isText, type Row, type TableName, type Value } from './tables.ts';
+
+const batchRows = 512;
+/** The first row of a batch may be larger. */
+const batchBytes = 4 * 1024 * 1024;
+
+/** Reads tables in batches, each of which begins after the keys of the last row before it. */
+export function createReads(database: CopyDatabase): Pick<CopySide, 'countRows' | 'read'> {
+  const { stored, parameter, integer } = database;
+
+  function readPage(
+    table: TableName,
+    columns: string,
+    place: readonly Value[],
+    limit: number,
+  ): Promise<Row[]> {
+    const { from, where = 'true', keys } = stored[table];
+    const names = namesOf(keys);
+    const places = keys.map((name, index) => parameter(index + 1, name)).join(', ');
+    const text = `SELECT ${columns} FROM ${from} AS t WHERE ${where} AND (${names}) > (${places})
+      ORDER BY ${names} LIMIT ${parameter(keys.length + 1, 'limit')}`;
+    return database.read({ text, values: [...place, limit] });
+  }
+
+  /** How many of the next rows make a batch. Sizes are read first: a text may be megabytes. */
+  async function countNext(table: TableName, place: readonly Value[]): Promise<number> {
+    const { large } = stored[table];
+    if (large === undefined) return batchRows;
+    const size = integer(`coalesce(octet_length(t.${large}), 0)`);
+    const sizes = await readPage(table, `${size} AS size`, place, batchRows);
+    let bytes = 0;
+    const end = sizes.findIndex((row) => {
+      bytes += Number(row.size);
+      return bytes > batchBytes;
+    });
+    return end < 0 ? sizes.length : Math.max(1, end);
+  }
+
+  function columnsToRead(table: TableName): string {
+    const { keys, expressions = {}, further = [] } = stored[table];
+    const columns = columnsOf(table).map((name) => {
+      const expression = expressions[name] ?? `t.${columnName(name)}`;
+      return `${isText(name) ? expression : integer(expression)} AS "${name}"`;
+    });
+    const position = `${database.jsonArray(namesOf(keys))} AS position`;
+    return [...columns, ...further, position].join(', ');
+  }
+
+  return {
+    async countRows() {
+      const counts = Object.values(stored).map(
+        ({ from, where = 'true' }) => `(SELECT count(*) FROM ${from} AS t WHERE ${where})`,
+      );
+      const text = `SELECT ${integer(counts.join(' + '))} AS rows`;
+      const [row] = await database.read({ text, values: [] });
+      return Number(row?.rows);
+    },
+    async read(table, position) {
+      const place = keyValues(stored[table].keys, position);
+      const count = await countNext(table, place);
+      const found = await readPage(table, columnsToRead(table), place, count);
+      const last = found.at(-1)?.position;
+      if (last == null) return null;
+      const rows = found.map((row) => database.asCopied(table, row));
+      return { rows, position: String(last) };
+    },
+  };
+}
+
+function namesOf(keys: readonly string[]): string {
+  return keys.map((name) => `t.${name}`).join(', ');
+}
+
+/** The values of the keys at a position; without one, values that come before all rows. */
+function keyValues(keys: readonly string[], position: string | null): Value[] {
+  if (position !== null) return JSON.parse(position);
+  return keys.map((name) => (isText(name) ? '' : Number.MIN_SAFE_INTEGER));
+}

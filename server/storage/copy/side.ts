@@ -1,0 +1,137 @@
+import { createReads } from './reads.ts';
+import type { Row, StoredTable, TableName, Value } from './tables.ts';
+
+/** One of the two databases of a copy, which nothing else has open. */
+export type CopySide = {
+  /** Made at random when the database is first opened for a copy, and stored in it. */
+  readonly id: number;
+  countRows(): Promise<number>;
+  /** The rows after the position, in the order of the table, or null if there are none. */
+  read(table: TableName, position: string | null): Promise<Batch | null>;
+  state(): Promise<CopyState>;
+  /** Makes an empty database the unfinished copy of the source, which servers do not open. */
+  begin(source: number): Promise<void>;
+  /** Stores the rows and the progress after them in one transaction. */
+  write(table: TableName, rows: Row[], progress: Progress): Promise<void>;
+  /** Makes the unfinished copy a database that servers open. */
+  finish(source: number): Promise<void>;
+  close(): void;
+};
+
+export type Batch = { rows: Row[]; position: string };
+
+/** How much of each table was copied. */
+export type Progress = { [Table in TableName]?: { position: string; rows: number } };
+
+export type CopyState = {
+  /** Of an unfinished copy. */
+  unfinished: { source: number; progress: Progress } | null;
+  /** The source of a finished copy. */
+  copiedFrom: number | null;
+  /** A table that has rows. */
+  filled: string | null;
+};
+
+/** The table of the progress, which is there until the copy is finished. */
+export const progressTable = 'copy_progress';
+
+export type Query = { text: string; values: readonly Value[] };
+
+/** What a backend adds to the statements that both have in common. */
+export type CopyDatabase = {
+  stored: Record<TableName, StoredTable>;
+  /** How a parameter for a column is written; they are counted from 1. */
+  parameter(number: number, column: string): string;
+  /** How a whole number is read, as one of JavaScript. */
+  integer(expression: string): string;
+  /** The values of these expressions as the text of an array in JSON. */
+  jsonArray(expressions: string): string;
+  /** Whether there is a table of the progress. */
+  isUnfinished(): Promise<boolean>;
+  read(query: Query): Promise<Row[]>;
+  /** Runs the statements in one transaction. */
+  run(...queries: Query[]): Promise<void>;
+  /**
+   * Stores the rows and runs the statement, in one transaction. `before` is how many rows of the
+   * table were stored before.
+   */
+  insert(table: TableName, rows: Row[], before: number, last: Query): Promise<void>;
+  /** The row as it is copied. `misplaced` is set if further columns do not fit it. */
+  asCopied(table: TableName, row: Row): Row;
+  close(): void;
+};
+
+export async function createSide(database: CopyDatabase): Promise<CopySide> {
+  const { stored, parameter, integer, run, close } = database;
+  const name = parameter(1, 'name');
+  const nameAndValue = `(name, value) VALUES (${name}, ${parameter(2, 'value')})`;
+  const setProgress = `UPDATE ${progressTable} SET progress = ${name}`;
+
+  async function readOne(query: string, ...values: Value[]): Promise<Row | undefined> {
+    const [row] = await database.read({ text: query, values });
+    return row;
+  }
+
+  async function numberOf(of: string): Promise<number | null> {
+    const value = integer('value');
+    const row = await readOne(`SELECT ${value} AS value FROM maintenance WHERE name = ${name}`, of);
+    return row === undefined ? null : Number(row.value);
+  }
+
+  async function firstFilled(): Promise<string | null> {
+    for (const [table, { from }] of Object.entries(stored)) {
+      // The uptime of an empty database is a row as well.
+      if (table === 'uptime') continue;
+      if ((await readOne(`SELECT 1 AS one FROM ${from} LIMIT 1`)) !== undefined) return from;
+    }
+    return null;
+  }
+
+  async function readUnfinished(): Promise<CopyState['unfinished']> {
+    if (!(await database.isUnfinished())) return null;
+    const row = await readOne(
+      `SELECT ${integer('source')} AS source, progress FROM ${progressTable}`,
+    );
+    return { source: Number(row?.source), progress: JSON.parse(String(row?.progress)) };
+  }
+
+  const made = crypto.getRandomValues(Buffer.alloc(6)).readUIntBE(0, 6);
+  await run({
+    text: `INSERT INTO maintenance ${nameAndValue} ON CONFLICT DO NOTHING`,
+    values: ['database_id', made],
+  });
+  return {
+    id: (await numberOf('database_id')) ?? made,
+    ...createReads(database),
+    state: async () => ({
+      unfinished: await readUnfinished(),
+      copiedFrom: await numberOf('copied_from'),
+      filled: await firstFilled(),
+    }),
+    async begin(source) {
+      await run(
+        { text: `CREATE TABLE ${progressTable} (source INT8, progress TEXT)`, values: [] },
+        {
+          text: `INSERT INTO ${progressTable} VALUES (${parameter(1, 'value')}, '{}')`,
+          values: [source],
+        },
+      );
+    },
+    async write(table, rows, progress) {
+      const before = (progress[table]?.rows ?? 0) - rows.length;
+      const last = { text: setProgress, values: [JSON.stringify(progress)] };
+      await database.insert(table, rows, before, last);
+    },
+    async finish(source) {
+      await run(
+        { text: `DROP TABLE ${progressTable}`, values: [] },
+        {
+          text: `INSERT INTO maintenance ${nameAndValue}
+            ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+          values: ['copied_from', source],
+        },
+      );
+    },
+    close,
+  };
+}

@@ -1,0 +1,77 @@
+/*
+ * What `memory migrate` copies, in terms that both backends share. Each backend says how it stores
+ * these columns, and adds what follows from them: row ids, buckets, hashes.
+ */
+
+export type Value = string | number | null;
+export type Row = Record<string, Value>;
+
+const task = `projectId kind payload memoryId userId state acceptedAt runAt updatedAt attempts
+  leaseToken chunksComplete chunksTotal errorMessage lastChange`;
+
+/**
+ * In the order of copying: what is referred to comes first. A task that was running is copied as if
+ * it had been released, and the body of a stored response is null if its memory was deleted.
+ */
+const columns = {
+  uptime: 'name value',
+  projects: 'projectId name',
+  api_keys: `projectId id name hash prefix lastFour userId readOnly createdAt expiresAt lastUsedAt
+    revokedAt`,
+  users: 'projectId userId memories lastChange',
+  memories: `projectId id userId type metadata source externalId version lastChange occurredAt
+    expiresAt createdAt updatedAt content`,
+  pending_tasks: task,
+  ended_tasks: task,
+  idempotency_keys: `projectId scope key fingerprint status body memoryId memoryUserId version
+    storedUptime createdAt`,
+};
+
+/** All others hold whole numbers. */
+const texts = `name id hash prefix last_four user_id type metadata source external_id content kind
+  payload memory_id state error_message scope key fingerprint body memory_user_id`.split(/\s+/);
+
+export type TableName = keyof typeof columns;
+
+export const tableNames = Object.keys(columns) as TableName[];
+
+const lists = new Map(tableNames.map((table) => [table, columns[table].split(/\s+/)]));
+
+export function columnsOf(table: TableName): string[] {
+  return lists.get(table) ?? [];
+}
+
+/** `lastChange` is stored as `last_change`. */
+export function columnName(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+export function isText(name: string): boolean {
+  return texts.includes(columnName(name));
+}
+
+/** How a backend stores a table. `t` is the table in expressions. */
+export type StoredTable = {
+  from: string;
+  where?: string;
+  /** The columns by which it is ordered, which identify a row. */
+  keys: string[];
+  /** How columns are read that are not stored under their name. */
+  expressions?: Record<string, string>;
+  /** Further columns, which only the backend's `asCopied` uses. */
+  further?: string[];
+  /** A column that may be large. */
+  large?: string;
+};
+
+/** The number of rows, and the sum of their hashes, which does not depend on their order. */
+export type Sum = { rows: number; sum: number };
+
+const hashBytes = 6;
+
+/** Adds the first 48 bits of the SHA-256 of the row's canonical JSON, modulo 2^48. */
+export function addRow({ rows, sum }: Sum, table: TableName, row: Row): Sum {
+  const values = [...columnsOf(table), 'misplaced'].map((name) => row[name] ?? null);
+  const hash = new Bun.CryptoHasher('sha256').update(JSON.stringify(values)).digest();
+  return { rows: rows + 1, sum: (sum + hash.readUIntBE(0, hashBytes)) % 2 ** (8 * hashBytes) };
+}

@@ -1,0 +1,139 @@
+import { type CopyDatabase, type CopySide, createSide } from '../../copy/side.ts';
+import {
+  columnName,
+  columnsOf,
+  isText,
+  type Row,
+  type TableName,
+  tableNames,
+} from '../../copy/tables.ts';
+import { type Connection, createConnection } from '../connection.ts';
+import { cannotOpen } from '../errors.ts';
+import { isUnfinishedCopy, migrate, readVersion } from '../migrate.ts';
+import { overRows, type Statement, statement, type Value } from '../statement.ts';
+import { inTransaction } from '../transaction.ts';
+import { derive, derivedColumns, isMisplaced, stored } from './copy-tables.ts';
+
+/** Counting all rows of a large database takes this long. */
+const deadlineMs = 10 * 60_000;
+
+/**
+ * Connects to the database for a copy. Throws an Error that says what to do if a server is running
+ * on it, or if it was never used and `create` does not allow to make its tables.
+ */
+export async function openCopySide(
+  url: string,
+  { create }: { create: boolean },
+): Promise<CopySide> {
+  const connection = createConnection({ url, purpose: 'migrate' });
+  try {
+    if (!create && (await readVersion(connection)) === 0) {
+      throw new Error('there is no database at this address that a server has used');
+    }
+    await migrate(connection);
+    await assertUnused(connection);
+    return await createSide(copyDatabase(connection));
+  } catch (error) {
+    connection.close();
+    throw cannotOpen(error);
+  }
+}
+
+/** A server that runs has the turn of the cleanup, or another one has. */
+async function assertUnused(connection: Connection): Promise<void> {
+  const [turns = []] = await connection.run([
+    statement(`SELECT ceil(extract(epoch FROM held_until - clock_timestamp()))::float8 AS seconds
+      FROM maintenance WHERE name = 'turn' AND held_until > clock_timestamp()`),
+  ]);
+  const [turn] = turns as { seconds: number }[];
+  if (turn === undefined) return;
+  throw new Error(
+    'a server is running on the database. Stop it, then run this again. If it was killed, wait ' +
+      `${turn.seconds} seconds.`,
+  );
+}
+
+function copyDatabase(connection: Connection): CopyDatabase {
+  return {
+    stored,
+    parameter: (number, column) => `$${number}::${typeOf(column)}`,
+    integer: (expression) => `(${expression})::float8`,
+    // The client would parse a value of the type json.
+    jsonArray: (expressions) => `json_build_array(${expressions})::text`,
+    isUnfinished: () => isUnfinishedCopy(connection),
+    async read(query) {
+      const [rows = []] = await asCopyError(connection.run([query], deadlineMs));
+      return rows as Row[];
+    },
+    run: (...queries) => runTogether(connection, queries),
+    async insert(table, rows, before, last) {
+      const values = rows.map((row, index) => valuesOf(table, row, before + index + 1));
+      const placed = table === 'memories' ? insertLocations(rows.flatMap(locationOf)) : [];
+      await runTogether(connection, [...placed, ...inserts[table](values), last]);
+    },
+    asCopied: (table, row) => (isMisplaced(table, row) ? { ...row, misplaced: 'yes' } : row),
+    close: () => connection.close(),
+  };
+}
+
+/** In one transaction. */
+function runTogether(connection: Connection, queries: readonly Statement[]): Promise<void> {
+  const work = async () => ({ last: [...queries], result: undefined });
+  return asCopyError(inTransaction(connection, work, deadlineMs));
+}
+
+async function asCopyError<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw cannotOpen(error);
+  }
+}
+
+type Insert = ReturnType<typeof overRows>;
+
+const inserts = Object.fromEntries(tableNames.map((name) => [name, insertInto(name)])) as Record<
+  TableName,
+  Insert
+>;
+
+function insertInto(table: TableName): Insert {
+  const copied = copiedColumns(table);
+  const derived = Object.entries(derivedColumns[table] ?? {});
+  const names = [...copied.map(columnName), ...derived.map(([name]) => name)].join(', ');
+  const conflict = 'ON CONFLICT (name) DO UPDATE SET value = excluded.value';
+  return overRows(
+    [...copied.map(typeOf), ...derived.map(([, type]) => type)],
+    (values) => `INSERT INTO ${stored[table].from} (${names}) ${values}
+      ${table === 'uptime' ? conflict : ''}`,
+  );
+}
+
+function typeOf(column: string): string {
+  if (column === 'readOnly') return 'bool';
+  return isText(column) ? 'text' : 'int8';
+}
+
+/** The user of a response's memory is stored as its bucket. */
+function copiedColumns(table: TableName): string[] {
+  return columnsOf(table).filter((name) => name !== 'memoryUserId');
+}
+
+function valuesOf(table: TableName, row: Row, place: number): Value[] {
+  const derived = derive(table, row, place);
+  return [
+    ...copiedColumns(table).map((name) => row[name] ?? null),
+    ...Object.keys(derivedColumns[table] ?? {}).map((name) => derived[name] ?? null),
+  ];
+}
+
+const insertLocations = overRows(
+  ['int8', 'int2', 'text', 'int2'],
+  (values) => `INSERT INTO memory_locations (project_id, bucket, id, location) ${values}`,
+);
+
+/** Of a memory whose id names another bucket. */
+function locationOf(row: Row): Value[][] {
+  const { bucket = null, id_bucket: named = null } = derive('memories', row, 0);
+  return named === null ? [] : [[row.projectId ?? null, named, row.id ?? null, bucket]];
+}

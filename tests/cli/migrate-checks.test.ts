@@ -1,0 +1,194 @@
+import { Database } from 'bun:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync } from 'node:fs';
+import { query } from '../support/postgres.ts';
+import { memory, temporaryFolder } from './command.ts';
+import {
+  createKeys,
+  type FreshDatabase,
+  fill,
+  freshDatabase,
+  migrate,
+  migrating,
+  serve,
+} from './migrate-data.ts';
+
+/* What `memory migrate` compares, and what it refuses. */
+
+const memories = 100;
+const folder = temporaryFolder();
+const source = `sqlite:${folder.file('memory.db')}`;
+
+beforeAll(async () => {
+  const keys = await createKeys(source);
+  const service = await serve(source);
+  await fill(service, keys, memories);
+  await service.stop();
+});
+afterAll(() => folder[Symbol.dispose]());
+
+describe('--verify', () => {
+  let target: FreshDatabase;
+  beforeAll(async () => {
+    target = await freshDatabase();
+    await migrate(source, target.url);
+  });
+  afterAll(() => target[Symbol.asyncDispose]());
+
+  const verify = () => memory(migrating(source, target.url, '--verify'));
+
+  test('copies nothing and finds an equal copy equal', async () => {
+    const { code, stdout, stderr } = await verify();
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(stderr).not.toContain('Copied');
+    expect(stdout).toMatch(/^memories\tdefault\t(\d+)\t\1\tequal$/m);
+  });
+
+  const one = `id = 'mem_m-7'`;
+  const longer = [`|| '.'`, ''] as const;
+  test.each([
+    ['memories of project default', 'memories', one, 'content', longer],
+    ['memories of project default', 'memories', one, 'updated_at', ['+ 1', '- 1']],
+    ['memories of project default', 'memories', one, 'bucket', ['+ 1', '- 1']],
+    ['memories of project default', 'memories', `external_id = 'e-9'`, 'origin', longer],
+    ['memories of project default', 'memory_locations', one, 'location', ['+ 1', '- 1']],
+    ['memories of project other', 'memories', `user_id = 'ben'`, 'version', ['+ 1', '- 1']],
+    ['api_keys of project default', 'api_keys', `name = 'whole'`, 'hash', longer],
+    [
+      'api_keys of project other',
+      'api_keys',
+      `name = 'other'`,
+      'read_only',
+      ['= false', '= false'],
+    ],
+    ['users of project default', 'users', `user_id = 'ada'`, 'last_change', ['+ 1', '- 1']],
+    [
+      'ended_tasks of project default',
+      'tasks',
+      `memory_id = 'mem_m-40'`,
+      'attempts',
+      ['+ 1', '- 1'],
+    ],
+    ['idempotency_keys of project default', 'idempotency_keys', `key = 'save'`, 'body', longer],
+    [
+      'idempotency_keys of project default',
+      'idempotency_keys',
+      `key = 'save'`,
+      'memory_bucket',
+      ['+ 1', '- 1'],
+    ],
+    ['projects of project default', 'projects', `name LIKE 'default%'`, 'name', longer],
+    ['uptime', 'maintenance', `name = 'uptime'`, 'value', ['+ 1', '- 1']],
+  ] as const)(
+    'finds a change of %s, in %s where %s: %s',
+    async (place, table, where, column, by) => {
+      const change = async (value: string) => {
+        const text = `UPDATE ${target.schema}.${table} SET ${column} = ${value} WHERE ${where} RETURNING 1`;
+        expect(await query(await target.base(), text)).toHaveLength(1);
+      };
+      await change(`${column} ${by[0]}`);
+      const { code, stderr } = await verify();
+      await change(by[1] === '' ? `left(${column}, -1)` : `${column} ${by[1]}`);
+      expect(stderr).toBe(
+        `Error: The databases differ in ${place}.\n` +
+          'If a server has used one of them since the copy, they differ by what it wrote.\n',
+      );
+      expect(code).toBe(1);
+    },
+  );
+
+  test('finds a missing row and one too many', async () => {
+    const at = `${target.schema}.users`;
+    const base = await target.base();
+    await query(base, `UPDATE ${at} SET user_id = 'eva', bucket = 0 WHERE user_id = 'ben'`);
+    const { code, stdout } = await verify();
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^users\tother\t1\t1\tdifferent$/m);
+    await query(base, `DELETE FROM ${at} WHERE user_id = 'eva'`);
+    expect((await verify()).stdout).toMatch(/^users\tother\t1\t0\tdifferent$/m);
+  });
+});
+
+test('a changed byte of an SQLite database is found, and it is not served', async () => {
+  await using from = await freshDatabase();
+  await migrate(source, from.url);
+  const back = folder.file('changed.db');
+  await migrate(from.url, `sqlite:${back}`);
+  const db = new Database(back);
+  db.run(`UPDATE memories SET content = content || '.' WHERE id = 'mem_m-7'`);
+  db.close(true);
+  const { code, stdout } = await memory(
+    migrating(from.url, `sqlite:${back}`, '--verify', '--json'),
+  );
+  const report = JSON.parse(stdout);
+  const different = report.items.filter(({ isEqual }: { isEqual: boolean }) => !isEqual);
+  expect(different).toMatchObject([{ table: 'memories', project: 'default' }]);
+  expect(code).toBe(1);
+});
+
+describe('is refused', () => {
+  test('while a server runs on either database, on SQLite and on PostgreSQL', async () => {
+    await using target = await freshDatabase();
+    const onSqlite = await serve(source);
+    const busy = await memory(migrating(source, target.url));
+    await onSqlite.stop();
+    expect(busy).toMatchObject({ code: 1, stderr: expect.stringContaining('already running') });
+    const onPostgres = await serve(target.url);
+    const to = await memory(migrating(source, target.url));
+    const from = await memory(migrating(target.url, `sqlite:${folder.file('none.db')}`));
+    await onPostgres.stop();
+    for (const { code, stderr } of [to, from]) {
+      expect({ code, stderr }).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('a server is running on the database'),
+      });
+    }
+    expect(existsSync(folder.file('none.db'))).toBe(false);
+  });
+
+  test('for a target that is used, finished, or the copy of another', async () => {
+    await using used = await freshDatabase();
+    await (await serve(used.url)).stop();
+    const refusal = async (from: string, to: string) => {
+      const { code, stdout, stderr } = await memory(migrating(from, to));
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      return stderr;
+    };
+    expect(await refusal(source, used.url)).toContain('has rows in projects already');
+    await using finished = await freshDatabase();
+    await migrate(source, finished.url);
+    expect(await refusal(source, finished.url)).toContain('is a finished copy of this source');
+    const another = `sqlite:${folder.file('another.db')}`;
+    await createKeys(another);
+    expect(await refusal(another, finished.url)).toContain('has rows in projects already');
+    await using begun = await freshDatabase();
+    const interrupted = AbortSignal.abort('SIGINT');
+    expect((await memory(migrating(another, begun.url), { interrupted })).code).toBe(130);
+    expect(await refusal(source, begun.url)).toContain('the unfinished copy of another database');
+    expect((await memory(migrating(another, begun.url))).code).toBe(0);
+  });
+
+  test.each([
+    ['two of a kind', source, `sqlite:${folder.file('two.db')}`, 'memory backup'],
+    [
+      'a source that is not there',
+      `sqlite:${folder.file('no.db')}`,
+      'postgres://h/d',
+      'no database at',
+    ],
+    ['a name of no database', source, 'mysql://h/d', '--from or --to'],
+  ])('for %s', async (_, from, to, words) => {
+    const { code, stdout, stderr } = await memory(migrating(from, to));
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining(words),
+    });
+    expect(existsSync(folder.file('no.db'))).toBe(false);
+  });
+
+  test('without two names: exit 2', async () => {
+    const { code, stderr } = await memory(['migrate', '--from', source]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('Missing --to') });
+  });
+});

@@ -1,0 +1,171 @@
+import { Database } from 'bun:sqlite';
+import { openAdmin } from '../../server/admin.ts';
+import { startServer } from '../../server/main.ts';
+import { createConnection } from '../../server/storage/postgres/connection.ts';
+import { migrate as makeTables } from '../../server/storage/postgres/migrate.ts';
+import { newDatabase, postgresUrl } from '../support/postgres.ts';
+import { importable } from '../support/writes.ts';
+import { memory, type Surroundings } from './command.ts';
+
+/* A database with a bit of everything, and what a client sees of it, whatever the backend. */
+
+export type Keys = { whole: string; bound: string; other: string; revoked: string };
+
+const userId = 'ada';
+const words =
+  'lantern harbour kettle walrus winter coffee invoice refund cities São 東京 ran'.split(' ');
+
+/** Requests with idempotency keys: a replay has to return the first response. */
+export const keyed: [key: string, method: string, path: string, body?: object][] = [
+  ['save', 'POST', '/v1/memories', { userId, content: 'saved once' }],
+  ['named', 'POST', '/v1/memories', { userId, content: 'a', source: 's', externalId: '1' }],
+  ['gone', 'POST', '/v1/memories', { userId, content: 'deleted later' }],
+  ['ingest', 'POST', '/v1/ingest/document', { userId, data: { title: 'T', text: 'some text' } }],
+  ['import', 'POST', '/v1/import', { items: [{ ...importable('far-away'), userId }] }],
+];
+
+export type Service = { url: string; stop(): Promise<void> };
+
+export function serve(databaseUrl: string): Promise<Service> {
+  const env = { LOG_LEVEL: 'silent', MEMORY_RATE_LIMIT: 'off' };
+  return startServer({ env, port: 0, databaseUrl });
+}
+
+/** Of each kind, on an empty database. */
+export async function createKeys(databaseUrl: string): Promise<Keys> {
+  const admin = await openAdmin(databaseUrl);
+  const create = (name: string, more: { project?: string; userId?: string } = {}) =>
+    admin.createKey({ name, project: 'default', ...more });
+  const keys = [
+    await create('whole'),
+    await create('bound', { userId: 'ada' }),
+    await create('other', { project: 'other' }),
+    await create('revoked'),
+  ] as const;
+  const [whole, bound, other, revoked] = keys;
+  await admin.revokeKey(revoked.id);
+  await admin.close();
+  return { whole: whole.key, bound: bound.key, other: other.key, revoked: revoked.key };
+}
+
+export async function request(
+  { url }: Service,
+  key: string,
+  method: string,
+  path: string,
+  { body, headers = {} }: { body?: object; headers?: Record<string, string> } = {},
+): Promise<{ status: number; text: string }> {
+  const response = await fetch(url + path, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+/** Fills the database of a server with `memories` memories of one user and some of each kind. */
+export async function fill(service: Service, keys: Keys, memories: number): Promise<void> {
+  const send = (method: string, path: string, body?: object, headers = {}) =>
+    request(service, keys.whole, method, path, { headers, ...(body !== undefined && { body }) });
+  for (const [key, method, path, body] of keyed) {
+    const { status, text } = await send(method, path, body, { 'idempotency-key': key });
+    if (status > 299) throw new Error(`${path}: ${text}`);
+    const { id } = JSON.parse(text) as { id?: string };
+    if (key === 'gone') await send('DELETE', `/v1/memories/${id}`);
+    if (key === 'save') await send('PATCH', `/v1/memories/${id}`, { content: 'saved twice' });
+  }
+  const items = Array.from({ length: memories }, (_, n) => ({
+    ...importable(`m-${n}`),
+    userId,
+    content: `\uFEFF${[n, n * 7, n * 31].map((at) => words[at % words.length]).join(' ')} ${n}`,
+    externalId: n % 3 === 0 ? `e-${n}` : null,
+    version: 1 + (n % 5),
+    expiresAt: n % 10 === 0 ? '2099-01-01T00:00:00.000Z' : null,
+    createdAt: new Date(1_700_000_000_000 + (n % 50) * 1_000).toISOString(),
+    status: n % 40 === 0 ? 'failed' : 'complete',
+  }));
+  for (let start = 0; start < items.length; start += 1_000) {
+    const { text } = await send('POST', '/v1/import', { items: items.slice(start, start + 1_000) });
+    if (JSON.parse(text).failedCount !== 0) throw new Error(text);
+  }
+  const records = queued.map((externalId) => {
+    return { type: 'document', userId: 'queue', externalId, data: { text: externalId } };
+  });
+  await send('POST', '/v1/ingest/batch', { items: records });
+  await request(service, keys.other, 'POST', '/v1/memories', {
+    body: { userId: 'ben', content: 'of another project: lantern' },
+  });
+}
+
+/** The external ids of records of the user `queue`, in the order in which they were accepted. */
+export const queued = ['q-3', 'q-1', 'q-4', 'q-2', 'q-5'];
+
+/** Turns their tasks into what a killed server leaves: claimed, with a lease that nobody holds. */
+export function leaveRunning(path: string): void {
+  const db = new Database(path);
+  db.run(`UPDATE tasks SET state = 'running', attempts = 2, run_at = accepted_at,
+    lease_owner = 'killed', leased_until = accepted_at, chunks_complete = 0, chunks_total = 0,
+    last_change = NULL WHERE user_id = 'queue'`);
+  db.close(true);
+}
+
+/** What a client gets: searches with scores, lists, statuses, replays, and whom keys let in. */
+export async function view(service: Service, keys: Keys): Promise<Record<string, string>> {
+  const seen: Record<string, string> = {};
+  const look = async (name: string, key: string, path: string) => {
+    const { status, text } = await request(service, key, 'GET', path);
+    seen[name] = `${status} ${text.replace(/"requestId":"\w+"/, '')}`;
+  };
+  for (const [index, word] of words.entries()) {
+    const query = encodeURIComponent(`${word} ${words[(index + 3) % words.length]}`);
+    await look(
+      `search ${query}`,
+      keys.whole,
+      `/v1/memories/search?userId=ada&query=${query}&limit=50`,
+    );
+  }
+  await look('list', keys.whole, '/v1/memories?userId=ada&limit=100');
+  await look('queue', keys.whole, '/v1/memories?userId=queue&limit=100');
+  await look('users', keys.whole, '/v1/users');
+  await look('elsewhere', keys.whole, '/v1/memories/mem_m-7');
+  await look('failed', keys.whole, '/v1/memories/mem_m-40/status');
+  await look('bound', keys.bound, '/v1/memories?userId=ada');
+  await look('other', keys.other, '/v1/memories?userId=ben');
+  await look('revoked', keys.revoked, '/v1/memories?userId=ada');
+  for (const [key, method, path, body] of keyed) {
+    const headers = { 'idempotency-key': key };
+    const { status, text } = await request(service, keys.whole, method, path, {
+      headers,
+      ...(body !== undefined && { body }),
+    });
+    seen[`replay ${key}`] = `${status} ${text}`;
+  }
+  return seen;
+}
+
+export function migrating(from: string, to: string, ...more: string[]): string[] {
+  return ['migrate', '--from', from, '--to', to, ...more];
+}
+
+export async function migrate(from: string, to: string, around: Surroundings = {}) {
+  const { code, stdout, stderr } = await memory(migrating(from, to, '--json'), around);
+  return { code, stderr, report: JSON.parse(stdout) };
+}
+
+export type FreshDatabase = Awaited<ReturnType<typeof freshDatabase>>;
+
+/** A database of PostgreSQL, and its schema for statements on the base connection. */
+export async function freshDatabase() {
+  const { url, drop } = await newDatabase();
+  return {
+    url,
+    schema: new URL(url).searchParams.get('search_path'),
+    base: postgresUrl,
+    async makeTables() {
+      const connection = createConnection({ url, purpose: 'test' });
+      await makeTables(connection);
+      connection.close();
+    },
+    [Symbol.asyncDispose]: drop,
+  };
+}

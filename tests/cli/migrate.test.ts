@@ -1,0 +1,173 @@
+import { Database } from 'bun:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { copyFileSync } from 'node:fs';
+import { SQL } from 'bun';
+import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
+import { startChild } from '../support/process.ts';
+import { rejectionOf } from '../support/thrown.ts';
+import { until } from '../support/until.ts';
+import { memory, temporaryFolder } from './command.ts';
+import {
+  createKeys,
+  fill,
+  freshDatabase,
+  type Keys,
+  keyed,
+  leaveRunning,
+  migrate,
+  migrating,
+  queued,
+  request,
+  serve,
+  view,
+} from './migrate-data.ts';
+import { program } from './shell.ts';
+
+/* A database moves from SQLite to PostgreSQL and back, and a client notices nothing. */
+
+const memories = 1_500;
+const folder = temporaryFolder();
+const path = folder.file('memory.db');
+const source = `sqlite:${path}`;
+let database: TestDatabase;
+let keys: Keys;
+let seen: Record<string, string>;
+
+beforeAll(async () => {
+  database = await newDatabase();
+  keys = await createKeys(source);
+  const service = await serve(source);
+  await fill(service, keys, memories);
+  seen = await until(async () => {
+    const now = await view(service, keys);
+    return `${now.list}${now.queue}`.includes('processing') ? null : now;
+  });
+  await service.stop();
+  const moved = await memory(migrating(source, database.url));
+  expect(moved).toMatchObject({ code: 0, stderr: expect.stringContaining('is equal to') });
+});
+afterAll(async () => {
+  await database.drop();
+  folder[Symbol.dispose]();
+});
+
+/** Lets other sessions read the table only. */
+async function lockWrites(url: string, table: string): Promise<AsyncDisposable> {
+  const sql = new SQL(url, { max: 1 });
+  const session = await sql.reserve();
+  await session`BEGIN`;
+  await session.unsafe(`LOCK TABLE ${table} IN EXCLUSIVE MODE`);
+  return {
+    async [Symbol.asyncDispose]() {
+      session.release();
+      await sql.close({ timeout: 0 });
+    },
+  };
+}
+
+/** A copy of the database file. */
+function copyOf(name: string): string {
+  copyFileSync(path, folder.file(name));
+  return `sqlite:${folder.file(name)}`;
+}
+
+test('what a client sees is the same after it, and after the way back', async () => {
+  // Else nothing was compared.
+  expect(Object.values(seen).filter((text) => text.includes('"score"')).length).toBeGreaterThan(5);
+  expect(seen).toMatchObject({
+    revoked: expect.stringMatching(/^401/),
+    other: expect.stringContaining('of another project'),
+    failed: expect.stringContaining('"failed"'),
+    'replay gone': expect.stringContaining('"deleted":true'),
+  });
+  const onPostgres = await serve(database.url);
+  expect(await view(onPostgres, keys)).toEqual(seen);
+  await onPostgres.stop();
+  const back = `sqlite:${folder.file('back.db')}`;
+  expect(await migrate(database.url, back)).toMatchObject({ code: 0, report: { isEqual: true } });
+  const onSqlite = await serve(back);
+  expect(await view(onSqlite, keys)).toEqual(seen);
+  await onSqlite.stop();
+});
+
+test('tasks that were running wait again, in order, with their attempt back and are processed', async () => {
+  const from = copyOf('running.db');
+  leaveRunning(folder.file('running.db'));
+  await using target = await freshDatabase();
+  expect(await migrate(from, target.url)).toMatchObject({ code: 0 });
+  const order = `SELECT m.external_id AS "externalId", t.state, t.attempts
+    FROM ${target.schema}.tasks AS t JOIN ${target.schema}.memories AS m ON m.id = t.memory_id
+    WHERE t.run_at IS NOT NULL ORDER BY t.run_at, t.place`;
+  expect(await query(await target.base(), order)).toEqual(
+    queued.map((externalId) => ({ externalId, state: 'waiting', attempts: 1 })),
+  );
+  const back = folder.file('queue.db');
+  await migrate(target.url, `sqlite:${back}`);
+  const db = new Database(back);
+  const tasks = `SELECT m.external_id FROM tasks AS t JOIN memories AS m ON m.row_id = memory_row_id
+    WHERE t.run_at IS NOT NULL ORDER BY t.run_at, t.task_id`;
+  expect(db.prepare(tasks).values().flat()).toEqual(queued);
+  db.close(true);
+  const service = await serve(target.url);
+  const list = '/v1/memories?userId=queue&limit=100';
+  const text = await until(async () => {
+    const page = await request(service, keys.whole, 'GET', list);
+    return page.text.includes('processing') ? null : page.text;
+  });
+  expect(text.match(/"status":"complete"/g)).toHaveLength(queued.length);
+  await service.stop();
+});
+
+describe('a copy that is killed', () => {
+  test('is not served, and goes on after the last batch', async () => {
+    await using target = await freshDatabase();
+    await target.makeTables();
+    const ask = async (text: string) => query(await target.base(), text).catch(() => []);
+    const copied = async (table: string) => {
+      const [row] = await ask(`SELECT progress FROM ${target.schema}.copy_progress`);
+      return String(row?.progress).includes(`"${table}"`);
+    };
+    // The copy waits for this lock in its last batch.
+    await using lock = await lockWrites(target.url, 'idempotency_keys');
+    const child = startChild([...program, ...migrating(source, target.url)]);
+    await until(() => copied('ended_tasks'));
+    const [waiting] = await until(async () => {
+      const rows = await ask(`SELECT pid FROM pg_locks WHERE NOT granted
+        AND relation = '${target.schema}.idempotency_keys'::regclass`);
+      return rows.length > 0 ? rows : null;
+    });
+    await child.end('SIGKILL');
+    // It would store the batch all the same if it had COMMIT already.
+    await ask(`SELECT pg_terminate_backend(${waiting?.pid})`);
+    await lock[Symbol.asyncDispose]();
+    expect(String(await rejectionOf(serve(target.url)))).toContain('unfinished copy');
+    expect((await memory(['keys', 'list', '--database', target.url])).stderr).toContain(
+      'Run the same "memory migrate" again',
+    );
+    expect(await migrate(source, target.url)).toMatchObject({
+      code: 0,
+      report: { isEqual: true, copiedRows: keyed.length },
+    });
+    await (await serve(target.url)).stop();
+  });
+
+  test('or interrupted on the way back does, too', async () => {
+    const back = `sqlite:${folder.file('interrupted.db')}`;
+    await using from = await freshDatabase();
+    await migrate(source, from.url);
+    const interrupt = new AbortController();
+    const first = await memory(migrating(from.url, back), {
+      interrupted: interrupt.signal,
+      tickMs: 10_000,
+      onOutput: (text) => text.includes('rows copied') && interrupt.abort('SIGINT'),
+    });
+    expect(first).toMatchObject({ code: 130, stdout: '' });
+    expect(String(await rejectionOf(serve(back)))).toContain('unfinished copy');
+    const again = await migrate(from.url, back);
+    expect(again).toMatchObject({ code: 0, report: { isEqual: true } });
+    const rows = again.report.items.map(({ source }: { source: { rows: number } }) => source.rows);
+    const total = rows.reduce((sum: number, count: number) => sum + count, 0);
+    expect(again.report.copiedRows).toBeGreaterThan(0);
+    expect(again.report.copiedRows).toBeLessThan(total);
+  });
+});

@@ -1,0 +1,70 @@
+import { Database } from 'bun:sqlite';
+import { expect, test } from 'bun:test';
+import { columnName, columnsOf, type TableName } from '../../server/storage/copy/tables.ts';
+import { createConnection } from '../../server/storage/postgres/connection.ts';
+import { migrate as makeTables } from '../../server/storage/postgres/migrate.ts';
+import { migrate } from '../../server/storage/sqlite/migrate.ts';
+import { newDatabase, postgresUrl, query } from '../support/postgres.ts';
+
+/* A column that is added to a schema is copied by `memory migrate`, or named here. */
+
+const copied: Record<string, TableName> = {
+  projects: 'projects',
+  api_keys: 'api_keys',
+  users: 'users',
+  memories: 'memories',
+  tasks: 'pending_tasks',
+  idempotency_keys: 'idempotency_keys',
+};
+
+/** Columns that are made anew in the target, or are of no use there. */
+const made: Record<string, string[]> = {
+  users: ['bucket'],
+  memories: ['row_id', 'bucket', 'id_bucket', 'origin'],
+  tasks: ['task_id', 'bucket', 'place', 'memory_row_id', 'lease_owner', 'leased_until'],
+  idempotency_keys: ['row_id', 'bucket', 'memory_bucket'],
+};
+
+/** Tables of a database that are not copied, but for the uptime. */
+const ofDatabase = ['maintenance', 'memory_locations', 'quotas', 'schema_versions'];
+
+type Column = { table: string; column: string };
+
+function missing(columns: Column[]): string[] {
+  return columns.flatMap(({ table, column }) => {
+    if (ofDatabase.includes(table) || made[table]?.includes(column)) return [];
+    const name = copied[table];
+    const isCopied = name !== undefined && columnsOf(name).map(columnName).includes(column);
+    return isCopied ? [] : [`${table}.${column}`];
+  });
+}
+
+test('every column of SQLite is copied', () => {
+  const db = new Database(':memory:');
+  migrate(db, 'a database in memory');
+  const columns = db
+    .prepare<Column, []>(
+      `SELECT t.name AS "table", c.name AS "column"
+       FROM sqlite_schema AS t, pragma_table_info(t.name) AS c WHERE t.type = 'table'`,
+    )
+    .all();
+  expect(columns.length).toBeGreaterThan(50);
+  expect(missing(columns)).toEqual([]);
+  db.close(true);
+});
+
+test('every column of PostgreSQL is copied', async () => {
+  const { url, drop } = await newDatabase();
+  const connection = createConnection({ url, purpose: 'test' });
+  await makeTables(connection);
+  connection.close();
+  const columns = (await query(
+    await postgresUrl(),
+    `SELECT table_name AS "table", column_name AS "column" FROM information_schema.columns
+     WHERE table_schema = $1`,
+    [new URL(url).searchParams.get('search_path')],
+  )) as Column[];
+  await drop();
+  expect(columns.length).toBeGreaterThan(50);
+  expect(missing(columns)).toEqual([]);
+});
