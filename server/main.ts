@@ -57,17 +57,18 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   const { preload = [], onFatal = endProcess } = options;
   const sink = logSink(options.log);
   const log = createLogger(config.logLevel, sink.write);
+  function end(reason: string): void {
+    log.error(`${reason}; the service ends`);
+    sink.flush();
+    onFatal(reason);
+  }
   const storage = await openStorage(config.databaseUrl, {
     preload,
     warn: (message, error) => log.warn(message, { error }),
     onReplaced: () => tasks.restart(),
-    onEnd(reason) {
-      log.error(`${reason}; the service ends`);
-      sink.flush();
-      onFatal(reason);
-    },
+    onEnd: end,
   });
-  const tasks = startTasks({ storage, config, log, write: sink.write, preload });
+  const tasks = startTasks({ storage, config, log, write: sink.write, onEnd: end, preload });
   const running = await serve({ config, storage, log, tasks, preload }).catch(async (error) => {
     await tasks.stop();
     await storage.close();

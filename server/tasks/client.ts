@@ -1,10 +1,14 @@
 import type { Config } from '../config.ts';
 import type { LogEntry, Logger } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
+import { createRestarts } from '../threads/restarts.ts';
 import { startThread, type Thread } from '../threads/start.ts';
 import type { TasksNotice, TasksStart } from './thread.ts';
 
-/** The HTTP thread's handle on the tasks thread, which is replaced if it ends or hangs. */
+/**
+ * The HTTP thread's handle on the tasks thread, which is replaced if it ends or hangs. A thread that
+ * hangs in a system call cannot be terminated: after a while the service ends instead.
+ */
 export type TaskRunner = {
   /** Resolves when the first thread is ready; rejects if it fails to start. */
   ready: Promise<void>;
@@ -25,10 +29,12 @@ export function startTasks(options: {
   log: Logger;
   /** Writes a log entry of the thread. */
   write(entry: LogEntry): void;
+  /** Called when the thread cannot be replaced, with the reason. */
+  onEnd(reason: string): void;
   preload: readonly string[];
 }): TaskRunner {
   const { storage, config, log, write, preload } = options;
-  let isStopping = false;
+  const restarts = createRestarts(options.onEnd);
   let isAwake = false;
   let silence: string | null = null;
   let movedAt = performance.now();
@@ -49,11 +55,13 @@ export function startTasks(options: {
         silence = reason;
         // In a system call it ends only when that returns.
         thread.terminate();
+        restarts.expect(reason);
       },
       onEnd: (reason) => {
         log.error(`${reason}; it is started again`);
+        if (!restarts.admit(reason)) return;
         silence = null;
-        if (!isStopping) thread = start();
+        thread = start();
       },
       onNotice: (notice) => take(notice as TasksNotice),
     });
@@ -79,7 +87,7 @@ export function startTasks(options: {
     fault: () => silence,
     movedAt: () => movedAt,
     stop() {
-      isStopping = true;
+      restarts.stop();
       return thread.stop();
     },
   };

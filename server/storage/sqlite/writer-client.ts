@@ -1,12 +1,12 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { FairQueue } from '../../fair-queue.ts';
 import type { Port, Returned } from '../../threads/channel.ts';
+import { createRestarts } from '../../threads/restarts.ts';
 import { startThread, type Thread } from '../../threads/start.ts';
 import { outcomeUnknown, unavailable } from '../refusals.ts';
 import type { WriteResult } from '../storage.ts';
 import { createCheckpointer } from './checkpointer.ts';
 import type { WriterNotice, WriterOrder, WriterStart } from './protocol.ts';
-import { createRestarts } from './restarts.ts';
 
 /**
  * The writer thread as the HTTP thread sees it. A thread that ends or falls silent is replaced:

@@ -1,5 +1,8 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { MemoryClient } from '../../sdk/index.ts';
+import { startServer } from '../../server/main.ts';
+import { emptyDatabase } from '../support/backend.ts';
 import { startTestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
@@ -21,5 +24,28 @@ test('/health is failing while the tasks thread is blocked, which is then replac
     });
   } finally {
     await server.stop();
+  }
+});
+
+test('a tasks thread that ends again and again ends the service', async () => {
+  const { url: databaseUrl, remove } = await emptyDatabase();
+  const reasons: string[] = [];
+  const server = await startServer({
+    env: { LOG_LEVEL: 'silent' },
+    port: 0,
+    databaseUrl,
+    preload: [join(import.meta.dir, 'ending-tasks.ts')],
+    onFatal: (reason) => reasons.push(reason),
+  });
+  try {
+    const client = new MemoryClient({ apiKey: server.firstKey ?? '', baseUrl: server.url });
+    await until(async () => {
+      await client.ingest.document({ userId: 'u', data: { text: 'a lantern' } });
+      return reasons.length > 0;
+    });
+    expect(reasons).toEqual([expect.stringContaining('the tasks thread ended, again and again')]);
+  } finally {
+    await server.stop();
+    await remove();
   }
 });
