@@ -6,8 +6,8 @@ import { startThread, type Thread } from '../threads/start.ts';
 import type { TasksNotice, TasksStart } from './thread.ts';
 
 /**
- * The HTTP thread's handle on the tasks thread, which is replaced if it ends or hangs. A thread that
- * hangs in a system call cannot be terminated: after a while the service ends instead.
+ * The HTTP thread's handle on the tasks thread, which is replaced if it ends or hangs. A thread
+ * that hangs in a system call cannot be terminated: after a while the service ends instead.
  */
 export type TaskRunner = {
   /** Resolves when the first thread is ready; rejects if it fails to start. */
