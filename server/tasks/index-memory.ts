@@ -13,6 +13,6 @@ export const indexMemory: Handler = async ({ projectId, memoryId }, storage) => 
   // The memory and its task were deleted, so the storage will reject the result.
   if (memory === null) return { chunks: 0 };
   const chunks = splitChunks(memory.content).length;
-  if (memory.content.length > largeUnits) Bun.gc(false);
+  if (memory.content.length > largeUnits) Bun.gc(true);
   return { chunks };
 };

@@ -57,7 +57,7 @@ const group = createGroupCommit({
     for (const inbox of inboxes) inbox.flushReplies();
     checkpoints.committed();
     // The garbage collector does not count texts outside of its heap.
-    if (units > collectedUnits) Bun.gc(false);
+    if (units > collectedUnits) Bun.gc(true);
     units = 0;
   },
 });
