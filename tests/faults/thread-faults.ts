@@ -56,7 +56,9 @@ function register(folder: string): void {
   const name = readFileSync('/proc/thread-self/comm', 'utf8').trim();
   const started: Started = { name, at: Date.now() };
   const file = join(folder, `${process.pid}-${threadId}.started`);
-  writeFileSync(file, JSON.stringify(started));
+  // The harness must never read it half written.
+  writeFileSync(`${file}.new`, JSON.stringify(started));
+  renameSync(`${file}.new`, file);
   const check = (when: ThreadFault['when']) => trigger(folder, name, when);
   setInterval(() => check('idle'), everyMs).unref();
   const commit = /^COMMIT\b/i;
