@@ -21,13 +21,18 @@ export type TcpProxy = {
 
 type Ends = { other: Socket<Ends> | null; waiting: Buffer[]; isDeaf: boolean };
 
-export function startTcpProxy(to: { hostname: string; port: number }): TcpProxy {
+/** `sent` hears what each client sends, before it is passed on. */
+export function startTcpProxy(
+  to: { hostname: string; port: number },
+  sent: (client: object, bytes: Buffer) => void = () => {},
+): TcpProxy {
   const clients = new Set<Socket<Ends>>();
   let isSilent = false;
   let lost: string | null = null;
 
   function passOn(client: Socket<Ends>, bytes: Buffer): void {
     if (isSilent) return;
+    sent(client, bytes);
     if (lost !== null && bytes.includes(lost)) {
       lost = null;
       // The server goes on with what it gets; the client hears nothing of it.

@@ -110,9 +110,10 @@ function listText(direction: 'ASC' | 'DESC', beyond: string): string {
       AND NOT EXISTS (SELECT FROM unnest($11::text[]) AS w WHERE position(w IN m.metadata) = 0)
       AND ${notExpired('$12::int8')}
     ORDER BY m.created_at ${direction}, m.id ${direction} LIMIT $13::int4`;
+  // The bucket does not get from the inner rows to the tasks by itself.
   const rows = measured(source, 'm.*', `created_at ${direction}, id ${direction}`);
   return `SELECT m.bucket, m.octets::float8 AS octets, m.total::float8 AS total, ${memoryColumns}
-    FROM ${rows} AS m ${withTask}
+    FROM ${rows} AS m ${withTask} AND t.bucket = $2::int2
     WHERE m.${isShort} ORDER BY m.created_at ${direction}, m.id ${direction}`;
 }
 
