@@ -9,7 +9,7 @@ type Reading = { isStarted: boolean; rest: Buffer; prepared: Map<string, string>
 
 const sslRequest = 80_877_103;
 
-/** A proxy whose clients' statements are kept, with their values, in the order in which they came. */
+/** A proxy that keeps the statements of its clients, with their values, in their order. */
 export function recordStatements(to: { hostname: string; port: number }) {
   const readings = new Map<object, Reading>();
   let sent: SentStatement[] = [];

@@ -10,7 +10,7 @@ export class ConnectionLost extends Error {
 
 /** SQLSTATE of a server that ends the session, or cannot say what became of the statement. */
 const sessionEnded = /^(080(?!01|06)|57P0|58|F0|XX|40003)/;
-/** A database of several machines reached one of them not: of its own sessions no server says so. */
+/** A database of several machines cannot reach one; no server says so of its own sessions. */
 const partLost = /^080(01|06)/;
 
 /** What keeps the database from working for a while. Of the statement nothing is stored. */

@@ -7,11 +7,11 @@ import { keyed, memory, record } from '../storage/fixtures.ts';
  * The same operations on two databases in turn, as ratios: one machine holds all of it, so the
  * rates say nothing of a cluster.
  *
- *   bun tests/citus/speed.ts <URL of a plain database> <URL of a coordinator>
+ *   bun tests/scaling/speed.ts <URL of a plain database> <URL of a coordinator>
  */
 
 const rounds = 5;
-const clients = 64;
+const clients = 32;
 const users = 200;
 const memoriesOfUser = 50;
 
