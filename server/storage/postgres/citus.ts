@@ -32,6 +32,17 @@ export async function hasCitus(run: Run): Promise<boolean> {
   return rows.length > 0;
 }
 
+/**
+ * What each worker has as synchronous_commit. A server switches it on for its own sessions, which
+ * does not reach the workers.
+ */
+export async function readWorkerCommits(connection: Connection): Promise<string[]> {
+  const [rows = []] = (await connection.run([
+    statement(`SELECT result FROM run_command_on_workers('SHOW synchronous_commit')`),
+  ])) as { result: string }[][];
+  return rows.map(({ result }) => result);
+}
+
 /** Whether the tables are distributed; a database may have the extension for something else. */
 export async function readIsDistributed(connection: Connection): Promise<boolean> {
   const run: Run = (...statements) => connection.run(statements);

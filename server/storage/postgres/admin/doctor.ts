@@ -1,4 +1,5 @@
 import type { Finding } from '../../admin-storage.ts';
+import { readIsDistributed, readWorkerCommits } from '../citus.ts';
 import { type Connection, createConnection } from '../connection.ts';
 import { faultOf } from '../errors.ts';
 import { readVersion, schemaVersion } from '../migrate.ts';
@@ -64,6 +65,9 @@ async function look(connection: Connection, now: number): Promise<Finding[]> {
     aboutSlots(settings),
   ];
   if (schema === 0) return findings;
+  if (await readIsDistributed(connection)) {
+    findings.push(aboutWorkers(await readWorkerCommits(connection)));
+  }
   return [...findings, ...(await aboutContents(connection, now))];
 }
 
@@ -88,6 +92,14 @@ function aboutDurability({ fsync, fullPageWrites, commit }: Settings): Finding {
   }
   // The service switches it on for its own connections.
   return ok(name, found);
+}
+
+function aboutWorkers(commits: readonly string[]): Finding {
+  const name = 'workers';
+  const found = `${commits.length}, synchronous_commit ${[...new Set(commits)].join(', ')}`;
+  if (!commits.includes('off')) return ok(name, found);
+  const advice = 'a power cut loses what was answered: set synchronous_commit = on on each worker';
+  return { name, level: 'failure', found, advice };
 }
 
 function aboutStandbys({ standbys, connected, commit }: Settings): Finding {
