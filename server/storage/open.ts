@@ -20,7 +20,7 @@ export async function openStorage(url: string, options: OpenOptions): Promise<St
 
 type Connection =
   | { kind: 'sqlite'; path: string; port: MessagePort }
-  | { kind: 'postgres'; url: string };
+  | { kind: 'postgres'; url: string; isDistributed: boolean };
 
 /** The storage that another thread of this process has open, by what its `connection` gave. */
 export async function connectStorage(data: unknown): Promise<TaskStorage> {

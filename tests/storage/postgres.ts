@@ -22,7 +22,7 @@ export const openPostgresStorage: OpenStorage = async ({ smallQueue = false } = 
       await database.drop();
     },
     async endLeases(owner) {
-      const text = `UPDATE tasks SET leased_until = clock_timestamp() - interval '1 second'
+      const text = `UPDATE tasks SET leased_until = now() - interval '1 second'
         WHERE $1::text IS NULL OR lease_owner = $1`;
       await query(database.url, text, [owner ?? null]);
     },

@@ -25,7 +25,11 @@ type Address = { hostname: string; port: number };
 
 type Ends = { other: Socket<Ends> | null; waiting: Buffer[]; isDeaf: boolean };
 
-export function startTcpProxy(first: Address): TcpProxy {
+/** `sent` is called with what a client sends, before it is passed on. */
+export function startTcpProxy(
+  first: Address,
+  sent: (client: object, bytes: Buffer) => void = () => {},
+): TcpProxy {
   let to = first;
   const clients = new Set<Socket<Ends>>();
   let isSilent = false;
@@ -33,6 +37,7 @@ export function startTcpProxy(first: Address): TcpProxy {
 
   function passOn(client: Socket<Ends>, bytes: Buffer): void {
     if (isSilent) return;
+    sent(client, bytes);
     if (lost !== null && bytes.includes(lost)) {
       lost = null;
       // The server goes on with what it gets; the client hears nothing of it.

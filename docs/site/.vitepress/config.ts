@@ -19,6 +19,7 @@ const guide = [
 const running = [
   ['Operations', 'docs/operations.md'],
   ['PostgreSQL', 'docs/postgres.md'],
+  ['Scaling', 'docs/scaling.md'],
   ['Security', 'docs/security.md'],
   ['Reliability', 'docs/reliability.md'],
   ['Performance', 'docs/performance.md'],

@@ -189,6 +189,8 @@ function createPool({ url, purpose }: ConnectionOptions, onclose: () => void): S
       lock_timeout: '5s',
       idle_in_transaction_session_timeout: '15s',
       client_min_messages: 'warning',
+      // Else Citus runs one write that concerns several shards at a time. Others do not know it.
+      'citus.multi_shard_modify_mode': 'sequential',
     },
   });
 }

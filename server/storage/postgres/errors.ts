@@ -9,7 +9,9 @@ export class ConnectionLost extends Error {
 }
 
 /** SQLSTATE of a server that ends the session, or cannot say what became of the statement. */
-const sessionEnded = /^(08|57P0|58|F0|XX|40003)/;
+const sessionEnded = /^(080(?!01|06)|57P0|58|F0|XX|40003)/;
+/** A database of several machines cannot reach one; no server says so of its own sessions. */
+const partLost = /^080(01|06)/;
 
 /** What keeps the database from working for a while. Of the statement nothing is stored. */
 const faults: [state: RegExp, fault: string][] = [
@@ -19,6 +21,7 @@ const faults: [state: RegExp, fault: string][] = [
   [/^25006/, 'the database is a standby or read-only'],
   [/^55P03/, 'the database is busy with another write of the same user'],
   [/^57014/, 'the database gave up the statement'],
+  [partLost, 'a part of the database cannot be reached'],
   [/^(57P03|08)/, 'the database does not accept connections now'],
   [/^(40001|40P01)/, 'the database could not order this among other writes'],
   [/^28/, 'the database does not accept the user or the password'],
@@ -36,6 +39,11 @@ export function isRefusal(error: unknown): boolean {
   return state !== '' && !sessionEnded.test(state);
 }
 
+/** As the error of a COMMIT: the part may have committed before the way to it was lost. */
+export function isPartLost(error: unknown): boolean {
+  return partLost.test(stateOf(error));
+}
+
 /** Another transaction was in the way: the same again may succeed. */
 export function isConflict(error: unknown): boolean {
   return /^(23505|40001|40P01)$/.test(stateOf(error));
@@ -44,7 +52,8 @@ export function isConflict(error: unknown): boolean {
 /** A group was refused for what one of its writes may have caused: each is to be tried alone. */
 export function isOfOneWrite(error: unknown): boolean {
   if (!isRefusal(error)) return false;
-  return faultOf(error) === null || isConflict(error) || stateOf(error) === '55P03';
+  if (isPartLost(error) || isConflict(error)) return true;
+  return faultOf(error) === null || stateOf(error) === '55P03';
 }
 
 /** No write can succeed, whatever it is. */

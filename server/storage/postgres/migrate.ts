@@ -1,4 +1,5 @@
 import { progressTable } from '../copy/side.ts';
+import { distribute, hasCitus } from './citus.ts';
 import type { Connection } from './connection.ts';
 import { isConflict, stateOf } from './errors.ts';
 import tables from './sql/002-tables.sql' with { type: 'text' };
@@ -103,14 +104,17 @@ async function migrateOnce(connection: Connection): Promise<void> {
         statement('LOCK TABLE schema_versions IN EXCLUSIVE MODE'),
         statement('SELECT coalesce(max(version), 0) AS version FROM schema_versions'),
       );
-      const from = Math.max(firstVersion, Number(row?.version) + 1);
+      const stored = Number(row?.version);
+      const from = Math.max(firstVersion, stored + 1);
       for (let version = from; version <= schemaVersion; version += 1) {
         await tx.run(
           { text: migrations[version - firstVersion] ?? '', values: [], isScript: true },
           statement('INSERT INTO schema_versions (version) VALUES ($1::int4)', version),
         );
       }
-      return { last: [], result: null };
+      // Tables that hold rows already are left to whoever can stop the servers.
+      const isNew = stored === 0 && (await hasCitus(tx.run));
+      return { last: isNew ? [distribute] : [], result: null };
     },
     migrateWithinMs,
   );

@@ -1,6 +1,7 @@
 import { createReaderPool } from '../reader-pool.ts';
 import type { Storage } from '../storage.ts';
 import type { TaskStorage } from '../task-storage.ts';
+import { readIsDistributed } from './citus.ts';
 import { createOperations } from './client.ts';
 import { createConnection } from './connection.ts';
 import { cannotOpen, notRead, notStored } from './errors.ts';
@@ -42,9 +43,11 @@ export async function openPostgres(
 ): Promise<Storage> {
   const { warn = () => {}, preload = [] } = options;
   const connection = createSharedConnection({ url, purpose: 'server' });
+  let isDistributed: boolean;
   try {
     await migrate(connection);
     await assertFinished(connection);
+    isDistributed = await readIsDistributed(connection);
   } catch (error) {
     connection.close();
     throw cannotOpen(error);
@@ -59,15 +62,16 @@ export async function openPostgres(
   let uptime = () => 0;
   const writes = createWriteQueue({
     connections,
+    isDistributed,
     uptime: () => uptime(),
     fault: () => health.state().fault,
     note: health.note,
   });
   const transact = <T>(work: Work<T>) =>
     writes.run<T>({ projectId: noProject, cost: 1, insert: null, work });
-  const maintenance = await createMaintenance(connection, transact);
+  const maintenance = await createMaintenance(connection, transact, isDistributed);
   uptime = maintenance.uptime;
-  const tasks = createTasks(connection, transact);
+  const tasks = createTasks(connection, transact, isDistributed);
   const readers = createReaderPool({
     module: 'server/storage/postgres/reader/thread.ts',
     data: (limits): ReaderStart => ({ url, ...limits }),
@@ -77,7 +81,7 @@ export async function openPostgres(
   return {
     name: 'postgres',
     ...createOperations({ connection, quotas, writes, tasks, maintenance, readers, health }),
-    connection: () => ({ data: { kind: 'postgres', url }, transfer: [] }),
+    connection: () => ({ data: { kind: 'postgres', url, isDistributed }, transfer: [] }),
     async close() {
       await Promise.all([readers.stop(), writes.drain()]);
       tasks.stop();
@@ -89,7 +93,13 @@ export async function openPostgres(
 }
 
 /** The queue's part of the storage, for another thread of the process that has it open. */
-export function connectPostgres({ url }: { url: string }): TaskStorage {
+export function connectPostgres({
+  url,
+  isDistributed,
+}: {
+  url: string;
+  isDistributed: boolean;
+}): TaskStorage {
   const connection = createConnection({ url, purpose: 'tasks' });
   const completing = createConnection({ url, purpose: 'tasks' });
   let last: Promise<unknown> = Promise.resolve();
@@ -99,7 +109,7 @@ export function connectPostgres({ url }: { url: string }): TaskStorage {
     last = next.catch(() => {});
     return next;
   }
-  const { stop, taskQueueState: _, ...tasks } = createTasks(connection, transact);
+  const { stop, taskQueueState: _, ...tasks } = createTasks(connection, transact, isDistributed);
   const ahead = createReadAhead((read) =>
     readMemory((...statements) => connection.run(statements), read),
   );

@@ -1,6 +1,7 @@
 import { bucketOf, bucketOfId } from '../../bucket.ts';
 import type { NewMemory, StoredMemory } from '../storage.ts';
-import { overRows, type Statement, statement, type Value } from './statement.ts';
+import { overPlaces, overRows, type Statement, statement, type Value } from './statement.ts';
+import type { ChangeNumber } from './writer/users.ts';
 
 /*
  * How a memory is read from its row and its task's, and written to it. Whole numbers are read as
@@ -76,6 +77,34 @@ export async function findMemory(
   return there ?? null;
 }
 
+const findLocations = overPlaces(
+  ['int8', 'int2', 'text'],
+  (values, inBucket) => `SELECT id, bucket, location FROM memory_locations
+    WHERE (project_id, bucket, id) IN (${values})${inBucket('bucket')}`,
+);
+
+/** What `find` returns of the memories of these ids; one round trip for ids that were made here. */
+export async function findByIds(
+  run: Run,
+  projectId: number,
+  ids: readonly string[],
+  find: (places: Value[][]) => Statement[],
+): Promise<Record<string, unknown>[]> {
+  const places = ids.map((id): Value[] => [projectId, bucketOfId(id), id]).sort(byKey);
+  const here = find(places);
+  const rows = await run(...here, ...findLocations(places));
+  const located = rows.slice(here.length).flat() as {
+    id: string;
+    bucket: number;
+    location: number;
+  }[];
+  const elsewhere = located.filter(({ bucket, location }) => bucket !== location);
+  const found = rows.slice(0, here.length).flat();
+  if (elsewhere.length === 0) return found;
+  const there = elsewhere.map(({ id, location }): Value[] => [projectId, location, id]);
+  return [...found, ...(await run(...find(there.sort(byKey)))).flat()];
+}
+
 /** A memory to be inserted. Its user's row has counted the change that this is. */
 export type InsertedMemory = {
   projectId: number;
@@ -91,22 +120,23 @@ export function newRow(projectId: number, memory: NewMemory, at: number): Insert
   return { projectId, memory, version: 1, createdAt: at, updatedAt: at, isImported: false };
 }
 
+const columns = `project_id, bucket, id, id_bucket, user_id, type, metadata, source, external_id,
+  origin, version, occurred_at, expires_at, created_at, updated_at, content`;
+const types = [
+  ...['int8', 'int2', 'text', 'int2', 'text', 'text', 'text', 'text', 'text', 'text'],
+  ...['int8', 'int8', 'int8', 'int8', 'int8', 'text'],
+];
+
 const insertMemories = overRows(
-  ['int8', 'int2', 'text', 'int2', 'text', 'text', 'text', 'text', 'text', 'text', 'int8'].concat([
-    'int8',
-    'int8',
-    'int8',
-    'int8',
-    'text',
-  ]),
+  [...types, 'int8'],
+  (values) => `INSERT INTO memories (${columns}, last_change) ${values}`,
+);
+
+const insertUncounted = overRows(
+  types,
   // The outer join makes a missing user an error, and not a memory that is silently left out.
-  (values) => `INSERT INTO memories (project_id, bucket, id, id_bucket, user_id, type, metadata,
-      source, external_id, origin, version, occurred_at, expires_at, created_at, updated_at,
-      content, last_change)
-    SELECT v.*, u.last_change
-    FROM (${values}) AS v (project_id, bucket, id, id_bucket, user_id, type, metadata, source,
-      external_id, origin, version, occurred_at, expires_at, created_at, updated_at, content)
-    LEFT JOIN users AS u
+  (values) => `INSERT INTO memories (${columns}, last_change)
+    SELECT v.*, u.last_change FROM (${values}) AS v (${columns}) LEFT JOIN users AS u
       ON u.project_id = v.project_id AND u.bucket = v.bucket AND u.user_id = v.user_id`,
 );
 
@@ -115,12 +145,24 @@ const insertLocations = overRows(
   (values) => `INSERT INTO memory_locations (project_id, bucket, id, location) ${values}`,
 );
 
-/** The statements that add memories, after those of their users. */
-export function memoryInserts(rows: readonly InsertedMemory[]): Statement[] {
+/**
+ * The statements that add memories, after those of their users. Where the numbers of the users'
+ * changes are not known yet, the memories get them in the database, in the same round trip.
+ */
+export function memoryInserts(
+  rows: readonly InsertedMemory[],
+  changeOf: ChangeNumber | null,
+): Statement[] {
   const locations = rows.filter(hasLocation).map(({ projectId, memory }): Value[] => {
     return [projectId, bucketOfId(memory.id), memory.id, bucketOf(memory.userId)];
   });
-  return [...insertLocations(locations.sort(byKey)), ...insertMemories(rows.map(memoryValues))];
+  const values = rows.map((row) => {
+    const { projectId, memory } = row;
+    const change = changeOf === null ? [] : [changeOf({ projectId, userId: memory.userId })];
+    return [...memoryValues(row), ...change];
+  });
+  const insert = changeOf === null ? insertUncounted : insertMemories;
+  return [...insertLocations(locations.sort(byKey)), ...insert(values)];
 }
 
 function hasLocation({ memory, isImported }: InsertedMemory): boolean {

@@ -16,18 +16,51 @@ const chunkSizes = [64, 16, 4, 1];
  * A statement over many rows. `write` gets the rows as the text of a VALUES list, whose columns
  * have the given types, and each call of what is returned makes as many statements as it takes.
  */
-export function overRows(
-  types: readonly string[],
-  write: (values: string) => string,
-): (rows: readonly (readonly Value[])[]) => Statement[] {
-  const texts = new Map<number, string>();
-  function textFor(count: number): string {
-    const text = texts.get(count) ?? write(placeholders(types, count));
-    texts.set(count, text);
-    return text;
-  }
+export function overRows(types: readonly string[], write: (values: string) => string): OverRows {
+  const textFor = remembered((count) => write(placeholders(types, count)));
   return (rows) =>
     chunks(rows).map((chunk) => ({ text: textFor(chunk.length), values: chunk.flat() }));
+}
+
+/**
+ * The same over rows that begin with their project and bucket. Rows of one bucket say so in the
+ * condition that `inBucket` adds for a column: a database that spreads its tables by bucket then
+ * asks one machine and not all of them.
+ */
+export function overPlaces(
+  types: readonly string[],
+  write: (values: string, inBucket: (column: string) => string) => string,
+): OverRows {
+  const ofSeveral = overRows(types, (values) => write(values, () => ''));
+  const textFor = remembered((count) => {
+    const place = `$${count * types.length + 1}::int2`;
+    return write(placeholders(types, count), (column) => ` AND ${column} = ${place}`);
+  });
+  return (rows) =>
+    chunks(rows).flatMap((chunk) => {
+      const [[, bucket = null] = []] = chunk;
+      if (chunk.some((row) => row[1] !== bucket)) return ofSeveral(chunk);
+      return { text: textFor(chunk.length), values: [...chunk.flat(), bucket] };
+    });
+}
+
+type OverRows = (rows: readonly (readonly Value[])[]) => Statement[];
+
+function remembered(write: (count: number) => string): (count: number) => string {
+  const texts = new Map<number, string>();
+  return (count) => {
+    const text = texts.get(count) ?? write(count);
+    texts.set(count, text);
+    return text;
+  };
+}
+
+/**
+ * So many seconds from now, by the database's clock. Citus adds no column to a time by itself,
+ * since the sum of a time and an interval depends on the time zone.
+ */
+export function after(seconds: string): string {
+  return `to_timestamp(extract(epoch FROM statement_timestamp())::float8 + ${seconds})`;
 }
 
 /** A list of texts as one value, of the type text[]. */

@@ -1,6 +1,6 @@
 import { outcomeUnknown } from '../refusals.ts';
 import type { Connection, Outcome, Row } from './connection.ts';
-import { isRefusal } from './errors.ts';
+import { isPartLost, isRefusal } from './errors.ts';
 import { type Statement, statement } from './statement.ts';
 
 /** An open transaction, in which every statement sees what was committed before it began. */
@@ -52,10 +52,12 @@ export async function inTransaction<T>(
 function assertCommitted(outcomes: Outcome[]): void {
   const error = outcomes.find((one) => 'error' in one)?.error;
   const last = outcomes.at(-1);
+  const commitError = last !== undefined && 'error' in last ? last.error : undefined;
   if (error === undefined && last !== undefined && 'command' in last && last.command === 'COMMIT') {
     return;
   }
   // From the first error on the server refused everything, and COMMIT undid the rest.
-  if (isRefusal(error)) throw error;
+  const isKnown = error !== commitError || !isPartLost(error);
+  if (isRefusal(error) && isKnown) throw error;
   throw outcomeUnknown(error);
 }

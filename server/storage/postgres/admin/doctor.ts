@@ -1,4 +1,5 @@
 import type { Finding } from '../../admin-storage.ts';
+import { readIsDistributed, readWorkerCommits } from '../citus.ts';
 import { type Connection, createConnection } from '../connection.ts';
 import { faultOf } from '../errors.ts';
 import { readVersion, schemaVersion } from '../migrate.ts';
@@ -64,6 +65,9 @@ async function look(connection: Connection, now: number): Promise<Finding[]> {
     aboutSlots(settings),
   ];
   if (schema === 0) return findings;
+  if (await readIsDistributed(connection)) {
+    findings.push(aboutWorkers(await readWorkerCommits(connection)));
+  }
   return [...findings, ...(await aboutContents(connection, now))];
 }
 
@@ -88,6 +92,14 @@ function aboutDurability({ fsync, fullPageWrites, commit }: Settings): Finding {
   }
   // The service switches it on for its own connections.
   return ok(name, found);
+}
+
+function aboutWorkers(commits: readonly string[]): Finding {
+  const name = 'workers';
+  const found = `${commits.length}, synchronous_commit ${[...new Set(commits)].join(', ')}`;
+  if (!commits.includes('off')) return ok(name, found);
+  const advice = 'a power cut loses what was answered: set synchronous_commit = on on each worker';
+  return { name, level: 'failure', found, advice };
 }
 
 function aboutStandbys({ standbys, connected, commit }: Settings): Finding {
@@ -138,37 +150,33 @@ function aboutSlots({ keptWalBytes }: Settings): Finding {
   return { name: 'replication slots', level: 'warning', found, advice };
 }
 
-type Contents = {
-  keys: number;
-  pending: number;
-  oldest: number | null;
-  failed: number;
-  ended: number;
-  deadShare: number;
-};
+type Queue = { pending: number; oldest: number | null; failed: number; ended: number };
+type Contents = Queue & { keys: number; deadShare: number };
 
 async function aboutContents(connection: Connection, now: number): Promise<Finding[]> {
-  const [[contents] = []] = (await connection.run([
+  const [[contents], [queue]] = (await connection.run([
     statement(
       `SELECT (SELECT count(*) FROM api_keys WHERE revoked_at IS NULL
            AND (expires_at IS NULL OR expires_at > $1::int8))::float8 AS keys,
-         count(*) FILTER (WHERE run_at IS NOT NULL)::float8 AS pending,
+         (SELECT coalesce(max(n_dead_tup::float8 / (n_live_tup + 10000)), 0)
+          FROM pg_stat_user_tables WHERE schemaname = current_schema()) AS "deadShare"`,
+      now,
+    ),
+    statement(
+      `SELECT count(*) FILTER (WHERE run_at IS NOT NULL)::float8 AS pending,
          min(accepted_at) FILTER (WHERE run_at IS NOT NULL)::float8 AS oldest,
          count(*) FILTER (WHERE state = 'failed')::float8 AS failed,
          count(*) FILTER (WHERE state = 'running' AND leased_until < clock_timestamp())::float8
-           AS ended,
-         (SELECT coalesce(max(n_dead_tup::float8 / (n_live_tup + 10000)), 0)
-          FROM pg_stat_user_tables WHERE schemaname = current_schema()) AS "deadShare"
+           AS ended
        FROM tasks`,
-      now,
     ),
-  ])) as Contents[][];
-  return contents === undefined
+  ])) as [Omit<Contents, keyof Queue>[], Queue[]];
+  return contents === undefined || queue === undefined
     ? []
-    : [aboutKeys(contents), ...aboutWork(contents, now), aboutDeadRows(contents)];
+    : [aboutKeys(contents), ...aboutWork(queue, now), aboutDeadRows(contents)];
 }
 
-function aboutKeys({ keys }: Contents): Finding {
+function aboutKeys({ keys }: Pick<Contents, 'keys'>): Finding {
   if (keys > 0) return ok('keys', `${keys} in use`);
   const advice = 'make one with: memory keys create (or set MEMORY_API_KEY for the server)';
   return { name: 'keys', level: 'warning', found: 'none', advice };
@@ -176,7 +184,7 @@ function aboutKeys({ keys }: Contents): Finding {
 
 const stuckMs = 5 * 60_000;
 
-function aboutWork({ pending, oldest, failed, ended }: Contents, now: number): Finding[] {
+function aboutWork({ pending, oldest, failed, ended }: Queue, now: number): Finding[] {
   const waitsMs = oldest === null ? 0 : Math.max(0, now - oldest);
   const age = pending > 0 ? `, the oldest for ${Math.round(waitsMs / 1_000)} s` : '';
   const found = `${pending} pending${age}, ${ended} with a lease that has ended`;
@@ -194,7 +202,7 @@ function aboutWork({ pending, oldest, failed, ended }: Contents, now: number): F
   return [queue, { name: 'failed records', level: 'warning', found: String(failed), advice }];
 }
 
-function aboutDeadRows({ deadShare }: Contents): Finding {
+function aboutDeadRows({ deadShare }: Pick<Contents, 'deadShare'>): Finding {
   const found = `at most ${Math.round(deadShare * 100)} % of a table`;
   if (deadShare < 1) return ok('dead rows', found);
   const advice = 'autovacuum does not keep up: see its settings, and long transactions';

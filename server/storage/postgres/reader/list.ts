@@ -83,17 +83,16 @@ function exportPosition({ bucket, id }: Row): string {
   return `${bucket}.${id}`;
 }
 
-/** Rows of `source` up to the text that an answer may have, and at least one. */
-function limited(source: string, columns: [string, string], direction: 'ASC' | 'DESC'): string {
-  const order = columns.map((column) => `${column} ${direction}`).join(', ');
-  const outerOrder = columns.map((column) => `m.${column} ${direction}`).join(', ');
-  return `SELECT m.bucket, m.octets::float8 AS octets, m.total::float8 AS total, ${memoryColumns}
-    FROM (SELECT *, count(*) OVER () AS total,
-        sum(octets) OVER (ORDER BY ${order}) - octets AS before
-      FROM (SELECT m.*, octet_length(m.content) + octet_length(m.metadata) AS octets ${source}) AS s
-      ) AS m ${withTask}
-    WHERE m.before <= ${maxOctets} ORDER BY ${outerOrder}`;
+/** How many rows of `source` there are, and how much text stands before each. */
+function measured(source: string, columns: string, order: string): string {
+  return `(SELECT *, count(*) OVER () AS total,
+      sum(octets) OVER (ORDER BY ${order}) - octets AS before
+    FROM (SELECT ${columns}, octet_length(m.content) + octet_length(m.metadata) AS octets
+      ${source}) AS s)`;
 }
+
+/** Rows up to the text that an answer may have, and at least one. */
+const isShort = `before <= ${maxOctets}`;
 
 /** Before every time that there is, in either order. */
 const beforeAll = { asc: Number.MIN_SAFE_INTEGER, desc: Number.MAX_SAFE_INTEGER };
@@ -111,7 +110,11 @@ function listText(direction: 'ASC' | 'DESC', beyond: string): string {
       AND NOT EXISTS (SELECT FROM unnest($11::text[]) AS w WHERE position(w IN m.metadata) = 0)
       AND ${notExpired('$12::int8')}
     ORDER BY m.created_at ${direction}, m.id ${direction} LIMIT $13::int4`;
-  return limited(source, ['created_at', 'id'], direction);
+  // The bucket does not get from the inner rows to the tasks by itself.
+  const rows = measured(source, 'm.*', `created_at ${direction}, id ${direction}`);
+  return `SELECT m.bucket, m.octets::float8 AS octets, m.total::float8 AS total, ${memoryColumns}
+    FROM ${rows} AS m ${withTask} AND t.bucket = $2::int2
+    WHERE m.${isShort} ORDER BY m.created_at ${direction}, m.id ${direction}`;
 }
 
 function listStatement(read: ListRead, batch: number): Statement {
@@ -135,14 +138,23 @@ function listStatement(read: ListRead, batch: number): Statement {
   );
 }
 
-const exportText = limited(
-  `FROM memories AS m
-   WHERE m.project_id = $1::int8 AND (m.bucket, m.id) > ($2::int2, $3)
-     AND ${notExpired('$4::int8')}
-   ORDER BY m.bucket, m.id LIMIT $5::int4`,
-  ['bucket', 'id'],
-  'ASC',
-);
+/**
+ * Finds the rows first and reads them then: of tables that are distributed each machine would else
+ * send a whole page, and all tasks would be read to be joined.
+ */
+const exportText = `SELECT m.bucket, s.octets::float8 AS octets, s.total::float8 AS total,
+    ${memoryColumns}
+  FROM ${measured(
+    `FROM memories AS m
+     WHERE m.project_id = $1::int8 AND (m.bucket, m.id) > ($2::int2, $3)
+       AND ${notExpired('$4::int8')}
+     ORDER BY m.bucket, m.id LIMIT $5::int4`,
+    'm.project_id, m.bucket, m.id',
+    'bucket, id',
+  )} AS s
+  JOIN memories AS m ON m.project_id = s.project_id AND m.bucket = s.bucket AND m.id = s.id
+  ${withTask}
+  WHERE s.${isShort} ORDER BY m.bucket, m.id`;
 
 function exportStatement({ projectId, now, after }: ExportRead, batch: number): Statement {
   const [bucket, id] = after === null ? [-1, ''] : splitAt(after, '.');

@@ -1,9 +1,8 @@
-import { bucketOfId } from '../../../bucket.ts';
 import { splitChunks } from '../../../memory/chunks.ts';
 import type { Read, Storage, StoredKey, StoredMemory, StoredStatus } from '../../storage.ts';
 import type { Connection } from '../connection.ts';
-import { findMemory, isId, notExpired, statusColumn, withTask } from '../row.ts';
-import { overRows, type Statement, statement, type Value } from '../statement.ts';
+import { findByIds, findMemory, isId, notExpired, statusColumn, withTask } from '../row.ts';
+import { overPlaces, type Statement, statement } from '../statement.ts';
 import type { Transaction } from '../transaction.ts';
 
 /* Short reads by key. */
@@ -28,23 +27,19 @@ export async function readMemory(
 type StatusRow = StoredStatus & { userId: string; savedContent: string | null };
 
 // A saved memory has no task: its chunks are counted where they are asked for.
-const findStatuses = overRows(
+const findStatuses = overPlaces(
   ['int8', 'int2', 'text', 'int8'],
-  (values) => `WITH ids (project_id, bucket, id, now) AS (${values}), places AS (
-      SELECT i.project_id, i.bucket, i.id, i.now FROM ids AS i UNION
-      SELECT l.project_id, l.location, l.id, i.now FROM memory_locations AS l
-      JOIN ids AS i ON l.project_id = i.project_id AND l.bucket = i.bucket AND l.id = i.id)
-    SELECT m.id AS "memoryId", m.user_id AS "userId", ${statusColumn},
+  (values, inBucket) => `SELECT m.id AS "memoryId", m.user_id AS "userId", ${statusColumn},
       coalesce(t.chunks_complete, 0) AS "chunksComplete",
       coalesce(t.chunks_total, 0) AS "chunksTotal",
       CASE WHEN t.task_id IS NULL THEN m.content END AS "savedContent",
       coalesce(t.attempts, 0) AS attempts, t.error_message AS "errorMessage",
       m.created_at::float8 AS "createdAt",
       greatest(m.updated_at, t.updated_at)::float8 AS "updatedAt"
-    FROM places AS p JOIN memories AS m
+    FROM (${values}) AS p (project_id, bucket, id, now) JOIN memories AS m
       ON m.project_id = p.project_id AND m.bucket = p.bucket AND m.id = p.id
       ${withTask}
-    WHERE ${notExpired('p.now')}`,
+    WHERE ${notExpired('p.now')}${inBucket('m.bucket')}`,
 );
 
 /** Those that exist, in the order asked. */
@@ -52,8 +47,9 @@ export async function readStatuses(
   run: Run,
   { projectId, ids, now, onlyUserId }: Parameters<Storage['getStatuses']>[0],
 ): Promise<StoredStatus[]> {
-  const places = ids.filter(isId).map((id): Value[] => [projectId, bucketOfId(id), id, now]);
-  const rows = (await run(...findStatuses(places))).flat() as StatusRow[];
+  const rows = (await findByIds(run, projectId, ids.filter(isId), (places) =>
+    findStatuses(places.map((place) => [...place, now])),
+  )) as StatusRow[];
   const byId = new Map(rows.map((row) => [row.memoryId, row]));
   return ids.flatMap((id) => {
     const row = byId.get(id);

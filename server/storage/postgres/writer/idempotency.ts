@@ -20,7 +20,7 @@ export type KeyedResponse = { write: Write; response: StoredResponse; bucket: nu
 type Found = Omit<StoredResponse, 'body'> & {
   fingerprint: string;
   body: string | null;
-  expiresAt: number | null;
+  memoryBucket: number | null;
 };
 
 const insertKeys = overRows(
@@ -77,11 +77,10 @@ async function claimKey(
       at,
     ),
     statement(
-      `SELECT k.fingerprint, k.status, k.body, k.memory_id AS "memoryId",
-         k.version::float8 AS version, m.expires_at::float8 AS "expiresAt"
-       FROM idempotency_keys AS k LEFT JOIN memories AS m
-         ON m.project_id = k.project_id AND m.bucket = k.memory_bucket AND m.id = k.memory_id
-       WHERE k.project_id = $1::int8 AND k.bucket = $2::int2 AND k.scope = $3 AND k.key = $4`,
+      `SELECT fingerprint, status, body, memory_id AS "memoryId",
+         memory_bucket AS "memoryBucket", version::float8 AS version
+       FROM idempotency_keys
+       WHERE project_id = $1::int8 AND bucket = $2::int2 AND scope = $3 AND key = $4`,
       ...place,
     ),
   );
@@ -90,13 +89,36 @@ async function claimKey(
   // Swept between the two statements: it was past its retention.
   if (row === undefined) throw new Error('an idempotency key was forgotten while it was read');
   if (row.fingerprint !== fingerprint) throw keyReused();
-  return shownResponse(row, at);
+  return shownResponse(row, await hasExpired(tx, projectId, row, at));
+}
+
+/** The memory is in another bucket than the key, so a join would have to look in all of them. */
+async function hasExpired(
+  tx: Transaction,
+  projectId: number,
+  { memoryId, memoryBucket, body }: Found,
+  at: number,
+): Promise<boolean> {
+  if (memoryId === null || memoryBucket === null || body === null) return false;
+  const [rows = []] = await tx.run(
+    statement(
+      `SELECT 1 AS one FROM memories WHERE project_id = $1::int8 AND bucket = $2::int2 AND id = $3
+         AND expires_at <= $4::int8`,
+      projectId,
+      memoryBucket,
+      memoryId,
+      at,
+    ),
+  );
+  return rows.length > 0;
 }
 
 /** Without the text of a memory that is gone. */
-function shownResponse({ fingerprint: _, expiresAt, ...row }: Found, at: number): StoredResponse {
+function shownResponse(
+  { fingerprint: _, memoryBucket: __, ...row }: Found,
+  isExpired: boolean,
+): StoredResponse {
   const { memoryId, body } = row;
-  const isExpired = expiresAt !== null && expiresAt <= at;
   if (memoryId !== null && (isExpired || body === null)) {
     return { ...row, body: deletedBody(memoryId), version: null };
   }
@@ -128,14 +150,19 @@ function storeResponse({ write, response, bucket }: KeyedResponse): Statement[] 
 
 /**
  * Forgets keys that are past their retention by both clocks, at most `limit`. Those that another
- * transaction has in hand are left to the next time.
+ * transaction has in hand are left to the next time, where the database can pass over them.
  */
-export function sweepKeys(before: { createdAt: number; uptime: number }, limit: number): Statement {
+export function sweepKeys(
+  before: { createdAt: number; uptime: number },
+  { limit, isDistributed }: { limit: number; isDistributed: boolean },
+): Statement {
+  const isOld = 'stored_uptime < $1::int8 AND created_at < $2::int8';
+  // Citus locks rows of one bucket at a time only.
+  const lock = isDistributed ? '' : 'FOR UPDATE SKIP LOCKED';
   return statement(
-    `DELETE FROM idempotency_keys WHERE (project_id, bucket, scope, key) IN (
-       SELECT project_id, bucket, scope, key FROM idempotency_keys
-       WHERE stored_uptime < $1::int8 AND created_at < $2::int8
-       ORDER BY stored_uptime LIMIT $3::int4 FOR UPDATE SKIP LOCKED)
+    `DELETE FROM idempotency_keys WHERE ${isOld} AND (project_id, bucket, scope, key) IN (
+       SELECT project_id, bucket, scope, key FROM idempotency_keys WHERE ${isOld}
+       ORDER BY stored_uptime LIMIT $3::int4 ${lock})
      RETURNING 1 AS one`,
     before.uptime,
     before.createdAt,

@@ -1,16 +1,16 @@
-import { bucketOf, bucketOfId } from '../../../bucket.ts';
+import { bucketOf } from '../../../bucket.ts';
 import { type ImportOutcome, importedResponse } from '../../../memory/responses.ts';
 import { queueFull } from '../../refusals.ts';
 import type { ImportedMemory, Storage, WriteResult } from '../../storage.ts';
-import { byKey, type InsertedMemory, type MemoryRow, memoryInserts, originOf } from '../row.ts';
-import { overRows, type Statement, type Value } from '../statement.ts';
+import { findByIds, type InsertedMemory, type MemoryRow, memoryInserts, originOf } from '../row.ts';
+import { overPlaces } from '../statement.ts';
 import type { Transaction } from '../transaction.ts';
 import { type Effect, once } from './idempotency.ts';
 import { isVisible } from './memories.ts';
 import { findOrigins, forgetOrigin } from './origins.ts';
 import { removeMemories } from './removal.ts';
 import { queueNew } from './task-rows.ts';
-import { addMemories, countChanges, removeEmptyUsers } from './users.ts';
+import { addMemories, changeNumbers, countChanges, removeEmptyUsers } from './users.ts';
 import type { PlannedWrite } from './write-queue.ts';
 
 type Import = Parameters<Storage['importMemories']>[0];
@@ -29,35 +29,32 @@ export function planImport(
   return { projectId, cost: memories.length, insert: null, work };
 }
 
-const findIds = overRows(
+const findPlaces = overPlaces(
   ['int8', 'int2', 'text'],
-  (values) => `WITH ids (project_id, bucket, id) AS (${values}), places AS (
-      SELECT * FROM ids UNION
-      SELECT l.project_id, l.location, l.id FROM memory_locations AS l
-      WHERE (l.project_id, l.bucket, l.id) IN (SELECT * FROM ids))
-    SELECT m.bucket, m.id, m.user_id AS "userId", m.expires_at::float8 AS "expiresAt"
-    FROM memories AS m
-    WHERE (m.project_id, m.bucket, m.id) IN (SELECT * FROM places)`,
+  (values, inBucket) => `SELECT bucket, id, user_id AS "userId",
+      expires_at::float8 AS "expiresAt"
+    FROM memories WHERE (project_id, bucket, id) IN (${values})${inBucket('bucket')}`,
 );
 
-function findKnown({ projectId, memories }: Import): Statement[] {
-  return findIds(memories.map(({ id }): Value[] => [projectId, bucketOfId(id), id]).sort(byKey));
+async function findKnown(tx: Transaction, { projectId, memories }: Import): Promise<Known[]> {
+  const ids = memories.map(({ id }) => id);
+  return (await findByIds(tx.run, projectId, ids, findPlaces)) as Known[];
 }
 
 async function importAll(tx: Transaction, write: Import): ReturnType<Effect> {
   const { projectId, at, memories, batch } = write;
   // Whoever has an id whose memory expired loses it, and has to be locked as well.
-  const before = (await tx.run(...findKnown(write))).flat() as Known[];
+  const before = await findKnown(tx, write);
   const users = [...memories, ...before.filter((row) => !isVisible(row, at))].map(({ userId }) => {
     return { projectId, userId, added: 0 };
   });
   const locks = countChanges(users);
-  const ids = findKnown(write);
-  const rows = (await tx.run(...locks, ...ids, ...findOrigins(projectId, memories))).slice(
-    locks.length,
-  );
-  const known = rows.slice(0, ids.length).flat() as Known[];
-  const origins = rows.slice(ids.length).flat() as KnownOrigin[];
+  const [answers, known] = await Promise.all([
+    tx.run(...locks, ...findOrigins(projectId, memories)),
+    findKnown(tx, write),
+  ]);
+  const changeOf = changeNumbers(answers.slice(0, locks.length).flat());
+  const origins = answers.slice(locks.length).flat() as KnownOrigin[];
   const { outcomes, imported, expired } = sortOut(write, known, origins);
   const renamed = origins.filter((row) => !isVisible(row, at));
   const last = [
@@ -65,7 +62,10 @@ async function importAll(tx: Transaction, write: Import): ReturnType<Effect> {
     ...addMemories(imported.map(({ userId }) => ({ projectId, userId, added: 1 }))),
     ...(expired.length > 0 ? removeMemories(projectId, expired) : []),
     ...renamed.flatMap((row) => forgetOrigin(projectId, row)),
-    ...memoryInserts(imported.map((memory) => rowOf(projectId, memory))),
+    ...memoryInserts(
+      imported.map((memory) => rowOf(projectId, memory)),
+      changeOf,
+    ),
     ...queueNew(
       imported.filter(({ status }) => status === 'processing').map((one) => task(one, at)),
       imported.filter(({ status }) => status === 'failed').map((one) => task(one, one.updatedAt)),

@@ -26,6 +26,7 @@ const turnSeconds = 90;
 export async function createMaintenance(
   connection: Connection,
   transact: <T>(work: Work<T>) => Promise<T>,
+  isDistributed: boolean,
 ): Promise<Maintenance> {
   const owner = crypto.randomUUID();
   let uptime = await addUptime(0);
@@ -70,7 +71,9 @@ export async function createMaintenance(
       const expiredMemories = await transact(removeExpired(now, expiredPerRun));
       const keptMs = limits.idempotencyKeptMs;
       const before = { createdAt: now - keptMs, uptime: uptime - keptMs };
-      const [swept = []] = await connection.run([sweepKeys(before, keysPerRun)]);
+      const [swept = []] = await connection.run([
+        sweepKeys(before, { limit: keysPerRun, isDistributed }),
+      ]);
       const more = expiredMemories === expiredPerRun || swept.length > 0;
       return { expiredMemories, expiredKeys: swept.length, more };
     },

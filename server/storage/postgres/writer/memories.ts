@@ -59,9 +59,10 @@ async function save(tx: Transaction, { projectId, at, memory }: Save): ReturnTyp
     ...countChanges([{ ...user, added: 0 }]),
     ...findOrigins(projectId, [memory]),
   );
+  const changeOf = changeNumbers(changed);
   const known = (found.flat() as MemoryRow[])[0];
   if (known !== undefined && isVisible(known, at)) {
-    const lastChange = changeNumbers(changed).get(userId) ?? 0;
+    const lastChange = changeOf(user);
     const replacement = { id: known.id, memory, versions: 1, lastChange, at };
     const now = { ...replaced(known, replacement), ...completed(known, at) };
     const last = [...replacements(projectId, [replacement]), ...settle(projectId, bucket, now, at)];
@@ -70,7 +71,7 @@ async function save(tx: Transaction, { projectId, at, memory }: Save): ReturnTyp
   const last = [
     ...(known === undefined ? [] : forgetOrigin(projectId, known)),
     ...addMemories([{ ...user, added: 1 }]),
-    ...memoryInserts([newRow(projectId, memory, at)]),
+    ...memoryInserts([newRow(projectId, memory, at)], changeOf),
   ];
   return { response: savedResponse(asStored(memory, at)), bucket, last };
 }
@@ -127,7 +128,7 @@ async function lockMemory(
   if (expectedVersion !== null && expectedVersion !== locked.version) {
     throw otherVersion(expectedVersion, locked.version);
   }
-  return { memory: locked, lastChange: changeNumbers(changed).get(userId) ?? 0 };
+  return { memory: locked, lastChange: changeNumbers(changed)({ projectId, userId }) };
 }
 
 function assertVisible(found: MemoryRow | null, { at, onlyUserId = null }: Write): MemoryRow {

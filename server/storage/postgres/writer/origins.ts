@@ -1,14 +1,14 @@
 import { bucketOf } from '../../../bucket.ts';
 import type { NewMemory } from '../../storage.ts';
 import { byKey, type MemoryRow, memoryColumns, originOf, withTask } from '../row.ts';
-import { overRows, type Statement, statement, type Value } from '../statement.ts';
+import { overPlaces, type Statement, statement, type Value } from '../statement.ts';
 
 /* Memories that have a name in another system: the same user, source and external id. */
 
-const find = overRows(
+const find = overPlaces(
   ['int8', 'int2', 'text', 'text'],
-  (values) => `SELECT m.bucket, m.origin, ${memoryColumns} FROM memories AS m ${withTask}
-    WHERE (m.project_id, m.bucket, m.user_id, m.origin) IN (${values})`,
+  (values, inBucket) => `SELECT m.bucket, m.origin, ${memoryColumns} FROM memories AS m ${withTask}
+    WHERE (m.project_id, m.bucket, m.user_id, m.origin) IN (${values})${inBucket('m.bucket')}`,
 );
 
 /** The new content of a memory. `versions` is how often it changes, in one write. */
@@ -20,14 +20,18 @@ export type Replacement = {
   at: number;
 };
 
-const replace = overRows(
+const replace = overPlaces(
   ['int8', 'int2', 'text', 'text', 'text', 'text', 'int8', 'int8', 'int8', 'int8', 'int8'],
-  (values) => `UPDATE memories AS m SET type = v.type, content = v.content, metadata = v.metadata,
+  (
+    values,
+    inBucket,
+  ) => `UPDATE memories AS m SET type = v.type, content = v.content, metadata = v.metadata,
       occurred_at = v.occurred_at, expires_at = v.expires_at, version = m.version + v.versions,
       last_change = v.last_change, updated_at = greatest(m.updated_at, v.at)
     FROM (${values}) AS v (project_id, bucket, id, type, content, metadata, occurred_at, expires_at,
       versions, last_change, at)
-    WHERE m.project_id = v.project_id AND m.bucket = v.bucket AND m.id = v.id`,
+    WHERE m.project_id = v.project_id AND m.bucket = v.bucket AND m.id = v.id
+      ${inBucket('m.bucket')}`,
 );
 
 /** The memories, with their `origin`, that have the origin of one of these; expired ones too. */

@@ -8,7 +8,7 @@ import { type Effect, once } from './idempotency.ts';
 import { isVisible } from './memories.ts';
 import { findOrigins, forgetOrigin, type Replacement, replacements } from './origins.ts';
 import { indexedOf, queueAgain, queueNew } from './task-rows.ts';
-import { addMemories, changeNumbers, countChanges } from './users.ts';
+import { addMemories, type ChangeNumber, changeNumbers, countChanges } from './users.ts';
 import type { PlannedWrite } from './write-queue.ts';
 
 type Accept = Parameters<Storage['acceptRecords']>[0];
@@ -50,13 +50,13 @@ async function accept(tx: Transaction, write: Accept): ReturnType<Effect> {
   const { projectId, at, records } = write;
   const locks = countChanges(records.map(({ userId }) => ({ projectId, userId, added: 0 })));
   const rows = await tx.run(...locks, ...findOrigins(projectId, records));
-  const changes = changeNumbers(rows.slice(0, locks.length).flat());
+  const changeOf = changeNumbers(rows.slice(0, locks.length).flat());
   const known = rows.slice(locks.length).flat() as KnownRow[];
-  const { ids, inserted, replaced, forgotten } = sortOut(write, known, changes);
+  const { ids, inserted, replaced, forgotten } = sortOut(write, known, changeOf);
   const last = [
     ...forgotten.flatMap((row) => forgetOrigin(projectId, row)),
     ...addMemories(inserted.map(({ memory }) => ({ projectId, userId: memory.userId, added: 1 }))),
-    ...memoryInserts(inserted),
+    ...memoryInserts(inserted, changeOf),
     ...replacements(projectId, replaced),
     ...queueNew(inserted.map(indexedOf)),
     ...queueAgain(
@@ -75,13 +75,13 @@ type KnownRow = MemoryRow & { origin: string };
 function sortOut(
   { projectId, at, records }: Accept,
   known: readonly KnownRow[],
-  changes: ReadonlyMap<string, number>,
+  changeOf: ChangeNumber,
 ) {
   const expired = known.filter((row) => !isVisible(row, at));
   const there = new Map<string, InsertedMemory | Replacement>();
   for (const row of known) {
     if (!isVisible(row, at)) continue;
-    const lastChange = changes.get(row.userId) ?? 0;
+    const lastChange = changeOf({ projectId, userId: row.userId });
     there.set(name(row.userId, row.origin), {
       id: row.id,
       memory: row,

@@ -1,8 +1,8 @@
-import { bucketOf } from '../../../bucket.ts';
+import { bucketOf, bucketOfId } from '../../../bucket.ts';
 import { erasedResponse } from '../../../memory/responses.ts';
 import type { Storage, WriteResult } from '../../storage.ts';
 import { byKey, type MemoryRow } from '../row.ts';
-import { overRows, type Statement, statement, type Value } from '../statement.ts';
+import { overPlaces, overRows, type Statement, statement, type Value } from '../statement.ts';
 import type { Transaction, Work } from '../transaction.ts';
 import { type Effect, once } from './idempotency.ts';
 import { addMemories, countChanges, removeEmptyUsers } from './users.ts';
@@ -15,9 +15,10 @@ type Removed = Pick<MemoryRow, 'id' | 'bucket' | 'userId'>;
 
 const place = ['int8', 'int2', 'text'];
 
-const removeTasks = overRows(
+const removeTasks = overPlaces(
   place,
-  (values) => `DELETE FROM tasks WHERE (project_id, bucket, memory_id) IN (${values})`,
+  (values, inBucket) => `DELETE FROM tasks
+    WHERE (project_id, bucket, memory_id) IN (${values})${inBucket('bucket')}`,
 );
 /** Responses are kept in the bucket of their key, which the memory does not know. */
 const removeTexts = overRows(
@@ -25,15 +26,15 @@ const removeTexts = overRows(
   (values) => `UPDATE idempotency_keys SET body = NULL, version = NULL
     WHERE (project_id, memory_id) IN (${values})`,
 );
-const removeLocations = overRows(
+const removeLocations = overPlaces(
   place,
-  (values) => `DELETE FROM memory_locations AS l USING memories AS m
-    WHERE (m.project_id, m.bucket, m.id) IN (${values})
-      AND l.project_id = m.project_id AND l.bucket = m.id_bucket AND l.id = m.id`,
+  (values, inBucket) => `DELETE FROM memory_locations
+    WHERE (project_id, bucket, id) IN (${values})${inBucket('bucket')}`,
 );
-const removeRows = overRows(
+const removeRows = overPlaces(
   place,
-  (values) => `DELETE FROM memories WHERE (project_id, bucket, id) IN (${values})`,
+  (values, inBucket) => `DELETE FROM memories
+    WHERE (project_id, bucket, id) IN (${values})${inBucket('bucket')}`,
 );
 
 /**
@@ -42,10 +43,11 @@ const removeRows = overRows(
  */
 export function removeMemories(projectId: number, memories: readonly Removed[]): Statement[] {
   const places = memories.map(({ bucket, id }): Value[] => [projectId, bucket, id]).sort(byKey);
+  const locations = memories.map(({ id }): Value[] => [projectId, bucketOfId(id), id]).sort(byKey);
   return [
     ...removeTasks(places),
     ...removeTexts(places.map(([project = null, , id = null]) => [project, id])),
-    ...removeLocations(places),
+    ...removeLocations(locations),
     ...removeRows(places),
     ...removeEmptyUsers(memories.map(({ userId }) => ({ projectId, userId }))),
   ];
@@ -73,9 +75,9 @@ async function erase(tx: Transaction, { projectId, userId, at }: Erase): ReturnT
       ...user,
     ),
     statement(
-      `DELETE FROM memory_locations AS l USING memories AS m
-       WHERE m.project_id = $1::int8 AND m.bucket = $2::int2 AND m.user_id = $3
-         AND l.project_id = m.project_id AND l.bucket = m.id_bucket AND l.id = m.id`,
+      `DELETE FROM memory_locations WHERE (project_id, bucket, id) IN (
+         SELECT project_id, id_bucket, id FROM memories
+         WHERE ${ofUser} AND id_bucket IS NOT NULL)`,
       ...user,
     ),
     statement(
@@ -98,11 +100,12 @@ async function erase(tx: Transaction, { projectId, userId, at }: Erase): ReturnT
 type Expired = Removed & { projectId: number };
 
 const stillExpired = (now: number) =>
-  overRows(
+  overPlaces(
     place,
-    (values) => `SELECT project_id::float8 AS "projectId", bucket, id, user_id AS "userId"
+    (values, inBucket) => `SELECT project_id::float8 AS "projectId", bucket, id, user_id AS "userId"
       FROM memories
-      WHERE (project_id, bucket, id) IN (${values}) AND expires_at <= ${Math.floor(now)}`,
+      WHERE (project_id, bucket, id) IN (${values}) AND expires_at <= ${Math.floor(now)}
+        ${inBucket('bucket')}`,
   );
 
 /** Removes memories that expired until `now`, at most `limit`. Results in how many. */

@@ -23,24 +23,20 @@ const types = [
   'text',
   'text',
   'text',
+  'text',
   'int8',
   'int8',
   'int4',
   'int8',
 ].concat('int8');
-const columns = `project_id, bucket, task_id, memory_id, user_id, state, accepted_at, run_at,
+const columns = `project_id, bucket, task_id, kind, memory_id, user_id, state, accepted_at, run_at,
   place, updated_at, lease_token`;
 
-const insert = overRows(
-  types,
-  (values) => `INSERT INTO tasks (kind, ${columns})
-    SELECT 'index', v.* FROM (${values}) AS v (${columns})`,
-);
+const insert = overRows(types, (values) => `INSERT INTO tasks (${columns}) ${values}`);
 
 const upsert = overRows(
   types,
-  (values) => `INSERT INTO tasks AS t (kind, ${columns})
-    SELECT 'index', v.* FROM (${values}) AS v (${columns})
+  (values) => `INSERT INTO tasks AS t (${columns}) ${values}
     ON CONFLICT (project_id, bucket, memory_id, kind) WHERE memory_id IS NOT NULL DO UPDATE SET
       state = 'waiting', accepted_at = excluded.accepted_at, run_at = excluded.run_at,
       place = excluded.place, updated_at = greatest(t.updated_at, excluded.updated_at),
@@ -78,7 +74,7 @@ function rowOf(
   const bucket = bucketOf(userId);
   const runAt = state === 'waiting' ? at : null;
   const token = Math.floor(Math.random() * maxToken);
-  const named = [projectId, bucket, newTaskId(bucket), memoryId, userId];
+  const named = [projectId, bucket, newTaskId(bucket), 'index', memoryId, userId];
   return [...named, state, at, runAt, place, at, token];
 }
 

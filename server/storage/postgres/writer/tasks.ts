@@ -1,8 +1,9 @@
-import type { Lease, Task, TaskQueue, TaskResult } from '../../task-storage.ts';
+import type { Lease, TaskQueue, TaskResult } from '../../task-storage.ts';
 import type { Connection } from '../connection.ts';
 import { byKey } from '../row.ts';
-import { overRows, statement, type Value } from '../statement.ts';
+import { after, overPlaces, statement, type Value } from '../statement.ts';
 import type { Work } from '../transaction.ts';
+import { claimTasks } from './claim.ts';
 import { bucketOfTask } from './task-rows.ts';
 
 /*
@@ -12,7 +13,6 @@ import { bucketOfTask } from './task-rows.ts';
  * token once the task was claimed again.
  */
 
-type Claim = Parameters<TaskQueue['claimTasks']>[0];
 type Failure = Parameters<TaskQueue['failTask']>[0];
 
 export type Tasks = TaskQueue & { stop(): void };
@@ -27,51 +27,59 @@ const held = `project_id = $1::int8 AND bucket = $2::int2 AND task_id = $3::int8
 const leaseTypes = ['int8', 'int2', 'int8', 'int8'];
 
 /** The users of the tasks whose lease is held, locked in order, count one change. */
-const countUsers = overRows(
+const countUsers = overPlaces(
   leaseTypes,
-  (values) => `WITH locked AS (
+  (values, inBucket) => `WITH locked AS (
       SELECT u.project_id, u.bucket, u.user_id FROM users AS u
       WHERE (u.project_id, u.bucket, u.user_id) IN (
         SELECT t.project_id, t.bucket, t.user_id FROM tasks AS t
         JOIN (${values}) AS v (project_id, bucket, task_id, lease_token)
           ON t.project_id = v.project_id AND t.bucket = v.bucket AND t.task_id = v.task_id
-            AND t.lease_token = v.lease_token AND t.state = 'running')
+            AND t.lease_token = v.lease_token AND t.state = 'running'${inBucket('t.bucket')})
+        ${inBucket('u.bucket')}
       ORDER BY u.project_id, u.bucket, u.user_id FOR UPDATE)
     UPDATE users AS u SET last_change = u.last_change + 1 FROM locked AS l
-    WHERE u.project_id = l.project_id AND u.bucket = l.bucket AND u.user_id = l.user_id`,
+    WHERE u.project_id = l.project_id AND u.bucket = l.bucket AND u.user_id = l.user_id
+      ${inBucket('u.bucket')}`,
 );
 
-const complete = overRows(
+const complete = overPlaces(
   [...leaseTypes, 'int4', 'int8'],
-  (values) => `UPDATE tasks AS t SET state = 'complete', run_at = NULL, chunks_complete = v.chunks,
+  (
+    values,
+    inBucket,
+  ) => `UPDATE tasks AS t SET state = 'complete', run_at = NULL, chunks_complete = v.chunks,
       chunks_total = v.chunks, error_message = NULL, lease_owner = NULL,
       updated_at = greatest(t.updated_at, v.now), last_change = u.last_change
     FROM (${values}) AS v (project_id, bucket, task_id, lease_token, chunks, now), users AS u
     WHERE t.project_id = v.project_id AND t.bucket = v.bucket AND t.task_id = v.task_id
       AND t.lease_token = v.lease_token AND t.state = 'running'
       AND u.project_id = t.project_id AND u.bucket = t.bucket AND u.user_id = t.user_id
+      ${inBucket('t.bucket')}
     RETURNING t.task_id::float8 AS "taskId", t.project_id::float8 AS "projectId"`,
 );
 
-const renew = overRows(
+const renew = overPlaces(
   [...leaseTypes, 'float8'],
-  (
-    values,
-  ) => `UPDATE tasks AS t SET leased_until = clock_timestamp() + make_interval(secs => r.seconds)
+  (values, inBucket) => `UPDATE tasks AS t
+    SET leased_until = ${after('r.seconds')}
     FROM (SELECT t.project_id, t.bucket, t.task_id, v.seconds FROM tasks AS t
       JOIN (${values}) AS v (project_id, bucket, task_id, lease_token, seconds)
         ON t.project_id = v.project_id AND t.bucket = v.bucket AND t.task_id = v.task_id
           AND t.lease_token = v.lease_token AND t.state = 'running'
-      WHERE t.leased_until > clock_timestamp()
+      WHERE t.leased_until > statement_timestamp()${inBucket('t.bucket')}
       FOR UPDATE OF t SKIP LOCKED) AS r
-    WHERE t.project_id = r.project_id AND t.bucket = r.bucket AND t.task_id = r.task_id`,
+    WHERE t.project_id = r.project_id AND t.bucket = r.bucket AND t.task_id = r.task_id
+      ${inBucket('t.bucket')}`,
 );
 
 /** `transact` runs work in a transaction of its own; `connection` is for single statements. */
 export function createTasks(
   connection: Connection,
   transact: <T>(work: Work<T>) => Promise<T>,
+  isDistributed: boolean,
 ): Tasks {
+  const overTasks = isDistributed ? byBucket : (rows: Value[][]) => [rows];
   /** The leases that this process holds, as far as it knows, by task. */
   const leases = new Map<string, Value[]>();
 
@@ -82,7 +90,7 @@ export function createTasks(
   const heartbeat = setInterval(() => {
     if (leases.size === 0) return;
     // Where it fails the leases end, and the tasks run again.
-    connection.run(renew([...leases.values()].sort(byKey))).catch(() => {});
+    connection.run(overTasks([...leases.values()].sort(byKey)).flatMap(renew)).catch(() => {});
   }, heartbeatEveryMs);
   heartbeat.unref();
 
@@ -96,15 +104,14 @@ export function createTasks(
 
   return {
     async claimTasks(claim) {
-      const [rows = []] = await connection.run([claimStatement(claim)]);
-      const tasks = rows.map((row) => ({ ...row }) as Task);
+      const tasks = await claimTasks(connection, claim, isDistributed);
       for (const task of tasks) leases.set(nameOf(task), [...placeOf(task), claim.leaseMs / 1_000]);
       return tasks;
     },
     async completeTasks(results) {
       if (results.length === 0) return [];
       for (const result of results) forget(result);
-      return transact(completion(results));
+      return transact(completion(results, overTasks));
     },
     failTask: ({ now, retryAt, errorMessage, ...lease }: Failure) =>
       changed(
@@ -122,7 +129,7 @@ export function createTasks(
       const [rows = []] = await connection.run([
         statement(
           `UPDATE tasks SET state = 'waiting', lease_owner = NULL
-           WHERE run_at IS NOT NULL AND state = 'running' AND leased_until <= clock_timestamp()
+           WHERE run_at IS NOT NULL AND state = 'running' AND leased_until <= statement_timestamp()
            RETURNING 1 AS one`,
         ),
       ]);
@@ -150,52 +157,26 @@ export function createTasks(
   };
 }
 
-/**
- * What was never tried is due whatever the clock says, and so is what waits longer than any
- * backoff: the clock was set back. The first comes alone if it was tried before; else all that were
- * not, up to the first that was.
- */
-function claimStatement({ owner, now, leaseMs, horizon, limit }: Claim) {
-  return statement(
-    `WITH due AS MATERIALIZED (
-       SELECT project_id, bucket, task_id, attempts, run_at, place AS in_write FROM tasks
-       WHERE run_at IS NOT NULL AND (
-         (state = 'waiting' AND (attempts = 0 OR run_at <= $1::int8 OR run_at > $2::int8))
-         OR (state = 'running' AND leased_until <= clock_timestamp()))
-       ORDER BY run_at, place LIMIT $3::int4 FOR UPDATE SKIP LOCKED),
-     ordered AS (
-       SELECT *, row_number() OVER (ORDER BY run_at, in_write, task_id) AS place FROM due),
-     chosen AS (
-       SELECT * FROM ordered WHERE place = 1 OR place < coalesce(
-         (SELECT min(place) FROM ordered WHERE attempts > 0), $3::int4 + 1)),
-     claimed AS (
-       UPDATE tasks AS t SET state = 'running', attempts = t.attempts + 1,
-         lease_token = t.lease_token + 1, lease_owner = $4,
-         leased_until = clock_timestamp() + make_interval(secs => $5::float8)
-       FROM chosen AS c
-       WHERE t.project_id = c.project_id AND t.bucket = c.bucket AND t.task_id = c.task_id
-       RETURNING t.*, c.place AS claimed_as)
-     SELECT project_id::float8 AS "projectId", task_id::float8 AS "taskId",
-       lease_token::float8 AS "leaseToken", kind, payload, attempts AS attempt,
-       memory_id AS "memoryId"
-     FROM claimed ORDER BY claimed_as`,
-    now,
-    horizon,
-    limit,
-    owner,
-    leaseMs / 1_000,
-  );
-}
-
 /** Of two results for one task the first counts. */
-function completion(results: readonly TaskResult[]): Work<boolean[]> {
+function completion(
+  results: readonly TaskResult[],
+  overTasks: (rows: Value[][]) => Value[][][],
+): Work<boolean[]> {
   return async (tx) => {
     const rows = results.map((result): Value[] => placeOf(result)).sort(byKey);
     const values = results.map((result) => [...placeOf(result), result.chunks, result.now]);
-    const completed = await tx.run(...countUsers(rows), ...complete(values.sort(byKey)));
+    const completed = await tx.run(
+      ...overTasks(rows).flatMap(countUsers),
+      ...overTasks(values.sort(byKey)).flatMap(complete),
+    );
     const names = new Set((completed.flat() as Omit<Lease, 'leaseToken'>[]).map(nameOf));
     return { last: [], result: results.map((result) => names.delete(nameOf(result))) };
   };
+}
+
+/** Rows can be locked in one bucket at a time, where the tables are distributed. */
+function byBucket(rows: Value[][]): Value[][][] {
+  return [...Map.groupBy(rows, ([, bucket]) => bucket).values()];
 }
 
 function placeOf({ projectId, taskId, leaseToken }: Lease): Value[] {

@@ -1,6 +1,6 @@
 import { bucketOf } from '../../../bucket.ts';
 import { byKey } from '../row.ts';
-import { overRows, type Statement } from '../statement.ts';
+import { overPlaces, overRows, type Statement } from '../statement.ts';
 
 /** A change of a user's memories, and by how many they become more. */
 export type UserChange = { projectId: number; userId: string; added: number };
@@ -17,17 +17,18 @@ const upserts = overRows(
       u.last_change::float8 AS "lastChange"`,
 );
 
-const removals = overRows(
+const removals = overPlaces(
   ['int8', 'int2', 'text'],
-  (values) => `DELETE FROM users
-    WHERE memories = 0 AND (project_id, bucket, user_id) IN (${values})`,
+  (values, inBucket) => `DELETE FROM users
+    WHERE memories = 0 AND (project_id, bucket, user_id) IN (${values})${inBucket('bucket')}`,
 );
 
-const additions = overRows(
+const additions = overPlaces(
   ['int8', 'int2', 'text', 'int8'],
-  (values) => `UPDATE users AS u SET memories = u.memories + v.added
+  (values, inBucket) => `UPDATE users AS u SET memories = u.memories + v.added
     FROM (${values}) AS v (project_id, bucket, user_id, added)
-    WHERE u.project_id = v.project_id AND u.bucket = v.bucket AND u.user_id = v.user_id`,
+    WHERE u.project_id = v.project_id AND u.bucket = v.bucket AND u.user_id = v.user_id
+      ${inBucket('u.bucket')}`,
 );
 
 /**
@@ -56,16 +57,28 @@ export function removeEmptyUsers(users: readonly Omit<UserChange, 'added'>[]): S
   return removals(rows.sort(byKey));
 }
 
-/** The numbers of the changes that `countChanges` counted, by user. */
-export function changeNumbers(rows: readonly Record<string, unknown>[]): Map<string, number> {
-  const counted = rows as { userId: string; lastChange: number }[];
-  return new Map(counted.map(({ userId, lastChange }) => [userId, lastChange]));
+/** The number of a user's change; throws for a user who was not counted. */
+export type ChangeNumber = (user: { projectId: number; userId: string }) => number;
+
+/** The numbers of the changes that `countChanges` counted, from the rows that it returned. */
+export function changeNumbers(rows: readonly Record<string, unknown>[]): ChangeNumber {
+  const counted = rows as { projectId: number; userId: string; lastChange: number }[];
+  const numbers = new Map(counted.map((row) => [nameOf(row), row.lastChange]));
+  return (user) => {
+    const number = numbers.get(nameOf(user));
+    if (number === undefined) throw new Error('a change of a user was not counted');
+    return number;
+  };
+}
+
+function nameOf({ projectId, userId }: { projectId: number; userId: string }): string {
+  return JSON.stringify([projectId, userId]);
 }
 
 function merged(changes: readonly UserChange[]): UserChange[] {
   const byUser = new Map<string, UserChange>();
   for (const change of changes) {
-    const name = JSON.stringify([change.projectId, change.userId]);
+    const name = nameOf(change);
     const added = (byUser.get(name)?.added ?? 0) + change.added;
     byUser.set(name, { ...change, added });
   }

@@ -4,11 +4,10 @@ import type { StoredResponse, Write } from '../../storage.ts';
 import type { Connection } from '../connection.ts';
 import { ConnectionLost, isConflict, isOfOneWrite, notStored } from '../errors.ts';
 import { type InsertedMemory, memoryInserts } from '../row.ts';
-import type { Statement } from '../statement.ts';
 import { inTransaction, type Work } from '../transaction.ts';
 import { keyInserts } from './idempotency.ts';
 import { indexedOf, queueNew } from './task-rows.ts';
-import { countChanges } from './users.ts';
+import { changeNumbers, countChanges } from './users.ts';
 
 /**
  * The writes of this server, from the projects in turn, on a few connections.
@@ -62,13 +61,15 @@ const maxRecentKeys = 10_000;
 
 export function createWriteQueue(options: {
   connections: readonly Connection[];
+  /** See citus.ts. */
+  isDistributed: boolean;
   uptime(): number;
   /** Why no write can succeed now; null where one may. */
   fault(): string | null;
   /** Hears of every error. */
   note(error: unknown): void;
 }): WriteQueue {
-  const { connections, uptime, fault, note } = options;
+  const { connections, isDistributed, uptime, fault, note } = options;
   const idle = [...connections];
   const queue = new FairQueue<Waiting>();
   const seen = createRecent(maxRecentKeys);
@@ -133,8 +134,7 @@ export function createWriteQueue(options: {
     const group = gather(first);
     const inserts = group.flatMap(({ insert }) => (insert === null ? [] : [insert]));
     try {
-      const last = groupStatements(inserts, uptime());
-      await inTransaction(connection, async () => ({ last, result: null }));
+      await inTransaction(connection, insertGroup(inserts, { uptime: uptime(), isDistributed }));
       for (const { insert, resolve } of group) {
         resolve({ response: insert?.response, replayed: false });
       }
@@ -197,18 +197,29 @@ export function createWriteQueue(options: {
   };
 }
 
-/** Everything that a group of writes adds; the order is that in which every transaction locks. */
-function groupStatements(inserts: readonly Insert[], uptime: number): Statement[] {
+/**
+ * Adds everything of a group of writes, in the order in which every transaction locks: in one round
+ * trip, or two where the tables are distributed. Memories cannot look for the numbers of their
+ * users' changes there but among the users of all buckets.
+ */
+function insertGroup(
+  inserts: readonly Insert[],
+  { uptime, isDistributed }: { uptime: number; isDistributed: boolean },
+): Work<null> {
   const rows = inserts.flatMap((insert) => insert.rows);
   const queued = inserts.flatMap(({ areQueued, rows: own }) => (areQueued ? own : []));
-  return [
-    ...keyInserts(inserts, uptime),
-    ...countChanges(
-      rows.map(({ projectId, memory: { userId } }) => ({ projectId, userId, added: 1 })),
-    ),
-    ...memoryInserts(rows),
-    ...queueNew(queued.map(indexedOf)),
-  ];
+  const keys = keyInserts(inserts, uptime);
+  const counts = countChanges(
+    rows.map(({ projectId, memory: { userId } }) => ({ projectId, userId, added: 1 })),
+  );
+  const tasks = queueNew(queued.map(indexedOf));
+  return async (tx) => {
+    if (!isDistributed) {
+      return { last: [...keys, ...counts, ...memoryInserts(rows, null), ...tasks], result: null };
+    }
+    const counted = (await tx.run(...keys, ...counts)).slice(keys.length).flat();
+    return { last: [...memoryInserts(rows, changeNumbers(counted)), ...tasks], result: null };
+  };
 }
 
 function keyName({ projectId, idempotency }: Write): string | null {

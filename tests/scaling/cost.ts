@@ -1,0 +1,126 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { newMemoryId } from '../../server/ids.ts';
+import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { keyed, memory, record } from '../storage/fixtures.ts';
+import { query } from '../support/postgres.ts';
+
+/*
+ * What a memory costs: bytes in each table, and time of the processor for a save, of this process
+ * and of each server of the database. All have to run on this machine.
+ *
+ *   bun tests/scaling/cost.ts <URL of the database> [<URL of a worker>…]
+ */
+
+const users = 1_000;
+const saves = 40_000;
+const records = 10_000;
+const batch = 20;
+const clients = 64;
+const contentLength = 115;
+/** Of the clock in /proc. */
+const ticksPerSecond = 100;
+
+const tables = ['memories', 'users', 'idempotency_keys', 'tasks'];
+const words = 'the delivery of order invoice was late and customer wrote about weather'.split(' ');
+
+const [url, ...workerUrls] = process.argv.slice(2);
+if (url === undefined) throw new Error('a URL is needed');
+const storage = await openPostgres(url);
+const projectId = await storage.ensureProject(`cost ${crypto.randomUUID()}`);
+
+function newContent(): string {
+  let text = '';
+  while (text.length < contentLength) {
+    text += `${words[Math.floor(Math.random() * words.length)]} `;
+  }
+  return text.slice(0, contentLength);
+}
+
+const newFields = (index: number) => {
+  const userId = `user-${index % users}`;
+  return { id: newMemoryId(userId), userId, content: newContent() };
+};
+
+async function inParallel(count: number, run: (index: number) => Promise<unknown>): Promise<void> {
+  let next = 0;
+  const client = async () => {
+    while (next < count) await run(next++);
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+}
+
+/** Of a server and of all processes that it started, in seconds. */
+function processorSeconds(server: number): number {
+  let ticks = 0;
+  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+    const fields = statOf(name);
+    if (Number(name) !== server && Number(fields[1]) !== server) continue;
+    // What ended is in the times of its parent.
+    const ended = Number(name) === server ? Number(fields[13]) + Number(fields[14]) : 0;
+    ticks += Number(fields[11]) + Number(fields[12]) + ended;
+  }
+  return ticks / ticksPerSecond;
+}
+
+/** The fields behind the name: state, parent, …; none of a process that is gone. */
+function statOf(name: string): string[] {
+  try {
+    return readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  } catch {
+    return [];
+  }
+}
+
+async function serverOf(address: string): Promise<number> {
+  const [row] = await query(address, 'SELECT pg_backend_pid() AS pid');
+  return Number(statOf(String(row?.pid))[1]);
+}
+
+async function measured(name: string, count: number, run: () => Promise<void>): Promise<void> {
+  const servers = await Promise.all([url ?? '', ...workerUrls].map(serverOf));
+  const before = servers.map(processorSeconds);
+  const own = process.cpuUsage();
+  await run();
+  const used = process.cpuUsage(own);
+  const each = servers.map((server, index) => processorSeconds(server) - (before[index] ?? 0));
+  const micros = [(used.user + used.system) / count, ...each.map((s) => (s * 1e6) / count)];
+  console.log(`${name}: µs of this process, then of each server: ${micros.map(Math.round)}`);
+}
+
+async function bytesPerRow(address: string): Promise<void> {
+  for (const table of tables) {
+    await query(address, `VACUUM ${table}`);
+    const [row] = await query(
+      address,
+      `SELECT count(*)::int AS rows, pg_table_size('${table}')::int8 AS heap,
+         pg_indexes_size('${table}')::int8 AS indexes FROM ${table}`,
+    );
+    const rows = Number(row?.rows);
+    const [heap, indexes] = [row?.heap, row?.indexes].map((size) =>
+      Math.round(Number(size) / rows),
+    );
+    console.log(`${table}: ${rows} rows, each ${heap} bytes and ${indexes} of indexes`);
+  }
+}
+
+await inParallel(2_000, (index) =>
+  storage.saveMemory({ projectId, at: 1, idempotency: null, memory: memory(newFields(index)) }),
+);
+await measured('keyed save', saves, () =>
+  inParallel(saves, (index) => {
+    const idempotency = keyed(crypto.randomUUID());
+    const at = Date.now();
+    return storage.saveMemory({ projectId, at, idempotency, memory: memory(newFields(index)) });
+  }),
+);
+await measured(`record, ${batch} at a time`, records, () =>
+  inParallel(records / batch, (index) => {
+    const list = Array.from({ length: batch }, () => record(newFields(index)));
+    const all = { indexes: [...list.keys()], failed: [] };
+    const at = Date.now();
+    return storage.acceptRecords({ projectId, at, idempotency: null, records: list, batch: all });
+  }),
+);
+if (workerUrls.length === 0) await bytesPerRow(url);
+await storage.close();
+process.exit(0);

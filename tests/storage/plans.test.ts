@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { newMemoryId } from '../../server/ids.ts';
+import { openPostgres } from '../../server/storage/postgres/open.ts';
+import type { NewMemory, Storage } from '../../server/storage/storage.ts';
+import { newDatabase, type TestDatabase } from '../support/postgres.ts';
+import { recordStatements } from '../support/statement-recorder.ts';
+import { claimOne, complete, imported, keyed, memory, newProject, record } from './fixtures.ts';
+import { cutByBucket, isDistributed, isPlanned, oneLine, parts, partsOf } from './plans.ts';
+
+/*
+ * What the storage sends, explained: a statement of a request looks into one part of the tables.
+ * The tables are cut into partitions by bucket; of a database with Citus they are its shards.
+ */
+
+/** Statements that look into all parts, and why they do. */
+const wide: Record<string, { pattern: RegExp; reason: string }> = {
+  texts: {
+    pattern: /^UPDATE idempotency_keys SET body = NULL/,
+    reason: 'a key is in the bucket of its own text, and a memory does not know its keys',
+  },
+  locations: {
+    pattern: /^DELETE FROM memory_locations .* IN \( ?SELECT/,
+    reason: 'an erased user may have imported memories, whose ids name other buckets',
+  },
+  pending: {
+    pattern: /FROM tasks WHERE run_at IS NOT NULL GROUP BY project_id$/,
+    reason: 'the queue limit of a project, counted at most every 500 ms',
+  },
+  queue: {
+    pattern: /(FROM|UPDATE) tasks .*run_at IS NOT NULL/,
+    reason: 'the queue is worked on in the order of time, in the background',
+  },
+  export: {
+    pattern: /\(m\.bucket, m\.id\) >/,
+    reason: 'an export walks through all buckets of a project',
+  },
+  users: { pattern: /FROM users AS u LEFT JOIN expired/, reason: 'users are listed by their ids' },
+  expiry: { pattern: /expires_at <= .* ORDER BY expires_at/, reason: 'cleanup, in the background' },
+  sweep: { pattern: /^DELETE FROM idempotency_keys/, reason: 'cleanup, in the background' },
+};
+
+let database: TestDatabase;
+let recorder: ReturnType<typeof recordStatements>;
+let storage: Storage;
+let project: Awaited<ReturnType<typeof newProject>>;
+
+beforeAll(async () => {
+  database = await newDatabase();
+  if (!(await isDistributed(database))) {
+    await (await openPostgres(database.url)).close();
+    await cutByBucket(database);
+  }
+  const url = new URL(database.url);
+  recorder = recordStatements({ hostname: url.hostname, port: Number(url.port) });
+  url.hostname = '127.0.0.1';
+  url.port = String(recorder.port);
+  storage = await openPostgres(url.href);
+  project = await newProject({ storage, reopen: async () => storage, dispose: async () => {} });
+});
+afterAll(async () => {
+  await storage.close();
+  recorder.stop();
+  await database.drop();
+});
+
+/** The user's bucket is not that of the names that are used as keys. */
+const userId = 'ada';
+const made = (fields: Partial<NewMemory> = {}) =>
+  memory({ id: newMemoryId(userId), userId, ...fields });
+const madeRecord = (fields: Partial<NewMemory> = {}) =>
+  record({ id: newMemoryId(userId), userId, ...fields });
+
+/** Names those of its statements that looked into more than one part. */
+async function wideStatements(operation: () => Promise<unknown>): Promise<string[]> {
+  recorder.take();
+  await operation();
+  const sent = recorder.take().filter(isPlanned);
+  expect(sent.length).toBeGreaterThan(0);
+  const found = new Set<string>();
+  for (const statement of sent) {
+    if ((await partsOf(database, statement)) <= 1) continue;
+    const text = oneLine(statement);
+    const [name] = Object.entries(wide).find(([, { pattern }]) => pattern.test(text)) ?? [text];
+    found.add(name);
+  }
+  return [...found].sort();
+}
+
+async function saved(fields: Partial<NewMemory> = {}): Promise<string> {
+  const one = made(fields);
+  await project.save(one);
+  return one.id;
+}
+
+async function accepted() {
+  await project.accept([madeRecord()]);
+  return claimOne(storage);
+}
+
+type Case = [name: string, wide: string[], prepare: () => Promise<() => Promise<unknown>>];
+
+const requests: Case[] = [
+  ['a save', [], async () => () => project.save(made(), { idempotency: keyed('save') })],
+  [
+    'a save again',
+    [],
+    async () => {
+      await project.save(made(), { idempotency: keyed('again') });
+      return () => project.save(made(), { idempotency: keyed('again') });
+    },
+  ],
+  [
+    'a save under an external id',
+    [],
+    async () => () => project.save(made({ externalId: 'new' }), { idempotency: keyed('named') }),
+  ],
+  [
+    'a save that replaces',
+    [],
+    async () => {
+      await saved({ externalId: 'old' });
+      return () => project.save(made({ externalId: 'old' }));
+    },
+  ],
+  [
+    'an update',
+    [],
+    async () => {
+      const id = await saved();
+      return () => project.update(id, { content: 'new' }, { idempotency: keyed('update') });
+    },
+  ],
+  [
+    'a get',
+    [],
+    async () => {
+      const id = await saved();
+      return () => project.get(id);
+    },
+  ],
+  ['a get of an id from elsewhere', [], async () => () => project.get(memory().id)],
+  [
+    'statuses',
+    [],
+    async () => {
+      const ids = [await saved(), await saved()];
+      return () => project.statuses(ids);
+    },
+  ],
+  ['a list', [], async () => () => project.page(userId)],
+  ['a filtered list', [], async () => () => project.list(userId, { filter: { type: 'ticket' } })],
+  ['a search', [], async () => () => project.search('hello', { userId })],
+  [
+    'a search after a delete',
+    [],
+    async () => {
+      const id = await saved();
+      await project.search('hello', { userId });
+      await project.remove(id);
+      return () => project.search('hello', { userId });
+    },
+  ],
+  [
+    'records',
+    ['pending'],
+    async () => () => project.accept([madeRecord(), madeRecord(), madeRecord()]),
+  ],
+  [
+    'records that replace',
+    [],
+    async () => {
+      const named = () => ['a', 'b', 'c'].map((externalId) => madeRecord({ externalId }));
+      await project.accept(named());
+      return () => project.accept(named(), { idempotency: keyed('records') });
+    },
+  ],
+  [
+    'an import',
+    [],
+    async () => () =>
+      project.import([1, 2].map(() => imported({ id: newMemoryId(userId), userId }))),
+  ],
+  [
+    'a delete',
+    ['texts'],
+    async () => {
+      const id = await saved();
+      return () => project.remove(id, { idempotency: keyed('delete') });
+    },
+  ],
+  [
+    'an erasure',
+    ['locations', 'texts'],
+    async () => {
+      await saved();
+      return () => project.erase(userId, { idempotency: keyed('erase') });
+    },
+  ],
+];
+
+const background: Case[] = [
+  ['a claim', ['queue'], async () => () => storage.claimTasks(claimOf(2_000))],
+  [
+    'a completion',
+    [],
+    async () => {
+      const task = await accepted();
+      return () => complete(storage, task);
+    },
+  ],
+  [
+    'a failure',
+    [],
+    async () => {
+      const { projectId, taskId, leaseToken } = await accepted();
+      const failure = { now: 2_000, retryAt: null, errorMessage: 'it failed' };
+      return () => storage.failTask({ projectId, taskId, leaseToken, ...failure });
+    },
+  ],
+  ['the next task', ['queue'], async () => () => storage.nextTaskAt()],
+  ['an export', ['export'], async () => () => project.exportPage()],
+  ['the users', ['users'], async () => () => project.users()],
+  [
+    'the maintenance',
+    ['expiry', 'sweep'],
+    async () => () => storage.maintain({ now: 1_000, elapsedMs: 0 }),
+  ],
+];
+
+function claimOf(now: number) {
+  return { owner: 'plans', now, leaseMs: 30_000, horizon: now + 60_000, limit: 10 };
+}
+
+describe(`of ${parts} parts one is looked into by`, () => {
+  test.each(requests)('%s, but for %j', async (_, expected, prepare) => {
+    expect(await wideStatements(await prepare())).toEqual(expected);
+  });
+});
+
+describe('in the background one is looked into by', () => {
+  test.each(background)('%s, but for %j', async (_, expected, prepare) => {
+    expect(await wideStatements(await prepare())).toEqual(expected);
+  });
+});
+
+test('a statement without a bucket looks into all of them', async () => {
+  const text = 'SELECT * FROM memories WHERE id = $1';
+  expect(await partsOf(database, { text, values: ['mem_1'] })).toBeGreaterThanOrEqual(8);
+});

@@ -1,0 +1,65 @@
+import { query, type TestDatabase } from '../support/postgres.ts';
+import type { SentStatement } from '../support/statement-recorder.ts';
+
+/*
+ * How many parts of the tables a statement has to look into, by the plan of the database: shards of
+ * Citus, or partitions where the tables are cut by bucket.
+ */
+
+export const parts = 32;
+const buckets = 4_096;
+
+const spreadTables = ['users', 'memories', 'memory_locations', 'tasks', 'idempotency_keys'];
+
+export async function isDistributed({ url }: TestDatabase): Promise<boolean> {
+  const rows = await query(url, `SELECT 1 FROM pg_extension WHERE extname = 'citus'`);
+  return rows.length > 0;
+}
+
+/** Puts partitioned tables with the same columns and indexes in the place of the empty ones. */
+export async function cutByBucket({ url }: TestDatabase): Promise<void> {
+  for (const table of spreadTables) {
+    await query(url, `ALTER TABLE ${table} RENAME TO whole_${table}`);
+    const like = `LIKE whole_${table} INCLUDING ALL`;
+    await query(url, `CREATE TABLE ${table} (${like}) PARTITION BY RANGE (bucket)`);
+    await query(url, `DROP TABLE whole_${table}`);
+    const width = buckets / parts;
+    for (let part = 0; part < parts; part += 1) {
+      const values = `FROM (${part * width}) TO (${(part + 1) * width})`;
+      const name = `${table}_part_${part}`;
+      await query(url, `CREATE TABLE ${name} PARTITION OF ${table} FOR VALUES ${values}`);
+    }
+  }
+}
+
+type Plan = Record<string, unknown>;
+
+/** The statement's rows are not needed: it is planned and not run. */
+export async function partsOf({ url }: TestDatabase, sent: SentStatement): Promise<number> {
+  const rows = await query(url, `EXPLAIN (FORMAT JSON) ${sent.text}`, sent.values);
+  const plans = Object.values(rows[0] ?? {}) as unknown[];
+  const seen = { tasks: [0], parts: new Set<string>() };
+  collect(typeof plans[0] === 'string' ? JSON.parse(plans[0]) : plans[0], seen);
+  return Math.max(...seen.tasks, seen.parts.size);
+}
+
+function collect(value: unknown, seen: { tasks: number[]; parts: Set<string> }): void {
+  if (value === null || typeof value !== 'object') return;
+  const { 'Task Count': tasks, 'Relation Name': relation } = value as Plan;
+  if (typeof tasks === 'number') seen.tasks.push(tasks);
+  const [, part] = /_part_(\d+)$/.exec(String(relation)) ?? [];
+  if (part !== undefined) seen.parts.add(part);
+  for (const inner of Object.values(value)) collect(inner, seen);
+}
+
+/** Whether it reads or writes tables at all. */
+export function isPlanned({ text }: SentStatement): boolean {
+  return (
+    /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH|DECLARE)\b/.test(text) && /\bFROM|INTO|UPDATE/.test(text)
+  );
+}
+
+/** In the same words whatever the layout of the statement. */
+export function oneLine({ text }: SentStatement): string {
+  return text.replace(/\s+/g, ' ').trim();
+}

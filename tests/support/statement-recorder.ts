@@ -1,0 +1,92 @@
+import { startTcpProxy } from './tcp-proxy.ts';
+
+/* What a program really sends to PostgreSQL, read from the connections it makes. */
+
+export type SentStatement = { text: string; values: (string | null)[] };
+
+/** The texts that a connection prepared, and bytes that are not yet a whole message. */
+type Reading = { isStarted: boolean; rest: Buffer; prepared: Map<string, string> };
+
+const sslRequest = 80_877_103;
+
+/** A proxy that keeps the statements of its clients, with their values, in their order. */
+export function recordStatements(to: { hostname: string; port: number }) {
+  const readings = new Map<object, Reading>();
+  let sent: SentStatement[] = [];
+  const proxy = startTcpProxy(to, (client, bytes) => {
+    const reading = readings.get(client) ?? {
+      isStarted: false,
+      rest: Buffer.alloc(0),
+      prepared: new Map(),
+    };
+    readings.set(client, reading);
+    reading.rest = Buffer.concat([reading.rest, bytes]);
+    for (const message of messages(reading)) {
+      const statement = statementIn(message, reading.prepared);
+      if (statement !== null) sent.push(statement);
+    }
+  });
+  return {
+    port: proxy.port,
+    stop: proxy.stop,
+    /** What was sent since the last time. */
+    take(): SentStatement[] {
+      const taken = sent;
+      sent = [];
+      return taken;
+    },
+  };
+}
+
+type Message = { type: string; body: Buffer };
+
+/** The whole messages; what comes before the session has no type. */
+function* messages(reading: Reading): Generator<Message> {
+  for (;;) {
+    const { rest, isStarted } = reading;
+    const head = isStarted ? 1 : 0;
+    if (rest.length < head + 4) return;
+    const end = head + rest.readInt32BE(head);
+    if (rest.length < end) return;
+    const body = rest.subarray(head + 4, end);
+    reading.rest = rest.subarray(end);
+    if (isStarted) yield { type: String.fromCharCode(rest[0] ?? 0), body };
+    else reading.isStarted = body.readInt32BE(0) !== sslRequest;
+  }
+}
+
+/** A statement is remembered when it is prepared, and was sent when it is bound to values. */
+function statementIn({ type, body }: Message, prepared: Map<string, string>): SentStatement | null {
+  const reader = createReader(body);
+  if (type === 'Q') return { text: reader.text(), values: [] };
+  if (type === 'P') prepared.set(reader.text(), reader.text());
+  if (type !== 'B') return null;
+  reader.text();
+  const text = prepared.get(reader.text()) ?? '';
+  reader.skip(2 * reader.int16());
+  return { text, values: Array.from({ length: reader.int16() }, () => reader.value()) };
+}
+
+function createReader(body: Buffer) {
+  let at = 0;
+  return {
+    text(): string {
+      const end = body.indexOf(0, at);
+      const text = body.toString('utf8', at, end);
+      at = end + 1;
+      return text;
+    },
+    int16(): number {
+      at += 2;
+      return body.readInt16BE(at - 2);
+    },
+    value(): string | null {
+      const length = body.readInt32BE(at);
+      at += 4 + Math.max(0, length);
+      return length < 0 ? null : body.toString('utf8', at - length, at);
+    },
+    skip(bytes: number): void {
+      at += bytes;
+    },
+  };
+}
