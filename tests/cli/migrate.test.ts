@@ -92,7 +92,7 @@ test('what a client sees is the same after it, and after the way back', async ()
   expect(await view(onPostgres, keys)).toEqual(seen);
   // Each backend stores in its own way that the memory of a response is gone.
   const again = {
-    headers: { 'idempotency-key': 'gone too' },
+    headers: { 'idempotency-key': 'gone-too' },
     body: { userId: 'eve', content: 'deleted on PostgreSQL' },
   };
   const saved = await request(onPostgres, keys.whole, 'POST', '/v1/memories', again);
