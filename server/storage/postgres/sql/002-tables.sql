@@ -154,7 +154,7 @@ CREATE INDEX idempotency_keys_by_age ON idempotency_keys (stored_uptime, created
 
 -- 'uptime': the milliseconds that the service has run on this database by a clock that is never
 -- set. 'turn': which server cleans up, until when. 'probe' is written to find out whether writes
--- succeed.
+-- succeed. See storage/copy for 'database_id' and 'copied_from'.
 CREATE TABLE maintenance (
   name text PRIMARY KEY,
   value int8 NOT NULL DEFAULT 0,
