@@ -2,6 +2,7 @@ import { Elysia } from 'elysia';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
+import type { Storage } from '../storage/storage.ts';
 import type { Authenticator, Caller } from './authenticate.ts';
 import { createProjectLimit } from './rate-limit.ts';
 import type { ResponseHead } from './response.ts';
@@ -19,19 +20,20 @@ export type Auth = ReturnType<typeof createAuth>;
 export function createAuth(options: {
   authenticator: Authenticator;
   rateLimit: Config['rateLimit'];
+  storage: Pick<Storage, 'takeQuota'>;
   clock(): number;
   addressOf(request: Request): string;
   unavailableReason(): string | null;
 }) {
   const { authenticator, addressOf, unavailableReason } = options;
-  const limit = createProjectLimit(options.rateLimit, options.clock);
+  const limit = createProjectLimit(options.rateLimit, options.clock, options.storage);
 
   async function authorize(request: Request, headers: ResponseHead['headers']): Promise<Caller> {
     const reason = unavailableReason();
     if (reason !== null) throw new ServiceError('unavailable', reason, { retryAfterSeconds });
     const header = request.headers.get(headerNames.authorization);
     const caller = await authenticator.authenticate(header, () => addressOf(request));
-    limit(caller, headers);
+    await limit(caller, headers);
     return caller;
   }
 

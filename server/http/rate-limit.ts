@@ -1,20 +1,22 @@
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
+import type { Storage } from '../storage/storage.ts';
 import type { Caller } from './authenticate.ts';
+import { createSharedRateLimit } from './shared-rate-limit.ts';
+
+/** `left` is negative once the quota is exceeded. */
+export type Count = { left: number; resetSeconds: number };
 
 /** Counts by name in fixed windows. The first count of a name starts its window. */
-export type RateLimit = {
-  /** Adds one to the count. `left` is negative once the quota is exceeded. */
-  count(name: string): { left: number; resetSeconds: number };
-};
+export type RateLimit = { count(name: string | number): Count };
 
 /** Beyond this number the oldest name is dropped, so that forged names cannot fill the memory. */
 const maxNames = 10_000;
 
 /** `clock` is monotonic, in ms, like `performance.now()`. */
 export function createRateLimit(quota: number, seconds: number, clock: () => number): RateLimit {
-  const counts = new Map<string, { endsAt: number; used: number }>();
+  const counts = new Map<string | number, { endsAt: number; used: number }>();
   return {
     count(name) {
       const at = clock();
@@ -35,13 +37,21 @@ export function createRateLimit(quota: number, seconds: number, clock: () => num
  * The rate limit of projects: counts a request of the caller and sets the rate limit headers.
  * Throws `rate_limited`.
  */
-export function createProjectLimit(rateLimit: Config['rateLimit'], clock: () => number) {
+export function createProjectLimit(
+  rateLimit: Config['rateLimit'],
+  clock: () => number,
+  storage: Pick<Storage, 'takeQuota'>,
+) {
   if (rateLimit === null) return () => {};
   const { requests, seconds } = rateLimit;
-  const limit = createRateLimit(requests, seconds, clock);
+  const { takeQuota } = storage;
   const policy = `"default";q=${requests};w=${seconds}`;
-  return ({ projectId }: Caller, headers: Record<string, string | number>) => {
-    const { left, resetSeconds } = limit.count(String(projectId));
+  const limit =
+    takeQuota === null
+      ? createRateLimit(requests, seconds, clock)
+      : createSharedRateLimit(rateLimit, clock, takeQuota);
+  return async ({ projectId }: Caller, headers: Record<string, string | number>) => {
+    const { left, resetSeconds } = await limit.count(projectId);
     headers[headerNames.rateLimitPolicy] = policy;
     headers[headerNames.rateLimit] = `"default";r=${Math.max(0, left)};t=${resetSeconds}`;
     if (left >= 0) return;

@@ -112,6 +112,12 @@ export interface Storage extends TaskQueue {
   ensureProject(name: string): Promise<number>;
 
   /**
+   * Takes some of the requests that a project may send in a window, for all servers that share the
+   * storage; see QuotaTake. Null where no other server can: the rate limit is counted in memory.
+   */
+  readonly takeQuota: ((take: QuotaTake) => Promise<QuotaTaken>) | null;
+
+  /**
    * One bounded step of the periodic cleanup: expired memories, idempotency keys past their
    * retention, erased text. `elapsedMs` is the time since the last call by a monotonic clock. A key
    * expires only by both clocks, so a jump of the wall clock removes none too early.
@@ -243,6 +249,18 @@ export type MaintenanceReport = {
   /** Whether to call `maintain` again immediately. */
   more: boolean;
 };
+
+/**
+ * `amount` of the `limit` requests that a project may send in `seconds`. A window begins with the
+ * first take after the end of the last one, by the database's clock.
+ */
+export type QuotaTake = { projectId: number; amount: number; limit: number; seconds: number };
+
+/**
+ * `granted` is at most the amount; the grants of a window are never more than its limit. `untaken`
+ * is what is left for other takes, `endsAt` names the window, which ends in `endsInMs`.
+ */
+export type QuotaTaken = { granted: number; untaken: number; endsAt: number; endsInMs: number };
 
 /** `fault`: why writes fail. `warning`: a problem for the operator that does not affect writes. */
 export type StorageHealth = { fault: string | null; warning: string | null };

@@ -37,7 +37,7 @@ export type WorkerOptions = {
 };
 
 const claimLimit = 256;
-const leaseMs = 30_000;
+const leaseMs = 10_000;
 /** The poll interval: another process may have queued a task without a notification. */
 const maxSleepMs = 5_000;
 const pauseAfterFaultMs = 1_000;

@@ -3,7 +3,9 @@ import { bulk } from './bulk.ts';
 import { crash } from './crash.ts';
 import { damage } from './damage.ts';
 import { disk } from './disk.ts';
+import { failover } from './failover.ts';
 import { flood } from './flood.ts';
+import { frozenBackend } from './frozen-backend.ts';
 import { fullQueue } from './full-queue.ts';
 import { gone } from './gone.ts';
 import type { Harness } from './harness.ts';
@@ -12,7 +14,7 @@ import { hostile } from './hostile.ts';
 import { input } from './input.ts';
 import { isolation } from './isolation.ts';
 import { kindsOfKeys } from './kinds-of-keys.ts';
-import { linear } from './linear.ts';
+import { linear, linearServers } from './linear.ts';
 import { matrix } from './matrix.ts';
 import { moved } from './moved.ts';
 import { neighbour } from './neighbour.ts';
@@ -22,12 +24,14 @@ import { queue } from './queue.ts';
 import { replays } from './replays.ts';
 import { revoke } from './revoke.ts';
 import { severalServers } from './servers.ts';
+import { sharedLimit } from './shared-limit.ts';
 import { shown } from './shown.ts';
 import { slow } from './slow.ts';
 import { steps } from './steps.ts';
 import { terminate } from './terminate.ts';
 import { text } from './text.ts';
 import { threads } from './threads.ts';
+import { twins } from './twins.ts';
 
 /** Every harness, in the order of the promises. */
 export const harnesses: Harness[] = [
@@ -61,4 +65,9 @@ export const harnesses: Harness[] = [
   kindsOfKeys,
   linear,
   threads,
+  sharedLimit,
+  frozenBackend,
+  twins,
+  linearServers,
+  failover,
 ];

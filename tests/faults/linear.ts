@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRandom, type Random } from '../support/random.ts';
+import { type Fleet, onPostgres, terminateConnections } from './fleet.ts';
 import {
   createViolations,
   type Finding,
@@ -26,47 +27,93 @@ const pausedMs = { from: 30, to: 400 };
 /** The number of a memory's operations that a violation lists. */
 const shownOperations = 12;
 
+const proof =
+  `${clients.groups * clients.perGroup} clients save, get, update, delete, list and search a ` +
+  'few memories under FAULTS; porcupine (Go) checks the operations per memory; operations with an ' +
+  'unknown outcome may take effect at any later time; a history with one stale read must be rejected';
+
 export const linear: Harness = {
   id: 'P29',
   promise: 'The history of acknowledged operations is linearizable',
-  proof:
-    `${clients.groups * clients.perGroup} clients save, get, update, delete, list and search a ` +
-    'few memories under kill -9, SIGSTOP and SIGTERM; porcupine (Go) checks the operations per ' +
-    'memory; operations with an unknown outcome may take effect at any later time; a history ' +
-    'with one stale read must be rejected',
+  proof: proof.replace('FAULTS', 'kill -9, SIGSTOP and SIGTERM'),
   control: { without: 'one correct read (a stale value instead)', variants: ['falsified-read'] },
-  run,
+  run: (options) => check(options, recordAlone),
 };
 
-async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
+const servers = 3;
+
+export const linearServers: Harness = {
+  id: 'P34',
+  promise: 'So is that of several servers on one PostgreSQL',
+  proof: proof.replace(
+    'FAULTS',
+    `kill -9 and SIGSTOP of any of ${servers} servers and the loss of all connections`,
+  ),
+  control: { without: 'the look at the database by each search', variants: ['search-once'] },
+  run: (options) => check(options, recordServers),
+};
+
+type Recorded = { history: History; faults: Record<string, number> };
+type Recorder = (
+  options: RunOptions,
+  evaluated: (recorded: Recorded) => Finding,
+) => Promise<Finding>;
+
+async function check(options: RunOptions, record: Recorder): Promise<Finding> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-linear-'));
   try {
     const checker = buildChecker(folder);
     if (typeof checker === 'string') return { figures: {}, violations: [], skipped: checker };
-    const violations = createViolations();
-    const { history, faults } = await record(createRandom(seed), durationMs[tier]);
-    const result = evaluate(history, checker, variants.includes('falsified-read'), violations);
-    return { figures: { ...faults, ...result }, violations: violations.list() };
+    return await record(options, ({ history, faults }) => {
+      const violations = createViolations();
+      const falsify = options.variants.includes('falsified-read');
+      const result = evaluate(history, checker, falsify, violations);
+      return { figures: { ...faults, ...result }, violations: violations.list() };
+    });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function record(random: Random, ms: number) {
+const recordAlone: Recorder = async ({ seed, tier }, evaluated) => {
+  const random = createRandom(seed);
   const target = createTarget();
-  const faults = { kills: 0, pauses: 0, stops: 0 };
   try {
     await target.start();
-    const running = startClients(target, random, clients);
-    const until = performance.now() + ms;
-    while (performance.now() < until) {
-      await Bun.sleep(random.between(faultAfterMs.from, faultAfterMs.to));
+    const faults = { kills: 0, pauses: 0, stops: 0 };
+    const inject = async () => {
       faults[await injectFault(target, random)] += 1;
-    }
-    return { history: await running.stop(), faults };
+    };
+    const history = await underFaults(target, random, durationMs[tier], inject);
+    return evaluated({ history, faults });
   } finally {
     await target.remove();
   }
+};
+
+const recordServers: Recorder = ({ seed, tier, variants }, evaluated) =>
+  onPostgres(servers, { seed, variants }, async ({ fleet, random, name }) => {
+    const faults = { kills: 0, pauses: 0, terminations: 0 };
+    const inject = async () => {
+      faults[await injectFleetFault(fleet, random, name)] += 1;
+    };
+    const history = await underFaults(fleet.target, random, durationMs[tier], inject);
+    return evaluated({ history, faults });
+  });
+
+async function underFaults(
+  target: Target,
+  random: Random,
+  ms: number,
+  inject: () => Promise<void>,
+): Promise<History> {
+  const running = startClients(target, random, clients);
+  const until = performance.now() + ms;
+  while (performance.now() < until) {
+    await Bun.sleep(random.between(faultAfterMs.from, faultAfterMs.to));
+    await inject();
+  }
+  return running.stop();
 }
 
 async function injectFault(target: Target, random: Random): Promise<'kills' | 'pauses' | 'stops'> {
@@ -80,6 +127,21 @@ async function injectFault(target: Target, random: Random): Promise<'kills' | 'p
   if (share < 0.6) await target.stop();
   await restart(target);
   return share < 0.6 ? 'stops' : 'kills';
+}
+
+async function injectFleetFault(fleet: Fleet, random: Random, name: string) {
+  const share = random.next();
+  const server = random.between(0, servers);
+  if (share < 0.4) {
+    await fleet.stall(server, random.between(pausedMs.from, pausedMs.to));
+    return 'pauses';
+  }
+  if (share < 0.6) {
+    await terminateConnections(name);
+    return 'terminations';
+  }
+  await fleet.restart(server);
+  return 'kills';
 }
 
 function evaluate(history: History, checker: Checker, falsify: boolean, violations: Violations) {

@@ -1,7 +1,13 @@
 import type { Accepted, BatchAccepted } from '../../sdk/contract/ingest.ts';
 import { createRandom, type Random } from '../support/random.ts';
 import { type Call, drained, listAll, type Reply, send, sendUntilKnown } from './api.ts';
-import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import {
+  createViolations,
+  type Finding,
+  type Harness,
+  type RunOptions,
+  type Violations,
+} from './harness.ts';
 import { createTarget, restart, type Target } from './target.ts';
 
 const keys = { quick: 500, full: 10_000 };
@@ -27,7 +33,8 @@ export const replays: Harness = {
   run,
 };
 
-type Seen = { answers: Set<string>; created: number; ids: number; sends: number };
+/** What came back for one key. */
+export type Seen = { answers: Set<string>; created: number; ids: number; sends: number };
 
 async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   const random = createRandom(seed);
@@ -35,7 +42,9 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   const target = createTarget({ variants });
   try {
     await target.start();
-    const calls = Array.from({ length: keys[tier] }, (_, index) => makeCall(random, index));
+    const calls = Array.from({ length: keys[tier] }, (_, index) => {
+      return makeCall(random, index, userId);
+    });
     let working = true;
     const work = sendAll(target, calls, random).finally(() => (working = false));
     let kills = 0;
@@ -47,18 +56,23 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     const seen = await work;
     await drained(target, 30_000);
     const stored = (await listAll(target, userId)).length;
-    const expected = seen.reduce((sum, { ids }) => sum + ids, 0);
-    const differing = seen.filter(({ answers }) => answers.size !== 1).length;
-    const twice = seen.filter(({ created }) => created > 1).length;
-    if (differing > 0) violations.add(`${differing} keys had answers that differ`);
-    if (twice > 0) violations.add(`${twice} keys had more than one effect`);
-    if (stored !== expected) violations.add(`${stored} memories are stored, not ${expected}`);
-    const sends = seen.reduce((sum, { sends }) => sum + sends, 0);
-    const figures = { keys: keys[tier], sends, kills, differing, duplicates: stored - expected };
-    return { figures, violations: violations.list() };
+    const figures = compareReplies(seen, stored, violations);
+    return { figures: { keys: keys[tier], kills, ...figures }, violations: violations.list() };
   } finally {
     await target.remove();
   }
+}
+
+/** Each key has one effect and one answer; `stored` is the number of memories that there are. */
+export function compareReplies(seen: Seen[], stored: number, violations: Violations) {
+  const expected = seen.reduce((sum, { ids }) => sum + ids, 0);
+  const differing = seen.filter(({ answers }) => answers.size !== 1).length;
+  const twice = seen.filter(({ created }) => created > 1).length;
+  if (differing > 0) violations.add(`${differing} keys had answers that differ`);
+  if (twice > 0) violations.add(`${twice} keys had more than one effect`);
+  if (stored !== expected) violations.add(`${stored} memories are stored, not ${expected}`);
+  const sends = seen.reduce((sum, { sends }) => sum + sends, 0);
+  return { sends, differing, duplicates: stored - expected };
 }
 
 async function sendAll(target: Target, calls: Call[], random: Random): Promise<Seen[]> {
@@ -74,7 +88,7 @@ async function sendAll(target: Target, calls: Call[], random: Random): Promise<S
 }
 
 async function sendRepeatedly(target: Target, call: Call, asTwins: boolean): Promise<Seen> {
-  const seen: Seen = { answers: new Set(), created: 0, ids: 0, sends: 0 };
+  const seen = nothingSeen();
   if (asTwins) {
     await target.whenUp();
     const replies = await Promise.all(Array.from({ length: twins }, () => send(target, call)));
@@ -86,7 +100,11 @@ async function sendRepeatedly(target: Target, call: Call, asTwins: boolean): Pro
   return seen;
 }
 
-function note(seen: Seen, reply: Reply | null): void {
+export function nothingSeen(): Seen {
+  return { answers: new Set(), created: 0, ids: 0, sends: 0 };
+}
+
+export function note(seen: Seen, reply: Reply | null): void {
   seen.sends += 1;
   // During shutdown, the server may answer that the outcome is unknown.
   if (reply === null || reply.status >= 500) return;
@@ -99,7 +117,8 @@ function countIds(answer: Accepted | BatchAccepted): number {
   return 'items' in answer ? answer.items.length : 1;
 }
 
-function makeCall(random: Random, index: number): Call {
+/** A save, a record or a batch, under a key of its own. */
+export function makeCall(random: Random, index: number, userId: string): Call {
   const idempotencyKey = `replay-${index}`;
   const content = `text ${index}`;
   const record = { userId, type: 'document', data: { text: content } };

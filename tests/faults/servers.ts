@@ -1,7 +1,7 @@
-import { newWholeDatabase, postgresUrl, query } from '../support/postgres.ts';
-import { createRandom, type Random } from '../support/random.ts';
+import { query } from '../support/postgres.ts';
+import type { Random } from '../support/random.ts';
 import { drained, sendUntilKnown } from './api.ts';
-import { createFleet, type Fleet } from './fleet.ts';
+import { type Fleet, onPostgres, terminateConnections } from './fleet.ts';
 import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
 import { createLedger } from './ledger.ts';
 import { startLoad } from './load.ts';
@@ -31,38 +31,23 @@ export const severalServers: Harness = {
   run,
 };
 
-async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
-  try {
-    await postgresUrl();
-  } catch (error) {
-    return { figures: {}, violations: [], skipped: String(error) };
-  }
-  const random = createRandom(seed);
-  const violations = createViolations();
-  const database = await newWholeDatabase();
-  const fleet = createFleet(servers, {
-    databaseUrl: database.url,
-    variants: [...wiring, ...variants],
-    random,
-  });
-  try {
-    await fleet.start();
-    await countEffects(database.url);
+function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
+  const options = { seed, variants: [...wiring, ...variants] };
+  return onPostgres(servers, options, async ({ fleet, random, url, name }) => {
+    const violations = createViolations();
+    await countEffects(url);
     const ledger = createLedger();
     const load = startLoad({ target: fleet.target, ledger, violations, random, clients });
     const filler = createRecords(fleet);
-    const faults = await disturb(fleet, filler, database.name, random, durationMs[tier]);
+    const faults = await disturb(fleet, filler, name, random, durationMs[tier]);
     await load.stop();
     if (!(await drained(fleet.target, drainWithinMs))) violations.add('records are left waiting');
     const compared = await ledger.compare(fleet.target, violations);
-    const effects = await auditEffects(database.url, filler.total(), violations);
+    const effects = await auditEffects(url, filler.total(), violations);
     const figures = { ...ledger.counts, ...faults, ...compared, ...effects };
     const refusedResults = fleet.count(/^refused (\d+)/gm);
     return { figures: { ...figures, refusedResults }, violations: violations.list() };
-  } finally {
-    await fleet.remove();
-    await database.drop();
-  }
+  });
 }
 
 type Records = { accept(batches: number): Promise<void>; total(): number };
@@ -106,15 +91,6 @@ async function disturb(fleet: Fleet, filler: Records, name: string, random: Rand
     }
   }
   return counts;
-}
-
-/** Of the servers of this run, whatever they do; the audit connects later. */
-async function terminateConnections(name: string): Promise<void> {
-  await query(
-    await postgresUrl(),
-    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1',
-    [name],
-  );
 }
 
 /** From here on the database itself keeps a row for each result that a worker stores. */

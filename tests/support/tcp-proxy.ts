@@ -16,12 +16,17 @@ export type TcpProxy = {
   /** Once, the client's next message with this text is passed on, and the connection ends before
    * the answer to it. */
   loseAnswerTo(text: string): void;
+  /** Leads to another server from now on; the connections to the former end. */
+  moveTo(address: Address): void;
   stop(): void;
 };
 
+type Address = { hostname: string; port: number };
+
 type Ends = { other: Socket<Ends> | null; waiting: Buffer[]; isDeaf: boolean };
 
-export function startTcpProxy(to: { hostname: string; port: number }): TcpProxy {
+export function startTcpProxy(first: Address): TcpProxy {
+  let to = first;
   const clients = new Set<Socket<Ends>>();
   let isSilent = false;
   let lost: string | null = null;
@@ -63,7 +68,7 @@ export function startTcpProxy(to: { hostname: string; port: number }): TcpProxy 
         open(client) {
           client.data = { other: null, waiting: [], isDeaf: false };
           clients.add(client);
-          void connectServer(client);
+          connectServer(client).catch(() => client.terminate());
         },
         data: passOn,
         close(client) {
@@ -96,6 +101,10 @@ export function startTcpProxy(to: { hostname: string; port: number }): TcpProxy 
     },
     loseAnswerTo(text) {
       lost = text;
+    },
+    moveTo(address) {
+      to = address;
+      endAll();
     },
     stop() {
       listener?.stop(true);

@@ -3,27 +3,31 @@ import { type Connection, createConnection } from './connection.ts';
 import { faultOf, isWriteFault } from './errors.ts';
 import { statement } from './statement.ts';
 
-/** Whether the database answers and stores. Asked for by /health, which must not wait for it. */
+/** Whether the database responds and accepts writes. Kept up to date for /health, which must not
+ * wait for the database. */
 export type Health = {
   state(): StorageHealth;
-  /** Takes note of an error of a write; one that says nothing of other writes is passed over. */
+  /** Records the error of a write, unless it is specific to that write. */
   note(error: unknown): void;
   stop(): void;
 };
 
 const probeEveryMs = 500;
 const probeWithinMs = 2_000;
+const silentMs = 3_000;
+const silence = 'a connection to the database has not answered for three seconds';
 
 const read = statement('SELECT 1');
 const write = statement(`UPDATE maintenance SET value = value + 1 WHERE name = 'probe'`);
 
-export function createHealth(url: string): Health {
+/** Looks at the given connections, too; a statement may take long. */
+export function createHealth(url: string, others: readonly Connection[]): Health {
   const connection: Connection = createConnection({ url, purpose: 'health' });
   let fault: string | null = null;
   let writeFault: string | null = null;
   let isProbing = false;
 
-  /** A session that was ended is not yet a database that cannot be reached. */
+  /** A session that ended does not mean that the database is unreachable. */
   async function answers(): Promise<void> {
     const begun = performance.now();
     try {
@@ -52,7 +56,10 @@ export function createHealth(url: string): Health {
 
   const timer = setInterval(probe, probeEveryMs);
   return {
-    state: () => ({ fault: fault ?? writeFault, warning: null }),
+    state() {
+      const isSilent = others.some((one) => one.silentMs() > silentMs);
+      return { fault: fault ?? writeFault, warning: isSilent ? silence : null };
+    },
     note(error) {
       if (isWriteFault(error)) writeFault = faultOf(error);
     },

@@ -89,6 +89,7 @@ export function createOperations(parts: Parts): Operations {
     ensureProject: async (name) =>
       keyReads.findProject(name) ?? (await admin('ensureProject', name)),
 
+    takeQuota: null,
     maintain: (run) => admin('maintain', run),
     health: async () => stateOf(parts),
   };

@@ -74,10 +74,10 @@ export const variants: Record<string, Variant> = {
   /** Not broken: a stalled process loses its leases soon. */
   'short-lease': {
     patches: [
-      ['server/tasks/worker.ts', 'const leaseMs = 30_000', 'const leaseMs = 1_000'],
+      ['server/tasks/worker.ts', 'const leaseMs = 10_000', 'const leaseMs = 1_000'],
       [
         'server/storage/postgres/writer/tasks.ts',
-        'const heartbeatEveryMs = 10_000',
+        'const heartbeatEveryMs = 3_000',
         'const heartbeatEveryMs = 300',
       ],
     ],
@@ -118,6 +118,69 @@ export const variants: Record<string, Variant> = {
         'withLimit(withBoundUser(readQuery(request.url), caller))',
         'withLimit(readQuery(request.url))',
       ],
+    ],
+  },
+  /** Not broken: a connection without an answer is given up sooner. */
+  'short-deadline': {
+    patches: [
+      [
+        'server/storage/postgres/connection.ts',
+        'const defaultDeadlineMs = 10_000',
+        'const defaultDeadlineMs = 2_000',
+      ],
+    ],
+  },
+  /** A server searches for a user once, and gives the same answer ever after. */
+  'search-once': {
+    patches: [
+      [
+        'server/storage/postgres/client.ts',
+        'const { texts } = await readers.read(request);',
+        `const kept = (globalThis.keptSearches ??= new Map());
+         if (!kept.has(user)) kept.set(user, await readers.read(request));
+         const { texts } = kept.get(user);`,
+      ],
+    ],
+  },
+  /** Transactions lock keys and users in any order. */
+  'unsorted-locks': {
+    patches: [
+      [
+        'server/storage/postgres/writer/idempotency.ts',
+        'insertKeys(rows.sort(byKey))',
+        'insertKeys(rows.sort(() => Math.random() - 0.5))',
+      ],
+      [
+        'server/storage/postgres/writer/users.ts',
+        'upserts(rows.sort(byKey))',
+        'upserts(rows.sort(() => Math.random() - 0.5))',
+      ],
+    ],
+  },
+  /** Not broken: a transaction takes a moment between the rows that it locks. */
+  'slow-locks': {
+    patches: [
+      [
+        'server/storage/postgres/writer/idempotency.ts',
+        'return insertKeys(rows.sort(byKey));',
+        `return insertKeys(rows.sort(byKey)).flatMap((one) => {
+           return [one, statement('SELECT pg_sleep(0.03)')];
+         });`,
+      ],
+    ],
+  },
+  'one-connection': {
+    patches: [
+      [
+        'server/storage/postgres/shared-connection.ts',
+        'const connections = 2',
+        'const connections = 1',
+      ],
+    ],
+  },
+  'rate-limit-in-memory': {
+    patches: [
+      ['server/http/rate-limit.ts', 'const { takeQuota } = storage', 'const takeQuota = null'],
     ],
   },
   'no-rate-limit': { env: { MEMORY_RATE_LIMIT: 'off' } },
@@ -167,6 +230,8 @@ export const variants: Record<string, Variant> = {
   'no-thread-watch': { prepare: ignoreThreads },
   /** The service is unchanged; the harness falsifies one read in the recorded history. */
   'falsified-read': {},
+  /** The service is unchanged; the primary does not wait for its standby. */
+  'asynchronous-standby': {},
   'no-body-limit': { env: { MEMORY_MAX_BODY_BYTES: '1073741824' } },
   'no-structure-check': { hooks: soundStructure },
   /** Of the command line. */

@@ -10,7 +10,7 @@ import type { Transaction } from '../transaction.ts';
 
 type Run = Transaction['run'];
 
-/** A key that is bound to a user does not see the memories of another. */
+/** A key that is bound to a user does not see other users' memories. */
 function isOf({ userId }: { userId: string }, onlyUserId: string | null | undefined): boolean {
   return onlyUserId == null || userId === onlyUserId;
 }
@@ -27,7 +27,7 @@ export async function readMemory(
 
 type StatusRow = StoredStatus & { userId: string; savedContent: string | null };
 
-// A saved memory has no task: its chunks are counted where they are asked for.
+// A saved memory has no task: its chunks are counted on request.
 const findStatuses = overRows(
   ['int8', 'int2', 'text', 'int8'],
   (values) => `WITH ids (project_id, bucket, id, now) AS (${values}), places AS (
@@ -47,7 +47,7 @@ const findStatuses = overRows(
     WHERE ${notExpired('p.now')}`,
 );
 
-/** Those that exist, in the order asked. */
+/** The statuses of ids that exist, in the requested order. */
 export async function readStatuses(
   run: Run,
   { projectId, ids, now, onlyUserId }: Parameters<Storage['getStatuses']>[0],

@@ -152,6 +152,15 @@ CREATE INDEX idempotency_keys_by_memory ON idempotency_keys (project_id, memory_
 
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (stored_uptime, created_at);
 
+-- Of each project the requests that its servers took of the rate limit's window, which ends at
+-- ends_at. Unlogged: after a crash of the database a new window begins, and no request waits for
+-- the disk or a standby.
+CREATE UNLOGGED TABLE quotas (
+  project_id int8 PRIMARY KEY,
+  used int8 NOT NULL,
+  ends_at timestamptz NOT NULL
+) WITH (fillfactor = 50);
+
 -- 'uptime': the milliseconds that the service has run on this database by a clock that is never
 -- set. 'turn': which server cleans up, until when. 'probe' is written to find out whether writes
 -- succeed. See storage/copy for 'database_id' and 'copied_from'.

@@ -6,10 +6,10 @@ import type { Work } from '../transaction.ts';
 import { bucketOfTask } from './task-rows.ts';
 
 /*
- * The queue, which several servers work on. A claim is one statement that passes over what another
- * server is claiming. Leases are judged by the database's clock alone, and a heartbeat renews those
- * of claimed tasks: a process that stands still loses them, and its results are refused by their
- * token once the task was claimed again.
+ * The queue, which several servers share. A claim is one statement that skips rows locked by
+ * another claim. Leases expire by the database's clock, and a heartbeat renews them: a process that
+ * hangs loses its leases, and its late results are rejected by their token once the task was
+ * claimed again.
  */
 
 type Claim = Parameters<TaskQueue['claimTasks']>[0];
@@ -17,8 +17,8 @@ type Failure = Parameters<TaskQueue['failTask']>[0];
 
 export type Tasks = TaskQueue & { stop(): void };
 
-/** A third of the usual lease. */
-const heartbeatEveryMs = 10_000;
+/** Less than a third of the worker's lease, so that two may be lost. */
+const heartbeatEveryMs = 3_000;
 
 /** Parameters $1 to $4 are those of the lease. */
 const held = `project_id = $1::int8 AND bucket = $2::int2 AND task_id = $3::int8
@@ -26,7 +26,7 @@ const held = `project_id = $1::int8 AND bucket = $2::int2 AND task_id = $3::int8
 
 const leaseTypes = ['int8', 'int2', 'int8', 'int8'];
 
-/** The users of the tasks whose lease is held, locked in order, count one change. */
+/** Locks the users of the tasks in order and counts one change for each. */
 const countUsers = overRows(
   leaseTypes,
   (values) => `WITH locked AS (
@@ -67,12 +67,12 @@ const renew = overRows(
     WHERE t.project_id = r.project_id AND t.bucket = r.bucket AND t.task_id = r.task_id`,
 );
 
-/** `transact` runs work in a transaction of its own; `connection` is for single statements. */
+/** `transact` runs work in its own transaction; `connection` is for single statements. */
 export function createTasks(
   connection: Connection,
   transact: <T>(work: Work<T>) => Promise<T>,
 ): Tasks {
-  /** The leases that this process holds, as far as it knows, by task. */
+  /** The leases that this process believes it holds, by task. */
   const leases = new Map<string, Value[]>();
 
   function forget(lease: Lease): void {
@@ -81,12 +81,12 @@ export function createTasks(
 
   const heartbeat = setInterval(() => {
     if (leases.size === 0) return;
-    // Where it fails the leases end, and the tasks run again.
+    // If it fails, the leases expire and the tasks run again.
     connection.run(renew([...leases.values()].sort(byKey))).catch(() => {});
   }, heartbeatEveryMs);
   heartbeat.unref();
 
-  /** Whether a statement found the task under its lease. */
+  /** Whether a statement found the task with a valid lease. */
   async function changed(lease: Lease, set: string, ...more: Value[]): Promise<boolean> {
     forget(lease);
     const text = `UPDATE tasks SET ${set} WHERE ${held} RETURNING 1 AS one`;
@@ -151,9 +151,9 @@ export function createTasks(
 }
 
 /**
- * What was never tried is due whatever the clock says, and so is what waits longer than any
- * backoff: the clock was set back. The first comes alone if it was tried before; else all that were
- * not, up to the first that was.
+ * A task that was never attempted is due whatever the clock says. So is one that would wait longer
+ * than any backoff, because the clock was set back. A task that was attempted before is claimed
+ * alone; otherwise all new tasks up to the first such one are claimed.
  */
 function claimStatement({ owner, now, leaseMs, horizon, limit }: Claim) {
   return statement(
@@ -187,7 +187,7 @@ function claimStatement({ owner, now, leaseMs, horizon, limit }: Claim) {
   );
 }
 
-/** Of two results for one task the first counts. */
+/** The first of two results for a task wins. */
 function completion(results: readonly TaskResult[]): Work<boolean[]> {
   return async (tx) => {
     const rows = results.map((result): Value[] => placeOf(result)).sort(byKey);

@@ -1,0 +1,130 @@
+import type { Storage } from '../storage/storage.ts';
+import type { Count } from './rate-limit.ts';
+
+/**
+ * The rate limit of projects where several servers share one. A server takes a few requests of the
+ * window from the storage, before it has spent the last ones, and spends them in memory:
+ *
+ *   spent -> take -> some left -> fewer than a lump left -> take in the background
+ *                \-> nothing granted: rejected until the window ends
+ *
+ * All servers together never grant more than the quota in a window. What a server took and did not
+ * spend is lost. While the storage cannot count, each server counts for itself.
+ */
+export type SharedRateLimit = { count(projectId: number): Promise<Count> };
+
+type Take = NonNullable<Storage['takeQuota']>;
+
+/** What this server has of a project's window. Times are of the monotonic clock. */
+type Share = {
+  /** Which window it is, by the storage; null for one of this server alone. */
+  endsAt: number | null;
+  /** The window ends between the two: later than the request for it was sent, and answered. */
+  spendUntil: number;
+  resetsAt: number;
+  left: number;
+  taken: number;
+  untaken: number;
+  isExhausted: boolean;
+  /** Requests that wait for a take. */
+  waiting: number;
+  taking: Promise<void> | null;
+};
+
+/** Two lumps for each of three servers are less than a twentieth of the quota. */
+const lumps = 128;
+/** A window may be over before its requests arrive here. */
+const maxTakes = 5;
+const maxShares = 10_000;
+
+export function createSharedRateLimit(
+  { requests, seconds }: { requests: number; seconds: number },
+  clock: () => number,
+  take: Take,
+): SharedRateLimit {
+  const lump = Math.ceil(requests / lumps);
+  const shares = new Map<number, Share>();
+
+  function shareOf(projectId: number): Share {
+    const known = shares.get(projectId);
+    if (known !== undefined) return known;
+    if (shares.size >= maxShares) shares.delete(shares.keys().next().value ?? projectId);
+    const share = newShare();
+    shares.set(projectId, share);
+    return share;
+  }
+
+  /** One take of a project at a time; enough for all that wait. */
+  function refill(projectId: number, share: Share): Promise<void> {
+    share.taking ??= takeMore(projectId, share).finally(() => {
+      share.taking = null;
+    });
+    return share.taking;
+  }
+
+  async function takeMore(projectId: number, share: Share): Promise<void> {
+    const amount = lump + share.waiting;
+    const sentAt = clock();
+    try {
+      const taken = await take({ projectId, amount, limit: requests, seconds });
+      if (taken.endsAt !== share.endsAt) empty(share);
+      share.endsAt = taken.endsAt;
+      share.spendUntil = sentAt + taken.endsInMs;
+      share.resetsAt = clock() + taken.endsInMs;
+      share.untaken = taken.untaken;
+      add(share, taken.granted, amount);
+    } catch {
+      if (clock() >= share.spendUntil) beginAlone(share);
+      add(share, Math.min(amount, requests - share.taken), amount);
+      share.untaken = requests - share.taken;
+    }
+  }
+
+  function beginAlone(share: Share): void {
+    empty(share);
+    share.endsAt = null;
+    share.spendUntil = share.resetsAt = clock() + seconds * 1_000;
+  }
+
+  function counted({ resetsAt }: Share, left: number): Count {
+    const resetSeconds = Math.ceil((resetsAt - clock()) / 1_000);
+    return { left, resetSeconds: Math.min(seconds, Math.max(1, resetSeconds)) };
+  }
+
+  function spend(projectId: number, share: Share): Count {
+    share.left -= 1;
+    if (share.left < lump && !share.isExhausted) void refill(projectId, share);
+    return counted(share, share.left + share.untaken);
+  }
+
+  return {
+    async count(projectId) {
+      const share = shareOf(projectId);
+      for (let takes = 0; ; takes += 1) {
+        if (clock() >= share.spendUntil) empty(share);
+        if (share.left > 0) return spend(projectId, share);
+        if (share.isExhausted || takes === maxTakes) return counted(share, -1);
+        share.waiting += 1;
+        await refill(projectId, share);
+        share.waiting -= 1;
+      }
+    },
+  };
+}
+
+function newShare(): Share {
+  const times = { endsAt: null, spendUntil: 0, resetsAt: 0 };
+  const counts = { left: 0, taken: 0, untaken: 0, isExhausted: false, waiting: 0 };
+  return { ...times, ...counts, taking: null };
+}
+
+function empty(share: Share): void {
+  Object.assign(share, { left: 0, taken: 0, untaken: 0, isExhausted: false });
+}
+
+/** Whoever gets less than it asked for has got the last. */
+function add(share: Share, granted: number, amount: number): void {
+  share.left += granted;
+  share.taken += granted;
+  share.isExhausted = granted < amount;
+}

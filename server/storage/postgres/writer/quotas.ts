@@ -1,0 +1,35 @@
+import type { QuotaTake, QuotaTaken } from '../../storage.ts';
+import type { Connection } from '../connection.ts';
+import { statement } from '../statement.ts';
+
+/** A request may wait for this, and has other ways to go on. */
+const deadlineMs = 2_000;
+
+/** A window that ends later than one of now would was begun before the clock was set back. */
+const maxLate = "interval '1 minute'";
+
+const isOpen = `q.ends_at > excluded.ends_at - make_interval(secs => $3::float8)
+  AND q.ends_at < excluded.ends_at + ${maxLate}`;
+
+const take = `INSERT INTO quotas AS q (project_id, used, ends_at)
+  VALUES ($1::int8, $2::int8, clock_timestamp() + make_interval(secs => $3::float8))
+  ON CONFLICT (project_id) DO UPDATE SET
+    used = CASE WHEN ${isOpen} THEN q.used + excluded.used ELSE excluded.used END,
+    ends_at = CASE WHEN ${isOpen} THEN q.ends_at ELSE excluded.ends_at END
+  RETURNING used::float8 AS used, (extract(epoch FROM ends_at) * 1000)::float8 AS "endsAt",
+    (extract(epoch FROM ends_at - clock_timestamp()) * 1000)::float8 AS "endsInMs"`;
+
+type Row = { used: number; endsAt: number; endsInMs: number };
+
+/** One statement, which waits for those of other servers and sees what they took. */
+export async function takeQuota(
+  connection: Connection,
+  { projectId, amount, limit, seconds }: QuotaTake,
+): Promise<QuotaTaken> {
+  const wanted = statement(take, projectId, amount, seconds);
+  const [[row] = []] = (await connection.run([wanted], deadlineMs)) as Row[][];
+  if (row === undefined) throw new Error('no quota was counted');
+  const { used, ...window } = row;
+  const granted = Math.min(amount, Math.max(0, limit - (used - amount)));
+  return { granted, untaken: Math.max(0, limit - used), ...window };
+}

@@ -1,0 +1,105 @@
+import { newNode, newPrimary, type PostgresNode } from '../support/postgres-pair.ts';
+import { createRandom } from '../support/random.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
+import { drained } from './api.ts';
+import { createFleet } from './fleet.ts';
+import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import { createLedger } from './ledger.ts';
+import { startLoad } from './load.ts';
+
+const rounds = { quick: 2, full: 20 };
+const servers = 2;
+const clients = 6;
+const loadMs = { from: 400, to: 1_200 };
+/** Before the primary: what it acknowledged meanwhile would be on it alone. */
+const standbyAwayMs = 300;
+const drainWithinMs = 60_000;
+
+export const failover: Harness = {
+  id: 'P35',
+  promise: 'No write is lost when PostgreSQL fails over to a synchronous standby',
+  proof:
+    `${servers} servers by way of an address that moves; the primary crashes under ${clients} ` +
+    `clients, the standby is promoted and gets a standby of its own; in every second round the ` +
+    'standby is away when the primary crashes; the ledger against what the API then shows',
+  control: { without: 'synchronous_standby_names', variants: ['asynchronous-standby'] },
+  run,
+};
+
+async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
+  const random = createRandom(seed);
+  const violations = createViolations();
+  let primary: PostgresNode;
+  try {
+    primary = await newPrimary();
+  } catch (error) {
+    return { figures: {}, violations: [], skipped: String(error) };
+  }
+  const isSynchronous = !variants.includes('asynchronous-standby');
+  const pair = { primary, standby: newNode() };
+  const proxy = startTcpProxy({ hostname: '127.0.0.1', port: primary.port });
+  const url = new URL(primary.url);
+  url.port = String(proxy.port);
+  const fleet = createFleet(servers, { databaseUrl: url.href, variants, random });
+  try {
+    await attachStandby(pair, isSynchronous);
+    await fleet.start();
+    const ledger = createLedger();
+    const load = startLoad({ target: fleet.target, ledger, violations, random, clients });
+    let slowestMs = 0;
+    for (let round = 0; round < rounds[tier]; round += 1) {
+      await Bun.sleep(random.between(loadMs.from, loadMs.to));
+      const begun = performance.now();
+      await failOver(pair, round % 2 === 1);
+      proxy.moveTo({ hostname: '127.0.0.1', port: pair.primary.port });
+      slowestMs = Math.max(slowestMs, performance.now() - begun);
+      await Bun.sleep(random.between(loadMs.from, loadMs.to));
+      await attachStandby(pair, isSynchronous);
+    }
+    await load.stop();
+    if (!(await drained(fleet.target, drainWithinMs))) violations.add('records are left waiting');
+    const compared = await ledger.compare(fleet.target, violations);
+    const figures = { failovers: rounds[tier], ...ledger.counts, ...compared };
+    return {
+      figures: { ...figures, slowestFailoverMs: Math.round(slowestMs) },
+      violations: violations.list(),
+    };
+  } finally {
+    await fleet.remove();
+    proxy.stop();
+    await Promise.all([pair.primary.remove(), pair.standby.remove()]);
+  }
+}
+
+type Pair = { primary: PostgresNode; standby: PostgresNode };
+
+/** The primary waits for it only from the time on that it has caught up. */
+async function attachStandby({ primary, standby }: Pair, isSynchronous: boolean): Promise<void> {
+  await standby.follow(primary);
+  const names = isSynchronous ? '*' : '';
+  await primary.query(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
+  await primary.query('SELECT pg_reload_conf()');
+  const state = isSynchronous ? 'sync' : 'async';
+  const isAttached = async () => {
+    const [row] = await primary.query(
+      `SELECT count(*)::int4 AS standbys FROM pg_stat_replication
+       WHERE state = 'streaming' AND sync_state = '${state}'`,
+    );
+    return row?.standbys === 1;
+  };
+  await until(isAttached, { what: 'the standby', timeoutMs: 30_000 });
+}
+
+/** The two change places; the former primary does not run. */
+async function failOver(pair: Pair, isAwayFirst: boolean): Promise<void> {
+  const { primary, standby } = pair;
+  if (isAwayFirst) {
+    await standby.stopNow();
+    await Bun.sleep(standbyAwayMs);
+  }
+  await primary.stopNow();
+  if (isAwayFirst) await standby.start();
+  await standby.query('SELECT pg_promote()');
+  Object.assign(pair, { primary: standby, standby: primary });
+}

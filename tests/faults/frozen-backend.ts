@@ -1,0 +1,137 @@
+import { openAdmin } from '../../server/admin.ts';
+import { query } from '../support/postgres.ts';
+import { type Call, send } from './api.ts';
+import { type OnPostgres, onPostgres } from './fleet.ts';
+import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+
+/** The connections of a server, by what they are for. */
+const purposes = {
+  quick: ['server', 'quotas'],
+  full: ['server', 'quotas', 'writer', 'health', 'reader', 'tasks'],
+};
+/** Longer than the deadline of a statement, after which the connection is made again. */
+const frozenMs = { quick: 4_000, full: 13_000 };
+const wiring = { quick: ['short-deadline'], full: [] };
+const everyMs = 100;
+const servedWithinMs = 3_000;
+/** What the frozen process had in hand, and what came before that was noticed. */
+const mayFail = 0.05;
+
+export const frozenBackend: Harness = {
+  id: 'P32',
+  promise: 'A stuck process of PostgreSQL costs its connection, not the server',
+  proof:
+    'the process behind one connection of a server is stopped (SIGSTOP) for longer than the ' +
+    `deadline of a statement, for each kind of connection; ${1_000 / everyMs} requests of each ` +
+    'kind a second go on: at most 5 % of them fail or wait longer than three seconds, and ' +
+    '/health says why if they do',
+  control: { without: 'the second connection for short reads', variants: ['one-connection'] },
+  run,
+};
+
+/** Lumps of the rate limit that last for a second. */
+const env = { MEMORY_RATE_LIMIT: '8000/60' };
+
+async function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
+  const violations = createViolations();
+  const figures: Finding['figures'] = { frozenMs: frozenMs[tier] };
+  const options = { seed, env, variants: [...wiring[tier], ...variants] };
+  for (const purpose of purposes[tier]) {
+    const finding = await onPostgres(1, options, async (given) => {
+      const { served, unserved, said } = await freeze(given, purpose, frozenMs[tier]);
+      const share = unserved / (served + unserved);
+      if (share > mayFail) {
+        violations.add(`${purpose}: ${unserved} of ${served + unserved} requests were not served`);
+      }
+      if (unserved > 0 && purpose === 'server' && said === '') {
+        violations.add(`${purpose}: /health said nothing`);
+      }
+      return {
+        figures: { [purpose]: `${served} served, ${unserved} not${said && ` (${said})`}` },
+        violations: [],
+      };
+    });
+    if (finding.skipped !== undefined) return finding;
+    Object.assign(figures, finding.figures);
+  }
+  return { figures, violations: violations.list() };
+}
+
+async function freeze({ fleet, url, name }: OnPostgres, purpose: string, forMs: number) {
+  const [server = ''] = fleet.urls;
+  const admin = await openAdmin(url);
+  const { key } = await admin.createKey({ name: 'frozen', project: 'frozen' });
+  await admin.close();
+  const target = { url: server, key };
+  const saved = await send(target, save('first'));
+  const { id } = JSON.parse(saved?.text ?? '{}') as { id: string };
+  const load = startRequests(target, id);
+  await Bun.sleep(1_000);
+  const pid = await backendOf(url, name, purpose);
+  process.kill(pid, 'SIGSTOP');
+  try {
+    load.begin();
+    await Bun.sleep(forMs);
+    return await load.stop();
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+}
+
+/** The one that was used last is the one that is used next. */
+async function backendOf(url: string, name: string, purpose: string): Promise<number> {
+  const [row] = await query(
+    url,
+    `SELECT pid FROM pg_stat_activity WHERE datname = $1 AND application_name = $2
+     ORDER BY state_change DESC LIMIT 1`,
+    [name, `memory ${purpose}`],
+  );
+  if (row === undefined) throw new Error(`the server has no connection for ${purpose}`);
+  return Number(row.pid);
+}
+
+function save(content: string): Call {
+  const body = { userId: `user ${crypto.randomUUID()}`, content };
+  return { method: 'POST', path: '/v1/memories', body };
+}
+
+/** Whether a request is served does not delay the next. `begin` is where the count begins. */
+function startRequests(target: { url: string; key: string }, id: string) {
+  const kinds: (() => Call)[] = [
+    () => save('frozen'),
+    () => ({ method: 'GET', path: `/v1/memories/${id}` }),
+    () => ({ method: 'GET', path: '/v1/memories?userId=nobody' }),
+    () => ({ method: 'GET', path: '/v1/memories/search?userId=nobody&query=frozen' }),
+    () => ({ method: 'PATCH', path: `/v1/memories/${id}`, body: { content: 'thawed' } }),
+    () => ({ method: 'GET', path: '/health' }),
+  ];
+  const counts = { served: 0, unserved: 0, said: '' };
+  let isCounting = false;
+  const asked: Promise<void>[] = [];
+
+  async function ask(call: Call): Promise<void> {
+    const isCounted = isCounting;
+    const begun = performance.now();
+    const reply = await send(target, call);
+    const isServed =
+      reply !== null && reply.status < 300 && performance.now() - begun < servedWithinMs;
+    if (isCounted && isServed) counts.served += 1;
+    if (isCounted && !isServed) counts.unserved += 1;
+    if (call.path !== '/health' || reply === null) return;
+    counts.said = (JSON.parse(reply.text) as { message?: string }).message ?? counts.said;
+  }
+
+  const timer = setInterval(() => {
+    for (const kind of kinds) asked.push(ask(kind()));
+  }, everyMs);
+  return {
+    begin() {
+      isCounting = true;
+    },
+    async stop() {
+      clearInterval(timer);
+      await Promise.all(asked);
+      return counts;
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { query } from '../support/postgres.ts';
+import type { Random } from '../support/random.ts';
+import { send } from './api.ts';
+import { onPostgres } from './fleet.ts';
+import {
+  createViolations,
+  type Finding,
+  type Harness,
+  type RunOptions,
+  type Violations,
+} from './harness.ts';
+import { faultKey } from './target.ts';
+
+const servers = 3;
+const quota = 600;
+const seconds = { quick: 2, full: 10 };
+const windows = { quick: 5, full: 12 };
+const connections = 12;
+const usable = 0.95;
+const pauseMs = 20;
+/** In the second half, between the requests to the servers that are not flooded. */
+const politePauseMs = 200;
+/** Of the client's clock and the database's, which read in milliseconds. */
+const toleranceMs = 2;
+
+export const sharedLimit: Harness = {
+  id: 'P31',
+  promise: 'Several servers on one PostgreSQL grant the rate limit once, and nearly all of it',
+  proof:
+    `${servers} servers share ${quota} requests in a window; ${connections} connections flood all ` +
+    'of them, then one of them while the others are asked now and then; the windows are those ' +
+    'that the database has noted: in none more is granted, in none less than 95 %',
+  control: { without: 'the count in the database', variants: ['rate-limit-in-memory'] },
+  run,
+};
+
+/** A request that was granted, by the wall clock. */
+type Granted = { sentAt: number; answeredAt: number };
+type Window = { beginsAt: number; endsAt: number };
+
+function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
+  const env = { MEMORY_RATE_LIMIT: `${quota}/${seconds[tier]}` };
+  return onPostgres(servers, { seed, variants, env }, async ({ fleet, random, url }) => {
+    const violations = createViolations();
+    await noteWindows(url);
+    const forMs = windows[tier] * seconds[tier] * 1_000;
+    const { granted, refused } = await flood(fleet.urls, random, forMs);
+    const most = quota * (windows[tier] + 1);
+    if (granted.length > most) {
+      violations.add(`${granted.length} requests were granted, at most ${most} may be`);
+    }
+    const noted = await readWindows(url, seconds[tier] * 1_000);
+    const counted = countWindows(granted, noted, violations);
+    const figures = { granted: granted.length, refused, windows: noted.length, ...counted };
+    return { figures, violations: violations.list() };
+  });
+}
+
+async function flood(urls: readonly string[], random: Random, forMs: number) {
+  const granted: Granted[] = [];
+  let refused = 0;
+  const begun = Date.now();
+  async function one(connection: number): Promise<void> {
+    while (Date.now() < begun + forMs) {
+      const isOneSided = Date.now() > begun + forMs / 2;
+      const isPolite = isOneSided && connection < servers - 1;
+      const index = isOneSided ? (isPolite ? connection + 1 : 0) : random.between(0, servers);
+      const sentAt = Date.now();
+      // A request that is answered without the database, but for the count.
+      const call = { method: 'GET' as const, path: '/v1/nope' };
+      const reply = await send({ url: urls[index] ?? '', key: faultKey }, call);
+      if (reply?.status === 404) granted.push({ sentAt, answeredAt: Date.now() });
+      else refused += 1;
+      if (isPolite) await Bun.sleep(politePauseMs);
+      else if (reply?.status === 429) await Bun.sleep(pauseMs);
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, (_, index) => one(index)));
+  return { granted, refused };
+}
+
+/** The database keeps the end of each window of the project. */
+async function noteWindows(url: string): Promise<void> {
+  const statements = [
+    'CREATE TABLE noted_windows (ends_at timestamptz PRIMARY KEY)',
+    `CREATE FUNCTION note_window() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       INSERT INTO noted_windows VALUES (NEW.ends_at) ON CONFLICT DO NOTHING; RETURN NULL; END $$`,
+    `CREATE TRIGGER note_window AFTER INSERT OR UPDATE ON quotas FOR EACH ROW
+       EXECUTE FUNCTION note_window()`,
+  ];
+  for (const text of statements) await query(url, text);
+}
+
+async function readWindows(url: string, windowMs: number): Promise<Window[]> {
+  const rows = await query(
+    url,
+    `SELECT (extract(epoch FROM ends_at) * 1000)::float8 AS "endsAt" FROM noted_windows
+     ORDER BY ends_at`,
+  );
+  return rows.map(({ endsAt }) => ({
+    beginsAt: Number(endsAt) - windowMs,
+    endsAt: Number(endsAt),
+  }));
+}
+
+/** Of the last window only the upper bound is known: the flood ends in it. */
+function countWindows(granted: Granted[], noted: Window[], violations: Violations) {
+  let most = 0;
+  let least = quota;
+  for (const [index, { beginsAt, endsAt }] of noted.entries()) {
+    const surely = granted.filter(
+      ({ sentAt, answeredAt }) =>
+        sentAt > beginsAt + toleranceMs && answeredAt < endsAt - toleranceMs,
+    ).length;
+    const perhaps = granted.filter(
+      ({ sentAt, answeredAt }) =>
+        answeredAt > beginsAt - toleranceMs && sentAt < endsAt + toleranceMs,
+    ).length;
+    most = Math.max(most, surely);
+    if (surely > quota) violations.add(`${surely} requests were granted in one window`);
+    if (index === noted.length - 1) continue;
+    least = Math.min(least, perhaps);
+    if (perhaps < quota * usable) violations.add(`only ${perhaps} were granted in one window`);
+  }
+  return { quota, mostInAWindow: most, leastInAWindow: least };
+}

@@ -1,0 +1,125 @@
+import { postgresUrl, query } from '../support/postgres.ts';
+import type { Random } from '../support/random.ts';
+import { until } from '../support/until.ts';
+import { type Call, drained, listAll, send, sendUntilKnown } from './api.ts';
+import { type Fleet, onPostgres } from './fleet.ts';
+import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
+import { compareReplies, makeCall, note, nothingSeen, type Seen } from './replays.ts';
+import { faultKey } from './target.ts';
+
+const servers = 3;
+const rounds = { quick: 3, full: 20 };
+const keysPerRound = 50;
+const twinsPerKey = 50;
+/** Fewer than keys, so that writes with different keys meet at their users, too. */
+const users = 30;
+const killEveryMs = { from: 300, to: 900 };
+const endWithinMs = 10_000;
+
+/** So that their transactions overlap however fast the machine is. */
+const wiring = ['slow-locks'];
+
+export const twins: Harness = {
+  id: 'P33',
+  promise: 'A key that is sent to several servers at once has one effect and the same bytes',
+  proof:
+    `${servers} servers on one PostgreSQL; ${keysPerRound} keys at a time, each from ` +
+    `${twinsPerKey} connections in any order to all of them, while they are killed in turn; no ` +
+    'transaction may be the victim of a deadlock',
+  control: { without: 'the order in which rows are locked', variants: ['unsorted-locks'] },
+  run,
+};
+
+function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
+  return onPostgres(
+    servers,
+    { seed, variants: [...wiring, ...variants] },
+    async ({ fleet, random, name }) => {
+      const violations = createViolations();
+      const seen: Seen[] = [];
+      const killer = startKiller(fleet, random);
+      for (let round = 0; round < rounds[tier]; round += 1) {
+        seen.push(...(await sendRound(fleet, random, round)));
+      }
+      const kills = await killer.stop();
+      if (!(await drained(fleet.target, endWithinMs))) violations.add('records are left waiting');
+      let stored = 0;
+      for (const userId of userIds) stored += (await listAll(fleet.target, userId)).length;
+      const compared = compareReplies(seen, stored, violations);
+      await fleet.remove();
+      const deadlocks = await countDeadlocks(name);
+      if (deadlocks > 0) violations.add(`${deadlocks} transactions were victims of deadlocks`);
+      const figures = { keys: seen.length, kills, ...compared, deadlocks };
+      return { figures, violations: violations.list() };
+    },
+  );
+}
+
+const userIds = Array.from({ length: users }, (_, index) => `twin ${index}`);
+
+/** All twins of all keys of the round, then each key until its answer is known. */
+async function sendRound(fleet: Fleet, random: Random, round: number): Promise<Seen[]> {
+  const keys = Array.from({ length: keysPerRound }, (_, index) => {
+    const call = makeCall(random, round * keysPerRound + index, random.pick(userIds));
+    return { call, seen: nothingSeen() };
+  });
+  // All servers write the same keys at the same time, each in an order of its own.
+  const sends: { call: Call; seen: Seen; url: string }[] = [];
+  for (let twin = 0; twin < twinsPerKey; twin += servers) {
+    const wave = keys.flatMap((key) => fleet.urls.map((url) => ({ ...key, url })));
+    sends.push(...shuffled(wave, random).slice(0, (twinsPerKey - twin) * keysPerRound));
+  }
+  await Promise.all(
+    sends.map(async ({ call, seen, url }) => {
+      note(seen, await send({ url, key: faultKey }, call));
+    }),
+  );
+  await Promise.all(keys.map(({ call, seen }) => sendAgain(fleet, call, seen)));
+  return keys.map(({ seen }) => seen);
+}
+
+async function sendAgain(fleet: Fleet, call: Call, seen: Seen): Promise<void> {
+  note(seen, await sendUntilKnown(fleet.target, call, { onUnknown: () => (seen.sends += 1) }));
+}
+
+function shuffled<T>(items: T[], random: Random): T[] {
+  return items
+    .map((item) => ({ item, place: random.next() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item);
+}
+
+function startKiller(fleet: Fleet, random: Random): { stop(): Promise<number> } {
+  let stopping = false;
+  let kills = 0;
+  async function loop(): Promise<void> {
+    while (!stopping) {
+      await Bun.sleep(random.between(killEveryMs.from, killEveryMs.to));
+      if (stopping) return;
+      await fleet.restart(kills % servers);
+      kills += 1;
+    }
+  }
+  const ended = loop();
+  return {
+    async stop() {
+      stopping = true;
+      await ended;
+      return kills;
+    },
+  };
+}
+
+/** A session reports what happened to it when it ends. */
+async function countDeadlocks(name: string): Promise<number> {
+  const base = await postgresUrl();
+  const isIdle = async () => {
+    const text = 'SELECT count(*)::int4 AS sessions FROM pg_stat_activity WHERE datname = $1';
+    const [row] = await query(base, text, [name]);
+    return row?.sessions === 0;
+  };
+  await until(isIdle, { what: 'the end of all sessions', timeoutMs: endWithinMs });
+  const text = 'SELECT deadlocks::int4 FROM pg_stat_database WHERE datname = $1';
+  const [row] = await query(base, text, [name]);
+  return Number(row?.deadlocks);
+}

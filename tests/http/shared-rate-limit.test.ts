@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type RunningServer, startServer } from '../../server/main.ts';
+import { newDatabase, type TestDatabase } from '../support/postgres.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
+
+/* Several servers on one PostgreSQL share the rate limit of a project. */
+
+const requests = 25;
+const key = 'a-key-for-several-servers';
+
+let database: TestDatabase;
+let servers: RunningServer[];
+beforeAll(async () => {
+  database = await newDatabase();
+  servers = [await start(database.url, requests), await start(database.url, requests)];
+});
+afterAll(async () => {
+  for (const server of servers) await server.stop();
+  await database.drop();
+});
+
+function start(databaseUrl: string, limit: number, seconds = 3_600): Promise<RunningServer> {
+  const env = {
+    LOG_LEVEL: 'silent',
+    MEMORY_API_KEY: key,
+    MEMORY_RATE_LIMIT: `${limit}/${seconds}`,
+  };
+  return startServer({ env, port: 0, databaseUrl });
+}
+
+/** A request that is answered without the database, but for the count. */
+function ask(server: RunningServer | undefined): Promise<Response> {
+  return fetch(`${server?.url}/v1/nope`, { headers: { authorization: `Bearer ${key}` } });
+}
+
+function leftOf({ headers }: Response): number {
+  return Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
+}
+
+test('all servers together grant the announced number', async () => {
+  const alone = await Promise.all(Array.from({ length: 10 }, () => ask(servers[0])));
+  expect(alone.map(({ status }) => status)).toEqual(Array(10).fill(404));
+  const rest = await Promise.all(
+    Array.from({ length: requests * 2 }, (_, index) => ask(servers[index % 2])),
+  );
+  const granted = rest.filter(({ status }) => status === 404);
+  expect(granted).toHaveLength(requests - 10);
+  const refused = rest.filter(({ status }) => status === 429);
+  expect(refused).toHaveLength(requests * 2 - granted.length);
+  for (const answer of refused) {
+    expect(leftOf(answer)).toBe(0);
+    expect(Number(answer.headers.get('retry-after'))).toBeWithin(3_500, 3_601);
+  }
+});
+
+test('while the database cannot count, a server counts for itself', async () => {
+  const own = await newDatabase();
+  const url = new URL(own.url);
+  const proxy = startTcpProxy({ hostname: url.hostname, port: Number(url.port) });
+  url.port = String(proxy.port);
+  const server = await start(url.href, 8, 2);
+  expect(leftOf(await ask(server))).toBe(7);
+  proxy.refuse();
+  const answers: Response[] = [];
+  await until(async () => {
+    answers.push(await ask(server));
+    return answers.at(-1)?.status === 429;
+  });
+  expect(answers.length).toBeWithin(2, 2 * 8 + 1);
+  await Bun.sleep(Number(answers.at(-1)?.headers.get('retry-after')) * 1_000);
+  expect((await ask(server)).status).toBe(404);
+  proxy.heal();
+  await server.stop();
+  proxy.stop();
+  await own.drop();
+});

