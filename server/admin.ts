@@ -65,7 +65,7 @@ export async function migrate(
     const copiedRows = copies ? await copyRows(source, target, onCopied) : 0;
     const items = await compare(source, target, onCompared);
     const isEqual = items.every((item) => item.isEqual);
-    if (copies && isEqual) await target.finish(source.id);
+    if (copies && isEqual) await target.finish(await source.sourceId());
     return { copiedRows, isEqual, items };
   } finally {
     source.close();

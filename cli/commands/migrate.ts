@@ -69,7 +69,8 @@ async function migrate(term: Terminal, source: string, target: string, copies: b
   } catch (error) {
     term.interrupted.throwIfAborted();
     const message = errorText(error).replace(/\bMEMORY_DATABASE_URL\b/, '--from or --to');
-    throw new CliError('migration_failed', message);
+    const hint = copying.isBegun() ? 'Run the same command again to continue.' : undefined;
+    throw new CliError('migration_failed', message, hint);
   } finally {
     await copying.clear();
     await comparing.clear();
@@ -85,6 +86,7 @@ function progressOf(term: Terminal, done: string) {
       progress ??= startProgress(term, total, `rows ${done}`);
       await progress.show(rows, rows);
     },
+    isBegun: () => progress !== undefined,
     clear: async () => progress?.clear(),
   };
 }

@@ -88,8 +88,8 @@ export async function fill(service: Service, keys: Keys, memories: number): Prom
     const { text } = await send('POST', '/v1/import', { items: items.slice(start, start + 1_000) });
     if (JSON.parse(text).failedCount !== 0) throw new Error(text);
   }
-  const records = queued.map((externalId) => {
-    return { type: 'document', userId: 'queue', externalId, data: { text: externalId } };
+  const records = queued.map((externalId, n) => {
+    return { type: 'document', userId: `queue-${n % 3}`, externalId, data: { text: externalId } };
   });
   await send('POST', '/v1/ingest/batch', { items: records });
   await request(service, keys.other, 'POST', '/v1/memories', {
@@ -97,7 +97,7 @@ export async function fill(service: Service, keys: Keys, memories: number): Prom
   });
 }
 
-/** The external ids of records of the user `queue`, in the order in which they were accepted. */
+/** The external ids of records of several users, in the order in which they were accepted. */
 export const queued = ['q-3', 'q-1', 'q-4', 'q-2', 'q-5'];
 
 /** Turns their tasks into what a killed server leaves: claimed, with a lease that nobody holds. */
@@ -105,7 +105,7 @@ export function leaveRunning(path: string): void {
   const db = new Database(path);
   db.run(`UPDATE tasks SET state = 'running', attempts = 2, run_at = accepted_at,
     lease_owner = 'killed', leased_until = accepted_at, chunks_complete = 0, chunks_total = 0,
-    last_change = NULL WHERE user_id = 'queue'`);
+    last_change = NULL WHERE user_id LIKE 'queue-%'`);
   db.close(true);
 }
 
@@ -125,7 +125,9 @@ export async function view(service: Service, keys: Keys): Promise<Record<string,
     );
   }
   await look('list', keys.whole, '/v1/memories?userId=ada&limit=100');
-  await look('queue', keys.whole, '/v1/memories?userId=queue&limit=100');
+  for (const n of [0, 1, 2]) {
+    await look(`queue ${n}`, keys.whole, `/v1/memories?userId=queue-${n}&limit=100`);
+  }
   await look('users', keys.whole, '/v1/users');
   await look('elsewhere', keys.whole, '/v1/memories/mem_m-7');
   await look('failed', keys.whole, '/v1/memories/mem_m-40/status');

@@ -6,7 +6,7 @@ import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { startChild } from '../support/process.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
-import { memory, temporaryFolder } from './command.ts';
+import { memory, type Surroundings, temporaryFolder } from './command.ts';
 import {
   createKeys,
   fill,
@@ -40,7 +40,8 @@ beforeAll(async () => {
   await fill(service, keys, memories);
   seen = await until(async () => {
     const now = await view(service, keys);
-    return `${now.list}${now.queue}`.includes('processing') ? null : now;
+    const { list, 'queue 0': a, 'queue 1': b, 'queue 2': c } = now;
+    return [list, a, b, c].join().includes('"processing"') ? null : now;
   });
   await service.stop();
   const moved = await memory(migrating(source, database.url));
@@ -65,6 +66,13 @@ async function lockWrites(url: string, table: string): Promise<AsyncDisposable> 
   };
 }
 
+/** Ctrl-C when the command has written this. Its clock makes it write after every batch. */
+function interruptedAfter(words: string): Surroundings {
+  const interrupt = new AbortController();
+  const onOutput = (text: string) => void (text.includes(words) && interrupt.abort('SIGINT'));
+  return { interrupted: interrupt.signal, tickMs: 10_000, onOutput };
+}
+
 /** A copy of the database file. */
 function copyOf(name: string): string {
   copyFileSync(path, folder.file(name));
@@ -82,11 +90,23 @@ test('what a client sees is the same after it, and after the way back', async ()
   });
   const onPostgres = await serve(database.url);
   expect(await view(onPostgres, keys)).toEqual(seen);
+  // Each backend stores in its own way that the memory of a response is gone.
+  const again = {
+    headers: { 'idempotency-key': 'gone-too' },
+    body: { userId: 'eve', content: 'deleted on PostgreSQL' },
+  };
+  const saved = await request(onPostgres, keys.whole, 'POST', '/v1/memories', again);
+  const { id } = JSON.parse(saved.text);
+  await request(onPostgres, keys.whole, 'DELETE', `/v1/memories/${id}`);
   await onPostgres.stop();
   const back = `sqlite:${folder.file('back.db')}`;
   expect(await migrate(database.url, back)).toMatchObject({ code: 0, report: { isEqual: true } });
   const onSqlite = await serve(back);
   expect(await view(onSqlite, keys)).toEqual(seen);
+  expect(await request(onSqlite, keys.whole, 'POST', '/v1/memories', again)).toEqual({
+    status: 201,
+    text: JSON.stringify({ id, memoryId: id, deleted: true }),
+  });
   await onSqlite.stop();
 });
 
@@ -109,12 +129,15 @@ test('tasks that were running wait again, in order, with their attempt back and 
   expect(db.prepare(tasks).values().flat()).toEqual(queued);
   db.close(true);
   const service = await serve(target.url);
-  const list = '/v1/memories?userId=queue&limit=100';
-  const text = await until(async () => {
-    const page = await request(service, keys.whole, 'GET', list);
-    return page.text.includes('processing') ? null : page.text;
+  const list = '/v1/memories?limit=100&userId=queue-';
+  const pages = await until(async () => {
+    const pages = await Promise.all(
+      [0, 1, 2].map((n) => request(service, keys.whole, 'GET', `${list}${n}`)),
+    );
+    const text = pages.map((page) => page.text).join();
+    return text.includes('"processing"') ? null : text;
   });
-  expect(text.match(/"status":"complete"/g)).toHaveLength(queued.length);
+  expect(pages.match(/"status":"complete"/g)).toHaveLength(queued.length);
   await service.stop();
 });
 
@@ -151,16 +174,26 @@ describe('a copy that is killed', () => {
     await (await serve(target.url)).stop();
   });
 
+  test('and whose source changed before it went on is found different, and is not served', async () => {
+    const from = copyOf('changed.db');
+    await using target = await freshDatabase();
+    const first = await memory(migrating(from, target.url), interruptedAfter('rows copied'));
+    expect(first).toMatchObject({ code: 130, stdout: '' });
+    const db = new Database(folder.file('changed.db'));
+    db.run(`UPDATE projects SET name = 'renamed' WHERE name = 'default'`);
+    db.close(true);
+    const { code, report } = await migrate(from, target.url);
+    const different = report.items.filter(({ isEqual }: { isEqual: boolean }) => !isEqual);
+    expect(different).toMatchObject([{ table: 'projects', project: 'renamed' }]);
+    expect(code).toBe(1);
+    expect(String(await rejectionOf(serve(target.url)))).toContain('unfinished copy');
+  });
+
   test('or interrupted on the way back does, too', async () => {
     const back = `sqlite:${folder.file('interrupted.db')}`;
     await using from = await freshDatabase();
     await migrate(source, from.url);
-    const interrupt = new AbortController();
-    const first = await memory(migrating(from.url, back), {
-      interrupted: interrupt.signal,
-      tickMs: 10_000,
-      onOutput: (text) => text.includes('rows copied') && interrupt.abort('SIGINT'),
-    });
+    const first = await memory(migrating(from.url, back), interruptedAfter('rows copied'));
     expect(first).toMatchObject({ code: 130, stdout: '' });
     expect(String(await rejectionOf(serve(back)))).toContain('unfinished copy');
     const again = await migrate(from.url, back);

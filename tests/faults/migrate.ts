@@ -41,13 +41,42 @@ type Report = {
 };
 type Run = { code: number | null; seconds: number; megabytes: number; report: Report | null };
 
+/** A service stores the first of them; the others are copies for other users. */
+const copies = 20;
+
 /** A quarter failed to be indexed, which is stored in the queue. */
 function dataset(): Dataset {
-  const { memoryAt, ...table } = tableOf(count);
+  const { memoryAt, ...table } = tableOf(Math.ceil(count / copies));
   return {
     ...table,
     memoryAt: (at) => ({ ...memoryAt(at), status: at % 4 === 0 ? 'failed' : 'complete' }),
   };
+}
+
+/** Copies the rows of all users, which is faster than saving as many. */
+function multiply(path: string): void {
+  const db = new Database(path);
+  const numberOf = (text: string) => Number(db.prepare(text).values()[0]?.[0]);
+  const rows = numberOf('SELECT max(row_id) FROM memories');
+  const tasks = numberOf('SELECT max(task_id) FROM tasks');
+  /** Every column is copied but for these. */
+  function insert(table: string, first: string, changed: Record<string, string>): void {
+    const info = db.prepare<{ name: string }, []>(`SELECT name FROM pragma_table_info('${table}')`);
+    const names = info.all().map(({ name }) => name);
+    const values = names.map((name) => changed[name] ?? name);
+    db.run(`INSERT INTO ${table} (${names}) SELECT ${values} FROM ${table} WHERE ${first}`);
+  }
+  db.run('BEGIN');
+  for (let copy = 1; copy < copies; copy += 1) {
+    const user_id = `user_id || '~${copy}'`;
+    insert('users', `user_id NOT LIKE '%~%'`, { user_id });
+    const row_id = `row_id + ${copy * rows}`;
+    insert('memories', `row_id <= ${rows}`, { row_id, user_id, id: `id || '-${copy}'` });
+    const memory_row_id = `memory_row_id + ${copy * rows}`;
+    insert('tasks', `task_id <= ${tasks}`, { task_id: 'NULL', user_id, memory_row_id });
+  }
+  db.run('COMMIT');
+  db.close(true);
 }
 
 const program = [process.execPath, join(import.meta.dir, '../../cli/main.ts'), 'migrate', '--json'];
@@ -186,6 +215,7 @@ console.log(`${count} memories, seed ${seed}; FAULTS_SEED=${seed} repeats this r
 const database = await newDatabase();
 try {
   await fill(folder, currentTree, source, dataset());
+  multiply(source);
   console.log(`filled: ${Math.round(Bun.file(source).size / 1_048_576)} MB`);
   await move('to PostgreSQL', `sqlite:${source}`, await postgresTarget(database.url));
   await move('to SQLite', database.url, sqliteTarget(back));

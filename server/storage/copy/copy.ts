@@ -51,18 +51,22 @@ export async function copyRows(
 }
 
 async function resume(source: CopySide, target: CopySide): Promise<Progress> {
+  if ((await source.state()).unfinished !== null) {
+    throw new Error('the source is an unfinished copy of another database itself');
+  }
+  const id = await source.sourceId();
   const { unfinished, copiedFrom, filled } = await target.state();
   if (unfinished !== null) {
-    if (unfinished.source === source.id) return unfinished.progress;
+    if (unfinished.source === id) return unfinished.progress;
     throw new Error('the target is the unfinished copy of another database; name an empty one');
   }
-  if (copiedFrom === source.id) {
+  if (copiedFrom === id) {
     throw new Error('the target is a finished copy of this source; --verify compares them');
   }
   if (filled !== null) {
     throw new Error(`the target has rows in ${filled} already; name an empty database`);
   }
-  await target.begin(source.id);
+  await target.begin(id);
   return {};
 }
 

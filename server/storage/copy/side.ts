@@ -3,8 +3,8 @@ import type { Row, StoredTable, TableName, Value } from './tables.ts';
 
 /** One of the two databases of a copy, which nothing else has open. */
 export type CopySide = {
-  /** Made at random when the database is first opened for a copy, and stored in it. */
-  readonly id: number;
+  /** Identifies the database as a source. Made at random the first time, and stored. */
+  sourceId(): Promise<number>;
   countRows(): Promise<number>;
   /** The rows after the position, in the order of the table, or null if there are none. */
   read(table: TableName, position: string | null): Promise<Batch | null>;
@@ -61,7 +61,7 @@ export type CopyDatabase = {
   close(): void;
 };
 
-export async function createSide(database: CopyDatabase): Promise<CopySide> {
+export function createSide(database: CopyDatabase): CopySide {
   const { stored, parameter, integer, run, close } = database;
   const name = parameter(1, 'name');
   const nameAndValue = `(name, value) VALUES (${name}, ${parameter(2, 'value')})`;
@@ -95,14 +95,16 @@ export async function createSide(database: CopyDatabase): Promise<CopySide> {
     return { source: Number(row?.source), progress: JSON.parse(String(row?.progress)) };
   }
 
-  const made = crypto.getRandomValues(Buffer.alloc(6)).readUIntBE(0, 6);
-  await run({
-    text: `INSERT INTO maintenance ${nameAndValue} ON CONFLICT DO NOTHING`,
-    values: ['database_id', made],
-  });
   return {
-    id: (await numberOf('database_id')) ?? made,
     ...createReads(database),
+    async sourceId() {
+      const made = crypto.getRandomValues(Buffer.alloc(6)).readUIntBE(0, 6);
+      await run({
+        text: `INSERT INTO maintenance ${nameAndValue} ON CONFLICT DO NOTHING`,
+        values: ['database_id', made],
+      });
+      return (await numberOf('database_id')) ?? made;
+    },
     state: async () => ({
       unfinished: await readUnfinished(),
       copiedFrom: await numberOf('copied_from'),

@@ -32,7 +32,7 @@ export async function openCopySide(
     }
     await migrate(connection);
     await assertUnused(connection);
-    return await createSide(copyDatabase(connection));
+    return createSide(copyDatabase(connection));
   } catch (error) {
     connection.close();
     throw cannotOpen(error);

@@ -163,7 +163,7 @@ CREATE UNLOGGED TABLE quotas (
 
 -- 'uptime': the milliseconds that the service has run on this database by a clock that is never
 -- set. 'turn': which server cleans up, until when. 'probe' is written to find out whether writes
--- succeed.
+-- succeed. See storage/copy for 'database_id' and 'copied_from'.
 CREATE TABLE maintenance (
   name text PRIMARY KEY,
   value int8 NOT NULL DEFAULT 0,

@@ -85,10 +85,7 @@ function insertInto(into: string, table: TableName): string {
  * Locks the database and opens it for a copy. Throws an Error that says what to do if a server is
  * running on it, or if there is none and `create` does not allow to make it.
  */
-export async function openCopySide(
-  name: string,
-  { create }: { create: boolean },
-): Promise<CopySide> {
+export function openCopySide(name: string, { create }: { create: boolean }): CopySide {
   if (!create && !existsSync(name)) throw new Error(`there is no database at ${name}`);
   keepFilesPrivate();
   const path = canonicalPath(name);
@@ -97,7 +94,7 @@ export async function openCopySide(
   try {
     db = openForWriting(path, { create });
     migrate(db, path);
-    return await createSide(copyDatabase(db, () => lock.release()));
+    return createSide(copyDatabase(db, () => lock.release()));
   } catch (error) {
     db?.close(true);
     lock.release();

@@ -131,7 +131,8 @@ CREATE INDEX idempotency_keys_by_memory ON idempotency_keys (project_id, memory_
 
 -- Numbers that outlive the process: 'uptime', the milliseconds that the service has run on this
 -- database by a clock that is never set; 'deleted', whether anything was deleted since the file was
--- last rebuilt; 'scrub', how often a user was erased since then.
+-- last rebuilt; 'scrub', how often a user was erased since then. See storage/copy for 'database_id'
+-- and 'copied_from'.
 CREATE TABLE maintenance (
   name TEXT PRIMARY KEY,
   value INTEGER NOT NULL
