@@ -63,9 +63,8 @@ async function sendRound(fleet: Fleet, random: Random, round: number): Promise<S
     const call = makeCall(random, round * keysPerRound + index, random.pick(userIds));
     return { call, seen: nothingSeen() };
   });
-  // In every second round three twins come first, one to each server, which write them as groups.
-  const firstWave = round % 2 === 0 ? servers : twinsPerKey;
-  for (const twinsAtOnce of [firstWave, twinsPerKey - firstWave]) {
+  // Three twins come first, one to each server, which write them as groups.
+  for (const twinsAtOnce of [servers, twinsPerKey - servers]) {
     const sends = keys.flatMap((key) =>
       Array.from({ length: twinsAtOnce }, (_, twin) => ({
         ...key,
