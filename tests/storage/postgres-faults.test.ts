@@ -111,6 +111,16 @@ test('a connection that hears nothing any more is passed over', async () => {
   expect(await stuck).toBeNull();
 });
 
+test('a server that falls silent while a connection is made is not waited for', async () => {
+  const url = new URL(database.url);
+  const own = startTcpProxy({ hostname: url.hostname, port: Number(url.port) });
+  url.port = String(own.port);
+  own.silenceAt('pg_is_in_recovery');
+  const failed = await rejectionOf(openPostgres(url.href));
+  expect(String(failed)).toContain('the database cannot be reached');
+  own.stop();
+});
+
 test('a session that is terminated while it is idle costs no write', async () => {
   await project.save(memory());
   await query(

@@ -16,8 +16,8 @@ export type TcpProxy = {
   /** Once, the client's next message with this text is passed on, and the connection ends before
    * the answer to it. */
   loseAnswerTo(text: string): void;
-  /** Once, the client's next message with this text is passed on, and nothing ever comes back on its
-   * connection. */
+  /** Once, the client's next message with this text is passed on, and nothing comes back ever
+   * after on its connection. */
   silenceAt(text: string): void;
   /** Leads to another server from now on; the connections to the former end. */
   moveTo(address: Address): void;
