@@ -100,6 +100,6 @@ async function failOver(pair: Pair, isAwayFirst: boolean): Promise<void> {
   }
   await primary.stopNow();
   if (isAwayFirst) await standby.start();
-  await standby.query('SELECT pg_promote()');
+  await standby.promote();
   Object.assign(pair, { primary: standby, standby: primary });
 }

@@ -63,17 +63,20 @@ async function sendRound(fleet: Fleet, random: Random, round: number): Promise<S
     const call = makeCall(random, round * keysPerRound + index, random.pick(userIds));
     return { call, seen: nothingSeen() };
   });
-  // All servers write the same keys at the same time, each in an order of its own.
-  const sends: { call: Call; seen: Seen; url: string }[] = [];
-  for (let twin = 0; twin < twinsPerKey; twin += servers) {
-    const wave = keys.flatMap((key) => fleet.urls.map((url) => ({ ...key, url })));
-    sends.push(...shuffled(wave, random).slice(0, (twinsPerKey - twin) * keysPerRound));
+  // Three twins come first, one to each server, which write them as groups.
+  for (const twinsAtOnce of [servers, twinsPerKey - servers]) {
+    const sends = keys.flatMap((key) =>
+      Array.from({ length: twinsAtOnce }, (_, twin) => ({
+        ...key,
+        url: fleet.urls[twin % servers],
+      })),
+    );
+    await Promise.all(
+      shuffled(sends, random).map(async ({ call, seen, url = '' }) => {
+        note(seen, await send({ url, key: faultKey }, call));
+      }),
+    );
   }
-  await Promise.all(
-    sends.map(async ({ call, seen, url }) => {
-      note(seen, await send({ url, key: faultKey }, call));
-    }),
-  );
   await Promise.all(keys.map(({ call, seen }) => sendAgain(fleet, call, seen)));
   return keys.map(({ seen }) => seen);
 }

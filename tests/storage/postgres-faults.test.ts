@@ -97,6 +97,30 @@ test('a database that falls silent is said within three seconds, and no write wa
   await until(async () => (await fault()) === null, { what: 'the end of the fault' });
 });
 
+test('a connection that hears nothing any more is passed over', async () => {
+  const given = memory();
+  await project.save(given);
+  proxy.silenceAt(given.id);
+  const read = () => project.get(given.id).catch(() => null);
+  const stuck = read();
+  const answer = () => Promise.race([read(), Bun.sleep(100).then(() => null)]);
+  expect(await until(answer, { what: 'an answer', timeoutMs: 2_000 })).toMatchObject(given);
+  // The first read is still in hand: for it the connection would have to be given up.
+  expect(await Promise.race([stuck, 'no answer'])).toBe('no answer');
+  proxy.heal();
+  expect(await stuck).toBeNull();
+});
+
+test('a server that falls silent while a connection is made is not waited for', async () => {
+  const url = new URL(database.url);
+  const own = startTcpProxy({ hostname: url.hostname, port: Number(url.port) });
+  url.port = String(own.port);
+  own.silenceAt('pg_is_in_recovery');
+  const failed = await rejectionOf(openPostgres(url.href));
+  expect(String(failed)).toContain('the database cannot be reached');
+  own.stop();
+});
+
 test('a session that is terminated while it is idle costs no write', async () => {
   await project.save(memory());
   await query(

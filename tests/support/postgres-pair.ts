@@ -23,6 +23,8 @@ export type PostgresNode = {
   query(text: string): Promise<Record<string, unknown>[]>;
   /** Makes this node, which must not run, a standby of the other, and starts it. */
   follow(primary: PostgresNode): Promise<void>;
+  /** Makes a standby a primary. */
+  promote(): Promise<void>;
   /** Ends it and removes its folder. */
   remove(): Promise<void>;
 };
@@ -91,6 +93,15 @@ export function newNode(): PostgresNode {
       rmSync(folder, { recursive: true, force: true });
       await copyFolder(primary, folder);
       await start();
+    },
+    async promote() {
+      // A statement that waits for it would hold up what is still to be replayed.
+      await query('SELECT pg_promote(wait => false)');
+      const isPrimary = async () => {
+        const [row] = await query('SELECT pg_is_in_recovery() AS "isStandby"').catch(() => []);
+        return row?.isStandby === false;
+      };
+      await until(isPrimary, { what: 'the promotion', timeoutMs: readyWithinMs });
     },
     async remove() {
       await stopNow();

@@ -16,6 +16,9 @@ export type TcpProxy = {
   /** Once, the client's next message with this text is passed on, and the connection ends before
    * the answer to it. */
   loseAnswerTo(text: string): void;
+  /** Once, the client's next message with this text is passed on, and nothing comes back ever
+   * after on its connection. */
+  silenceAt(text: string): void;
   /** Leads to another server from now on; the connections to the former end. */
   moveTo(address: Address): void;
   stop(): void;
@@ -34,6 +37,7 @@ export function startTcpProxy(
   const clients = new Set<Socket<Ends>>();
   let isSilent = false;
   let lost: string | null = null;
+  let silenced: string | null = null;
 
   function passOn(client: Socket<Ends>, bytes: Buffer): void {
     if (isSilent) return;
@@ -43,6 +47,10 @@ export function startTcpProxy(
       // The server goes on with what it gets; the client hears nothing of it.
       client.data.isDeaf = true;
       setTimeout(() => client.terminate(), 300);
+    }
+    if (silenced !== null && bytes.includes(silenced)) {
+      silenced = null;
+      client.data.isDeaf = true;
     }
     if (client.data.other === null) client.data.waiting.push(bytes);
     else client.data.other.write(bytes);
@@ -106,6 +114,9 @@ export function startTcpProxy(
     },
     loseAnswerTo(text) {
       lost = text;
+    },
+    silenceAt(text) {
+      silenced = text;
     },
     moveTo(address) {
       to = address;

@@ -42,6 +42,8 @@ export type ConnectionOptions = {
 /** A database that does not answer for so long is taken for unreachable. */
 const defaultDeadlineMs = 10_000;
 const connectDeadlineSeconds = 3;
+/** Of the connection and the first look at the server together. */
+const openDeadlineMs = 4_000;
 /** Whoever else asks meanwhile hears that it just failed. */
 const connectAgainAfterMs = 200;
 
@@ -94,15 +96,26 @@ export function createConnection(options: ConnectionOptions): Connection {
 /** `lost` hears when the session has ended, or could not be opened. */
 async function openSession(options: ConnectionOptions, lost: () => void): Promise<Open> {
   const pool = createPool(options, lost);
+  const late = Promise.withResolvers<never>();
+  const deadline = setTimeout(() => {
+    late.reject(new ConnectionLost('the server does not answer a new connection'));
+  }, openDeadlineMs);
   try {
-    const reserved = await pool.reserve();
-    await checkServer(reserved);
+    const reserved = await Promise.race([openChecked(pool), late.promise]);
     return createSession(pool, reserved, lost);
   } catch (error) {
     lost();
     endPool(pool);
     throw asLost(error);
+  } finally {
+    clearTimeout(deadline);
   }
+}
+
+async function openChecked(pool: SQL): Promise<Bun.ReservedSQL> {
+  const reserved = await pool.reserve();
+  await checkServer(reserved);
+  return reserved;
 }
 
 function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): Open {

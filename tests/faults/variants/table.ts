@@ -164,7 +164,7 @@ export const variants: Record<string, Variant> = {
         'server/storage/postgres/writer/idempotency.ts',
         'return insertKeys(rows.sort(byKey));',
         `return insertKeys(rows.sort(byKey)).flatMap((one) => {
-           return [one, statement('SELECT pg_sleep(0.03)')];
+           return [one, statement('SELECT pg_sleep(0.1)')];
          });`,
       ],
     ],
