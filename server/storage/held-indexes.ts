@@ -4,17 +4,17 @@ import { reportProgress } from '../threads/serve.ts';
 import { unavailable } from './refusals.ts';
 
 /*
- * The search indexes that a reader thread holds in memory, one for each user that was searched
- * lately. A backend brings one up to date by the rows that changed since.
+ * The search indexes that a reader thread holds in memory, one for each user searched recently. A
+ * backend updates one with the rows that have changed since.
  */
 
 export type HeldIndex = {
   index: SearchIndex;
-  /** The user's last change that the index holds. */
+  /** The last change of the user that is in the index. */
   lastChange: number;
 };
 
-/** A memory that changed. One that is not searchable yet is known to the index without its text. */
+/** A changed memory. If it is not searchable yet, the index has its id without its text. */
 export type ChangedMemory = {
   id: string;
   createdAt: number;
@@ -26,13 +26,13 @@ export type ChangedMemory = {
 };
 
 export type HeldIndexes = {
-  /** The index of this name, or a new one. */
+  /** The index with this name, or a new one. */
   take(name: string): HeldIndex;
-  /** Drops those that were used longest ago, until the rest is within the limit. */
+  /** Drops the least recently used indexes until the rest are within the limit. */
   dropOldest(): void;
 };
 
-/** Secret, so that a client cannot choose words that collide. */
+/** Secret, so that clients cannot choose words that collide. */
 const seed = crypto.getRandomValues(new Uint32Array(1))[0];
 
 export function newHeldIndex(): HeldIndex {
@@ -40,7 +40,7 @@ export function newHeldIndex(): HeldIndex {
 }
 
 export function createHeldIndexes(maxBytes: number): HeldIndexes {
-  /** The one that was used last is the last of the map. */
+  /** In order of use, the most recent last. */
   const held = new Map<string, HeldIndex>();
   return {
     take(name) {
@@ -49,7 +49,7 @@ export function createHeldIndexes(maxBytes: number): HeldIndexes {
       held.set(name, index);
       return index;
     },
-    // Never the one that was used last: what is built of it must not be built again and again.
+    // Never the most recent one: an index above the limit would be rebuilt for every search.
     dropOldest() {
       let bytes = 0;
       for (const { index } of held.values()) bytes += index.bytes;

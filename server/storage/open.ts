@@ -6,9 +6,9 @@ import type { OpenOptions } from './sqlite/open.ts';
 import type { Storage } from './storage.ts';
 import type { TaskStorage } from './task-storage.ts';
 
-/* The only file that knows which backends there are. */
+/* The only file that knows the backends. */
 
-/** Opens the storage that the URL names. Throws an Error that says what to do. */
+/** Opens the storage at the URL. Throws an Error that says what to do. */
 export async function openStorage(url: string, options: OpenOptions): Promise<Storage> {
   if (isPostgres(url)) {
     const { openPostgres } = await import('./postgres/open.ts');
@@ -22,7 +22,7 @@ type Connection =
   | { kind: 'sqlite'; path: string; port: MessagePort }
   | { kind: 'postgres'; url: string; isDistributed: boolean };
 
-/** The storage that another thread of this process has open, by what its `connection` gave. */
+/** Connects to a storage that another thread of this process has open, by its `connection`. */
 export async function connectStorage(data: unknown): Promise<TaskStorage> {
   const connection = data as Connection;
   if (connection.kind === 'postgres') {
@@ -33,7 +33,7 @@ export async function connectStorage(data: unknown): Promise<TaskStorage> {
   return connectSqlite(connection);
 }
 
-/** With `create: false` an Error says so where there is no database. */
+/** With `create: false`, throws if there is no database. */
 export async function openKeyAdmin(url: string, options: { create: boolean }): Promise<KeyAdmin> {
   if (isPostgres(url)) {
     const { openKeyAdmin: open } = await import('./postgres/admin/keys.ts');
@@ -45,7 +45,7 @@ export async function openKeyAdmin(url: string, options: { create: boolean }): P
   return open(path);
 }
 
-/** What is well with the database and what is not, without changing it. */
+/** Checks the database without changing it. */
 export async function diagnose(url: string, now: number): Promise<Finding[]> {
   if (isPostgres(url)) {
     const { diagnose: look } = await import('./postgres/admin/doctor.ts');
@@ -66,7 +66,7 @@ export async function backupDatabase(url: string, target: string): Promise<Backu
   return copy(sqlitePath(url), target);
 }
 
-/** Puts a backup in the database's place; `stamp` goes into the name of what was there. */
+/** Replaces the database with a backup. `stamp` becomes part of the name of the old file. */
 export async function restoreDatabase(url: string, file: string, stamp: string): Promise<Restored> {
   if (isPostgres(url)) throw new Error(`this command puts a database file back. ${ownTools}`);
   const { restoreDatabase: putBack } = await import('./sqlite/admin/backup.ts');

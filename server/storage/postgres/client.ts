@@ -17,9 +17,9 @@ import { planErasure } from './writer/removal.ts';
 import type { Tasks } from './writer/tasks.ts';
 import type { WriteQueue } from './writer/write-queue.ts';
 
-/** What the operations work with. */
+/** The connections and threads behind the storage interface. */
 export type Parts = {
-  /** For single statements, which several callers send at once. */
+  /** For single statements of any caller. */
   connection: Connection;
   /** A row of the rate limit that another server holds delays no other statement. */
   quotas: Connection;
@@ -32,7 +32,7 @@ export type Parts = {
 
 type Operations = Omit<Storage, 'name' | 'connection' | 'close'>;
 
-/** Which connection or thread does what, and what its errors mean. */
+/** Assigns each operation to a connection or thread and maps its errors. */
 export function createOperations(parts: Parts): Operations {
   const { connection, quotas, writes, tasks, maintenance, readers, health } = parts;
   const { uptime } = maintenance;
@@ -59,7 +59,7 @@ export function createOperations(parts: Parts): Operations {
       const one = readStatuses(sendTo(connection), { ...read, ids: [read.id] });
       return (await answered(one))[0] ?? null;
     },
-    // A page without a filter is one statement, and one state of the database.
+    // A page without a filter is one statement, so it is consistent.
     ...createPooledReads(readers, (read) => answered(readList(sendTo(connection), read))),
 
     claimTasks: (claim) => written(tasks.claimTasks(claim)),
@@ -79,7 +79,7 @@ export function createOperations(parts: Parts): Operations {
 
     takeQuota: (take) => written(takeQuota(quotas, take)),
     maintain: (run) => written(maintenance.maintain(run)),
-    // The server checks its pages by itself, and says so in its own log.
+    // PostgreSQL checks its pages itself and reports damage in its own log.
     findDamage: async () => [],
     health: async () => health.state(),
   };

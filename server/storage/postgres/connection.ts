@@ -3,34 +3,33 @@ import { ConnectionLost, isRefusal, stateOf } from './errors.ts';
 import type { Statement, Value } from './statement.ts';
 
 /**
- * One connection to the database, made when it is first needed and again after it was lost.
+ * One connection to the database, opened on first use and again after it was lost.
  *
  *   closed -> connecting -> open -> lost (an error of the session, or a deadline) -> closed
  *
- * Statements of one call are sent without waiting for each other, and no statement is ever
- * cancelled: a cancelled COMMIT can answer with success. Past its deadline the connection itself is
- * dropped.
+ * The statements of one call are pipelined. No statement is ever cancelled, because a cancelled
+ * COMMIT can report success; past its deadline the connection itself is dropped.
  */
 export type Connection = {
-  /** The session that is open now, or a new one. */
+  /** The open session, or a new one. */
   session(): Promise<Session>;
-  /** The rows of each statement, in the session that is open. Rejects with the first error. */
+  /** The rows of each statement, in the open session. Rejects with the first error. */
   run(statements: readonly Statement[], deadlineMs?: number): Promise<Row[][]>;
   /** For how long the server owes an answer; 0 while nothing is asked. */
   silentMs(): number;
   close(): void;
 };
 
-/** What a transaction stays in: once it is lost, everything that is sent fails. */
+/** A transaction stays in one session: once that is lost, everything sent to it fails. */
 export type Session = {
-  /** What became of each statement, in order. */
+  /** The outcome of each statement, in order. */
   settle(statements: readonly Statement[], deadlineMs?: number): Promise<Outcome[]>;
   run(statements: readonly Statement[], deadlineMs?: number): Promise<Row[][]>;
 };
 
 export type Row = Record<string, unknown>;
 
-/** `command` is what the server says it did: COMMIT of a failed transaction answers ROLLBACK. */
+/** `command` is what the server did: the COMMIT of a failed transaction returns ROLLBACK. */
 export type Outcome = { rows: Row[]; command: string } | { error: unknown };
 
 export type ConnectionOptions = {
@@ -39,12 +38,12 @@ export type ConnectionOptions = {
   purpose: string;
 };
 
-/** A database that does not answer for so long is taken for unreachable. */
+/** A database that does not respond within this time counts as unreachable. */
 const defaultDeadlineMs = 10_000;
 const connectDeadlineSeconds = 3;
 /** Of the connection and the first look at the server together. */
 const openDeadlineMs = 4_000;
-/** Whoever else asks meanwhile hears that it just failed. */
+/** Further callers fail at once with the same error during this time. */
 const connectAgainAfterMs = 200;
 
 type Open = Session & Pick<Connection, 'silentMs'> & { end(): void };
@@ -93,7 +92,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   };
 }
 
-/** `lost` hears when the session has ended, or could not be opened. */
+/** `lost` is called when the session has ended or could not be opened. */
 async function openSession(options: ConnectionOptions, lost: () => void): Promise<Open> {
   const pool = createPool(options, lost);
   const late = Promise.withResolvers<never>();
@@ -164,15 +163,15 @@ function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): 
 }
 
 /**
- * The client sends a text without values by a protocol that waits for everything before it, unless
- * it comes as a template: BEGIN and COMMIT would be round trips of their own.
+ * The client sends a text without values over a protocol that is not pipelined, unless it is a
+ * template: BEGIN and COMMIT would be separate round trips.
  */
 function queryOf(session: Bun.ReservedSQL, { text, values, isScript }: Statement) {
   if (values.length > 0 || isScript) return session.unsafe(text, values.map(asText));
   return session(Object.defineProperty([text], 'raw', { value: [text] }) as never);
 }
 
-/** As text throughout: else a statement is prepared again for each combination of types. */
+/** Always as text: otherwise a statement is prepared again for each combination of types. */
 function asText(value: Value): string | null {
   return value === null ? null : String(value);
 }
@@ -182,7 +181,7 @@ function outcomeOf(settled: PromiseSettledResult<Row[] & { command?: string | nu
   return { rows: settled.value, command: settled.value.command ?? '' };
 }
 
-/** An error that the server did not send is one of the connection. */
+/** An error that the server did not send is a connection error. */
 function asLost(error: unknown): unknown {
   if (stateOf(error) !== '' || error instanceof ConnectionLost) return error;
   const message = error instanceof Error ? error.message : String(error);
@@ -192,7 +191,7 @@ function asLost(error: unknown): unknown {
 function createPool({ url, purpose }: ConnectionOptions, onclose: () => void): SQL {
   return new SQL({
     url,
-    // A PGDATABASE of the environment would win over the URL.
+    // PGDATABASE in the environment would take precedence over the URL.
     database: databaseOf(url),
     max: 1,
     connectionTimeout: connectDeadlineSeconds,
@@ -212,7 +211,7 @@ function databaseOf(url: string): string {
   return decodeURIComponent(new URL(url).pathname.slice(1)) || 'postgres';
 }
 
-/** A standby answers reads with an older state; a primary that commits asynchronously loses. */
+/** A standby returns outdated data; a primary that commits asynchronously loses writes. */
 async function checkServer(session: Bun.ReservedSQL): Promise<void> {
   const [server] = await session.unsafe(
     `SELECT pg_is_in_recovery() AS "isStandby", current_setting('synchronous_commit') AS "commit"`,
@@ -221,7 +220,7 @@ async function checkServer(session: Bun.ReservedSQL): Promise<void> {
   if (server?.commit === 'off') await session.unsafe('SET synchronous_commit = on');
 }
 
-/** It may never end where the server does not answer, and nobody needs to know. */
+/** It may never resolve if the server does not respond, and nothing depends on it. */
 function endPool(pool: SQL): void {
   pool.close({ timeout: 0 }).catch(() => {});
 }

@@ -1,19 +1,19 @@
 import { SQL } from 'bun';
 import { unavailable } from '../refusals.ts';
 
-/* What errors of the database and of the way to it mean for the service. */
+/* Maps errors of the database and its connection to errors of the service. */
 
-/** The connection was lost, or could not be made: what became of a statement is not known. */
+/** The connection was lost or could not be opened: the outcome of a statement is unknown. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
 }
 
-/** SQLSTATE of a server that ends the session, or cannot say what became of the statement. */
+/** SQLSTATE codes for an ended session or an unknown outcome. */
 const sessionEnded = /^(080(?!01|06)|57P0|58|F0|XX|40003)/;
 /** A database of several machines cannot reach one; no server says so of its own sessions. */
 const partLost = /^080(01|06)/;
 
-/** What keeps the database from working for a while. Of the statement nothing is stored. */
+/** Temporary failures of the database. The statement has stored nothing. */
 const faults: [state: RegExp, fault: string][] = [
   [/^53100/, 'the disk of the database is full'],
   [/^53300/, 'the database has no connection left for this server'],
@@ -28,12 +28,12 @@ const faults: [state: RegExp, fault: string][] = [
   [/^3D000/, 'the database does not exist'],
 ];
 
-/** The five characters by which the server says what went wrong; '' where it said nothing. */
+/** The server's SQLSTATE code, or '' if it sent none. */
 export function stateOf(error: unknown): string {
   return error instanceof SQL.PostgresError ? (error.errno ?? '') : '';
 }
 
-/** The server answered that it refused the statement: its transaction will store nothing. */
+/** The server rejected the statement, so its transaction stores nothing. */
 export function isRefusal(error: unknown): boolean {
   const state = stateOf(error);
   return state !== '' && !sessionEnded.test(state);
@@ -44,24 +44,24 @@ export function isPartLost(error: unknown): boolean {
   return partLost.test(stateOf(error));
 }
 
-/** Another transaction was in the way: the same again may succeed. */
+/** A conflict with another transaction: a retry may succeed. */
 export function isConflict(error: unknown): boolean {
   return /^(23505|40001|40P01)$/.test(stateOf(error));
 }
 
-/** A group was refused for what one of its writes may have caused: each is to be tried alone. */
+/** A group was rejected because of one of its writes: each is retried alone. */
 export function isOfOneWrite(error: unknown): boolean {
   if (!isRefusal(error)) return false;
   if (isPartLost(error) || isConflict(error)) return true;
   return faultOf(error) === null || stateOf(error) === '55P03';
 }
 
-/** No write can succeed, whatever it is. */
+/** No write of any kind can succeed. */
 export function isWriteFault(error: unknown): boolean {
   return /^(53|25006)/.test(stateOf(error));
 }
 
-/** Why the database cannot work, in words; null for an error that is not the database's fault. */
+/** Describes why the database cannot work; null if the error is not the database's fault. */
 export function faultOf(error: unknown): string | null {
   if (error instanceof ConnectionLost) return 'the database cannot be reached';
   const state = stateOf(error);
@@ -69,19 +69,19 @@ export function faultOf(error: unknown): string | null {
   return known ?? (sessionEnded.test(state) ? 'the database cannot be reached' : null);
 }
 
-/** An error from before COMMIT was sent, or one that the server refused: nothing was stored. */
+/** An error before COMMIT was sent, or a rejection by the server: nothing was stored. */
 export function notStored(error: unknown): unknown {
   const fault = faultOf(error);
   return fault === null ? error : unavailable(`${fault}; nothing was stored`, error);
 }
 
-/** A read that the database could not answer. */
+/** The error of a read that failed. */
 export function notRead(error: unknown): unknown {
   const fault = faultOf(error);
   return fault === null ? error : unavailable(fault, error);
 }
 
-/** Why a database cannot be used at all, for whoever started the program. */
+/** Why a database cannot be used at all, for the person who starts the program. */
 export function cannotOpen(error: unknown): unknown {
   const fault = faultOf(error);
   if (fault === null) return error;

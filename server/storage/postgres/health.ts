@@ -3,10 +3,11 @@ import { type Connection, createConnection } from './connection.ts';
 import { faultOf, isWriteFault } from './errors.ts';
 import { statement } from './statement.ts';
 
-/** Whether the database answers and stores. Asked for by /health, which must not wait for it. */
+/** Whether the database responds and accepts writes. Kept up to date for /health, which must not
+ * wait for the database. */
 export type Health = {
   state(): StorageHealth;
-  /** Takes note of an error of a write; one that says nothing of other writes is passed over. */
+  /** Records the error of a write, unless it is specific to that write. */
   note(error: unknown): void;
   stop(): void;
 };
@@ -26,7 +27,7 @@ export function createHealth(url: string, others: readonly Connection[]): Health
   let writeFault: string | null = null;
   let isProbing = false;
 
-  /** A session that was ended is not yet a database that cannot be reached. */
+  /** A session that ended does not mean that the database is unreachable. */
   async function answers(): Promise<void> {
     const begun = performance.now();
     try {

@@ -6,7 +6,7 @@ import tables from './sql/002-tables.sql' with { type: 'text' };
 import { statement } from './statement.ts';
 import { inTransaction } from './transaction.ts';
 
-/** The numbers are those of the embedded database's schema, of which 1 was never released. */
+/** The numbers are those of the SQLite schema, whose version 1 was never released. */
 const firstVersion = 2;
 
 /** Numbered from `firstVersion`, append-only: a released migration is never changed. */
@@ -21,8 +21,8 @@ const pauseMs = 100;
 const migrateWithinMs = 60_000;
 
 /**
- * Brings the schema up to date, in one transaction; safe when several servers start at once. Throws
- * an Error that says what to do where the database cannot be served.
+ * Brings the schema up to date in one transaction; safe when several servers start at once. If the
+ * database cannot be served, throws an Error that says what to do.
  */
 export async function migrate(connection: Connection): Promise<void> {
   await assertServer(connection);
@@ -32,7 +32,7 @@ export async function migrate(connection: Connection): Promise<void> {
       await migrateOnce(connection);
       return;
     } catch (error) {
-      // Another server makes the same tables: then they are there, or will be.
+      // Another server is creating the same tables.
       const isRace = isConflict(error) || /^(42P07|42710|55P03)$/.test(stateOf(error));
       if (!isRace || attempt === attempts) throw error;
       await Bun.sleep(pauseMs);
@@ -57,7 +57,7 @@ async function assertServer(connection: Connection): Promise<void> {
   }
 }
 
-/** The version of the schema, or 0 where there is none. Throws for one that is newer. */
+/** The version of the schema, or 0 if there is none. Throws if it is newer than this program. */
 export async function readVersion(connection: Connection): Promise<number> {
   const [[made] = []] = await connection.run([
     statement(`SELECT to_regclass('schema_versions') IS NOT NULL AS "isMade"`),

@@ -19,23 +19,23 @@ import { createWriteQueue } from './writer/write-queue.ts';
 /*
  * The PostgreSQL backend: one database, and any number of servers that share it.
  *
- *   save      HTTP thread: what arrived together is one transaction, sent without waiting
+ *   save      HTTP thread: writes that arrive together are one pipelined transaction
  *   update    HTTP thread: a transaction that locks the user's row, reads and writes
  *   search    HTTP thread -> a reader thread: one snapshot; the user's index is held in memory and
  *             brought up to date inside it
- *   get, list HTTP thread, on a connection that several requests share
- *   ingest    as a save; the tasks thread claims, splits and completes on connections of its own
- *   crash     what was answered is committed; what was claimed is claimed again when its lease ends
+ *   get, list HTTP thread, on a connection shared by requests
+ *   ingest    like save; the tasks thread claims, splits and completes on connections of its own
+ *   crash     answered writes are committed; claimed tasks are claimed again when their lease ends
  */
 
-/** Beside those of the threads: one for each write that is under way. */
+/** One for each write in progress, in addition to those of the threads. */
 const writeConnections = 4;
-/** Of the operations that concern no project. */
+/** Of operations without a project. */
 const noProject = 0;
 
 /**
- * Connects to the database and brings its schema up to date. Throws an Error that says what to do
- * where the database cannot be served.
+ * Connects to the database and brings its schema up to date. If the database cannot be served,
+ * throws an Error that says what to do.
  */
 export async function openPostgres(
   url: string,
@@ -55,7 +55,7 @@ export async function openPostgres(
   const connections = Array.from({ length: writeConnections }, () =>
     createConnection({ url, purpose: 'writer' }),
   );
-  // The first requests are not to wait for them; where it fails they are opened when needed.
+  // So that the first requests do not wait for them. After a failure they are opened on demand.
   for (const one of connections) one.session().catch(() => {});
   const quotas = createConnection({ url, purpose: 'quotas' });
   const health = createHealth(url, [connection, quotas, ...connections]);
@@ -92,7 +92,7 @@ export async function openPostgres(
   };
 }
 
-/** The queue's part of the storage, for another thread of the process that has it open. */
+/** The task queue, for another thread of the same process. */
 export function connectPostgres({
   url,
   isDistributed,
@@ -103,7 +103,7 @@ export function connectPostgres({
   const connection = createConnection({ url, purpose: 'tasks' });
   const completing = createConnection({ url, purpose: 'tasks' });
   let last: Promise<unknown> = Promise.resolve();
-  /** One transaction after the other. */
+  /** One transaction at a time. */
   function transact<T>(work: Work<T>): Promise<T> {
     const next = last.then(() => inTransaction(completing, work));
     last = next.catch(() => {});

@@ -4,11 +4,11 @@ import { overPlaces, overRows, type Statement, statement, type Value } from './s
 import type { ChangeNumber } from './writer/users.ts';
 
 /*
- * How a memory is read from its row and its task's, and written to it. Whole numbers are read as
- * float8, which holds them exactly up to 2^53: the client hands int8 over as text.
+ * Reads and writes a memory as its row and its task's row. Integers are read as float8, which is
+ * exact up to 2^53, because the client returns int8 as text.
  */
 
-/** A memory's status is its indexing task's; one that was saved has none. */
+/** The status is the indexing task's; a saved memory has no task. */
 export const statusColumn = `CASE coalesce(t.state, 'complete')
   WHEN 'waiting' THEN 'processing' WHEN 'running' THEN 'processing'
   WHEN 'failed' THEN 'failed' ELSE 'complete' END AS status`;
@@ -23,15 +23,15 @@ export const memoryColumns = `m.id, m.user_id AS "userId", m.type, m.content, m.
 export const withTask = `LEFT JOIN tasks AS t ON t.project_id = m.project_id
   AND t.bucket = m.bucket AND t.memory_id = m.id AND t.kind = 'index'`;
 
-/** A memory past its time does not exist, even where its row is not deleted yet. */
+/** An expired memory does not exist, even if its row has not been deleted yet. */
 export const notExpired = (now: string) => `(m.expires_at IS NULL OR m.expires_at > ${now})`;
 
-/** The memory's time: when what it tells of happened, else when it was created. */
+/** The memory's time: when the event happened, or when it was created. */
 export const memoryTime = 'coalesce(m.occurred_at, m.created_at)';
 
 export type MemoryRow = StoredMemory & { bucket: number };
 
-/** The memory of this id in a bucket, expired or not. */
+/** The memory with this id in a bucket, expired or not. */
 export function memoryIn(projectId: number, bucket: number, id: string): Statement {
   return statement(
     `SELECT m.bucket, ${memoryColumns} FROM memories AS m ${withTask}
@@ -42,7 +42,7 @@ export function memoryIn(projectId: number, bucket: number, id: string): Stateme
   );
 }
 
-/** Where the memory of this id is, if that is not the bucket that the id names. */
+/** The bucket of the memory with this id, if it differs from the bucket in the id. */
 export function locationOf(projectId: number, id: string): Statement {
   return statement(
     `SELECT location FROM memory_locations
@@ -53,14 +53,14 @@ export function locationOf(projectId: number, id: string): Statement {
   );
 }
 
-/** Whether a memory can have this id. Some texts are not even ones that the database can read. */
+/** Whether a memory can have this id. The database does not accept every text. */
 export function isId(text: string): boolean {
   return /^mem_[\w-]{1,64}$/.test(text);
 }
 
 type Run = (...statements: Statement[]) => Promise<Record<string, unknown>[][]>;
 
-/** The memory, expired or not; one round trip for ids that were made here. */
+/** The memory, expired or not. One round trip for ids created by this service. */
 export async function findMemory(
   run: Run,
   projectId: number,
@@ -105,14 +105,16 @@ export async function findByIds(
   return [...found, ...(await run(...find(there.sort(byKey)))).flat()];
 }
 
-/** A memory to be inserted. Its user's row has counted the change that this is. */
+/** A memory to insert. Its change has been counted in the user's row. */
 export type InsertedMemory = {
   projectId: number;
   memory: NewMemory;
   version: number;
   createdAt: number;
   updatedAt: number;
-  /** Whether its id may have been made elsewhere, so that only a location decides if it is free. */
+  /**
+   * Whether its id may come from elsewhere, so that only memory_locations can tell if it is free.
+   */
   isImported: boolean;
 };
 
@@ -134,7 +136,7 @@ const insertMemories = overRows(
 
 const insertUncounted = overRows(
   types,
-  // The outer join makes a missing user an error, and not a memory that is silently left out.
+  // The outer join turns a missing user into an error instead of silently skipping the memory.
   (values) => `INSERT INTO memories (${columns}, last_change)
     SELECT v.*, u.last_change FROM (${values}) AS v (${columns}) LEFT JOIN users AS u
       ON u.project_id = v.project_id AND u.bucket = v.bucket AND u.user_id = v.user_id`,
@@ -146,8 +148,8 @@ const insertLocations = overRows(
 );
 
 /**
- * The statements that add memories, after those of their users. Where the numbers of the users'
- * changes are not known yet, the memories get them in the database, in the same round trip.
+ * The statements that insert memories; those of their users come first. Where the numbers of the
+ * users' changes are not known yet, the memories get them in the database, in the same round trip.
  */
 export function memoryInserts(
   rows: readonly InsertedMemory[],
@@ -177,7 +179,7 @@ function memoryValues(row: InsertedMemory): Value[] {
   return [...place, ...named, version, occurredAt, expiresAt, createdAt, updatedAt, memory.content];
 }
 
-/** One text for source and external id; null where there is no external id. */
+/** Source and external id as one text; null if there is no external id. */
 export function originOf({ source, externalId }: Pick<NewMemory, 'source' | 'externalId'>) {
   if (externalId === null) return null;
   const name = JSON.stringify([source ?? '', externalId]);
@@ -185,8 +187,7 @@ export function originOf({ source, externalId }: Pick<NewMemory, 'source' | 'ext
 }
 
 /**
- * The order of rows that are locked one after the other: the same in every transaction, so that
- * none waits for another that waits for it.
+ * The order in which rows are locked: the same in every transaction, which rules out deadlocks.
  */
 export function byKey(a: readonly Value[], b: readonly Value[]): number {
   for (const [index, value] of a.entries()) {
@@ -197,7 +198,7 @@ export function byKey(a: readonly Value[], b: readonly Value[]): number {
   return 0;
 }
 
-/** The memory as it is read back right after it was inserted as complete. */
+/** The memory as a read would return it right after its insert as complete. */
 export function asStored(memory: NewMemory, at: number): StoredMemory {
   return { ...memory, status: 'complete', version: 1, createdAt: at, updatedAt: at };
 }

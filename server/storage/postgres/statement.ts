@@ -1,20 +1,23 @@
-/* Statements as data, as they are handed to a connection. */
+/* Statements as data for a connection. */
 
 export type Value = string | number | boolean | null;
 
-/** A script is several statements without values, and is not sent ahead with others. */
+/** A script is several statements without values; it is not pipelined. */
 export type Statement = { text: string; values: readonly Value[]; isScript?: true };
 
 export function statement(text: string, ...values: Value[]): Statement {
   return { text, values };
 }
 
-/** Rows that go into one statement. A list is cut into these, so few texts have to be prepared. */
+/**
+ * The numbers of rows in one statement. Longer lists are split into these, so that few texts have
+ * to be prepared.
+ */
 const chunkSizes = [64, 16, 4, 1];
 
 /**
- * A statement over many rows. `write` gets the rows as the text of a VALUES list, whose columns
- * have the given types, and each call of what is returned makes as many statements as it takes.
+ * A statement over many rows. `write` receives the rows as the text of a VALUES list with columns
+ * of the given types. The returned function makes as many statements as the rows need.
  */
 export function overRows(types: readonly string[], write: (values: string) => string): OverRows {
   const textFor = remembered((count) => write(placeholders(types, count)));
@@ -63,13 +66,13 @@ export function after(seconds: string): string {
   return `to_timestamp(extract(epoch FROM statement_timestamp())::float8 + ${seconds})`;
 }
 
-/** A list of texts as one value, of the type text[]. */
+/** A list of texts as one value of type text[]. */
 export function textArray(texts: readonly string[]): string {
   const quoted = texts.map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`);
   return `{${quoted.join(',')}}`;
 }
 
-/** Only the first row has to name the types. */
+/** Only the first row needs the casts. */
 function placeholders(types: readonly string[], count: number): string {
   const rows = Array.from({ length: count }, (_, row) => {
     const cells = types.map((type, column) => {

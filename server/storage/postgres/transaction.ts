@@ -3,13 +3,16 @@ import type { Connection, Outcome, Row } from './connection.ts';
 import { isPartLost, isRefusal } from './errors.ts';
 import { type Statement, statement } from './statement.ts';
 
-/** An open transaction, in which every statement sees what was committed before it began. */
+/** An open transaction. Every statement sees what was committed before it began. */
 export type Transaction = {
-  /** Sends the statements together, and returns the rows of each. */
+  /** Pipelines the statements and returns the rows of each. */
   run(...statements: Statement[]): Promise<Row[][]>;
 };
 
-/** What a transaction does: reads and locks first, and returns what is to be sent with COMMIT. */
+/**
+ * The work of a transaction: reads and locks first, then returns the statements to send with
+ * COMMIT.
+ */
 export type Work<T> = (tx: Transaction) => Promise<{ last: Statement[]; result: T }>;
 
 const begin = statement('BEGIN ISOLATION LEVEL READ COMMITTED');
@@ -17,9 +20,9 @@ const commit = statement('COMMIT');
 const rollback = statement('ROLLBACK');
 
 /**
- * Runs the work in a transaction of the connection, which must be in no other hands meanwhile.
- * BEGIN goes with the first statements and COMMIT with the last, so work that reads nothing takes
- * one round trip. What it throws stored nothing, but for the error of an unknown outcome.
+ * Runs the work in a transaction on the connection, which nobody else may use meanwhile. BEGIN is
+ * sent with the first statements and COMMIT with the last, so work that reads nothing takes one
+ * round trip. If it throws, nothing was stored, except for the error of an unknown outcome.
  */
 export async function inTransaction<T>(
   connection: Connection,
@@ -43,7 +46,7 @@ export async function inTransaction<T>(
     assertCommitted(await session.settle(all, deadlineMs));
     return result;
   } catch (error) {
-    // A connection that is lost has ended its transaction, and a refused COMMIT too.
+    // A lost connection and a rejected COMMIT have both ended the transaction.
     if (isBegun) await session.settle([rollback]).catch(() => {});
     throw error;
   }
@@ -56,7 +59,7 @@ function assertCommitted(outcomes: Outcome[]): void {
   if (error === undefined && last !== undefined && 'command' in last && last.command === 'COMMIT') {
     return;
   }
-  // From the first error on the server refused everything, and COMMIT undid the rest.
+  // After the first error the server rejected everything, and COMMIT rolled back.
   const isKnown = error !== commitError || !isPartLost(error);
   if (isRefusal(error) && isKnown) throw error;
   throw outcomeUnknown(error);

@@ -5,7 +5,7 @@ import { faultOf } from '../errors.ts';
 import { readVersion, schemaVersion } from '../migrate.ts';
 import { statement } from '../statement.ts';
 
-/** Looks the database over without changing it, beside running servers or without one. */
+/** Checks the database without changing it, whether or not servers are running. */
 export async function diagnose(url: string, now: number): Promise<Finding[]> {
   const connection = createConnection({ url, purpose: 'doctor' });
   try {
@@ -90,7 +90,7 @@ function aboutDurability({ fsync, fullPageWrites, commit }: Settings): Finding {
   if (fullPageWrites !== 'on') {
     return { name, level: 'failure', found, advice: advice('full_page_writes') };
   }
-  // The service switches it on for its own connections.
+  // The service turns it on for its own connections.
   return ok(name, found);
 }
 

@@ -11,23 +11,23 @@ import { type Statement, statement } from '../statement.ts';
 import type { Transaction } from '../transaction.ts';
 
 /*
- * The search index of one user, held in memory and brought up to date from the database. Inside a
- * snapshot `catchUp` reads what changed since the last time, which for a new index is everything:
- * building and updating are the same.
+ * Brings the in-memory search index of one user up to date. Inside a snapshot, `catchUp` reads what
+ * changed since the last time; for a new index that is everything, so building and updating are the
+ * same.
  */
 
 type User = { projectId: number; userId: string };
 type UserRow = { memories: number; lastChange: number };
 
-/** What changed lately is often this little, and comes with the first round trip. */
+/** Few rows have usually changed, and these come with the first round trip. */
 const firstRows = 16;
-/** Of a whole user, whose texts may be large. */
+/** For a new index, where the texts may be large. */
 const firstRowsOfAll = 2;
-/** As many rows at a time as have about this much text. */
+/** Rows are fetched in parts with about this much text. */
 const fetchedUnits = 1_000_000;
 const maxRows = 2_000;
 
-/** A memory is found once its indexing task has ended well; one that was saved has no task. */
+/** A memory is searchable once its indexing task is complete. A saved memory has no task. */
 const columns = `m.id, m.created_at::float8 AS "createdAt", m.content, m.metadata,
   (t.state IS NULL OR t.state = 'complete') AS "isSearchable"`;
 const indexTask = `t.project_id = m.project_id AND t.bucket = m.bucket AND t.memory_id = m.id
@@ -35,7 +35,7 @@ const indexTask = `t.project_id = m.project_id AND t.bucket = m.bucket AND t.mem
 const ofUser = (table: string) => `${table}.project_id = $1::int8 AND ${table}.bucket = $2::int2
   AND ${table}.user_id = $3 AND ${table}.last_change > $4::int8`;
 
-/** The second part has what the first has not: texts that did not change, but their task. */
+/** The second part has the unchanged memories whose task has changed. */
 const declareChanges = `DECLARE changes NO SCROLL CURSOR FOR
   SELECT ${columns}, m.last_change::float8 AS change
     FROM memories AS m LEFT JOIN tasks AS t ON ${indexTask} WHERE ${ofUser('m')}
@@ -58,7 +58,7 @@ export async function catchUp(tx: Transaction, held: HeldIndex, user: User): Pro
   )) as [UserRow[], unknown[], ChangedMemory[]];
   const row = found ?? { memories: 0, lastChange: 0 };
   let first = changes;
-  // Another user of the same name: the former was erased.
+  // The user was erased and created again.
   if (row.lastChange < held.lastChange) {
     Object.assign(held, newHeldIndex());
     const again = await tx.run(statement('CLOSE changes'), ...changesSince(held, place));
@@ -69,7 +69,7 @@ export async function catchUp(tx: Transaction, held: HeldIndex, user: User): Pro
   if (held.index.size !== row.memories) await removeDeleted(tx, held, place);
 }
 
-/** Opens the cursor of the changes, and reads the first of them. */
+/** Opens a cursor over the changes and fetches the first rows. */
 function changesSince(held: HeldIndex, place: readonly (string | number)[]): Statement[] {
   return [statement(declareChanges, ...place, held.lastChange), fetchRows(firstCount(held))];
 }
@@ -100,12 +100,12 @@ async function applyChanges(
 }
 
 function rowsFor(unitsEach: number): number {
-  // A power of two: each number is a statement of its own.
+  // A power of two, since each number is a separate prepared statement.
   const count = 2 ** Math.floor(Math.log2(fetchedUnits / unitsEach));
   return Math.min(maxRows, Math.max(1, count));
 }
 
-/** What was deleted left no row that could say so; only the number of memories does. */
+/** Deleted memories leave no row; only the number of memories shows that some are missing. */
 async function removeDeleted(
   tx: Transaction,
   { index }: HeldIndex,

@@ -11,19 +11,26 @@ type Run = Transaction['run'];
 type ListRead = Parameters<Storage['listMemories']>[0];
 type ExportRead = Parameters<Storage['exportMemories']>[0];
 
-/** A row of a page: `total` is how many the database found, of which it sent what fits. */
+/**
+ * A row of a page. `total` is the number of rows found, of which the database sent those that fit.
+ */
 type Row = StoredMemory & { bucket: number; octets: number; total: number };
 
-/** A URL holds more filters than are worth a condition. They spare rows and decide nothing. */
+/**
+ * A URL can have more filters than are worth a condition. Conditions only reduce the rows;
+ * `matches` decides.
+ */
 const maxTexts = 64;
-/** Rows that are read at a time where a filter may refuse most of them. */
+/** Rows per fetch when a filter may reject most of them. */
 const filteredRows = 256;
-/** Of text in one answer of the database: three times what fills a page, since `takePage` counts
- * UTF-16 units where they are fewer. */
+/** Bytes of text in one response of the database: three times a page, because `takePage` counts
+ * UTF-16 units. */
 const maxOctets = 3 * 4 * 1024 * 1024;
 
-/** Lists by the index on a user's memories. The database passes over rows that cannot match, and
- * `matches` has the last word. A list with a filter needs a snapshot: it may read several times. */
+/**
+ * Lists by the index on a user's memories. The database skips rows that cannot match, and `matches`
+ * decides. A list with a filter may read several times, so it needs a snapshot.
+ */
 export async function readList(run: Run, read: ListRead): Promise<Page> {
   const batch = isUnfiltered(read.filter) ? read.limit + 1 : filteredRows;
   const rows = await gather(
@@ -34,7 +41,10 @@ export async function readList(run: Run, read: ListRead): Promise<Page> {
   return takePage(rows, read.limit, listPosition);
 }
 
-/** One user's by creation, so that no other's slow it down; all of a project by bucket and id. */
+/**
+ * One user's memories by creation, an index without other users' rows; a project's by bucket and
+ * id.
+ */
 export async function readExport(run: Run, read: ExportRead): Promise<Page> {
   const { onlyUserId = null } = read;
   if (onlyUserId !== null) {
@@ -49,7 +59,7 @@ export async function readExport(run: Run, read: ExportRead): Promise<Page> {
   return takePage(rows, read.limit, (row) => exportPosition(row as Row));
 }
 
-/** Reads on until there is one row more than the page shows, or as much text as fills it. */
+/** Reads until there is one row more than the page needs, or enough text to fill it. */
 async function gather(
   readRows: (after: string | null) => Promise<Record<string, unknown>[][]>,
   page: { after: string | null; limit: number; batch: number; matches(row: Row): boolean },
@@ -74,7 +84,7 @@ async function gather(
   }
 }
 
-/** "<time> <id>": everything after it comes next. */
+/** The position after a memory, as "<time> <id>". */
 function listPosition({ createdAt, id }: StoredMemory): string {
   return `${createdAt} ${id}`;
 }
@@ -94,7 +104,7 @@ function measured(source: string, columns: string, order: string): string {
 /** Rows up to the text that an answer may have, and at least one. */
 const isShort = `before <= ${maxOctets}`;
 
-/** Before every time that there is, in either order. */
+/** A position before every memory, in either order. */
 const beforeAll = { asc: Number.MIN_SAFE_INTEGER, desc: Number.MAX_SAFE_INTEGER };
 
 const listTexts = { asc: listText('ASC', '>'), desc: listText('DESC', '<') };

@@ -3,19 +3,19 @@ import type { Task } from '../../task-storage.ts';
 
 type Reading = (read: Read & { id: string }) => Promise<StoredMemory | null>;
 
-/** Reads the memories of claimed tasks before they are asked for, one after the other. */
+/** Reads the memories of claimed tasks ahead of time, one after the other. */
 export type ReadAhead = {
-  /** These are worked on next, in this order. */
+  /** The next tasks, in this order. */
   expect(tasks: readonly Task[]): void;
   getMemory: Reading;
 };
 
-/** Each may be several megabytes. */
+/** Each text may be several megabytes. */
 const maxAhead = 8;
 
 /**
- * The worker does one task at a time, and would wait for the way to the database before each. A
- * text that is read too early to be the last costs nothing: who changed it has taken the lease.
+ * The worker does one task at a time and would wait a round trip before each. It does no harm if a
+ * text changes after it was read: the change also takes away the lease.
  */
 export function createReadAhead(read: Reading): ReadAhead {
   const begun = new Map<string, Promise<StoredMemory | null>>();
@@ -26,7 +26,7 @@ export function createReadAhead(read: Reading): ReadAhead {
       const next = expected.shift();
       if (next === undefined) return;
       const reading = read({ ...next, now });
-      // Whoever asks for it hears of the error.
+      // The error is reported to the caller of `read`.
       reading.catch(() => {});
       begun.set(nameOf(next), reading);
     }

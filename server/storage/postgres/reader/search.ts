@@ -16,13 +16,13 @@ import { inSnapshot } from './snapshot.ts';
 
 type SearchRead = Parameters<Storage['searchMemories']>[0];
 
-/** Memories that are read at a time, for a page of results. */
+/** The number of memories fetched at a time. */
 const maxFetched = 16;
 
 /**
- * Searches of one reader thread. The indexes of the users that were searched last are held, within
- * `maxBytes`. Everything happens inside one snapshot, so the index, the memories and the filter are
- * of one state of the database.
+ * Searches of one reader thread. It holds the indexes of the users searched most recently, within
+ * `maxBytes`. Each search runs in one snapshot, so the index, the memories and the filter are
+ * consistent.
  */
 export function createSearches(
   connection: Connection,

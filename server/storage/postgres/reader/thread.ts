@@ -17,9 +17,9 @@ import { inSnapshot } from './snapshot.ts';
 import { readUsers } from './users.ts';
 
 /*
- * A reader thread: searches, filtered lists, exports, and whatever else costs more the more is
- * stored, with a connection of its own. Each operation runs in a snapshot, and to its end; the HTTP
- * thread decides whose turn it is.
+ * A reader thread: runs searches, filtered lists, exports and other reads whose cost grows with the
+ * stored data, on its own connection. It runs one operation at a time, each in a snapshot; the HTTP
+ * thread schedules them.
  */
 
 export type ReaderStart = { url: string; maxIndexBytes: number };

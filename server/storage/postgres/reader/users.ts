@@ -4,12 +4,12 @@ import type { Transaction } from '../transaction.ts';
 
 type UserRow = { userId: string; memories: number; lastCreatedAt: number };
 
-/** The users of a project, by their ids. */
+/** The users of a project, ordered by id. */
 export async function readUsers(
   run: Transaction['run'],
   { projectId, now, onlyUserId = null, after, limit }: Parameters<Storage['listUsers']>[0],
 ): Promise<Page> {
-  // Those that expired since the last maintenance are few, and not to be counted.
+  // Few memories have expired since the last maintenance run; they must not be counted.
   const [rows = []] = (await run(
     statement(
       `WITH expired AS MATERIALIZED (

@@ -7,14 +7,14 @@ import { overRows, type Statement, statement, type Value } from '../statement.ts
 import type { Transaction, Work } from '../transaction.ts';
 
 /**
- * What a write does once its key is its own. `bucket` is that of the memory whose text the response
- * holds, if it holds one.
+ * The effect of a write that owns its key. `bucket` is the bucket of the memory whose text is in
+ * the response, if any.
  */
 export type Effect = (
   tx: Transaction,
 ) => Promise<{ response: StoredResponse; bucket?: number; last: Statement[] }>;
 
-/** A response together with the key that it is stored under. */
+/** A response and the key that it is stored under. */
 export type KeyedResponse = { write: Write; response: StoredResponse; bucket: number | null };
 
 type Found = Omit<StoredResponse, 'body'> & {
@@ -29,7 +29,10 @@ const insertKeys = overRows(
     body, memory_id, memory_bucket, version, stored_uptime, created_at) ${values}`,
 );
 
-/** Stores responses with their keys, sorted: what waits for another's key holds only lower ones. */
+/**
+ * Stores responses with their keys, sorted, so that transactions that wait for keys cannot
+ * deadlock.
+ */
 export function keyInserts(responses: readonly KeyedResponse[], uptime: number): Statement[] {
   const rows = responses.flatMap(({ write, response, bucket }): Value[][] => {
     const { projectId, idempotency, at } = write;
@@ -43,8 +46,8 @@ export function keyInserts(responses: readonly KeyedResponse[], uptime: number):
 }
 
 /**
- * Runs a write once for its key. The key is inserted first: a request with the same key that is
- * under way is waited for, and then its response is the answer.
+ * Runs a write once per key. The key is inserted first, which waits for a concurrent request with
+ * the same key; then that request's response is returned.
  */
 export function once(write: Write, uptime: () => number, effect: Effect): Work<WriteResult> {
   return async (tx) => {
@@ -56,7 +59,7 @@ export function once(write: Write, uptime: () => number, effect: Effect): Work<W
   };
 }
 
-/** The response that is stored under the key; null where the key is new, and now the write's. */
+/** The response stored under the key; null if the key was new and now belongs to this write. */
 async function claimKey(
   tx: Transaction,
   { projectId, idempotency, at }: Write,
@@ -86,7 +89,7 @@ async function claimKey(
   );
   if (claimed?.length === 1) return null;
   const row = found?.[0] as Found | undefined;
-  // Swept between the two statements: it was past its retention.
+  // Deleted between the two statements, at the end of its retention.
   if (row === undefined) throw new Error('an idempotency key was forgotten while it was read');
   if (row.fingerprint !== fingerprint) throw keyReused();
   return shownResponse(row, await hasExpired(tx, projectId, row, at));
@@ -113,7 +116,7 @@ async function hasExpired(
   return rows.length > 0;
 }
 
-/** Without the text of a memory that is gone. */
+/** Without the text of a deleted memory. */
 function shownResponse(
   { fingerprint: _, memoryBucket: __, ...row }: Found,
   isExpired: boolean,

@@ -7,20 +7,20 @@ import { sweepKeys } from './idempotency.ts';
 import { removeExpired } from './removal.ts';
 
 /**
- * How long the service has run on this database, and the cleanup, which one of its servers does at
- * a time: only its time counts, or several servers would make time go faster.
+ * The service's uptime on this database, and the cleanup, which one server does at a time. Only
+ * that server's time counts as uptime, or several servers would make it advance faster.
  */
 export type Maintenance = {
-  /** The uptime when it was last read, in ms; late by one run of the maintenance at most. */
+  /** The last known uptime in ms, at most one maintenance interval old. */
   uptime(): number;
   maintain: Storage['maintain'];
-  /** Lets another server clean up at once. */
+  /** Lets another server take over the cleanup immediately. */
   release(): Promise<void>;
 };
 
 const expiredPerRun = 200;
 const keysPerRun = 1_000;
-/** Longer than between two runs of a server. */
+/** Longer than the interval between two runs. */
 const turnSeconds = 90;
 
 export async function createMaintenance(

@@ -30,7 +30,7 @@ type Save = Parameters<Storage['saveMemory']>[0];
 type Update = Parameters<Storage['updateMemory']>[0];
 type Delete = Parameters<Storage['deleteMemory']>[0];
 
-/** A save that can replace nothing is an insert; another one looks first. */
+/** A save that cannot replace anything is an insert; any other save reads first. */
 export function planSave(write: Save, uptime: () => number): PlannedWrite<WriteResult> {
   const { projectId, at, memory } = write;
   const work = once(write, uptime, (tx) => save(tx, write));
@@ -109,8 +109,8 @@ async function remove(tx: Transaction, write: Delete): ReturnType<Effect> {
 type Located = Write & { id: string; expectedVersion: number | null };
 
 /**
- * The memory, under the lock of its user's row: nothing of it changes until the transaction ends.
- * `added` is by how many memories the user has more then.
+ * The memory, with its user's row locked, so that it does not change until the transaction ends.
+ * `added` is the change in the user's number of memories.
  */
 async function lockMemory(
   tx: Transaction,
@@ -141,7 +141,7 @@ export function isVisible({ expiresAt }: Pick<NewMemory, 'expiresAt'>, at: numbe
   return expiresAt === null || expiresAt > at;
 }
 
-/** A clock that was set back does not move `updatedAt` back. */
+/** `updatedAt` never goes back, even if the clock was set back. */
 function completed({ updatedAt }: StoredMemory, at: number) {
   return { status: 'complete' as const, updatedAt: Math.max(updatedAt, at) };
 }
@@ -164,7 +164,7 @@ function applied(memory: StoredMemory, changes: MemoryChanges): StoredMemory {
   };
 }
 
-/** A change completes the memory, whatever its task was about to do. */
+/** A change completes the memory, whatever the state of its task. */
 function settle(projectId: number, bucket: number, memory: StoredMemory, at: number): Statement[] {
   return [
     settleTask({ projectId, bucket, memoryId: memory.id }, splitChunks(memory.content).length, at),

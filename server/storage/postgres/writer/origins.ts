@@ -3,7 +3,7 @@ import type { NewMemory } from '../../storage.ts';
 import { byKey, type MemoryRow, memoryColumns, originOf, withTask } from '../row.ts';
 import { overPlaces, type Statement, statement, type Value } from '../statement.ts';
 
-/* Memories that have a name in another system: the same user, source and external id. */
+/* Memories that are identified by user, source and external id. */
 
 const find = overPlaces(
   ['int8', 'int2', 'text', 'text'],
@@ -11,7 +11,7 @@ const find = overPlaces(
     WHERE (m.project_id, m.bucket, m.user_id, m.origin) IN (${values})${inBucket('m.bucket')}`,
 );
 
-/** The new content of a memory. `versions` is how often it changes, in one write. */
+/** The new content of a memory. `versions` is the number of changes within one write. */
 export type Replacement = {
   id: string;
   memory: NewMemory;
@@ -34,7 +34,7 @@ const replace = overPlaces(
       ${inBucket('m.bucket')}`,
 );
 
-/** The memories, with their `origin`, that have the origin of one of these; expired ones too. */
+/** The memories with one of these origins, including expired ones. */
 export function findOrigins(projectId: number, memories: readonly NewMemory[]): Statement[] {
   const rows = memories.flatMap((memory): Value[][] => {
     const origin = originOf(memory);
@@ -44,7 +44,7 @@ export function findOrigins(projectId: number, memories: readonly NewMemory[]): 
   return find(rows.sort(byKey));
 }
 
-/** One that has expired does not exist any more, and the next maintenance removes it. */
+/** An expired memory does not exist; the next maintenance run deletes it. */
 export function forgetOrigin(projectId: number, { bucket, id }: MemoryRow): Statement[] {
   return [
     statement(
@@ -57,7 +57,7 @@ export function forgetOrigin(projectId: number, { bucket, id }: MemoryRow): Stat
   ];
 }
 
-/** Puts the new content in the place of the old, under its id and with its creation time. */
+/** Replaces the content and keeps the id and the creation time. */
 export function replacements(projectId: number, changes: readonly Replacement[]): Statement[] {
   const rows = changes.map(({ id, memory, versions, lastChange, at }): Value[] => {
     const { userId, type, content, metadata, occurredAt, expiresAt } = memory;

@@ -3,12 +3,12 @@ import type { Connection } from '../connection.ts';
 import { statement } from '../statement.ts';
 
 /**
- * Whether so many more tasks of the project would be too many. Each server counts for itself: what
- * others accepted since the last count is not in it.
+ * Whether this many more tasks would exceed the project's limit. Each server has its own count,
+ * which misses what other servers accepted since it was taken.
  */
 export type QueueLimit = (projectId: number, added: number) => Promise<boolean>;
 
-/** Counting takes the longer the more is pending: at most this often, */
+/** Counting takes longer the more is pending: at most this often, */
 const countEveryMs = 500;
 /** and at most this share of the time. */
 const costShare = 0.05;
@@ -31,7 +31,7 @@ export function createQueueLimit(connection: Connection): QueueLimit {
     countAgainAt = ended + Math.max(countEveryMs, (ended - begun) / costShare);
   }
 
-  /** One count at a time, for all who wait for it. */
+  /** All callers share one count at a time. */
   function countAgain(): Promise<void> {
     counting ??= recount().finally(() => {
       counting = null;
@@ -42,7 +42,7 @@ export function createQueueLimit(connection: Connection): QueueLimit {
   return async (projectId, added) => {
     const then = () => (pending.get(projectId) ?? 0) + added;
     const isStale = () => performance.now() >= countAgainAt;
-    // What others accept is known by a count alone, so near the limit none may be old.
+    // Only a count shows what other servers accepted, so near the limit it must be recent.
     if (isStale() && (countAgainAt === 0 || then() > limits.pendingRecords / 2)) await countAgain();
     if (then() > limits.pendingRecords) return true;
     pending.set(projectId, then());

@@ -13,7 +13,7 @@ import type { PlannedWrite } from './write-queue.ts';
 
 type Accept = Parameters<Storage['acceptRecords']>[0];
 
-/** Records that can replace nothing are an insert; others look first. */
+/** Records that cannot replace anything are an insert; otherwise the write reads first. */
 export function planRecords(
   write: Accept,
   { uptime, isFull }: { uptime: () => number; isFull: boolean },
@@ -69,8 +69,8 @@ async function accept(tx: Transaction, write: Accept): ReturnType<Effect> {
 type KnownRow = MemoryRow & { origin: string };
 
 /**
- * What becomes of each record: a new memory, or the new text of one that is there. Of several with
- * one origin the last has the text, and each counts as a version.
+ * The effect of each record: a new memory, or new text for an existing one. Of several records with
+ * the same origin the last one wins, and each counts as a version.
  */
 function sortOut(
   { projectId, at, records }: Accept,
@@ -107,7 +107,7 @@ function sortOut(
   return { ids, inserted, replaced: [...there.values()].filter(isReplaced), forgotten: expired };
 }
 
-/** Takes the record's text into what the write does already. */
+/** Merges the record's text into the effects of the write. */
 function putIn(named: InsertedMemory | Replacement, record: NewMemory): string {
   const id = 'id' in named ? named.id : named.memory.id;
   named.memory = { ...record, id };

@@ -8,7 +8,7 @@ import { type Effect, once } from './idempotency.ts';
 import { addMemories, countChanges, removeEmptyUsers } from './users.ts';
 import type { PlannedWrite } from './write-queue.ts';
 
-/* Memories that go: some, all of a user, and those that expired. */
+/* Deletes memories: individual ones, all of a user, and expired ones. */
 
 type Erase = Parameters<Storage['eraseUser']>[0];
 type Removed = Pick<MemoryRow, 'id' | 'bucket' | 'userId'>;
@@ -20,7 +20,7 @@ const removeTasks = overPlaces(
   (values, inBucket) => `DELETE FROM tasks
     WHERE (project_id, bucket, memory_id) IN (${values})${inBucket('bucket')}`,
 );
-/** Responses are kept in the bucket of their key, which the memory does not know. */
+/** Responses are in the bucket of their key, which is not stored with the memory. */
 const removeTexts = overRows(
   ['int8', 'text'],
   (values) => `UPDATE idempotency_keys SET body = NULL, version = NULL
@@ -38,8 +38,8 @@ const removeRows = overPlaces(
 );
 
 /**
- * Removes memories, their tasks and their text in stored responses. Their users' rows are locked
- * and count them no more.
+ * Removes memories, their tasks and their text in stored responses. The users' rows must be locked,
+ * and their counts already reduced.
  */
 export function removeMemories(projectId: number, memories: readonly Removed[]): Statement[] {
   const places = memories.map(({ bucket, id }): Value[] => [projectId, bucket, id]).sort(byKey);
@@ -53,10 +53,10 @@ export function removeMemories(projectId: number, memories: readonly Removed[]):
   ];
 }
 
-/** So long an erasure may take; the user's other writes wait for it. */
+/** The limit for an erasure, in ms; the user's other writes wait for it. */
 const eraseWithinMs = 10 * 60_000;
 
-/** In one transaction: only the writes of this user wait for it. */
+/** In one transaction: only this user's writes wait for it. */
 export function planErasure(write: Erase, uptime: () => number): PlannedWrite<WriteResult> {
   const work = once(write, uptime, (tx) => erase(tx, write));
   const { projectId } = write;
@@ -108,7 +108,7 @@ const stillExpired = (now: number) =>
         ${inBucket('bucket')}`,
   );
 
-/** Removes memories that expired until `now`, at most `limit`. Results in how many. */
+/** Removes at most `limit` memories that have expired by `now`. Returns their number. */
 export function removeExpired(now: number, limit: number): Work<number> {
   return async (tx) => {
     const [candidates = []] = (await tx.run(
@@ -128,7 +128,7 @@ export function removeExpired(now: number, limit: number): Work<number> {
     const last = [
       ...addMemories(expired.map((one) => ({ ...one, added: -1 }))),
       ...[...projects].flatMap(([projectId, memories]) => removeMemories(projectId, memories)),
-      // Of a user whose last memory another server removed meanwhile.
+      // Another server has removed the user's last memory meanwhile.
       ...removeEmptyUsers(candidates),
     ];
     return { last, result: expired.length };

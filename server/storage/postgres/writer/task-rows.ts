@@ -2,7 +2,7 @@ import { bucketOf } from '../../../bucket.ts';
 import { byKey, type InsertedMemory } from '../row.ts';
 import { overRows, type Statement, statement, type Value } from '../statement.ts';
 
-/* Rows of the queue as the writes of memories make and change them. */
+/* The task rows that writes of memories insert and change. */
 
 const buckets = 4_096;
 const maxToken = 1e12;
@@ -46,7 +46,7 @@ const upsert = overRows(
 
 type Indexed = { projectId: number; memoryId: string; userId: string; at: number };
 
-/** Adds the indexing tasks of new memories. `failed` are those that failed before an import. */
+/** Inserts the indexing tasks of new memories. `failed` are memories imported as failed. */
 export function queueNew(
   waiting: readonly Indexed[],
   failed: readonly Indexed[] = [],
@@ -61,7 +61,7 @@ export function indexedOf({ projectId, memory, createdAt }: InsertedMemory): Ind
   return { projectId, memoryId: memory.id, userId: memory.userId, at: createdAt };
 }
 
-/** Starts the tasks of memories again, with the new text; one that has none gets one. */
+/** Restarts the memories' tasks with the new text. A memory without a task gets one. */
 export function queueAgain(tasks: readonly Indexed[]): Statement[] {
   return upsert(tasks.map((one, place) => rowOf(one, 'waiting', place)).sort(byKey));
 }
@@ -78,7 +78,7 @@ function rowOf(
   return [...named, state, at, runAt, place, at, token];
 }
 
-/** Ends the memory's task as complete, if it has one; who works on it loses the lease. */
+/** Completes the memory's task, if it has one; a worker that has it loses the lease. */
 export function settleTask(
   { projectId, bucket, memoryId }: { projectId: number; bucket: number; memoryId: string },
   chunks: number,

@@ -7,10 +7,10 @@ import { claimTasks } from './claim.ts';
 import { bucketOfTask } from './task-rows.ts';
 
 /*
- * The queue, which several servers work on. A claim is one statement that passes over what another
- * server is claiming. Leases are judged by the database's clock alone, and a heartbeat renews those
- * of claimed tasks: a process that stands still loses them, and its results are refused by their
- * token once the task was claimed again.
+ * The queue, which several servers share. A claim is one statement that skips rows locked by
+ * another claim. Leases expire by the database's clock, and a heartbeat renews them: a process that
+ * hangs loses its leases, and its late results are rejected by their token once the task was
+ * claimed again.
  */
 
 type Failure = Parameters<TaskQueue['failTask']>[0];
@@ -26,7 +26,7 @@ const held = `project_id = $1::int8 AND bucket = $2::int2 AND task_id = $3::int8
 
 const leaseTypes = ['int8', 'int2', 'int8', 'int8'];
 
-/** The users of the tasks whose lease is held, locked in order, count one change. */
+/** Locks the users of the tasks in order and counts one change for each. */
 const countUsers = overPlaces(
   leaseTypes,
   (values, inBucket) => `WITH locked AS (
@@ -73,14 +73,14 @@ const renew = overPlaces(
       ${inBucket('t.bucket')}`,
 );
 
-/** `transact` runs work in a transaction of its own; `connection` is for single statements. */
+/** `transact` runs work in its own transaction; `connection` is for single statements. */
 export function createTasks(
   connection: Connection,
   transact: <T>(work: Work<T>) => Promise<T>,
   isDistributed: boolean,
 ): Tasks {
   const overTasks = isDistributed ? byBucket : (rows: Value[][]) => [rows];
-  /** The leases that this process holds, as far as it knows, by task. */
+  /** The leases that this process believes it holds, by task. */
   const leases = new Map<string, Value[]>();
 
   function forget(lease: Lease): void {
@@ -89,12 +89,12 @@ export function createTasks(
 
   const heartbeat = setInterval(() => {
     if (leases.size === 0) return;
-    // Where it fails the leases end, and the tasks run again.
+    // If it fails, the leases expire and the tasks run again.
     connection.run(overTasks([...leases.values()].sort(byKey)).flatMap(renew)).catch(() => {});
   }, heartbeatEveryMs);
   heartbeat.unref();
 
-  /** Whether a statement found the task under its lease. */
+  /** Whether a statement found the task with a valid lease. */
   async function changed(lease: Lease, set: string, ...more: Value[]): Promise<boolean> {
     forget(lease);
     const text = `UPDATE tasks SET ${set} WHERE ${held} RETURNING 1 AS one`;
@@ -157,7 +157,7 @@ export function createTasks(
   };
 }
 
-/** Of two results for one task the first counts. */
+/** The first of two results for a task wins. */
 function completion(
   results: readonly TaskResult[],
   overTasks: (rows: Value[][]) => Value[][][],

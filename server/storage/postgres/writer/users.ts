@@ -2,10 +2,10 @@ import { bucketOf } from '../../../bucket.ts';
 import { byKey } from '../row.ts';
 import { overPlaces, overRows, type Statement } from '../statement.ts';
 
-/** A change of a user's memories, and by how many they become more. */
+/** A change to a user's memories, and the change in their number. */
 export type UserChange = { projectId: number; userId: string; added: number };
 
-/** Of a user who is new or came back: a number that no search index of an earlier one can hold. */
+/** For a new user, or one that was erased before: a number that no held search index can have. */
 const maxFirstChange = 2 ** 46;
 
 const upserts = overRows(
@@ -32,8 +32,8 @@ const additions = overPlaces(
 );
 
 /**
- * Locks the users' rows until the transaction ends, in an order that is always the same, and counts
- * one change of each. They come before anything else that is done to the users' memories.
+ * Locks the users' rows in a fixed order until the transaction ends, and counts one change for
+ * each. This comes before any other change to the users' memories.
  */
 export function countChanges(changes: readonly UserChange[]): Statement[] {
   const rows = merged(changes).map(({ projectId, userId, added }) => {
@@ -43,7 +43,7 @@ export function countChanges(changes: readonly UserChange[]): Statement[] {
   return upserts(rows.sort(byKey));
 }
 
-/** For users whose rows are locked already. */
+/** For users whose rows are already locked. */
 export function addMemories(changes: readonly UserChange[]): Statement[] {
   const rows = merged(changes).filter(({ added }) => added !== 0);
   return additions(
@@ -51,7 +51,7 @@ export function addMemories(changes: readonly UserChange[]): Statement[] {
   );
 }
 
-/** What is left of a user without memories would still name the user. */
+/** The row of a user without memories would still contain the user id. */
 export function removeEmptyUsers(users: readonly Omit<UserChange, 'added'>[]): Statement[] {
   const rows = users.map(({ projectId, userId }) => [projectId, bucketOf(userId), userId]);
   return removals(rows.sort(byKey));

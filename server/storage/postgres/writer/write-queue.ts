@@ -10,38 +10,38 @@ import { indexedOf, queueNew } from './task-rows.ts';
 import { changeNumbers, countChanges } from './users.ts';
 
 /**
- * The writes of this server, from the projects in turn, on a few connections.
+ * The writes of this server on a few connections, with projects taking turns.
  *
- *   waiting -> one of a group -> COMMIT -> resolved
- *      |               \-> refused: alone, looking first
+ *   waiting -> in a group -> COMMIT -> resolved
+ *      |               \-> rejected: alone, reading first
  *      \----> alone: reads and locks, effect, COMMIT -> resolved
- *                 \-> in conflict with another: again
+ *                 \-> conflicts with another: again
  *
- * Writes that have to read nothing share one transaction, whose statements are sent together.
- * Nobody hears of success before COMMIT answered.
+ * Writes that do not depend on stored data share one pipelined transaction. No write is
+ * acknowledged before COMMIT has succeeded.
  */
 export type WriteQueue = {
   run<T>(write: PlannedWrite<T>): Promise<T>;
-  /** Waits until everything that was asked for is done; nothing more is taken. */
+  /** Rejects new writes and waits for the accepted ones. */
   drain(): Promise<void>;
 };
 
 export type PlannedWrite<T = unknown> = {
   projectId: number;
-  /** About how many rows it writes. */
+  /** The approximate number of rows it writes. */
   cost: number;
-  /** What it adds, if it has to read nothing to know that. */
+  /** The rows to insert, if that does not depend on stored data. */
   insert: Insert | null;
-  /** The same, looking first. */
+  /** The same, reading first. */
   work: Work<T>;
   deadlineMs?: number;
 };
 
-/** New memories, with their tasks where `areQueued`, and the response to the write. */
+/** New memories, with tasks if `areQueued`, and the response to the write. */
 export type Insert = {
   write: Write;
   response: StoredResponse;
-  /** Of the memory whose text the response holds. */
+  /** The memory whose text is in the response. */
   bucket: number | null;
   rows: InsertedMemory[];
   areQueued: boolean;
@@ -49,14 +49,14 @@ export type Insert = {
 
 type Waiting = PlannedWrite & { resolve(result: unknown): void; reject(error: unknown): void };
 
-/** More groups at once are smaller, and no faster. */
+/** More concurrent groups would be smaller, and no faster. */
 const maxGroups = 2;
 const maxRowsInGroup = 128;
 const maxAttempts = 5;
 const maxPauseMs = 20;
-/** Whoever waits longer is better told to come back. */
+/** A write that waited longer is rejected with Retry-After. */
 const triedForMs = 5_000;
-/** Keys that came before are likely replays, which would have a group refused. */
+/** Keys seen recently are likely replays, which would get a group rejected. */
 const maxRecentKeys = 10_000;
 
 export function createWriteQueue(options: {
@@ -64,9 +64,9 @@ export function createWriteQueue(options: {
   /** See citus.ts. */
   isDistributed: boolean;
   uptime(): number;
-  /** Why no write can succeed now; null where one may. */
+  /** Why no write can succeed now, or null. */
   fault(): string | null;
-  /** Hears of every error. */
+  /** Called with every error. */
   note(error: unknown): void;
 }): WriteQueue {
   const { connections, isDistributed, uptime, fault, note } = options;
@@ -79,7 +79,7 @@ export function createWriteQueue(options: {
   let isPlanned = false;
   let isDraining = false;
 
-  /** What arrives in one turn of the event loop can share a group. */
+  /** Writes that arrive in one turn of the event loop can share a group. */
   function plan(): void {
     if (!isPlanned) setImmediate(dispatch);
     isPlanned = true;
@@ -90,7 +90,7 @@ export function createWriteQueue(options: {
     plan();
   }
 
-  /** A project leaves one connection to the others. */
+  /** A project leaves one connection free for other projects. */
   function mayRun(projectId: number, { insert }: Waiting): boolean {
     if (insert !== null) return groups < maxGroups;
     return (running.get(projectId) ?? 0) < Math.max(1, connections.length - 1);
@@ -170,7 +170,7 @@ export function createWriteQueue(options: {
         return await inTransaction(connection, waiting.work, waiting.deadlineMs);
       } catch (error) {
         note(error);
-        // A connection that is lost before COMMIT was sent has stored nothing.
+        // If the connection was lost before COMMIT was sent, nothing was stored.
         const mayHelp = isConflict(error) || error instanceof ConnectionLost;
         const isLate = performance.now() - begun > triedForMs;
         if (!mayHelp || isLate || attempt === maxAttempts) throw error;
@@ -228,7 +228,7 @@ function keyName({ projectId, idempotency }: Write): string | null {
     : `${projectId} ${idempotency.key.length} ${idempotency.key} ${idempotency.scope}`;
 }
 
-/** Whether a name was asked for lately. */
+/** Remembers recent names. */
 function createRecent(max: number): (name: string | null) => boolean {
   const names = new Set<string>();
   return (name) => {
