@@ -43,6 +43,7 @@ agent: You never told me.`);
 });
 
 test('the travel agent dates and replaces a fact, and forgets a booking', async () => {
+  await server.client.save({ userId: 'eve', content: 'Plays the cello' });
   expect(await run('travel-agent.ts', 'eve')).toBe(`user:  I am vegetarian since May.
 agent: I will remember that.
 user:  Room 12 in Rome is ours until noon.
@@ -53,6 +54,8 @@ user:  I am vegan since September.
 agent: I have changed that.
 knows: Is vegan, since 2026-09-01
 `);
+  const { items } = await server.client.list({ userId: 'eve' });
+  expect(items.map(({ content }) => content)).toEqual(['Is vegan', 'Plays the cello']);
 });
 
 test('the help-desk sync can be run again', async () => {

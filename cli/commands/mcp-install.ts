@@ -69,8 +69,10 @@ async function entryOf(term: Terminal, options: Options): Promise<ServerEntry> {
   const baseUrl = await resolveBaseUrl(term, options);
   const isOwn = baseUrl.from === 'flag' || baseUrl.from === 'environment';
   const key = await resolveApiKey(term, options, baseUrl.value);
-  const isKept = await isInProfile(term, options, baseUrl.value);
-  if (!withKey && !isKept) throw notInProfile(baseUrl.value);
+  const kept = await keyInProfile(term, options, baseUrl.value);
+  if (!withKey && (kept === undefined || kept !== key?.value)) {
+    throw notInProfile(baseUrl.value, kept === undefined);
+  }
   const [command = '', ...own] = term.program;
   const args = [
     ...own,
@@ -83,17 +85,19 @@ async function entryOf(term: Terminal, options: Options): Promise<ServerEntry> {
   return { command, args, ...(withKey && key && { env: { MEMORY_API_KEY: key.value } }) };
 }
 
-/** Whether a process without our flags and environment would find a key. */
-async function isInProfile(term: Terminal, { project }: Options, baseUrl: string) {
+/** The key that a process finds without our flags and environment. */
+async function keyInProfile(term: Terminal, { project }: Options, baseUrl: string) {
   const without = { ...term, env: { ...term.env, MEMORY_API_KEY: undefined } };
   const key = await resolveApiKey(without, project === undefined ? {} : { project }, baseUrl);
-  return key !== undefined;
+  return key?.value;
 }
 
-function notInProfile(baseUrl: string): CliError {
+function notInProfile(baseUrl: string, isMissing: boolean): CliError {
   return new CliError(
     'unauthorized',
-    'The key is not in the profile, where the client would have it read from.',
+    isMissing
+      ? 'The key is not in the profile, from which the client would read it.'
+      : 'The profile has another key for this service, which the client would use instead.',
     `Store it there: memory profile set ${quoted(baseUrl)} -\n` +
       'or have it written into the settings of the client: --with-key',
     exitCodes.refused,

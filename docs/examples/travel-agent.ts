@@ -7,7 +7,7 @@ import { MemoryClient } from 'memory-service-sdk';
  */
 
 const memory = new MemoryClient(); // MEMORY_API_KEY and MEMORY_BASE_URL
-const userId = process.argv[2] ?? 'ada';
+const userId = process.argv[2] ?? 'traveler';
 const source = 'travel-agent';
 const checkout = new Date(Date.now() + 3_000);
 
@@ -31,7 +31,8 @@ async function recall(): Promise<void> {
   }
 }
 
-await memory.deleteAll({ userId }); // so that the example can be run again
+// So that the example can be run again. Other memories of the user stay.
+for await (const { id } of memory.list({ userId, source })) await memory.delete(id);
 for (const message of ['I am vegetarian since May.', 'Room 12 in Rome is ours until noon.'])
   await hear(message);
 await recall();

@@ -196,6 +196,15 @@ describe('the key', () => {
     expect(existsSync(place.path('cursor'))).toBe(false);
   });
 
+  test('must be the one in the profile, which may allow more', async () => {
+    using place = home();
+    const env = { MEMORY_API_KEY: await server.createKey('default', { readOnly: true }) };
+    const { code, stderr } = await place.install('cursor', ['--yes'], { env });
+    expect(code).toBe(4);
+    expect(stderr).toContain('The profile has another key for this service');
+    expect(existsSync(place.path('cursor'))).toBe(false);
+  });
+
   test('is written with --with-key, with a note that does not show it', async () => {
     using place = home();
     const { stdout, stderr } = await place.install('codex', ['--yes', '--with-key']);
