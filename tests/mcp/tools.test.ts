@@ -120,6 +120,11 @@ describe.each(ways)('over $transport, version $version', (way) => {
     expect(await diet('Is vegan', { metadata: { since: 2026 } })).toStartWith('Already');
     const { items } = await server.client.list({ userId, externalId: 'diet', source: 'mcp' });
     expect(items).toMatchObject([{ id, content: 'Is vegan', metadata: { since: 2026 } }]);
+    // A later session learns the key here, or it would save the next diet under another one.
+    const head = `[${id}] ${new Date().toISOString().slice(0, 10)} memory mcp key "diet"`;
+    expect(await memory.call('list_memories')).toBe(`${head}: Is vegan\nThat is all.`);
+    expect(await memory.call('search_memories', { query: 'vegan' })).toStartWith(head);
+    expect(await memory.call('get_memory', { id })).toStartWith(`${head}, version 3, metadata`);
     await memory.call('delete_memory', { id });
   });
 
@@ -211,7 +216,7 @@ describe.each(ways)('over $transport, version $version', (way) => {
     ['save_memory', { content: 'x'.repeat(65_537) }, 'content: must be at most 65536 characters'],
     ['save_memory', { content: 'x', key: '' }, 'key'],
     ['update_memory', { id: 'mem_none', content: 'x' }, 'search_memories or list_memories'],
-  ])('%s with %j fails in one line that says why', async (tool, args, why) => {
+  ])('%s fails in one line that says why (%#)', async (tool, args, why) => {
     const text = await memory.failure(tool, args);
     expect(text).toContain(why);
     expect(text).not.toContain('\n');

@@ -1,10 +1,10 @@
 import type { JsonValue, Memory } from '../../../sdk/index.ts';
 import type { SaveArguments } from './arguments.ts';
 import { adviceOn } from './errors.ts';
+import { externalIdOf, source } from './key.ts';
 import type { Session } from './session.ts';
 import { headOf, oneLine } from './text.ts';
 
-const source = 'mcp';
 const maxSimilar = 3;
 /** A memory is similar if its score is above this share of the score of the saved text itself. */
 const similarShare = 0.35;
@@ -31,7 +31,7 @@ type Found = { externalId: string; known: Memory | undefined };
 /** Returns the external id to save with, and the memory that has it. */
 async function find({ key, content }: SaveArguments, session: Session): Promise<Found> {
   if (key !== undefined) return { externalId: key, known: await named(key, session) };
-  const name = nameOf(content);
+  const name = externalIdOf(normalized(content));
   for (let count = 1; ; count += 1) {
     const externalId = count === 1 ? name : `${name}:${count}`;
     const known = await named(externalId, session);
@@ -44,11 +44,6 @@ async function named(externalId: string, session: Session): Promise<Memory | und
   const { client, userId } = session;
   const { items } = await client.list({ userId, source, externalId, limit: 1 });
   return items[0];
-}
-
-function nameOf(content: string): string {
-  const hash = new Bun.CryptoHasher('sha256').update(normalized(content));
-  return `text:${hash.digest('base64url')}`;
 }
 
 function isSame(one: string, other: string): boolean {

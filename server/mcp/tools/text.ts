@@ -1,12 +1,21 @@
 import type { Memory } from '../../../sdk/index.ts';
+import { keyOf } from './key.ts';
 
 /* Memories as lines of text for a model. Stored text cannot leave its line. */
 
-/** `[mem_…] 2026-11-22 ticket helpdesk`: the id, when it happened, its type and source. */
-export function headOf({ id, occurredAt, createdAt, type, source, status }: Memory): string {
+/**
+ * `[mem_…] 2026-11-22 ticket helpdesk`: the id, when it happened, its type and source; the key that
+ * it was saved with, as `key "diet"`, and its status unless it is complete.
+ */
+export function headOf(memory: Memory): string {
+  const { id, occurredAt, createdAt, type, source, status } = memory;
   const date = (occurredAt ?? createdAt).slice(0, 'yyyy-mm-dd'.length);
-  const state = status === 'complete' ? [] : [`(${status})`];
-  return [`[${id}]`, date, type, ...(source === null ? [] : [oneLine(source)]), ...state].join(' ');
+  const key = keyOf(memory);
+  const parts = [`[${id}]`, date, type];
+  if (source !== null) parts.push(oneLine(source));
+  if (key !== null) parts.push(`key ${JSON.stringify(oneLine(key))}`);
+  if (status !== 'complete') parts.push(`(${status})`);
+  return parts.join(' ');
 }
 
 /** Replaces line breaks and control characters, so that stored text cannot forge a line. */

@@ -1,0 +1,19 @@
+import type { Memory } from '../../../sdk/index.ts';
+
+/** The source of what the tools save. Its external ids are keys, or hashes of texts. */
+export const source = 'mcp';
+
+/** The external id of a memory that was saved without a key. */
+export function externalIdOf(normalizedText: string): string {
+  const hash = new Bun.CryptoHasher('sha256').update(normalizedText);
+  return `${hashPrefix}${hash.digest('base64url')}`;
+}
+
+const hashPrefix = 'text:';
+
+/** The key that a memory was saved with, or null. */
+export function keyOf(memory: Pick<Memory, 'source' | 'externalId'>): string | null {
+  const { externalId } = memory;
+  const isKey = memory.source === source && !externalId?.startsWith(hashPrefix);
+  return isKey ? externalId : null;
+}
