@@ -2,38 +2,40 @@ import type { Storage } from '../storage/storage.ts';
 import type { Count } from './rate-limit.ts';
 
 /**
- * The rate limit of projects where several servers share one. A server takes a few requests of the
- * window from the storage, before it has spent the last ones, and spends them in memory:
+ * The rate limit of projects that several servers share. A server takes requests of the window from
+ * the storage in lumps, before it has used up the previous lump, and counts them in memory:
  *
  *   spent -> take -> some left -> fewer than a lump left -> take in the background
  *                \-> nothing granted: rejected until the window ends
  *
- * All servers together never grant more than the quota in a window. What a server took and did not
- * spend is lost. While the storage cannot count, each server counts for itself.
+ * All servers together never grant more than the quota in a window. Requests that a server took but
+ * did not use are lost. While the storage is unavailable, each server counts for itself.
  */
 export type SharedRateLimit = { count(projectId: number): Promise<Count> };
 
 type Take = NonNullable<Storage['takeQuota']>;
 
-/** What this server has of a project's window. Times are of the monotonic clock. */
+/** This server's share of a project's window. Times are from the monotonic clock. */
 type Share = {
-  /** Which window it is, by the storage; null for one of this server alone. */
+  /** Identifies the window in the storage; null if this server counts alone. */
   endsAt: number | null;
-  /** The window ends between the two: later than the request for it was sent, and answered. */
+  /**
+   * The window ends between these two times, calculated from when the take was sent and answered.
+   */
   spendUntil: number;
   resetsAt: number;
   left: number;
   taken: number;
   untaken: number;
   isExhausted: boolean;
-  /** Requests that wait for a take. */
+  /** The number of requests that wait for a take. */
   waiting: number;
   taking: Promise<void> | null;
 };
 
 /** Two lumps for each of three servers are less than a twentieth of the quota. */
 const lumps = 128;
-/** A window may be over before its requests arrive here. */
+/** A window may end before its requests arrive here. */
 const maxTakes = 5;
 const maxShares = 10_000;
 
@@ -54,7 +56,7 @@ export function createSharedRateLimit(
     return share;
   }
 
-  /** One take of a project at a time; enough for all that wait. */
+  /** One take per project at a time, for all waiting requests. */
   function refill(projectId: number, share: Share): Promise<void> {
     share.taking ??= takeMore(projectId, share).finally(() => {
       share.taking = null;
@@ -122,7 +124,7 @@ function empty(share: Share): void {
   Object.assign(share, { left: 0, taken: 0, untaken: 0, isExhausted: false });
 }
 
-/** Whoever gets less than it asked for has got the last. */
+/** A take that gets less than it asked for got the last of the window. */
 function add(share: Share, granted: number, amount: number): void {
   share.left += granted;
   share.taken += granted;

@@ -2,18 +2,18 @@ import type { CopySide, Progress } from './side.ts';
 import { addRow, type Sum, type TableName, tableNames } from './tables.ts';
 
 /*
- * Copies a database to another backend, and compares the two.
+ * Copies a database to the other backend and compares the two.
  *
  *   empty -> unfinished -> finished, once it was compared
  *
- * Each batch and the progress after it are one transaction of the target, so a copy that was killed
- * goes on after the last batch.
+ * Each batch and the progress after it are one transaction in the target, so a copy that was killed
+ * continues after the last batch.
  */
 
-/** Receives how many rows of how many are done. If it throws, the copy stops unfinished. */
+/** Called with the number of rows done and in total. If it throws, the copy stops unfinished. */
 export type ReportRows = (done: number, total: number) => Promise<void>;
 
-/** What a table holds of one project, in both databases. `project` is null for what has none. */
+/** The rows of one table and project in both databases. `project` is null for rows without one. */
 export type Comparison = {
   table: TableName;
   project: string | null;
@@ -23,7 +23,7 @@ export type Comparison = {
 };
 
 /**
- * Copies what the target does not have yet. Returns the number of rows. Throws an Error if the
+ * Copies the rows that the target does not have yet. Returns their number. Throws an Error if the
  * target is neither empty nor the unfinished copy of this source.
  */
 export async function copyRows(
@@ -97,7 +97,7 @@ export async function compare(
 async function sumsOf(side: CopySide, count: (rows: number) => Promise<void>) {
   const sums = new Map<string, Sum>();
   const places = new Map<string, { table: TableName; projectId: number }>();
-  /** Of the projects. */
+  /** By project id. */
   const names = new Map<number, string>();
   for (const table of tableNames) {
     let batch = await side.read(table, null);

@@ -2,10 +2,13 @@ import type { CopyDatabase, CopySide } from './side.ts';
 import { columnName, columnsOf, isText, type Row, type TableName, type Value } from './tables.ts';
 
 const batchRows = 512;
-/** The first row of a batch may be larger. */
+/** A batch always has one row, however large. */
 const batchBytes = 4 * 1024 * 1024;
 
-/** Reads tables in batches, each of which begins after the keys of the last row before it. */
+/**
+ * Reads tables in batches in the order of their keys. Each starts after the last row of the
+ * previous one.
+ */
 export function createReads(database: CopyDatabase): Pick<CopySide, 'countRows' | 'read'> {
   const { stored, parameter, integer } = database;
 
@@ -23,7 +26,9 @@ export function createReads(database: CopyDatabase): Pick<CopySide, 'countRows' 
     return database.read({ text, values: [...place, limit] });
   }
 
-  /** How many of the next rows make a batch. Sizes are read first: a text may be megabytes. */
+  /**
+   * The number of rows in the next batch. Sizes are read first, since a text may have megabytes.
+   */
   async function countNext(table: TableName, place: readonly Value[]): Promise<number> {
     const { large } = stored[table];
     if (large === undefined) return batchRows;
@@ -72,7 +77,7 @@ function namesOf(keys: readonly string[]): string {
   return keys.map((name) => `t.${name}`).join(', ');
 }
 
-/** The values of the keys at a position; without one, values that come before all rows. */
+/** The key values of a position, or values that sort before all rows. */
 function keyValues(keys: readonly string[], position: string | null): Value[] {
   if (position !== null) return JSON.parse(position);
   return keys.map((name) => (isText(name) ? '' : Number.MIN_SAFE_INTEGER));

@@ -1,62 +1,62 @@
 import { createReads } from './reads.ts';
 import type { Row, StoredTable, TableName, Value } from './tables.ts';
 
-/** One of the two databases of a copy, which nothing else has open. */
+/** One of the two databases of a copy, which no server has open. */
 export type CopySide = {
-  /** Identifies the database as a source. Made at random the first time, and stored. */
+  /** Identifies the database as a source. Random, and stored on first use. */
   sourceId(): Promise<number>;
   countRows(): Promise<number>;
   /** The rows after the position, in the order of the table, or null if there are none. */
   read(table: TableName, position: string | null): Promise<Batch | null>;
   state(): Promise<CopyState>;
-  /** Makes an empty database the unfinished copy of the source, which servers do not open. */
+  /** Marks an empty database as an unfinished copy of the source, which servers refuse to open. */
   begin(source: number): Promise<void>;
   /** Stores the rows and the progress after them in one transaction. */
   write(table: TableName, rows: Row[], progress: Progress): Promise<void>;
-  /** Makes the unfinished copy a database that servers open. */
+  /** Marks the copy as finished, so that servers open it. */
   finish(source: number): Promise<void>;
   close(): void;
 };
 
 export type Batch = { rows: Row[]; position: string };
 
-/** How much of each table was copied. */
+/** The position and number of rows copied, per table. */
 export type Progress = { [Table in TableName]?: { position: string; rows: number } };
 
 export type CopyState = {
-  /** Of an unfinished copy. */
+  /** Set for an unfinished copy. */
   unfinished: { source: number; progress: Progress } | null;
   /** The source of a finished copy. */
   copiedFrom: number | null;
-  /** A table that has rows. */
+  /** A table with rows, or null if the database is empty. */
   filled: string | null;
 };
 
-/** The table of the progress, which is there until the copy is finished. */
+/** The table with the progress, which exists until the copy is finished. */
 export const progressTable = 'copy_progress';
 
 export type Query = { text: string; values: readonly Value[] };
 
-/** What a backend adds to the statements that both have in common. */
+/** The parts of a copy that depend on the backend. */
 export type CopyDatabase = {
   stored: Record<TableName, StoredTable>;
-  /** How a parameter for a column is written; they are counted from 1. */
+  /** The text of a parameter for a column, numbered from 1. */
   parameter(number: number, column: string): string;
-  /** How a whole number is read, as one of JavaScript. */
+  /** An expression that reads an integer as a JavaScript number. */
   integer(expression: string): string;
-  /** The values of these expressions as the text of an array in JSON. */
+  /** An expression for these values as a JSON array. */
   jsonArray(expressions: string): string;
-  /** Whether there is a table of the progress. */
+  /** Whether the table with the progress exists. */
   isUnfinished(): Promise<boolean>;
   read(query: Query): Promise<Row[]>;
   /** Runs the statements in one transaction. */
   run(...queries: Query[]): Promise<void>;
   /**
-   * Stores the rows and runs the statement, in one transaction. `before` is how many rows of the
-   * table were stored before.
+   * Stores the rows and runs the statement in one transaction. `before` is the number of rows of
+   * the table that were stored before.
    */
   insert(table: TableName, rows: Row[], before: number, last: Query): Promise<void>;
-  /** The row as it is copied. `misplaced` is set if further columns do not fit it. */
+  /** The row to copy. `misplaced` is set if its derived columns do not match. */
   asCopied(table: TableName, row: Row): Row;
   close(): void;
 };
@@ -80,7 +80,7 @@ export function createSide(database: CopyDatabase): CopySide {
 
   async function firstFilled(): Promise<string | null> {
     for (const [table, { from }] of Object.entries(stored)) {
-      // The uptime of an empty database is a row as well.
+      // An empty database has a row for its uptime.
       if (table === 'uptime') continue;
       if ((await readOne(`SELECT 1 AS one FROM ${from} LIMIT 1`)) !== undefined) return from;
     }

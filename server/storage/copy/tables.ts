@@ -1,6 +1,6 @@
 /*
- * What `memory migrate` copies, in terms that both backends share. Each backend says how it stores
- * these columns, and adds what follows from them: row ids, buckets, hashes.
+ * The tables that `memory migrate` copies, as both backends see them. Each backend defines how it
+ * stores these columns, and adds derived ones: row ids, buckets, hashes.
  */
 
 export type Value = string | number | null;
@@ -10,8 +10,8 @@ const task = `projectId kind payload memoryId userId state acceptedAt runAt upda
   leaseToken chunksComplete chunksTotal errorMessage lastChange`;
 
 /**
- * In the order of copying: what is referred to comes first. A task that was running is copied as if
- * it had been released, and the body of a stored response is null if its memory was deleted.
+ * In the order of copying: referenced tables come first. A running task is copied as if it had been
+ * released. The body of a stored response is null if its memory was deleted.
  */
 const columns = {
   uptime: 'name value',
@@ -27,7 +27,7 @@ const columns = {
     storedUptime createdAt`,
 };
 
-/** All others hold whole numbers. */
+/** All other columns are integers. */
 const texts = `name id hash prefix last_four user_id type metadata source external_id content kind
   payload memory_id state error_message scope key fingerprint body memory_user_id`.split(/\s+/);
 
@@ -54,13 +54,13 @@ export function isText(name: string): boolean {
 export type StoredTable = {
   from: string;
   where?: string;
-  /** The columns by which it is ordered, which identify a row. */
+  /** The columns that identify a row and define the order. */
   keys: string[];
-  /** How columns are read that are not stored under their name. */
+  /** Expressions for columns that are not stored under their name. */
   expressions?: Record<string, string>;
-  /** Further columns, which only the backend's `asCopied` uses. */
+  /** Additional columns for the backend's `asCopied`. */
   further?: string[];
-  /** A column that may be large. */
+  /** A column with large texts. */
   large?: string;
 };
 

@@ -4,13 +4,13 @@ import { type Statement, statement } from './statement.ts';
 /*
  * Citus spreads tables over several machines. Everything of a user has one bucket, and rows of one
  * bucket are on one machine, whatever the table. Servers connect to the coordinator, where tables
- * that are small stay. What is done differently on distributed tables asks for `isDistributed`.
+ * that are small stay. Code that differs for distributed tables checks `isDistributed`.
  */
 
-/** In the order in which they were made. The first decides where a bucket is. */
+/** In the order of their creation. The others are colocated with the first. */
 const spreadTables = ['users', 'memories', 'memory_locations', 'tasks', 'idempotency_keys'];
 
-/** Distributes tables that were just made. */
+/** Distributes newly created tables. */
 export const distribute: Statement = {
   text: spreadTables
     .map((table, index) => {
@@ -33,8 +33,8 @@ export async function hasCitus(run: Run): Promise<boolean> {
 }
 
 /**
- * What each worker has as synchronous_commit. A server switches it on for its own sessions, which
- * does not reach the workers.
+ * The setting synchronous_commit of each worker. A server turns it on for its own sessions, which
+ * does not affect the workers.
  */
 export async function readWorkerCommits(connection: Connection): Promise<string[]> {
   const [rows = []] = (await connection.run([
@@ -43,7 +43,7 @@ export async function readWorkerCommits(connection: Connection): Promise<string[
   return rows.map(({ result }) => result);
 }
 
-/** Whether the tables are distributed; a database may have the extension for something else. */
+/** Whether the tables are distributed. A database may have the extension for other reasons. */
 export async function readIsDistributed(connection: Connection): Promise<boolean> {
   const run: Run = (...statements) => connection.run(statements);
   if (!(await hasCitus(run))) return false;

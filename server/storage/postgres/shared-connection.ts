@@ -1,13 +1,13 @@
 import { type Connection, type ConnectionOptions, createConnection } from './connection.ts';
 
-/** Long for a statement by key, and short for a client. */
+/** Long for a lookup by key, short for a client. */
 const passedOverAfterMs = 250;
 const connections = 2;
 
 /**
- * A connection for statements that may come in any order. While the server does not answer on it,
- * because its process is stuck or the network lost the way, another one takes what comes; the first
- * is made again when its deadline has passed.
+ * A connection for statements that may run in any order. While the server does not respond on it,
+ * because its process hangs or the network is interrupted, new statements use another connection;
+ * the first is replaced when its deadline has passed.
  */
 export function createSharedConnection(options: ConnectionOptions): Connection {
   const all = Array.from({ length: connections }, () => createConnection(options));

@@ -4,9 +4,9 @@ import { originOf } from '../row.ts';
 import type { Value } from '../statement.ts';
 import { newTaskId } from '../writer/task-rows.ts';
 
-/* How the tables of a copy are stored, and the columns that follow from what is copied. */
+/* How the copied tables are stored, and the columns that are derived from the copied ones. */
 
-/** A task that was running has its attempt back. */
+/** The attempt of a running task is not counted. */
 const tasks = {
   from: 'tasks',
   expressions: {
@@ -46,7 +46,7 @@ export const stored: Record<TableName, StoredTable> = {
     where: 't.run_at IS NULL',
     keys: ['project_id', 'bucket', 'task_id'],
   },
-  // In the order of age, in which an SQLite database forgets them.
+  // By age, the order in which an SQLite database deletes them.
   idempotency_keys: {
     from: 'idempotency_keys',
     keys: ['stored_uptime', 'created_at', 'project_id', 'bucket', 'scope', 'key'],
@@ -59,7 +59,7 @@ export const stored: Record<TableName, StoredTable> = {
   },
 };
 
-/** Columns that are inserted beside the copied ones, with their types. */
+/** Columns that are inserted in addition to the copied ones, with their types. */
 const taskColumns = { bucket: 'int2', task_id: 'int8', place: 'int4' };
 export const derivedColumns: { [Table in TableName]?: Record<string, string> } = {
   users: { bucket: 'int2' },
@@ -86,14 +86,14 @@ export function derive(table: TableName, row: Row, place: number): Record<string
   }
 }
 
-/** Whether the columns that follow from the others do not fit them, so that it is not found. */
+/** Whether the derived columns do not match the others, so that reads would not find the row. */
 export function isMisplaced(table: TableName, row: Row): boolean {
   if (derivedColumns[table] === undefined) return false;
   const bucket = bucketOfRow(table, row);
   if (row.bucket !== bucket) return true;
   if (table !== 'memories') return false;
   const named = bucketOfId(String(row.id));
-  // A memory that was imported has a location even if its id names its bucket.
+  // An imported memory has a location even if its id names its bucket.
   const isLocated = row.id_bucket === named && row.location === bucket;
   const isReached = isLocated || (row.id_bucket === null && named === bucket);
   return !isReached || row.origin !== originOfRow(row);

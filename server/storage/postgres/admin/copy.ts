@@ -14,12 +14,12 @@ import { overRows, type Statement, statement, type Value } from '../statement.ts
 import { inTransaction } from '../transaction.ts';
 import { derive, derivedColumns, isMisplaced, stored } from './copy-tables.ts';
 
-/** Counting all rows of a large database takes this long. */
+/** The time it may take to count all rows of a large database. */
 const deadlineMs = 10 * 60_000;
 
 /**
  * Connects to the database for a copy. Throws an Error that says what to do if a server is running
- * on it, or if it was never used and `create` does not allow to make its tables.
+ * on it, or if it has no tables and `create` does not allow creating them.
  */
 export async function openCopySide(
   url: string,
@@ -39,7 +39,7 @@ export async function openCopySide(
   }
 }
 
-/** A server that runs has the turn of the cleanup, or another one has. */
+/** Some running server always has the cleanup turn. */
 async function assertUnused(connection: Connection): Promise<void> {
   const [turns = []] = await connection.run([
     statement(`SELECT ceil(extract(epoch FROM held_until - clock_timestamp()))::float8 AS seconds
@@ -132,7 +132,7 @@ const insertLocations = overRows(
   (values) => `INSERT INTO memory_locations (project_id, bucket, id, location) ${values}`,
 );
 
-/** Of a memory whose id names another bucket. */
+/** The location of a memory whose id names another bucket. */
 function locationOf(row: Row): Value[][] {
   const { bucket = null, id_bucket: named = null } = derive('memories', row, 0);
   return named === null ? [] : [[row.projectId ?? null, named, row.id ?? null, bucket]];

@@ -93,7 +93,7 @@ function exportPosition({ bucket, id }: Row): string {
   return `${bucket}.${id}`;
 }
 
-/** How many rows of `source` there are, and how much text stands before each. */
+/** The rows of `source`, with their number and the amount of text before each. */
 function measured(source: string, columns: string, order: string): string {
   return `(SELECT *, count(*) OVER () AS total,
       sum(octets) OVER (ORDER BY ${order}) - octets AS before
@@ -101,7 +101,7 @@ function measured(source: string, columns: string, order: string): string {
       ${source}) AS s)`;
 }
 
-/** Rows up to the text that an answer may have, and at least one. */
+/** At least one row, and as many as fit into one response. */
 const isShort = `before <= ${maxOctets}`;
 
 /** A position before every memory, in either order. */

@@ -6,8 +6,8 @@ import { after, overRows, type Statement, statement, type Value } from '../state
 type Claim = Parameters<TaskQueue['claimTasks']>[0];
 
 /**
- * Claims tasks that are due: in one statement, or where the tables are distributed in two, since no
- * rows can be locked there in several buckets at a time.
+ * Claims due tasks in one statement. Distributed tables need two, because Citus cannot lock rows of
+ * several buckets at once.
  */
 export async function claimTasks(
   connection: Connection,
@@ -20,8 +20,8 @@ export async function claimTasks(
 }
 
 /**
- * What was never tried is due whatever the clock says, and so is what waits longer than any
- * backoff: the clock was set back.
+ * A task that was never attempted is due whatever the clock says. So is one that would wait longer
+ * than any backoff, because the clock was set back.
  */
 const isDue = `run_at IS NOT NULL AND (
   (state = 'waiting' AND (attempts = 0 OR run_at <= $1::int8 OR run_at > $2::int8))
@@ -32,7 +32,8 @@ const claimedColumns = `t.project_id::float8 AS "projectId", t.task_id::float8 A
   t.memory_id AS "memoryId"`;
 
 /**
- * The first comes alone if it was tried before; else all that were not, up to the first that was.
+ * A task that was attempted before is claimed alone; otherwise all new tasks up to the first such
+ * one are claimed.
  */
 function claimStatement({ owner, now, leaseMs, horizon, limit }: Claim): Statement {
   return statement(
@@ -60,7 +61,7 @@ function claimStatement({ owner, now, leaseMs, horizon, limit }: Claim): Stateme
   );
 }
 
-/** What was read is still so: of several servers that read a task as due one has it. */
+/** Checks that the task is unchanged: of several servers that read it as due, one gets it. */
 const claimRead = overRows(
   ['int8', 'int2', 'int8', 'int8', 'int8', 'text', 'float8'],
   (values) => `UPDATE tasks AS t SET state = 'running', attempts = t.attempts + 1,
@@ -72,7 +73,7 @@ const claimRead = overRows(
     RETURNING ${claimedColumns}`,
 );
 
-/** Where other servers were quicker each time, the rest is left to them. */
+/** If other servers were faster every time, the rest is left to them. */
 const maxReads = 5;
 
 async function claimInTwo(connection: Connection, claim: Claim): Promise<Task[]> {

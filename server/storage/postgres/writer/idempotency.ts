@@ -152,8 +152,8 @@ function storeResponse({ write, response, bucket }: KeyedResponse): Statement[] 
 }
 
 /**
- * Forgets keys that are past their retention by both clocks, at most `limit`. Those that another
- * transaction has in hand are left to the next time, where the database can pass over them.
+ * Deletes at most `limit` keys that are past their retention by both clocks. Keys that another
+ * transaction has locked are left for the next run, if the database can skip them.
  */
 export function sweepKeys(
   before: { createdAt: number; uptime: number },

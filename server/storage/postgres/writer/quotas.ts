@@ -2,10 +2,10 @@ import type { QuotaTake, QuotaTaken } from '../../storage.ts';
 import type { Connection } from '../connection.ts';
 import { statement } from '../statement.ts';
 
-/** A request may wait for this, and has other ways to go on. */
+/** A request may be waiting, and can be counted in memory instead. */
 const deadlineMs = 2_000;
 
-/** A window that ends later than one of now would was begun before the clock was set back. */
+/** A window that ends later than a new one would was started before the clock was set back. */
 const maxLate = "interval '1 minute'";
 
 const isOpen = `q.ends_at > excluded.ends_at - make_interval(secs => $3::float8)
@@ -21,7 +21,7 @@ const take = `INSERT INTO quotas AS q (project_id, used, ends_at)
 
 type Row = { used: number; endsAt: number; endsInMs: number };
 
-/** One statement, which waits for those of other servers and sees what they took. */
+/** One statement, which waits for other servers' statements and sees what they took. */
 export async function takeQuota(
   connection: Connection,
   { projectId, amount, limit, seconds }: QuotaTake,

@@ -60,7 +60,7 @@ export function removeEmptyUsers(users: readonly Omit<UserChange, 'added'>[]): S
 /** The number of a user's change; throws for a user who was not counted. */
 export type ChangeNumber = (user: { projectId: number; userId: string }) => number;
 
-/** The numbers of the changes that `countChanges` counted, from the rows that it returned. */
+/** The change numbers that `countChanges` assigned, from the rows that it returned. */
 export function changeNumbers(rows: readonly Record<string, unknown>[]): ChangeNumber {
   const counted = rows as { projectId: number; userId: string; lastChange: number }[];
   const numbers = new Map(counted.map((row) => [nameOf(row), row.lastChange]));

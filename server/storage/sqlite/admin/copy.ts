@@ -15,7 +15,7 @@ import { isUnfinishedCopy, migrate } from '../migrate.ts';
 import { canonicalPath } from '../path.ts';
 import { keepFilesPrivate, openForWriting } from '../settings.ts';
 
-/** A task that was running has its attempt back. */
+/** The attempt of a running task is not counted. */
 const tasks = {
   from: 'tasks',
   expressions: {
@@ -67,7 +67,7 @@ const inserts: Record<TableName, string> = {
   idempotency_keys: insertInto('idempotency_keys', 'idempotency_keys'),
 };
 
-/** A task finds its memory by the id; the user of a response's memory is not stored. */
+/** A task refers to its memory by id. The user of a response's memory is not stored. */
 function insertInto(into: string, table: TableName): string {
   const names = columnsOf(table);
   const at = (name: string) => `?${names.indexOf(name) + 1}`;
@@ -83,7 +83,7 @@ function insertInto(into: string, table: TableName): string {
 
 /**
  * Locks the database and opens it for a copy. Throws an Error that says what to do if a server is
- * running on it, or if there is none and `create` does not allow to make it.
+ * running on it, or if it does not exist and `create` does not allow creating it.
  */
 export function openCopySide(name: string, { create }: { create: boolean }): CopySide {
   if (!create && !existsSync(name)) throw new Error(`there is no database at ${name}`);
@@ -140,7 +140,7 @@ function copyDatabase(db: Database, release: () => void): CopyDatabase {
   };
 }
 
-/** Here the response to a write whose memory was deleted is stored as it is sent. */
+/** In SQLite, the response of a write whose memory was deleted is stored as it is sent. */
 function toStored(row: Row): Row {
   return row.body === null ? { ...row, body: deletedBodyOf(row) } : row;
 }
