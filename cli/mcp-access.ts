@@ -1,7 +1,9 @@
-import type { MemoryClient } from '../sdk/index.ts';
-import { Option } from './commander.ts';
+import type { MemoryClient, MemoryServiceError } from '../sdk/index.ts';
+import { serviceFailure } from './client/service-errors.ts';
+import { type GlobalOptions, Option } from './commander.ts';
 import { CliError, exitCodes, usageError } from './errors.ts';
 import { needUser, userOptionFor } from './options.ts';
+import { asCalled, note, type Terminal } from './terminal/terminal.ts';
 
 /* Which user's memories an MCP client can access, and whether it may change them. */
 
@@ -12,17 +14,19 @@ export type McpOptions = { user?: string | undefined; readOnly?: true | undefine
 
 /**
  * Derives the user and the write permission from the options and the key. If a user is named, an
- * unreachable service is not an error, because the client would not start this command again.
+ * unreachable service is only noted, because the client would not start this command again.
  */
 export async function accessOf(
+  term: Terminal,
   client: MemoryClient,
-  { user, readOnly }: McpOptions,
-  signal: AbortSignal,
+  options: GlobalOptions & McpOptions,
 ): Promise<{ userId: string; readOnly: boolean }> {
+  const { user, readOnly } = options;
   const named = user === undefined ? undefined : needUser(user);
-  const key = await client.key({ signal }).catch((error) => {
+  const key = await client.key({ signal: term.interrupted }).catch(async (error) => {
     const isAway = error.status === undefined || error.status >= 500;
     if (named === undefined || !isAway || error.code === 'unauthorized') throw error;
+    await noteFailure(term, options, error);
     return undefined;
   });
   const userId = named ?? key?.userId;
@@ -41,4 +45,16 @@ export async function accessOf(
     );
   }
   return { userId, readOnly: readOnly === true || key?.readOnly === true };
+}
+
+/** Writes to stderr, which clients keep in a log, what failed and what to do. Returns it too. */
+export async function noteFailure(
+  term: Terminal,
+  options: GlobalOptions,
+  error: MemoryServiceError,
+): Promise<string> {
+  const { message, hint } = await serviceFailure(term, error, options);
+  const text = hint === null ? message : `${message} ${asCalled(term, hint)}`;
+  await note(term, text);
+  return text;
 }

@@ -32,7 +32,7 @@ export function addInstall(group: Mcp, term: Terminal): void {
   command.action(async (client) => {
     const options = command.optsWithGlobals();
     const { json, yes } = options;
-    await accessOf(await connect(term, options), options, term.interrupted);
+    await accessOf(term, await connect(term, options), options);
     const entry = await entryOf(term, options);
     if (!json) await term.stdout.write(escapeControls(snippetFor(client, withoutKey(entry))));
     const settings = await openSettings(term, client, entry);

@@ -1,5 +1,5 @@
 import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
-import { adviceOn } from './errors.ts';
+import { adviceOn, isUnreachable } from './errors.ts';
 import type { Session } from './session.ts';
 import { oneLine } from './text.ts';
 import { type Tool, tools } from './tools.ts';
@@ -39,6 +39,8 @@ async function run(tool: Tool, args: unknown, session: Session): Promise<Result>
     const advice = adviceOn(error);
     if (advice === undefined) session.onError(error);
     const text = advice ?? 'Internal error of the memory tools; the details are in their log.';
-    return { content: [{ type: 'text', text: oneLine(text) }], isError: true };
+    const more = isUnreachable(error) ? await session.onUnreachable?.(error) : undefined;
+    const line = oneLine(more === undefined ? text : `${text} ${more}`);
+    return { content: [{ type: 'text', text: line }], isError: true };
   }
 }
