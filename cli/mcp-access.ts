@@ -14,12 +14,14 @@ export type McpOptions = { user?: string | undefined; readOnly?: true | undefine
 
 /**
  * Derives the user and the write permission from the options and the key. If a user is named, an
- * unreachable service is only noted, because the client would not start this command again.
+ * unreachable service is only noted, because the client would not start this command again. The
+ * hint of a usage error begins with `command`.
  */
 export async function accessOf(
   term: Terminal,
   client: MemoryClient,
   options: GlobalOptions & McpOptions,
+  command: string,
 ): Promise<{ userId: string; readOnly: boolean }> {
   const { user, readOnly } = options;
   const named = user === undefined ? undefined : needUser(user);
@@ -33,7 +35,7 @@ export async function accessOf(
   if (userId == null) {
     throw usageError(
       'Missing --user <id>: the key is bound to no user.',
-      'For example: memory mcp --user u-1',
+      `For example: ${command} --user u-1`,
     );
   }
   if (key?.userId != null && key.userId !== userId) {

@@ -25,7 +25,7 @@ export function addMcp(program: Parent, term: Terminal): void {
     const client = await connect(term, options);
     const [{ serveOverStdio }, access] = await Promise.all([
       import('../../server/mcp/tools/stdio.ts'),
-      accessOf(term, client, options),
+      accessOf(term, client, options, 'memory mcp'),
     ]);
     if (term.stdin.isTerminal) await greet(term);
     const onError = (error: unknown) => void note(term, textOf(error));

@@ -207,6 +207,20 @@ describe('the key', () => {
   });
 });
 
+describe('what is missing is named with an example', () => {
+  test('the client', async () => {
+    const { code, stderr } = await memoryAt(server)(['mcp', 'install']);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('claude-code') });
+    expect(stderr).not.toContain('--with-key');
+  });
+
+  test('the user', async () => {
+    const { code, stderr } = await memoryAt(server)(['mcp', 'install', 'cursor', '--yes']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('For example: memory mcp install cursor --user u-1\n');
+  });
+});
+
 describe('the prompt', () => {
   test('accepts yes and writes', async () => {
     using place = home();
@@ -225,7 +239,9 @@ describe('the prompt', () => {
     using place = home();
     const { code, stderr } = await place.install('cursor');
     expect({ code, exists: existsSync(place.path('cursor')) }).toEqual({ code: 2, exists: false });
-    expect(stderr).toContain('--yes');
+    expect(stderr).toContain('memory mcp install cursor --user ada --yes\n');
+    const more = await place.install('cursor', ['--read-only', '--with-key']);
+    expect(more.stderr).toContain('cursor --user ada --read-only --with-key --yes\n');
   });
 
   test('is not shown with --json, which requires --yes', async () => {
