@@ -158,17 +158,19 @@ describe('the contents of the file are kept', () => {
   });
 
   test.each([
-    ['cursor', '{ "mcpServers": '],
-    ['cursor', '[]'],
-    ['cursor', '{ "mcpServers": [] }'],
-    ['codex', 'model = '],
-    ['codex', 'mcp_servers = { memory = { command = "x" } }'],
-    ['codex', '[mcp_servers."memory"]\ncommand = "x"\n'],
-  ] as const)('%s: %s is not touched', async (client, text) => {
+    ['cursor', '{ "mcpServers": ', 'is not valid JSON: value expected at line 1, column 17'],
+    ['cursor', '{\n  "a": 1\n  "b": 2\n}', 'is not valid JSON: comma expected at line 3, column 3'],
+    ['cursor', '[]', 'cannot be extended'],
+    ['cursor', '{ "mcpServers": [] }', 'cannot be extended'],
+    ['codex', 'model = ', 'is not valid TOML'],
+    ['codex', 'mcp_servers = { memory = { command = "x" } }', 'cannot be extended'],
+    ['codex', '[mcp_servers."memory"]\ncommand = "x"\n', 'cannot be extended'],
+  ] as const)('%s: %s is not touched', async (client, text, why) => {
     using place = home();
     place.put(client, text);
     const { code, stdout, stderr } = await place.install(client, ['--yes']);
     expect({ code, text: place.read(client) }).toEqual({ code: 1, text });
+    expect(stderr).toContain(`${place.path(client)} ${why}`);
     expect(stderr).toContain('by hand');
     expect(stdout).toContain(command);
   });
