@@ -1,7 +1,9 @@
-import type { MemoryClient } from '../sdk/index.ts';
-import { Option } from './commander.ts';
+import type { MemoryClient, MemoryServiceError } from '../sdk/index.ts';
+import { serviceFailure } from './client/service-errors.ts';
+import { type GlobalOptions, Option } from './commander.ts';
 import { CliError, exitCodes, usageError } from './errors.ts';
 import { needUser, userOptionFor } from './options.ts';
+import { asCalled, note, type Terminal } from './terminal/terminal.ts';
 
 /* Which user's memories an MCP client can access, and whether it may change them. */
 
@@ -12,24 +14,28 @@ export type McpOptions = { user?: string | undefined; readOnly?: true | undefine
 
 /**
  * Derives the user and the write permission from the options and the key. If a user is named, an
- * unreachable service is not an error, because the client would not start this command again.
+ * unreachable service is only noted, because the client would not start this command again. The
+ * hint of a usage error begins with `command`.
  */
 export async function accessOf(
+  term: Terminal,
   client: MemoryClient,
-  { user, readOnly }: McpOptions,
-  signal: AbortSignal,
+  options: GlobalOptions & McpOptions,
+  command: string,
 ): Promise<{ userId: string; readOnly: boolean }> {
+  const { user, readOnly } = options;
   const named = user === undefined ? undefined : needUser(user);
-  const key = await client.key({ signal }).catch((error) => {
+  const key = await client.key({ signal: term.interrupted }).catch(async (error) => {
     const isAway = error.status === undefined || error.status >= 500;
     if (named === undefined || !isAway || error.code === 'unauthorized') throw error;
+    await noteFailure(term, options, error);
     return undefined;
   });
   const userId = named ?? key?.userId;
   if (userId == null) {
     throw usageError(
       'Missing --user <id>: the key is bound to no user.',
-      'For example: memory mcp --user u-1',
+      `For example: ${command} --user u-1`,
     );
   }
   if (key?.userId != null && key.userId !== userId) {
@@ -41,4 +47,16 @@ export async function accessOf(
     );
   }
   return { userId, readOnly: readOnly === true || key?.readOnly === true };
+}
+
+/** Writes to stderr, which clients keep in a log, what failed and what to do. Returns it too. */
+export async function noteFailure(
+  term: Terminal,
+  options: GlobalOptions,
+  error: MemoryServiceError,
+): Promise<string> {
+  const { message, hint } = await serviceFailure(term, error, options);
+  const text = hint === null ? message : `${message} ${asCalled(term, hint)}`;
+  await note(term, text);
+  return text;
 }

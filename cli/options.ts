@@ -173,7 +173,9 @@ export function parseMoment(text: string): string {
 
 /** Returns milliseconds from now, or a time as RFC 3339. */
 function parseExpiry(text: string): number | string {
-  return /^\d{4}(?:-|$)/.test(text) ? parseMoment(text) : parseLifetime(text);
+  if (/^\d{4}(?:-|$)/.test(text)) return parseMoment(text);
+  if (/^\d.*[smhd]$/.test(text)) return parseTime(text);
+  throw new InvalidArgumentError('Write a duration as 90d, 12h or 30m, or a date as 2026-12-01.');
 }
 
 export function addMetadata(pair: string, previous: Metadata | undefined): Metadata {

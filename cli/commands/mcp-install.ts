@@ -5,13 +5,7 @@ import { addExamples } from '../command-metadata.ts';
 import { Argument, type GlobalOptions } from '../commander.ts';
 import { CliError, ExitWith, exitCodes, usageError } from '../errors.ts';
 import { accessOf, type McpOptions } from '../mcp-access.ts';
-import {
-  type ClientName,
-  clientNames,
-  openSettings,
-  type Settings,
-  snippetFor,
-} from '../mcp-clients/clients.ts';
+import { clientNames, openSettings, type Settings, snippetFor } from '../mcp-clients/clients.ts';
 import type { ServerEntry } from '../mcp-clients/entry.ts';
 import { printJson } from '../terminal/output.ts';
 import { confirm } from '../terminal/prompt.ts';
@@ -32,13 +26,14 @@ export function addInstall(group: Mcp, term: Terminal): void {
   command.action(async (client) => {
     const options = command.optsWithGlobals();
     const { json, yes } = options;
-    await accessOf(await connect(term, options), options, term.interrupted);
+    const install = `memory mcp install ${client}`;
+    await accessOf(term, await connect(term, options), options, install);
     const entry = await entryOf(term, options);
     if (!json) await term.stdout.write(escapeControls(snippetFor(client, withoutKey(entry))));
     const settings = await openSettings(term, client, entry);
     const { title, file, change } = settings;
     if (change !== 'none') {
-      if (!yes) await askFirst(term, client, settings, entry);
+      if (!yes) await askFirst(term, settings, entry, `${install}${shownFlags(options)} --yes`);
       await settings.write();
     }
     if (json) return printJson(term, { client, file, change });
@@ -50,8 +45,8 @@ export function addInstall(group: Mcp, term: Terminal): void {
     );
   });
   addExamples(command, [
-    'memory mcp install claude-code --user u-1 --yes --with-key',
-    'memory mcp install codex --user u-1 --read-only --yes --with-key',
+    'memory mcp install claude-code --user u-1 --yes',
+    'memory mcp install codex --user u-1 --read-only --yes',
   ]);
 }
 
@@ -110,18 +105,27 @@ function withoutKey({ env, ...entry }: ServerEntry): ServerEntry {
   return { ...entry, env: { MEMORY_API_KEY: endsOfKey(env.MEMORY_API_KEY) } };
 }
 
+function shownFlags({ user, readOnly, withKey }: Options): string {
+  const flags = [
+    ...(user === undefined ? [] : ['--user', quoted(user)]),
+    ...(readOnly ? ['--read-only'] : []),
+    ...(withKey ? ['--with-key'] : []),
+  ];
+  return flags.map((flag) => ` ${flag}`).join('');
+}
+
 async function askFirst(
   term: Terminal,
-  client: ClientName,
   { file, change }: Settings,
   { env }: ServerEntry,
+  withYes: string,
 ): Promise<void> {
   const key = env === undefined ? '' : ', with the API key in it';
   const shown = shownPath(term, file);
   if (!term.stdin.isTerminal || !term.stderr.isTerminal) {
     throw usageError(
       `Writing to ${shown}${key} needs --yes where stdin is not a terminal.`,
-      `For example: memory mcp install ${client} --user u-1 --yes`,
+      `To skip the question: ${withYes}`,
     );
   }
   const place = change === 'added' ? '' : ' in the place of the entry that is there';

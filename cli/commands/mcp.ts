@@ -1,8 +1,9 @@
 import { version } from '../../package.json';
+import type { MemoryServiceError } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
-import { accessOf, mcpUserOption, readOnlyOption } from '../mcp-access.ts';
+import { accessOf, mcpUserOption, noteFailure, readOnlyOption } from '../mcp-access.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
 import { addInstall } from './mcp-install.ts';
 
@@ -24,12 +25,13 @@ export function addMcp(program: Parent, term: Terminal): void {
     const client = await connect(term, options);
     const [{ serveOverStdio }, access] = await Promise.all([
       import('../../server/mcp/tools/stdio.ts'),
-      accessOf(client, options, term.interrupted),
+      accessOf(term, client, options, 'memory mcp'),
     ]);
     if (term.stdin.isTerminal) await greet(term);
     const onError = (error: unknown) => void note(term, textOf(error));
+    const onUnreachable = (error: MemoryServiceError) => noteFailure(term, options, error);
     await serveOverStdio(
-      { ...access, client, version, onError },
+      { ...access, client, version, onError, onUnreachable },
       {
         input: term.stdin.stream(),
         write: (data) => term.stdout.write(data),

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Terminal } from '../terminal/terminal.ts';
 import { isTable, merged, type ServerEntry, type Table } from './entry.ts';
-import { editJson, parseJson } from './json.ts';
-import { invalidSettings, readSettings, writeSettings } from './settings-file.ts';
-import { editToml, parseToml } from './toml.ts';
+import { editJson, jsonProblem, parseJson } from './json.ts';
+import { brokenSettings, invalidSettings, readSettings, writeSettings } from './settings-file.ts';
+import { editToml, parseToml, tomlProblem } from './toml.ts';
 
 /* The supported MCP clients and where they keep their settings. */
 
@@ -66,8 +66,8 @@ function appFolder({ env, home, platform }: Place): string {
 }
 
 const formats = {
-  json: { parse: parseJson, edit: editJson },
-  toml: { parse: parseToml, edit: editToml },
+  json: { parse: parseJson, edit: editJson, problemOf: jsonProblem },
+  toml: { parse: parseToml, edit: editToml, problemOf: tomlProblem },
 };
 
 /** Our entry alone, as in an otherwise empty file. */
@@ -91,10 +91,12 @@ export async function openSettings(
   entry: ServerEntry,
 ): Promise<Settings> {
   const { title, fileOf, section, more, format } = known[client];
-  const { parse, edit } = formats[format];
+  const { parse, edit, problemOf } = formats[format];
   const file = fileOf(term);
   const text = await readSettings(file);
   const before = parse(text);
+  const problem = before === undefined ? problemOf(text) : undefined;
+  if (problem !== undefined) throw brokenSettings(file, problem);
   const servers = before?.[section] ?? {};
   if (before === undefined || !isTable(servers)) throw invalidSettings(file, title);
   const value = merged(servers[name], entry, more);

@@ -1,4 +1,11 @@
-import { applyEdits, format, modify, type ParseError, parse } from 'jsonc-parser';
+import {
+  applyEdits,
+  format,
+  modify,
+  type ParseError,
+  parse,
+  printParseErrorCode,
+} from 'jsonc-parser';
 import { isTable, type Table } from './entry.ts';
 
 /* Settings as JSON with comments, as several clients accept them. Comments and layout are kept. */
@@ -9,6 +16,20 @@ export function parseJson(text: string): Table | undefined {
   const errors: ParseError[] = [];
   const value = parse(text, errors, { allowTrailingComma: true });
   return errors.length === 0 && isTable(value) ? value : undefined;
+}
+
+/** `is not valid JSON: comma expected at line 3, column 5`; undefined if it is valid. */
+export function jsonProblem(text: string): string | undefined {
+  const errors: ParseError[] = [];
+  parse(text, errors, { allowTrailingComma: true });
+  const [first] = errors;
+  if (first === undefined) return undefined;
+  const { error, offset } = first;
+  const words = printParseErrorCode(error).replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
+  const before = text.slice(0, offset);
+  const line = before.split('\n').length;
+  const column = offset - before.lastIndexOf('\n');
+  return `is not valid JSON: ${words.toLowerCase()} at line ${line}, column ${column}`;
 }
 
 /** Returns the text with the entry set in its section. Only new text is formatted. */

@@ -30,6 +30,14 @@ export async function writeSettings(file: string, text: string): Promise<void> {
   }
 }
 
+export function brokenSettings(file: string, problem: string): CliError {
+  return new CliError(
+    'settings_unreadable',
+    `${file} ${problem}. Nothing was written.`,
+    'Correct it and run this again, or add what is shown above by hand.',
+  );
+}
+
 export function invalidSettings(file: string, title: string): CliError {
   return new CliError(
     'settings_unreadable',

@@ -11,6 +11,10 @@ export function parseToml(text: string): Table | undefined {
   }
 }
 
+export function tomlProblem(text: string): string | undefined {
+  return parseToml(text) === undefined ? 'is not valid TOML' : undefined;
+}
+
 /** Returns the text with the section at this path replaced, or appended if it is missing. */
 export function editToml(text: string, path: string[], value: Table): string {
   const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');

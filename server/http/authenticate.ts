@@ -54,11 +54,11 @@ export function createAuthenticator(options: {
   const isFresh = ({ at }: Known) => clock() - at < cachedMs;
 
   function authenticate(header: string | null, addressOf: () => string): Caller | Promise<Caller> {
-    if (header === null) return reject(addressOf);
+    if (header === null) return reject(noKey, addressOf);
     const cached = cache.get(header);
     if (cached !== undefined && isFresh(cached)) return accept(cached, addressOf);
     const token = bearerToken(header);
-    if (token === null) return reject(addressOf);
+    if (token === null) return reject(noKey, addressOf);
     const at = clock();
     const hash = hashKey(token);
     // Comparing hashes is safe: the time it takes reveals nothing about the key.
@@ -67,7 +67,7 @@ export function createAuthenticator(options: {
       return accept(keep(header, { caller, key: null, at }), addressOf);
     }
     return storage.findKey(hash).then((key) => {
-      if (key === null) return reject(addressOf);
+      if (key === null) return reject(wrongKey, addressOf);
       return accept(keep(header, { caller: callerOf(key), key, at }), addressOf);
     });
   }
@@ -80,15 +80,15 @@ export function createAuthenticator(options: {
 
   function accept({ caller, key }: Known, addressOf: () => string): Caller {
     if (key === null) return caller;
-    if (key.revokedAt !== null) return reject(addressOf);
-    if (key.expiresAt !== null && key.expiresAt <= now()) return reject(addressOf);
+    if (key.revokedAt !== null) return reject(wrongKey, addressOf);
+    if (key.expiresAt !== null && key.expiresAt <= now()) return reject(wrongKey, addressOf);
     used.set(key.id, now());
     return caller;
   }
 
-  function reject(addressOf: () => string): never {
+  function reject(why: string, addressOf: () => string): never {
     const { left, resetSeconds } = wrongKeys.count(addressOf());
-    if (left >= 0) throw unauthorized();
+    if (left >= 0) throw new ServiceError('unauthorized', why);
     throw new ServiceError('rate_limited', 'too many wrong keys from this address', {
       retryAfterSeconds: resetSeconds,
     });
@@ -120,10 +120,7 @@ function bearerToken(header: string): string | null {
   return /^Bearer +([\x21-\x7e]{1,256})$/i.exec(header)?.[1] ?? null;
 }
 
-/** The message is the same for a missing, malformed, unknown, expired or revoked key. */
-function unauthorized(): ServiceError {
-  return new ServiceError(
-    'unauthorized',
-    'a valid API key is required: send the header "Authorization: Bearer <API_KEY>"',
-  );
-}
+/** For a missing header and for one that has not this form. */
+const noKey = 'a valid API key is required: send the header "Authorization: Bearer <API_KEY>"';
+/** The same for all three, so that the answer does not tell whether a key ever existed. */
+const wrongKey = 'the API key is unknown, expired or revoked';

@@ -29,6 +29,10 @@ beforeAll(async () => {
     'faq.md': '# Questions',
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(folder.file(name), text);
+  // An MCP client starts the command later, with the key of the profile.
+  mkdirSync(folder.file('.config/memory-service'), { recursive: true });
+  const keys = { [server.url]: { apiKey: server.key } };
+  writeFileSync(folder.file('.config/memory-service/profile.json'), JSON.stringify({ keys }));
   mkdirSync(folder.file('docs'));
   writeFileSync(folder.file('docs/page.html'), '<title>Page</title><p>Text');
   mkdirSync(folder.file('bin'));

@@ -158,17 +158,19 @@ describe('the contents of the file are kept', () => {
   });
 
   test.each([
-    ['cursor', '{ "mcpServers": '],
-    ['cursor', '[]'],
-    ['cursor', '{ "mcpServers": [] }'],
-    ['codex', 'model = '],
-    ['codex', 'mcp_servers = { memory = { command = "x" } }'],
-    ['codex', '[mcp_servers."memory"]\ncommand = "x"\n'],
-  ] as const)('%s: %s is not touched', async (client, text) => {
+    ['cursor', '{ "mcpServers": ', 'is not valid JSON: value expected at line 1, column 17'],
+    ['cursor', '{\n  "a": 1\n  "b": 2\n}', 'is not valid JSON: comma expected at line 3, column 3'],
+    ['cursor', '[]', 'cannot be extended'],
+    ['cursor', '{ "mcpServers": [] }', 'cannot be extended'],
+    ['codex', 'model = ', 'is not valid TOML'],
+    ['codex', 'mcp_servers = { memory = { command = "x" } }', 'cannot be extended'],
+    ['codex', '[mcp_servers."memory"]\ncommand = "x"\n', 'cannot be extended'],
+  ] as const)('%s: %s is not touched', async (client, text, why) => {
     using place = home();
     place.put(client, text);
     const { code, stdout, stderr } = await place.install(client, ['--yes']);
     expect({ code, text: place.read(client) }).toEqual({ code: 1, text });
+    expect(stderr).toContain(`${place.path(client)} ${why}`);
     expect(stderr).toContain('by hand');
     expect(stdout).toContain(command);
   });
@@ -216,6 +218,20 @@ describe('the key', () => {
   });
 });
 
+describe('what is missing is named with an example', () => {
+  test('the client', async () => {
+    const { code, stderr } = await memoryAt(server)(['mcp', 'install']);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('claude-code') });
+    expect(stderr).not.toContain('--with-key');
+  });
+
+  test('the user', async () => {
+    const { code, stderr } = await memoryAt(server)(['mcp', 'install', 'cursor', '--yes']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('For example: memory mcp install cursor --user u-1\n');
+  });
+});
+
 describe('the prompt', () => {
   test('accepts yes and writes', async () => {
     using place = home();
@@ -234,7 +250,9 @@ describe('the prompt', () => {
     using place = home();
     const { code, stderr } = await place.install('cursor');
     expect({ code, exists: existsSync(place.path('cursor')) }).toEqual({ code: 2, exists: false });
-    expect(stderr).toContain('--yes');
+    expect(stderr).toContain('memory mcp install cursor --user ada --yes\n');
+    const more = await place.install('cursor', ['--read-only', '--with-key']);
+    expect(more.stderr).toContain('cursor --user ada --read-only --with-key --yes\n');
   });
 
   test('is not shown with --json, which requires --yes', async () => {

@@ -49,11 +49,19 @@ describe('memory save', () => {
     ['--occurred', 'yesterday'],
     ['--occurred', '2026-13'],
     ['--occurred', '2026-05-08T10:00:00'],
-    ['--expires', '30'],
-    ['--expires', 'soon'],
+    ['--expires', '2096-13'],
   ])('%s %s is a usage error', async (option, value) => {
     expect(await memory([...save, option, value, 'x'])).toMatchObject({ code: 2, stdout: '' });
   });
+
+  test.each(['30', 'tomorrow', 'soon', '90x'])(
+    '--expires %s is met with both forms',
+    async (value) => {
+      const { code, stderr } = await memory([...save, '--expires', value, 'x']);
+      expect(code).toBe(2);
+      expect(stderr).toContain('a duration as 90d, 12h or 30m, or a date as 2026-12-01.');
+    },
+  );
 });
 
 describe('memory update', () => {

@@ -19,31 +19,35 @@ const securedRoutes = routes
 const withId = (path: string, id: string) => path.replace(':id', id);
 
 describe('401', () => {
+  const missing = 'a valid API key is required: send the header';
+  const wrong = 'the API key is unknown, expired or revoked';
   test.each(securedRoutes)('%s %s without a key', async (method, path) => {
     const answer = await readAnswer(await fetch(server.url + withId(path, known), { method }));
     expectError(answer, 401, 'unauthorized');
+    expect(answer.text).toContain(missing);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
     expect(answer.headers.get('ratelimit')).toBeNull();
   });
 
   const key = () => server.key;
-  test.each<[name: string, header: () => string]>([
-    ['an unknown key', () => `Bearer mk_${'x'.repeat(38)}`],
-    ['a key that is cut', () => `Bearer ${key().slice(0, -1)}`],
-    ['a key with more', () => `Bearer ${key()}x`],
-    ['a key in other case', () => `Bearer ${key().toUpperCase()}`],
-    ['no key', () => 'Bearer'],
-    ['two keys', () => `Bearer ${key()} ${key()}`],
-    ['the key alone', key],
-    ['another scheme', () => `Basic ${btoa(`:${key()}`)}`],
-    ['another scheme with the key', () => `Token ${key()}`],
-    ['a quoted key', () => `Bearer "${key()}"`],
-    ['a very long key', () => `Bearer ${'x'.repeat(4_000)}`],
-    ['the path of a key', () => `Bearer ../${key()}`],
-  ])('%s', async (_, header) => {
+  test.each<[name: string, header: () => string, message: string]>([
+    ['an unknown key', () => `Bearer mk_${'x'.repeat(38)}`, wrong],
+    ['a key that is cut', () => `Bearer ${key().slice(0, -1)}`, wrong],
+    ['a key with more', () => `Bearer ${key()}x`, wrong],
+    ['a key in other case', () => `Bearer ${key().toUpperCase()}`, wrong],
+    ['no key', () => 'Bearer', missing],
+    ['two keys', () => `Bearer ${key()} ${key()}`, missing],
+    ['the key alone', key, missing],
+    ['another scheme', () => `Basic ${btoa(`:${key()}`)}`, missing],
+    ['another scheme with the key', () => `Token ${key()}`, missing],
+    ['a quoted key', () => `Bearer "${key()}"`, wrong],
+    ['a very long key', () => `Bearer ${'x'.repeat(4_000)}`, missing],
+    ['the path of a key', () => `Bearer ../${key()}`, wrong],
+  ])('%s', async (_, header, message) => {
     const headers = { authorization: header() };
     const answer = await ask(server, 'GET', `/v1/memories/${known}`, { headers });
     expectError(answer, 401, 'unauthorized');
+    expect(answer.text).toContain(message);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
     expect(answer.text).not.toContain(key());
   });

@@ -47,3 +47,15 @@ test('a key that expires later or never is accepted', async () => {
   expect((await list(await createKey(Date.now() + 3_600_000))).status).toBe(200);
   expect((await list(await createKey(null))).status).toBe(200);
 });
+
+test('the error of an expired or revoked key is that of an unknown one', async () => {
+  const revoked = await createKey(null);
+  const admin = await openAdmin(server.databaseUrl);
+  const keys = await admin.listKeys();
+  await admin.revokeKey(keys.at(-1)?.id ?? '');
+  await admin.close();
+  for (const key of [revoked, await createKey(Date.now() - 1), 'mk_unknown']) {
+    const { body } = await list(key);
+    expect(body).toMatchObject({ message: 'the API key is unknown, expired or revoked' });
+  }
+});

@@ -30,7 +30,7 @@ function start(line: string, messages: string[], env: Record<string, string> = {
     },
     stdin: 'pipe',
     stdout: 'pipe',
-    stderr: 'ignore',
+    stderr: 'pipe',
   });
   child.stdin.write(messages.map((message) => `${message}\n`).join(''));
   void child.stdin.flush();
@@ -78,8 +78,13 @@ describe('it begins', () => {
     const [, answer] = await lines(2);
     expect(answer).toContain('"isError":true');
     expect(answer).toContain('did not answer');
+    const why =
+      'Cannot reach http://127.0.0.1:1 (connection refused). Is the server running? Try: memory serve';
+    expect(answer).toContain(why);
     child.stdin.end();
     expect(await child.exited).toBe(0);
+    // When it starts and when a tool fails: clients keep stderr in a log.
+    expect(await child.stderr.text()).toBe(`${why}\n${why}\n`);
   });
 
   test.each([

@@ -206,10 +206,16 @@ describe.each(ways)('over $transport, version $version', (way) => {
   });
 
   test.each([
-    ['search_memories', {}, 'query'],
+    ['search_memories', {}, "must have required property 'query'"],
     ['search_memories', { query: '' }, 'query: must not be empty'],
-    ['search_memories', { query: 'x', limit: 1_000 }, '100'],
-    ['search_memories', { query: 'x', userId: 'bob' }, 'additional properties'],
+    ['search_memories', { query: 'x', limit: 1_000 }, 'limit: must be <= 100'],
+    ['search_memories', { query: 'x', userId: 'bob' }, ': userId: is not a known argument'],
+    [
+      'search_memories',
+      { query: 'x', [`a\n${'b'.repeat(300)}`]: 1 },
+      'b…: is not a known argument',
+    ],
+    ['list_memories', { type: 'note' }, 'type: must be one of memory, ticket, document, conv'],
     ['search_memories', { query: 'x', from: 'yesterday' }, 'from: '],
     ['get_memory', { id: 'x', offset: -1 }, 'offset'],
     ['list_memories', { cursor: 'none' }, 'start again without a cursor'],

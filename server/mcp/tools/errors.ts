@@ -6,6 +6,13 @@ export class NoSuchMemory extends Error {
   readonly code = 'not_found';
 }
 
+/** Whether the request got no response. */
+export function isUnreachable(error: unknown): error is MemoryServiceError {
+  return (
+    error instanceof Error && 'code' in error && /^(connection|timeout)$/.test(`${error.code}`)
+  );
+}
+
 /**
  * Returns one line of advice for an error of the SDK; undefined for any other error. Checks the
  * code instead of the class, because the packed command line bundles its own copy of the classes.

@@ -1,4 +1,4 @@
-import type { MemoryClient } from '../../../sdk/index.ts';
+import type { MemoryClient, MemoryServiceError } from '../../../sdk/index.ts';
 
 /** The client and the user of a connection. Every tool works on this user's memories. */
 export type Session = {
@@ -10,4 +10,6 @@ export type Session = {
   version: string;
   /** Logs an unexpected error, i.e. one that is not an error of the SDK. */
   onError(error: unknown): void;
+  /** Returns which address did not answer and what to do, where the model may know the address. */
+  onUnreachable?(error: MemoryServiceError): Promise<string>;
 };
