@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { examplesBelow } from '../../cli/command-metadata.ts';
 import { createProgram } from '../../cli/program.ts';
@@ -29,16 +29,21 @@ beforeAll(async () => {
     'faq.md': '# Questions',
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(folder.file(name), text);
-  // An MCP client starts the command later, with the key of the profile.
   mkdirSync(folder.file('.config/memory-service'), { recursive: true });
-  const keys = { [server.url]: { apiKey: server.key } };
-  writeFileSync(folder.file('.config/memory-service/profile.json'), JSON.stringify({ keys }));
   mkdirSync(folder.file('docs'));
   writeFileSync(folder.file('docs/page.html'), '<title>Page</title><p>Text');
   mkdirSync(folder.file('bin'));
   const main = `${process.cwd()}/cli/main.ts`;
   const script = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
   writeFileSync(folder.file('bin/memory'), script, { mode: 0o755 });
+});
+// An MCP client starts the command later, with the key of the profile, which some examples change.
+beforeEach(() => {
+  const keys = {
+    [server.url]: { apiKey: server.key },
+    'https://memory.example': { apiKey: 'mk_0199c2a4f1e87c3d9b5e6a7f80912b3c' },
+  };
+  writeFileSync(folder.file('.config/memory-service/profile.json'), JSON.stringify({ keys }));
 });
 afterAll(async () => {
   await server.stop();

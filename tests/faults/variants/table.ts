@@ -134,7 +134,7 @@ export const variants: Record<string, Variant> = {
   'search-once': {
     patches: [
       [
-        'server/storage/postgres/client.ts',
+        'server/storage/pooled-reads.ts',
         'const { texts } = await readers.read(request);',
         `const kept = (globalThis.keptSearches ??= new Map());
          if (!kept.has(user)) kept.set(user, await readers.read(request));
