@@ -171,9 +171,13 @@ export function parseMoment(text: string): string {
   throw new InvalidArgumentError('Write it as 2026-05, 2026-05-08 or 2026-05-08T13:56:07Z.');
 }
 
-/** Returns milliseconds from now, or a time as RFC 3339. */
+/** Returns milliseconds from now, or a time as RFC 3339, which must be in the future. */
 function parseExpiry(text: string): number | string {
-  if (/^\d{4}(?:-|$)/.test(text)) return parseMoment(text);
+  if (/^\d{4}(?:-|$)/.test(text)) {
+    const time = parseMoment(text);
+    if (Date.parse(time) > Date.now()) return time;
+    throw new InvalidArgumentError('It is in the past: the memory would not exist.');
+  }
   if (/^\d.*[smhd]$/.test(text)) return parseTime(text);
   throw new InvalidArgumentError('Write a duration as 90d, 12h or 30m, or a date as 2026-12-01.');
 }

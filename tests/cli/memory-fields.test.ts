@@ -38,6 +38,12 @@ describe('memory save', () => {
     expect(await json([...save, '--occurred', given, 'x'])).toMatchObject({ occurredAt });
   });
 
+  test('--expires in the past is rejected: the memory would be gone at once', async () => {
+    const { code, stderr } = await memory([...save, '--expires', '2020-01-01', 'x']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('It is in the past');
+  });
+
   test('--expires takes a lifetime or a point in time', async () => {
     const { expiresAt } = await json([...save, '--expires', '30d', 'x']);
     expect(Date.parse(expiresAt) - Date.now()).toBeWithin(29.9 * 864e5, 30.1 * 864e5);
