@@ -11,6 +11,8 @@ const replaced = [
   'positive_data_acceptance',
   'negative_data_rejection',
   'ensure_resource_availability',
+  'missing_required_header',
+  'ignored_auth',
 ];
 
 export function linterCases({ url }: TestServer): Case[] {
