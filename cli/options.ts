@@ -86,7 +86,7 @@ function onlyUser(user: string, previous: string | undefined = undefined): strin
 
 /** Checked here: commander would report a missing --user before a mistyped --usr. */
 export function needUser(user: string | undefined): string {
-  if (user === undefined) throw usageError('Missing --user <id>: whose memory it is.');
+  if (user === undefined) throw usageError('Missing --user <id>: the user that owns the memory.');
   if (user === '') throw usageError('--user is empty.');
   const length = charactersOf(user);
   if (length <= nameCharacters) return user;
@@ -158,7 +158,7 @@ function parseTime(text: string): number {
  */
 function parseLifetime(text: string): number {
   if (/[smhd]$/.test(text)) return parseTime(text);
-  throw new InvalidArgumentError('Say the unit, as in 90d, 12h or 30m.');
+  throw new InvalidArgumentError('Include a unit, for example 90d, 12h or 30m.');
 }
 
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
@@ -189,7 +189,7 @@ export function addMetadata(pair: string, previous: Metadata | undefined): Metad
   const value = pair.slice(at + 1);
   const key = name.endsWith(':') ? name.slice(0, -1) : name;
   if (previous !== undefined && Object.hasOwn(previous, key)) {
-    throw new InvalidArgumentError('A key has one value: leave the other one out.');
+    throw new InvalidArgumentError('Each key can be given only once.');
   }
   return { ...previous, [key]: key === name ? value : parseValue(value) };
 }

@@ -25,7 +25,7 @@ export class FairQueue<Item> {
     let next: Owner<Item> | undefined;
     for (const [id, owner] of this.#owners) {
       const [first] = owner.waiting;
-      // It has no items and no remaining cost to make up for.
+      // The owner has no items, and has been served no more than its share.
       if (first === undefined && owner.served <= this.#now) this.#owners.delete(id);
       if (first === undefined || owner.served >= (next?.served ?? Number.POSITIVE_INFINITY))
         continue;

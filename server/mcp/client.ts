@@ -45,7 +45,7 @@ export function createMcp(options: {
         started.terminate();
       },
       onEnd: (reason) => {
-        log.error(`${reason}; the next request starts it again`);
+        log.error(`${reason}; it will be restarted on the next request`);
         drop(started);
         port1.close();
       },

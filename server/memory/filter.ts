@@ -39,8 +39,9 @@ export function filterOf(
 }
 
 /**
- * Whether the metadata, as JSON text, has every wanted top-level key with the wanted value: a
- * string by its text, a number or boolean by its JSON text, an array by any of its elements.
+ * Whether the metadata, given as JSON, has every top-level key of the filter with a matching value.
+ * Strings are compared by content, numbers and booleans by their JSON; an array matches if any of
+ * its elements does.
  */
 export function matchesMetadata(json: string, wanted: Filter['metadata']): boolean {
   if (wanted.length === 0) return true;

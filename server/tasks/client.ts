@@ -58,7 +58,7 @@ export function startTasks(options: {
         restarts.expect(reason);
       },
       onEnd: (reason) => {
-        log.error(`${reason}; it is started again`);
+        log.error(`${reason}; it is being restarted`);
         if (!restarts.admit(reason)) return;
         silence = null;
         thread = start();

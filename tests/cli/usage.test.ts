@@ -8,7 +8,10 @@ const wrong: Array<[string[], string]> = [
   [['sav'], 'Did you mean save?'],
   [['ingest', 'suport'], 'Did you mean support?'],
   [['save', '--usr', 'u', 'text'], 'Did you mean --user?'],
-  [['save', 'text'], 'Missing --user <id>: whose memory it is.\nFor example: memory save --user'],
+  [
+    ['save', 'text'],
+    'Missing --user <id>: the user that owns the memory.\nFor example: memory save --user',
+  ],
   [['list'], 'Missing --user <id>'],
   [['list', '--user', ''], '--user is empty'],
   [['save', '--user', 'u'], "Missing required argument 'text'\nFor example: memory save"],
@@ -129,7 +132,7 @@ describe('a command line that cannot be', () => {
     expect(JSON.parse(stdout)).toEqual({
       error: {
         code: 'usage',
-        message: 'Missing --user <id>: whose memory it is.',
+        message: 'Missing --user <id>: the user that owns the memory.',
         hint: expect.stringContaining('memory save --help'),
         requestId: null,
       },

@@ -30,7 +30,9 @@ export type Target = {
   remove(): Promise<void>;
 };
 
-/** Also in the environment of a server under test, where it is accepted for `default`. */
+/**
+ * Also set in the environment of the server under test, which accepts it for the project `default`.
+ */
 export const faultKey = 'fault-harness-key-0123456789';
 
 const serve = join(import.meta.dir, 'serve.ts');

@@ -25,7 +25,7 @@ const made: Record<string, string[]> = {
   idempotency_keys: ['row_id', 'bucket', 'memory_bucket'],
 };
 
-/** Tables of a database that are not copied, but for the uptime. */
+/** Tables that belong to one database. They are not copied, except for the uptime. */
 const ofDatabase = ['maintenance', 'memory_locations', 'quotas', 'schema_versions'];
 
 type Column = { table: string; column: string };

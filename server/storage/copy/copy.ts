@@ -52,7 +52,7 @@ export async function copyRows(
 
 async function resume(source: CopySide, target: CopySide): Promise<Progress> {
   if ((await source.state()).unfinished !== null) {
-    throw new Error('the source is an unfinished copy of another database itself');
+    throw new Error('the source is itself an unfinished copy of another database');
   }
   const id = await source.sourceId();
   const { unfinished, copiedFrom, filled } = await target.state();

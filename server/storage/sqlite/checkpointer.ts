@@ -43,7 +43,7 @@ export function createCheckpointer(
         thread.terminate();
       },
       onEnd(reason) {
-        warn(`${reason}; it is started again`);
+        warn(`${reason}; it is being restarted`);
         silence = null;
         if (!isStopping) thread = start();
       },

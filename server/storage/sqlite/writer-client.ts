@@ -83,7 +83,7 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
         restarts.expect(reason);
       },
       onEnd(reason) {
-        warn(`${reason}; it is started again`);
+        warn(`${reason}; it is being restarted`);
         if (!restarts.admit(reason)) return;
         silence = null;
         fault = null;

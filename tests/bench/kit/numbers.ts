@@ -9,7 +9,9 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
 }
 
-/** The ratio of two subjects over rounds in which each was measured once. */
+/**
+ * The ratio between the measurements of two subjects, in rounds that measured each of them once.
+ */
 export type Ratio = { middle: number; low: number; high: number };
 
 /** Compares round by round, so that temporary slowdowns of the whole machine cancel out. */

@@ -5,8 +5,8 @@ import { benchKey } from './requests.ts';
 import type { Tree } from './trees.ts';
 
 /*
- * Starts the service as users do, with the command line of a source tree. This module does not
- * depend on the internal structure of a tree.
+ * Starts the service the way a user would, through the command line in a source tree. This module
+ * does not depend on how the tree is organized.
  */
 
 export type ServiceOptions = {

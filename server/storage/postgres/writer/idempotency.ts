@@ -90,7 +90,7 @@ async function claimKey(
   if (claimed?.length === 1) return null;
   const row = found?.[0] as Found | undefined;
   // Deleted between the two statements, at the end of its retention.
-  if (row === undefined) throw new Error('an idempotency key was forgotten while it was read');
+  if (row === undefined) throw new Error('an idempotency key was deleted while it was being read');
   if (row.fingerprint !== fingerprint) throw keyReused();
   return shownResponse(row, await hasExpired(tx, projectId, row, at));
 }

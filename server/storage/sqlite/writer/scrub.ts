@@ -93,7 +93,7 @@ export function createScrubber(options: {
         notBefore = performance.now() + (isNoted ? Math.max(pause, retryMs) : pause);
       } catch (error) {
         notBefore = performance.now() + retryMs;
-        warn('erased text could not be removed from the database file yet; trying again', error);
+        warn('erased text has not been removed from the database file yet; retrying', error);
       }
     },
   };
