@@ -166,7 +166,7 @@ describe('is refused', () => {
     expect((await memory(migrating(another, begun.url), { interrupted })).code).toBe(130);
     expect(await refusal(source, begun.url)).toContain('the unfinished copy of another database');
     const onward = `sqlite:${folder.file('onward.db')}`;
-    expect(await refusal(begun.url, onward)).toContain('the source is an unfinished copy');
+    expect(await refusal(begun.url, onward)).toContain('the source is itself an unfinished copy');
     expect((await memory(migrating(another, begun.url))).code).toBe(0);
   });
 
