@@ -38,7 +38,7 @@ export function createAuth(options: {
   }
 
   return {
-    /** For routes where the method tells whether they write: GET and HEAD do not. */
+    /** For routes that write unless the method is GET or HEAD. */
     byMethod: new Elysia({ name: 'auth' }).derive(
       { as: 'scoped' },
       async ({ request, set }): Promise<{ caller: Caller }> => {

@@ -66,7 +66,7 @@ export function createBodyQueue(limits: BodyQueueLimits): BodyQueue {
 
   /**
    * Starts the first request that fits, in the order of projects. A request that fits its project's
-   * share but not the total blocks all others, so that small bodies cannot starve a large one.
+   * share but not the total blocks the queue, so that small bodies cannot starve a large one.
    */
   function startNext(): boolean {
     for (const [projectId, queue] of queues) {

@@ -58,8 +58,8 @@ export function startTasks(options: {
         restarts.expect(reason);
       },
       onEnd: (reason) => {
-        log.error(`${reason}; it is being restarted`);
         if (!restarts.admit(reason)) return;
+        log.error(`${reason}; it is being restarted`);
         silence = null;
         thread = start();
       },

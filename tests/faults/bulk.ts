@@ -22,10 +22,11 @@ export const bulk: Harness = {
   id: 'P20',
   promise: 'Of a file that is ingested again after any interruption, each line is there once',
   proof:
-    '"memory ingest batch" on 100,000 lines of all types, equal ones and 500 bad ones among them, ' +
-    'killed three times with -9 and called again, then the server killed under it; what the API ' +
-    'shows against the file; the most memory it takes as the file grows; its rate beside the SDK',
-  control: { without: 'keys made of content and place', variants: ['keys-at-random'] },
+    '"memory ingest batch" on 100,000 lines of all types, including duplicates and 500 invalid ' +
+    'lines, killed three times with -9 and repeated, then the server is killed during it; the ' +
+    'stored memories are compared with the file, its peak memory for larger files, and its rate ' +
+    'with the SDK',
+  control: { without: 'keys made of content and position', variants: ['keys-at-random'] },
   run,
 };
 

@@ -18,11 +18,11 @@ export const disk: Harness = {
   id: 'P4',
   promise: 'A disk error or a full disk never gives a false 2xx and harms nothing stored',
   proof:
-    'strace lets the k-th fsync, fdatasync or write, and all after it, fail with EIO and ENOSPC; then ' +
-    'kill -9, a healthy disk, and the comparison. The sync of the database file fails under ' +
-    'writes that fill the log: it must not begin anew. A 6 MB file system filled up and freed ' +
-    'under the running server',
-  control: { without: 'the look at what COMMIT says', variants: ['commit-error-swallowed'] },
+    'strace makes the k-th fsync, fdatasync or write, and every later one, fail with EIO or ' +
+    'ENOSPC; then kill -9, a healthy disk, and a comparison. The sync of the database file fails ' +
+    'while writes fill the log, which must not be restarted. A 6 MB file system is filled and ' +
+    'freed under the running server',
+  control: { without: 'the check of the outcome of COMMIT', variants: ['commit-error-swallowed'] },
   run,
 };
 

@@ -17,11 +17,11 @@ const politeEveryMs = 50;
 
 export const flood: Harness = {
   id: 'P14',
-  promise: 'Over the limit: 429 with a Retry-After that works; others unaffected',
+  promise: 'Over the limit: 429 with a correct Retry-After; other projects are unaffected',
   proof:
-    `${quota} requests in ${windowMs / 1_000} s allowed; one project floods from ` +
-    `${floodConnections} connections, another asks now and then, and a client that waits as ` +
-    'told is served',
+    `${quota} requests in ${windowMs / 1_000} s are allowed; one project floods from ` +
+    `${floodConnections} connections while another sends occasional requests; a client that ` +
+    'obeys Retry-After is served',
   control: { without: 'the limit', variants: ['no-rate-limit'] },
   run,
 };

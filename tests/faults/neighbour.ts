@@ -31,8 +31,8 @@ export const neighbour: Harness = {
   id: 'P23',
   promise: 'One project cannot make another wait',
   proof:
-    `project B sends, within its rate limit, ${Object.keys(kinds).join(', ')}, one kind after ` +
-    'the other, and has 16 MB of text in one user; project A saves, lists, and searches a user ' +
+    `project B sends, within its rate limit, ${Object.keys(kinds).join(', ')}, one kind at ` +
+    'a time, and has one user with 16 MB of text; project A saves, lists, and searches a user ' +
     'with one memory at a fixed rate; p99 of A per kind, against A with B idle',
   control: { without: 'threads for expensive requests', variants: ['blocked-http-thread'] },
   run,

@@ -18,7 +18,8 @@ const allowedMegabytes = 300;
 
 export const slow: Harness = {
   id: 'P13',
-  promise: 'Oversized, slow or bomb requests cost bounded memory and do not slow others',
+  promise:
+    'Oversized, slow or bomb requests take bounded memory and do not slow down other requests',
   proof:
     `${sockets.full} connections that send a byte a second, and bodies of ` +
     `${bombBytes / 1024 / 1024} MB, while an honest client saves; then bodies of ` +

@@ -23,9 +23,8 @@ export const threads: Harness = {
     'A thread that dies or hangs is noticed within two seconds; every request is answered, nothing ' +
     'acknowledged is lost, and the service recovers or exits with a reason',
   proof:
-    `each thread ended, by an exception too, and held for ever, in a loop and in a system call, at ` +
-    `random moments and around the writer's COMMIT, under clients that save and others ` +
-    'that list and search',
+    'each thread is ended, also by an exception, and blocked forever, in a loop and in a system ' +
+    "call, at random moments and around the writer's COMMIT, while clients save, list and search",
   control: { without: 'the watch over the threads', variants: ['no-thread-watch'] },
   run,
 };

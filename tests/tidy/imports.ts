@@ -29,6 +29,7 @@ const interfaces = [
 ];
 /** What the backends have in common. */
 const shared = [
+  'claimable',
   'held-indexes',
   'pooled-reads',
   'reader-pool',

@@ -61,7 +61,7 @@ function simplify(schema: JsonObject): JsonObject {
   return schema;
 }
 
-/** A union. If `type` selects the alternative, a discriminator tells code generators so. */
+/** A union, with a discriminator for code generators if `type` selects the alternative. */
 function choice(schemas: Json[], references: Json[]): JsonObject {
   const types = schemas.map((schema) => typeOf(schema));
   if (types.some((type) => type === null)) return { anyOf: references };

@@ -35,6 +35,14 @@ export type CopyState = {
 /** The table with the progress, which exists until the copy is finished. */
 export const progressTable = 'copy_progress';
 
+/** Why a server does not open a database. */
+export function unfinishedCopy(name: string): Error {
+  return new Error(
+    `${name} is an unfinished copy of another database. Run the same "memory migrate" command ` +
+      'again to continue it.',
+  );
+}
+
 export type Query = { text: string; values: readonly Value[] };
 
 /** The parts of a copy that depend on the backend. */

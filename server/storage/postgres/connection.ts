@@ -15,7 +15,7 @@ export type Connection = {
   session(): Promise<Session>;
   /** The rows of each statement, in the open session. Rejects with the first error. */
   run(statements: readonly Statement[], deadlineMs?: number): Promise<Row[][]>;
-  /** For how long the server owes an answer; 0 while nothing is asked. */
+  /** The time since the oldest unanswered statement was sent, in ms; 0 if there is none. */
   silentMs(): number;
   close(): void;
 };
@@ -41,7 +41,7 @@ export type ConnectionOptions = {
 /** A database that does not respond within this time counts as unreachable. */
 const defaultDeadlineMs = 10_000;
 const connectDeadlineSeconds = 3;
-/** Of the connection and the first look at the server together. */
+/** The limit for connecting and the first query together. */
 const openDeadlineMs = 4_000;
 /** Further callers fail at once with the same error during this time. */
 const connectAgainAfterMs = 200;
@@ -201,7 +201,8 @@ function createPool({ url, purpose }: ConnectionOptions, onclose: () => void): S
       lock_timeout: '5s',
       idle_in_transaction_session_timeout: '15s',
       client_min_messages: 'warning',
-      // Else Citus runs one write that concerns several shards at a time. Others do not know it.
+      // Otherwise Citus runs writes to several shards one at a time. PostgreSQL ignores the
+      // setting.
       'citus.multi_shard_modify_mode': 'sequential',
     },
   });

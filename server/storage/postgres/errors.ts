@@ -10,7 +10,7 @@ export class ConnectionLost extends Error {
 
 /** SQLSTATE codes for an ended session or an unknown outcome. */
 const sessionEnded = /^(080(?!01|06)|57P0|58|F0|XX|40003)/;
-/** A database of several machines cannot reach one; no server says so of its own sessions. */
+/** The coordinator of a cluster cannot reach a machine. */
 const partLost = /^080(01|06)/;
 
 /** Temporary failures of the database. The statement has stored nothing. */
@@ -39,7 +39,7 @@ export function isRefusal(error: unknown): boolean {
   return state !== '' && !sessionEnded.test(state);
 }
 
-/** As the error of a COMMIT: the part may have committed before the way to it was lost. */
+/** A machine of a cluster was unreachable. If COMMIT failed with this, its outcome is unknown. */
 export function isPartLost(error: unknown): boolean {
   return partLost.test(stateOf(error));
 }

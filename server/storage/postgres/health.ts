@@ -3,8 +3,10 @@ import { type Connection, createConnection } from './connection.ts';
 import { faultOf, isWriteFault } from './errors.ts';
 import { statement } from './statement.ts';
 
-/** Whether the database responds and accepts writes. Kept up to date for /health, which must not
- * wait for the database. */
+/**
+ * Whether the database responds and accepts writes. Kept up to date for /health, which must not
+ * wait for the database.
+ */
 export type Health = {
   state(): StorageHealth;
   /** Records the error of a write, unless it is specific to that write. */
@@ -20,8 +22,11 @@ const silence = 'a connection to the database has not answered for three seconds
 const read = statement('SELECT 1');
 const write = statement(`UPDATE maintenance SET value = value + 1 WHERE name = 'probe'`);
 
-/** Looks at the given connections, too; a statement may take long. */
-export function createHealth(url: string, others: readonly Connection[]): Health {
+/**
+ * Probes the database on a connection of its own. A silent one of the given connections is only a
+ * warning, since a statement may take long.
+ */
+export function createHealth(url: string, watched: readonly Connection[]): Health {
   const connection: Connection = createConnection({ url, purpose: 'health' });
   let fault: string | null = null;
   let writeFault: string | null = null;
@@ -57,7 +62,7 @@ export function createHealth(url: string, others: readonly Connection[]): Health
   const timer = setInterval(probe, probeEveryMs);
   return {
     state() {
-      const isSilent = others.some((one) => one.silentMs() > silentMs);
+      const isSilent = watched.some((one) => one.silentMs() > silentMs);
       return { fault: fault ?? writeFault, warning: isSilent ? silence : null };
     },
     note(error) {

@@ -1,4 +1,4 @@
-import { progressTable } from '../copy/side.ts';
+import { progressTable, unfinishedCopy } from '../copy/side.ts';
 import { distribute, hasCitus } from './citus.ts';
 import type { Connection } from './connection.ts';
 import { isConflict, stateOf } from './errors.ts';
@@ -86,10 +86,7 @@ export async function isUnfinishedCopy(connection: Connection): Promise<boolean>
 /** Throws an Error if the database lacks rows of the one that it is a copy of. */
 export async function assertFinished(connection: Connection): Promise<void> {
   if (!(await isUnfinishedCopy(connection))) return;
-  throw new Error(
-    'the database is an unfinished copy of another one. Run the same "memory migrate" again; it ' +
-      'goes on where it stopped.',
-  );
+  throw unfinishedCopy('the database');
 }
 
 async function migrateOnce(connection: Connection): Promise<void> {

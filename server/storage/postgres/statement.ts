@@ -26,9 +26,9 @@ export function overRows(types: readonly string[], write: (values: string) => st
 }
 
 /**
- * The same over rows that begin with their project and bucket. Rows of one bucket say so in the
- * condition that `inBucket` adds for a column: a database that spreads its tables by bucket then
- * asks one machine and not all of them.
+ * The same for rows that begin with their project and bucket. If all rows are in one bucket, the
+ * condition that `inBucket` returns for a column restricts the statement to it, so that a database
+ * that is distributed by bucket involves one machine.
  */
 export function overPlaces(
   types: readonly string[],
@@ -59,8 +59,8 @@ function remembered(write: (count: number) => string): (count: number) => string
 }
 
 /**
- * So many seconds from now, by the database's clock. Citus adds no column to a time by itself,
- * since the sum of a time and an interval depends on the time zone.
+ * The time this many seconds from now, by the database's clock. Citus does not evaluate the sum of
+ * a time and an interval on its machines, since it depends on the time zone.
  */
 export function after(seconds: string): string {
   return `to_timestamp(extract(epoch FROM statement_timestamp())::float8 + ${seconds})`;

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { progressTable } from '../copy/side.ts';
+import { progressTable, unfinishedCopy } from '../copy/side.ts';
 import threads from './sql/002-threads.sql' with { type: 'text' };
 
 /** Version 1 was never released; its files are rejected below. */
@@ -65,10 +65,7 @@ export function isUnfinishedCopy(db: Database): boolean {
 /** Throws an Error if the file lacks rows of the database that it is a copy of. */
 export function assertFinished(db: Database, path: string): void {
   if (!isUnfinishedCopy(db)) return;
-  throw new Error(
-    `${path} is an unfinished copy of another database. Run the same "memory migrate" again; it ` +
-      'goes on where it stopped.',
-  );
+  throw unfinishedCopy(path);
 }
 
 function pragma(db: Database, name: 'user_version' | 'application_id'): number {

@@ -83,8 +83,8 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
         restarts.expect(reason);
       },
       onEnd(reason) {
-        warn(`${reason}; it is being restarted`);
         if (!restarts.admit(reason)) return;
+        warn(`${reason}; it is being restarted`);
         silence = null;
         fault = null;
         writer = start();

@@ -1,3 +1,4 @@
+import { claimable } from '../../claimable.ts';
 import type { Task, TaskQueue } from '../../task-storage.ts';
 import type { Connection } from '../connection.ts';
 import { byKey } from '../row.ts';
@@ -95,7 +96,7 @@ async function readDue(connection: Connection, { now, horizon, limit }: Claim): 
       limit,
     ),
   ]);
-  return untilTried(rows as Due[]);
+  return claimable(rows as Due[]);
 }
 
 async function claimDue(
@@ -120,9 +121,3 @@ type Due = {
   runAt: number;
   attempts: number;
 };
-
-/** As in the statement. */
-function untilTried(due: Due[]): Due[] {
-  const tried = due.findIndex(({ attempts }) => attempts > 0);
-  return tried < 0 ? due : due.slice(0, Math.max(1, tried));
-}

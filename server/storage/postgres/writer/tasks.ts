@@ -174,7 +174,7 @@ function completion(
   };
 }
 
-/** Rows can be locked in one bucket at a time, where the tables are distributed. */
+/** In distributed tables, a statement can lock rows of one bucket only. */
 function byBucket(rows: Value[][]): Value[][][] {
   return [...Map.groupBy(rows, ([, bucket]) => bucket).values()];
 }

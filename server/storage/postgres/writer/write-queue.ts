@@ -198,9 +198,9 @@ export function createWriteQueue(options: {
 }
 
 /**
- * Adds everything of a group of writes, in the order in which every transaction locks: in one round
- * trip, or two where the tables are distributed. Memories cannot look for the numbers of their
- * users' changes there but among the users of all buckets.
+ * All inserts of a group, in the order in which every transaction locks rows. It takes one round
+ * trip, or two if the tables are distributed: there a statement cannot join memories and users of
+ * several buckets, so the change numbers are read first.
  */
 function insertGroup(
   inserts: readonly Insert[],

@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite';
+import { claimable } from '../../claimable.ts';
 import type { Storage } from '../../storage.ts';
 import type { Lease, Task, TaskResult } from '../../task-storage.ts';
 import type { Users } from './users.ts';
@@ -78,22 +79,14 @@ export function createTaskWrites(db: Database, users: Users): TaskWrites {
      WHERE run_at IS NOT NULL AND state = 'running' AND (lease_owner IS NOT ? OR leased_until <= ?)`,
   );
 
-  /** A task that was tried before is returned alone. */
-  function dueTasks({ now, horizon, limit }: Claim): Due[] {
-    const [first, ...rest] = due.all(now, horizon, now, limit);
-    if (first === undefined || first.attempts > 0) return first === undefined ? [] : [first];
-    const tried = rest.findIndex(({ attempts }) => attempts > 0);
-    return [first, ...(tried < 0 ? rest : rest.slice(0, tried))];
-  }
-
   return {
     queue: (projectId, userId, memoryRowId, at) =>
       void insert.run(projectId, memoryRowId, userId, at),
     addFailed: (projectId, userId, memoryRowId, at) =>
       void insertFailed.run(projectId, memoryRowId, userId, at),
-    claimTasks: (which) =>
-      dueTasks(which).map(({ attempts, ...task }) => {
-        claim.run(which.owner, which.now + which.leaseMs, task.projectId, task.taskId);
+    claimTasks: ({ owner, now, leaseMs, horizon, limit }) =>
+      claimable(due.all(now, horizon, now, limit)).map(({ attempts, ...task }) => {
+        claim.run(owner, now + leaseMs, task.projectId, task.taskId);
         return { ...task, attempt: attempts + 1 };
       }),
     completeTasks(results) {
