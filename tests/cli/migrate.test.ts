@@ -165,7 +165,7 @@ describe('a copy that is killed', () => {
     await lock[Symbol.asyncDispose]();
     expect(String(await rejectionOf(serve(target.url)))).toContain('unfinished copy');
     expect((await memory(['keys', 'list', '--database', target.url])).stderr).toContain(
-      'Run the same "memory migrate" again',
+      'Run the same "memory migrate" command again',
     );
     expect(await migrate(source, target.url)).toMatchObject({
       code: 0,
