@@ -36,6 +36,7 @@ import { neighbour } from './s7-neighbour.ts';
 import { startUp } from './s8-start.ts';
 import { commandLine } from './s9-cli.ts';
 import { bytes } from './s10-bytes.ts';
+import { backends } from './s11-backends.ts';
 import { cores } from './s12-cores.ts';
 
 const benchmarks: Benchmark[] = [
@@ -52,6 +53,7 @@ const benchmarks: Benchmark[] = [
   startUp,
   commandLine,
   bytes,
+  backends,
   cores,
   comparison,
 ];

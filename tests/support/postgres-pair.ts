@@ -39,9 +39,9 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGQUIT');
 });
 
-/** A node without a database: for a standby. */
-export function newNode(): PostgresNode {
-  const folder = dataFolder();
+/** A node without a database: for a standby. Its files are in `base`, by default in memory. */
+export function newNode(base?: string): PostgresNode {
+  const folder = dataFolder(base);
   const port = freePort();
   const url = `postgres://${user}:${user}@127.0.0.1:${port}/postgres`;
   let child: ChildProcess | null = null;
@@ -111,8 +111,8 @@ export function newNode(): PostgresNode {
 }
 
 /** A node with an empty database, which runs. Throws where PostgreSQL cannot be started. */
-export async function newPrimary(): Promise<PostgresNode> {
-  const node = newNode();
+export async function newPrimary(base?: string): Promise<PostgresNode> {
+  const node = newNode(base);
   const initdb = new EmbeddedPostgres({
     databaseDir: node.folder,
     user,

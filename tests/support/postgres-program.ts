@@ -16,8 +16,9 @@ export function findProgram(): string {
   return join(root, 'native/bin/postgres');
 }
 
-/** Memory where there is enough of it: no disk is worn by what is thrown away. */
-export function dataFolder(): string {
+/** A new folder in `base`, or in memory if there is enough of it. */
+export function dataFolder(base?: string): string {
+  if (base !== undefined) return mkdtempSync(join(base, 'memory-postgres-'));
   const memory = '/dev/shm';
   const { bavail, bsize } = existsSync(memory) ? statfsSync(memory) : { bavail: 0, bsize: 0 };
   return mkdtempSync(join(bavail * bsize > 2 ** 30 ? memory : tmpdir(), 'memory-postgres-'));

@@ -1,7 +1,7 @@
 /*
- * The whole service over a storage of its own: without `store` nothing is stored, which leaves the
- * cost of auth, schema, request id and log; with a `store` every save is one commit.
- * Its spec: { env, store }.
+ * The whole service over its own storage: without `store` nothing is stored, which leaves the cost of
+ * auth, schema, request id and log; with a `store` or a `postgres` URL every save is one commit.
+ * Its spec: { env, store, postgres }.
  */
 import { createApp } from '../../../server/app.ts';
 import { readConfig } from '../../../server/config.ts';
@@ -13,20 +13,26 @@ import { asStored } from '../../../server/storage/sqlite/row.ts';
 import type { Storage } from '../../../server/storage/storage.ts';
 import { listenOn } from '../subjects/listen.ts';
 import { readSpec } from '../subjects/spec.ts';
-import { openStore, type StoreOptions } from './store.ts';
+import { openPostgresStore } from './postgres-store.ts';
+import { openStore, type SingleCommitStore, type StoreOptions } from './store.ts';
 
-type Spec = { env: Record<string, string>; store?: StoreOptions };
+type Spec = { env: Record<string, string>; store?: StoreOptions; postgres?: string };
 
-const { env, store: options } = readSpec<Spec>();
-const store = options === undefined ? null : openStore(options);
+const { env, store: options, postgres } = readSpec<Spec>();
+const store = openAny();
 const config = readConfig(env);
 const sink = stderrSink(jsonLine);
 const now = Date.now;
 const clock = () => performance.now();
 
+function openAny(): SingleCommitStore | null {
+  if (postgres !== undefined) return openPostgresStore(postgres);
+  return options === undefined ? null : openStore(options);
+}
+
 const onlySaves: Pick<Storage, 'saveMemory'> = {
   async saveMemory({ memory, at }) {
-    store?.save(memory, at);
+    await store?.save(memory, at);
     return { response: savedResponse(asStored(memory, at)), replayed: false };
   },
 };

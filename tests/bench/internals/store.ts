@@ -12,7 +12,10 @@ export type StoreOptions = {
   sqliteDefaults?: boolean;
 };
 
-export type SingleCommitStore = { save(memory: NewMemory, at: number): void; close(): void };
+export type SingleCommitStore = {
+  save(memory: NewMemory, at: number): void | Promise<void>;
+  close(): void;
+};
 
 /** Stores the same rows and indexes as the service, with one transaction per save. */
 export function openStore({

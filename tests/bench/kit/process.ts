@@ -18,6 +18,21 @@ export function startSubject(name: string, folder: string, spec: object): Promis
   return startProgram(join(subjects, `${name}.ts`), folder, spec);
 }
 
+/** The CPU time of a process and of all processes that it started, in µs. */
+export function familyMicros(pid: number): number {
+  return childrenOf(pid).reduce((sum, child) => sum + familyMicros(child), ownMicros(pid));
+}
+
+function ownMicros(pid: number): number {
+  return [...threadMicros(pid).values()].reduce((sum, micros) => sum + micros, 0);
+}
+
+function childrenOf(pid: number): number[] {
+  const path = `/proc/${pid}/task/${pid}/children`;
+  if (!existsSync(path)) return [];
+  return readFileSync(path, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+}
+
 /** Starts one of the programs in `internals`, which are written against the server's modules. */
 export function startInternal(name: string, folder: string, spec: object): Promise<Subject> {
   return startProgram(join(internals, `${name}.ts`), folder, spec);

@@ -11,7 +11,7 @@ import type { Tree } from './trees.ts';
 
 export type ServiceOptions = {
   tree: Tree;
-  /** The path of the database file. */
+  /** The path of the database file, or the URL of a PostgreSQL database. */
   database: string;
   env?: Record<string, string>;
   /** The cores that the process may use, in the syntax of `taskset`; all by default. */
@@ -22,7 +22,8 @@ export type ServiceOptions = {
 export const serviceEnv = { MEMORY_RATE_LIMIT: 'off', MEMORY_API_KEY: benchKey };
 
 export function serveCommand({ root }: Tree, database: string): string[] {
-  const serve = ['serve', '--port', '0', '--database', `sqlite:${database}`];
+  const url = database.startsWith('postgres:') ? database : `sqlite:${database}`;
+  const serve = ['serve', '--port', '0', '--database', url];
   return [process.execPath, join(root, 'cli/main.ts'), ...serve];
 }
 
