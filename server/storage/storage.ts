@@ -264,7 +264,7 @@ export type MaintenanceReport = {
 };
 
 /**
- * Asks for `amount` of the `limit` requests that a project may send in a window of `seconds`. A
+ * Reserves `amount` of the `limit` requests that a project may send in a window of `seconds`. A
  * window begins with the first call after the previous window ended, by the database's clock.
  */
 export type QuotaTake = { projectId: number; amount: number; limit: number; seconds: number };

@@ -25,8 +25,8 @@ export type Connection = {
 };
 
 /**
- * A session of the database. A transaction stays in one session. After a session is lost, every
- * call on it fails.
+ * A database session. A transaction stays in one session. After a session is lost, all its calls
+ * fail.
  */
 export type Session = {
   /** Runs the statements and returns the outcome of each, in order. */

@@ -1,7 +1,8 @@
 import { type Connection, type ConnectionOptions, createConnection } from './connection.ts';
 
 /**
- * Statements avoid a connection that has not responded for this time. A lookup by key is faster.
+ * A connection that has not responded for this long is avoided. A lookup by key usually takes far
+ * less time.
  */
 const passedOverAfterMs = 250;
 const connections = 2;

@@ -34,7 +34,7 @@ type Insert = (
   row: { version: number; lastChange: number; createdAt: number; updatedAt: number },
 ) => number;
 
-/** Inserts a memory and returns its row id. */
+/** Returns a function that inserts a memory and returns its row id. */
 export function prepareInsert(db: Database): Insert {
   const insert = db.prepare(
     `INSERT INTO memories

@@ -89,7 +89,7 @@ export function heldByAnother(path: string, cause: unknown): Error {
 }
 
 /**
- * Closes connections and keeps the log. When SQLite closes the last connection to a file, it writes
+ * Closes connections and keeps the log. When the last connection to a file is closed, SQLite writes
  * the log to the file and deletes the log. A read-only connection cannot do that, so one is opened
  * first and closed last.
  */
@@ -115,7 +115,7 @@ function lockToRead(path: string): Database | null {
     db.run(`PRAGMA busy_timeout = ${readerTimeoutMs}`);
     db.run('SELECT 1 FROM sqlite_schema');
   } catch {
-    // Ignore the error, because SQLite takes the lock before it detects damage.
+    // Ignore the error. Even if the file is damaged, SQLite has already taken the lock.
   }
   return db;
 }

@@ -42,7 +42,7 @@ export type WriterOptions = {
   warn(message: string, error?: unknown): void;
   /** Called when the writer thread was replaced. Ports to the old thread no longer work. */
   onReplaced(): void;
-  /** Called when the writer thread keeps failing. The process must exit for the same reason. */
+  /** Called with the reason when the writer thread keeps failing and the process must exit. */
   onEnd(reason: string): void;
 };
 

@@ -31,7 +31,7 @@ const lookEveryMs = 50;
  * changed several times is written once.
  */
 const minPages = 4_000;
-/** A log of this length (32 MB) is checkpointed completely, so that it restarts. */
+/** A log of this length (32 MB) is checkpointed completely, so that SQLite restarts the log. */
 const longLogPages = 8_000;
 /** A log that grew beyond this size during a long read is truncated. */
 const maxLogBytes = 64 * 1024 * 1024;

@@ -7,7 +7,7 @@ import type { WriteHealth } from './health.ts';
 /**
  * Writes that arrive together share one BEGIN IMMEDIATE … COMMIT, each in its own savepoint. No
  * write is acknowledged before COMMIT returns. With `synchronous=FULL`, the log is then on disk,
- * and only then do readers see the writes.
+ * and only then are the writes visible to readers.
  *
  *   take -> waiting -> savepoint -> COMMIT -> reply
  *                 \-> error of one operation: its savepoint is rolled back -> fail
