@@ -10,9 +10,7 @@ export type KeyAdmin = {
   close(): void;
 };
 
-/**
- * The result of one check by `memory doctor`. `advice` tells the operator how to fix the problem.
- */
+/** The result of one check by `memory doctor`. `advice` is how to fix the problem. */
 export type Finding = {
   name: string;
   level: 'ok' | 'warning' | 'failure';

@@ -14,10 +14,7 @@ export type HeldIndex = {
   lastChange: number;
 };
 
-/**
- * A new or changed memory. Until a memory is searchable, the index contains its id but not its
- * text.
- */
+/** A new or changed memory. Until it is searchable, the index contains its id but not its text. */
 export type ChangedMemory = {
   id: string;
   createdAt: number;

@@ -36,9 +36,7 @@ export async function connectStorage(data: unknown): Promise<TaskStorage> {
   return connectSqlite(connection);
 }
 
-/**
- * Opens the API keys of a database. With `create: false`, throws if the database does not exist.
- */
+/** Opens the API keys of a database. If `create` is false, throws if the database is missing. */
 export async function openKeyAdmin(url: string, options: { create: boolean }): Promise<KeyAdmin> {
   if (isPostgres(url)) {
     const { openKeyAdmin: open } = await import('./postgres/admin/keys.ts');

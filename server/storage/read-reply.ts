@@ -2,9 +2,7 @@ import { type FoundMemory, foundJson } from '../memory/json.ts';
 import { announced, type Incoming, reportProgress } from '../threads/serve.ts';
 import type { ItemsJson, Page } from './storage.ts';
 
-/**
- * In UTF-16 units. Longer texts are encoded as UTF-8 here, to keep that work off the HTTP thread.
- */
+/** In UTF-16 units. Longer texts are encoded as UTF-8 here, to relieve the HTTP thread. */
 const largeUnits = 64 * 1024;
 
 /**

@@ -10,9 +10,7 @@ import { unavailable } from './refusals.ts';
  * every core, and another project still finds a free thread. Projects take turns in the queue.
  */
 export type ReaderPool = {
-  /**
-   * `user` identifies the search index for the read. A thread that holds this index is preferred.
-   */
+  /** `user` identifies the search index to use. A thread that holds this index is preferred. */
   read(request: ReadRequest): Promise<Returned>;
   stop(): Promise<void>;
 };

@@ -17,9 +17,7 @@ export interface TaskQueue {
     limit: number;
   }): Promise<Task[]>;
 
-  /**
-   * Stores the results, except those whose lease was lost. Returns whether each result was stored.
-   */
+  /** Stores the results, except those whose lease was lost. Returns which results were stored. */
   completeTasks(results: TaskResult[]): Promise<boolean[]>;
 
   /**

@@ -16,10 +16,7 @@ import { addRow, type Sum, type TableName, tableNames } from './tables.ts';
  */
 export type ReportRows = (done: number, total: number) => Promise<void>;
 
-/**
- * The rows of one table and project in both databases. `project` is null for rows that belong to no
- * project.
- */
+/** The rows of one table and project. `project` is null for rows that belong to no project. */
 export type Comparison = {
   table: TableName;
   project: string | null;

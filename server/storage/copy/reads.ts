@@ -5,9 +5,7 @@ const batchRows = 512;
 /** The maximum amount of text in a batch, except for a single larger row. */
 const batchBytes = 4 * 1024 * 1024;
 
-/**
- * Reads tables in batches, in key order. Each batch starts after the last row of the previous one.
- */
+/** Reads tables in key order. Each batch starts after the last row of the previous batch. */
 export function createReads(database: CopyDatabase): Pick<CopySide, 'countRows' | 'read'> {
   const { stored, parameter, integer } = database;
 

@@ -3,9 +3,7 @@ import type { Row, StoredTable, TableName, Value } from './tables.ts';
 
 /** One of the two databases of a copy. No server may have it open. */
 export type CopySide = {
-  /**
-   * Returns a random id that identifies the database as a source. The id is stored on first use.
-   */
+  /** Returns a random id that identifies the source database. The id is stored on first use. */
   sourceId(): Promise<number>;
   countRows(): Promise<number>;
   /** Returns the rows after the position in key order, or null if there are none. */
@@ -66,10 +64,7 @@ export type CopyDatabase = {
    * that are already stored.
    */
   insert(table: TableName, rows: Row[], before: number, last: Query): Promise<void>;
-  /**
-   * Returns the row in the form that is copied. `misplaced` is set if its derived columns are
-   * wrong.
-   */
+  /** Returns the row as it is copied. `misplaced` is set if its derived columns are wrong. */
   asCopied(table: TableName, row: Row): Row;
   close(): void;
 };

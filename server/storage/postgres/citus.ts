@@ -44,9 +44,7 @@ export async function readWorkerCommits(connection: Connection): Promise<string[
   return rows.map(({ result }) => result);
 }
 
-/**
- * Whether the tables are distributed. The extension may be installed for other applications only.
- */
+/** Whether the tables are distributed. Other applications may also use the extension. */
 export async function readIsDistributed(connection: Connection): Promise<boolean> {
   const run: Run = (...statements) => connection.run(statements);
   if (!(await hasCitus(run))) return false;

@@ -15,7 +15,7 @@ export type Connection = {
   /** Returns the open session, or opens a new session. */
   session(): Promise<Session>;
   /**
-   * Runs the statements in the current session and returns the rows of each. Rejects with the first
+   * Runs the statements in the current session and returns their rows. Rejects with the first
    * error.
    */
   run(statements: readonly Statement[], deadlineMs?: number): Promise<Row[][]>;
@@ -24,10 +24,7 @@ export type Connection = {
   close(): void;
 };
 
-/**
- * A database session. A transaction stays in one session. After a session is lost, all its calls
- * fail.
- */
+/** A database session. A transaction stays in one session and fails if that session is lost. */
 export type Session = {
   /** Runs the statements and returns the outcome of each, in order. */
   settle(statements: readonly Statement[], deadlineMs?: number): Promise<Outcome[]>;
@@ -36,9 +33,7 @@ export type Session = {
 
 export type Row = Record<string, unknown>;
 
-/**
- * `command` is the server's command tag, which is ROLLBACK for the COMMIT of a failed transaction.
- */
+/** `command` is the command tag, which is ROLLBACK for the COMMIT of a failed transaction. */
 export type Outcome = { rows: Row[]; command: string } | { error: unknown };
 
 export type ConnectionOptions = {
@@ -180,10 +175,7 @@ function queryOf(session: Bun.ReservedSQL, { text, values, isScript }: Statement
   return session(Object.defineProperty([text], 'raw', { value: [text] }) as never);
 }
 
-/**
- * Sends every value as text. The client would otherwise prepare a statement again for each
- * combination of types.
- */
+/** Sends every value as text, so that a statement is not prepared again for other types. */
 function asText(value: Value): string | null {
   return value === null ? null : String(value);
 }

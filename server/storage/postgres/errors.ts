@@ -3,9 +3,7 @@ import { unavailable } from '../refusals.ts';
 
 /* Maps errors of the database and its connection to errors of the service. */
 
-/**
- * The connection was lost or could not be opened. The outcome of a running statement is unknown.
- */
+/** The connection was lost or could not be opened. A running statement has an unknown outcome. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
 }
@@ -41,9 +39,7 @@ export function isRefusal(error: unknown): boolean {
   return state !== '' && !sessionEnded.test(state);
 }
 
-/**
- * Whether a machine of a cluster was unreachable. A COMMIT with this error has an unknown outcome.
- */
+/** Whether a machine of a cluster was unreachable. The outcome of such a COMMIT is unknown. */
 export function isPartLost(error: unknown): boolean {
   return partLost.test(stateOf(error));
 }
@@ -53,10 +49,7 @@ export function isConflict(error: unknown): boolean {
   return /^(23505|40001|40P01)$/.test(stateOf(error));
 }
 
-/**
- * Whether one write may have made its whole group fail. Each write of the group is then retried
- * alone.
- */
+/** Whether one write may have made its whole group fail. The writes are then retried alone. */
 export function isOfOneWrite(error: unknown): boolean {
   if (!isRefusal(error)) return false;
   if (isPartLost(error) || isConflict(error)) return true;

@@ -53,19 +53,14 @@ export function locationOf(projectId: number, id: string): Statement {
   );
 }
 
-/**
- * Whether a memory can have this id. PostgreSQL rejects some texts, for example with a NUL
- * character.
- */
+/** Whether a memory can have this id. PostgreSQL rejects some texts, such as those with NUL. */
 export function isId(text: string): boolean {
   return /^mem_[\w-]{1,64}$/.test(text);
 }
 
 type Run = (...statements: Statement[]) => Promise<Record<string, unknown>[][]>;
 
-/**
- * Returns the memory, even if it has expired. Takes one round trip for ids created by this service.
- */
+/** Returns the memory, even if expired. Takes one round trip for ids created by this service. */
 export async function findMemory(
   run: Run,
   projectId: number,
@@ -88,10 +83,7 @@ const findLocations = overPlaces(
     WHERE (project_id, bucket, id) IN (${values})${inBucket('bucket')}`,
 );
 
-/**
- * Returns the rows that `find` selects for these ids. Takes one round trip for ids created by this
- * service.
- */
+/** Returns the rows that `find` selects. Takes one round trip for ids created by this service. */
 export async function findByIds(
   run: Run,
   projectId: number,

@@ -3,9 +3,7 @@ import type { Connection, Outcome, Row } from './connection.ts';
 import { isPartLost, isRefusal } from './errors.ts';
 import { type Statement, statement } from './statement.ts';
 
-/**
- * An open transaction. Each statement sees the data that was committed before the statement began.
- */
+/** An open transaction. Each statement sees all data that was committed before its start. */
 export type Transaction = {
   /** Pipelines the statements and returns the rows of each. */
   run(...statements: Statement[]): Promise<Row[][]>;

@@ -36,10 +36,7 @@ const lockAdvice =
 export type OpenOptions = {
   /** Called with problems that occur outside of requests. */
   warn?(message: string, error?: unknown): void;
-  /**
-   * Called when the writer was replaced. Threads that connected with `connection` must connect
-   * again.
-   */
+  /** Called when the writer was replaced. Other threads must then connect again. */
   onReplaced?(): void;
   /** Called with the reason when the storage has failed permanently and the service must exit. */
   onEnd?(reason: string): void;

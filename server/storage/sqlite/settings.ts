@@ -4,9 +4,7 @@ import { isBusy, isDamage } from './errors.ts';
 import { assertOurs } from './migrate.ts';
 import { assertWhole } from './path.ts';
 
-/**
- * The minimum version. Older versions have a bug that can corrupt the file when the WAL is reset.
- */
+/** The minimum version. Older versions have a bug that can corrupt the file on a WAL reset. */
 const minSqlite = [3, 51, 3];
 
 /**
@@ -17,9 +15,7 @@ export const busyTimeoutMs = 5_000;
 
 type Settings = Record<string, string | number>;
 
-/**
- * Settings are set and verified for every connection, because the library's defaults may change.
- */
+/** Set and verified for every connection, because the library's defaults may change. */
 const common: Settings = {
   busy_timeout: busyTimeoutMs,
   foreign_keys: 1,

@@ -16,9 +16,7 @@ import type { WriterNotice, WriterOrder, WriterStart } from './protocol.ts';
 export type WriterClient = {
   ready: Promise<void>;
   write<T>(request: WriteRequest): Promise<T>;
-  /**
-   * Opens a port through which another thread of the process can call the current writer thread.
-   */
+  /** Opens a port through which another thread can call the current writer thread. */
   openPort(): MessagePort;
   /** Returns why writes fail, or null if writes succeed. */
   fault(): string | null;

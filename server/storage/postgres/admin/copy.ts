@@ -114,9 +114,7 @@ function typeOf(column: string): string {
   return isText(column) ? 'text' : 'int8';
 }
 
-/**
- * Returns the columns that are stored unchanged. A response's memoryUserId is stored as a bucket.
- */
+/** Returns the columns that are stored unchanged. memoryUserId is stored as a bucket. */
 function copiedColumns(table: TableName): string[] {
   return columnsOf(table).filter((name) => name !== 'memoryUserId');
 }

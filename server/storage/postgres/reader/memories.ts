@@ -9,10 +9,7 @@ import type { Transaction } from '../transaction.ts';
 
 type Run = Transaction['run'];
 
-/**
- * Whether a key may read the memory. A key that is bound to a user cannot read other users'
- * memories.
- */
+/** Whether a key may read the memory. A key for one user cannot read other users' memories. */
 function isOf({ userId }: { userId: string }, onlyUserId: string | null | undefined): boolean {
   return onlyUserId == null || userId === onlyUserId;
 }

@@ -6,9 +6,7 @@ import { byKey } from '../row.ts';
 import { overRows, type Statement, statement, type Value } from '../statement.ts';
 import type { Transaction, Work } from '../transaction.ts';
 
-/**
- * Performs a write whose key is new. `bucket` is the bucket of the memory in the response, if any.
- */
+/** Performs a write whose key is new. `bucket` is that of the memory in the response, if any. */
 export type Effect = (
   tx: Transaction,
 ) => Promise<{ response: StoredResponse; bucket?: number; last: Statement[] }>;

@@ -80,7 +80,7 @@ async function importAll(tx: Transaction, write: Import): ReturnType<Effect> {
 }
 
 /**
- * Determines the outcome of each item. An earlier item of the batch may have the same id or origin.
+ * Determines the outcome of each item. Earlier items of the batch may have the same id or origin.
  */
 function sortOut({ at, memories }: Import, known: Known[], origins: KnownOrigin[]) {
   const isThere = (row: Known) => isVisible(row, at);

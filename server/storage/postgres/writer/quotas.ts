@@ -2,10 +2,7 @@ import type { QuotaTake, QuotaTaken } from '../../storage.ts';
 import type { Connection } from '../connection.ts';
 import { statement } from '../statement.ts';
 
-/**
- * Short, because a request may be waiting. After this time, the request is counted in memory
- * instead.
- */
+/** Short, because a request may be waiting. The request is counted in memory after this time. */
 const deadlineMs = 2_000;
 
 /**

@@ -20,10 +20,7 @@ const removeTasks = overPlaces(
   (values, inBucket) => `DELETE FROM tasks
     WHERE (project_id, bucket, memory_id) IN (${values})${inBucket('bucket')}`,
 );
-/**
- * A response is in the bucket of its key, which the memory does not store, so all buckets are
- * searched.
- */
+/** Searches all buckets, because a response is in the bucket of its key, not its memory. */
 const removeTexts = overRows(
   ['int8', 'text'],
   (values) => `UPDATE idempotency_keys SET body = NULL, version = NULL

@@ -7,9 +7,7 @@ import { overRows, type Statement, statement, type Value } from '../statement.ts
 const buckets = 4_096;
 const maxToken = 1e12;
 
-/**
- * Returns a random task id that contains the bucket, so that a lease is enough to find the task.
- */
+/** Returns a random task id that contains the bucket, so that a lease identifies the row. */
 export function newTaskId(bucket: number): number {
   return Math.floor(Math.random() * 2 ** 41) * buckets + bucket;
 }

@@ -174,10 +174,7 @@ function completion(
   };
 }
 
-/**
- * Splits rows by bucket, because a statement on distributed tables can lock rows of only one
- * bucket.
- */
+/** Splits rows by bucket, because Citus can lock rows of only one bucket per statement. */
 function byBucket(rows: Value[][]): Value[][][] {
   return [...Map.groupBy(rows, ([, bucket]) => bucket).values()];
 }

@@ -54,9 +54,7 @@ export function addMemories(changes: readonly UserChange[]): Statement[] {
   );
 }
 
-/**
- * Deletes the rows of users without memories, because such a row would still contain the user id.
- */
+/** Deletes the rows of users without memories, because these rows still contain the user ids. */
 export function removeEmptyUsers(users: readonly Omit<UserChange, 'added'>[]): Statement[] {
   const rows = users.map(({ projectId, userId }) => [projectId, bucketOf(userId), userId]);
   return removals(rows.sort(byKey));

@@ -93,10 +93,7 @@ export function createWriteQueue(options: {
     plan();
   }
 
-  /**
-   * Whether a project may start a write. A project must leave one connection free for other
-   * projects.
-   */
+  /** Whether a project may start a write. One connection is left to other projects. */
   function mayRun(projectId: number, { insert }: Waiting): boolean {
     if (insert !== null) return groups < maxGroups;
     return (running.get(projectId) ?? 0) < Math.max(1, connections.length - 1);

@@ -61,10 +61,7 @@ export function createKeyReads(db: Database): KeyReads {
   };
 }
 
-/**
- * Whether a key may read the memory. A key that is bound to a user cannot read other users'
- * memories.
- */
+/** Whether a key may read the memory. A key for one user cannot read other users' memories. */
 function isVisible(found: { userId: string } | null, onlyUserId: string | null): boolean {
   return found !== null && (onlyUserId === null || found.userId === onlyUserId);
 }

@@ -12,15 +12,11 @@ import { isSyncFault } from '../errors.ts';
 export type Checkpoints = {
   /** Called after each group of writes. */
   committed(): void;
-  /**
-   * Called after a checkpoint by the thread. Returns whether a sync of the file has ever failed.
-   */
+  /** Called after a checkpoint by the thread. Returns whether a sync has ever failed. */
   made(outcome: CheckpointOutcome): boolean;
 };
 
-/**
- * If `syncFailed` is set, the file may lack pages of the log, and no later sync would report that.
- */
+/** If `syncFailed` is set, the file may lack pages of the log. No later sync would report that. */
 export type CheckpointOutcome = { syncFailed: boolean };
 
 type Log = { log: number; checkpointed: number };

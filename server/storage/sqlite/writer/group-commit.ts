@@ -19,9 +19,7 @@ export type GroupCommit = {
   flush(): void;
 };
 
-/**
- * Returned by an operation that completed a part of its work and must run again in the next group.
- */
+/** Returned by an operation that did part of its work and must run again in the next group. */
 export const unfinished = Symbol('unfinished');
 
 /** Runs one operation inside the transaction and returns a function that sends the reply. */

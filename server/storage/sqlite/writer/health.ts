@@ -2,10 +2,7 @@ import type { Database } from 'bun:sqlite';
 import { faultOf } from '../errors.ts';
 import type { FileCheck } from '../file-identity.ts';
 
-/**
- * Tracks whether writes can succeed. Faults are detected by failed writes and by checks of the
- * file.
- */
+/** Tracks whether writes can succeed, based on failed writes and checks of the file. */
 export type WriteHealth = {
   /** Returns why writes fail, or null. Checks the file on every call. */
   check(): string | null;

@@ -5,9 +5,7 @@ import type { StoredResponse, Write, WriteResult } from '../../storage.ts';
 import type { Uptime } from './uptime.ts';
 
 export type IdempotencyKeys = {
-  /**
-   * Runs a client's write once per key. The effect and the response are stored in one transaction.
-   */
+  /** Runs a client's write once per key. Stores the effect and response in one transaction. */
   once(write: Write, effect: () => StoredResponse): WriteResult;
   /**
    * Returns the response to an earlier request with this key, or null. Throws if the earlier

@@ -32,9 +32,7 @@ export function createRemoval(
   parts: { keys: IdempotencyKeys; users: Users; scrub: ScrubNote },
 ): Removal {
   const { keys, users, scrub } = parts;
-  /**
-   * The progress of running erasures. Requests with the same idempotency key share their progress.
-   */
+  /** The progress of running erasures. Requests with the same idempotency key share it. */
   const underWay = new Map<string, Progress>();
   const removeTasks = db.prepare('DELETE FROM tasks WHERE project_id = ? AND memory_row_id = ?');
   const removeMemory = db.prepare('DELETE FROM memories WHERE project_id = ? AND row_id = ?');

@@ -14,10 +14,7 @@ import { announced } from '../../../threads/serve.ts';
 export type ScrubNote = {
   /** Records that a memory was deleted. The next erasure of a user then requires a rebuild. */
   noteDeleted(): void;
-  /**
-   * Records that a user was erased. The traces of all deletions since the last rebuild must then be
-   * removed.
-   */
+  /** Records that a user was erased. All traces of deleted text must then be removed. */
   noteErased(): void;
 };
 
@@ -26,9 +23,7 @@ export type Scrubber = ScrubNote & {
   runIfDue(): void;
 };
 
-/**
- * The delay before a rebuild. Erasures often come in series, and one rebuild covers all of them.
- */
+/** The delay before a rebuild. Erasures often come in series, which one rebuild covers. */
 const delayMs = 1_000;
 /** The pause after a rebuild, as a multiple of its duration. */
 const pauseFactor = 100;

@@ -73,9 +73,7 @@ function run(call: Incoming): (() => void) | typeof unfinished {
   return () => replyTo(call, outcome);
 }
 
-/**
- * Restores the contents of memories, which are sent separately from the JSON, in the same order.
- */
+/** Restores the contents of memories, which are sent outside of the JSON, in the same order. */
 function attachTexts({ argument, texts }: Incoming): unknown {
   const { memory, records, memories } = argument as Record<string, unknown>;
   const owners = memory === undefined ? (records ?? memories ?? []) : [memory];
