@@ -34,7 +34,7 @@ export function createOrigins(db: Database): Origins {
       if (externalId === null) return null;
       const known = select.get(projectId, userId, source ?? '', externalId);
       if (known === null || known.expiresAt === null || known.expiresAt > at) return known;
-      // The memory has expired, and the next maintenance run deletes it.
+      // Free the external id of an expired memory, which the next maintenance run deletes.
       forget.run(projectId, known.rowId);
       return null;
     },
