@@ -1,8 +1,8 @@
 import type { NewKey, StoredKey } from './storage.ts';
 
-/* What an administrator does on the database itself, beside running servers or without one. */
+/* Administrative operations that access the database directly instead of through a server. */
 
-/** API keys; see the operations of the same names in storage.ts. */
+/** API key operations, as described in storage.ts. */
 export type KeyAdmin = {
   createKey(key: NewKey): StoredKey | Promise<StoredKey>;
   listKeys(): StoredKey[] | Promise<StoredKey[]>;
@@ -10,7 +10,7 @@ export type KeyAdmin = {
   close(): void;
 };
 
-/** One thing that was looked at; `advice` says what to do about it. */
+/** The result of one check by `memory doctor`. `advice` is how to fix the problem. */
 export type Finding = {
   name: string;
   level: 'ok' | 'warning' | 'failure';
@@ -18,8 +18,8 @@ export type Finding = {
   advice?: string;
 };
 
-/** What a backup holds. */
+/** The number of memories in a backup, and its size. */
 export type BackupContents = { memories: number; bytes: number };
 
-/** `kept` is where the database is that was there before. */
+/** `kept` is the new path of the replaced database, or null if there was none. */
 export type Restored = BackupContents & { kept: string | null };

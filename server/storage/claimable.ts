@@ -1,6 +1,6 @@
 /**
- * The tasks of one claim, of those that are due in this order. A task that was attempted before is
- * claimed alone, in case it ends the process; otherwise all new tasks up to the first such one.
+ * Selects the tasks to claim from a list of due tasks. A task that was attempted before may crash
+ * the process, so it is claimed alone. Otherwise, all tasks before the first such task are claimed.
  */
 export function claimable<Due extends { attempts: number }>(due: Due[]): Due[] {
   const attempted = due.findIndex(({ attempts }) => attempts > 0);

@@ -4,35 +4,35 @@ import { reportProgress } from '../threads/serve.ts';
 import { unavailable } from './refusals.ts';
 
 /*
- * The search indexes that a reader thread holds in memory, one for each user searched recently. A
- * backend updates one with the rows that have changed since.
+ * The search indexes that a reader thread keeps in memory, one for each recently searched user.
+ * Before a search, the backend applies the rows that have changed since the last search.
  */
 
 export type HeldIndex = {
   index: SearchIndex;
-  /** The last change of the user that is in the index. */
+  /** The number of the user's last change that the index contains. */
   lastChange: number;
 };
 
-/** A changed memory. If it is not searchable yet, the index has its id without its text. */
+/** A new or changed memory. Until it is searchable, the index contains its id but not its text. */
 export type ChangedMemory = {
   id: string;
   createdAt: number;
   content: string;
   metadata: string;
   isSearchable: boolean | number;
-  /** The number of the user's change. */
+  /** The user's change number when this row was written. */
   change: number;
 };
 
 export type HeldIndexes = {
-  /** The index with this name, or a new one. */
+  /** Returns the index with this name, or a new index, and marks it as most recently used. */
   take(name: string): HeldIndex;
-  /** Drops the least recently used indexes until the rest are within the limit. */
+  /** Drops the least recently used indexes until the rest fit within the limit. */
   dropOldest(): void;
 };
 
-/** Secret, so that clients cannot choose words that collide. */
+/** The hash seed of the indexes. It is secret so that clients cannot choose words that collide. */
 const seed = crypto.getRandomValues(new Uint32Array(1))[0];
 
 export function newHeldIndex(): HeldIndex {
@@ -40,7 +40,7 @@ export function newHeldIndex(): HeldIndex {
 }
 
 export function createHeldIndexes(maxBytes: number): HeldIndexes {
-  /** In order of use, the most recent last. */
+  /** The indexes in order of use, with the most recently used last. */
   const held = new Map<string, HeldIndex>();
   return {
     take(name) {
@@ -49,7 +49,8 @@ export function createHeldIndexes(maxBytes: number): HeldIndexes {
       held.set(name, index);
       return index;
     },
-    // Never the most recent one: an index above the limit would be rebuilt for every search.
+    // Keep the most recent index even if it exceeds the limit by itself. It would otherwise be
+    // rebuilt for every search.
     dropOldest() {
       let bytes = 0;
       for (const { index } of held.values()) bytes += index.bytes;
@@ -62,18 +63,18 @@ export function createHeldIndexes(maxBytes: number): HeldIndexes {
   };
 }
 
-/** What one search may spend on bringing its index up to date before it gives up. */
+/** The maximum time that one search may spend on updating its index. */
 const budgetMs = 10_000;
-/** Text between two progress reports, in UTF-16 units: a few milliseconds. */
+/** The amount of text between two progress reports, in UTF-16 units. Takes a few milliseconds. */
 const progressUnits = 200_000;
 const unitsOfRow = 100;
 
-/** The work that a row is, in UTF-16 units of text. */
+/** The cost of indexing a row, in UTF-16 units of text. */
 export function unitsOf({ content }: ChangedMemory): number {
   return content.length + unitsOfRow;
 }
 
-/** Applies a user's changed memories to the index, which come in the order of their changes. */
+/** Applies changed memories to a user's index. Rows must arrive in the order of their changes. */
 export class IndexUpdate {
   readonly #held: HeldIndex;
   readonly #deadline = performance.now() + budgetMs;
@@ -85,9 +86,9 @@ export class IndexUpdate {
     this.#applied = held.lastChange;
   }
 
-  /** Throws past the deadline. What was applied stays, and the next search continues from there. */
+  /** Throws after the deadline. The next search continues with the remaining changes. */
   apply(changed: ChangedMemory): void {
-    // Several rows can be of one change, which counts as applied once all of them are.
+    // A change can consist of several rows, so it is complete only when the next change begins.
     if (changed.change > this.#applied) {
       this.#held.lastChange = this.#applied;
       if (performance.now() > this.#deadline) {
@@ -105,7 +106,7 @@ export class IndexUpdate {
   }
 }
 
-/** Removes from the index what is not among the user's memories any more. */
+/** Removes memories from the index that no longer exist. */
 export function removeMissing(index: SearchIndex, existing: ReadonlySet<string>): void {
   for (const id of [...index.ids()]) if (!existing.has(id)) index.remove(id);
 }

@@ -6,9 +6,9 @@ import type { OpenOptions } from './sqlite/open.ts';
 import type { Storage } from './storage.ts';
 import type { TaskStorage } from './task-storage.ts';
 
-/* The only file that knows the backends. */
+/* Selects the backend by the URL of the database. */
 
-/** Opens the storage at the URL. Throws an Error that says what to do. */
+/** Opens the storage at the URL. Throws an Error with advice if the storage cannot be opened. */
 export async function openStorage(url: string, options: OpenOptions): Promise<Storage> {
   if (isPostgres(url)) {
     const { openPostgres } = await import('./postgres/open.ts');
@@ -22,7 +22,10 @@ type Connection =
   | { kind: 'sqlite'; path: string; port: MessagePort }
   | { kind: 'postgres'; url: string; isDistributed: boolean };
 
-/** Connects to a storage that another thread of this process has open, by its `connection`. */
+/**
+ * Connects to a storage that another thread of this process has opened. `data` is from the
+ * storage's `connection` method.
+ */
 export async function connectStorage(data: unknown): Promise<TaskStorage> {
   const connection = data as Connection;
   if (connection.kind === 'postgres') {
@@ -33,7 +36,7 @@ export async function connectStorage(data: unknown): Promise<TaskStorage> {
   return connectSqlite(connection);
 }
 
-/** With `create: false`, throws if there is no database. */
+/** Opens the API keys of a database. If `create` is false, throws if the database is missing. */
 export async function openKeyAdmin(url: string, options: { create: boolean }): Promise<KeyAdmin> {
   if (isPostgres(url)) {
     const { openKeyAdmin: open } = await import('./postgres/admin/keys.ts');
@@ -59,21 +62,24 @@ const ownTools =
   'PostgreSQL has its own tools for that: pg_dump and pg_restore, or continuous archiving with ' +
   'pg_basebackup. "memory export" and "memory import" copy the memories of a project.';
 
-/** A consistent, checked copy of the database in `target`. */
+/** Writes a consistent, verified copy of the database to `target`. */
 export async function backupDatabase(url: string, target: string): Promise<BackupContents> {
   if (isPostgres(url)) throw new Error(`this command copies a database file. ${ownTools}`);
   const { backupDatabase: copy } = await import('./sqlite/admin/backup.ts');
   return copy(sqlitePath(url), target);
 }
 
-/** Replaces the database with a backup. `stamp` becomes part of the name of the old file. */
+/** Replaces the database with a backup. The old file is renamed, with `stamp` in its new name. */
 export async function restoreDatabase(url: string, file: string, stamp: string): Promise<Restored> {
   if (isPostgres(url)) throw new Error(`this command puts a database file back. ${ownTools}`);
   const { restoreDatabase: putBack } = await import('./sqlite/admin/backup.ts');
   return putBack(file, sqlitePath(url), stamp);
 }
 
-/** Both databases of a copy, the source first. Without `create` the target has to be there. */
+/**
+ * Opens both databases of a copy and returns the source first. Throws if the target does not exist
+ * and `create` is false.
+ */
 export async function openCopySides(
   source: string,
   target: string,
@@ -107,7 +113,7 @@ function isPostgres(url: string): boolean {
   return /^postgres(ql)?:/.test(url);
 }
 
-/** The path of `sqlite:<path>`. */
+/** Returns the path of a `sqlite:<path>` URL. */
 export function sqlitePath(url: string): string {
   return url.slice('sqlite:'.length).replace(/^\/\/\//, '/');
 }

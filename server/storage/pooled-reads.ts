@@ -8,8 +8,8 @@ type PooledReads = Pick<
 >;
 
 /**
- * The reads that can take long, which run in the reader threads. A page of a list without a filter
- * is short: `listShort` reads it without a thread.
+ * Creates the reads that can take long and therefore run in the reader threads. Reading a page of
+ * an unfiltered list is fast, so `listShort` runs in the calling thread.
  */
 export function createPooledReads(
   readers: ReaderPool,
@@ -45,7 +45,7 @@ export function createPooledReads(
   };
 }
 
-/** An API key that is bound to another user finds nothing. */
+/** Whether the API key is bound to another user. Such a key finds nothing. */
 function isForbidden({ userId, onlyUserId = null }: Read & { userId: string }): boolean {
   return onlyUserId !== null && onlyUserId !== userId;
 }

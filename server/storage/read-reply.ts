@@ -2,22 +2,22 @@ import { type FoundMemory, foundJson } from '../memory/json.ts';
 import { announced, type Incoming, reportProgress } from '../threads/serve.ts';
 import type { ItemsJson, Page } from './storage.ts';
 
-/** To write a large text as UTF-8 takes long, and the HTTP thread has others to serve. */
+/** In UTF-16 units. Longer texts are encoded as UTF-8 here, to relieve the HTTP thread. */
 const largeUnits = 64 * 1024;
 
 /**
- * In UTF-16 units. Reader threads run at a low priority: on a busy machine, encoding more text than
- * this may take longer than a thread may be silent.
+ * In UTF-16 units. Reader threads run at a low priority, so on a busy machine the watchdog could
+ * end a thread that encodes more text than this without a progress report.
  */
 const quietUnits = 1_000_000;
 
-/** The items of a search result as JSON. */
+/** Returns the items of a search result as JSON. */
 export function foundItems(found: readonly FoundMemory[]): string {
   const units = found.reduce((sum, { memory }) => sum + memory.content.length, 0);
   return units < quietUnits ? foundJson(found) : announced(() => foundJson(found));
 }
 
-/** The items of a page go beside the JSON, so that they are not written as JSON twice. */
+/** Sends the items of a page separately, so that they are not encoded as JSON twice. */
 export function replyToRead(call: Incoming, value: unknown): void {
   if (typeof value !== 'object' || value === null || !('items' in value)) {
     call.reply(value);

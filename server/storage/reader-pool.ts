@@ -5,12 +5,12 @@ import { startThread, type Thread } from '../threads/start.ts';
 import { unavailable } from './refusals.ts';
 
 /**
- * The reader threads. A thread runs one read at a time, without interruption. There is one more
- * thread than there are cores, and a project may use all but one of them: it can use every core,
- * and another project still finds a free thread. Projects take turns in the queue.
+ * The pool of reader threads. A thread runs one read at a time, to completion. There is one more
+ * thread than cores, and a project may use all threads but one. A single project can therefore use
+ * every core, and another project still finds a free thread. Projects take turns in the queue.
  */
 export type ReaderPool = {
-  /** `user` names the search index that the read needs; a thread that has it is preferred. */
+  /** `user` identifies the search index to use. A thread that holds this index is preferred. */
   read(request: ReadRequest): Promise<Returned>;
   stop(): Promise<void>;
 };
@@ -24,11 +24,11 @@ export type ReadRequest = {
   signal?: AbortSignal | undefined;
 };
 
-/** A read that waited longer is rejected, since its client has probably given up. */
+/** A read that has waited longer is rejected, because its client has probably given up. */
 const maxWaitMs = 10_000;
 const maxWaiting = 1_000;
 const maxThreads = 9;
-/** The limit for the search indexes of all threads together. */
+/** The memory limit for the search indexes of all threads together. */
 const maxIndexBytes = 192 * 1024 * 1024;
 
 type Waiting = ReadRequest & {
@@ -40,7 +40,7 @@ type Waiting = ReadRequest & {
 type Reader = { thread: Thread; projectId: number | null; users: Set<string> };
 
 export function createReaderPool(options: {
-  /** The module of the backend's reader thread, and how one of them finds the database. */
+  /** The module of the backend's reader thread. `data` returns the thread's start data. */
   module: string;
   data(limits: { maxIndexBytes: number }): unknown;
   preload: readonly string[];
@@ -77,7 +77,7 @@ export function createReaderPool(options: {
     return reader;
   }
 
-  /** Removes a reader. The next read that needs a thread starts a new one. */
+  /** Removes a reader from the pool. The next read that needs a thread starts a new one. */
   function drop(reader: Reader): void {
     const index = readers.indexOf(reader);
     if (index >= 0) readers.splice(index, 1);
@@ -89,7 +89,7 @@ export function createReaderPool(options: {
     return own < Math.max(1, size - 1);
   }
 
-  /** An idle thread, preferably one with the index, else a new thread. */
+  /** Returns an idle thread, preferably one that holds the index, or starts a new thread. */
   function idleReader({ user }: ReadRequest): Reader | undefined {
     const idle = readers.filter(({ projectId }) => projectId === null);
     const holder = user === undefined ? undefined : idle.find(({ users }) => users.has(user));

@@ -1,17 +1,17 @@
 import { limits } from '../../sdk/contract/limits.ts';
 import { ServiceError } from '../errors.ts';
 
-/* Errors of the contract that every backend throws, in the same words. */
+/* API errors that every backend throws, with the same messages. */
 
 const retryAfterSeconds = 5;
-/** How long until a full queue is worth another try. */
+/** The Retry-After value for a full queue. */
 const fullRetryAfterSeconds = 10;
 
 export function unavailable(message: string, cause?: unknown): ServiceError {
   return new ServiceError('unavailable', message, { retryAfterSeconds, cause });
 }
 
-/** What was to be stored may be there, or not. */
+/** The error of a write that may or may not have been stored. */
 export function outcomeUnknown(cause: unknown): ServiceError {
   const message =
     'the database failed and the outcome is unknown; retry with the same Idempotency-Key';
@@ -40,7 +40,7 @@ export function queueFull(): ServiceError {
   );
 }
 
-/** So many results of the search fit into one response. */
+/** `fitting` is the number of search results whose texts fit into one response. */
 export function tooMuchText(fitting: number): ServiceError {
   const message = `must be lower here: the texts of more than ${fitting} are too much for one response`;
   return new ServiceError('invalid_request', `limit ${message}`, {

@@ -5,10 +5,13 @@ import { snippet } from '../search/snippet.ts';
 import { tooMuchText } from './refusals.ts';
 import type { Filter, StoredMemory } from './storage.ts';
 
-/** Of text in a response of more than one memory, in UTF-16 units. Ten of the usual largest fit. */
+/**
+ * The maximum amount of text in a response with more than one memory, in UTF-16 units. Large enough
+ * for ten texts of the default maximum size.
+ */
 const maxText = 64 * 1024 * 1024;
 
-/** The best memories that pass the filter, up to the limit. */
+/** Collects the best memories that match the filter, up to the limit. */
 export class SearchResults {
   readonly found: FoundMemory[] = [];
   readonly #matcher: Ranked['matcher'];
@@ -26,7 +29,7 @@ export class SearchResults {
     return this.found.length >= this.#limit;
   }
 
-  /** Takes the next best memory, which is null if it has expired. */
+  /** Adds the next best memory if it matches the filter. `memory` is null if it has expired. */
   add({ start, length, score }: RankedMemory, memory: StoredMemory | null): void {
     if (this.isFull || memory === null || !matches(memory, this.#filter)) return;
     this.#units += memory.content.length;

@@ -3,11 +3,11 @@ import type { Storage } from './storage.ts';
 /** The storage operations of the durable queue. */
 export interface TaskQueue {
   /**
-   * Claims up to `limit` due tasks for `leaseMs`, the longest due first, and counts the attempt. A
-   * task is due if it was never tried, if it waits until `now` or earlier, if it waits until after
-   * `horizon` (the clock was set back), or if it is running with an expired lease. A task that was
-   * tried before is claimed alone, so that a task that crashes the process cannot use up the
-   * attempts of other tasks.
+   * Claims up to `limit` due tasks for `leaseMs`, in the order in which they became due, and counts
+   * the attempt. A task is due if it was never attempted, if its retry time is at or before `now`,
+   * if its retry time is after `horizon` (the clock was set back), or if it is running with an
+   * expired lease. A task that was attempted before is claimed alone, so that a task that crashes
+   * the process cannot use up the attempts of other tasks.
    */
   claimTasks(claim: {
     owner: string;
@@ -17,27 +17,30 @@ export interface TaskQueue {
     limit: number;
   }): Promise<Task[]>;
 
-  /** Stores the results. Returns false for each result whose lease was lost; it is not stored. */
+  /** Stores the results, except those whose lease was lost. Returns which results were stored. */
   completeTasks(results: TaskResult[]): Promise<boolean[]>;
 
-  /** Retries the task at `retryAt`, or fails it if that is null. False if the lease was lost. */
+  /**
+   * Schedules a retry at `retryAt`, or marks the task as failed if `retryAt` is null. Returns false
+   * if the lease was lost.
+   */
   failTask(
     failure: Lease & { now: number; retryAt: number | null; errorMessage: string },
   ): Promise<boolean>;
 
-  /** Undoes the claim of a task that was not started. */
+  /** Undoes the claim of a task that was not started. Returns false if the lease was lost. */
   releaseTask(lease: Lease): Promise<boolean>;
 
   /**
-   * Returns running tasks to the queue if their owner is gone or their lease has expired. The
-   * attempt stays counted. Returns their number.
+   * Requeues running tasks whose owner is gone or whose lease has expired. The attempt still
+   * counts. Returns the number of requeued tasks.
    */
   recoverTasks(recovery: { owner: string; now: number }): Promise<number>;
 
-  /** When the next waiting task is due, or null. */
+  /** Returns when the next waiting task is due, or null if no task is waiting. */
   nextTaskAt(): Promise<number | null>;
 
-  /** The number of waiting and running tasks, and when the oldest of them was accepted. */
+  /** Returns the number of waiting and running tasks, and when the oldest of them was accepted. */
   taskQueueState(): Promise<{ pending: number; oldestAcceptedAt: number | null }>;
 }
 
@@ -50,7 +53,7 @@ export type Lease = { projectId: number; taskId: number; leaseToken: number };
 /** The kinds of tasks. `index` splits a memory's text and makes it searchable. */
 export type TaskKind = 'index';
 
-/** `attempt` counts from 1; `payload` is JSON text whose format depends on the kind. */
+/** `attempt` counts from 1. `payload` is JSON text whose format depends on the kind. */
 export type Task = Lease & {
   kind: TaskKind;
   payload: string;

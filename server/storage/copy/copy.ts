@@ -2,18 +2,21 @@ import type { CopySide, Progress } from './side.ts';
 import { addRow, type Sum, type TableName, tableNames } from './tables.ts';
 
 /*
- * Copies a database to the other backend and compares the two.
+ * Copies a database to the other backend and compares the two. The states of the target are:
  *
- *   empty -> unfinished -> finished, once it was compared
+ *   empty -> unfinished -> finished (after the comparison)
  *
- * Each batch and the progress after it are one transaction in the target, so a copy that was killed
- * continues after the last batch.
+ * Each batch is stored in one transaction with the new progress, so a copy that was interrupted
+ * continues after the last stored batch.
  */
 
-/** Called with the number of rows done and in total. If it throws, the copy stops unfinished. */
+/**
+ * Called with the number of processed rows and the total. If the callback throws, the copy stops
+ * and stays unfinished.
+ */
 export type ReportRows = (done: number, total: number) => Promise<void>;
 
-/** The rows of one table and project in both databases. `project` is null for rows without one. */
+/** The rows of one table and project. `project` is null for rows that belong to no project. */
 export type Comparison = {
   table: TableName;
   project: string | null;
@@ -23,8 +26,8 @@ export type Comparison = {
 };
 
 /**
- * Copies the rows that the target does not have yet. Returns their number. Throws an Error if the
- * target is neither empty nor the unfinished copy of this source.
+ * Copies the rows that the target does not have yet and returns their number. Throws an Error if
+ * the target is neither empty nor an unfinished copy of this source.
  */
 export async function copyRows(
   source: CopySide,
@@ -97,7 +100,7 @@ export async function compare(
 async function sumsOf(side: CopySide, count: (rows: number) => Promise<void>) {
   const sums = new Map<string, Sum>();
   const places = new Map<string, { table: TableName; projectId: number }>();
-  /** By project id. */
+  /** Project names by project id. */
   const names = new Map<number, string>();
   for (const table of tableNames) {
     let batch = await side.read(table, null);

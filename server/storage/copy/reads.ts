@@ -2,13 +2,10 @@ import type { CopyDatabase, CopySide } from './side.ts';
 import { columnName, columnsOf, isText, type Row, type TableName, type Value } from './tables.ts';
 
 const batchRows = 512;
-/** A batch always has one row, however large. */
+/** The maximum amount of text in a batch, except for a single larger row. */
 const batchBytes = 4 * 1024 * 1024;
 
-/**
- * Reads tables in batches in the order of their keys. Each starts after the last row of the
- * previous one.
- */
+/** Reads tables in key order. Each batch starts after the last row of the previous batch. */
 export function createReads(database: CopyDatabase): Pick<CopySide, 'countRows' | 'read'> {
   const { stored, parameter, integer } = database;
 
@@ -27,7 +24,8 @@ export function createReads(database: CopyDatabase): Pick<CopySide, 'countRows' 
   }
 
   /**
-   * The number of rows in the next batch. Sizes are read first, since a text may have megabytes.
+   * Returns the number of rows in the next batch. Row sizes are read first, because a text may be
+   * several megabytes long.
    */
   async function countNext(table: TableName, place: readonly Value[]): Promise<number> {
     const { large } = stored[table];
@@ -77,7 +75,7 @@ function namesOf(keys: readonly string[]): string {
   return keys.map((name) => `t.${name}`).join(', ');
 }
 
-/** The key values of a position, or values that sort before all rows. */
+/** Returns the key values of a position or, for null, values that sort before all rows. */
 function keyValues(keys: readonly string[], position: string | null): Value[] {
   if (position !== null) return JSON.parse(position);
   return keys.map((name) => (isText(name) ? '' : Number.MIN_SAFE_INTEGER));

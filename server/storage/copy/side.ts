@@ -1,41 +1,41 @@
 import { createReads } from './reads.ts';
 import type { Row, StoredTable, TableName, Value } from './tables.ts';
 
-/** One of the two databases of a copy, which no server has open. */
+/** One of the two databases of a copy. No server may have it open. */
 export type CopySide = {
-  /** Identifies the database as a source. Random, and stored on first use. */
+  /** Returns a random id that identifies the source database. The id is stored on first use. */
   sourceId(): Promise<number>;
   countRows(): Promise<number>;
-  /** The rows after the position, in the order of the table, or null if there are none. */
+  /** Returns the rows after the position in key order, or null if there are none. */
   read(table: TableName, position: string | null): Promise<Batch | null>;
   state(): Promise<CopyState>;
   /** Marks an empty database as an unfinished copy of the source, which servers refuse to open. */
   begin(source: number): Promise<void>;
-  /** Stores the rows and the progress after them in one transaction. */
+  /** Stores the rows and the new progress in one transaction. */
   write(table: TableName, rows: Row[], progress: Progress): Promise<void>;
-  /** Marks the copy as finished, so that servers open it. */
+  /** Marks the copy as finished, which allows servers to open the database. */
   finish(source: number): Promise<void>;
   close(): void;
 };
 
 export type Batch = { rows: Row[]; position: string };
 
-/** The position and number of rows copied, per table. */
+/** The last position and the number of copied rows, per table. */
 export type Progress = { [Table in TableName]?: { position: string; rows: number } };
 
 export type CopyState = {
-  /** Set for an unfinished copy. */
+  /** Null if the database is not an unfinished copy. */
   unfinished: { source: number; progress: Progress } | null;
-  /** The source of a finished copy. */
+  /** The source id of a finished copy. */
   copiedFrom: number | null;
   /** A table with rows, or null if the database is empty. */
   filled: string | null;
 };
 
-/** The table with the progress, which exists until the copy is finished. */
+/** The table that stores the progress. It exists until the copy is finished. */
 export const progressTable = 'copy_progress';
 
-/** Why a server does not open a database. */
+/** The error of a server that is started on an unfinished copy. */
 export function unfinishedCopy(name: string): Error {
   return new Error(
     `${name} is an unfinished copy of another database. Run the same "memory migrate" command ` +
@@ -45,26 +45,26 @@ export function unfinishedCopy(name: string): Error {
 
 export type Query = { text: string; values: readonly Value[] };
 
-/** The parts of a copy that depend on the backend. */
+/** The backend-specific parts of a copy. */
 export type CopyDatabase = {
   stored: Record<TableName, StoredTable>;
-  /** The text of a parameter for a column, numbered from 1. */
+  /** Returns the placeholder of a parameter for a column. Parameters are numbered from 1. */
   parameter(number: number, column: string): string;
-  /** An expression that reads an integer as a JavaScript number. */
+  /** Returns an expression whose result the client returns as a JavaScript number. */
   integer(expression: string): string;
-  /** An expression for these values as a JSON array. */
+  /** Returns an expression for a JSON array of these values. */
   jsonArray(expressions: string): string;
-  /** Whether the table with the progress exists. */
+  /** Whether the progress table exists. */
   isUnfinished(): Promise<boolean>;
   read(query: Query): Promise<Row[]>;
   /** Runs the statements in one transaction. */
   run(...queries: Query[]): Promise<void>;
   /**
-   * Stores the rows and runs the statement in one transaction. `before` is the number of rows of
-   * the table that were stored before.
+   * Stores the rows and runs `last` in one transaction. `before` is the number of rows of the table
+   * that are already stored.
    */
   insert(table: TableName, rows: Row[], before: number, last: Query): Promise<void>;
-  /** The row to copy. `misplaced` is set if its derived columns do not match. */
+  /** Returns the row as it is copied. `misplaced` is set if its derived columns are wrong. */
   asCopied(table: TableName, row: Row): Row;
   close(): void;
 };
@@ -88,7 +88,7 @@ export function createSide(database: CopyDatabase): CopySide {
 
   async function firstFilled(): Promise<string | null> {
     for (const [table, { from }] of Object.entries(stored)) {
-      // An empty database has a row for its uptime.
+      // Even an empty database has a row for the uptime.
       if (table === 'uptime') continue;
       if ((await readOne(`SELECT 1 AS one FROM ${from} LIMIT 1`)) !== undefined) return from;
     }

@@ -1,6 +1,6 @@
 /*
- * The tables that `memory migrate` copies, as both backends see them. Each backend defines how it
- * stores these columns, and adds derived ones: row ids, buckets, hashes.
+ * The tables that `memory migrate` copies, in a form that both backends share. Each backend defines
+ * how to store these columns, and adds derived columns such as row ids, buckets and hashes.
  */
 
 export type Value = string | number | null;
@@ -10,8 +10,9 @@ const task = `projectId kind payload memoryId userId state acceptedAt runAt upda
   leaseToken chunksComplete chunksTotal errorMessage lastChange`;
 
 /**
- * In the order of copying: referenced tables come first. A running task is copied as if it had been
- * released. The body of a stored response is null if its memory was deleted.
+ * The copied tables and their columns. Tables are copied in this order, so that referenced tables
+ * come first. A running task is copied as if it had been released. The body of a stored response is
+ * null if its memory was deleted.
  */
 const columns = {
   uptime: 'name value',
@@ -27,7 +28,7 @@ const columns = {
     storedUptime createdAt`,
 };
 
-/** All other columns are integers. */
+/** The columns with text. All other columns are integers. */
 const texts = `name id hash prefix last_four user_id type metadata source external_id content kind
   payload memory_id state error_message scope key fingerprint body memory_user_id`.split(/\s+/);
 
@@ -41,7 +42,7 @@ export function columnsOf(table: TableName): string[] {
   return lists.get(table) ?? [];
 }
 
-/** `lastChange` is stored as `last_change`. */
+/** Converts a column name to snake case, for example `lastChange` to `last_change`. */
 export function columnName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
@@ -50,7 +51,7 @@ export function isText(name: string): boolean {
   return texts.includes(columnName(name));
 }
 
-/** How a backend stores a table. `t` is the table in expressions. */
+/** How a backend stores a table. In expressions, the table is called `t`. */
 export type StoredTable = {
   from: string;
   where?: string;
@@ -60,7 +61,7 @@ export type StoredTable = {
   expressions?: Record<string, string>;
   /** Additional columns for the backend's `asCopied`. */
   further?: string[];
-  /** A column with large texts. */
+  /** The column with large texts, if any. */
   large?: string;
 };
 

@@ -2,12 +2,13 @@ import type { Connection } from './connection.ts';
 import { type Statement, statement } from './statement.ts';
 
 /*
- * Citus spreads tables over several machines. Everything of a user has one bucket, and rows of one
- * bucket are on one machine, whatever the table. Servers connect to the coordinator, where tables
- * that are small stay. Code that differs for distributed tables checks `isDistributed`.
+ * Citus distributes tables over several machines. The memories and tasks of a user are in one
+ * bucket, and all rows of a bucket are on the same machine, in every table. Servers connect to the
+ * coordinator, which also stores the small tables. Code that differs for distributed tables checks
+ * `isDistributed`.
  */
 
-/** In the order of their creation. The others are colocated with the first. */
+/** The distributed tables, in order of creation. All are colocated with the first table. */
 const spreadTables = ['users', 'memories', 'memory_locations', 'tasks', 'idempotency_keys'];
 
 /** Distributes newly created tables. */
@@ -24,7 +25,7 @@ export const distribute: Statement = {
 
 type Run = (...statements: Statement[]) => Promise<Record<string, unknown>[][]>;
 
-/** Whether the database has the extension. */
+/** Whether the Citus extension is installed in the database. */
 export async function hasCitus(run: Run): Promise<boolean> {
   const [rows = []] = await run(
     statement(`SELECT 1 AS one FROM pg_extension WHERE extname = 'citus'`),
@@ -33,8 +34,8 @@ export async function hasCitus(run: Run): Promise<boolean> {
 }
 
 /**
- * The setting synchronous_commit of each worker. A server turns it on for its own sessions, which
- * does not affect the workers.
+ * Returns synchronous_commit of each worker. A server turns the setting on for its own sessions,
+ * but that does not affect the workers.
  */
 export async function readWorkerCommits(connection: Connection): Promise<string[]> {
   const [rows = []] = (await connection.run([
@@ -43,7 +44,7 @@ export async function readWorkerCommits(connection: Connection): Promise<string[
   return rows.map(({ result }) => result);
 }
 
-/** Whether the tables are distributed. A database may have the extension for other reasons. */
+/** Whether the tables are distributed. Other applications may also use the extension. */
 export async function readIsDistributed(connection: Connection): Promise<boolean> {
   const run: Run = (...statements) => connection.run(statements);
   if (!(await hasCitus(run))) return false;

@@ -19,9 +19,12 @@ import type { WriteQueue } from './writer/write-queue.ts';
 
 /** The connections and threads behind the storage interface. */
 export type Parts = {
-  /** For single statements of any caller. */
+  /** The connection for single statements. */
   connection: Connection;
-  /** A row of the rate limit that another server holds delays no other statement. */
+  /**
+   * A separate connection for the rate limit, whose statements may wait for a row that another
+   * server has locked.
+   */
   quotas: Connection;
   writes: WriteQueue;
   tasks: Tasks;
@@ -59,7 +62,7 @@ export function createOperations(parts: Parts): Operations {
       const one = readStatuses(sendTo(connection), { ...read, ids: [read.id] });
       return (await answered(one))[0] ?? null;
     },
-    // A page without a filter is one statement, so it is consistent.
+    // One statement reads an unfiltered page, so the page is consistent without a snapshot.
     ...createPooledReads(readers, (read) => answered(readList(sendTo(connection), read))),
 
     claimTasks: (claim) => written(tasks.claimTasks(claim)),

@@ -3,47 +3,51 @@ import { ConnectionLost, isRefusal, stateOf } from './errors.ts';
 import type { Statement, Value } from './statement.ts';
 
 /**
- * One connection to the database, opened on first use and again after it was lost.
+ * A connection to the database that opens on first use and reopens after a failure.
  *
- *   closed -> connecting -> open -> lost (an error of the session, or a deadline) -> closed
+ *   closed -> connecting -> open -> lost (session error or deadline) -> closed
  *
  * The statements of one call are pipelined. No statement is ever cancelled, because a cancelled
- * COMMIT can report success; past its deadline the connection itself is dropped.
+ * COMMIT can report success. If a statement exceeds its deadline, the connection is dropped
+ * instead.
  */
 export type Connection = {
-  /** The open session, or a new one. */
+  /** Returns the open session, or opens a new session. */
   session(): Promise<Session>;
-  /** The rows of each statement, in the open session. Rejects with the first error. */
+  /**
+   * Runs the statements in the current session and returns their rows. Rejects with the first
+   * error.
+   */
   run(statements: readonly Statement[], deadlineMs?: number): Promise<Row[][]>;
   /** The time since the oldest unanswered statement was sent, in ms; 0 if there is none. */
   silentMs(): number;
   close(): void;
 };
 
-/** A transaction stays in one session: once that is lost, everything sent to it fails. */
+/** A database session. A transaction stays in one session and fails if that session is lost. */
 export type Session = {
-  /** The outcome of each statement, in order. */
+  /** Runs the statements and returns the outcome of each, in order. */
   settle(statements: readonly Statement[], deadlineMs?: number): Promise<Outcome[]>;
   run(statements: readonly Statement[], deadlineMs?: number): Promise<Row[][]>;
 };
 
 export type Row = Record<string, unknown>;
 
-/** `command` is what the server did: the COMMIT of a failed transaction returns ROLLBACK. */
+/** `command` is the command tag, which is ROLLBACK for the COMMIT of a failed transaction. */
 export type Outcome = { rows: Row[]; command: string } | { error: unknown };
 
 export type ConnectionOptions = {
   url: string;
-  /** What the connection is for, as pg_stat_activity shows it. */
+  /** The purpose of the connection, shown in pg_stat_activity. */
   purpose: string;
 };
 
-/** A database that does not respond within this time counts as unreachable. */
+/** A database that does not respond within this time is considered unreachable. */
 const defaultDeadlineMs = 10_000;
 const connectDeadlineSeconds = 3;
 /** The limit for connecting and the first query together. */
 const openDeadlineMs = 4_000;
-/** Further callers fail at once with the same error during this time. */
+/** After a failed attempt, calls fail immediately with the same error for this time. */
 const connectAgainAfterMs = 200;
 
 type Open = Session & Pick<Connection, 'silentMs'> & { end(): void };
@@ -92,7 +96,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   };
 }
 
-/** `lost` is called when the session has ended or could not be opened. */
+/** Opens a session. `lost` is called when the session ends or cannot be opened. */
 async function openSession(options: ConnectionOptions, lost: () => void): Promise<Open> {
   const pool = createPool(options, lost);
   const late = Promise.withResolvers<never>();
@@ -121,7 +125,7 @@ function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): 
   /** The calls that wait for a response, oldest first. */
   const unanswered = new Set<{ sentAt: number }>();
 
-  /** Immediately, without waiting for running statements. */
+  /** Ends the session immediately, without waiting for running statements. */
   function end(): void {
     lost();
     endPool(pool);
@@ -163,15 +167,15 @@ function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): 
 }
 
 /**
- * The client sends a text without values over a protocol that is not pipelined, unless it is a
- * template: BEGIN and COMMIT would be separate round trips.
+ * Bun's client does not pipeline a statement without values, unless the statement is a template.
+ * BEGIN and COMMIT would otherwise need separate round trips.
  */
 function queryOf(session: Bun.ReservedSQL, { text, values, isScript }: Statement) {
   if (values.length > 0 || isScript) return session.unsafe(text, values.map(asText));
   return session(Object.defineProperty([text], 'raw', { value: [text] }) as never);
 }
 
-/** Always as text: otherwise a statement is prepared again for each combination of types. */
+/** Sends every value as text, so that a statement is not prepared again for other types. */
 function asText(value: Value): string | null {
   return value === null ? null : String(value);
 }
@@ -181,7 +185,7 @@ function outcomeOf(settled: PromiseSettledResult<Row[] & { command?: string | nu
   return { rows: settled.value, command: settled.value.command ?? '' };
 }
 
-/** An error that the server did not send is a connection error. */
+/** Converts an error that the server did not send to ConnectionLost. */
 function asLost(error: unknown): unknown {
   if (stateOf(error) !== '' || error instanceof ConnectionLost) return error;
   const message = error instanceof Error ? error.message : String(error);
@@ -191,7 +195,7 @@ function asLost(error: unknown): unknown {
 function createPool({ url, purpose }: ConnectionOptions, onclose: () => void): SQL {
   return new SQL({
     url,
-    // PGDATABASE in the environment would take precedence over the URL.
+    // Set explicitly, because PGDATABASE in the environment would override the URL.
     database: databaseOf(url),
     max: 1,
     connectionTimeout: connectDeadlineSeconds,
@@ -201,8 +205,8 @@ function createPool({ url, purpose }: ConnectionOptions, onclose: () => void): S
       lock_timeout: '5s',
       idle_in_transaction_session_timeout: '15s',
       client_min_messages: 'warning',
-      // Otherwise Citus runs writes to several shards one at a time. PostgreSQL ignores the
-      // setting.
+      // In parallel mode, Citus runs only one write to several shards at a time in the whole
+      // cluster. PostgreSQL ignores the setting.
       'citus.multi_shard_modify_mode': 'sequential',
     },
   });
@@ -212,7 +216,10 @@ function databaseOf(url: string): string {
   return decodeURIComponent(new URL(url).pathname.slice(1)) || 'postgres';
 }
 
-/** A standby returns outdated data; a primary that commits asynchronously loses writes. */
+/**
+ * Rejects a standby, which returns outdated data. Enables synchronous commit, because an
+ * asynchronous commit can lose acknowledged writes.
+ */
 async function checkServer(session: Bun.ReservedSQL): Promise<void> {
   const [server] = await session.unsafe(
     `SELECT pg_is_in_recovery() AS "isStandby", current_setting('synchronous_commit') AS "commit"`,
@@ -221,7 +228,7 @@ async function checkServer(session: Bun.ReservedSQL): Promise<void> {
   if (server?.commit === 'off') await session.unsafe('SET synchronous_commit = on');
 }
 
-/** It may never resolve if the server does not respond, and nothing depends on it. */
+/** Closes the pool without waiting, because `close` may never resolve if the server hangs. */
 function endPool(pool: SQL): void {
   pool.close({ timeout: 0 }).catch(() => {});
 }

@@ -3,17 +3,17 @@ import { unavailable } from '../refusals.ts';
 
 /* Maps errors of the database and its connection to errors of the service. */
 
-/** The connection was lost or could not be opened: the outcome of a statement is unknown. */
+/** The connection was lost or could not be opened. A running statement has an unknown outcome. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
 }
 
 /** SQLSTATE codes for an ended session or an unknown outcome. */
 const sessionEnded = /^(080(?!01|06)|57P0|58|F0|XX|40003)/;
-/** The coordinator of a cluster cannot reach a machine. */
+/** SQLSTATE codes that Citus reports if the coordinator cannot reach a worker. */
 const partLost = /^080(01|06)/;
 
-/** Temporary failures of the database. The statement has stored nothing. */
+/** Failures of the database, by SQLSTATE code. The failed statement stored nothing. */
 const faults: [state: RegExp, fault: string][] = [
   [/^53100/, 'the disk of the database is full'],
   [/^53300/, 'the database has no connection left for this server'],
@@ -28,40 +28,40 @@ const faults: [state: RegExp, fault: string][] = [
   [/^3D000/, 'the database does not exist'],
 ];
 
-/** The server's SQLSTATE code, or '' if it sent none. */
+/** Returns the SQLSTATE code of the error, or '' if the error does not come from the server. */
 export function stateOf(error: unknown): string {
   return error instanceof SQL.PostgresError ? (error.errno ?? '') : '';
 }
 
-/** The server rejected the statement, so its transaction stores nothing. */
+/** Whether the server rejected the statement, so that its transaction stores nothing. */
 export function isRefusal(error: unknown): boolean {
   const state = stateOf(error);
   return state !== '' && !sessionEnded.test(state);
 }
 
-/** A machine of a cluster was unreachable. If COMMIT failed with this, its outcome is unknown. */
+/** Whether a machine of a cluster was unreachable. The outcome of such a COMMIT is unknown. */
 export function isPartLost(error: unknown): boolean {
   return partLost.test(stateOf(error));
 }
 
-/** A conflict with another transaction: a retry may succeed. */
+/** Whether the transaction conflicted with another, so that a retry may succeed. */
 export function isConflict(error: unknown): boolean {
   return /^(23505|40001|40P01)$/.test(stateOf(error));
 }
 
-/** A group was rejected because of one of its writes: each is retried alone. */
+/** Whether one write may have made its whole group fail. The writes are then retried alone. */
 export function isOfOneWrite(error: unknown): boolean {
   if (!isRefusal(error)) return false;
   if (isPartLost(error) || isConflict(error)) return true;
   return faultOf(error) === null || stateOf(error) === '55P03';
 }
 
-/** No write of any kind can succeed. */
+/** Whether the error means that no write can succeed. */
 export function isWriteFault(error: unknown): boolean {
   return /^(53|25006)/.test(stateOf(error));
 }
 
-/** Describes why the database cannot work; null if the error is not the database's fault. */
+/** Returns why the database cannot serve requests, or null if the error has another cause. */
 export function faultOf(error: unknown): string | null {
   if (error instanceof ConnectionLost) return 'the database cannot be reached';
   const state = stateOf(error);
@@ -69,19 +69,22 @@ export function faultOf(error: unknown): string | null {
   return known ?? (sessionEnded.test(state) ? 'the database cannot be reached' : null);
 }
 
-/** An error before COMMIT was sent, or a rejection by the server: nothing was stored. */
+/**
+ * Maps an error after which nothing was stored: COMMIT was not sent yet, or the server rejected the
+ * transaction.
+ */
 export function notStored(error: unknown): unknown {
   const fault = faultOf(error);
   return fault === null ? error : unavailable(`${fault}; nothing was stored`, error);
 }
 
-/** The error of a read that failed. */
+/** Maps the error of a failed read. */
 export function notRead(error: unknown): unknown {
   const fault = faultOf(error);
   return fault === null ? error : unavailable(fault, error);
 }
 
-/** Why a database cannot be used at all, for the person who starts the program. */
+/** Maps the error of opening the database to an error with a message for the operator. */
 export function cannotOpen(error: unknown): unknown {
   const fault = faultOf(error);
   if (fault === null) return error;

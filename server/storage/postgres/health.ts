@@ -4,8 +4,8 @@ import { faultOf, isWriteFault } from './errors.ts';
 import { statement } from './statement.ts';
 
 /**
- * Whether the database responds and accepts writes. Kept up to date for /health, which must not
- * wait for the database.
+ * Tracks whether the database responds and accepts writes, so that /health does not have to wait
+ * for the database.
  */
 export type Health = {
   state(): StorageHealth;
@@ -23,8 +23,8 @@ const read = statement('SELECT 1');
 const write = statement(`UPDATE maintenance SET value = value + 1 WHERE name = 'probe'`);
 
 /**
- * Probes the database on a connection of its own. A silent one of the given connections is only a
- * warning, since a statement may take long.
+ * Probes the database on a separate connection. A watched connection that does not respond causes
+ * only a warning, because its statement may take long.
  */
 export function createHealth(url: string, watched: readonly Connection[]): Health {
   const connection: Connection = createConnection({ url, purpose: 'health' });
@@ -32,7 +32,10 @@ export function createHealth(url: string, watched: readonly Connection[]): Healt
   let writeFault: string | null = null;
   let isProbing = false;
 
-  /** A session that ended does not mean that the database is unreachable. */
+  /**
+   * Retries a read that failed quickly, because a closed session does not mean that the database is
+   * unreachable.
+   */
   async function answers(): Promise<void> {
     const begun = performance.now();
     try {

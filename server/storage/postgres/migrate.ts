@@ -6,10 +6,10 @@ import tables from './sql/002-tables.sql' with { type: 'text' };
 import { statement } from './statement.ts';
 import { inTransaction } from './transaction.ts';
 
-/** The numbers are those of the SQLite schema, whose version 1 was never released. */
+/** Versions are numbered as in the SQLite schema, whose version 1 was never released. */
 const firstVersion = 2;
 
-/** Numbered from `firstVersion`, append-only: a released migration is never changed. */
+/** The migrations from `firstVersion` on. Append only: a released migration is never changed. */
 const migrations: string[] = [tables];
 
 /** The version of the schema that this program reads and writes. */
@@ -21,8 +21,8 @@ const pauseMs = 100;
 const migrateWithinMs = 60_000;
 
 /**
- * Brings the schema up to date in one transaction; safe when several servers start at once. If the
- * database cannot be served, throws an Error that says what to do.
+ * Brings the schema up to date in one transaction. Several servers may run this at the same time.
+ * Throws an Error with advice if the database cannot be used.
  */
 export async function migrate(connection: Connection): Promise<void> {
   await assertServer(connection);
@@ -32,7 +32,7 @@ export async function migrate(connection: Connection): Promise<void> {
       await migrateOnce(connection);
       return;
     } catch (error) {
-      // Another server is creating the same tables.
+      // Retry if another server is creating the same tables.
       const isRace = isConflict(error) || /^(42P07|42710|55P03)$/.test(stateOf(error));
       if (!isRace || attempt === attempts) throw error;
       await Bun.sleep(pauseMs);
@@ -57,7 +57,10 @@ async function assertServer(connection: Connection): Promise<void> {
   }
 }
 
-/** The version of the schema, or 0 if there is none. Throws if it is newer than this program. */
+/**
+ * Returns the version of the schema, or 0 if there is no schema. Throws if the schema is newer than
+ * this program.
+ */
 export async function readVersion(connection: Connection): Promise<number> {
   const [[made] = []] = await connection.run([
     statement(`SELECT to_regclass('schema_versions') IS NOT NULL AS "isMade"`),
@@ -83,7 +86,7 @@ export async function isUnfinishedCopy(connection: Connection): Promise<boolean>
   return copy?.isUnfinished === true;
 }
 
-/** Throws an Error if the database lacks rows of the one that it is a copy of. */
+/** Throws an Error if the database is an unfinished copy of another database. */
 export async function assertFinished(connection: Connection): Promise<void> {
   if (!(await isUnfinishedCopy(connection))) return;
   throw unfinishedCopy('the database');
@@ -109,7 +112,8 @@ async function migrateOnce(connection: Connection): Promise<void> {
           statement('INSERT INTO schema_versions (version) VALUES ($1::int4)', version),
         );
       }
-      // Tables that hold rows already are left to whoever can stop the servers.
+      // Only new tables are distributed. The operator has to stop all servers to distribute tables
+      // with rows.
       const isNew = stored === 0 && (await hasCitus(tx.run));
       return { last: isNew ? [distribute] : [], result: null };
     },

@@ -17,25 +17,25 @@ import { createTasks } from './writer/tasks.ts';
 import { createWriteQueue } from './writer/write-queue.ts';
 
 /*
- * The PostgreSQL backend: one database, and any number of servers that share it.
+ * The PostgreSQL backend: one database that any number of servers share.
  *
- *   save      HTTP thread: writes that arrive together are one pipelined transaction
+ *   save      HTTP thread: writes that arrive together share one pipelined transaction
  *   update    HTTP thread: a transaction that locks the user's row, reads and writes
  *   search    HTTP thread -> a reader thread: one snapshot; the user's index is held in memory and
- *             brought up to date inside it
+ *             brought up to date inside the snapshot
  *   get, list HTTP thread, on a connection shared by requests
- *   ingest    like save; the tasks thread claims, splits and completes on connections of its own
- *   crash     answered writes are committed; claimed tasks are claimed again when their lease ends
+ *   ingest    like save; the tasks thread claims, splits and completes on its own connections
+ *   crash     acknowledged writes are committed; tasks are claimed again when their lease expires
  */
 
-/** One for each write in progress, in addition to those of the threads. */
+/** The number of connections for writes. Each transaction in progress uses one connection. */
 const writeConnections = 4;
-/** Of operations without a project. */
+/** The project id of operations that belong to no project. */
 const noProject = 0;
 
 /**
- * Connects to the database and brings its schema up to date. If the database cannot be served,
- * throws an Error that says what to do.
+ * Connects to the database and brings its schema up to date. Throws an Error with advice if the
+ * database cannot be served.
  */
 export async function openPostgres(
   url: string,
@@ -55,7 +55,8 @@ export async function openPostgres(
   const connections = Array.from({ length: writeConnections }, () =>
     createConnection({ url, purpose: 'writer' }),
   );
-  // So that the first requests do not wait for them. After a failure they are opened on demand.
+  // Open the connections now, so that the first requests do not wait. A connection that fails to
+  // open is opened again on demand.
   for (const one of connections) one.session().catch(() => {});
   const quotas = createConnection({ url, purpose: 'quotas' });
   const health = createHealth(url, [connection, quotas, ...connections]);
@@ -92,7 +93,7 @@ export async function openPostgres(
   };
 }
 
-/** The task queue, for another thread of the same process. */
+/** Connects another thread of the same process to the task queue. */
 export function connectPostgres({
   url,
   isDistributed,
@@ -103,7 +104,7 @@ export function connectPostgres({
   const connection = createConnection({ url, purpose: 'tasks' });
   const completing = createConnection({ url, purpose: 'tasks' });
   let last: Promise<unknown> = Promise.resolve();
-  /** One transaction at a time. */
+  /** Runs one transaction at a time. */
   function transact<T>(work: Work<T>): Promise<T> {
     const next = last.then(() => inTransaction(completing, work));
     last = next.catch(() => {});

@@ -4,16 +4,16 @@ import { overPlaces, overRows, type Statement, statement, type Value } from './s
 import type { ChangeNumber } from './writer/users.ts';
 
 /*
- * Reads and writes a memory as its row and its task's row. Integers are read as float8, which is
- * exact up to 2^53, because the client returns int8 as text.
+ * Maps a memory to its row and the row of its task. Integers are read as float8, which is exact up
+ * to 2^53, because the client returns int8 as text.
  */
 
-/** The status is the indexing task's; a saved memory has no task. */
+/** The status of the indexing task. A saved memory has no task and is complete. */
 export const statusColumn = `CASE coalesce(t.state, 'complete')
   WHEN 'waiting' THEN 'processing' WHEN 'running' THEN 'processing'
   WHEN 'failed' THEN 'failed' ELSE 'complete' END AS status`;
 
-/** A memory's columns under the names of StoredMemory. */
+/** A memory's columns, renamed to the fields of StoredMemory. */
 export const memoryColumns = `m.id, m.user_id AS "userId", m.type, m.content, m.metadata, m.source,
   m.external_id AS "externalId", m.occurred_at::float8 AS "occurredAt",
   m.expires_at::float8 AS "expiresAt", m.version::float8 AS version,
@@ -23,15 +23,15 @@ export const memoryColumns = `m.id, m.user_id AS "userId", m.type, m.content, m.
 export const withTask = `LEFT JOIN tasks AS t ON t.project_id = m.project_id
   AND t.bucket = m.bucket AND t.memory_id = m.id AND t.kind = 'index'`;
 
-/** An expired memory does not exist, even if its row has not been deleted yet. */
+/** Excludes expired memories whose rows have not been deleted yet. */
 export const notExpired = (now: string) => `(m.expires_at IS NULL OR m.expires_at > ${now})`;
 
-/** The memory's time: when the event happened, or when it was created. */
+/** When the event that the memory describes happened, or else when the memory was created. */
 export const memoryTime = 'coalesce(m.occurred_at, m.created_at)';
 
 export type MemoryRow = StoredMemory & { bucket: number };
 
-/** The memory with this id in a bucket, expired or not. */
+/** Selects the memory with this id in a bucket, even if the memory has expired. */
 export function memoryIn(projectId: number, bucket: number, id: string): Statement {
   return statement(
     `SELECT m.bucket, ${memoryColumns} FROM memories AS m ${withTask}
@@ -42,7 +42,7 @@ export function memoryIn(projectId: number, bucket: number, id: string): Stateme
   );
 }
 
-/** The bucket of the memory with this id, if it differs from the bucket in the id. */
+/** Selects the bucket of a memory if memory_locations has a row for its id. */
 export function locationOf(projectId: number, id: string): Statement {
   return statement(
     `SELECT location FROM memory_locations
@@ -53,14 +53,14 @@ export function locationOf(projectId: number, id: string): Statement {
   );
 }
 
-/** Whether a memory can have this id. The database does not accept every text. */
+/** Whether a memory can have this id. PostgreSQL rejects some texts, such as those with NUL. */
 export function isId(text: string): boolean {
   return /^mem_[\w-]{1,64}$/.test(text);
 }
 
 type Run = (...statements: Statement[]) => Promise<Record<string, unknown>[][]>;
 
-/** The memory, expired or not. One round trip for ids created by this service. */
+/** Returns the memory, even if expired. Takes one round trip for ids created by this service. */
 export async function findMemory(
   run: Run,
   projectId: number,
@@ -83,7 +83,7 @@ const findLocations = overPlaces(
     WHERE (project_id, bucket, id) IN (${values})${inBucket('bucket')}`,
 );
 
-/** What `find` returns of the memories of these ids; one round trip for ids that were made here. */
+/** Returns the rows that `find` selects. Takes one round trip for ids created by this service. */
 export async function findByIds(
   run: Run,
   projectId: number,
@@ -105,7 +105,7 @@ export async function findByIds(
   return [...found, ...(await run(...find(there.sort(byKey)))).flat()];
 }
 
-/** A memory to insert. Its change has been counted in the user's row. */
+/** A memory to insert. The user's row has already counted the insert as a change. */
 export type InsertedMemory = {
   projectId: number;
   memory: NewMemory;
@@ -113,7 +113,8 @@ export type InsertedMemory = {
   createdAt: number;
   updatedAt: number;
   /**
-   * Whether its id may come from elsewhere, so that only memory_locations can tell if it is free.
+   * Whether the id may come from another database. Only a row in memory_locations can then show
+   * that the id is in use.
    */
   isImported: boolean;
 };
@@ -148,8 +149,8 @@ const insertLocations = overRows(
 );
 
 /**
- * The statements that insert memories; those of their users come first. Where the numbers of the
- * users' changes are not known yet, the memories get them in the database, in the same round trip.
+ * Returns the statements that insert memories. The users' rows must be updated first. If `changeOf`
+ * is null, the database fills in the change numbers of the users, which saves a round trip.
  */
 export function memoryInserts(
   rows: readonly InsertedMemory[],
@@ -179,16 +180,14 @@ function memoryValues(row: InsertedMemory): Value[] {
   return [...place, ...named, version, occurredAt, expiresAt, createdAt, updatedAt, memory.content];
 }
 
-/** Source and external id as one text; null if there is no external id. */
+/** Returns a hash of source and external id, or null if there is no external id. */
 export function originOf({ source, externalId }: Pick<NewMemory, 'source' | 'externalId'>) {
   if (externalId === null) return null;
   const name = JSON.stringify([source ?? '', externalId]);
   return new Bun.CryptoHasher('sha256').update(name).digest('base64');
 }
 
-/**
- * The order in which rows are locked: the same in every transaction, which rules out deadlocks.
- */
+/** Compares rows by key. Every transaction locks rows in this order, which prevents deadlocks. */
 export function byKey(a: readonly Value[], b: readonly Value[]): number {
   for (const [index, value] of a.entries()) {
     const other = b[index] ?? null;
@@ -198,7 +197,7 @@ export function byKey(a: readonly Value[], b: readonly Value[]): number {
   return 0;
 }
 
-/** The memory as a read would return it right after its insert as complete. */
+/** Returns a new memory as a read would return it, with the status `complete`. */
 export function asStored(memory: NewMemory, at: number): StoredMemory {
   return { ...memory, status: 'complete', version: 1, createdAt: at, updatedAt: at };
 }

@@ -1,13 +1,13 @@
 import { type Connection, type ConnectionOptions, createConnection } from './connection.ts';
 
-/** Long for a lookup by key, short for a client. */
+/** A connection that has not responded for this long is avoided. Lookups by key are faster. */
 const passedOverAfterMs = 250;
 const connections = 2;
 
 /**
- * A connection for statements that may run in any order. While the server does not respond on it,
- * because its process hangs or the network is interrupted, new statements use another connection;
- * the first is replaced when its deadline has passed.
+ * A connection for statements that may run in any order, backed by two connections. If the server
+ * stops responding on one of them, new statements use the other. The first reopens after its
+ * deadline.
  */
 export function createSharedConnection(options: ConnectionOptions): Connection {
   const all = Array.from({ length: connections }, () => createConnection(options));

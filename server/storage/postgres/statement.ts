@@ -1,8 +1,8 @@
-/* Statements as data for a connection. */
+/* SQL statements as plain data. */
 
 export type Value = string | number | boolean | null;
 
-/** A script is several statements without values; it is not pipelined. */
+/** A script is several statements without values. It is not pipelined. */
 export type Statement = { text: string; values: readonly Value[]; isScript?: true };
 
 export function statement(text: string, ...values: Value[]): Statement {
@@ -10,14 +10,15 @@ export function statement(text: string, ...values: Value[]): Statement {
 }
 
 /**
- * The numbers of rows in one statement. Longer lists are split into these, so that few texts have
- * to be prepared.
+ * The possible numbers of rows per statement. Longer lists are split, so that only a few statement
+ * texts have to be prepared.
  */
 const chunkSizes = [64, 16, 4, 1];
 
 /**
- * A statement over many rows. `write` receives the rows as the text of a VALUES list with columns
- * of the given types. The returned function makes as many statements as the rows need.
+ * Creates statements over many rows. `write` receives a VALUES list with parameters of the given
+ * types and returns the text of a statement. The returned function splits rows into as many
+ * statements as necessary.
  */
 export function overRows(types: readonly string[], write: (values: string) => string): OverRows {
   const textFor = remembered((count) => write(placeholders(types, count)));
@@ -26,9 +27,9 @@ export function overRows(types: readonly string[], write: (values: string) => st
 }
 
 /**
- * The same for rows that begin with their project and bucket. If all rows are in one bucket, the
- * condition that `inBucket` returns for a column restricts the statement to it, so that a database
- * that is distributed by bucket involves one machine.
+ * Like `overRows`, but for rows that begin with their project and bucket. If all rows of a
+ * statement are in one bucket, `inBucket` returns a condition that restricts a column to this
+ * bucket, so that a distributed database needs only one machine.
  */
 export function overPlaces(
   types: readonly string[],
@@ -59,20 +60,21 @@ function remembered(write: (count: number) => string): (count: number) => string
 }
 
 /**
- * The time this many seconds from now, by the database's clock. Citus does not evaluate the sum of
- * a time and an interval on its machines, since it depends on the time zone.
+ * Returns an expression for the time `seconds` from now, by the database's clock. Citus cannot
+ * evaluate the sum of a time and an interval on its workers, because the sum depends on the time
+ * zone.
  */
 export function after(seconds: string): string {
   return `to_timestamp(extract(epoch FROM statement_timestamp())::float8 + ${seconds})`;
 }
 
-/** A list of texts as one value of type text[]. */
+/** Encodes a list of texts as one value of type text[]. */
 export function textArray(texts: readonly string[]): string {
   const quoted = texts.map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`);
   return `{${quoted.join(',')}}`;
 }
 
-/** Only the first row needs the casts. */
+/** Returns a VALUES list of parameters. Only the first row needs casts. */
 function placeholders(types: readonly string[], count: number): string {
   const rows = Array.from({ length: count }, (_, row) => {
     const cells = types.map((type, column) => {

@@ -3,15 +3,15 @@ import type { Connection, Outcome, Row } from './connection.ts';
 import { isPartLost, isRefusal } from './errors.ts';
 import { type Statement, statement } from './statement.ts';
 
-/** An open transaction. Every statement sees what was committed before it began. */
+/** An open transaction. Each statement sees all data that was committed before its start. */
 export type Transaction = {
   /** Pipelines the statements and returns the rows of each. */
   run(...statements: Statement[]): Promise<Row[][]>;
 };
 
 /**
- * The work of a transaction: reads and locks first, then returns the statements to send with
- * COMMIT.
+ * The work of a transaction. It reads and locks rows first, then returns the statements to send
+ * with COMMIT.
  */
 export type Work<T> = (tx: Transaction) => Promise<{ last: Statement[]; result: T }>;
 
@@ -20,9 +20,10 @@ const commit = statement('COMMIT');
 const rollback = statement('ROLLBACK');
 
 /**
- * Runs the work in a transaction on the connection, which nobody else may use meanwhile. BEGIN is
- * sent with the first statements and COMMIT with the last, so work that reads nothing takes one
- * round trip. If it throws, nothing was stored, except for the error of an unknown outcome.
+ * Runs the work in a transaction. The connection must not be used for anything else until the
+ * transaction ends. BEGIN is sent with the first statements and COMMIT with the last, so work that
+ * reads nothing takes one round trip. If this function throws, nothing was stored, unless the error
+ * states that the outcome is unknown.
  */
 export async function inTransaction<T>(
   connection: Connection,
@@ -46,7 +47,7 @@ export async function inTransaction<T>(
     assertCommitted(await session.settle(all, deadlineMs));
     return result;
   } catch (error) {
-    // A lost connection and a rejected COMMIT have both ended the transaction.
+    // No rollback is needed once COMMIT was sent: the transaction has ended, even if COMMIT failed.
     if (isBegun) await session.settle([rollback]).catch(() => {});
     throw error;
   }
@@ -59,7 +60,7 @@ function assertCommitted(outcomes: Outcome[]): void {
   if (error === undefined && last !== undefined && 'command' in last && last.command === 'COMMIT') {
     return;
   }
-  // After the first error the server rejected everything, and COMMIT rolled back.
+  // After the first error, the server rejects all further statements, and COMMIT rolls back.
   const isKnown = error !== commitError || !isPartLost(error);
   if (isRefusal(error) && isKnown) throw error;
   throw outcomeUnknown(error);

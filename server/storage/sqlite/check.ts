@@ -1,16 +1,21 @@
 import type { Database } from 'bun:sqlite';
 import { isDamage } from './errors.ts';
 
-/** The maximum number of reported faults; a single one makes a file unusable. */
+/** The maximum number of reported faults. A single fault makes a file unusable. */
 const maxFaults = 5;
 
-/** Returns the structural faults that SQLite finds in the file; empty if there are none. Cannot
- * detect changed text inside a row. */
+/**
+ * Returns the structural faults that SQLite finds in the file; empty if there are none. Changed
+ * text inside a row is not detected.
+ */
 export function structuralFaults(db: Database): string[] {
   return faultsBy(db, 'integrity_check');
 }
 
-/** Does not compare indexes with tables. Takes about a second per gigabyte in the page cache. */
+/**
+ * A faster check, which does not compare indexes with tables. If the file is in the page cache, the
+ * check takes about a second per gigabyte.
+ */
 export function coarseFaults(db: Database): string[] {
   return faultsBy(db, 'quick_check');
 }
@@ -20,7 +25,7 @@ function faultsBy(db: Database, check: 'integrity_check' | 'quick_check'): strin
     const rows = db.prepare<unknown, []>(`PRAGMA ${check}(${maxFaults})`).values();
     return rows.map(([line]) => String(line)).filter((line) => line !== 'ok');
   } catch (error) {
-    // A temporarily unreadable file must not be reported as damaged: that would suggest a restore.
+    // Do not report an unreadable file as damaged, because the operator would restore a backup.
     if (!isDamage(error)) throw error;
     return [error.message];
   }

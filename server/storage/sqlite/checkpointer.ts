@@ -1,11 +1,11 @@
 import { startThread, type Thread } from '../../threads/start.ts';
 import type { CheckpointOutcome } from './writer/checkpoints.ts';
 
-/** The HTTP thread's handle on the checkpoint thread, which is replaced if it ends or hangs. */
+/** The HTTP thread's handle on the checkpoint thread, which is restarted if it exits or hangs. */
 export type Checkpointer = {
   ready: Promise<void>;
   checkpoint(): void;
-  /** The writer's own checkpoint failed to sync the file: no other one is made. */
+  /** Records that the writer failed to sync the file. No further checkpoints are made. */
   noteSyncFailure(): void;
   warning(): string | null;
   stop(): Promise<void>;

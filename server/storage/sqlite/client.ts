@@ -14,19 +14,19 @@ export type Parts = {
   fileCheck: FileCheck;
   writer: WriterClient;
   readers: ReaderPool;
-  /** On a connection of the HTTP thread; see KeyReads. */
+  /** Runs on a connection of the HTTP thread; see KeyReads. */
   keyReads: KeyReads;
   pageReads: PageReads;
 };
 
-/** Of the operations that concern no project: maintenance and administration. */
+/** The project id of operations that belong to no project, such as maintenance. */
 const noProject = 0;
-/** From this size on the log is worth the operator's look. */
+/** The operator is warned if the log is larger than this. */
 const longLogBytes = 256 * 1024 * 1024;
 
 type Operations = Omit<Storage, 'name' | 'findDamage' | 'connection' | 'close'>;
 
-/** Which thread does what, and how it gets there. */
+/** Assigns each operation to a thread. */
 export function createOperations(parts: Parts): Operations {
   const { writer, readers, keyReads, pageReads } = parts;
   const admin = <T>(operation: string, argument: unknown) =>
@@ -65,7 +65,7 @@ export function createOperations(parts: Parts): Operations {
 
     getMemory: (read) => here(() => keyReads.getMemory(read)),
     getStatus: (read) => here(() => keyReads.getStatus(read)),
-    // A page without a filter is as many short reads as it has items.
+    // The cost of an unfiltered page does not grow with the stored data.
     ...createPooledReads(readers, (read) => here(() => pageReads.listMemories(read))),
 
     claimTasks: (claim) => admin('claimTasks', claim),
@@ -85,7 +85,7 @@ export function createOperations(parts: Parts): Operations {
     findKey: (hash) => here(() => keyReads.findKey(hash)),
     revokeKey: (id, at) => admin('revokeKey', { id, at }),
     touchKeys: (used) => admin('touchKeys', used),
-    // Read first: a server must come up for reading on a disk without room.
+    // Read first, so that a server can start for reading on a full disk.
     ensureProject: async (name) =>
       keyReads.findProject(name) ?? (await admin('ensureProject', name)),
 

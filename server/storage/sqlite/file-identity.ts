@@ -2,10 +2,10 @@ import { statSync } from 'node:fs';
 
 /*
  * Detects whether the database file was moved, removed or replaced. SQLite would keep writing to
- * the old file, and the next start would not see those writes.
+ * the old file, and those writes would be missing after the next start.
  */
 
-/** Returns why the file must not be written to any more, or null. */
+/** Returns why the file must no longer be written to, or null. */
 export type FileCheck = () => string | null;
 
 /** Records the inodes of the file and its log. Both exist once the database is open for writing. */
@@ -23,7 +23,7 @@ export function watchFile(path: string): FileCheck {
   };
 }
 
-/** Device and inode; null if the file does not exist. */
+/** Returns the device and inode of a file, or null if the file does not exist. */
 function inodeOf(path: string): string | null {
   const file = statSync(path, { throwIfNoEntry: false });
   return file === undefined ? null : `${file.dev}:${file.ino}`;

@@ -5,8 +5,9 @@ import { isBusy } from './errors.ts';
 export type Lock = { release(): void };
 
 /**
- * Locks the database for this server until released. The operating system drops the lock when the
- * process ends, even if it crashes. Admin commands do not take this lock.
+ * Locks the database against other servers until the lock is released. The operating system
+ * releases the lock when the process exits, even after a crash. Commands that may run alongside a
+ * server, such as a backup, do not take this lock.
  */
 export function lockDatabase(path: string, advice: string): Lock {
   const lock = tryLock(`${path}.lock`, path);
@@ -22,13 +23,16 @@ export function isLocked(path: string): boolean {
   return lock === null;
 }
 
-/** Opening takes milliseconds, but a restore holds the lock while it copies the log. */
+/**
+ * How long to wait for the other holder of the lock. Opening a database takes milliseconds, but a
+ * restore holds the lock while it writes the log to the file.
+ */
 const movingPatienceMs = 10_000;
 
 /**
- * Opens a database, with or without a running server, while no restore moves its files. Otherwise a
- * process could open the old file with the log of the new one and write that log to the old file.
- * After the first read, SQLite's own lock blocks a restore.
+ * Opens a database while no restore moves its files, whether or not a server is running. Otherwise,
+ * a process could open the old file with the log of the new file, and write that log to the old
+ * file. After the first read, SQLite's own lock blocks a restore.
  */
 export function openInPlace<T>(path: string, open: () => T): T {
   const lock = tryLock(movingAt(path), path, { shared: true, patienceMs: movingPatienceMs });
@@ -47,7 +51,10 @@ export function lockForMoving(path: string): Lock {
   throw new Error(`another command is opening ${path}; try again when it has ended`);
 }
 
-/** A second lock, because admin commands also run while a server holds the first one. */
+/**
+ * The path of a separate lock file, because admin commands also run while a server holds the first
+ * lock.
+ */
 function movingAt(path: string): string {
   return `${path}.restore-lock`;
 }
@@ -74,13 +81,13 @@ function tryLock(file: string, path: string, how: How = {}): Database | null {
   }
 }
 
-/** If root creates a file next to a database, the database's owner gets it, as in SQLite. */
+/** Gives a file that root created to the owner of the database, as SQLite does. */
 function shareWithOwner(file: string, path: string): void {
   const database = statSync(path, { throwIfNoEntry: false });
   if (process.getuid?.() !== 0 || database === undefined) return;
   try {
     chownSync(file, database.uid, database.gid);
   } catch {
-    // In some containers root lacks CAP_CHOWN. Its files have no other owner anyway.
+    // Ignore EPERM: in containers without CAP_CHOWN, root already owns the files.
   }
 }

@@ -5,7 +5,7 @@ import threads from './sql/002-threads.sql' with { type: 'text' };
 /** Version 1 was never released; its files are rejected below. */
 const firstVersion = 2;
 
-/** Numbered from `firstVersion`, append-only: a released migration is never changed. */
+/** The migrations from `firstVersion` on. Append only: a released migration is never changed. */
 const migrations: string[] = [threads];
 
 /** Identifies our files in SQLite's header: "memo" in ASCII. */
@@ -14,7 +14,7 @@ const applicationId = 0x6d656d6f;
 /** The version of the schema that this program reads and writes. */
 export const schemaVersion = firstVersion + migrations.length - 1;
 
-/** Brings the schema up to date; safe when two processes start at once. */
+/** Brings the schema up to date. Two processes may run this at the same time. */
 export function migrate(db: Database, path: string): void {
   // An admin command that only reads must not wait for the writes of a running server.
   if (!assertOurs(db, path).behind) return;
@@ -35,7 +35,7 @@ export function migrate(db: Database, path: string): void {
 
 /**
  * Returns the schema version of the file (0 if it is empty) and whether it needs a migration.
- * Throws an Error with advice if the file is too new or too old for this program, or is not ours.
+ * Throws an Error with advice if the file is too new or too old, or belongs to another program.
  */
 export function assertOurs(db: Database, path: string): { schema: number; behind: boolean } {
   const tables = db.prepare('SELECT count(*) AS n FROM sqlite_schema').get() as { n: number };
@@ -62,7 +62,7 @@ export function isUnfinishedCopy(db: Database): boolean {
   return db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(progressTable) !== null;
 }
 
-/** Throws an Error if the file lacks rows of the database that it is a copy of. */
+/** Throws an Error if the file is an unfinished copy of another database. */
 export function assertFinished(db: Database, path: string): void {
   if (!isUnfinishedCopy(db)) return;
   throw unfinishedCopy(path);

@@ -20,34 +20,34 @@ import { createWriterClient } from './writer-client.ts';
 /*
  * The embedded backend: one SQLite file and the threads that work on it.
  *
- *   save      HTTP thread -> writer thread: one transaction for all that arrived together, COMMIT
- *             with synchronous=FULL, then the reply
+ *   save      HTTP thread -> writer thread: one transaction for the writes that arrive together,
+ *             COMMIT with synchronous=FULL, then the replies
  *   search    HTTP thread -> a reader thread: one snapshot; the user's index is held in memory and
- *             brought up to date inside it
- *   get, list HTTP thread, on a connection of its own; a list with filters as a search
- *   ingest    as a save; the tasks thread claims, splits and completes by a port to the writer
- *   crash     SQLite's write-ahead log has every write that was answered; the next start makes the
- *             tasks wait again that were claimed
+ *             brought up to date inside the snapshot
+ *   get, list HTTP thread, on its own connection; a list with filters runs like a search
+ *   ingest    like save; the tasks thread claims, splits and completes through a port to the writer
+ *   crash     the write-ahead log contains every acknowledged write; the next start requeues the
+ *             tasks that were claimed
  */
 
 const lockAdvice =
   'Stop it first, or give this one a database of its own with MEMORY_DATABASE_URL.';
 
 export type OpenOptions = {
-  /** Called with what goes wrong outside of requests. */
+  /** Called with problems that occur outside of requests. */
   warn?(message: string, error?: unknown): void;
-  /** What `connection` gave to other threads is dead: they have to connect again. */
+  /** Called when the writer was replaced. Other threads must then connect again. */
   onReplaced?(): void;
-  /** The storage cannot go on, and neither can the service. */
+  /** Called with the reason when the storage has failed permanently and the service must exit. */
   onEnd?(reason: string): void;
-  /** Modules that every thread loads first; tests inject faults by them. */
+  /** Modules that every thread loads first. Tests use them to inject faults. */
   preload?: readonly string[];
 };
 
 /**
- * Opens the database file, creating it where there is none, and brings its schema up to date. No
- * other server can open it meanwhile. Throws an Error that says what to do where the file cannot be
- * served.
+ * Opens the database file, creating it if it does not exist, and brings its schema up to date. No
+ * other server can open the file until the storage is closed. Throws an Error with advice if the
+ * file cannot be served.
  */
 export async function openSqlite(name: string, options: OpenOptions = {}): Promise<Storage> {
   const { warn = () => {}, onReplaced = () => {}, onEnd = () => {}, preload = [] } = options;
@@ -63,7 +63,7 @@ export async function openSqlite(name: string, options: OpenOptions = {}): Promi
   }
 }
 
-/** Makes the file, or checks the one that is there, and brings its schema up to date. */
+/** Creates or checks the file, and brings its schema up to date. */
 function prepareFile(path: string): void {
   const db = openForWriting(path, { create: true });
   try {
@@ -76,14 +76,17 @@ function prepareFile(path: string): void {
   }
 }
 
-/** A small file is checked before it is served; a large one while it is, by `findDamage`. */
+/**
+ * Files up to this size are checked before they are served. `findDamage` checks a larger file while
+ * it is being served.
+ */
 const checkedAtOpenBytes = 16 * 1024 * 1024;
 
 function isSmall(path: string): boolean {
   return !existsSync(path) || statSync(path).size <= checkedAtOpenBytes;
 }
 
-/** Finds the damage of a large file, in a thread that ends when the service stops. */
+/** Checks a large file for damage, in a thread that is terminated when the service stops. */
 function createDamageCheck(path: string, preload: readonly string[]) {
   let stop = async () => {};
   return {
@@ -135,7 +138,7 @@ async function startThreads(
   };
 }
 
-/** The queue's part of the storage, for another thread of the process that has it open. */
+/** Connects another thread of the same process to the task queue. */
 export function connectSqlite({ path, port }: { path: string; port: MessagePort }): TaskStorage {
   const channel = createChannel((message) => port.postMessage(message));
   port.on('message', channel.receive);

@@ -1,16 +1,16 @@
 import { existsSync, lstatSync, mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
-/** The limit of Linux for symbolic links in a path. */
+/** The maximum number of symbolic links in a path on Linux. */
 const mostLinks = 40;
 
 /**
- * Resolves all symbolic links, so that a database file has one name: the lock file is named after
- * it, and two names would mean two locks. Creates the folder if it does not exist.
+ * Resolves all symbolic links, because a second name for the database file would mean a second
+ * lock. Creates the folder if it does not exist.
  */
 export function canonicalPath(path: string, links = mostLinks): string {
   if (existsSync(path)) return realpathSync(path);
-  // SQLite creates the file at the target of the link.
+  // If the target of a link does not exist, SQLite creates the file there.
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
     if (links === 0) throw new Error(`${path} is a link that leads to no file`);
     return canonicalPath(resolve(realpathSync(dirname(path)), readlinkSync(path)), links - 1);
@@ -25,12 +25,12 @@ export function arrivingAt(path: string): string {
 }
 
 /**
- * Throws an Error with advice if opening the file could lose data: a hard link to it has a separate
- * log and lock, and a missing or empty file would be created although its log or an unfinished
- * restore exists.
+ * Throws an Error with advice if opening the file could lose data. Opening a hard link would use a
+ * separate log and lock. Opening a missing or empty file would start an empty database, although
+ * its log or an unfinished restore exists.
  */
 export function assertWhole(name: string): void {
-  // SQLite keeps the log next to the file, not next to a link to it.
+  // SQLite keeps the log next to the file, not next to a symbolic link to the file.
   const path = existsSync(name) ? realpathSync(name) : name;
   const file = statSync(path, { throwIfNoEntry: false });
   if (file?.isFile() && file.nlink > 1) {

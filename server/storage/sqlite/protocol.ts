@@ -7,20 +7,20 @@ export type WriterStart = { path: string };
 
 /** Messages from the writer. */
 export type WriterNotice =
-  /** Why writes fail; null once they succeed again. */
+  /** The reason why writes fail, or null once writes succeed again. */
   | { fault: string | null }
-  /** The log has enough pages for a checkpoint. */
+  /** Requests a checkpoint, because the log has enough pages. */
   | { checkpoint: true }
-  /** The file may lack what the log has. */
+  /** A sync failed, so the file may lack pages of the log. */
   | { syncFailed: true }
   | { warning: string; error: string };
 
 /** Messages to the writer. */
 export type WriterOrder = {
-  /** Another thread's end of a channel. */
+  /** A port through which another thread sends calls. */
   port?: Port;
   checkpointed?: CheckpointOutcome;
 };
 
-/** The start data of a reader thread. `maxIndexBytes` bounds its search indexes. */
+/** The start data of a reader thread. `maxIndexBytes` limits the size of its search indexes. */
 export type ReaderStart = { path: string; maxIndexBytes: number };

@@ -1,9 +1,9 @@
 import type { Database } from 'bun:sqlite';
 import type { NewMemory, StoredMemory } from '../storage.ts';
 
-/* Reads a memory from its row and its task's row, and writes its row. */
+/* Maps a memory to its row and the row of its task. */
 
-/** A memory has the status of its indexing task. A saved memory has no task and is complete. */
+/** The status of the indexing task. A saved memory has no task and is complete. */
 export const statusColumn = `CASE ifnull(t.state, 'complete')
   WHEN 'waiting' THEN 'processing' WHEN 'running' THEN 'processing'
   WHEN 'failed' THEN 'failed' ELSE 'complete' END AS status`;
@@ -15,14 +15,14 @@ export const memoryColumns = `m.id, m.user_id AS userId, m.type, m.content, m.me
   max(m.updated_at, ifnull(t.updated_at, m.updated_at)) AS updatedAt, ${statusColumn}`;
 
 /**
- * Parameters next to a join and of LIMIT are written `+?`: SQLite uses the value of a bare one for
+ * Parameters in joins and in LIMIT are written `+?`. SQLite uses the value of a bare `?` for
  * planning and prepares the statement again for each new value, which takes longer than running it.
  */
 export const memoriesWithTasks = `memories AS m
   LEFT JOIN tasks AS t
     ON t.project_id = m.project_id AND t.memory_row_id = m.row_id AND t.kind = 'index'`;
 
-/** An expired memory does not exist, even if its row is not deleted yet. */
+/** Excludes expired memories whose rows have not been deleted yet. */
 export const notExpired = '(m.expires_at IS NULL OR m.expires_at > +?)';
 
 /** When the event that the memory describes happened, or else when the memory was created. */
@@ -34,7 +34,7 @@ type Insert = (
   row: { version: number; lastChange: number; createdAt: number; updatedAt: number },
 ) => number;
 
-/** Inserts a memory and returns its row id. */
+/** Returns a function that inserts a memory and returns its row id. */
 export function prepareInsert(db: Database): Insert {
   const insert = db.prepare(
     `INSERT INTO memories
@@ -64,7 +64,7 @@ export function prepareInsert(db: Database): Insert {
   };
 }
 
-/** A new, complete memory as a read would return it. */
+/** Returns a new memory as a read would return it, with the status `complete`. */
 export function asStored(memory: NewMemory, at: number): StoredMemory {
   return { ...memory, status: 'complete', version: 1, createdAt: at, updatedAt: at };
 }

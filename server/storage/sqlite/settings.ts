@@ -4,16 +4,18 @@ import { isBusy, isDamage } from './errors.ts';
 import { assertOurs } from './migrate.ts';
 import { assertWhole } from './path.ts';
 
-/** Older versions have a bug that can corrupt the file when the WAL is reset. */
+/** The minimum version. Older versions have a bug that can corrupt the file on a WAL reset. */
 const minSqlite = [3, 51, 3];
 
-/** How long to wait for another process, which locks the database for a moment when it opens or
- * closes it. */
+/**
+ * How long to wait for a lock. Another process locks the database briefly when it opens or closes
+ * the file.
+ */
 export const busyTimeoutMs = 5_000;
 
 type Settings = Record<string, string | number>;
 
-/** We set these and read them back at every open, because defaults of a library may change. */
+/** Set and verified for every connection, because the library's defaults may change. */
 const common: Settings = {
   busy_timeout: busyTimeoutMs,
   foreign_keys: 1,
@@ -26,26 +28,26 @@ const writing: Settings = {
   journal_mode: 'wal',
   // 2 is FULL: COMMIT returns only after the log was synced to disk.
   synchronous: 2,
-  // Deleted text is overwritten, not left in free pages.
+  // SQLite overwrites deleted text instead of leaving it in free pages.
   secure_delete: 1,
-  // We truncate a long log outside of commits.
+  // No limit, because checkpoints.ts truncates a long log outside of commits.
   journal_size_limit: -1,
-  // A negative value is in KiB. COMMIT scans the whole cache whenever a page was split: a cache
-  // twice as large slows down a single client, half as large a busy server with a large file.
+  // 32 MiB; a negative value is in KiB. COMMIT scans the whole cache if a page was split. Twice the
+  // size slows down a single client, and half the size slows down a busy server with a large file.
   cache_size: -32_768,
 };
 
-/** Small, because the reading connections are several and share the system's page cache. */
+/** Small, because there are several read connections, which share the system's page cache. */
 const reading: Settings = { cache_size: -8_192 };
 
-/** From now on, only the owner can read files that this process creates. */
+/** Makes the files that this process creates from now on readable only by their owner. */
 export function keepFilesPrivate(): void {
   process.umask(0o077);
 }
 
 /**
- * Opens the database for writing. `create` is only for the first open of a process. Later, if the
- * file was moved away, it would create an empty file, and SQLite would delete the log.
+ * Opens the database for writing. `create` is only for the first open of a process. If the file was
+ * moved away later, SQLite would create an empty file and delete the log.
  */
 export function openForWriting(path: string, { create = false } = {}): Database {
   assertWhole(path);
@@ -64,10 +66,10 @@ export function openForReading(path: string): Database {
 
 function configured(db: Database, path: string, settings: Settings): Database {
   try {
-    // Set first: even the first statement may run while another process closes the database.
+    // Set first, because another process may lock the database even during the first statement.
     db.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
     assertVersion(db);
-    // Checked before any setting is applied, so that a foreign file is not changed.
+    // Check the file before any setting is applied, so that another program's file is not changed.
     assertOurs(db, path);
     for (const [name, value] of Object.entries(settings)) applySetting(db, name, value);
     return db;
@@ -83,8 +85,9 @@ export function heldByAnother(path: string, cause: unknown): Error {
 }
 
 /**
- * Closes connections and keeps the log. The last connection to close writes the log to the file and
- * deletes it. A read-only connection cannot do that, and while it is open the others do not.
+ * Closes connections and keeps the log. When the last connection to a file is closed, SQLite writes
+ * the log to the file and deletes the log. A read-only connection cannot do that, so one is opened
+ * first and closed last.
  */
 export function closeKeepingLog(path: string, ...opened: Database[]): void {
   if (opened.length === 0) return;
@@ -94,7 +97,10 @@ export function closeKeepingLog(path: string, ...opened: Database[]): void {
   reader?.close(true);
 }
 
-/** A program that blocks reads for longer has the file open, so ours is not the last to close. */
+/**
+ * A program that blocks reads for longer has the file open itself, so our connections are not the
+ * last to close.
+ */
 const readerTimeoutMs = 100;
 
 /** Opens a connection that holds SQLite's read lock; null if the file cannot be opened. */
@@ -105,7 +111,7 @@ function lockToRead(path: string): Database | null {
     db.run(`PRAGMA busy_timeout = ${readerTimeoutMs}`);
     db.run('SELECT 1 FROM sqlite_schema');
   } catch {
-    // SQLite takes the lock before it detects damage.
+    // Ignore the error. Even if the file is damaged, SQLite has already taken the lock.
   }
   return db;
 }
@@ -119,7 +125,7 @@ function openFile(path: string, options: ConstructorParameters<typeof Database>[
   }
 }
 
-/** Applies a setting and reads it back. */
+/** Applies a setting and verifies the value. */
 export function applySetting(db: Database, name: string, value: string | number): void {
   db.run(`PRAGMA ${name} = ${value}`);
   const row = db.prepare(`PRAGMA ${name}`).get() as Record<string, string | number>;

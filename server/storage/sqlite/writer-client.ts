@@ -9,17 +9,18 @@ import { createCheckpointer } from './checkpointer.ts';
 import type { WriterNotice, WriterOrder, WriterStart } from './protocol.ts';
 
 /**
- * The writer thread as the HTTP thread sees it. A thread that ends or falls silent is replaced:
- * what it had in hand is answered as of unknown outcome, and what is waiting goes on.
+ * The HTTP thread's handle on the writer thread. A writer thread that exits or hangs is replaced.
+ * The writes that it was processing fail with an unknown outcome, and the waiting writes continue
+ * on the new thread.
  */
 export type WriterClient = {
   ready: Promise<void>;
   write<T>(request: WriteRequest): Promise<T>;
-  /** A port by which another thread of the process writes, to this writer thread. */
+  /** Opens a port through which another thread can call the current writer thread. */
   openPort(): MessagePort;
-  /** Why writes fail now; null where they do not. */
+  /** Returns why writes fail, or null if writes succeed. */
   fault(): string | null;
-  /** What is worth the operator's look. */
+  /** Returns a warning for the operator, or null. */
   warning(): string | null;
   stop(): Promise<void>;
 };
@@ -28,26 +29,27 @@ export type WriteRequest = {
   projectId: number;
   operation: string;
   argument: unknown;
-  /** Contents of the memories in the argument, in their order. */
+  /** The contents of the memories in the argument, in the same order. */
   texts?: string[];
-  /** About how many rows it writes. */
+  /** The approximate number of rows to write. */
   cost?: number;
 };
 
 export type WriterOptions = {
   preload: readonly string[];
   warn(message: string, error?: unknown): void;
-  /** The writer thread was replaced: ports to the one before are dead. */
+  /** Called when the writer thread was replaced. Ports to the old thread no longer work. */
   onReplaced(): void;
-  /** No writer thread stays up. Its reason is the process's. */
+  /** Called with the reason when the writer thread keeps failing and the process must exit. */
   onEnd(reason: string): void;
 };
 
 type Waiting = WriteRequest & { resolve(returned: Returned): void; reject(error: unknown): void };
 
 /**
- * Rows that are in the writer's hands at most, but for a single larger write. Less would make small
- * groups, more would make another project's save wait for a project's batches.
+ * The maximum number of rows sent to the writer at a time, except for a single larger write. A
+ * lower limit would make groups smaller. A higher limit would make a save wait for batches of other
+ * projects.
  */
 const maxRowsInHand = 128;
 
@@ -78,7 +80,8 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
       onSilent(reason) {
         warn(reason);
         silence = reason;
-        // In a loop it ends at once; waiting for the disk, when the disk answers.
+        // A thread in a loop ends immediately. A thread that waits for the disk ends when the disk
+        // responds.
         writer.terminate();
         restarts.expect(reason);
       },
@@ -105,7 +108,7 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
     else checkpointer.checkpoint();
   }
 
-  /** Hands over what waits, from the projects in turn, as much as fits into the writer's hands. */
+  /** Sends waiting writes to the writer, up to `maxRowsInHand`. Projects take turns. */
   function dispatch(): void {
     while (rowsInHand < maxRowsInHand) {
       const next = queue.take((_, { cost = 1 }) => {
@@ -149,11 +152,12 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
     warning: () => checkpointer.warning(),
     async stop() {
       isStopping = true;
-      // What was asked for before is still stored.
+      // Wait for the writes that were accepted before the stop.
       if (rowsInHand > 0) await drained.promise;
       restarts.stop();
       await checkpointer.stop();
-      // The writer closes last, and leaves a log that the file may lack to the next start.
+      // The writer closes last. If the file may lack pages of the log, the writer keeps the log for
+      // the next start.
       await writer.stop();
     },
   };

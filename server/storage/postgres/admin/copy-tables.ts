@@ -4,9 +4,9 @@ import { originOf } from '../row.ts';
 import type { Value } from '../statement.ts';
 import { newTaskId } from '../writer/task-rows.ts';
 
-/* How the copied tables are stored, and the columns that are derived from the copied ones. */
+/* Defines how the copied tables are stored, and which columns are derived. */
 
-/** The attempt of a running task is not counted. */
+/** A running task is copied as waiting, without its current attempt. */
 const tasks = {
   from: 'tasks',
   expressions: {
@@ -35,7 +35,7 @@ export const stored: Record<TableName, StoredTable> = {
         AND l.bucket = t.id_bucket AND l.id = t.id) AS location`,
     ],
   },
-  // In the order of the queue.
+  // Copied in queue order.
   pending_tasks: {
     ...tasks,
     where: 't.run_at IS NOT NULL',
@@ -46,7 +46,7 @@ export const stored: Record<TableName, StoredTable> = {
     where: 't.run_at IS NULL',
     keys: ['project_id', 'bucket', 'task_id'],
   },
-  // By age, the order in which an SQLite database deletes them.
+  // Copied in order of age, because SQLite deletes old keys in the order of their rows.
   idempotency_keys: {
     from: 'idempotency_keys',
     keys: ['stored_uptime', 'created_at', 'project_id', 'bucket', 'scope', 'key'],
@@ -59,7 +59,7 @@ export const stored: Record<TableName, StoredTable> = {
   },
 };
 
-/** Columns that are inserted in addition to the copied ones, with their types. */
+/** Columns that are inserted in addition to the copied columns, with their types. */
 const taskColumns = { bucket: 'int2', task_id: 'int8', place: 'int4' };
 export const derivedColumns: { [Table in TableName]?: Record<string, string> } = {
   users: { bucket: 'int2' },
@@ -69,7 +69,10 @@ export const derivedColumns: { [Table in TableName]?: Record<string, string> } =
   idempotency_keys: { bucket: 'int2', memory_bucket: 'int2' },
 };
 
-/** Their values. `place` is the number of the row in its table, by which tasks keep their order. */
+/**
+ * Returns the values of the derived columns. `place` is the number of the row in its table, which
+ * preserves the order of tasks.
+ */
 export function derive(table: TableName, row: Row, place: number): Record<string, Value> {
   const bucket = bucketOfRow(table, row);
   switch (table) {
@@ -86,14 +89,14 @@ export function derive(table: TableName, row: Row, place: number): Record<string
   }
 }
 
-/** Whether the derived columns do not match the others, so that reads would not find the row. */
+/** Whether the derived columns are wrong, so that reads would not find the row. */
 export function isMisplaced(table: TableName, row: Row): boolean {
   if (derivedColumns[table] === undefined) return false;
   const bucket = bucketOfRow(table, row);
   if (row.bucket !== bucket) return true;
   if (table !== 'memories') return false;
   const named = bucketOfId(String(row.id));
-  // An imported memory has a location even if its id names its bucket.
+  // An imported memory has a row in memory_locations even if its id contains its bucket.
   const isLocated = row.id_bucket === named && row.location === bucket;
   const isReached = isLocated || (row.id_bucket === null && named === bucket);
   return !isReached || row.origin !== originOfRow(row);

@@ -14,12 +14,12 @@ import { overRows, type Statement, statement, type Value } from '../statement.ts
 import { inTransaction } from '../transaction.ts';
 import { derive, derivedColumns, isMisplaced, stored } from './copy-tables.ts';
 
-/** The time it may take to count all rows of a large database. */
+/** The deadline for statements. Counting all rows of a large database takes long. */
 const deadlineMs = 10 * 60_000;
 
 /**
- * Connects to the database for a copy. Throws an Error that says what to do if a server is running
- * on it, or if it has no tables and `create` does not allow creating them.
+ * Connects to the database for a copy. Throws an Error with advice if a server is running on the
+ * database, or if the tables do not exist and `create` is false.
  */
 export async function openCopySide(
   url: string,
@@ -39,7 +39,7 @@ export async function openCopySide(
   }
 }
 
-/** Some running server always has the cleanup turn. */
+/** Throws if a server is running. One of the running servers always holds the cleanup turn. */
 async function assertUnused(connection: Connection): Promise<void> {
   const [turns = []] = await connection.run([
     statement(`SELECT ceil(extract(epoch FROM held_until - clock_timestamp()))::float8 AS seconds
@@ -58,7 +58,7 @@ function copyDatabase(connection: Connection): CopyDatabase {
     stored,
     parameter: (number, column) => `$${number}::${typeOf(column)}`,
     integer: (expression) => `(${expression})::float8`,
-    // The client would parse a value of the type json.
+    // Cast to text, because the client would parse a value of type json.
     jsonArray: (expressions) => `json_build_array(${expressions})::text`,
     isUnfinished: () => isUnfinishedCopy(connection),
     async read(query) {
@@ -76,7 +76,7 @@ function copyDatabase(connection: Connection): CopyDatabase {
   };
 }
 
-/** In one transaction. */
+/** Runs the statements in one transaction. */
 function runTogether(connection: Connection, queries: readonly Statement[]): Promise<void> {
   const work = async () => ({ last: [...queries], result: undefined });
   return asCopyError(inTransaction(connection, work, deadlineMs));
@@ -114,7 +114,7 @@ function typeOf(column: string): string {
   return isText(column) ? 'text' : 'int8';
 }
 
-/** The user of a response's memory is stored as its bucket. */
+/** Returns the columns that are stored unchanged. memoryUserId is stored as a bucket. */
 function copiedColumns(table: TableName): string[] {
   return columnsOf(table).filter((name) => name !== 'memoryUserId');
 }
@@ -132,7 +132,7 @@ const insertLocations = overRows(
   (values) => `INSERT INTO memory_locations (project_id, bucket, id, location) ${values}`,
 );
 
-/** The location of a memory whose id names another bucket. */
+/** Returns the location of a memory whose id contains another bucket, or no rows. */
 function locationOf(row: Row): Value[][] {
   const { bucket = null, id_bucket: named = null } = derive('memories', row, 0);
   return named === null ? [] : [[row.projectId ?? null, named, row.id ?? null, bucket]];

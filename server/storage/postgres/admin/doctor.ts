@@ -90,7 +90,7 @@ function aboutDurability({ fsync, fullPageWrites, commit }: Settings): Finding {
   if (fullPageWrites !== 'on') {
     return { name, level: 'failure', found, advice: advice('full_page_writes') };
   }
-  // The service turns it on for its own connections.
+  // `synchronous_commit = off` is accepted, because the service turns it on for its connections.
   return ok(name, found);
 }
 

@@ -5,7 +5,7 @@ import { assertFinished, migrate, readVersion } from '../migrate.ts';
 import { listKeys } from '../reader/memories.ts';
 import { createKeyWrites } from '../writer/keys.ts';
 
-/** Connects to the database and, if `create` allows it, creates missing tables. */
+/** Connects to the database. If `create` is set, creates missing tables. */
 export async function openKeyAdmin(
   url: string,
   { create }: { create: boolean },

@@ -11,19 +11,18 @@ import { type Statement, statement } from '../statement.ts';
 import type { Transaction } from '../transaction.ts';
 
 /*
- * Brings the in-memory search index of one user up to date. Inside a snapshot, `catchUp` reads what
- * changed since the last time; for a new index that is everything, so building and updating are the
- * same.
+ * Brings the in-memory search index of one user up to date. In one snapshot, `catchUp` reads the
+ * rows that changed since the last update. A new index is built in the same way, from all rows.
  */
 
 type User = { projectId: number; userId: string };
 type UserRow = { memories: number; lastChange: number };
 
-/** Few rows have usually changed, and these come with the first round trip. */
+/** The number of rows to fetch in the first round trip. There are rarely more changes. */
 const firstRows = 16;
-/** For a new index, where the texts may be large. */
+/** The same for a new index. The number is lower because the texts may be large. */
 const firstRowsOfAll = 2;
-/** Rows are fetched in parts with about this much text. */
+/** The approximate amount of text per fetch, in UTF-16 units. */
 const fetchedUnits = 1_000_000;
 const maxRows = 2_000;
 
@@ -35,7 +34,7 @@ const indexTask = `t.project_id = m.project_id AND t.bucket = m.bucket AND t.mem
 const ofUser = (table: string) => `${table}.project_id = $1::int8 AND ${table}.bucket = $2::int2
   AND ${table}.user_id = $3 AND ${table}.last_change > $4::int8`;
 
-/** The second part has the unchanged memories whose task has changed. */
+/** The second part of the UNION selects unchanged memories whose task has changed. */
 const declareChanges = `DECLARE changes NO SCROLL CURSOR FOR
   SELECT ${columns}, m.last_change::float8 AS change
     FROM memories AS m LEFT JOIN tasks AS t ON ${indexTask} WHERE ${ofUser('m')}
@@ -45,7 +44,7 @@ const declareChanges = `DECLARE changes NO SCROLL CURSOR FOR
     WHERE ${ofUser('t')} AND m.last_change <= $4::int8
   ORDER BY change`;
 
-/** Makes the index equal to the snapshot; see IndexUpdate for its deadline. */
+/** Updates the index to the state of the snapshot. See IndexUpdate for the deadline. */
 export async function catchUp(tx: Transaction, held: HeldIndex, user: User): Promise<void> {
   const place = [user.projectId, bucketOf(user.userId), user.userId];
   const [[found] = [], , changes = []] = (await tx.run(
@@ -58,7 +57,7 @@ export async function catchUp(tx: Transaction, held: HeldIndex, user: User): Pro
   )) as [UserRow[], unknown[], ChangedMemory[]];
   const row = found ?? { memories: 0, lastChange: 0 };
   let first = changes;
-  // The user was erased and created again.
+  // The user was erased and created again, so the index is rebuilt.
   if (row.lastChange < held.lastChange) {
     Object.assign(held, newHeldIndex());
     const again = await tx.run(statement('CLOSE changes'), ...changesSince(held, place));
@@ -69,7 +68,7 @@ export async function catchUp(tx: Transaction, held: HeldIndex, user: User): Pro
   if (held.index.size !== row.memories) await removeDeleted(tx, held, place);
 }
 
-/** Opens a cursor over the changes and fetches the first rows. */
+/** Returns statements that open a cursor over the changes and fetch the first rows. */
 function changesSince(held: HeldIndex, place: readonly (string | number)[]): Statement[] {
   return [statement(declareChanges, ...place, held.lastChange), fetchRows(firstCount(held))];
 }
@@ -100,12 +99,15 @@ async function applyChanges(
 }
 
 function rowsFor(unitsEach: number): number {
-  // A power of two, since each number is a separate prepared statement.
+  // Round down to a power of two, because each count is a separate prepared statement.
   const count = 2 ** Math.floor(Math.log2(fetchedUnits / unitsEach));
   return Math.min(maxRows, Math.max(1, count));
 }
 
-/** Deleted memories leave no row; only the number of memories shows that some are missing. */
+/**
+ * Removes deleted memories from the index. A deletion leaves no changed row, so deletions are
+ * detected by the number of memories.
+ */
 async function removeDeleted(
   tx: Transaction,
   { index }: HeldIndex,

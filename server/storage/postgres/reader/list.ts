@@ -12,24 +12,27 @@ type ListRead = Parameters<Storage['listMemories']>[0];
 type ExportRead = Parameters<Storage['exportMemories']>[0];
 
 /**
- * A row of a page. `total` is the number of rows found, of which the database sent those that fit.
+ * A row of a page. `total` is the number of rows found. The database sends only the rows that fit
+ * into one response.
  */
 type Row = StoredMemory & { bucket: number; octets: number; total: number };
 
 /**
- * A URL can have more filters than are worth a condition. Conditions only reduce the rows;
- * `matches` decides.
+ * The maximum number of metadata conditions in a statement. Conditions only reduce the number of
+ * rows, and `matches` makes the final decision.
  */
 const maxTexts = 64;
-/** Rows per fetch when a filter may reject most of them. */
+/** The number of rows per fetch if a filter may reject most of them. */
 const filteredRows = 256;
-/** Bytes of text in one response of the database: three times a page, because `takePage` counts
- * UTF-16 units. */
+/**
+ * The maximum text in one response of the database, in bytes. This is three times the page size,
+ * because `takePage` counts UTF-16 units.
+ */
 const maxOctets = 3 * 4 * 1024 * 1024;
 
 /**
- * Lists by the index on a user's memories. The database skips rows that cannot match, and `matches`
- * decides. A list with a filter may read several times, so it needs a snapshot.
+ * Lists a user's memories in index order. The database skips rows that cannot match, and `matches`
+ * checks the rest. A list with a filter may run several statements, so it needs a snapshot.
  */
 export async function readList(run: Run, read: ListRead): Promise<Page> {
   const batch = isUnfiltered(read.filter) ? read.limit + 1 : filteredRows;
@@ -42,8 +45,8 @@ export async function readList(run: Run, read: ListRead): Promise<Page> {
 }
 
 /**
- * One user's memories by creation, an index without other users' rows; a project's by bucket and
- * id.
+ * Exports the memories of one user by creation time, which has an index without other users' rows,
+ * or the memories of a project by bucket and id.
  */
 export async function readExport(run: Run, read: ExportRead): Promise<Page> {
   const { onlyUserId = null } = read;
@@ -59,7 +62,7 @@ export async function readExport(run: Run, read: ExportRead): Promise<Page> {
   return takePage(rows, read.limit, (row) => exportPosition(row as Row));
 }
 
-/** Reads until there is one row more than the page needs, or enough text to fill it. */
+/** Reads rows until there is one row more than the page needs, or enough text to fill the page. */
 async function gather(
   readRows: (after: string | null) => Promise<Record<string, unknown>[][]>,
   page: { after: string | null; limit: number; batch: number; matches(row: Row): boolean },
@@ -84,7 +87,7 @@ async function gather(
   }
 }
 
-/** The position after a memory, as "<time> <id>". */
+/** Returns the position after a memory, as "<time> <id>". */
 function listPosition({ createdAt, id }: StoredMemory): string {
   return `${createdAt} ${id}`;
 }
@@ -93,7 +96,10 @@ function exportPosition({ bucket, id }: Row): string {
   return `${bucket}.${id}`;
 }
 
-/** The rows of `source`, with their number and the amount of text before each. */
+/**
+ * Returns a subquery that adds two columns to the rows of `source`: the number of rows, and the
+ * amount of text before each row.
+ */
 function measured(source: string, columns: string, order: string): string {
   return `(SELECT *, count(*) OVER () AS total,
       sum(octets) OVER (ORDER BY ${order}) - octets AS before
@@ -101,10 +107,10 @@ function measured(source: string, columns: string, order: string): string {
       ${source}) AS s)`;
 }
 
-/** At least one row, and as many as fit into one response. */
+/** Selects the rows that fit into one response, and at least one row. */
 const isShort = `before <= ${maxOctets}`;
 
-/** A position before every memory, in either order. */
+/** The creation time that sorts before every memory, for each order. */
 const beforeAll = { asc: Number.MIN_SAFE_INTEGER, desc: Number.MAX_SAFE_INTEGER };
 
 const listTexts = { asc: listText('ASC', '>'), desc: listText('DESC', '<') };
@@ -120,7 +126,7 @@ function listText(direction: 'ASC' | 'DESC', beyond: string): string {
       AND NOT EXISTS (SELECT FROM unnest($11::text[]) AS w WHERE position(w IN m.metadata) = 0)
       AND ${notExpired('$12::int8')}
     ORDER BY m.created_at ${direction}, m.id ${direction} LIMIT $13::int4`;
-  // The bucket does not get from the inner rows to the tasks by itself.
+  // The planner does not derive the bucket of the tasks from the subquery, so the join states it.
   const rows = measured(source, 'm.*', `created_at ${direction}, id ${direction}`);
   return `SELECT m.bucket, m.octets::float8 AS octets, m.total::float8 AS total, ${memoryColumns}
     FROM ${rows} AS m ${withTask} AND t.bucket = $2::int2
@@ -149,8 +155,8 @@ function listStatement(read: ListRead, batch: number): Statement {
 }
 
 /**
- * Finds the rows first and reads them then: of tables that are distributed each machine would else
- * send a whole page, and all tasks would be read to be joined.
+ * Selects keys first and joins the rows afterwards. Otherwise, each machine of a cluster would send
+ * a whole page, and the join would read all tasks.
  */
 const exportText = `SELECT m.bucket, s.octets::float8 AS octets, s.total::float8 AS total,
     ${memoryColumns}

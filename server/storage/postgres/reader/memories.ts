@@ -9,7 +9,7 @@ import type { Transaction } from '../transaction.ts';
 
 type Run = Transaction['run'];
 
-/** A key that is bound to a user does not see other users' memories. */
+/** Whether a key may read the memory. A key for one user cannot read other users' memories. */
 function isOf({ userId }: { userId: string }, onlyUserId: string | null | undefined): boolean {
   return onlyUserId == null || userId === onlyUserId;
 }
@@ -26,7 +26,7 @@ export async function readMemory(
 
 type StatusRow = StoredStatus & { userId: string; savedContent: string | null };
 
-// A saved memory has no task: its chunks are counted on request.
+// A saved memory has no task, so its chunks are counted on request.
 const findStatuses = overPlaces(
   ['int8', 'int2', 'text', 'int8'],
   (values, inBucket) => `SELECT m.id AS "memoryId", m.user_id AS "userId", ${statusColumn},
@@ -42,7 +42,7 @@ const findStatuses = overPlaces(
     WHERE ${notExpired('p.now')}${inBucket('m.bucket')}`,
 );
 
-/** The statuses of ids that exist, in the requested order. */
+/** Returns the statuses of the ids that exist, in the requested order. */
 export async function readStatuses(
   run: Run,
   { projectId, ids, now, onlyUserId }: Parameters<Storage['getStatuses']>[0],

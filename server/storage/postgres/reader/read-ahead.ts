@@ -3,19 +3,19 @@ import type { Task } from '../../task-storage.ts';
 
 type Reading = (read: Read & { id: string }) => Promise<StoredMemory | null>;
 
-/** Reads the memories of claimed tasks ahead of time, one after the other. */
+/** Prefetches the memories of claimed tasks, in order. */
 export type ReadAhead = {
-  /** The next tasks, in this order. */
+  /** Sets the next tasks, in the order in which their memories will be read. */
   expect(tasks: readonly Task[]): void;
   getMemory: Reading;
 };
 
-/** Each text may be several megabytes. */
+/** The maximum number of prefetched memories. Each text may be several megabytes long. */
 const maxAhead = 8;
 
 /**
- * The worker does one task at a time and would wait a round trip before each. It does no harm if a
- * text changes after it was read: the change also takes away the lease.
+ * The worker processes one task at a time, and prefetching saves a round trip per task. A
+ * prefetched text may be outdated, but changing the text also revokes the lease of its task.
  */
 export function createReadAhead(read: Reading): ReadAhead {
   const begun = new Map<string, Promise<StoredMemory | null>>();
@@ -26,7 +26,7 @@ export function createReadAhead(read: Reading): ReadAhead {
       const next = expected.shift();
       if (next === undefined) return;
       const reading = read({ ...next, now });
-      // The error is reported to the caller of `read`.
+      // Prevents an unhandled rejection. The caller of `getMemory` receives the error.
       reading.catch(() => {});
       begun.set(nameOf(next), reading);
     }

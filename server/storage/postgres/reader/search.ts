@@ -16,13 +16,13 @@ import { inSnapshot } from './snapshot.ts';
 
 type SearchRead = Parameters<Storage['searchMemories']>[0];
 
-/** The number of memories fetched at a time. */
+/** The maximum number of memories per fetch. */
 const maxFetched = 16;
 
 /**
- * Searches of one reader thread. It holds the indexes of the users searched most recently, within
- * `maxBytes`. Each search runs in one snapshot, so the index, the memories and the filter are
- * consistent.
+ * Creates the searches of one reader thread, which holds the indexes of the most recently searched
+ * users, up to `maxBytes`. Each search runs in one snapshot, so the index, the memories and the
+ * filter are consistent.
  */
 export function createSearches(
   connection: Connection,

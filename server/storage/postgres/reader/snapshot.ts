@@ -4,10 +4,10 @@ import type { Transaction } from '../transaction.ts';
 
 const begin = statement('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
 const end = statement('COMMIT');
-/** One response may have many megabytes of text. */
+/** Long enough for a response with many megabytes of text. */
 const deadlineMs = 30_000;
 
-/** Runs reads that see one state of the database. BEGIN is sent with the first read. */
+/** Runs reads in one snapshot of the database. BEGIN is sent with the first read. */
 export async function inSnapshot<T>(
   connection: Connection,
   work: (tx: Transaction) => Promise<T>,
@@ -24,7 +24,7 @@ export async function inSnapshot<T>(
       },
     });
   } finally {
-    // Nothing depends on its result, and the next read is queued behind it.
+    // Do not wait for COMMIT. Nothing depends on the result, and the next read is queued behind it.
     if (isBegun) session.settle([end]).catch(() => {});
   }
 }

@@ -17,9 +17,9 @@ import { inSnapshot } from './snapshot.ts';
 import { readUsers } from './users.ts';
 
 /*
- * A reader thread: runs searches, filtered lists, exports and other reads whose cost grows with the
- * stored data, on its own connection. It runs one operation at a time, each in a snapshot; the HTTP
- * thread schedules them.
+ * A reader thread runs searches, filtered lists, exports and other reads whose cost grows with the
+ * stored data, on its own connection. It runs one operation at a time, each in a snapshot. The HTTP
+ * thread schedules the operations.
  */
 
 export type ReaderStart = { url: string; maxIndexBytes: number };

@@ -1,6 +1,7 @@
--- Every table of what users entrusted to us leads with project_id and then bucket in its key: the
--- isolation, and how a database spreads the rows (see server/bucket.ts). Times are milliseconds
--- since 1970, but for leases, which are judged by the database's clock. Texts sort by their bytes.
+-- The primary key of every table with user data begins with project_id, which isolates projects,
+-- and bucket, by which rows can be distributed (see server/bucket.ts). Columns of type int8 store
+-- times as milliseconds since 1970. Columns of type timestamptz are compared with the database's
+-- clock. Texts sort by their bytes.
 
 CREATE TABLE projects (
   project_id int8 PRIMARY KEY,
@@ -23,10 +24,10 @@ CREATE TABLE api_keys (
   revoked_at int8
 );
 
--- A user has a row while it has memories. Every transaction that changes what a search of the user
--- finds locks the row and counts last_change up, so its numbers are in the order of the commits. It
--- begins at a random number, so that a user who was erased and came back is not taken for the one
--- before.
+-- A user has a row while it has memories. Every transaction that changes the results of the user's
+-- searches locks the row and increments last_change, so change numbers follow the order of commits.
+-- last_change starts at a random number, so that a search index of an erased user is not used for a
+-- new user with the same id.
 CREATE TABLE users (
   project_id int8 NOT NULL,
   bucket int2 NOT NULL,
@@ -38,9 +39,10 @@ CREATE TABLE users (
 
 CREATE INDEX users_by_id ON users (project_id, user_id);
 
--- A row is written when the content changes, never for the queue's bookkeeping. last_change is the
--- user's at the time of the last change. id_bucket is where memory_locations names the memory, if
--- it does. origin is a hash of source and external id, which can be too long for an index.
+-- A row changes only when the memory changes; the state of its processing is in tasks. last_change
+-- is the user's change number at the last change of the row. id_bucket is the bucket of the
+-- memory's row in memory_locations, or null if there is none. origin is a hash of source and
+-- external id, which can be too long for an index.
 CREATE TABLE memories (
   project_id int8 NOT NULL,
   bucket int2 NOT NULL,
@@ -64,17 +66,18 @@ CREATE TABLE memories (
 
 CREATE INDEX memories_by_user ON memories (project_id, bucket, user_id, created_at, id);
 
--- What a search index that is held in memory has to read again.
+-- Finds the changes that a search index in memory does not contain yet.
 CREATE INDEX memories_by_change ON memories (project_id, bucket, user_id, last_change);
 
--- A thing in another system is one memory.
+-- An item of another system is stored as at most one memory.
 CREATE UNIQUE INDEX memories_by_origin ON memories (project_id, bucket, user_id, origin)
   WHERE origin IS NOT NULL;
 
 CREATE INDEX memories_by_expiry ON memories (expires_at) WHERE expires_at IS NOT NULL;
 
--- Where a memory is whose id does not name its user's bucket, and every memory that was imported:
--- `bucket` is the id's, `location` the memory's. The key decides whether an id is in use.
+-- The locations of all imported memories, and of memories whose id does not contain their user's
+-- bucket. bucket is the bucket of the id, and location is the bucket of the memory. The primary key
+-- keeps an id from being used twice in a project.
 CREATE TABLE memory_locations (
   project_id int8 NOT NULL,
   bucket int2 NOT NULL,
@@ -84,14 +87,14 @@ CREATE TABLE memory_locations (
 );
 
 -- The durable queue.
---   waiting -> running -> complete | failed | waiting (again, later)
--- and from any state to waiting when its record is ingested again. A memory that was ingested has
--- one task of kind 'index', which stays when the work is done, to answer for its status;
--- last_change is then the user's, as in memories. lease_token goes up with every claim and every
--- change of the text, so that a late result of older work is refused; it begins at a random number.
--- run_at is null once the work has ended; place is the order among records that were accepted
--- together. The low 12 bits of task_id are the bucket. A claim
--- changes no indexed column.
+--   waiting -> running -> complete | failed | waiting (to be retried)
+-- A task in any state returns to waiting when its record is ingested again. An ingested memory has
+-- one task of kind 'index', which is kept when the work is done, because the memory's status is
+-- derived from it. last_change is then the user's change number at completion. lease_token is
+-- incremented by every claim and every change of the text, so that late results are rejected. It
+-- starts at a random number. run_at is null when no work is left. place is the order of records
+-- that were accepted together. The low 12 bits of task_id are the bucket. A claim changes no
+-- indexed column, which allows HOT updates.
 CREATE TABLE tasks (
   project_id int8 NOT NULL,
   bucket int2 NOT NULL,
@@ -119,18 +122,17 @@ CREATE TABLE tasks (
 CREATE UNIQUE INDEX tasks_by_memory ON tasks (project_id, bucket, memory_id, kind)
   WHERE memory_id IS NOT NULL;
 
--- What waits or runs, by its time, since the queue serves all projects.
+-- The waiting and running tasks of all projects, by due time.
 CREATE INDEX tasks_pending ON tasks (run_at, place, project_id, accepted_at)
   WHERE run_at IS NOT NULL;
 
 CREATE INDEX tasks_by_change ON tasks (project_id, bucket, user_id, last_change)
   WHERE last_change IS NOT NULL;
 
--- The first response to each idempotency key. bucket is the key's, so a key is unique in its
--- project whatever it was used for. scope is the user that the API key is bound to, or ''.
--- memory_id and memory_bucket are set where the body is that memory's text; the body is null once
--- the memory is gone. stored_uptime is the service's uptime (see maintenance) when the row was
--- written.
+-- The first response to each idempotency key. bucket is derived from the key, so a key is unique in
+-- its project and scope. scope is the user that the API key is bound to, or ''. memory_id and
+-- memory_bucket are set if the body is a memory, and the body is set to null when that memory is
+-- deleted. stored_uptime is the service's uptime (see maintenance) when the row was written.
 CREATE TABLE idempotency_keys (
   project_id int8 NOT NULL,
   bucket int2 NOT NULL,
@@ -152,18 +154,18 @@ CREATE INDEX idempotency_keys_by_memory ON idempotency_keys (project_id, memory_
 
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys (stored_uptime, created_at);
 
--- Of each project the requests that its servers took of the rate limit's window, which ends at
--- ends_at. Unlogged: after a crash of the database a new window begins, and no request waits for
--- the disk or a standby.
+-- The number of requests that servers have reserved from each project's rate limit in the window
+-- that ends at ends_at. The table is unlogged, so that no request waits for the disk or a standby.
+-- After a crash of the database, a new window begins.
 CREATE UNLOGGED TABLE quotas (
   project_id int8 PRIMARY KEY,
   used int8 NOT NULL,
   ends_at timestamptz NOT NULL
 ) WITH (fillfactor = 50);
 
--- 'uptime': the milliseconds that the service has run on this database by a clock that is never
--- set. 'turn': which server cleans up, until when. 'probe' is written to find out whether writes
--- succeed. See storage/copy for 'database_id' and 'copied_from'.
+-- 'uptime' is how long the service has run on this database, in milliseconds by a monotonic clock.
+-- 'turn' is the server that runs the cleanup, and the end of its turn. 'probe' is written to test
+-- whether writes succeed. 'database_id' and 'copied_from' are described in storage/copy.
 CREATE TABLE maintenance (
   name text PRIMARY KEY,
   value int8 NOT NULL DEFAULT 0,

@@ -7,8 +7,8 @@ import { after, overRows, type Statement, statement, type Value } from '../state
 type Claim = Parameters<TaskQueue['claimTasks']>[0];
 
 /**
- * Claims due tasks in one statement. Distributed tables need two, because Citus cannot lock rows of
- * several buckets at once.
+ * Claims due tasks in one statement. Distributed tables need two statements, because Citus cannot
+ * lock rows of several buckets in one statement.
  */
 export async function claimTasks(
   connection: Connection,
@@ -21,8 +21,8 @@ export async function claimTasks(
 }
 
 /**
- * A task that was never attempted is due whatever the clock says. So is one that would wait longer
- * than any backoff, because the clock was set back.
+ * A task that was never attempted is always due. A task that waits longer than the maximum backoff
+ * is also due, because the clock must have been set back.
  */
 const isDue = `run_at IS NOT NULL AND (
   (state = 'waiting' AND (attempts = 0 OR run_at <= $1::int8 OR run_at > $2::int8))
@@ -32,10 +32,7 @@ const claimedColumns = `t.project_id::float8 AS "projectId", t.task_id::float8 A
   t.lease_token::float8 AS "leaseToken", t.kind, t.payload, t.attempts AS attempt,
   t.memory_id AS "memoryId"`;
 
-/**
- * A task that was attempted before is claimed alone; otherwise all new tasks up to the first such
- * one are claimed.
- */
+/** Claims tasks by the same rule as `claimable`. */
 function claimStatement({ owner, now, leaseMs, horizon, limit }: Claim): Statement {
   return statement(
     `WITH due AS MATERIALIZED (
@@ -62,7 +59,10 @@ function claimStatement({ owner, now, leaseMs, horizon, limit }: Claim): Stateme
   );
 }
 
-/** Checks that the task is unchanged: of several servers that read it as due, one gets it. */
+/**
+ * Claims a task only if it has not changed since it was read, so that only one of several servers
+ * claims it.
+ */
 const claimRead = overRows(
   ['int8', 'int2', 'int8', 'int8', 'int8', 'text', 'float8'],
   (values) => `UPDATE tasks AS t SET state = 'running', attempts = t.attempts + 1,
@@ -74,7 +74,7 @@ const claimRead = overRows(
     RETURNING ${claimedColumns}`,
 );
 
-/** If other servers were faster every time, the rest is left to them. */
+/** The number of attempts if other servers claim all the tasks first. */
 const maxReads = 5;
 
 async function claimInTwo(connection: Connection, claim: Claim): Promise<Task[]> {

@@ -6,15 +6,12 @@ import { byKey } from '../row.ts';
 import { overRows, type Statement, statement, type Value } from '../statement.ts';
 import type { Transaction, Work } from '../transaction.ts';
 
-/**
- * The effect of a write that owns its key. `bucket` is the bucket of the memory whose text is in
- * the response, if any.
- */
+/** Performs a write whose key is new. `bucket` is that of the memory in the response, if any. */
 export type Effect = (
   tx: Transaction,
 ) => Promise<{ response: StoredResponse; bucket?: number; last: Statement[] }>;
 
-/** A response and the key that it is stored under. */
+/** A response to store, and the write with its idempotency key. */
 export type KeyedResponse = { write: Write; response: StoredResponse; bucket: number | null };
 
 type Found = Omit<StoredResponse, 'body'> & {
@@ -30,8 +27,8 @@ const insertKeys = overRows(
 );
 
 /**
- * Stores responses with their keys, sorted, so that transactions that wait for keys cannot
- * deadlock.
+ * Inserts responses in the order of their keys, so that transactions that wait for each other's
+ * keys cannot deadlock.
  */
 export function keyInserts(responses: readonly KeyedResponse[], uptime: number): Statement[] {
   const rows = responses.flatMap(({ write, response, bucket }): Value[][] => {
@@ -46,8 +43,8 @@ export function keyInserts(responses: readonly KeyedResponse[], uptime: number):
 }
 
 /**
- * Runs a write once per key. The key is inserted first, which waits for a concurrent request with
- * the same key; then that request's response is returned.
+ * Runs a write once per key. Inserting the key waits for a concurrent request with the same key,
+ * whose response is then returned.
  */
 export function once(write: Write, uptime: () => number, effect: Effect): Work<WriteResult> {
   return async (tx) => {
@@ -59,7 +56,7 @@ export function once(write: Write, uptime: () => number, effect: Effect): Work<W
   };
 }
 
-/** The response stored under the key; null if the key was new and now belongs to this write. */
+/** Returns the response stored under the key, or null if the key was new and is now inserted. */
 async function claimKey(
   tx: Transaction,
   { projectId, idempotency, at }: Write,
@@ -89,13 +86,16 @@ async function claimKey(
   );
   if (claimed?.length === 1) return null;
   const row = found?.[0] as Found | undefined;
-  // Deleted between the two statements, at the end of its retention.
+  // The key was deleted between the two statements, at the end of its retention.
   if (row === undefined) throw new Error('an idempotency key was deleted while it was being read');
   if (row.fingerprint !== fingerprint) throw keyReused();
   return shownResponse(row, await hasExpired(tx, projectId, row, at));
 }
 
-/** The memory is in another bucket than the key, so a join would have to look in all of them. */
+/**
+ * Whether the memory in the response has expired. This is a separate query, because a join would
+ * search all buckets: the memory's bucket differs from the key's.
+ */
 async function hasExpired(
   tx: Transaction,
   projectId: number,
@@ -116,7 +116,7 @@ async function hasExpired(
   return rows.length > 0;
 }
 
-/** Without the text of a deleted memory. */
+/** Returns the response without the text of a deleted or expired memory. */
 function shownResponse(
   { fingerprint: _, memoryBucket: __, ...row }: Found,
   isExpired: boolean,
@@ -152,15 +152,15 @@ function storeResponse({ write, response, bucket }: KeyedResponse): Statement[] 
 }
 
 /**
- * Deletes at most `limit` keys that are past their retention by both clocks. Keys that another
- * transaction has locked are left for the next run, if the database can skip them.
+ * Deletes at most `limit` keys that are past their retention by both clocks. Skips keys that
+ * another transaction has locked, unless the tables are distributed.
  */
 export function sweepKeys(
   before: { createdAt: number; uptime: number },
   { limit, isDistributed }: { limit: number; isDistributed: boolean },
 ): Statement {
   const isOld = 'stored_uptime < $1::int8 AND created_at < $2::int8';
-  // Citus locks rows of one bucket at a time only.
+  // Citus can lock rows of only one bucket per statement.
   const lock = isDistributed ? '' : 'FOR UPDATE SKIP LOCKED';
   return statement(
     `DELETE FROM idempotency_keys WHERE ${isOld} AND (project_id, bucket, scope, key) IN (

@@ -43,7 +43,7 @@ async function findKnown(tx: Transaction, { projectId, memories }: Import): Prom
 
 async function importAll(tx: Transaction, write: Import): ReturnType<Effect> {
   const { projectId, at, memories, batch } = write;
-  // The owner of an expired memory with the same id loses it, and must be locked as well.
+  // An expired memory with the same id is deleted, so its user must also be locked.
   const before = await findKnown(tx, write);
   const users = [...memories, ...before.filter((row) => !isVisible(row, at))].map(({ userId }) => {
     return { projectId, userId, added: 0 };
@@ -79,7 +79,9 @@ async function importAll(tx: Transaction, write: Import): ReturnType<Effect> {
   }
 }
 
-/** The outcome of each item. An earlier item of the batch may have the same id or origin. */
+/**
+ * Determines the outcome of each item. Earlier items of the batch may have the same id or origin.
+ */
 function sortOut({ at, memories }: Import, known: Known[], origins: KnownOrigin[]) {
   const isThere = (row: Known) => isVisible(row, at);
   const takenIds = new Set(known.filter(isThere).map(({ id }) => id));
@@ -97,7 +99,7 @@ function sortOut({ at, memories }: Import, known: Known[], origins: KnownOrigin[
     imported.push(memory);
     return 'imported';
   });
-  // Including those whose item is a conflict: they have expired.
+  // Expired memories are deleted even if the item with the same id is a conflict.
   const expired = known.filter((row) => !isThere(row));
   return { outcomes, imported, expired };
 }

@@ -3,7 +3,6 @@ import type { Connection } from '../connection.ts';
 import { byKey } from '../row.ts';
 import { overRows, statement } from '../statement.ts';
 
-/** Projects and API keys. */
 export type KeyWrites = {
   createKey(key: NewKey): Promise<StoredKey>;
   revokeKey(id: string, at: number): Promise<boolean>;

@@ -7,20 +7,20 @@ import { sweepKeys } from './idempotency.ts';
 import { removeExpired } from './removal.ts';
 
 /**
- * The service's uptime on this database, and the cleanup, which one server does at a time. Only
- * that server's time counts as uptime, or several servers would make it advance faster.
+ * The service's uptime on this database, and the periodic cleanup, which one server runs at a time.
+ * Only that server advances the uptime. Several servers would otherwise make it advance too fast.
  */
 export type Maintenance = {
   /** The last known uptime in ms, at most one maintenance interval old. */
   uptime(): number;
   maintain: Storage['maintain'];
-  /** Lets another server take over the cleanup immediately. */
+  /** Ends this server's turn, so that another server can run the cleanup immediately. */
   release(): Promise<void>;
 };
 
 const expiredPerRun = 200;
 const keysPerRun = 1_000;
-/** Longer than the interval between two runs. */
+/** How long a turn lasts. Longer than the interval between two runs. */
 const turnSeconds = 90;
 
 export async function createMaintenance(
@@ -58,8 +58,8 @@ export async function createMaintenance(
     return rows.length > 0;
   }
 
-  // From the start, so that an admin command sees that a server is running. One that only reads,
-  // because the disk is full, starts all the same.
+  // Take a turn at the start, so that admin commands can detect the running server. Ignore errors,
+  // because a server must be able to start for reading if the disk is full.
   await takeTurn().catch(() => {});
 
   return {

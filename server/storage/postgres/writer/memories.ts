@@ -30,7 +30,10 @@ type Save = Parameters<Storage['saveMemory']>[0];
 type Update = Parameters<Storage['updateMemory']>[0];
 type Delete = Parameters<Storage['deleteMemory']>[0];
 
-/** A save that cannot replace anything is an insert; any other save reads first. */
+/**
+ * Plans a save. A memory without an external id cannot replace another, so saving it is a plain
+ * insert. Other saves read first.
+ */
 export function planSave(write: Save, uptime: () => number): PlannedWrite<WriteResult> {
   const { projectId, at, memory } = write;
   const work = once(write, uptime, (tx) => save(tx, write));
@@ -109,8 +112,8 @@ async function remove(tx: Transaction, write: Delete): ReturnType<Effect> {
 type Located = Write & { id: string; expectedVersion: number | null };
 
 /**
- * The memory, with its user's row locked, so that it does not change until the transaction ends.
- * `added` is the change in the user's number of memories.
+ * Locks the user's row, so that the memory cannot change until the transaction ends, and returns
+ * the memory. `added` is the change in the user's number of memories.
  */
 async function lockMemory(
   tx: Transaction,
@@ -141,7 +144,7 @@ export function isVisible({ expiresAt }: Pick<NewMemory, 'expiresAt'>, at: numbe
   return expiresAt === null || expiresAt > at;
 }
 
-/** `updatedAt` never goes back, even if the clock was set back. */
+/** `updatedAt` never decreases, even if the clock was set back. */
 function completed({ updatedAt }: StoredMemory, at: number) {
   return { status: 'complete' as const, updatedAt: Math.max(updatedAt, at) };
 }
@@ -164,7 +167,7 @@ function applied(memory: StoredMemory, changes: MemoryChanges): StoredMemory {
   };
 }
 
-/** A change completes the memory, whatever the state of its task. */
+/** Completes the memory's task, because any change makes a memory complete. */
 function settle(projectId: number, bucket: number, memory: StoredMemory, at: number): Statement[] {
   return [
     settleTask({ projectId, bucket, memoryId: memory.id }, splitChunks(memory.content).length, at),

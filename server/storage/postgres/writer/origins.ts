@@ -3,7 +3,7 @@ import type { NewMemory } from '../../storage.ts';
 import { byKey, type MemoryRow, memoryColumns, originOf, withTask } from '../row.ts';
 import { overPlaces, type Statement, statement, type Value } from '../statement.ts';
 
-/* Memories that are identified by user, source and external id. */
+/* Finds and replaces memories by user, source and external id. */
 
 const find = overPlaces(
   ['int8', 'int2', 'text', 'text'],
@@ -34,7 +34,7 @@ const replace = overPlaces(
       ${inBucket('m.bucket')}`,
 );
 
-/** The memories with one of these origins, including expired ones. */
+/** Finds the existing memories with the origins of the given memories, expired or not. */
 export function findOrigins(projectId: number, memories: readonly NewMemory[]): Statement[] {
   const rows = memories.flatMap((memory): Value[][] => {
     const origin = originOf(memory);
@@ -44,7 +44,10 @@ export function findOrigins(projectId: number, memories: readonly NewMemory[]): 
   return find(rows.sort(byKey));
 }
 
-/** An expired memory does not exist; the next maintenance run deletes it. */
+/**
+ * Removes the origin of an expired memory, so that a new memory can have the origin. The next
+ * maintenance run deletes the expired memory.
+ */
 export function forgetOrigin(projectId: number, { bucket, id }: MemoryRow): Statement[] {
   return [
     statement(
@@ -57,7 +60,7 @@ export function forgetOrigin(projectId: number, { bucket, id }: MemoryRow): Stat
   ];
 }
 
-/** Replaces the content and keeps the id and the creation time. */
+/** Replaces the content of memories, which keep their ids and creation times. */
 export function replacements(projectId: number, changes: readonly Replacement[]): Statement[] {
   const rows = changes.map(({ id, memory, versions, lastChange, at }): Value[] => {
     const { userId, type, content, metadata, occurredAt, expiresAt } = memory;

@@ -3,14 +3,14 @@ import type { Connection } from '../connection.ts';
 import { statement } from '../statement.ts';
 
 /**
- * Whether this many more tasks would exceed the project's limit. Each server has its own count,
- * which misses what other servers accepted since it was taken.
+ * Returns whether `added` more tasks would exceed the project's limit. Each server has its own
+ * count, which does not include the tasks that other servers have accepted since the last query.
  */
 export type QueueLimit = (projectId: number, added: number) => Promise<boolean>;
 
-/** Counting takes longer the more is pending: at most this often, */
+/** The minimum time between two counts. A count takes longer if more tasks are pending. */
 const countEveryMs = 500;
-/** and at most this share of the time. */
+/** The maximum share of the time that is spent on counting. */
 const costShare = 0.05;
 
 const count = statement(
@@ -31,7 +31,7 @@ export function createQueueLimit(connection: Connection): QueueLimit {
     countAgainAt = ended + Math.max(countEveryMs, (ended - begun) / costShare);
   }
 
-  /** All callers share one count at a time. */
+  /** Concurrent callers share one count. */
   function countAgain(): Promise<void> {
     counting ??= recount().finally(() => {
       counting = null;
@@ -42,7 +42,7 @@ export function createQueueLimit(connection: Connection): QueueLimit {
   return async (projectId, added) => {
     const then = () => (pending.get(projectId) ?? 0) + added;
     const isStale = () => performance.now() >= countAgainAt;
-    // Only a count shows what other servers accepted, so near the limit it must be recent.
+    // Near the limit the count must be recent, because other servers may have accepted tasks.
     if (isStale() && (countAgainAt === 0 || then() > limits.pendingRecords / 2)) await countAgain();
     if (then() > limits.pendingRecords) return true;
     pending.set(projectId, then());

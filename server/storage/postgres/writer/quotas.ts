@@ -2,10 +2,13 @@ import type { QuotaTake, QuotaTaken } from '../../storage.ts';
 import type { Connection } from '../connection.ts';
 import { statement } from '../statement.ts';
 
-/** A request may be waiting, and can be counted in memory instead. */
+/** Short, because a request may be waiting. The request is counted in memory after this time. */
 const deadlineMs = 2_000;
 
-/** A window that ends later than a new one would was started before the clock was set back. */
+/**
+ * A window that ends later than a new window plus this interval is replaced. Such a window was
+ * started before the clock was set back.
+ */
 const maxLate = "interval '1 minute'";
 
 const isOpen = `q.ends_at > excluded.ends_at - make_interval(secs => $3::float8)
@@ -21,7 +24,10 @@ const take = `INSERT INTO quotas AS q (project_id, used, ends_at)
 
 type Row = { used: number; endsAt: number; endsInMs: number };
 
-/** One statement, which waits for other servers' statements and sees what they took. */
+/**
+ * Takes part of the rate limit in one statement, which waits for the statements of other servers
+ * and includes their requests.
+ */
 export async function takeQuota(
   connection: Connection,
   { projectId, amount, limit, seconds }: QuotaTake,

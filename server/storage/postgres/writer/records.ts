@@ -13,7 +13,10 @@ import type { PlannedWrite } from './write-queue.ts';
 
 type Accept = Parameters<Storage['acceptRecords']>[0];
 
-/** Records that cannot replace anything are an insert; otherwise the write reads first. */
+/**
+ * Plans an ingest. Records without external ids cannot replace memories, so ingesting them is a
+ * plain insert. Other writes read first.
+ */
 export function planRecords(
   write: Accept,
   { uptime, isFull }: { uptime: () => number; isFull: boolean },
@@ -69,8 +72,8 @@ async function accept(tx: Transaction, write: Accept): ReturnType<Effect> {
 type KnownRow = MemoryRow & { origin: string };
 
 /**
- * The effect of each record: a new memory, or new text for an existing one. Of several records with
- * the same origin the last one wins, and each counts as a version.
+ * Determines the effect of each record: a new memory, or new text for an existing memory. If
+ * several records have the same origin, the last record wins, and each counts as a version.
  */
 function sortOut(
   { projectId, at, records }: Accept,
@@ -107,7 +110,7 @@ function sortOut(
   return { ids, inserted, replaced: [...there.values()].filter(isReplaced), forgotten: expired };
 }
 
-/** Merges the record's text into the effects of the write. */
+/** Applies a record to the earlier effect with the same origin. Returns the id of the memory. */
 function putIn(named: InsertedMemory | Replacement, record: NewMemory): string {
   const id = 'id' in named ? named.id : named.memory.id;
   named.memory = { ...record, id };

@@ -8,7 +8,7 @@ import { type Effect, once } from './idempotency.ts';
 import { addMemories, countChanges, removeEmptyUsers } from './users.ts';
 import type { PlannedWrite } from './write-queue.ts';
 
-/* Deletes memories: individual ones, all of a user, and expired ones. */
+/* Deletes single memories, all memories of a user, and expired memories. */
 
 type Erase = Parameters<Storage['eraseUser']>[0];
 type Removed = Pick<MemoryRow, 'id' | 'bucket' | 'userId'>;
@@ -20,7 +20,7 @@ const removeTasks = overPlaces(
   (values, inBucket) => `DELETE FROM tasks
     WHERE (project_id, bucket, memory_id) IN (${values})${inBucket('bucket')}`,
 );
-/** Responses are in the bucket of their key, which is not stored with the memory. */
+/** Searches all buckets, because a response is in the bucket of its key, not its memory. */
 const removeTexts = overRows(
   ['int8', 'text'],
   (values) => `UPDATE idempotency_keys SET body = NULL, version = NULL
@@ -38,8 +38,8 @@ const removeRows = overPlaces(
 );
 
 /**
- * Removes memories, their tasks and their text in stored responses. The users' rows must be locked,
- * and their counts already reduced.
+ * Deletes memories, their tasks and their text in stored responses. The caller must have locked the
+ * users' rows and reduced their counts.
  */
 export function removeMemories(projectId: number, memories: readonly Removed[]): Statement[] {
   const places = memories.map(({ bucket, id }): Value[] => [projectId, bucket, id]).sort(byKey);
@@ -53,10 +53,10 @@ export function removeMemories(projectId: number, memories: readonly Removed[]):
   ];
 }
 
-/** The limit for an erasure, in ms; the user's other writes wait for it. */
+/** The deadline for an erasure, in ms. Other writes of the user wait until the erasure ends. */
 const eraseWithinMs = 10 * 60_000;
 
-/** In one transaction: only this user's writes wait for it. */
+/** Erases a user in one transaction, because only this user's writes wait for the erasure. */
 export function planErasure(write: Erase, uptime: () => number): PlannedWrite<WriteResult> {
   const work = once(write, uptime, (tx) => erase(tx, write));
   const { projectId } = write;
@@ -108,7 +108,7 @@ const stillExpired = (now: number) =>
         ${inBucket('bucket')}`,
   );
 
-/** Removes at most `limit` memories that have expired by `now`. Returns their number. */
+/** Deletes at most `limit` memories that have expired by `now`. Returns their number. */
 export function removeExpired(now: number, limit: number): Work<number> {
   return async (tx) => {
     const [candidates = []] = (await tx.run(
@@ -128,7 +128,7 @@ export function removeExpired(now: number, limit: number): Work<number> {
     const last = [
       ...addMemories(expired.map((one) => ({ ...one, added: -1 }))),
       ...[...projects].flatMap(([projectId, memories]) => removeMemories(projectId, memories)),
-      // Another server has removed the user's last memory meanwhile.
+      // `countChanges` creates the row of a user whose last memory another server has just deleted.
       ...removeEmptyUsers(candidates),
     ];
     return { last, result: expired.length };

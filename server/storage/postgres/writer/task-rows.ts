@@ -2,12 +2,12 @@ import { bucketOf } from '../../../bucket.ts';
 import { byKey, type InsertedMemory } from '../row.ts';
 import { overRows, type Statement, statement, type Value } from '../statement.ts';
 
-/* The task rows that writes of memories insert and change. */
+/* Inserts and updates tasks for the writes of memories. */
 
 const buckets = 4_096;
 const maxToken = 1e12;
 
-/** The task id contains the bucket, so that a lease is enough to find the task. */
+/** Returns a random task id that contains the bucket, so that a lease identifies the row. */
 export function newTaskId(bucket: number): number {
   return Math.floor(Math.random() * 2 ** 41) * buckets + bucket;
 }
@@ -61,7 +61,7 @@ export function indexedOf({ projectId, memory, createdAt }: InsertedMemory): Ind
   return { projectId, memoryId: memory.id, userId: memory.userId, at: createdAt };
 }
 
-/** Restarts the memories' tasks with the new text. A memory without a task gets one. */
+/** Restarts the tasks of memories with new text. Inserts a task for a memory without one. */
 export function queueAgain(tasks: readonly Indexed[]): Statement[] {
   return upsert(tasks.map((one, place) => rowOf(one, 'waiting', place)).sort(byKey));
 }
@@ -78,7 +78,7 @@ function rowOf(
   return [...named, state, at, runAt, place, at, token];
 }
 
-/** Completes the memory's task, if it has one; a worker that has it loses the lease. */
+/** Completes the memory's task, if any. A worker that is processing the task loses the lease. */
 export function settleTask(
   { projectId, bucket, memoryId }: { projectId: number; bucket: number; memoryId: string },
   chunks: number,

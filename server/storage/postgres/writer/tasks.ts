@@ -7,26 +7,26 @@ import { claimTasks } from './claim.ts';
 import { bucketOfTask } from './task-rows.ts';
 
 /*
- * The queue, which several servers share. A claim is one statement that skips rows locked by
- * another claim. Leases expire by the database's clock, and a heartbeat renews them: a process that
- * hangs loses its leases, and its late results are rejected by their token once the task was
- * claimed again.
+ * The task queue, which several servers share. A claim is one statement that skips rows locked by
+ * another claim. Leases expire by the database's clock unless a heartbeat renews them. A process
+ * that hangs loses its leases. After another claim of the task, the lease token of a late result is
+ * invalid.
  */
 
 type Failure = Parameters<TaskQueue['failTask']>[0];
 
 export type Tasks = TaskQueue & { stop(): void };
 
-/** Less than a third of the worker's lease, so that two may be lost. */
+/** Less than a third of the worker's lease, so that a lease survives two lost heartbeats. */
 const heartbeatEveryMs = 3_000;
 
-/** Parameters $1 to $4 are those of the lease. */
+/** Matches a task by its lease, which is passed as parameters $1 to $4. */
 const held = `project_id = $1::int8 AND bucket = $2::int2 AND task_id = $3::int8
   AND state = 'running' AND lease_token = $4::int8`;
 
 const leaseTypes = ['int8', 'int2', 'int8', 'int8'];
 
-/** Locks the users of the tasks in order and counts one change for each. */
+/** Locks the rows of the tasks' users in key order and increments their change numbers. */
 const countUsers = overPlaces(
   leaseTypes,
   (values, inBucket) => `WITH locked AS (
@@ -80,7 +80,7 @@ export function createTasks(
   isDistributed: boolean,
 ): Tasks {
   const overTasks = isDistributed ? byBucket : (rows: Value[][]) => [rows];
-  /** The leases that this process believes it holds, by task. */
+  /** The leases to renew, by task. */
   const leases = new Map<string, Value[]>();
 
   function forget(lease: Lease): void {
@@ -89,12 +89,12 @@ export function createTasks(
 
   const heartbeat = setInterval(() => {
     if (leases.size === 0) return;
-    // If it fails, the leases expire and the tasks run again.
+    // If the heartbeat fails, the leases expire and the tasks run again.
     connection.run(overTasks([...leases.values()].sort(byKey)).flatMap(renew)).catch(() => {});
   }, heartbeatEveryMs);
   heartbeat.unref();
 
-  /** Whether a statement found the task with a valid lease. */
+  /** Updates a task and returns true, or returns false if the lease is no longer valid. */
   async function changed(lease: Lease, set: string, ...more: Value[]): Promise<boolean> {
     forget(lease);
     const text = `UPDATE tasks SET ${set} WHERE ${held} RETURNING 1 AS one`;
@@ -157,7 +157,7 @@ export function createTasks(
   };
 }
 
-/** The first of two results for a task wins. */
+/** Completes the tasks. If there are two results for a task, the first wins. */
 function completion(
   results: readonly TaskResult[],
   overTasks: (rows: Value[][]) => Value[][][],
@@ -174,7 +174,7 @@ function completion(
   };
 }
 
-/** In distributed tables, a statement can lock rows of one bucket only. */
+/** Splits rows by bucket, because Citus can lock rows of only one bucket per statement. */
 function byBucket(rows: Value[][]): Value[][][] {
   return [...Map.groupBy(rows, ([, bucket]) => bucket).values()];
 }

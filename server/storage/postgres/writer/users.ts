@@ -2,10 +2,13 @@ import { bucketOf } from '../../../bucket.ts';
 import { byKey } from '../row.ts';
 import { overPlaces, overRows, type Statement } from '../statement.ts';
 
-/** A change to a user's memories, and the change in their number. */
+/** A change to a user's memories. `added` is the change in their number. */
 export type UserChange = { projectId: number; userId: string; added: number };
 
-/** For a new user, or one that was erased before: a number that no held search index can have. */
+/**
+ * The limit for the random first change number of a user. It is random, because a search index of
+ * an erased user with the same id may still be in memory.
+ */
 const maxFirstChange = 2 ** 46;
 
 const upserts = overRows(
@@ -32,8 +35,8 @@ const additions = overPlaces(
 );
 
 /**
- * Locks the users' rows in a fixed order until the transaction ends, and counts one change for
- * each. This comes before any other change to the users' memories.
+ * Locks the users' rows in a fixed order until the transaction ends, and increments their change
+ * numbers. This must precede any other change to the users' memories.
  */
 export function countChanges(changes: readonly UserChange[]): Statement[] {
   const rows = merged(changes).map(({ projectId, userId, added }) => {
@@ -43,7 +46,7 @@ export function countChanges(changes: readonly UserChange[]): Statement[] {
   return upserts(rows.sort(byKey));
 }
 
-/** For users whose rows are already locked. */
+/** Updates the number of memories of users whose rows are already locked. */
 export function addMemories(changes: readonly UserChange[]): Statement[] {
   const rows = merged(changes).filter(({ added }) => added !== 0);
   return additions(
@@ -51,16 +54,16 @@ export function addMemories(changes: readonly UserChange[]): Statement[] {
   );
 }
 
-/** The row of a user without memories would still contain the user id. */
+/** Deletes the rows of users without memories, because these rows still contain the user ids. */
 export function removeEmptyUsers(users: readonly Omit<UserChange, 'added'>[]): Statement[] {
   const rows = users.map(({ projectId, userId }) => [projectId, bucketOf(userId), userId]);
   return removals(rows.sort(byKey));
 }
 
-/** The number of a user's change; throws for a user who was not counted. */
+/** Returns the change number of a user. Throws if `countChanges` was not called for the user. */
 export type ChangeNumber = (user: { projectId: number; userId: string }) => number;
 
-/** The change numbers that `countChanges` assigned, from the rows that it returned. */
+/** Reads the change numbers from the rows that `countChanges` returned. */
 export function changeNumbers(rows: readonly Record<string, unknown>[]): ChangeNumber {
   const counted = rows as { projectId: number; userId: string; lastChange: number }[];
   const numbers = new Map(counted.map((row) => [nameOf(row), row.lastChange]));

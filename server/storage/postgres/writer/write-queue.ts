@@ -10,12 +10,12 @@ import { indexedOf, queueNew } from './task-rows.ts';
 import { changeNumbers, countChanges } from './users.ts';
 
 /**
- * The writes of this server on a few connections, with projects taking turns.
+ * Runs the writes of this server on a few connections. Projects take turns.
  *
  *   waiting -> in a group -> COMMIT -> resolved
  *      |               \-> rejected: alone, reading first
  *      \----> alone: reads and locks, effect, COMMIT -> resolved
- *                 \-> conflicts with another: again
+ *                 \-> conflict with another transaction: retried
  *
  * Writes that do not depend on stored data share one pipelined transaction. No write is
  * acknowledged before COMMIT has succeeded.
@@ -28,11 +28,11 @@ export type WriteQueue = {
 
 export type PlannedWrite<T = unknown> = {
   projectId: number;
-  /** The approximate number of rows it writes. */
+  /** The approximate number of rows to write. */
   cost: number;
-  /** The rows to insert, if that does not depend on stored data. */
+  /** The rows to insert, or null if they depend on stored data. */
   insert: Insert | null;
-  /** The same, reading first. */
+  /** The same write as a transaction that reads first. */
   work: Work<T>;
   deadlineMs?: number;
 };
@@ -41,7 +41,7 @@ export type PlannedWrite<T = unknown> = {
 export type Insert = {
   write: Write;
   response: StoredResponse;
-  /** The memory whose text is in the response. */
+  /** The bucket of the memory whose text is in the response, or null. */
   bucket: number | null;
   rows: InsertedMemory[];
   areQueued: boolean;
@@ -49,14 +49,17 @@ export type Insert = {
 
 type Waiting = PlannedWrite & { resolve(result: unknown): void; reject(error: unknown): void };
 
-/** More concurrent groups would be smaller, and no faster. */
+/** A higher limit would make groups smaller, but writes no faster. */
 const maxGroups = 2;
 const maxRowsInGroup = 128;
 const maxAttempts = 5;
 const maxPauseMs = 20;
-/** A write that waited longer is rejected with Retry-After. */
+/** A write that fails is retried for at most this long. */
 const triedForMs = 5_000;
-/** Keys seen recently are likely replays, which would get a group rejected. */
+/**
+ * The number of recent idempotency keys to remember. A write with a recent key is probably a
+ * replay, which would make its group fail.
+ */
 const maxRecentKeys = 10_000;
 
 export function createWriteQueue(options: {
@@ -64,9 +67,9 @@ export function createWriteQueue(options: {
   /** See citus.ts. */
   isDistributed: boolean;
   uptime(): number;
-  /** Why no write can succeed now, or null. */
+  /** Returns why no write can succeed now, or null. */
   fault(): string | null;
-  /** Called with every error. */
+  /** Called with every error of a transaction. */
   note(error: unknown): void;
 }): WriteQueue {
   const { connections, isDistributed, uptime, fault, note } = options;
@@ -79,7 +82,7 @@ export function createWriteQueue(options: {
   let isPlanned = false;
   let isDraining = false;
 
-  /** Writes that arrive in one turn of the event loop can share a group. */
+  /** Writes that arrive in the same turn of the event loop can share a group. */
   function plan(): void {
     if (!isPlanned) setImmediate(dispatch);
     isPlanned = true;
@@ -90,7 +93,7 @@ export function createWriteQueue(options: {
     plan();
   }
 
-  /** A project leaves one connection free for other projects. */
+  /** Whether a project may start a write. One connection is left to other projects. */
   function mayRun(projectId: number, { insert }: Waiting): boolean {
     if (insert !== null) return groups < maxGroups;
     return (running.get(projectId) ?? 0) < Math.max(1, connections.length - 1);
@@ -170,7 +173,7 @@ export function createWriteQueue(options: {
         return await inTransaction(connection, waiting.work, waiting.deadlineMs);
       } catch (error) {
         note(error);
-        // If the connection was lost before COMMIT was sent, nothing was stored.
+        // ConnectionLost means that COMMIT was not sent, so nothing was stored.
         const mayHelp = isConflict(error) || error instanceof ConnectionLost;
         const isLate = performance.now() - begun > triedForMs;
         if (!mayHelp || isLate || attempt === maxAttempts) throw error;
@@ -198,9 +201,9 @@ export function createWriteQueue(options: {
 }
 
 /**
- * All inserts of a group, in the order in which every transaction locks rows. It takes one round
- * trip, or two if the tables are distributed: there a statement cannot join memories and users of
- * several buckets, so the change numbers are read first.
+ * Inserts the rows of a group, in the order in which every transaction locks rows. This takes one
+ * round trip, or two if the tables are distributed. Citus cannot join memories and users of several
+ * buckets in one statement, so the change numbers are read first.
  */
 function insertGroup(
   inserts: readonly Insert[],
@@ -228,7 +231,7 @@ function keyName({ projectId, idempotency }: Write): string | null {
     : `${projectId} ${idempotency.key.length} ${idempotency.key} ${idempotency.scope}`;
 }
 
-/** Remembers recent names. */
+/** Returns a function that records a name and returns whether the name was already recorded. */
 function createRecent(max: number): (name: string | null) => boolean {
   const names = new Set<string>();
   return (name) => {

@@ -26,9 +26,10 @@ import {
 } from '../settings.ts';
 
 /**
- * Writes a consistent copy of the database to `target`, while a server may go on writing: it holds
- * everything that was answered before it began. The copy is checked and on the disk before it gets
- * its name. Throws an Error where the target exists or the copy is not sound.
+ * Writes a consistent copy of the database to `target`. A server may continue to write; the copy
+ * contains every write that was acknowledged before the backup began. The copy is verified and
+ * synced to disk before it is renamed to `target`. Throws an Error if the target exists or the copy
+ * is damaged.
  */
 export function backupDatabase(name: string, target: string): BackupContents {
   if (!existsSync(name)) throw new Error(`there is no database at ${name}`);
@@ -37,7 +38,7 @@ export function backupDatabase(name: string, target: string): BackupContents {
   keepFilesPrivate();
   if (!existsSync(dirname(target))) throw new Error(`there is no folder ${dirname(target)}`);
   removeOrphans(target);
-  // A name of its own: two backups at once must not write into one file.
+  // Include the process id, so that two concurrent backups do not write to the same file.
   const partial = `${target}.${process.pid}.partial`;
   try {
     const contents = copySound(() => openInPlace(path, () => openForReading(path)), partial);
@@ -50,7 +51,10 @@ export function backupDatabase(name: string, target: string): BackupContents {
   }
 }
 
-/** What backups of this name left that were killed: each as large as the database. */
+/**
+ * Deletes partial copies of this backup whose process was killed. Each may be as large as the
+ * database.
+ */
 function removeOrphans(target: string): void {
   for (const name of readdirSync(dirname(target))) {
     const [, pid] = /\.(\d+)\.partial$/.exec(name) ?? [];
@@ -63,7 +67,7 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // It runs, and is somebody else's.
+    // EPERM means that the process exists and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
@@ -73,9 +77,9 @@ function refuseTaken(target: string): void {
 }
 
 /**
- * Puts a backup in the database's place. What was there is kept beside it, under the name that is
- * returned; null where there was nothing. Throws an Error, and changes nothing, where a server or
- * anybody else has the database open, or the backup is not sound.
+ * Replaces the database with a backup. The old database is kept next to it, under the returned name
+ * `kept`, which is null if there was no database. Throws an Error and changes nothing if another
+ * process has the database open or the backup is damaged.
  */
 export function restoreDatabase(backup: string, name: string, stamp: string): Restored {
   if (!existsSync(backup)) throw new Error(`there is no backup at ${backup}`);
@@ -86,7 +90,7 @@ export function restoreDatabase(backup: string, name: string, stamp: string): Re
   const partial = `${arrivingAt(path)}.partial`;
   try {
     removeCopy(partial);
-    // With what is in the backup's own log, which a copy of the file would lack.
+    // VACUUM INTO includes the write-ahead log of the backup, which a plain file copy would lack.
     const contents = copySound(() => new Database(backup, { readonly: true }), partial);
     upgrade(partial);
     syncFile(partial);
@@ -98,13 +102,16 @@ export function restoreDatabase(backup: string, name: string, stamp: string): Re
   }
 }
 
-/** Moves the copy to the path, and what is there to `kept`. Returns where that is, or null. */
+/**
+ * Moves the copy to the path, and an existing database to `kept`. Returns the new path of the
+ * existing database, or null if there is none.
+ */
 function replace(path: string, copy: string, kept: string): string | null {
   const lock = lockForMoving(path);
   try {
     if (existsSync(path)) foldLog(path);
-    // All that takes long or may fail is done. Now nothing is at the path for a moment, and what
-    // keeps a server from starting on that is the whole copy, under a name that it looks for.
+    // All steps that take long or are likely to fail are done. For a moment, no file exists at the
+    // path. The copy at `arrivingAt(path)` keeps a server from creating an empty database there.
     moveDurably(copy, arrivingAt(path));
     const setAsideAt = setAside(path, kept);
     moveDurably(arrivingAt(path), path);
@@ -123,21 +130,24 @@ function upgrade(path: string): void {
   }
 }
 
-/** A file and what SQLite keeps beside it, which it would take for that of any file of the name. */
+/**
+ * The suffixes of a database file and of the files that SQLite keeps next to it. SQLite would apply
+ * a leftover log or journal to a new database of the same name.
+ */
 const parts = ['', '-journal', '-wal', '-shm'];
 
-/** What a disk that is full leaves of one must not stay there. */
+/** Deletes a copy with its log and journal, so that a failed copy does not fill the disk. */
 function removeCopy(path: string): void {
   for (const part of parts) {
     try {
       rmSync(path + part, { force: true });
     } catch {
-      // Then it is in the way of nothing but the next copy, which says so.
+      // Ignore the error. The file affects only the next copy, which reports the problem.
     }
   }
 }
 
-/** Copies the database that `open` gives, with its log, and sees whether the copy is sound. */
+/** Copies the database that `open` returns, including its log, and verifies the copy. */
 function copySound(open: () => Database, target: string): BackupContents {
   const db = open();
   try {
@@ -153,7 +163,7 @@ function inspect(file: string): BackupContents {
   try {
     const [fault] = structuralFaults(db);
     if (fault !== undefined) throw new Error(`${file} is not a sound backup: ${fault}`);
-    // An empty file is a valid database, and as a backup a lost one.
+    // An empty file is a valid SQLite database, but restoring it would lose all data.
     if (assertOurs(db, file).schema === 0) throw new Error(`${file} is not a backup: it is empty`);
     const { memories } = db.prepare('SELECT count(*) AS memories FROM memories').get() as {
       memories: number;
@@ -164,7 +174,7 @@ function inspect(file: string): BackupContents {
   }
 }
 
-/** Moves what is at the path to `kept`, and returns where it is; null where there is nothing. */
+/** Moves the database at the path to `kept`. Returns its new path, or null if there is none. */
 function setAside(path: string, kept: string): string | null {
   const found = parts.filter((part) => existsSync(path + part));
   for (const part of found) renameSync(path + part, kept + part);
@@ -172,8 +182,8 @@ function setAside(path: string, kept: string): string | null {
 }
 
 /**
- * Writes the log into the file and removes it, which succeeds only where nobody else has the file
- * open. A file too broken for that, or on a disk too full, keeps its log, and maybe a journal.
+ * Writes the log into the file and deletes the log. Throws if another process has the file open. If
+ * the file is damaged or the disk is full, the log remains, and possibly a journal.
  */
 function foldLog(path: string): void {
   let db: Database | null = null;
@@ -187,7 +197,10 @@ function foldLog(path: string): void {
   }
 }
 
-/** Waits for those who have the file open. SQLite would not: its patience is for locks only. */
+/**
+ * Leaves WAL mode, waiting for other processes to close the file. SQLite's own timeout applies only
+ * to locks.
+ */
 function leaveLog(db: Database): void {
   const deadline = performance.now() + busyTimeoutMs;
   for (;;) {
@@ -201,7 +214,10 @@ function leaveLog(db: Database): void {
   }
 }
 
-/** A rename is durable once its folder is; what was written to the file has to be before. */
+/**
+ * Renames a file and syncs the folder, which makes the rename durable. The content of the file must
+ * already be synced.
+ */
 function moveDurably(from: string, to: string): void {
   renameSync(from, to);
   syncFile(dirname(to));

@@ -15,7 +15,7 @@ import { isUnfinishedCopy, migrate } from '../migrate.ts';
 import { canonicalPath } from '../path.ts';
 import { keepFilesPrivate, openForWriting } from '../settings.ts';
 
-/** The attempt of a running task is not counted. */
+/** A running task is copied as waiting, without its current attempt. */
 const tasks = {
   from: 'tasks',
   expressions: {
@@ -36,7 +36,7 @@ const stored: Record<TableName, StoredTable> = {
   api_keys: { from: 'api_keys', keys: ['created_at', 'id'] },
   users: { from: 'users', keys: ['project_id', 'user_id'] },
   memories: { from: 'memories', keys: ['row_id'], large: 'content' },
-  // In the order of the queue.
+  // Copied in queue order.
   pending_tasks: {
     ...tasks,
     where: 't.run_at IS NOT NULL',
@@ -67,7 +67,10 @@ const inserts: Record<TableName, string> = {
   idempotency_keys: insertInto('idempotency_keys', 'idempotency_keys'),
 };
 
-/** A task refers to its memory by id. The user of a response's memory is not stored. */
+/**
+ * Returns the INSERT statement for a table. A task's memoryId is replaced by a row id, and a
+ * response's memoryUserId is not stored.
+ */
 function insertInto(into: string, table: TableName): string {
   const names = columnsOf(table);
   const at = (name: string) => `?${names.indexOf(name) + 1}`;
@@ -82,8 +85,8 @@ function insertInto(into: string, table: TableName): string {
 }
 
 /**
- * Locks the database and opens it for a copy. Throws an Error that says what to do if a server is
- * running on it, or if it does not exist and `create` does not allow creating it.
+ * Locks the database and opens it for a copy. Throws an Error with advice if a server is running on
+ * the database, or if the file does not exist and `create` is false.
  */
 export function openCopySide(name: string, { create }: { create: boolean }): CopySide {
   if (!create && !existsSync(name)) throw new Error(`there is no database at ${name}`);
@@ -140,7 +143,10 @@ function copyDatabase(db: Database, release: () => void): CopyDatabase {
   };
 }
 
-/** In SQLite, the response of a write whose memory was deleted is stored as it is sent. */
+/**
+ * Returns the row as SQLite stores it. If the memory of a response was deleted, SQLite stores a
+ * replacement body instead of null.
+ */
 function toStored(row: Row): Row {
   return row.body === null ? { ...row, body: deletedBodyOf(row) } : row;
 }

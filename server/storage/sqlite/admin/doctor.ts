@@ -40,7 +40,7 @@ export function diagnose(path: string, now: number): Finding[] {
 
 const restoreAdvice = 'stop the server and restore the last backup: memory restore <backup>';
 
-/** An Error of our own says by itself what to do. */
+/** Errors of this program already contain advice. SQLite's errors get advice here. */
 function aboutFault(error: unknown): Finding {
   const found = error instanceof Error ? error.message : 'it cannot be read';
   const fault: Finding = { name: 'database', level: 'failure', found };

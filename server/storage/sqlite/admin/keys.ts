@@ -8,7 +8,7 @@ import { createKeyReads } from '../reader/memories.ts';
 import { closeKeepingLog, keepFilesPrivate, openForWriting } from '../settings.ts';
 import { createKeyWrites } from '../writer/keys.ts';
 
-/** Opens the database file, creating it where there is none. */
+/** Opens the database file, creating it if it does not exist. */
 export function openKeyAdmin(name: string): KeyAdmin {
   keepFilesPrivate();
   const path = canonicalPath(name);
@@ -28,7 +28,7 @@ export function openKeyAdmin(name: string): KeyAdmin {
     createKey: (key) => inTransaction(() => writes.createKey(key)),
     listKeys: () => reads.listKeys(),
     revokeKey: (revoked) => inTransaction(() => writes.revokeKey(revoked)),
-    // A running server has the log in its care.
+    // Keep the log. Writing the log to the file is left to a server.
     close: () => closeKeepingLog(path, db),
   };
 }

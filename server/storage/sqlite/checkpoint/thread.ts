@@ -5,10 +5,10 @@ import { closeKeepingLog, openForWriting } from '../settings.ts';
 import type { CheckpointOutcome } from '../writer/checkpoints.ts';
 
 /*
- * The checkpoint thread: writes the log's pages to the file while the writer continues. After a
+ * The checkpoint thread writes the log's pages to the file while the writer continues. After a
  * failed sync, the operating system may treat unwritten pages as written, and a later sync would
- * succeed without them. So the thread makes no further checkpoint: the log is complete, and the
- * next start writes it to the file again.
+ * succeed without them. The thread therefore makes no further checkpoints. The log is complete, and
+ * the next start writes all of it to the file.
  */
 
 const { path } = workerData as { path: string };

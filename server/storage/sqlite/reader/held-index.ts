@@ -9,20 +9,20 @@ import {
 } from '../../held-indexes.ts';
 
 /*
- * The search index of one user, held in memory and brought up to date from the database. Inside a
- * read transaction `catchUp` reads what changed since the last time, which for a new index is
- * everything: building and updating are the same.
+ * Brings the in-memory search index of one user up to date. Inside a read transaction, `catchUp`
+ * reads the rows that changed since the last update. A new index is built in the same way, from all
+ * rows.
  */
 
 export type IndexReads = {
-  /** Makes the index equal to the database; see IndexUpdate for its deadline. */
+  /** Updates the index to the state of the database. See IndexUpdate for the deadline. */
   catchUp(held: HeldIndex, user: User): void;
 };
 
 type User = { projectId: number; userId: string };
 type UserRow = { memories: number; lastChange: number };
 
-/** A memory is found once its indexing task has ended well; one that was saved has no task. */
+/** A memory is searchable once its indexing task is complete. A saved memory has no task. */
 const searchable = `(t.state IS NULL OR t.state = 'complete') AS isSearchable`;
 const columns = `m.id, m.created_at AS createdAt, m.content, m.metadata, ${searchable}`;
 const indexTask = `t.project_id = m.project_id AND t.memory_row_id = m.row_id AND t.kind = 'index'`;
@@ -45,7 +45,10 @@ export function createIndexReads(db: Database): IndexReads {
     'SELECT id FROM memories WHERE project_id = ? AND user_id = ?',
   );
 
-  /** What was deleted left no row that could say so; only the number of memories does. */
+  /**
+   * Removes deleted memories from the index. A deletion leaves no changed row, so deletions are
+   * detected by the number of memories.
+   */
   function removeDeleted(index: SearchIndex, { projectId, userId }: User): void {
     const existing = new Set(ids.all(projectId, userId).map(({ id }) => id));
     removeMissing(index, existing);
@@ -55,7 +58,7 @@ export function createIndexReads(db: Database): IndexReads {
     catchUp(held, of) {
       const { projectId, userId } = of;
       const row = user.get(projectId, userId) ?? { memories: 0, lastChange: 0 };
-      // Another user of the same name: the former was erased.
+      // The user was erased and created again, so the index is rebuilt.
       if (row.lastChange < held.lastChange) Object.assign(held, newHeldIndex());
       if (held.lastChange < row.lastChange) {
         const update = new IndexUpdate(held);

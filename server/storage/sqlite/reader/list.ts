@@ -14,16 +14,18 @@ export type PageReads = {
   exportMemories(read: ExportRead): Page;
 };
 
-/** A URL can have more filters than SQLite supports conditions. The conditions only reduce the
- * number of rows; `matches` decides. */
+/**
+ * The maximum number of metadata conditions in a statement. Conditions only reduce the number of
+ * rows, and `matches` makes the final decision.
+ */
 const maxTexts = 64;
 /** The number of rows between two progress reports. */
 const progressRows = 1_000;
 
 /**
- * Lists by the index on a user's memories. With a filter it reads along that index until the page
- * is full: SQLite skips rows that cannot match, and `matches` decides about the rest. One statement
- * reads one snapshot, so a page is consistent.
+ * Lists a user's memories in index order. With a filter, a list reads along the index until the
+ * page is full. SQLite skips rows that cannot match, and `matches` checks the rest. A page is
+ * consistent, because one statement reads one snapshot.
  */
 export function createPageReads(db: Database): PageReads {
   const prepare = createStatements(db);
@@ -43,7 +45,8 @@ export function createPageReads(db: Database): PageReads {
     exportMemories: (read) => {
       const { onlyUserId = null } = read;
       if (onlyUserId !== null) {
-        // For one user, the order of creation has an index without the rows of other users.
+        // The memories of one user are exported by creation time, which has an index without other
+        // users' rows.
         const list = { ...read, userId: onlyUserId, filter: null, order: 'asc' as const };
         const { sql, values } = listStatement(list);
         return takePage(prepare<StoredMemory>(sql).iterate(...values), read.limit, listPosition);
@@ -56,19 +59,19 @@ export function createPageReads(db: Database): PageReads {
   };
 }
 
-/** Caches statements by their text. */
+/** Returns a function that prepares statements and caches them by text. */
 function createStatements(db: Database) {
   const statements = new Map<string, Statement<unknown, Value[]>>();
   return <Row>(sql: string): Statement<Row, Value[]> => {
     const known = statements.get(sql) ?? db.prepare(sql);
-    // Preparing the statements again is cheap.
+    // Clear the whole cache if it is full. Preparing the statements again is cheap.
     if (statements.size > 100) statements.clear();
     statements.set(sql, known);
     return known as Statement<Row, Value[]>;
   };
 }
 
-/** The position after a memory, as "<time> <id>". */
+/** Returns the position after a memory, as "<time> <id>". */
 function listPosition({ createdAt, id }: StoredMemory): string {
   return `${createdAt} ${id}`;
 }

@@ -11,9 +11,9 @@ import { createKeyReads } from './memories.ts';
 type SearchRead = Parameters<Storage['searchMemories']>[0];
 
 /**
- * Searches of one reader thread. The indexes of the users that were searched last are held, within
- * `maxBytes`. Everything happens inside one read transaction, so the index, the memories and the
- * filter are of one state of the database.
+ * Creates the searches of one reader thread, which holds the indexes of the most recently searched
+ * users, up to `maxBytes`. Each search runs in one read transaction, so the index, the memories and
+ * the filter are consistent.
  */
 export function createSearches(
   db: Database,

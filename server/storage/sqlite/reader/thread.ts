@@ -17,9 +17,9 @@ import { createSearches } from './search.ts';
 import { createUserReads } from './users.ts';
 
 /*
- * A reader thread: searches, filtered lists, exports and all other reads whose cost grows with the
- * stored data. Each operation runs to its end in a read transaction, which is a snapshot; the HTTP
- * thread schedules them.
+ * A reader thread runs searches, filtered lists, exports and other reads whose cost grows with the
+ * stored data. Each operation runs to completion in a read transaction, which is a snapshot. The
+ * HTTP thread schedules the operations.
  */
 
 const { path, maxIndexBytes } = workerData as ReaderStart;

@@ -7,7 +7,7 @@ type UserRow = { userId: string; memories: number; lastCreatedAt: number };
 export function createUserReads(db: Database): {
   listUsers(read: Parameters<Storage['listUsers']>[0]): Page;
 } {
-  // Memories that expired since the last maintenance must not be counted; they are few.
+  // Expired memories that maintenance has not deleted yet must not be counted. They are few.
   const page = db.prepare<UserRow, [number, string, string | null, number, number]>(
     `WITH expired AS MATERIALIZED (
        SELECT user_id, count(*) AS memories FROM memories

@@ -1,5 +1,5 @@
--- Every table leads with project_id in its key, and every statement names it: that is the
--- isolation. Times are milliseconds since 1970.
+-- project_id isolates projects: every statement that serves a request restricts project_id, and the
+-- indexes of these statements start with project_id. Times are milliseconds since 1970.
 
 CREATE TABLE projects (
   project_id INTEGER PRIMARY KEY,
@@ -22,9 +22,9 @@ CREATE TABLE api_keys (
   revoked_at INTEGER
 ) STRICT;
 
--- A user has a row while it has memories. last_change counts the transactions that changed what a
--- search of this user finds. It begins at a random number, so that a user who was erased and came
--- back is not taken for the one before.
+-- A user has a row while it has memories. last_change counts the transactions that changed the
+-- results of the user's searches. It starts at a random number, so that a search index of an erased
+-- user is not used for a new user with the same id.
 CREATE TABLE users (
   project_id INTEGER NOT NULL,
   user_id TEXT NOT NULL,
@@ -33,8 +33,9 @@ CREATE TABLE users (
   PRIMARY KEY (project_id, user_id)
 ) STRICT, WITHOUT ROWID;
 
--- A row is written when the content changes, never for the queue's bookkeeping: a row is rewritten
--- whole, and a document's is megabytes. last_change is the user's at the time of the last change.
+-- A row changes only when the memory changes, because SQLite rewrites the whole row, including the
+-- text. The state of its processing is in tasks. last_change is the user's change number at the
+-- last change of the row.
 CREATE TABLE memories (
   row_id INTEGER PRIMARY KEY,
   project_id INTEGER NOT NULL,
@@ -57,10 +58,11 @@ CREATE UNIQUE INDEX memories_by_id ON memories (project_id, id);
 
 CREATE INDEX memories_by_user ON memories (project_id, user_id, created_at, id);
 
--- What a search index that is held in memory has to read again.
+-- Finds the changes that a search index in memory does not contain yet.
 CREATE INDEX memories_by_change ON memories (project_id, user_id, last_change);
 
--- A thing in another system is one memory. '' stands for no source, which the contract excludes.
+-- An item of another system is stored as at most one memory. '' stands for a missing source,
+-- because an empty source is not valid.
 CREATE UNIQUE INDEX memories_by_origin
   ON memories (project_id, user_id, ifnull(source, ''), external_id)
   WHERE external_id IS NOT NULL;
@@ -68,12 +70,12 @@ CREATE UNIQUE INDEX memories_by_origin
 CREATE INDEX memories_by_expiry ON memories (expires_at) WHERE expires_at IS NOT NULL;
 
 -- The durable queue.
---   waiting -> running -> complete | failed | waiting (again, later)
--- and from any state to waiting when its record is ingested again. A memory that was ingested has
--- one task of kind 'index', which stays when the work is done, to answer for its status;
--- last_change is then the user's, as in memories. lease_token goes up with every claim and every
--- change of the text, so that a late result of older work is refused. run_at is null once the work
--- has ended.
+--   waiting -> running -> complete | failed | waiting (to be retried)
+-- A task in any state returns to waiting when its record is ingested again. An ingested memory has
+-- one task of kind 'index', which is kept when the work is done, because the memory's status is
+-- derived from it. last_change is then the user's change number at completion. lease_token is
+-- incremented by every claim and every change of the text, so that late results are rejected.
+-- run_at is null when no work is left.
 CREATE TABLE tasks (
   task_id INTEGER PRIMARY KEY,
   project_id INTEGER NOT NULL,
@@ -86,8 +88,8 @@ CREATE TABLE tasks (
   run_at INTEGER,
   updated_at INTEGER NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 0,
-  -- Not from 0: SQLite may give a later task the id of a deleted one, whose last lease must not
-  -- match.
+  -- Starts at a random number, because SQLite may reuse the id of a deleted task, whose last lease
+  -- must not match.
   lease_token INTEGER NOT NULL DEFAULT (abs(random() % 1000000000000)),
   lease_owner TEXT,
   leased_until INTEGER,
@@ -100,15 +102,15 @@ CREATE TABLE tasks (
 CREATE UNIQUE INDEX tasks_by_memory ON tasks (project_id, memory_row_id, kind)
   WHERE memory_row_id IS NOT NULL;
 
--- What waits or runs, by its time, since the queue serves all projects. The state is no part of it,
--- so that a claim leaves it as it is.
+-- The waiting and running tasks of all projects, by due time. The index does not contain the state,
+-- so that a claim does not change the index.
 CREATE INDEX tasks_pending ON tasks (run_at, project_id, accepted_at) WHERE run_at IS NOT NULL;
 
 CREATE INDEX tasks_by_change ON tasks (project_id, user_id, last_change)
   WHERE last_change IS NOT NULL;
 
 -- The first response to each idempotency key. scope is the user that the API key is bound to, or
--- ''. memory_id is set where the body holds that memory's text, which must go when the memory goes.
+-- ''. memory_id is set if the body is a memory, whose text is removed when the memory is deleted.
 -- stored_uptime is the service's uptime (see maintenance) when the row was written.
 CREATE TABLE idempotency_keys (
   row_id INTEGER PRIMARY KEY,
@@ -129,10 +131,10 @@ CREATE UNIQUE INDEX idempotency_keys_by_key ON idempotency_keys (project_id, sco
 CREATE INDEX idempotency_keys_by_memory ON idempotency_keys (project_id, memory_id)
   WHERE memory_id IS NOT NULL;
 
--- Numbers that outlive the process: 'uptime', the milliseconds that the service has run on this
--- database by a clock that is never set; 'deleted', whether anything was deleted since the file was
--- last rebuilt; 'scrub', how often a user was erased since then. See storage/copy for 'database_id'
--- and 'copied_from'.
+-- Numbers that outlive the process. 'uptime' is how long the service has run on this database, in
+-- milliseconds by a monotonic clock. 'deleted' is set if memories were deleted since the file was
+-- last rebuilt. 'scrub' is the number of erasures since then. 'database_id' and 'copied_from' are
+-- described in storage/copy.
 CREATE TABLE maintenance (
   name TEXT PRIMARY KEY,
   value INTEGER NOT NULL

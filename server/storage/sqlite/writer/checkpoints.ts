@@ -3,39 +3,43 @@ import { statSync } from 'node:fs';
 import { isSyncFault } from '../errors.ts';
 
 /*
- * A checkpoint writes the log's pages to the file and waits for the disk. Inside a commit it would
- * block all writes for tens of milliseconds, so a separate thread does it (checkpoint/thread.ts).
- * Under constant writes that thread never catches up entirely, and the log would keep growing. Once
- * it is long, the writer checkpoints the short rest itself, and the next write restarts the log.
+ * A checkpoint writes the log's pages to the file and waits for the disk. Inside a commit, a
+ * checkpoint would block all writes for tens of milliseconds, so a separate thread runs it
+ * (checkpoint/thread.ts). Under constant writes, that thread never catches up entirely, and the log
+ * would keep growing. Once the log is long, the writer checkpoints the short rest itself, and the
+ * next write restarts the log.
  */
 export type Checkpoints = {
   /** Called after each group of writes. */
   committed(): void;
-  /** Called after a checkpoint of the thread. Returns whether a sync of the file ever failed. */
+  /** Called after a checkpoint by the thread. Returns whether a sync has ever failed. */
   made(outcome: CheckpointOutcome): boolean;
 };
 
-/** `syncFailed`: the file may lack pages of the log, and no later sync would report it. */
+/** If `syncFailed` is set, the file may lack pages of the log. No later sync would report that. */
 export type CheckpointOutcome = { syncFailed: boolean };
 
 type Log = { log: number; checkpointed: number };
 
 const lookEveryMs = 50;
-/** The number of pages for a checkpoint. The more there are, the more of them are duplicates. */
+/**
+ * The number of pages that triggers a checkpoint. A higher number saves writes, because a page that
+ * changed several times is written once.
+ */
 const minPages = 4_000;
-/** 32 MB, from which on the log is restarted. */
+/** A log of this length (32 MB) is checkpointed completely, so that SQLite restarts the log. */
 const longLogPages = 8_000;
-/** A log that grew beyond this, because of a long read, is truncated. */
+/** A log that grew beyond this size during a long read is truncated. */
 const maxLogBytes = 64 * 1024 * 1024;
 
 export function createCheckpoints(options: {
   db: Database;
   path: string;
-  /** Asks the thread for a checkpoint. */
+  /** Requests a checkpoint from the thread. */
   request(): void;
 }): Checkpoints {
   const { db, path, request } = options;
-  // Returns the sizes without making a checkpoint.
+  // Returns the length of the log without making a checkpoint.
   const look = db.prepare<Log, []>('PRAGMA wal_checkpoint(NOOP)');
   const checkpoint = db.prepare<Log, []>('PRAGMA wal_checkpoint(PASSIVE)');
   const truncate = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -43,13 +47,16 @@ export function createCheckpoints(options: {
   let isRequested = false;
   let hasFailed = false;
 
-  /** SQLite syncs the file with the last page of the log, so it is often this that fails. */
+  /**
+   * Writes the rest of the log to the file. SQLite syncs the file after the last page of the log,
+   * so a sync failure often occurs here.
+   */
   function finish(): void {
     try {
       const { log, checkpointed } = checkpoint.get() ?? { log: 0, checkpointed: 0 };
       if (log === checkpointed && statSync(`${path}-wal`).size > maxLogBytes) truncate.all();
     } catch (error) {
-      // After any other error a later checkpoint continues.
+      // After any other error, a later checkpoint continues.
       hasFailed = isSyncFault(error);
     }
   }

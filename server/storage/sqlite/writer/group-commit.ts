@@ -5,31 +5,31 @@ import { notCommitted, notStored } from '../errors.ts';
 import type { WriteHealth } from './health.ts';
 
 /**
- * All writes that arrived together share one BEGIN IMMEDIATE … COMMIT, each in a savepoint of its
- * own, and nobody hears of success before COMMIT returned: with `synchronous=FULL` the log is on
- * the disk then, and not before is any of it visible to a reader.
+ * Writes that arrive together share one BEGIN IMMEDIATE … COMMIT, each in its own savepoint. No
+ * write is acknowledged before COMMIT returns. With `synchronous=FULL`, the log is then on disk,
+ * and only then are the writes visible to readers.
  *
  *   take -> waiting -> savepoint -> COMMIT -> reply
- *                 \-> its own error: it alone is undone -> fail
- *                  \-> unfinished: what it did is committed, and it waits again
+ *                 \-> error of one operation: its savepoint is rolled back -> fail
+ *                  \-> unfinished: the completed part is committed -> waiting
  */
 export type GroupCommit = {
   take(call: Incoming): void;
-  /** Commits what waits. */
+  /** Commits the waiting writes. */
   flush(): void;
 };
 
-/** Returned by an operation that has done a part and is to be run again in the next group. */
+/** Returned by an operation that did part of its work and must run again in the next group. */
 export const unfinished = Symbol('unfinished');
 
-/** Runs one operation inside the transaction and returns how to reply. */
+/** Runs one operation inside the transaction and returns a function that sends the reply. */
 export type RunCall = (call: Incoming) => (() => void) | typeof unfinished;
 
 export function createGroupCommit(options: {
   db: Database;
   health: WriteHealth;
   run: RunCall;
-  /** After each group, once its replies may be sent. */
+  /** Called after each group, when its replies may be sent. */
   settled(): void;
 }): GroupCommit {
   const { db, health, run, settled } = options;
@@ -83,7 +83,7 @@ export function createGroupCommit(options: {
       return outcome === unfinished ? () => waiting.push(call) : outcome;
     } catch (error) {
       health.note(error);
-      // A failing disk ends the whole transaction.
+      // After a disk error, SQLite has rolled back the whole transaction.
       if (!db.inTransaction) throw error;
       undo.run();
       release.run();
@@ -95,12 +95,13 @@ export function createGroupCommit(options: {
     for (const call of group) call.fail(error);
   }
 
-  /** SQLite ends a transaction by itself when the disk fails or is full; otherwise we do. */
+  /** Rolls back the transaction, unless SQLite already did so because of a disk error. */
   function endTransaction(): void {
     try {
       if (db.inTransaction) rollback.run();
     } catch {
-      // The callers hear of the first error, and the next BEGIN says what is wrong.
+      // Ignore the error. Callers receive the first error, and the next BEGIN reports the problem
+      // again.
     }
   }
 

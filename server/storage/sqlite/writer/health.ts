@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite';
 import { faultOf } from '../errors.ts';
 import type { FileCheck } from '../file-identity.ts';
 
-/** Whether writes can succeed. Faults are detected by failed writes and by checks of the file. */
+/** Tracks whether writes can succeed, based on failed writes and checks of the file. */
 export type WriteHealth = {
   /** Returns why writes fail, or null. Checks the file on every call. */
   check(): string | null;
@@ -11,10 +11,10 @@ export type WriteHealth = {
   stop(): void;
 };
 
-/** How often the file is checked and, after a fault, a write is probed. */
+/** How often the file is checked and, after a fault, a test write is made. */
 const probeEveryMs = 500;
 
-/** `changed` is called on every change, so that /health and other threads need not poll. */
+/** `changed` is called when the fault changes, so that /health and other threads need not poll. */
 export function createWriteHealth(options: {
   db: Database;
   fileCheck: FileCheck;
@@ -59,7 +59,7 @@ export function createWriteHealth(options: {
   };
 }
 
-/** A probe that writes to the disk and leaves no data. */
+/** Makes a test write that reaches the disk and leaves no data. */
 function writeAndUndo(db: Database): void {
   if (db.inTransaction) db.run('ROLLBACK');
   db.run(`INSERT INTO maintenance (name, value) VALUES ('probe', 0) ON CONFLICT DO NOTHING`);

@@ -5,14 +5,17 @@ import type { StoredResponse, Write, WriteResult } from '../../storage.ts';
 import type { Uptime } from './uptime.ts';
 
 export type IdempotencyKeys = {
-  /** Runs a client's write once for its key, storing effect and response in one transaction. */
+  /** Runs a client's write once per key. Stores the effect and response in one transaction. */
   once(write: Write, effect: () => StoredResponse): WriteResult;
-  /** The response of an earlier request with this key, or null. Throws for another request. */
+  /**
+   * Returns the response to an earlier request with this key, or null. Throws if the earlier
+   * request was a different one.
+   */
   find(write: Write): WriteResult | null;
   store(write: Write, response: StoredResponse): WriteResult;
   /** Removes the memory's text from every stored response. */
   removeText(projectId: number, memoryId: string): void;
-  /** Forgets keys that are past their retention by both clocks. Returns how many. */
+  /** Deletes keys that are past their retention by both clocks. Returns their number. */
   sweep(sweep: { now: number; keptMs: number; limit: number }): number;
 };
 
@@ -35,8 +38,8 @@ export function createIdempotencyKeys(db: Database, uptime: Uptime): Idempotency
   const removeText = db.prepare(
     `UPDATE idempotency_keys SET body = ?, version = NULL WHERE project_id = ? AND memory_id = ?`,
   );
-  // Rows are added in the order of time, so the oldest are the first by row_id, but for those of a
-  // clock that was ahead. They wait for their time, and are not in the way of the rest.
+  // The oldest keys have the lowest row ids. Keys that were stored while the clock was ahead are
+  // skipped, so that they do not block the deletion of other keys.
   const sweep = db.prepare(
     `DELETE FROM idempotency_keys WHERE created_at < ?1 AND stored_uptime < ?2 AND row_id IN (
        SELECT row_id FROM idempotency_keys

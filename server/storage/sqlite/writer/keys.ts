@@ -1,7 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import type { NewKey, StoredKey } from '../../storage.ts';
 
-/** Writes of projects and API keys. */
 export type KeyWrites = {
   createKey(key: NewKey): StoredKey;
   revokeKey(revoked: { id: string; at: number }): boolean;

@@ -29,7 +29,7 @@ type Update = Write & {
   expectedVersion: number | null;
 };
 
-/** Saves, updates and deletes of single memories. They run inside a group's transaction. */
+/** Saves, updates and deletes single memories inside a group's transaction. */
 export type MemoryWrites = {
   saveMemory(write: Write & { memory: NewMemory }): WriteResult;
   updateMemory(write: Update): WriteResult;
@@ -49,7 +49,7 @@ export function createMemoryWrites(
   const readBack = db.prepare<StoredMemory, [number, string]>(
     `SELECT ${memoryColumns} FROM ${memoriesWithTasks} WHERE m.project_id = +? AND m.id = +?`,
   );
-  // A clock that was set back must not move updated_at back.
+  // updated_at must not decrease after the clock was set back.
   const update = db.prepare(
     `UPDATE memories SET content = ifnull(?1, content), metadata = ifnull(?2, metadata),
        occurred_at = iif(?3, ?4, occurred_at), expires_at = iif(?5, ?6, expires_at),
@@ -74,7 +74,7 @@ export function createMemoryWrites(
     return found;
   }
 
-  /** The memory after a change that completes it, whatever its task was about to do. */
+  /** Completes the memory's task after a change, and returns the memory. */
   function settled(projectId: number, id: string, rowId: number, at: number): StoredMemory {
     const memory = readBack.get(projectId, id);
     if (memory === null) throw noSuchMemory();

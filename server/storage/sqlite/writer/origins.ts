@@ -5,7 +5,7 @@ type Known = { rowId: number; id: string; expiresAt: number | null };
 
 /** Finds and replaces memories by their origin: user, source and external id. */
 export type Origins = {
-  /** The memory with this origin, or null. Removes the external id of an expired memory. */
+  /** Returns the memory with this origin, or null. Removes the external id of an expired memory. */
   find(projectId: number, memory: NewMemory, at: number): Known | null;
   /** Replaces the content of a memory, which keeps its id and creation time. */
   replace(
@@ -34,7 +34,7 @@ export function createOrigins(db: Database): Origins {
       if (externalId === null) return null;
       const known = select.get(projectId, userId, source ?? '', externalId);
       if (known === null || known.expiresAt === null || known.expiresAt > at) return known;
-      // The memory has expired; the next maintenance removes it.
+      // Free the external id of an expired memory, which the next maintenance run deletes.
       forget.run(projectId, known.rowId);
       return null;
     },

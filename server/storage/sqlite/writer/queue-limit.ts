@@ -2,17 +2,17 @@ import type { Database } from 'bun:sqlite';
 import { limits } from '../../../../sdk/contract/limits.ts';
 import { queueFull } from '../../refusals.ts';
 
-/** Throws `rate_limited` if the project's queue has no room for so many more tasks. */
+/** Throws `rate_limited` if `added` more tasks would exceed the project's limit. */
 export type QueueLimit = (projectId: number, added: number) => void;
 
-/** Counting takes longer the more is pending, so pending tasks are counted at most this often. */
+/** The minimum time between two counts. A count takes longer if more tasks are pending. */
 const countEveryMs = 500;
-/** Counting takes at most this share of the writer's time. */
+/** The maximum share of the writer's time that is spent on counting. */
 const costShare = 0.05;
 
 /**
- * Between two counts what was counted and accepted since is an upper bound; the queue is counted
- * again only where that exceeds the limit.
+ * Between two counts, the last count plus the tasks accepted since then is an upper bound. The
+ * queue is counted again only if the upper bound exceeds the limit.
  */
 export function createQueueLimit(db: Database): QueueLimit {
   const count = db.prepare<{ projectId: number; n: number }, []>(

@@ -24,7 +24,7 @@ import type { Users } from './users.ts';
 type Accept = Write & { records: NewMemory[]; batch: Batch | null };
 type Import = Write & { memories: ImportedMemory[]; batch: Batch };
 
-/** Writes of many memories: ingested ones with their tasks, and imported ones. */
+/** Writes ingested records with their tasks, and imported memories. */
 export type RecordWrites = {
   acceptRecords(write: Accept): WriteResult;
   importMemories(write: Import): WriteResult;
@@ -51,7 +51,7 @@ export function createRecordWrites(
      FROM memories WHERE project_id = ? AND id = ?`,
   );
 
-  /** Assigns one change number per user to the whole write. */
+  /** Returns a function that assigns each user one change number for the whole write. */
   function changesOf(projectId: number) {
     const changes = new Map<string, number>();
     return (userId: string) => {
@@ -98,7 +98,7 @@ export function createRecordWrites(
     const { id, userId, status, version, createdAt, updatedAt } = memory;
     const found = known.get(at, projectId, id);
     if (found !== null && found.isExpired === 0) return 'skipped';
-    // The memory has expired; the next maintenance would remove it.
+    // Delete an expired memory with the same id, which maintenance has not deleted yet.
     if (found !== null) removal.remove(projectId, found.userId, [{ rowId: found.rowId, id }]);
     if (origins.find(projectId, memory, at) !== null) return 'conflict';
     const row = { version, lastChange: changeOf(userId), createdAt, updatedAt };

@@ -14,17 +14,17 @@ export type Erasure = Write & { userId: string; progress?: Progress };
 
 type Progress = { lastRowId: number; erased: number };
 
-/** Removes single memories, all memories of a user, and expired memories. */
+/** Deletes single memories, all memories of a user, and expired memories. */
 export type Removal = {
-  /** Removes memories of one user, with their tasks and their text in stored responses. */
+  /** Deletes memories of one user, with their tasks and their text in stored responses. */
   remove(projectId: number, userId: string, rows: readonly Row[]): void;
-  /** Also removes expired memories, without counting them. */
+  /** Deletes all memories of a user. Expired memories are not counted. */
   eraseUser(erasure: Erasure): WriteResult | typeof unfinished;
-  /** Removes memories that expired until `now`, at most `limit`. Returns how many. */
+  /** Deletes at most `limit` memories that have expired by `now`. Returns their number. */
   removeExpired(now: number, limit: number): number;
 };
 
-/** The number of rows removed in one group, so that other writes can run in between. */
+/** The number of rows deleted per group. Other writes can run between two groups. */
 const rowsPerGroup = 500;
 
 export function createRemoval(
@@ -32,7 +32,7 @@ export function createRemoval(
   parts: { keys: IdempotencyKeys; users: Users; scrub: ScrubNote },
 ): Removal {
   const { keys, users, scrub } = parts;
-  /** By project, user and key: requests with the same key share their progress. */
+  /** The progress of running erasures. Requests with the same idempotency key share it. */
   const underWay = new Map<string, Progress>();
   const removeTasks = db.prepare('DELETE FROM tasks WHERE project_id = ? AND memory_row_id = ?');
   const removeMemory = db.prepare('DELETE FROM memories WHERE project_id = ? AND row_id = ?');

@@ -6,14 +6,15 @@ import { announced } from '../../../threads/serve.ts';
  * Removes the traces of deleted text. `secure_delete` overwrites a deleted row in place, but a row
  * that was moved to another page may have left a copy in the unused part of the old page, and the
  * write-ahead log keeps older pages until it restarts. Rebuilding the file and emptying the log
- * removes both. Writes wait meanwhile, so each rebuild is followed by a proportional pause.
+ * removes both. A rebuild blocks writes, so each rebuild is followed by a pause in proportion to
+ * its duration.
  */
 
-/** Called inside a write: records deletions until a scrub has removed their traces. */
+/** Records deletions until a scrub has removed their traces. Called inside a write. */
 export type ScrubNote = {
-  /** A memory was deleted: the next erasure of a user needs a rebuild. */
+  /** Records that a memory was deleted. The next erasure of a user then requires a rebuild. */
   noteDeleted(): void;
-  /** A user was erased: the traces of everything deleted since the last rebuild must be removed. */
+  /** Records that a user was erased. All traces of deleted text must then be removed. */
   noteErased(): void;
 };
 
@@ -22,17 +23,20 @@ export type Scrubber = ScrubNote & {
   runIfDue(): void;
 };
 
-/** Erasures often come in series; one rebuild serves all of them. */
+/** The delay before a rebuild. Erasures often come in series, which one rebuild covers. */
 const delayMs = 1_000;
 /** The pause after a rebuild, as a multiple of its duration. */
 const pauseFactor = 100;
-/** Erased text is gone within ten minutes, however long a rebuild takes. */
+/** The maximum pause. Erased text is removed within ten minutes, however long a rebuild takes. */
 const maxPauseMs = 9 * 60_000;
 const retryMs = 10_000;
-/** Readers of an older snapshot block emptying the log. Each try waits this long. */
+/** How long to wait for readers of an older snapshot, which prevent emptying the log. */
 const emptyLogTimeoutMs = 100;
-/** Rebuilding a larger file would block writes too long: only its log is emptied, and the note
- * stays for the operator, who can choose the time of a rebuild. */
+/**
+ * The maximum size of a file that is rebuilt. Rebuilding a larger file would block writes for too
+ * long, so only its log is emptied. The note remains, and the operator can choose the time of a
+ * rebuild.
+ */
 export const maxRebuiltBytes = 1024 ** 3;
 
 export function createScrubber(options: {
@@ -56,7 +60,7 @@ export function createScrubber(options: {
   const forgetDeleted = db.prepare(`DELETE FROM maintenance WHERE name = 'deleted'`);
   let isNoted = noted.get() !== null;
   let notBefore = performance.now() + delayMs;
-  /** The note for which the file was already rebuilt, but the log not yet emptied. */
+  /** The note for which the file has been rebuilt but the log is not empty yet. */
   let rebuilt: number | null = null;
 
   function scrub(): void {
@@ -65,7 +69,7 @@ export function createScrubber(options: {
     if (value === null) return;
     const isSmall = statSync(path).size <= maxRebuiltBytes;
     if (isSmall && rebuilt !== value) {
-      // Cleared before the rebuild, which does not cover later deletions.
+      // Clear the note before the rebuild, because the rebuild does not cover later deletions.
       forgetDeleted.run();
       db.run('VACUUM');
     }
@@ -99,7 +103,7 @@ export function createScrubber(options: {
   };
 }
 
-/** Returns false if a reader blocked it. */
+/** Empties the log. Returns false if a reader prevented that. */
 function emptyLog(db: Database): boolean {
   const { timeout } = db.prepare('PRAGMA busy_timeout').get() as { timeout: number };
   db.run(`PRAGMA busy_timeout = ${emptyLogTimeoutMs}`);

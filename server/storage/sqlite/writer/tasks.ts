@@ -8,11 +8,11 @@ type Claim = Parameters<Storage['claimTasks']>[0];
 type Failure = Parameters<Storage['failTask']>[0];
 type Due = Omit<Task, 'attempt'> & { attempts: number };
 
-/** The writes of the queue. The migration that creates the table shows the states. */
+/** The writes of the task queue. The states of a task are described in 002-threads.sql. */
 export type TaskWrites = {
-  /** Adds the indexing task of a memory, or starts it again with the new text. */
+  /** Adds the indexing task of a memory, or restarts the task with the new text. */
   queue(projectId: number, userId: string, memoryRowId: number, at: number): void;
-  /** Adds a failed task, for an imported memory with that status. */
+  /** Adds a failed task for a memory that was imported with the status `failed`. */
   addFailed(projectId: number, userId: string, memoryRowId: number, at: number): void;
   claimTasks(claim: Claim): Task[];
   completeTasks(results: TaskResult[]): boolean[];
@@ -21,7 +21,7 @@ export type TaskWrites = {
   recoverTasks(recovery: { owner: string; now: number }): number;
 };
 
-/** Followed by a token: whether the task still has this lease. */
+/** The start of a condition that is true if the task has the lease. The lease token follows. */
 const held = "state = 'running' AND lease_token =";
 
 export function createTaskWrites(db: Database, users: Users): TaskWrites {
@@ -39,8 +39,8 @@ export function createTaskWrites(db: Database, users: Users): TaskWrites {
        (project_id, kind, memory_row_id, user_id, state, accepted_at, run_at, updated_at)
      VALUES (?1, 'index', ?2, ?3, 'failed', ?4, NULL, ?4)`,
   );
-  // A task that was never tried is always due. So is one that waits longer than the maximum
-  // backoff, because then the clock was set back.
+  // A task that was never attempted is always due. A task that waits longer than the maximum
+  // backoff is also due, because the clock must have been set back.
   const due = db.prepare<Due, [number, number, number, number]>(
     `SELECT t.project_id AS projectId, t.task_id AS taskId, t.lease_token + 1 AS leaseToken, t.kind,
        t.payload, t.attempts, m.id AS memoryId
@@ -73,7 +73,7 @@ export function createTaskWrites(db: Database, users: Users): TaskWrites {
     `UPDATE tasks SET state = 'waiting', attempts = attempts - 1, lease_owner = NULL
      WHERE project_id = ? AND task_id = ? AND ${held} ?`,
   );
-  // Only one process runs tasks of this database, so tasks of another owner were abandoned.
+  // Only one process runs the tasks of a database, so tasks of another owner were abandoned.
   const recover = db.prepare(
     `UPDATE tasks SET state = 'waiting', lease_owner = NULL
      WHERE run_at IS NOT NULL AND state = 'running' AND (lease_owner IS NOT ? OR leased_until <= ?)`,

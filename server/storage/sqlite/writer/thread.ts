@@ -13,22 +13,22 @@ import { type Operations, openWrites } from './operations.ts';
 import { createScrubber } from './scrub.ts';
 
 /*
- * The writer thread has the service's only writing connection. When SQLite blocks, only this thread
- * waits. The HTTP thread and the tasks thread send calls, each through its own port.
+ * The writer thread owns the service's only connection that writes data. If SQLite blocks, only
+ * this thread waits. The HTTP thread and the tasks thread send calls, each through its own port.
  */
 
-/** How long to wait for another process that writes, i.e. an admin command. */
+/** How long to wait for an admin command that is writing. */
 const busyTimeoutMs = 500;
 const scrubEveryMs = 500;
 const expiredPerRun = 200;
 const keysPerRun = 1_000;
-/** If a group's texts are larger, in UTF-16 units, their memory is freed at once. */
+/** If a group has more text than this, in UTF-16 units, garbage collection runs after the group. */
 const collectedUnits = 1_000_000;
 
 const { path } = workerData as WriterStart;
 const db = openForWriting(path);
 applySetting(db, 'busy_timeout', busyTimeoutMs);
-// The checkpoint thread makes checkpoints on request; SQLite must not make them by itself.
+// The checkpoint thread makes checkpoints on request, so SQLite's automatic checkpoints are off.
 applySetting(db, 'wal_autocheckpoint', 0);
 
 const notify = (notice: WriterNotice) => parent().postMessage(notice);
@@ -56,7 +56,7 @@ const group = createGroupCommit({
   settled() {
     for (const inbox of inboxes) inbox.flushReplies();
     checkpoints.committed();
-    // The garbage collector does not count texts outside of its heap.
+    // The garbage collector does not count texts outside of its heap, so it would run too late.
     if (units > collectedUnits) Bun.gc(true);
     units = 0;
   },
@@ -73,7 +73,7 @@ function run(call: Incoming): (() => void) | typeof unfinished {
   return () => replyTo(call, outcome);
 }
 
-/** Contents are sent next to the JSON, in the order of their memories. */
+/** Restores the contents of memories, which are sent outside of the JSON, in the same order. */
 function attachTexts({ argument, texts }: Incoming): unknown {
   const { memory, records, memories } = argument as Record<string, unknown>;
   const owners = memory === undefined ? (records ?? memories ?? []) : [memory];
@@ -84,7 +84,7 @@ function attachTexts({ argument, texts }: Incoming): unknown {
   return argument;
 }
 
-/** A response's body is sent next to the JSON, so that it is not encoded as JSON twice. */
+/** Sends the body of a response separately, so that it is not encoded as JSON twice. */
 function replyTo(call: Incoming, outcome: unknown): void {
   if (typeof outcome !== 'object' || outcome === null || !('response' in outcome)) {
     call.reply(outcome);
@@ -122,7 +122,7 @@ watched(() => {
   clearInterval(scrubbing);
   health.stop();
   group.flush();
-  // The file may lack pages of the log. The next start writes the log to the file again.
+  // After a failed sync, the file may lack pages of the log, and the next start writes them again.
   if (keepsLog) closeKeepingLog(path, db);
   else db.close(true);
 });
