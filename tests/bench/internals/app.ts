@@ -1,6 +1,6 @@
 /*
- * The whole service over a storage of its own: without `store` nothing is stored, which leaves the
- * cost of auth, schema, request id and log; with a `store` every save is one commit.
+ * Serves the whole service with its own storage. Without `store`, nothing is stored, so a save
+ * costs only auth, the schema, the request id and the log. With `store`, every save is one commit.
  * Its spec: { env, store }.
  */
 import { createApp } from '../../../server/app.ts';

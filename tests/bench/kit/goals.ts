@@ -91,7 +91,7 @@ function resultOf(runs: readonly Goal[]): string {
   return met === 0 ? '**not met**' : `**not met** in ${runs.length - met} of ${runs.length} runs`;
 }
 
-/** Whether some rounds met the goal; then the run alone does not settle it. */
+/** Whether some rounds met the goal, which makes a single run inconclusive. */
 function isWithinSpread({ bound, figure: { low, high } }: Goal): boolean {
   return bound.kind === 'at least' ? high >= bound.limit : low <= bound.limit;
 }

@@ -42,7 +42,7 @@ export async function describeMachine(folder: string): Promise<[string, string][
   ];
 }
 
-/** The measured commit, marked if server or SDK have uncommitted changes. */
+/** Returns the measured commit, marked if server or SDK have uncommitted changes. */
 export async function commitOf(): Promise<string> {
   const commit = await output(['git', 'rev-parse', '--short', 'HEAD']);
   const changed = (await output(['git', 'status', '--porcelain', 'server', 'sdk'])) !== '';
@@ -72,7 +72,7 @@ export function watchMachine(): () => { rows: [string, string][]; otherCores: nu
   };
 }
 
-/** CPU time of this process and of its children that have ended. */
+/** Returns the CPU time of this process and its exited children, in ticks. */
 function ownTicks(): number {
   const path = '/proc/self/stat';
   if (!existsSync(path)) return 0;
@@ -82,12 +82,14 @@ function ownTicks(): number {
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
 }
 
-/** CPU time of all processes since the machine started, in µs. */
+/** Returns the CPU time of all processes since the machine started, in µs. */
 export function busyMicros(): number {
   return busyTime().busy * tickMicros;
 }
 
-/** CPU time in ticks since the machine started; 0 if the system does not report it. */
+/**
+ * Returns CPU times in ticks since the machine started, or 0 if the system does not report them.
+ */
 function busyTime(): { stolen: number; busy: number } {
   const path = '/proc/stat';
   if (!existsSync(path)) return { stolen: 0, busy: 0 };

@@ -13,12 +13,12 @@ const startWithinMs = 60_000;
 /** Matches the address in a JSON log line (before a quote) and on a terminal (before a space). */
 const address = /http:\/\/[\w.]+:\d+/;
 
-/** Starts one of the programs in `subjects`; it reads `spec` by `readSpec`. */
+/** Starts one of the programs in `subjects`, which reads `spec` with `readSpec`. */
 export function startSubject(name: string, folder: string, spec: object): Promise<Subject> {
   return startProgram(join(subjects, `${name}.ts`), folder, spec);
 }
 
-/** Starts one of the programs in `internals`, which are written against the server's modules. */
+/** Starts one of the programs in `internals`, which import the server's modules. */
 export function startInternal(name: string, folder: string, spec: object): Promise<Subject> {
   return startProgram(join(internals, `${name}.ts`), folder, spec);
 }
@@ -57,7 +57,7 @@ export async function launch(
     url: await addressIn(log, child, command),
     pid: child.pid,
     async stop() {
-      // Does not count as stopping if the process has already exited by itself.
+      // An exit before this call was not requested, and is reported as an early end.
       isStopping = child.exitCode === null && child.signalCode === null;
       child.kill('SIGTERM');
       await child.exited;
