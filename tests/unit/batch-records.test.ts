@@ -39,11 +39,11 @@ describe('a record without a type', () => {
     [{ type: 'note', userId, messages }],
     [['messages']],
     [null],
-  ])('is sent as it is where it is neither: %j', (item) => {
+  ])('is sent unchanged if its type is not recognized: %j', (item) => {
     expect(parsed(item).item).toEqual(item);
   });
 
-  test('has its messages next to userId, if the command names the type', () => {
+  test('may have its messages next to userId if the command names the type', () => {
     const record = { type: 'conversation', userId, data: { messages } };
     expect(parsed({ userId, messages }, 'conversation').item).toEqual(record);
   });

@@ -133,7 +133,7 @@ describe('an empty optional string', () => {
     expect(JSON.parse(memory.metadata)).toEqual({ subject: 'S' });
   });
 
-  test('also in a document and a conversation', () => {
+  test('counts as missing in a document and a conversation as well', () => {
     const data = { text: 'T', title: '', mimeType: '', sourceUrl: '', pageCount: 0 };
     const document = renderRecord({ type: 'document', userId, data }, 'mem_1');
     expect(JSON.parse(document.metadata)).toEqual({ pageCount: 0 });

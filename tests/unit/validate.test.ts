@@ -4,7 +4,10 @@ import { ListQuery } from '../../sdk/contract/page.ts';
 import { sentence, type Validator, validateChat, validator } from '../../sdk/contract/validate.ts';
 import { validateBatchBody } from '../../server/http/batch.ts';
 
-/** A list that throws if this item is read: validating millions of items would take seconds. */
+/**
+ * Returns a list that throws if the item at `place` is read. Without the limit, validating millions
+ * of items would take seconds.
+ */
 function unseenAfter(place: number): unknown[] {
   const list = Array(place).fill(0);
   Object.defineProperty(list, place, {
@@ -55,7 +58,7 @@ describe('a save', () => {
     [{ content: '\udc00\ud800' }, ['content: must be valid Unicode, without lone surrogates']],
     [{ usreId: 'u' }, ['usreId: is not a known field']],
     [{ 'a/b~c.d': 1 }, ['a/b~c.d: is not a known field']],
-  ])('says what is wrong with %j', (fields, sentences) => {
+  ])('reports the problems of %j', (fields, sentences) => {
     expect(judge(fields)).toEqual(sentences);
   });
 
@@ -112,7 +115,7 @@ test.each([
   [{ userId: 'u', order: 'up' }, ['order: must be one of desc, asc']],
   [{ userId: 'u', page: '2' }, ['page: is not a known field']],
   [{ userId: 'u', limit: 100, order: 'asc', cursor: 'x' }, []],
-])('the list %j gets %j', (query, sentences) => {
+])('the list query %j has the problems %j', (query, sentences) => {
   expect(sentencesOf(validator(ListQuery), query)).toEqual(sentences);
 });
 
@@ -123,6 +126,6 @@ test.each([
   [{ items: Array(1_001).fill(0) }, ['items: must have at most 1000 items']],
   [{ items: [0], more: 1 }, ['more: is not a known field']],
   [{ items: Array(1_000).fill(0) }, []],
-])('the batch envelope number %# gets what it deserves', (batch, sentences) => {
+])('the batch body number %# is validated', (batch, sentences) => {
   expect(sentencesOf(validateBatchBody, batch)).toEqual(sentences);
 });
