@@ -18,7 +18,7 @@ const walOf = ({ path }: Target) => `${path}-wal`;
 const writes: DiskCall[] = ['pwrite64'];
 const syncs: DiskCall[] = ['fsync', 'fdatasync'];
 
-/** The quick tier takes the first six. */
+/** The quick tier uses the first six. */
 export const faults: Fault[] = [
   injected('EIO', syncs),
   injected('EROFS', writes),
@@ -43,7 +43,7 @@ function injected(error: string, calls: DiskCall[]): Fault {
 
 const holder = join(import.meta.dir, 'traffic/lock-holder.ts');
 
-/** Another process holds BEGIN EXCLUSIVE. */
+/** Another process holds an exclusive lock on the database. */
 function locked(): Fault {
   return {
     name: 'locked by another process',
@@ -56,7 +56,7 @@ function locked(): Fault {
   };
 }
 
-/** Writes to an immutable file fail with EPERM, also through open descriptors. */
+/** Makes the file immutable. Writes then fail with EPERM, even through open descriptors. */
 function immutable(): Fault {
   const set = (flag: '+i' | '-i', path: string) => sh('chattr', flag, path);
   return {

@@ -10,7 +10,7 @@ export type Mount = {
   unmount(): void;
 };
 
-/** Throws with the command's stderr, so that a harness can report why it could not mount. */
+/** Runs a command. Throws with its stderr, so that a harness can report why it could not mount. */
 export function sh(...command: string[]): string {
   const { exitCode, stdout, stderr } = Bun.spawnSync(command);
   if (exitCode === 0) return stdout.toString();

@@ -39,7 +39,7 @@ async function ingest(api: Api, path: string, body: object): Promise<void> {
   if (reply?.status !== 202) throw new Error(`${path}: ${reply?.status} ${reply?.text}`);
 }
 
-/** Project A: saves, lists, and searches a user with one memory. */
+/** Measures the requests of project A: saves, lists, and searches of a user with one memory. */
 export async function measure(target: Target, during: number): Promise<Record<string, Probe>> {
   const save: Call = { method: 'POST', path: '/v1/memories', body: { userId: 'a', content: 'A' } };
   const list: Call = { method: 'GET', path: '/v1/memories?userId=one&limit=1' };
@@ -53,7 +53,7 @@ export async function measure(target: Target, during: number): Promise<Record<st
   return probe(target, calls, { everyMs, during });
 }
 
-/** Waits until the server is done with cancelled requests; returns how long that took, in ms. */
+/** Waits until the server has finished cancelled requests. Returns how long that took, in ms. */
 export async function waitUntilIdle(target: Target, withinMs: number): Promise<number> {
   const begun = performance.now();
   for (let quick = 0; quick < 4 && performance.now() - begun < withinMs; ) {

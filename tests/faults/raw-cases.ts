@@ -200,7 +200,7 @@ function extremes({ auth, json, get, post, item }: Wire): RawCase[] {
       pauseMs: 10,
       expect: [201],
     },
-    // Bun closes a connection whose second request comes before the response to the first.
+    // Bun closes a connection if the second request arrives before the response to the first.
     item('two requests at once', [get('/health/live') + get('/health/live')], 200),
     item(
       'a request inside the body of a GET',

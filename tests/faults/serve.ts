@@ -20,6 +20,6 @@ if (import.meta.main) {
     await server.stop();
     process.exitCode = 0;
   });
-  // Printed last, because the reader may send a signal immediately.
+  // This line is printed last, because the harness may send a signal as soon as it reads the line.
   console.log(JSON.stringify({ url: server.url, pid: process.pid }));
 }
