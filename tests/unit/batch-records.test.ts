@@ -22,7 +22,7 @@ describe('a record without a type', () => {
     ['ticket', { subject: 'S', comments }],
     ['conversation', { messages }],
     ['document', { text: 'T', title: 'Notes' }],
-  ])('is recognized as a %s, with its data and without', (type, data) => {
+  ])('is recognized as a %s, with or without a data field', (type, data) => {
     const named = { userId, source: 's', externalId: '1', metadata: { a: 1 }, ...times };
     const record = { ...named, type, data };
     expect(parsed({ ...named, data }).item).toEqual(record);

@@ -10,7 +10,7 @@ const usual = {
   maxWaitMs: 5_000,
 };
 
-/** A queue that records its admissions by name, in order. */
+/** Creates a queue that records its admissions by name, in order. */
 function queueOf(limits: Partial<BodyQueueLimits> = {}) {
   const queue = createBodyQueue({ ...usual, ...limits });
   const started: string[] = [];

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { JsonScan } from '../../server/http/json-scan.ts';
 import { thrownBy } from '../support/thrown.ts';
 
-/** Scans the text in pieces of this many bytes. */
+/** Scans the text in pieces of `pieceBytes` bytes. */
 function scanIn(pieceBytes: number, bytes: Uint8Array) {
   const scan = new JsonScan();
   for (let at = 0; at < bytes.length; at += pieceBytes) {
@@ -60,7 +60,7 @@ describe('fields', () => {
     expect(messageOf(`{"items":[${good},${bad}]}`)).toBe(tooWide);
   });
 
-  test('are counted together if the body has more than its items', () => {
+  test('are counted together if the body has other fields besides its items', () => {
     expect(messageOf(`{"items":[${object(20_000)}],"more":1}`)).toBe(tooWide);
     expect(messageOf(`{"items":[${object(20_000)}],"items":[{}]}`)).toBe(tooWide);
   });

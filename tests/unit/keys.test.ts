@@ -14,7 +14,7 @@ test('a key is mk_, 32 random characters and the checksum of both', () => {
   }
 });
 
-test('a created key is valid in the settings', () => {
+test('a created key is accepted in the settings', () => {
   expect(makeKey()).toMatch(apiKeyPattern);
 });
 

@@ -69,7 +69,7 @@ test.each([
   expect(withLimit({ a: 'b', limit })).toEqual({ a: 'b', limit: value });
 });
 
-test('a query without a limit has none', () => {
+test('a query without a limit is not given one', () => {
   expect(withLimit({ a: '1' })).toEqual({ a: '1' });
 });
 

@@ -29,7 +29,7 @@ test('reports when the quota is full again, in whole seconds rounded up', () => 
   expect(window.count('a').resetSeconds).toBe(1);
 });
 
-test('the quota is full again when the window ends, not a millisecond before', () => {
+test('the quota is full again when the window ends, not a millisecond earlier', () => {
   const { clock, window } = windowAt(1, 60);
   window.count('a');
   clock.ms += 59_999;

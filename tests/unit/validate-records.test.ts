@@ -22,7 +22,7 @@ describe('a timeline', () => {
     expect(judge({ author: 'user' }, [{ role: 'agent', content: 'c' }])).toEqual([]);
   });
 
-  test('needs neither and accepts both', () => {
+  test('requires neither author nor role and accepts both', () => {
     const entries = [
       { author: '', content: 'c' },
       { author: 'Ana', role: 'user', content: 'c' },
@@ -88,7 +88,7 @@ describe('a timeline', () => {
   });
 });
 
-test('the first invalid part of a long list is named', () => {
+test('the first invalid part of a long list is reported', () => {
   const content: object[] = Array(90_000).fill({ type: 'image_url' });
   content.push({ type: 1 }, { type: 2 });
   const sentences = sentencesOf(validateChat, { userId: 'u', messages: [{ content }] });

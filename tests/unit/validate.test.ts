@@ -25,7 +25,7 @@ test('items beyond the limit of a list are not read', () => {
 });
 
 test.each(['tags', 'participants'])(
-  'nor are items of %s beyond the limit of the metadata',
+  'items of %s beyond the limit of the metadata are not read',
   (name) => {
     const data = { messages: [{ role: 'user', content: 'c' }], [name]: unseenAfter(4_096) };
     const sentences = sentencesOf(validateChat, { userId: 'u', data });
@@ -40,7 +40,7 @@ describe('a save', () => {
   const judge = (fields: object) => sentencesOf(validate, { userId: 'u', content: 'c', ...fields });
   const nested = (levels: number): object => (levels === 1 ? {} : { a: nested(levels - 1) });
 
-  test.each([null, 1, 'text', []].map((value) => [value]))('is not %p', (value) => {
+  test.each([null, 1, 'text', []].map((value) => [value]))('must not be %p', (value) => {
     expect(sentencesOf(validate, value)).toEqual(['must be an object']);
   });
 
