@@ -8,9 +8,9 @@ import type { Target } from './target.ts';
 /** A reason why writes fail. */
 export type Fault = {
   name: string;
-  /** Why it cannot be injected here, or null. */
+  /** Returns why the fault cannot be injected on this machine, or null if it can. */
   missing(target: Target): string | null;
-  /** Resolves when the fault is active, with the function that ends it. */
+  /** Resolves when the fault is active, with the function that ends the fault. */
   begin(target: Target): Promise<() => Promise<unknown>>;
 };
 

@@ -27,7 +27,10 @@ export type Comparison = {
   duplicated: number;
   undead: number;
   stuck: number;
-  /** Every record of the load is valid, so faults may delay its processing but not fail it. */
+  /**
+   * Records whose processing failed. All records of the load are valid, so faults may delay their
+   * processing but must not make it fail.
+   */
   failed: number;
 };
 

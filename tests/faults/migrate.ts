@@ -44,7 +44,9 @@ type Run = { code: number | null; seconds: number; megabytes: number; report: Re
 /** The service stores one copy of the data; SQL statements add the others for other users. */
 const copies = 20;
 
-/** Returns memories of which a quarter failed to be indexed, a state that only the queue stores. */
+/**
+ * Returns memories of which a quarter failed to be indexed, a state that is stored in the queue.
+ */
 function dataset(): Dataset {
   const { memoryAt, ...table } = tableOf(Math.ceil(count / copies));
   return {

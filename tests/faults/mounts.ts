@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** A file system mounted on a temporary folder. */
 export type Mount = {
   folder: string;
-  /** Unmounts and mounts it again, which discards the page cache. */
+  /** Unmounts the file system and mounts it again, which discards the page cache. */
   remount(): void;
   unmount(): void;
 };

@@ -7,7 +7,10 @@ import { type Probe, probe } from './traffic/probe.ts';
 
 /** Documents of the heavy user, each close to the body limit. */
 const documents = { count: 4, characters: 4_000_000 };
-/** Each of the three requests is sent this often: 75 a second, below the rate limit. */
+/**
+ * The interval between requests of each of the three kinds: 75 requests a second in total, below
+ * the rate limit.
+ */
 const everyMs = 40;
 const idleSaveMs = 20;
 
@@ -20,7 +23,7 @@ export async function createProjectKey(target: Target, project: string): Promise
   return key;
 }
 
-/** One user with 16 MB of text, and many with a few memories to be erased. */
+/** Adds one user with 16 MB of text, and many users with a few memories to be erased. */
 export async function fillHeavyProject(api: Api, random: Random): Promise<void> {
   for (let count = 0; count < documents.count; count += 1) {
     const text = words(random, documents.characters / 6).slice(0, documents.characters);

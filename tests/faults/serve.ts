@@ -2,7 +2,7 @@ import { startVariant } from './variants/start.ts';
 
 /*
  * The process that the harnesses kill. Its only argument is a JSON spec. Without variants, it runs
- * the service exactly as `server/main.ts` wires it. Its first line of output has the address.
+ * the service exactly as `server/main.ts` does. The first line of output contains the address.
  */
 export type Spec = {
   databaseUrl: string;

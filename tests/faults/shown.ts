@@ -14,7 +14,10 @@ const rounds = { quick: 6, full: 60 };
 /** The delay of each sync. A change may be visible `onTheWayMs` before its response arrives. */
 const syncMs = 150;
 const onTheWayMs = 75;
-/** The numbers of the syncs that fail in each thread. The start needs fewer than three. */
+/**
+ * The syncs that fail in each thread, counted from its start. The server needs fewer than three
+ * syncs to start.
+ */
 const refusals = '3..5';
 const mostSaves = 40;
 

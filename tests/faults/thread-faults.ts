@@ -5,7 +5,7 @@ import { interceptSql } from './variants/statements.ts';
 
 /*
  * Injects faults into threads of the service. The harness requests a fault by writing a file. As a
- * preload module, this module registers the thread by its name and polls for that file.
+ * preload module, this module registers the thread under its name and polls for that file.
  */
 export type ThreadFault = {
   /** `loop` runs JavaScript, which can be terminated; `block` is a system call, which cannot. */
@@ -37,7 +37,7 @@ export function triggeredAt(folder: string, name: string): number | null {
   return at === 0 ? null : at;
 }
 
-/** Removes the request and its traces. */
+/** Removes the request for a fault and the files that record its progress. */
 export function withdrawFault(folder: string, name: string): void {
   for (const end of ['', '.taken', '.triggered'])
     rmSync(fileOf(folder, name) + end, { force: true });

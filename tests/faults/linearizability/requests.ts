@@ -17,7 +17,7 @@ export type Client = {
 /** State that the clients of a group share. */
 export type Board = { userId: string; generation: number; saved: number; ids: string[] };
 
-/** Memories per user; all of them must fit on one page. */
+/** The number of memories per user. All of them must fit on one page. */
 const memoriesPerUser = 30;
 /** Clients use only the newest memories, so that they contend for them. */
 const contended = 4;

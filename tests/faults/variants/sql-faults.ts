@@ -21,7 +21,7 @@ export const maskErrors: Hook[] = [
   },
 ];
 
-/** Makes connections run with synchronous=NORMAL, although the service requests FULL. */
+/** Makes connections run with synchronous=NORMAL but report FULL. */
 export const withoutSync: Hook[] = [
   {
     match: /^PRAGMA synchronous\s*=\s*(2|FULL)\b/i,

@@ -1,7 +1,7 @@
 import { Database, type Statement } from 'bun:sqlite';
 import { matched, note } from './notes.ts';
 
-/** Replaces methods of the statements whose SQL matches; receives the prepared statement. */
+/** Replaces methods of statements whose SQL matches. `replace` receives the prepared statement. */
 export type Hook = {
   match: RegExp;
   replace(statement: Statement, db: Database): Partial<Record<keyof Statement, unknown>>;
