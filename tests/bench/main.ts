@@ -126,7 +126,7 @@ async function measure(chosen: Benchmark[], scratch: string): Promise<Report> {
   };
 }
 
-/** A benchmark that fails must not discard the results of the others. */
+/** Runs a benchmark. If it fails, the run continues and keeps the results of the others. */
 async function attempt(benchmark: Benchmark, context: Context): Promise<Section> {
   try {
     return await benchmark.run(context);

@@ -30,8 +30,8 @@ const goals = [
 ];
 
 /**
- * The searches that run before the measurement, so that a first search does not include the time
- * for compiling the code.
+ * The number of searches before the measurement. They compile the code, so that a first search does
+ * not include the compile time.
  */
 const warmUpSearches = 60;
 const leastSeconds = 0.2;

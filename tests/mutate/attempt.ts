@@ -39,7 +39,10 @@ export function createCopy(paths: string[], { path, text }: { path: string; text
   const insert = () => writeFileSync(join(folder, path), text);
   insert();
 
-  /** Returns false if the test fails without the fault as well, which happens on a busy machine. */
+  /**
+   * Whether the fault causes the failure: the test fails again alone, and passes without the fault.
+   * On a busy machine, a test may fail repeatedly without any fault.
+   */
   async function isConfirmed({ file, test }: Run): Promise<boolean> {
     if (file === null) return true;
     const again = await runTests(folder, [file]);

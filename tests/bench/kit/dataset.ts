@@ -2,15 +2,15 @@ import type { Memory } from '../../../sdk/contract/memory.ts';
 import { readConversations } from '../../eval/data.ts';
 
 /*
- * Synthetic memories. Each is a function of its number, so several servers can get the same dataset
- * and a table can be extended later. Texts are cut from conversations. A few users own most
- * memories.
+ * Synthetic memories. Each memory is a function of its number, so several servers can store the
+ * same dataset and a table can be extended later. The texts are cut from conversations. A few users
+ * own most memories.
  */
 
 /** Memories in the order in which they are imported. */
 export type Dataset = { name: string; count: number; memoryAt(at: number): Imported };
 
-/** A table of many users, with `walker` and `searcher` among its first memories. */
+/** Returns a table of many users, with `walker` and `searcher` among its first memories. */
 export function tableOf(count: number): Dataset {
   return { name: `table-${count}`, count, memoryAt: (at) => memoryOf(at, ownerOf(at)) };
 }
@@ -25,7 +25,7 @@ export const searcher = { userId: 'searcher' };
 /** A number of users with the same number of memories each. */
 export type SearchGroup = { memories: number; users: number };
 
-/** The memories of all groups, interleaved as if all users had saved during the same time. */
+/** Returns the memories of all groups, interleaved as if all users had saved at the same time. */
 export function searchDatasetOf(groups: readonly SearchGroup[]): Dataset {
   const owners = groups.flatMap((group) =>
     searchUsers(group).flatMap((userId) => new Array<string>(group.memories).fill(userId)),
@@ -116,7 +116,9 @@ function lengthOf(at: number): number {
   return Math.floor(40 + 120 * random(at, 3) + 800 * random(at, 4) ** 16);
 }
 
-/** A Fisher–Yates shuffle, deterministic for a given length. */
+/**
+ * Shuffles the values in place with the Fisher–Yates algorithm, deterministically for their count.
+ */
 function shuffle(values: string[]): void {
   for (let at = values.length - 1; at > 0; at -= 1) {
     const other = Math.floor(random(at, 5) * (at + 1));

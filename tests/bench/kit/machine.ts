@@ -21,7 +21,7 @@ const fileSystems: Record<number, string> = {
   2035054128: 'overlay',
 };
 
-/** USER_HZ is 100 on every Linux. */
+/** The length of a clock tick. USER_HZ is 100 on every Linux system. */
 const tickMicros = 10_000;
 
 /** Describes the hardware and software that absolute figures depend on. */
@@ -50,8 +50,8 @@ export async function commitOf(): Promise<string> {
 }
 
 /**
- * Returns a function that reports the competing CPU time since this call: of other machines on the
- * host (steal time) and of other processes. High values make the figures less reliable.
+ * Returns a function that reports the CPU time used since this call by other machines on the host
+ * (steal time) and by other processes. High values make the figures less reliable.
  */
 export function watchMachine(): () => { rows: [string, string][]; otherCores: number } {
   const begun = performance.now();
@@ -99,7 +99,7 @@ function busyTime(): { stolen: number; busy: number } {
   return { stolen, busy: user + nice + system + interrupt + soft + stolen };
 }
 
-/** Measures the disk's latency for a small durable write; no commit can be faster. */
+/** Measures the disk's latency for a small durable write. No commit can be faster. */
 function syncMs(folder: string): number {
   const path = join(folder, 'sync');
   const file = openSync(path, 'w');

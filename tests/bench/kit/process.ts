@@ -57,7 +57,7 @@ export async function launch(
     url: await addressIn(log, child, command),
     pid: child.pid,
     async stop() {
-      // An exit before this call was not requested, and is reported as an early end.
+      // If the process exited before this call, the exit is reported as unexpected.
       isStopping = child.exitCode === null && child.signalCode === null;
       child.kill('SIGTERM');
       await child.exited;
@@ -89,8 +89,10 @@ export function killAll(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-/** The resident memory of a process with all its threads, in bytes; NaN if the system does not
- * report it. */
+/**
+ * Returns the resident memory of a process with all its threads, in bytes, or NaN if the system
+ * does not report it.
+ */
 export function residentBytes(pid: number): number {
   const path = `/proc/${pid}/status`;
   if (!existsSync(path)) return Number.NaN;
@@ -98,8 +100,10 @@ export function residentBytes(pid: number): number {
   return Number(kilobytes) * 1_024;
 }
 
-/** The CPU time of each thread of a process since its start, in µs, by thread id; empty if the
- * system does not report it. */
+/**
+ * Returns the CPU time of each thread of a process since its start, in µs, by thread id. The map is
+ * empty if the system does not report the times.
+ */
 export function threadMicros(pid: number): Map<string, number> {
   const folder = `/proc/${pid}/task`;
   const used = new Map<string, number>();
@@ -109,7 +113,7 @@ export function threadMicros(pid: number): Map<string, number> {
       const [nanoseconds = ''] = readFileSync(join(folder, thread, 'schedstat'), 'utf8').split(' ');
       used.set(thread, Number(nanoseconds) / 1_000);
     } catch {
-      // The thread has ended since the folder was read.
+      // The thread has exited since the folder was read.
     }
   }
   return used;

@@ -8,7 +8,7 @@ export type Report = {
   /** How the figures were measured, in a sentence. */
   how: string;
   sections: { title: string; section: Section }[];
-  /** Goals of every run that the report covers; the last is the run of `sections`. */
+  /** The goals of every run that the report covers. The last entry is the run of `sections`. */
   runs: Goal[][];
 };
 
