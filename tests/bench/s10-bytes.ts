@@ -12,8 +12,8 @@ import type { Tree } from './kit/trees.ts';
 const contentBytes = 100;
 const most = 7;
 /**
- * Tables and indexes below this size are not shown, in bytes per memory. An empty one takes one
- * page, which is less.
+ * The smallest size of a table or index that is shown, in bytes per memory. An empty one takes a
+ * single page, which is less.
  */
 const leastShown = 5;
 

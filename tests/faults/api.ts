@@ -74,7 +74,6 @@ export function readStatus(target: Target, id: string): Promise<IngestStatus> {
   return read(target, `/v1/memories/${id}/status`);
 }
 
-/** Lists every memory of the user. */
 export async function listAll(target: Target, userId: string): Promise<Memory[]> {
   const memories: Memory[] = [];
   let cursor: string | null = '';

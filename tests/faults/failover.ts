@@ -78,8 +78,8 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
 type Pair = { primary: PostgresNode; standby: PostgresNode };
 
 /**
- * Attaches the standby and waits until it has caught up; before that, the primary does not wait for
- * it.
+ * Attaches the standby and waits until it has caught up, because the primary does not wait for a
+ * standby before that.
  */
 async function attachStandby({ primary, standby }: Pair, isSynchronous: boolean): Promise<void> {
   await standby.follow(primary);

@@ -3,7 +3,7 @@ import { createRandom, type Random } from '../support/random.ts';
 import type { Finding, RunOptions } from './harness.ts';
 import { createTarget, restart, type Target } from './target.ts';
 
-/** Several server processes on one database, which clients see as one. */
+/** Several server processes on one database, which clients use like a single server. */
 export type Fleet = {
   /** A target whose URL is that of a random running server, chosen at each access. */
   target: Target;

@@ -4,7 +4,7 @@ import { type Call, send } from './api.ts';
 import { type OnPostgres, onPostgres } from './fleet.ts';
 import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
 
-/** The purposes of a server's connections. */
+/** The connections to freeze, by purpose. */
 const purposes = {
   quick: ['server', 'quotas'],
   full: ['server', 'quotas', 'writer', 'health', 'reader', 'tasks'],

@@ -21,8 +21,8 @@ const pauseMs = 20;
 /** In the second half, the pause between requests to the servers that are not flooded. */
 const politePauseMs = 200;
 /**
- * The tolerance in both comparisons with a window, because the client's and the database's clocks
- * have a resolution of one millisecond.
+ * The tolerance at both ends of a window, because the client's and the database's clocks have a
+ * resolution of one millisecond.
  */
 const toleranceMs = 2;
 

@@ -9,7 +9,9 @@ import { type Case, noTotals, runFault } from './thread-fault-run.ts';
 import { folderSetting, startedThreads, type ThreadFault } from './thread-faults.ts';
 import { countLost, type Save } from './traffic/saves.ts';
 
-/** The faults injected into every thread, before those around the writer's COMMIT. */
+/**
+ * The faults injected into every thread. Faults around the writer's COMMIT are injected afterwards.
+ */
 const everywhere: Record<'quick' | 'full', ThreadFault['what'][]> = {
   quick: ['exit', 'loop'],
   full: ['exit', 'throw', 'loop', 'block'],

@@ -59,7 +59,10 @@ function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
 
 const userIds = Array.from({ length: users }, (_, index) => `twin ${index}`);
 
-/** Sends all twins of the round's keys, then repeats each key until its outcome is known. */
+/**
+ * Sends all twins of the round's keys, then resends the request of each key until its outcome is
+ * known.
+ */
 async function sendRound(fleet: Fleet, random: Random, round: number): Promise<Seen[]> {
   const keys = Array.from({ length: keysPerRound }, (_, index) => {
     const call = makeCall(random, round * keysPerRound + index, random.pick(userIds));

@@ -12,7 +12,6 @@ const machinePath = new RegExp(`(?<![\\w./-])/(?:${homes.join('|')})/`);
 const sql =
   /\b(?:SELECT\s+[\w*("].*\sFROM|INSERT (?:OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM|CREATE (?:TABLE|INDEX)|PRAGMA \w)/;
 
-/** Rules about forbidden words and expressions. */
 export const wordRules: Rule[] = [
   {
     name: 'no any',

@@ -31,7 +31,6 @@ export type Context = {
   say(text: string): void;
 };
 
-/** A figure and its goal. */
 export type Goal = {
   id: string;
   measure: string;

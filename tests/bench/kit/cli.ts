@@ -23,7 +23,7 @@ export async function installPackage(project: string) {
   await runInstallScript(placed);
   return {
     installed: [placed.memory],
-    // Without install scripts, npm runs this file with Node.
+    // Without install scripts, the installed command is this file, which Node runs.
     byNode: ['node', join(placed.folder, 'memory.mjs')],
   };
 }

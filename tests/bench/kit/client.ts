@@ -59,7 +59,6 @@ export async function waitForMemory(url: string, id: string): Promise<void> {
   }
 }
 
-/** Waits until the queue is empty. */
 export async function waitForQueue(url: string): Promise<void> {
   for (;;) {
     const { pending } = JSON.parse(await fetchText(url, '/health')) as { pending: number };

@@ -3,8 +3,8 @@ import { createRandom } from '../../support/random.ts';
 import { type Kind, kinds, type Request } from './kinds.ts';
 
 /*
- * Sends requests of one kind from a separate process. Within a process, Bun's fetch runs on one
- * thread for all threads, so large responses would delay the requests whose latency is measured.
+ * Sends requests of one kind from a separate process. All threads of a process share the thread on
+ * which Bun's fetch runs, so large responses would delay the requests whose latency is measured.
  */
 export type Order = { url: string; key: string; kind: string; seed: number; perSecond: number };
 
