@@ -11,7 +11,7 @@ import { createRandom } from '../support/random.ts';
 import { createViolations } from './harness.ts';
 
 /*
- * bun tests/faults/migrate.ts [memories]
+ *   bun tests/faults/migrate.ts [memories]
  *
  * Copies a database of a million memories to PostgreSQL and back with `memory migrate`. Kills each
  * copy twice; after each kill, the recorded progress must match the copied rows. Verifies each

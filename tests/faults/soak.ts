@@ -7,7 +7,7 @@ import { startLoad } from './load.ts';
 import { createTarget, restart, type Target } from './target.ts';
 
 /*
- * bun tests/faults/soak.ts [minutes]
+ *   bun tests/faults/soak.ts [minutes]
  *
  * Runs a mixed load. In the first half, the server is killed or stopped every few seconds and
  * started again. In the second half, the server keeps running, and the harness measures its memory
