@@ -53,7 +53,7 @@ describe('an import', () => {
     ['server/storage/storage.ts', "import { limits } from '../../sdk/contract/limits.ts';"],
     ['server/storage/sqlite/a.ts', "import { app } from '../../app.ts';"],
     ['server/config.ts', "import type { Database } from './storage/sqlite/open.ts';"],
-  ])('in %s may not be: %s', (path, text) => {
+  ])('in %s must not be: %s', (path, text) => {
     expect(broken(importRule, toSource(path, text))).toHaveLength(1);
   });
 
@@ -78,13 +78,13 @@ describe('names of files and folders', () => {
   });
 
   test.each(['server/utils/a.ts', 'cli/helpers.ts', 'sdk/string-util.ts', 'server/Manager.ts'])(
-    'may not be %s',
+    'must not be %s',
     (path) => expect(path).toMatch(vague),
   );
 });
 
-test('files other than sources contain no path of one machine either', async () => {
-  const rule = rules.find(({ name }) => name === 'no path of one machine');
+test('files other than sources contain no machine-specific paths either', async () => {
+  const rule = rules.find(({ name }) => name === 'no machine-specific paths');
   const paths = (await allPaths()).filter((path) => /\.(?:md|json|ya?ml|toml|sql)$/.test(path));
   const sources = await Promise.all(
     paths.map(async (path) => toSource(path, await readText(path))),

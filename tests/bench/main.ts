@@ -60,7 +60,7 @@ const benchmarks: Benchmark[] = [
 
 const full = { quick: false, rounds: 5, seconds: 2, sizes: [1e4, 1e5, 1e6, 1e7], size: 1e6 };
 const quick = { quick: true, rounds: 5, seconds: 0.15, sizes: [1e4, 1e5], size: 1e5 };
-/** In cores. */
+/** The permitted CPU use of other processes, in cores. */
 const othersAtMost = 0.2;
 const quickMinutes = 0.05;
 const fullMinutes = 10;
@@ -128,7 +128,7 @@ async function measure(chosen: Benchmark[], scratch: string): Promise<Report> {
   };
 }
 
-/** A benchmark that fails must not discard the results of the others. */
+/** Runs a benchmark. If it fails, the run continues and keeps the results of the others. */
 async function attempt(benchmark: Benchmark, context: Context): Promise<Section> {
   try {
     return await benchmark.run(context);

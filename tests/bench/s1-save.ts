@@ -24,10 +24,10 @@ import type { Tree } from './kit/trees.ts';
 
 const connections = 64;
 const leastSeconds = 0.25;
-/** Work that a server does after its last response must not slow down the next subject. */
+/** A pause in which a server finishes remaining work that would slow down the next subject. */
 const settleMs = 100;
 
-/** In the order of the tables. */
+/** The names are in the order of the tables. */
 export const saveSubjects = {
   ceiling: 'HTTP ceiling: same route, schema and response, nothing stored',
   unstored: 'the service, nothing stored',
@@ -75,8 +75,8 @@ async function canRunPeers(context: Context): Promise<boolean> {
 }
 
 /**
- * Each subject stores this before it is measured. Until the write-ahead log reaches its full
- * length, every commit extends the file, which takes several times as long.
+ * The load that each subject stores before it is measured. Until the write-ahead log reaches its
+ * full length, every commit extends the file, which takes several times as long.
  */
 const warmUp = { connections, maxResponses: 3_000, seconds: 3 };
 

@@ -11,7 +11,10 @@ import type { Tree } from './kit/trees.ts';
 
 const contentBytes = 100;
 const most = 7;
-/** In bytes per memory. An empty table or index takes one page, which is less. */
+/**
+ * The smallest size of a table or index that is shown, in bytes per memory. An empty one takes a
+ * single page, which is less.
+ */
 const leastShown = 5;
 
 /** Bytes per memory, of each table and index and of the whole file. */

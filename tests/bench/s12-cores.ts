@@ -15,16 +15,16 @@ import type { Tree } from './kit/trees.ts';
 import { searchDataset, searchGroups } from './s6-search.ts';
 
 /*
- * The gain from a second core. The server is pinned to one core or to two. On a machine with more
- * than two, the generator runs on the rest. On two cores they share: if the server is pinned to one
- * core, the generator runs on the other; if the server has both, the generator uses a part of the
- * second. Its CPU time is measured, so the part left to the server is known, and the gain is scaled
- * to a whole core:
+ * Measures the gain from a second core. The server is pinned to one core or to two. On a machine
+ * with more than two cores, the generator runs on the others. On a machine with two cores, the
+ * generator runs on the second core, and shares it with the server if the server has both. The CPU
+ * time of the generator is measured, so the part left to the server is known, and the gain is
+ * scaled to a whole core:
  *
  *   gain per core = 1 + (rate on two / rate on one - 1) / (1 - cores that the generator used)
  */
 
-/** In cores. If other processes used more during a measurement, it is repeated. */
+/** The permitted CPU use of other processes, in cores. Above it, a measurement is repeated. */
 const othersAtMost = 0.25;
 const attempts = { quick: 1, full: 4 };
 
@@ -134,8 +134,9 @@ async function pinGenerator(cores: string): Promise<void> {
 }
 
 /**
- * A pinned process cannot move away from other processes on its core, so they distort this
- * measurement more than any other. Resolves with the attempt that they disturbed least.
+ * Repeats a measurement that other processes disturbed, and resolves with the least disturbed
+ * attempt. A pinned process cannot move to another core, so other processes distort this
+ * measurement more than any other.
  */
 async function quietest(most: number, attempt: () => Promise<Pinned>): Promise<Pinned> {
   let best = await attempt();
@@ -166,7 +167,7 @@ async function pinnedLoad(
   };
 }
 
-/** The gain scaled to a whole second core, and the gain as measured. */
+/** Returns the gain scaled to a whole second core, and the gain as measured. */
 function gains(one: Pinned[] = [], two: Pinned[] = []): { scaled: Ratio; measured: Ratio } {
   const measured = two.map(({ perSecond }, at) => perSecond / (one[at]?.perSecond ?? Number.NaN));
   const scaled = measured.map((gain, at) => {

@@ -37,7 +37,7 @@ function subjectsOf({ quick, firstWave }: Context): SaveSubject[] {
   return names;
 }
 
-/** Starts new processes several times, because figures differ between starts. */
+/** Measures in several starts of the processes, because figures differ between starts. */
 async function measureStarts(
   context: Context,
   names: SaveSubject[],
@@ -58,7 +58,9 @@ async function measureStarts(
   return figures;
 }
 
-/** A subject may leave the disk busy, so each start measures the subjects in a different order. */
+/**
+ * Returns the names in a different order for each start, because a subject may leave the disk busy.
+ */
 function rotated(names: SaveSubject[], start: number): SaveSubject[] {
   const rest = [...names];
   const order: SaveSubject[] = [];

@@ -20,11 +20,14 @@ import { inTurn } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
 import type { Tree } from './kit/trees.ts';
 
-/** The number of memories and users over which reads are spread. */
+/** The numbers of memories and users over which reads are spread. */
 const memories = 2_000;
 const users = 100;
 const most = 1.3;
-/** Longer than for reads, because the latency of a shared disk varies most over short times. */
+/**
+ * Saves are measured for longer than reads, because the latency of a shared disk varies most over
+ * short times.
+ */
 const leastSecondsOfSaves = 0.25;
 /** The first wave is compared up to this size, so that a full run fills only one large table. */
 const firstWaveUpTo = 1e6;

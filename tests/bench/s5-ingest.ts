@@ -90,7 +90,7 @@ function section(measured: Record<'service' | 'raw' | 'firstWave', Ingested[]>, 
     ['the service', rate(accepted('service')), rate(complete('service'))],
     ['the first wave', rate(accepted('firstWave')), rate(complete('firstWave'))],
   ];
-  // These are times, so the raw insert is the numerator: half its speed is 0.5.
+  // The figures are times, so the time of the raw insert is the numerator: half its speed is 0.5.
   const ratio = ratioOf(complete('raw'), complete('service'));
   const firstWave = ratioOf(complete('raw'), complete('firstWave'));
   const measure = 'batch ingest to `complete`: of raw bulk insert of the same rows';

@@ -10,7 +10,7 @@ import { inTurn, timed } from './kit/rounds.ts';
 import { startService } from './kit/service.ts';
 import type { Tree } from './kit/trees.ts';
 
-/** More users of a size give more first searches to measure after a start. */
+/** Several users of each size give several first searches per start. */
 const full: SearchGroup[] = [
   { memories: 1_000, users: 20 },
   { memories: 10_000, users: 6 },
@@ -22,18 +22,21 @@ const quick: SearchGroup[] = [
   { memories: 50_000, users: 1 },
 ];
 
-/** In ms: for a user whose index is in memory, and for a user's first search. */
+/** The goals in ms: `again` if the user's index is in memory, `first` for a user's first search. */
 const goals = [
   { memories: 1_000, again: 1, first: 8 },
   { memories: 10_000, again: 3, first: 50 },
   { memories: 50_000, again: 10, first: 250 },
 ];
 
-/** These searches compile the code, so that a first search does not include that time. */
+/**
+ * The number of searches before the measurement. They compile the code, so that a first search does
+ * not include the compile time.
+ */
 const warmUpSearches = 60;
 const leastSeconds = 0.2;
 
-/** The users that all benchmarks of search read. */
+/** Returns the users that all search benchmarks use. */
 export function searchGroups(isQuick: boolean): SearchGroup[] {
   return isQuick ? quick : full;
 }
@@ -42,7 +45,7 @@ export function searchDataset(isQuick: boolean) {
   return searchDatasetOf(searchGroups(isQuick));
 }
 
-/** In ms, for one round: per size, a repeated search, and the first search of each user. */
+/** The times of one round in ms, by size: of a repeated search, and of each user's first search. */
 type Searched = { again: Map<number, number>; first: Map<number, number[]> };
 
 /** Searches by one client, for users of three sizes. */
@@ -86,7 +89,7 @@ async function measurementOf(context: Context, tree: Tree): Promise<() => Promis
   };
 }
 
-/** Each round uses a different question for a user. */
+/** Measures each user's first search, with a different question in each round. */
 async function firstSearches(url: string, users: string[], round: number): Promise<number[]> {
   const times: number[] = [];
   for (const [at, user] of users.entries()) {

@@ -17,7 +17,7 @@ const readsPerSecond = 400;
 const most = 1.3;
 const leastSeconds = 1;
 const chartStepMs = 100;
-/** The users in the other project that its load searches. */
+/** The users whose memories the other project searches. */
 const neighbours = { memories: 1_000, users: 4 };
 const afterWarmUpMs = 300;
 
@@ -70,7 +70,10 @@ export const neighbour: Benchmark = {
   },
 };
 
-/** The table belongs to the project that reads. Adds users to search to the other project. */
+/**
+ * Starts a service on a table that belongs to the reading project, and adds the users to be
+ * searched to the other project.
+ */
 async function startTarget({ folder, copyOf, size }: Context, tree: Tree): Promise<Target> {
   const database = await copyOf(tree, tableOf(size));
   const key = await createKey(folder, tree, database, 'neighbour');
@@ -80,7 +83,7 @@ async function startTarget({ folder, copyOf, size }: Context, tree: Tree): Promi
   return { subject, key };
 }
 
-/** Alternates lists and gets. */
+/** Returns paths that alternate between lists and gets. */
 async function readPaths(url: string, size: number): Promise<string[]> {
   const lists = await firstPages(url, size, 50);
   return memoryPaths(size, 50).flatMap((path, at) => [path, lists[at] ?? path]);

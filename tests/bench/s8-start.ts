@@ -23,7 +23,7 @@ import { searchDataset, searchGroups } from './s6-search.ts';
 
 const withinMs = 300;
 const idleMegabytes = 100;
-/** A heap fluctuates, so only a larger ratio counts as growth. */
+/** The permitted growth. A heap fluctuates, so a smaller ratio is not growth. */
 const growthLimit = 1.1;
 const settleMs = 1_000;
 const sampleEveryMs = 250;
@@ -102,7 +102,7 @@ function startTable({ service = [], firstWave, bun = [] }: Started) {
   };
 }
 
-/** In bytes. */
+/** Resident memory, in bytes. */
 type Memory = { idle: number; loaded: number[] };
 
 async function measureMemory(context: Context, tree: Tree): Promise<Memory> {
@@ -135,7 +135,7 @@ async function measureIdle({ folder }: Context, database: string, tree: Tree): P
   return idle;
 }
 
-/** The ratio of the memory in the last third of the time under load to that in the middle third. */
+/** Returns the memory in the last third of the time under load, relative to the middle third. */
 function growthOf({ loaded }: Memory): number {
   const third = Math.floor(loaded.length / 3);
   return median(loaded.slice(-third)) / median(loaded.slice(third, 2 * third));

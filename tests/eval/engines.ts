@@ -9,7 +9,7 @@ import type { Turn } from './data.ts';
 /** Returns the ids of the memories that match a question, best first. */
 export type Engine = (question: string) => string[];
 
-/** The usual baseline: FTS5, any word, Porter stemming, no stop words in the query. */
+/** Creates the usual baseline: FTS5, any word, Porter stemming, no stop words in the query. */
 export function fts5(turns: Turn[], limit: number): Engine {
   const db = new Database(':memory:');
   db.run("CREATE VIRTUAL TABLE t USING fts5(id UNINDEXED, text, tokenize='porter unicode61')");
@@ -27,7 +27,7 @@ export function fts5(turns: Turn[], limit: number): Engine {
   };
 }
 
-/** The service's search with the given weights. */
+/** Creates the service's search with the given weights. */
 export function ours(turns: Turn[], limit: number, weights: SearchWeights): Engine {
   const index = new SearchIndex();
   for (const [at, { id, text }] of turns.entries()) {

@@ -86,7 +86,10 @@ function printUser(user: User): void {
   }
 }
 
-/** Each step adds to the previous ones. The last steps are variants that were rejected. */
+/**
+ * Returns the steps to compare, each of which adds to the previous ones. The last steps are
+ * variants that were rejected.
+ */
 function steps(): Step[] {
   const kept: [string, Partial<SearchWeights>][] = [
     ['BM25 over the words as written', {}],

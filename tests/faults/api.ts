@@ -16,7 +16,7 @@ export type Reply = { status: number; text: string; headers: Headers };
 
 const answerWithinMs = 5_000;
 
-/** Sends the request once. Returns null if there was no response: the outcome is unknown. */
+/** Sends the request once. Returns null if there was no response, so the outcome is unknown. */
 export async function send(target: Pick<Target, 'url' | 'key'>, call: Call): Promise<Reply | null> {
   const { method, path, body, idempotencyKey, apiKey = target.key } = call;
   try {
@@ -74,7 +74,6 @@ export function readStatus(target: Target, id: string): Promise<IngestStatus> {
   return read(target, `/v1/memories/${id}/status`);
 }
 
-/** Lists every memory of the user. */
 export async function listAll(target: Target, userId: string): Promise<Memory[]> {
   const memories: Memory[] = [];
   let cursor: string | null = '';
@@ -88,7 +87,7 @@ export async function listAll(target: Target, userId: string): Promise<Memory[]>
   return memories;
 }
 
-/** Waits until the queue is empty. Returns false if it is not after `withinMs`. */
+/** Waits until the queue is empty. Returns false if records are still pending after `withinMs`. */
 export async function drained(target: Target, withinMs: number): Promise<boolean> {
   const deadline = Date.now() + withinMs;
   while (Date.now() < deadline) {

@@ -72,7 +72,7 @@ function memory(...args: string[]): void {
 
 type Expected = { owed: Map<string, Owed>; ledger: Ledger; violations: Violations };
 
-/** Restores and serves the backup. Returns how many expected memories it lacks. */
+/** Restores the backup and serves it. Returns how many of the expected memories are missing. */
 async function compareRestored(file: string, expected: Expected): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-restored-'));
   const restored = createTarget({ folder });

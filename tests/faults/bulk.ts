@@ -14,7 +14,7 @@ import { createTarget } from './target.ts';
 
 const sizes = { quick: { lines: 20_000, bad: 80 }, full: { lines: 100_000, bad: 500 } };
 const kills = { quick: 1, full: 3 };
-/** The service's default limit. */
+/** The service's default rate limit. */
 const env = { MEMORY_RATE_LIMIT: '6000/60' };
 const drainWithinMs = 120_000;
 

@@ -7,7 +7,7 @@ import { createTarget, restart, type Target } from './target.ts';
 
 const kills = { quick: 20, full: 250 };
 const clients = 8;
-/** The time from start to kill: from the first request to a few hundred writes. */
+/** The time from a start to the next kill. At the upper end, a few hundred writes are done. */
 const killAfterMs = { from: 5, to: 400 };
 const drainWithinMs = 30_000;
 

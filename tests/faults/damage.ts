@@ -76,8 +76,8 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
 }
 
 /**
- * Makes one database that was closed and one whose last writes are only in the log. Returns the
- * contents, which are the same in both.
+ * Creates a database that was closed and one whose last writes are only in the write-ahead log.
+ * Returns their contents, which are equal.
  */
 async function makeDatabases(folder: string): Promise<Map<string, string>> {
   const place = join(folder, 'crashed');
@@ -151,7 +151,10 @@ async function judge(
   }
 }
 
-/** SQLite ignores the log after a damaged frame, so losing those writes cannot be detected. */
+/**
+ * Compares the contents. SQLite ignores the log after a damaged frame, so the loss of those writes
+ * cannot be detected and is permitted.
+ */
 async function compare(
   target: Target,
   sound: Map<string, string>,

@@ -7,7 +7,10 @@ import { createTarget, type Target } from './target.ts';
 
 type Tampering = { call: DiskCall; what: string };
 
-/** One run injects a single error at the occurrence, another run errors from there on. */
+/**
+ * The ordinal numbers of the calls that fail. In one run, only that call fails; in another, all
+ * later calls fail as well.
+ */
 const points = {
   quick: { fsync: [4, 13], fdatasync: [3, 6], pwrite64: [80, 95] },
   full: { fsync: range(1, 45, 2), fdatasync: range(1, 45, 2), pwrite64: range(1, 220, 7) },
@@ -36,7 +39,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     for (const tampered of everyTampering(points[tier])) {
       met[tampered.call] += await meetErrors({ seed, variants, tampered, counts, violations });
     }
-    // A control may hide every error.
+    // A control may hide every error, so this is not checked there.
     const affected = { sync: met.fsync + met.fdatasync, pwrite64: met.pwrite64 };
     for (const [call, errors] of Object.entries(variants.length > 0 ? {} : affected)) {
       if (errors === 0) violations.add(`no error of ${call} affected a write`);

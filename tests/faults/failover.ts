@@ -12,7 +12,10 @@ const rounds = { quick: 2, full: 20 };
 const servers = 2;
 const clients = 6;
 const loadMs = { from: 400, to: 1_200 };
-/** Before the primary: what it acknowledged meanwhile would be on it alone. */
+/**
+ * How long the standby is stopped before the primary crashes. Any write that the primary
+ * acknowledged during this time would exist only there.
+ */
 const standbyAwayMs = 300;
 const drainWithinMs = 60_000;
 
@@ -74,7 +77,10 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
 
 type Pair = { primary: PostgresNode; standby: PostgresNode };
 
-/** The primary waits for it only from the time on that it has caught up. */
+/**
+ * Attaches the standby and waits until it has caught up, because the primary does not wait for a
+ * standby before that.
+ */
 async function attachStandby({ primary, standby }: Pair, isSynchronous: boolean): Promise<void> {
   await standby.follow(primary);
   const names = isSynchronous ? '*' : '';
@@ -91,7 +97,10 @@ async function attachStandby({ primary, standby }: Pair, isSynchronous: boolean)
   await until(isAttached, { what: 'the standby', timeoutMs: 30_000 });
 }
 
-/** The two change places; the former primary does not run. */
+/**
+ * Stops the primary and promotes the standby. The former primary stays stopped and becomes the next
+ * standby.
+ */
 async function failOver(pair: Pair, isAwayFirst: boolean): Promise<void> {
   const { primary, standby } = pair;
   if (isAwayFirst) {

@@ -13,7 +13,7 @@ import { variants } from './variants/table.ts';
  * `npm run faults` runs the harnesses. These tests only check that their controls remain effective.
  */
 
-test('every patch finds the lines that it changes', () => {
+test('every patch matches the lines that it changes', () => {
   const patches = Object.values(variants).flatMap((variant) => variant.patches ?? []);
   expect(patches.length).toBeGreaterThan(0);
   expect(patches.filter((patch) => !isFound(patch))).toEqual([]);

@@ -5,7 +5,7 @@ import type { Finding, Violations } from './harness.ts';
 import { tampering } from './strace.ts';
 import { createTarget, type Target } from './target.ts';
 
-/** Bytes of text, which make the log longer than its length limit. */
+/** The amount of text to write, which makes the log exceed its length limit. */
 const writtenBytes = 60 * 1024 * 1024;
 const content = 'a long text '.repeat(5_000);
 const writers = 8;
@@ -24,7 +24,7 @@ export async function failFileSync(
 ): Promise<Finding['figures']> {
   const target = createTarget({ variants });
   try {
-    // Creates the file before the errors begin.
+    // The file must exist before the errors begin.
     await target.start();
     await target.stop();
     await target.start(tampering(['fsync', 'fdatasync'], 'error=EIO:when=1+', target.path));
@@ -37,7 +37,8 @@ export async function failFileSync(
     }
     await Promise.all(Array.from({ length: writers }, write));
     if (saltsOf(target) !== begun) violations.add('the log began anew over a file not synced');
-    // Everything is stored, in the log: a warning, not a fault. It comes with the next checkpoint.
+    // All writes are stored in the log, so /health reports a warning instead of a failure. The
+    // warning appears at the next checkpoint.
     const reported = () =>
       send(target, { method: 'GET', path: '/health' }).then((health) =>
         health?.text.includes('the disk did not take the database file'),

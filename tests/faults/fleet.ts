@@ -3,18 +3,21 @@ import { createRandom, type Random } from '../support/random.ts';
 import type { Finding, RunOptions } from './harness.ts';
 import { createTarget, restart, type Target } from './target.ts';
 
-/** Several server processes on one database, which clients see as one. */
+/** Several server processes on one database, which clients use like a single server. */
 export type Fleet = {
-  /** Its address is that of any server that runs, another one each time. */
+  /** A target whose URL is that of a random running server, chosen at each access. */
   target: Target;
-  /** Of the servers, in order. */
+  /** The URLs of the servers, in order. */
   readonly urls: readonly string[];
   start(): Promise<void>;
   /** Kills a server and starts it again. */
   restart(index: number): Promise<void>;
-  /** Stops a server for a while; it hears of nothing meanwhile. */
+  /** Suspends a server for `forMs` with SIGSTOP. */
   stall(index: number, forMs: number): Promise<void>;
-  /** The sum of what the servers wrote to standard error in this form, over all starts. */
+  /**
+   * Returns the sum of the numbers that `pattern` captures in the servers' standard error, over all
+   * starts. A match without a number counts as 1.
+   */
   count(pattern: RegExp): number;
   remove(): Promise<void>;
 };
@@ -46,7 +49,7 @@ export function createFleet(
       return targets.map(({ url }) => url);
     },
     async start() {
-      // All at once: they make the tables together.
+      // The servers start at the same time, so that they create the tables concurrently.
       await Promise.all(targets.map((target) => target.start()));
     },
     async restart(index) {
@@ -71,10 +74,13 @@ export function createFleet(
   };
 }
 
-/** What a harness works with: servers that run, the URL and the name of their database. */
+/** The running servers of a harness, and the URL and name of their database. */
 export type OnPostgres = { fleet: Fleet; random: Random; url: string; name: string };
 
-/** Runs a harness with servers on a new database of PostgreSQL, or says why it cannot. */
+/**
+ * Runs a harness with servers on a new PostgreSQL database. If PostgreSQL is not available, returns
+ * a skipped finding with the reason.
+ */
 export async function onPostgres(
   size: number,
   { seed, ...options }: Pick<RunOptions, 'seed'> & FleetOptions,
@@ -97,7 +103,7 @@ export async function onPostgres(
   }
 }
 
-/** Of the servers of this run, whatever they do. */
+/** Terminates all connections to the database, including those with a running transaction. */
 export async function terminateConnections(name: string): Promise<void> {
   await query(
     await postgresUrl(),

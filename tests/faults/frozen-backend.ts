@@ -4,17 +4,20 @@ import { type Call, send } from './api.ts';
 import { type OnPostgres, onPostgres } from './fleet.ts';
 import { createViolations, type Finding, type Harness, type RunOptions } from './harness.ts';
 
-/** The connections of a server, by what they are for. */
+/** The connections to freeze, by purpose. */
 const purposes = {
   quick: ['server', 'quotas'],
   full: ['server', 'quotas', 'writer', 'health', 'reader', 'tasks'],
 };
-/** Longer than the deadline of a statement, after which the connection is made again. */
+/** Exceeds the statement deadline, after which the server opens a new connection. */
 const frozenMs = { quick: 4_000, full: 13_000 };
 const wiring = { quick: ['short-deadline'], full: [] };
 const everyMs = 100;
 const servedWithinMs = 3_000;
-/** What the frozen process had in hand, and what came before that was noticed. */
+/**
+ * The permitted share of failures: requests on the frozen connection, and requests sent before the
+ * server detects the fault.
+ */
 const mayFail = 0.05;
 
 export const frozenBackend: Harness = {
@@ -29,7 +32,7 @@ export const frozenBackend: Harness = {
   run,
 };
 
-/** Lumps of the rate limit that last for a second. */
+/** With this limit, the server reserves quota for about a second at a time. */
 const env = { MEMORY_RATE_LIMIT: '8000/60' };
 
 async function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
@@ -78,7 +81,7 @@ async function freeze({ fleet, url, name }: OnPostgres, purpose: string, forMs: 
   }
 }
 
-/** The one that was used last is the one that is used next. */
+/** Returns the process of the most recently used connection, which the server also uses next. */
 async function backendOf(url: string, name: string, purpose: string): Promise<number> {
   const [row] = await query(
     url,
@@ -95,7 +98,10 @@ function save(content: string): Call {
   return { method: 'POST', path: '/v1/memories', body };
 }
 
-/** Whether a request is served does not delay the next. `begin` is where the count begins. */
+/**
+ * Sends requests at a fixed rate, whether or not earlier ones were served. Counts the requests sent
+ * after the call of `begin`.
+ */
 function startRequests(target: { url: string; key: string }, id: string) {
   const kinds: (() => Call)[] = [
     () => save('frozen'),

@@ -42,7 +42,7 @@ export async function fillDisk(
 
 /**
  * On a full disk, a server that was killed must start and serve reads. A server that was stopped
- * may fail to start, but must give the reason.
+ * may fail to start, but must report the reason.
  */
 async function startFull(
   target: Target,
@@ -51,7 +51,7 @@ async function startFull(
   violations: Violations,
 ): Promise<void> {
   await target.kill();
-  // Fills the remaining space to the last page.
+  // Fills all remaining space.
   const ballast = join(folder, 'ballast');
   Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}`, 'bs=4096']);
   try {
@@ -62,7 +62,8 @@ async function startFull(
   }
   await target.stop();
   Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}2`, 'bs=4096']);
-  // It cannot create its lock and its log. The error must not claim that another server is running.
+  // The server cannot create its lock file and its log. The error must not claim that another
+  // server is running.
   await target.start().catch(() => {});
   if (!target.running() && !/full|no space/i.test(errorIn(target.log()))) {
     violations.add(`started without room it says: ${errorIn(target.log())}`);

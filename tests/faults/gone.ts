@@ -64,7 +64,7 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
       await drained(target, 5_000);
       const all = [...expiring, ...erased];
       counts.memories += all.length;
-      // A memory that no read finds beforehand would prove nothing by its absence.
+      // If no read finds a memory beforehand, its later absence proves nothing.
       counts.readsBefore += await expectFound(target, all, violations);
       await erase(target, erased);
       await Bun.sleep(expiresAt - Date.now() + graceMs);

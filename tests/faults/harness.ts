@@ -34,7 +34,7 @@ export type Finding = {
   violations: string[];
   /** Why the harness could not run on this machine. */
   skipped?: string;
-  /** An exception ended the run. Its message is the only violation. */
+  /** Whether an exception ended the run. Its message is then the only violation. */
   fellOver?: boolean;
 };
 

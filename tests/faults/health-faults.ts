@@ -8,9 +8,9 @@ import type { Target } from './target.ts';
 /** A reason why writes fail. */
 export type Fault = {
   name: string;
-  /** Why it cannot be injected here, or null. */
+  /** Returns why the fault cannot be injected on this machine, or null if it can. */
   missing(target: Target): string | null;
-  /** Resolves when the fault is active, with the function that ends it. */
+  /** Resolves when the fault is active, with the function that ends the fault. */
   begin(target: Target): Promise<() => Promise<unknown>>;
 };
 
@@ -18,7 +18,7 @@ const walOf = ({ path }: Target) => `${path}-wal`;
 const writes: DiskCall[] = ['pwrite64'];
 const syncs: DiskCall[] = ['fsync', 'fdatasync'];
 
-/** The quick tier takes the first six. */
+/** The quick tier uses the first six. */
 export const faults: Fault[] = [
   injected('EIO', syncs),
   injected('EROFS', writes),
@@ -43,7 +43,7 @@ function injected(error: string, calls: DiskCall[]): Fault {
 
 const holder = join(import.meta.dir, 'traffic/lock-holder.ts');
 
-/** Another process holds BEGIN EXCLUSIVE. */
+/** Another process holds an exclusive lock on the database. */
 function locked(): Fault {
   return {
     name: 'locked by another process',
@@ -56,7 +56,7 @@ function locked(): Fault {
   };
 }
 
-/** Writes to an immutable file fail with EPERM, also through open descriptors. */
+/** Makes the file immutable. Writes then fail with EPERM, even through open descriptors. */
 function immutable(): Fault {
   const set = (flag: '+i' | '-i', path: string) => sh('chattr', flag, path);
   return {

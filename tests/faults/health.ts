@@ -88,7 +88,7 @@ function isAffected({ status, sentAt, endedAt }: Save, begunAt: number, endingAt
   return (status !== 201 || wasBlocked) && endedAt > begunAt && sentAt < endingAt;
 }
 
-/** Returns how long after the first failing write /health turned 503. */
+/** Returns the time from the first failed write to the first 503 of /health. */
 function checkResponses(
   affected: Save[],
   endingAt: number,
@@ -121,7 +121,7 @@ function checkResponses(
   return noticedMs;
 }
 
-/** Returns how long recovery took. */
+/** Waits until the server accepts writes again. Returns how long that took. */
 async function waitForRecovery(
   target: Target,
   watch: HealthWatch,

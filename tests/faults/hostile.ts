@@ -16,7 +16,10 @@ const concurrent = 16;
 const rounds = { quick: { alone: 3, together: 2 }, full: { alone: 15, together: 5 } };
 const everyMs = 4;
 const maxStallMs = 50;
-/** Of sixteen concurrent bodies, the server may parse this many between two other requests. */
+/**
+ * The number of bodies, of sixteen concurrent ones, that the server may parse between two other
+ * requests.
+ */
 const maxParsedTogether = 4;
 const maxGrowthMegabytes = 256;
 
@@ -92,17 +95,23 @@ async function attackWith(attack: Attack, atOnce: number, times: number) {
   return { stallMs, peakMegabytes: memoryOf(target.pid, 'VmHWM'), statuses: [...statuses].join() };
 }
 
-/** No shared machine explains a stall this long; further rounds would only cost time. */
+/**
+ * Whether a stall is too long to be caused by other load on a shared machine. Further rounds would
+ * then only cost time.
+ */
 function isClear(stalls: number[], limitMs: number): boolean {
   return stalls.some((ms) => ms > limitMs * 5);
 }
 
-/** All rounds do the same work; the lower median ignores rounds that a busy machine slowed down. */
+/**
+ * Returns the lower median. All rounds do the same work, and the lower median ignores rounds that a
+ * busy machine slowed down.
+ */
 function lowerMedian(values: number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0;
 }
 
-/** A route that does almost no work. */
+/** Returns a route that does almost no work. */
 async function bareRoute(target: Target): Promise<string> {
   const live = await send(target, { method: 'GET', path: '/health/live' });
   return live?.status === 200 ? '/health/live' : '/v1/memories/none';
@@ -125,6 +134,6 @@ function resetPeak(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
   } catch {
-    // Not permitted: the peak then includes earlier bodies, and is still an upper bound.
+    // Without permission to reset it, the peak includes earlier bodies. It is still an upper bound.
   }
 }

@@ -133,7 +133,7 @@ const validators = answers.map(([method, path, schema]): [string, RegExp, Valida
   return [method, path, validator(schema)];
 });
 
-/** Returns what is wrong with the response, or null. */
+/** Returns a description of the problem with the response, or null if there is none. */
 function judge({ method, path }: Call, { status, text, headers }: Reply): string | null {
   if (status >= 500) return `${status} ${text}`;
   if (!headers.has('x-request-id')) return `${status} without X-Request-Id`;
@@ -157,7 +157,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Whether the body is the replay of a write whose memory was deleted since. */
+/** Whether the body is the replay of a write whose memory has since been deleted. */
 function isCut(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'deleted' in body;
 }

@@ -120,7 +120,7 @@ async function compare(
     await send(target, { ...theirs, apiKey }),
     await send(target, { ...nobodys, apiKey }),
   ];
-  // `theirs` itself contains the canary. The response must not repeat it.
+  // The request itself contains the canary, which the response must not repeat.
   if (found?.text.includes(canary)) violations.add(`${about}: a canary in ${found.text}`);
   if (shape(found) !== shape(expected)) {
     violations.add(`${about}: ${theirs.method} ${shape(found)} unlike ${shape(expected)}`);

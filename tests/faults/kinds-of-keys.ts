@@ -22,7 +22,7 @@ const kinds: Kind[] = [
   { readOnly: false, isBound: true },
   { readOnly: true, isBound: true },
 ];
-/** The user that a request names: the key's own user, another one or none. */
+/** The user that a request names: the key's own user, another user, or none. */
 const whose = ['own', 'other', 'nobody'] as const;
 type Whose = (typeof whose)[number];
 
@@ -115,12 +115,16 @@ function expectedStatus({ name, kind, named: subject }: Attempt): number | 'succ
   if (isWrite(name) && kind.readOnly) return 403;
   if (kind.isBound && subject === 'other' && byUser.includes(name)) return 403;
   if (kind.isBound && subject === 'other' && byId.includes(name)) return 404;
-  // Without a user, an unbound key exports the whole project, and only the items of a batch fail.
+  // If the request names no user, a key for all users exports the whole project. A batch is
+  // accepted, and only its items fail.
   const needsUser = byUser.includes(name) && name !== 'export';
   return !kind.isBound && subject === 'nobody' && needsUser ? 400 : 'success';
 }
 
-/** A response may repeat an id that the request named, so only quoted fields count. */
+/**
+ * Whether the response contains the memory. A response may repeat an id that the request named, so
+ * only quoted fields count.
+ */
 function shows({ text }: Reply, { id, userId, text: content }: Known): boolean {
   const quoted = [`"id":"${id}"`, `"memoryId":"${id}"`, `"userId":"${userId}"`];
   return text.includes(content) || quoted.some((part) => text.includes(part));

@@ -4,17 +4,18 @@ import type { Target } from './target.ts';
 
 /**
  * Records every acknowledged write and compares them with what the API returns afterwards. A write
- * with an unknown outcome is retried with its key, so in the end each was acknowledged or rejected.
+ * with an unknown outcome is retried with its key, so in the end every write is either acknowledged
+ * or rejected.
  */
 export type Ledger = {
   counts: { answered: number; refused: number; unknown: number; replayed: number };
-  /** The memory must be there, with this text. */
+  /** Records that the memory must exist with this text. */
   present(id: string, memory: Owed): void;
-  /** The memory must not be there. */
+  /** Records that the memory must not exist. */
   gone(id: string): void;
   owed(id: string): Owed | undefined;
   ids(): string[];
-  /** Compares with the API. Call it after the queue is empty. */
+  /** Compares the records with the API. The queue must be empty. */
   compare(target: Target, violations: Violations): Promise<Comparison>;
 };
 
@@ -26,7 +27,10 @@ export type Comparison = {
   duplicated: number;
   undead: number;
   stuck: number;
-  /** Every record of the load is valid, so faults may delay its processing but not fail it. */
+  /**
+   * Records whose processing failed. All records of the load are valid, so faults may delay their
+   * processing but must not make it fail.
+   */
   failed: number;
 };
 

@@ -166,7 +166,7 @@ function evaluate(history: History, checker: Checker, falsify: boolean, violatio
   };
 }
 
-/** The last operations on a memory, without reads that repeat the previous value. */
+/** Returns the last operations on a memory, without reads that repeat the previous value. */
 function explain(operations: Operation[], key: string): string {
   const own = operations.filter((operation) => operation.key === key);
   const news = own

@@ -87,7 +87,9 @@ function settle(
   answered.length = Math.min(answered.length, remembered);
 }
 
-/** The replay must equal the first response byte for byte, except for text deleted since. */
+/**
+ * Checks that the replay equals the first response byte for byte, except for text deleted since.
+ */
 async function replay(
   { target, ledger, violations }: Omit<LoadOptions, 'clients'>,
   { write, status, text, ids }: Answered,

@@ -15,12 +15,13 @@ const names = args.filter((arg) => !arg.startsWith('--'));
 const options = ['--quick', '--full', '--control', '--no-page'];
 const unknown = args.filter((arg) => arg.startsWith('--') && !options.includes(arg));
 if (unknown.length > 0) throw new Error(`unknown option ${unknown}; expected ${options.join(' ')}`);
-// `npm run faults -- --quick` adds it to the script's own `--full`.
+// `npm run faults -- --quick` appends `--quick` to the script's own `--full`.
 const tier = args.includes('--full') && !args.includes('--quick') ? 'full' : 'quick';
 const seed = Number(process.env.FAULTS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const page = join(import.meta.dir, '../../docs/reliability.md');
 
-// Exit handlers end the child processes; without this, a signal would skip them.
+// Exit handlers kill the child processes. Without these listeners, a signal would skip the
+// handlers.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
 
 const chosen = harnesses.filter(({ id }) => names.length === 0 || names.includes(id));

@@ -31,7 +31,10 @@ export async function replays(c: Context, again: Call): Promise<string | null> {
   return expectStored(c, 1);
 }
 
-/** Sends a save, then another request with its key, with `onIt` on the saved memory. */
+/**
+ * Sends a save, then a different request with the same key, which must be rejected. With `onIt`,
+ * the second request goes to the saved memory.
+ */
 export async function isRefused(c: Context, other: Call, onIt = false): Promise<string | null> {
   const { text } = await c.send(save(c));
   const { id } = JSON.parse(text) as { id: string };

@@ -13,9 +13,9 @@ import { createViolations } from './harness.ts';
 /*
  *   bun tests/faults/migrate.ts [memories]
  *
- * Moves a database of a million memories to PostgreSQL and back with `memory migrate`. Each copy is
- * killed twice; after each kill, the progress has to be that of the rows that are there. Each copy
- * is verified, and then again after one byte of it was changed, which has to be found.
+ * Copies a database of a million memories to PostgreSQL and back with `memory migrate`. Kills each
+ * copy twice; after each kill, the recorded progress must match the copied rows. Verifies each
+ * finished copy, then changes one byte and checks that another verification finds it.
  */
 
 const count = Number(process.argv[2] ?? 1_000_000);
@@ -26,10 +26,10 @@ const folder = mkdtempSync(join(tmpdir(), 'memory-migrate-'));
 const source = join(folder, 'source.db');
 const back = join(folder, 'back.db');
 
-/** One of the two databases as a target: what a copy stored in it, outside of our own code. */
+/** The target of a copy. Its contents are read with plain SQL, without the service's own code. */
 type Target = {
   url: string;
-  /** The one row of this query; null as long as there are no such tables. */
+  /** Returns the query's only row, or null if the tables do not exist yet. */
   ask(text: string): Promise<Record<string, unknown> | null>;
   run(text: string): Promise<void>;
 };
@@ -41,10 +41,12 @@ type Report = {
 };
 type Run = { code: number | null; seconds: number; megabytes: number; report: Report | null };
 
-/** A service stores the first of them; the others are copies for other users. */
+/** The service stores one copy of the data; SQL statements add the others for other users. */
 const copies = 20;
 
-/** A quarter failed to be indexed, which is stored in the queue. */
+/**
+ * Returns memories of which a quarter failed to be indexed, a state that is stored in the queue.
+ */
 function dataset(): Dataset {
   const { memoryAt, ...table } = tableOf(Math.ceil(count / copies));
   return {
@@ -53,13 +55,13 @@ function dataset(): Dataset {
   };
 }
 
-/** Copies the rows of all users, which is faster than saving as many. */
+/** Copies the rows of all users to new users, which is faster than saving as many memories. */
 function multiply(path: string): void {
   const db = new Database(path);
   const numberOf = (text: string) => Number(db.prepare(text).values()[0]?.[0]);
   const rows = numberOf('SELECT max(row_id) FROM memories');
   const tasks = numberOf('SELECT max(task_id) FROM tasks');
-  /** Every column is copied but for these. */
+  /** Copies all columns except those in `changed`. */
   function insert(table: string, first: string, changed: Record<string, string>): void {
     const info = db.prepare<{ name: string }, []>(`SELECT name FROM pragma_table_info('${table}')`);
     const names = info.all().map(({ name }) => name);
@@ -81,7 +83,7 @@ function multiply(path: string): void {
 
 const program = [process.execPath, join(import.meta.dir, '../../cli/main.ts'), 'migrate', '--json'];
 
-/** Runs the command to its end, or kills it once this share of the memories is copied. */
+/** Runs the command until it exits, or kills it once this share of the memories is copied. */
 async function run(from: string, target: Target, more: string[], killAt?: number): Promise<Run> {
   const output = join(folder, 'output');
   const command = [...program, '--from', from, '--to', target.url, ...more];
@@ -142,7 +144,7 @@ async function move(name: string, from: string, target: Target): Promise<void> {
   await changeOneByte(name, from, target);
 }
 
-/** Changes one, expects `--verify` to find it, and puts it back. */
+/** Changes one byte of a memory, checks that `--verify` finds the change, and restores the byte. */
 async function changeOneByte(name: string, from: string, target: Target): Promise<void> {
   const offset = random.between(0, count);
   const row = await target.ask(
@@ -175,7 +177,7 @@ function show(what: string, { seconds, megabytes, report }: Run): void {
   console.log(`${what}: ${seconds.toFixed(1)} s, ${Math.round(megabytes)} MB${rows}`);
 }
 
-/** Asks in the schema of the database. */
+/** Returns a target that runs its queries in the schema given by the URL. */
 async function postgresTarget(url: string): Promise<Target> {
   const schema = new URL(url).searchParams.get('search_path') ?? '';
   const base = await postgresUrl();

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 /** A file system mounted on a temporary folder. */
 export type Mount = {
   folder: string;
-  /** Unmounts and mounts it again, which discards the page cache. */
+  /** Unmounts the file system and mounts it again, which discards the page cache. */
   remount(): void;
   unmount(): void;
 };
 
-/** Throws with the command's stderr, so that a harness can report why it could not mount. */
+/** Runs a command. Throws with its stderr, so that a harness can report why it could not mount. */
 export function sh(...command: string[]): string {
   const { exitCode, stdout, stderr } = Bun.spawnSync(command);
   if (exitCode === 0) return stdout.toString();

@@ -1,6 +1,6 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 
-/** Something that an operator may do to the files of a running server. */
+/** An operation on the files of a running server that an operator might perform. */
 export type Act = { name: string; do(path: string, other: string): void };
 
 const withLog = ['', '-wal', '-shm'];
@@ -19,7 +19,7 @@ export const acts: Act[] = [
   { name: 'rename of another file over it', do: (path, other) => renameSync(other, path) },
 ];
 
-/** Whether all files still exist, under another name. */
+/** Whether all files still exist under another name. */
 export function isLossless({ name }: Act): boolean {
   return name.startsWith('mv');
 }

@@ -8,7 +8,7 @@ const watchMs = 2_000;
 const afterDetectionMs = 400;
 const reason = /moved|removed|deleted|replaced|missing|another file|different file/i;
 
-/** Returns when the first write was answered with 503 or /health failed, whichever came first. */
+/** Waits until a write is rejected with 503 or /health fails, and returns the earlier time. */
 export async function waitForDetection(
   target: Target,
   saves: Save[],

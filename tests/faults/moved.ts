@@ -12,7 +12,10 @@ const cycles = { quick: 1, full: 12 };
 const clients = 8;
 const loadedMs = { from: 150, to: 900 };
 const exitWithinMs = 12_000;
-/** Saved first; the file that replaces the database contains only these. */
+/**
+ * The number of memories that are saved first. The file that replaces the database contains only
+ * these.
+ */
 const firstSaves = 20;
 
 export const moved: Harness = {
@@ -65,7 +68,7 @@ type Cycle = {
   counts: Counts;
 };
 
-/** Returns how long detection took, in ms; null if it never happened. */
+/** Returns the time to detection in ms, or null if the fault was never detected. */
 async function runCycle({
   target,
   act,

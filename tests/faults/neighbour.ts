@@ -16,13 +16,15 @@ import { startSender } from './traffic/sender.ts';
 
 const phaseMs = { quick: 1_500, full: 20_000 };
 const idleMs = { quick: 700, full: 5_000 };
-/** A shared machine only ever adds latency, so the better of two rounds is the service's own. */
+/** Other load on the machine only ever adds latency, so the better of two rounds counts. */
 const rounds = 2;
-/** Below the rate limit of 6,000 a minute. */
+/** The request rate of project B, just below the rate limit of 6,000 a minute. */
 const perSecond = 95;
 const maxSlowdown = 5;
-/** Next to a busy process of another program on two cores, an idle service had a p99 of 4 to 11 ms
- * for a list in three runs. Differences below that come from the scheduler. */
+/**
+ * With a busy process of another program on a machine with two cores, lists from an idle service
+ * had a p99 of 4 to 11 ms in three runs. Differences below this floor come from the scheduler.
+ */
 const floorMs = 12;
 const maxSearchMs = 100;
 const idleWithinMs = { quick: 5_000, full: 60_000 };
@@ -38,7 +40,7 @@ export const neighbour: Harness = {
   run,
 };
 
-/** In milliseconds. */
+/** Latencies in ms. */
 type P99 = { save: number; list: number; search: number };
 
 async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {

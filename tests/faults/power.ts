@@ -32,7 +32,7 @@ export const power: Harness = {
   run: (options) => run(options, 8, { quick: 3, full: 60, control: 8 }),
 };
 
-/** With several clients, the sync of the next group could hide a missing sync. */
+/** Uses one client, because with several the sync of the next group could hide a missing sync. */
 export const powerAlone: Harness = {
   id: 'P22',
   promise: 'So is that of a client that is alone, which COMMIT itself waits for',
@@ -121,7 +121,7 @@ async function cutOnce(options: {
     await target.start();
     const load = startLoad({ target, ledger, violations, random, clients });
     await Bun.sleep(random.between(cutAfterMs.from, cutAfterMs.to));
-    // A real power cut stops the process, too. Without SIGSTOP, an fsync that ext4 lets succeed
+    // A real power cut stops the process as well. Without SIGSTOP, an fsync that ext4 lets succeed
     // during its shutdown could still lead to a response.
     target.signal('SIGSTOP');
     sh(cut, mount.folder);

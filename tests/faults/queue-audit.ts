@@ -14,8 +14,10 @@ type Row = {
   total: number;
 };
 
-/** Reads the database of a stopped server. Checks the final state of each record, and that its
- * result is stored once and belongs to its text. */
+/**
+ * Reads the database of a stopped server. Checks the final state of each record, and that its
+ * result is stored once and belongs to its text.
+ */
 export function auditQueue(path: string, owed: Map<string, Owed>, violations: Violations) {
   const rows = new Map(readRows(path).map((row) => [row.id, row]));
   const found = { complete: 0, failed: 0, stuck: 0, lost: 0, wrongResult: 0, innocentFailed: 0 };

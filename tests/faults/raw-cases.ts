@@ -8,7 +8,7 @@ export function rawCases(key: string): RawCase[] {
   return [...heads(wire), ...framing(wire), ...chunking(wire), ...media(wire), ...extremes(wire)];
 }
 
-/** Request lines and headers. */
+/** Returns cases with unusual request lines and headers. */
 function heads({ auth, get, item }: Wire): RawCase[] {
   return [
     ...paths.map((path) => item(`path ${path.slice(0, 40)}`, [get(path)])),
@@ -38,7 +38,7 @@ function heads({ auth, get, item }: Wire): RawCase[] {
   ];
 }
 
-/** The length of a body: Content-Length and Transfer-Encoding. */
+/** Returns cases about the length of a body: Content-Length and Transfer-Encoding. */
 function framing({ auth, json, post, item }: Wire): RawCase[] {
   return [
     item('a body, well-formed', post(good), 201),
@@ -75,7 +75,7 @@ function framing({ auth, json, post, item }: Wire): RawCase[] {
   ];
 }
 
-/** Bodies in chunks. */
+/** Returns cases with chunked bodies. */
 function chunking({ auth, json, get, post, chunked, item }: Wire): RawCase[] {
   return [
     item('chunked', chunked('1c\r\n', good, '\r\n0\r\n\r\n'), 201),
@@ -123,7 +123,7 @@ function chunking({ auth, json, get, post, chunked, item }: Wire): RawCase[] {
   ];
 }
 
-/** Media types, charsets, encodings and invalid bodies. */
+/** Returns cases about media types, charsets, encodings and invalid bodies. */
 function media({ auth, json, post, item }: Wire): RawCase[] {
   return [
     item('gzip', post(Bun.gzipSync(Buffer.from(good)), 'Content-Encoding: gzip'), 415),
@@ -168,7 +168,7 @@ function media({ auth, json, post, item }: Wire): RawCase[] {
   ];
 }
 
-/** Deeply nested, slow and pipelined requests. */
+/** Returns deeply nested, slow and pipelined requests. */
 function extremes({ auth, json, get, post, item }: Wire): RawCase[] {
   return [
     ...deep().map(({ name, path, body }) =>
@@ -200,7 +200,7 @@ function extremes({ auth, json, get, post, item }: Wire): RawCase[] {
       pauseMs: 10,
       expect: [201],
     },
-    // Bun closes a connection whose second request comes before the response to the first.
+    // Bun closes a connection if the second request arrives before the response to the first.
     item('two requests at once', [get('/health/live') + get('/health/live')], 200),
     item(
       'a request inside the body of a GET',

@@ -1,5 +1,7 @@
-/** A request as bytes on the wire. It must not cause a 5xx, a hang, or an error response of the
- * service that lacks a message. */
+/**
+ * A request as bytes on the wire. It must not cause a 5xx, a hang, or an error response from the
+ * service that lacks a message.
+ */
 export type RawCase = {
   name: string;
   parts: (string | Uint8Array)[];

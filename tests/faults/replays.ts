@@ -16,7 +16,7 @@ const twins = 50;
 const twinShare = 0.02;
 const workers = 12;
 const killAfterMs = { quick: { from: 20, to: 120 }, full: { from: 20, to: 400 } };
-/** If a start takes long, more kills would leave no time for requests. */
+/** The maximum number of kills. If starts are slow, more kills would leave no time for requests. */
 const maxKills = { quick: 30, full: 1_000 };
 const userId = 'replayer';
 
@@ -33,7 +33,7 @@ export const replays: Harness = {
   run,
 };
 
-/** What came back for one key. */
+/** The responses to one key, and the effects that they report. */
 export type Seen = { answers: Set<string>; created: number; ids: number; sends: number };
 
 async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
@@ -63,7 +63,9 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   }
 }
 
-/** Each key has one effect and one answer; `stored` is the number of memories that there are. */
+/**
+ * Checks that each key has one effect and one response. `stored` is the number of memories found.
+ */
 export function compareReplies(seen: Seen[], stored: number, violations: Violations) {
   const expected = seen.reduce((sum, { ids }) => sum + ids, 0);
   const differing = seen.filter(({ answers }) => answers.size !== 1).length;
@@ -106,7 +108,7 @@ export function nothingSeen(): Seen {
 
 export function note(seen: Seen, reply: Reply | null): void {
   seen.sends += 1;
-  // During shutdown, the server may answer that the outcome is unknown.
+  // During shutdown, the server may report that the outcome is unknown.
   if (reply === null || reply.status >= 500) return;
   seen.answers.add(`${reply.status} ${reply.text}`);
   if (reply.headers.get('idempotency-status') === 'created') seen.created += 1;
@@ -117,7 +119,7 @@ function countIds(answer: Accepted | BatchAccepted): number {
   return 'items' in answer ? answer.items.length : 1;
 }
 
-/** A save, a record or a batch, under a key of its own. */
+/** Returns a save, a record or a batch with its own idempotency key. */
 export function makeCall(random: Random, index: number, userId: string): Call {
   const idempotencyKey = `replay-${index}`;
   const content = `text ${index}`;

@@ -12,7 +12,7 @@ export type Result = {
   durationMs: number;
 };
 
-/** The proof fails if the promise was broken, or if the control found no violation. */
+/** Whether the proof holds: the promise was not broken, and the control found a violation. */
 export function holds({ finding, control }: Result): boolean {
   if (finding.violations.length > 0) return false;
   return control === null || control.skipped !== undefined || control.violations.length > 0;

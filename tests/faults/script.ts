@@ -8,11 +8,11 @@ import { createWrites, type Owner, type Write } from './writes.ts';
 /** A fixed sequence of writes by one client, to be interrupted at a chosen step. */
 export type Script = {
   ledger: Ledger;
-  /** Sends the writes in order. Returns false at the first one that no attempt completed. */
+  /** Sends the writes in order. Returns false at the first write that no attempt completed. */
   play(target: Target): Promise<boolean>;
   /**
-   * Runs on a healthy server. Requests a replay of the last response, retries the write with an
-   * unknown outcome, and compares: a partial effect is a difference, a second one a duplicate.
+   * Runs on a healthy server. Replays the last response, retries the write with an unknown outcome,
+   * and compares: a partial effect is a difference, a repeated effect a duplicate.
    */
   settle(target: Target, violations: Violations, about: string): Promise<void>;
 };
@@ -20,7 +20,7 @@ export type Script = {
 /** The maximum number of attempts per write, so that a single error does not end the script. */
 const attempts = 3;
 
-/** With `reads`, a list precedes each write. */
+/** Creates a script of `length` writes. With `reads`, a list precedes each write. */
 export function createScript(seed: number, length: number, { reads }: { reads: boolean }): Script {
   const ledger = createLedger();
   const owner: Owner = { userId: 'script', memories: [], origins: new Map() };
@@ -89,7 +89,7 @@ async function expectReplay(
   violations.add(`${about}: the last answer came back as ${reply?.status} ${reply?.text}`);
 }
 
-/** The replay to expect if the write with the unknown outcome has deleted the memory. */
+/** Returns the expected replay if the write with the unknown outcome has deleted the memory. */
 function cutDown(text: string, unknown: Write | null): string[] {
   const { id }: { id?: string } = text === '' ? {} : JSON.parse(text);
   if (id === undefined || unknown?.method !== 'DELETE' || !unknown.path.endsWith(id)) return [];

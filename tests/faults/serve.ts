@@ -2,7 +2,7 @@ import { startVariant } from './variants/start.ts';
 
 /*
  * The process that the harnesses kill. Its only argument is a JSON spec. Without variants, it runs
- * the service exactly as `server/main.ts` wires it. Its first line of output has the address.
+ * the service exactly as `server/main.ts` does. The first line of output contains the address.
  */
 export type Spec = {
   databaseUrl: string;
@@ -20,6 +20,6 @@ if (import.meta.main) {
     await server.stop();
     process.exitCode = 0;
   });
-  // Printed last, because the reader may send a signal immediately.
+  // This line is printed last, because the harness may send a signal as soon as it reads the line.
   console.log(JSON.stringify({ url: server.url, pid: process.pid }));
 }

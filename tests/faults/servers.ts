@@ -11,12 +11,15 @@ const durationMs = { quick: 15_000, full: 240_000 };
 const clients = 6;
 const perBatch = 100;
 const batchesAtOnce = 6;
-/** With the lease of the variant 'short-lease'. */
+/** The lease of the variant 'short-lease'. */
 const leaseMs = 1_000;
 const drainWithinMs = 60_000;
 const userId = 'queue';
 
-/** Not broken: leases are short, texts take a moment, and refused results are counted. */
+/**
+ * These variants remove no protection: they shorten leases, slow down the worker, and count
+ * rejected results.
+ */
 const wiring = ['short-lease', 'slow-split', 'count-refused'];
 
 export const severalServers: Harness = {
@@ -52,7 +55,7 @@ function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
 
 type Records = { accept(batches: number): Promise<void>; total(): number };
 
-/** Records that nobody changes later, so that each has exactly one result. */
+/** Ingests records that are never changed later, so that each has exactly one result. */
 function createRecords({ target }: Fleet): Records {
   let batches = 0;
   async function acceptBatch(): Promise<void> {
@@ -75,7 +78,7 @@ async function disturb(fleet: Fleet, filler: Records, name: string, random: Rand
   const counts = { kills: 0, stalls: 0, terminations: 0 };
   const until = performance.now() + forMs;
   while (performance.now() < until) {
-    // So that every server has some in hand.
+    // Queues enough records that every server is processing some when the fault occurs.
     await filler.accept(batchesAtOnce);
     await Bun.sleep(random.between(0, 100));
     const draw = random.next();
@@ -93,7 +96,7 @@ async function disturb(fleet: Fleet, filler: Records, name: string, random: Rand
   return counts;
 }
 
-/** From here on the database itself keeps a row for each result that a worker stores. */
+/** Makes the database record each result that a worker stores from now on. */
 async function countEffects(url: string): Promise<void> {
   const statements = [
     'CREATE TABLE effects (task_id int8 NOT NULL, memory_id text NOT NULL, user_id text NOT NULL)',

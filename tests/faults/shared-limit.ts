@@ -18,9 +18,12 @@ const windows = { quick: 5, full: 12 };
 const connections = 12;
 const usable = 0.95;
 const pauseMs = 20;
-/** In the second half, between the requests to the servers that are not flooded. */
+/** In the second half, the pause between requests to the servers that are not flooded. */
 const politePauseMs = 200;
-/** Of the client's clock and the database's, which read in milliseconds. */
+/**
+ * The tolerance at both ends of a window, because the client's and the database's clocks have a
+ * resolution of one millisecond.
+ */
 const toleranceMs = 2;
 
 export const sharedLimit: Harness = {
@@ -34,7 +37,7 @@ export const sharedLimit: Harness = {
   run,
 };
 
-/** A request that was granted, by the wall clock. */
+/** A request that was granted, with times of the wall clock. */
 type Granted = { sentAt: number; answeredAt: number };
 type Window = { beginsAt: number; endsAt: number };
 
@@ -66,7 +69,7 @@ async function flood(urls: readonly string[], random: Random, forMs: number) {
       const isPolite = isOneSided && connection < servers - 1;
       const index = isOneSided ? (isPolite ? connection + 1 : 0) : random.between(0, servers);
       const sentAt = Date.now();
-      // A request that is answered without the database, but for the count.
+      // The service answers this request without the database, except for the rate limit.
       const call = { method: 'GET' as const, path: '/v1/nope' };
       const reply = await send({ url: urls[index] ?? '', key: faultKey }, call);
       if (reply?.status === 404) granted.push({ sentAt, answeredAt: Date.now() });
@@ -79,7 +82,7 @@ async function flood(urls: readonly string[], random: Random, forMs: number) {
   return { granted, refused };
 }
 
-/** The database keeps the end of each window of the project. */
+/** Makes the database record the end of each window of the project. */
 async function noteWindows(url: string): Promise<void> {
   const statements = [
     'CREATE TABLE noted_windows (ends_at timestamptz PRIMARY KEY)',
@@ -103,7 +106,10 @@ async function readWindows(url: string, windowMs: number): Promise<Window[]> {
   }));
 }
 
-/** Of the last window only the upper bound is known: the flood ends in it. */
+/**
+ * Counts the requests granted in each window. The flood ends during the last window, so only the
+ * upper bound applies there.
+ */
 function countWindows(granted: Granted[], noted: Window[], violations: Violations) {
   let most = 0;
   let least = quota;

@@ -14,7 +14,10 @@ const rounds = { quick: 6, full: 60 };
 /** The delay of each sync. A change may be visible `onTheWayMs` before its response arrives. */
 const syncMs = 150;
 const onTheWayMs = 75;
-/** The syncs of each thread that fail. The start needs fewer. */
+/**
+ * The syncs that fail in each thread, counted from its start. The server needs fewer than three
+ * syncs to start.
+ */
 const refusals = '3..5';
 const mostSaves = 40;
 
@@ -88,11 +91,11 @@ async function failOnce(target: Target, violations: Violations): Promise<number>
 type Change = {
   method: 'POST' | 'PATCH' | 'DELETE';
   body?: object;
-  /** Whether the list reflects the change. */
+  /** Whether the list shows the change. */
   isSeenIn(memories: Memory[]): boolean;
 };
 
-/** A save, an update and a deletion of the user's only memory. */
+/** Returns a save, an update and a deletion of the user's only memory. */
 function changesOf(round: number): Change[] {
   const [first, second] = [`first ${round}`, `second ${round}`];
   return [
@@ -110,7 +113,10 @@ function changesOf(round: number): Change[] {
   ];
 }
 
-/** Returns how many lists completed before the change, and how long before it one showed it. */
+/**
+ * Returns how many lists completed before the response to the change, and how long before that
+ * response a list showed the change.
+ */
 async function watch(target: Target, { method, body, isSeenIn }: Change) {
   const [memory] = await list(target);
   let answeredAt: number | null = null;
@@ -124,7 +130,7 @@ async function watch(target: Target, { method, body, isSeenIn }: Change) {
     }
   }
   const looking = look();
-  // A second write, so that groups of two are tested as well.
+  // A second concurrent write makes the server commit groups of two as well.
   const path = memory === undefined ? '/v1/memories' : `/v1/memories/${memory.id}`;
   const [reply] = await Promise.all([
     send(target, { method, path, body }).finally(() => {

@@ -9,11 +9,11 @@ const durationMs = { quick: 3_000, full: 30_000 };
 const bombs = { quick: 12, full: 60 };
 const bombBytes = 64 * 1024 * 1024;
 const honestP99Ms = 500;
-/** Bodies within the size limit, but with millions of values to validate. */
+/** The number of bodies within the size limit, but with millions of values to validate. */
 const denseBodies = { quick: 2, full: 20 };
 const denseValues = 2_500_000;
 const honestWorstMs = 2_000;
-/** The permitted growth over an idle server. */
+/** The permitted growth in memory over an idle server. */
 const allowedMegabytes = 300;
 
 export const slow: Harness = {

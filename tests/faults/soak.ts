@@ -10,7 +10,8 @@ import { createTarget, restart, type Target } from './target.ts';
  *   bun tests/faults/soak.ts [minutes]
  *
  * Runs a mixed load. In the first half, the server is killed or stopped every few seconds and
- * started again. In the second half it keeps running, and its memory and log are measured.
+ * started again. In the second half, the server keeps running, and the harness measures its memory
+ * and log.
  */
 
 const minutes = Number(process.argv[2] ?? 20);
@@ -85,7 +86,10 @@ function observe({ pid, path }: Target): Sample {
   return { residentBytes: kilobytes * 1_024, logBytes: existsSync(log) ? statSync(log).size : 0 };
 }
 
-/** Compares the end of the quiet half with its middle, each a median of a tenth of the samples. */
+/**
+ * Compares the end of the quiet half with its middle. Each value is the median of a tenth of the
+ * samples.
+ */
 function judgeMemory(resident: number[]) {
   const width = Math.max(1, Math.floor(resident.length / 10));
   const middleAt = Math.floor(resident.length / 2);

@@ -51,7 +51,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   return { figures: counts, violations: violations.list() };
 }
 
-/** Returns false if the process was killed before it listened. */
+/** Starts the server. Returns false if the process was killed before it listened. */
 async function startUnder(
   target: ReturnType<typeof createTarget>,
   under: string[],

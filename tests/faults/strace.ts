@@ -50,7 +50,7 @@ export async function attach(
 function isTraced(pid: number): boolean {
   return readdirSync(`/proc/${pid}/task`).every((thread) => {
     const path = `/proc/${pid}/task/${thread}/status`;
-    // The thread may have ended since the folder was read.
+    // The thread may have exited since the folder was read.
     return !existsSync(path) || /TracerPid:\s+[1-9]/.test(readFileSync(path, 'utf8'));
   });
 }

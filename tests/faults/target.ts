@@ -4,34 +4,35 @@ import { join } from 'node:path';
 import { type Child, startChild } from '../support/process.ts';
 import type { Spec } from './serve.ts';
 
-/** A server process on a database of its own, to be killed and started again. */
+/** A server process with its own database, which a harness can kill and restart. */
 export type Target = {
-  /** Changes with every start. */
+  /** Changes with every start, unless `samePort` is set. */
   readonly url: string;
   readonly key: string;
   readonly path: string;
   readonly starts: number;
   readonly pid: number;
-  /** Resolves when it listens, at once where it does; rejects where it never will. */
+  /** Resolves when the server listens, immediately if it already does. Rejects after `giveUp`. */
   whenUp(): Promise<void>;
-  /** Resolves when the process that runs now has ended. */
+  /** Resolves when the current process has exited. */
   whenDown(): Promise<number | null>;
-  /** Throws where the server does not come up. */
+  /** Throws if the server does not start. */
   start(under?: string[]): Promise<void>;
   kill(): Promise<void>;
-  /** Tells those who wait that it will not come up again. */
+  /** Makes `whenUp` reject, because the server will not start again. */
   giveUp(): void;
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM and resolves with the exit code. */
   stop(): Promise<number | null>;
   signal(signal: NodeJS.Signals): void;
   running(): boolean;
   log(): string;
-  /** Ends what runs and removes the database. */
+  /** Kills the process and removes the database. */
   remove(): Promise<void>;
 };
 
 /**
- * Also set in the environment of the server under test, which accepts it for the project `default`.
+ * The API key. The environment of the server under test contains it as the key of the project
+ * `default`.
  */
 export const faultKey = 'fault-harness-key-0123456789';
 
@@ -44,12 +45,12 @@ export function createTarget(
     env?: Record<string, string>;
     /** The environment of the process; `env` holds the service's settings. */
     processEnv?: Record<string, string>;
-    /** Modules that each of its threads loads first. */
+    /** Modules that each thread of the process loads first. */
     preload?: string[];
     folder?: string;
-    /** Another database than a file of its own. */
+    /** The database to use instead of a new SQLite file. */
     databaseUrl?: string;
-    /** Where it is at first, it is after every start. */
+    /** Reuses the port of the first start for all later starts. */
     samePort?: true;
   } = {},
 ): Target {
@@ -73,7 +74,7 @@ export function createTarget(
     child = started;
     let listened = false;
     void started.exited.then(() => {
-      // Of a start that failed those who wait go on waiting, at the same gate.
+      // If a start failed, `up` is still pending, and its waiters wait for the next start.
       if (child === started && listened) up = openGate();
     });
     try {
@@ -122,19 +123,19 @@ export function createTarget(
 
 function openGate() {
   const gate = Promise.withResolvers<void>();
-  // Perhaps nobody waits when it is given up.
+  // Prevents an unhandled rejection if `giveUp` is called while nothing waits.
   gate.promise.catch(() => {});
   return gate;
 }
 
-/** Kills it and starts it again; returns how long the start took, in ms. */
+/** Kills the server and starts it again. Returns the duration of the start, in ms. */
 export async function restart(target: Target): Promise<number> {
   await target.kill();
   const begun = performance.now();
   try {
     await target.start();
   } catch (error) {
-    // Else the clients would wait for it for ever.
+    // Without this, the clients would wait for the server forever.
     target.giveUp();
     throw error;
   }

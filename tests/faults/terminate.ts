@@ -126,7 +126,10 @@ async function attempt({ url, key }: Target, { path, body, idempotencyKey = '' }
   }
 }
 
-/** Counts unanswered writes that the next server replays, which means that they were accepted. */
+/**
+ * Counts unanswered writes that the next server replays, which proves that the first server
+ * accepted them.
+ */
 async function countAccepted(
   target: Target,
   calls: Call[],

@@ -90,7 +90,9 @@ function compose(random: Random): string {
   return Array.from({ length: random.between(1, 40) }, () => random.pick(pieces)).join('');
 }
 
-/** Saves the text as content; its beginning is a metadata key, a metadata value and the user id. */
+/**
+ * Saves the text as content, and its beginning as a metadata key, a metadata value and the user id.
+ */
 async function roundTrip(target: Target, text: string, violations: Violations): Promise<void> {
   const short = [...text].slice(0, 200).join('');
   const metadata = { [`k${short}`]: short };
@@ -135,7 +137,7 @@ function expectEqual(
   violations.add(`${about} came back as ${at(found)} where ${at(sent)} was sent`);
 }
 
-/** Bodies with text that cannot be stored and returned unchanged. */
+/** Returns bodies with text that cannot be stored and returned unchanged. */
 function unstorable(): Uint8Array[] {
   const head = '{"userId":"u","content":"';
   const escapes = ['\\u0000', '\\ud800', '\\udc00', 'a\\ud83dz', '\\udfff\\ud800'];

@@ -17,10 +17,13 @@ import { type Save, saveOnce, startSaves } from './traffic/saves.ts';
 const clients = 6;
 const loadedMs = { from: 50, to: 300 };
 const noticedWithinMs = 2_000;
-/** Includes the time to notice the fault. */
+/** The limit for a response, including the time to detect the fault. */
 const answeredWithinMs = 4_000;
 const recoveredWithinMs = 6_000;
-/** A thread in a system call cannot be terminated; the service waits for it, then exits. */
+/**
+ * The limit for a thread blocked in a system call, which cannot be terminated. The service waits
+ * for the thread, then exits.
+ */
 const blockedWithinMs = 40_000;
 const readPaths = ['/health', '/v1/memories?userId=one', '/v1/memories/search?userId=one&query=x'];
 
@@ -45,7 +48,7 @@ type FaultRun = Case & {
   totals: Totals;
 };
 
-/** Returns the saves sent during the fault. */
+/** Injects the fault and waits for the recovery. Returns the saves sent during the fault. */
 export async function runFault(faultRun: FaultRun): Promise<Save[]> {
   const { target, name, fault, violations, totals } = faultRun;
   const about = `${name}: ${fault.what}, ${fault.when}`;
@@ -62,7 +65,7 @@ export async function runFault(faultRun: FaultRun): Promise<Save[]> {
   return saved;
 }
 
-/** Injects the fault and waits until it is noticed. Times are from `Date.now()`. */
+/** Injects the fault and waits until it is detected. Times are from `Date.now()`. */
 async function inject(faultRun: FaultRun, health: HealthWatch, about: string): Promise<void> {
   const { target, folder, name, fault, random, violations, totals } = faultRun;
   let endedAt: number | null = null;
@@ -112,7 +115,7 @@ function countHung(asked: Asked[], about: string, violations: Violations): numbe
   return hung.length;
 }
 
-/** Restarts the server if it exited; then it must save, list and search. */
+/** Restarts the server if it has exited. The server must then save, list and search. */
 async function expectRecovery(
   target: Target,
   about: string,

@@ -5,7 +5,7 @@ import { interceptSql } from './variants/statements.ts';
 
 /*
  * Injects faults into threads of the service. The harness requests a fault by writing a file. As a
- * preload module, this module registers the thread by its name and polls for that file.
+ * preload module, this module registers the thread under its name and polls for that file.
  */
 export type ThreadFault = {
   /** `loop` runs JavaScript, which can be terminated; `block` is a system call, which cannot. */
@@ -16,7 +16,7 @@ export type ThreadFault = {
 /** One start of a thread. Times are from `Date.now()`. */
 export type Started = { name: string; at: number };
 
-/** The folder that threads and harness share, in the server's environment. */
+/** The environment variable with the folder that the threads and the harness share. */
 export const folderSetting = 'FAULT_THREADS';
 
 export function startedThreads(folder: string): Started[] {
@@ -29,7 +29,7 @@ export function requestFault(folder: string, name: string, fault: ThreadFault): 
   renameSync(`${fileOf(folder, name)}.new`, fileOf(folder, name));
 }
 
-/** Returns when the fault was triggered, or null if it was not yet. */
+/** Returns when the fault was triggered, or null if it has not been triggered yet. */
 export function triggeredAt(folder: string, name: string): number | null {
   const file = `${fileOf(folder, name)}.triggered`;
   // The file may exist before its text is written.
@@ -37,7 +37,7 @@ export function triggeredAt(folder: string, name: string): number | null {
   return at === 0 ? null : at;
 }
 
-/** Removes the request and its traces. */
+/** Removes the request for a fault and the files that record its progress. */
 export function withdrawFault(folder: string, name: string): void {
   for (const end of ['', '.taken', '.triggered'])
     rmSync(fileOf(folder, name) + end, { force: true });
@@ -56,7 +56,7 @@ function register(folder: string): void {
   const name = readFileSync('/proc/thread-self/comm', 'utf8').trim();
   const started: Started = { name, at: Date.now() };
   const file = join(folder, `${process.pid}-${threadId}.started`);
-  // The harness must never read it half written.
+  // Renaming keeps the harness from reading a partially written file.
   writeFileSync(`${file}.new`, JSON.stringify(started));
   renameSync(`${file}.new`, file);
   const check = (when: ThreadFault['when']) => trigger(folder, name, when);
@@ -86,7 +86,7 @@ function trigger(folder: string, name: string, when: ThreadFault['when']): void 
   for (;;);
 }
 
-/** False if another thread with the same name was first. */
+/** Returns false if another thread with the same name claimed the fault first. */
 function take(file: string): boolean {
   try {
     renameSync(file, `${file}.taken`);

@@ -9,7 +9,9 @@ import { type Case, noTotals, runFault } from './thread-fault-run.ts';
 import { folderSetting, startedThreads, type ThreadFault } from './thread-faults.ts';
 import { countLost, type Save } from './traffic/saves.ts';
 
-/** Faults for every thread. Faults around the writer's COMMIT come after them. */
+/**
+ * The faults injected into every thread. Faults around the writer's COMMIT are injected afterwards.
+ */
 const everywhere: Record<'quick' | 'full', ThreadFault['what'][]> = {
   quick: ['exit', 'loop'],
   full: ['exit', 'throw', 'loop', 'block'],
@@ -62,7 +64,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   }
 }
 
-/** Some threads start with the first request that needs them. */
+/** Some threads start only with the first request that needs them. */
 async function startEveryThread(target: Target): Promise<void> {
   const path = '/v1/memories/search?userId=one&query=x';
   await send(target, { method: 'GET', path });
@@ -82,7 +84,7 @@ function casesFor(names: string[], tier: 'quick' | 'full'): Case[] {
   return Array.from({ length: rounds[tier] }, () => once).flat();
 }
 
-/** Registered threads that are still running; short-lived ones may have ended. */
+/** Returns the registered threads that are still running. Short-lived threads may have exited. */
 function runningThreads(pid: number, folder: string): string[] {
   const tasks = readdirSync(`/proc/${pid}/task`);
   const running = tasks.map((id) => readFileSync(`/proc/${pid}/task/${id}/comm`, 'utf8').trim());

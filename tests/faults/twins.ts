@@ -11,12 +11,14 @@ const servers = 3;
 const rounds = { quick: 3, full: 20 };
 const keysPerRound = 50;
 const twinsPerKey = 50;
-/** Fewer than keys, so that writes with different keys meet at their users, too. */
+/**
+ * There are fewer users than keys, so that writes with different keys contend for the same users.
+ */
 const users = 30;
 const killEveryMs = { from: 300, to: 900 };
 const endWithinMs = 10_000;
 
-/** So that their transactions overlap however fast the machine is. */
+/** Keeps the transactions overlapping on fast machines. */
 const wiring = ['slow-locks'];
 
 export const twins: Harness = {
@@ -57,13 +59,16 @@ function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
 
 const userIds = Array.from({ length: users }, (_, index) => `twin ${index}`);
 
-/** All twins of all keys of the round, then each key until its answer is known. */
+/**
+ * Sends all twins of the round's keys, then resends the request of each key until its outcome is
+ * known.
+ */
 async function sendRound(fleet: Fleet, random: Random, round: number): Promise<Seen[]> {
   const keys = Array.from({ length: keysPerRound }, (_, index) => {
     const call = makeCall(random, round * keysPerRound + index, random.pick(userIds));
     return { call, seen: nothingSeen() };
   });
-  // Three twins come first, one to each server, which write them as groups.
+  // Each server first receives one twin of every key, so that it commits different keys as a group.
   for (const twinsAtOnce of [servers, twinsPerKey - servers]) {
     const sends = keys.flatMap((key) =>
       Array.from({ length: twinsAtOnce }, (_, twin) => ({
@@ -113,7 +118,10 @@ function startKiller(fleet: Fleet, random: Random): { stop(): Promise<number> } 
   };
 }
 
-/** A session reports what happened to it when it ends. */
+/**
+ * Returns the number of deadlocks. Sessions report their statistics when they end, so this waits
+ * until all of them have ended.
+ */
 async function countDeadlocks(name: string): Promise<number> {
   const base = await postgresUrl();
   const isIdle = async () => {

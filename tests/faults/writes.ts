@@ -9,7 +9,7 @@ export type Write = Call & {
   settle(answer: unknown): string[];
 };
 
-/** The state that one client has stored so far. */
+/** The memories that one client has stored so far. */
 export type Owner = {
   userId: string;
   memories: string[];
@@ -19,13 +19,13 @@ export type Owner = {
 
 type Made = Omit<Write, 'idempotencyKey'>;
 
-/** A record's body and the text of the memory that it must become. */
+/** A record's body and the text of the memory that must result from it. */
 type Record = { body: { [key: string]: unknown }; content: string };
 
 const originCount = 20;
 const words = 'the user prefers dark mode; Größe 12 · 東京へ行く 🦊 naïve café\n'.split(' ');
 
-/** Returns a function that draws a client's next write by the shares of the mixed load. */
+/** Returns a function that draws a client's next write, in the proportions of the mixed load. */
 export function createWrites(owner: Owner, ledger: Ledger, random: Random): () => Write {
   const { userId, memories } = owner;
   const run = random.between(0, 2 ** 31).toString(36);

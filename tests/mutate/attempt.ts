@@ -14,18 +14,21 @@ import { root } from './sources.ts';
 /** The result of a test run, with the failed test and its file if the output names them. */
 type Run = { failed: boolean; file: string | null; test: string | null };
 
-/** Longer than any test file takes and than a test's timeout: a run silent for this long hangs. */
+/**
+ * The limit for a run without output, after which it counts as hung. No test file takes this long,
+ * and the timeout of a test is shorter.
+ */
 const silenceMs = 90_000;
 /** The maximum number of runs, because a failure may turn out to be unrelated to the fault. */
 const maxTries = 3;
 
-/** A copy of the tree with a fault in it. Everything that runs in the copy ends with it. */
+/** A temporary copy of the tree with a fault in it. */
 export type Copy = AsyncDisposable & {
   /** Returns the test file that notices the fault, or null if all pass. */
   noticedBy(tests: string[]): Promise<string | null>;
 };
 
-/** A copy of the files at `paths`, in which the file at `path` has this text. */
+/** Creates a copy of the files at `paths` and replaces the file at `path` with `text`. */
 export function createCopy(paths: string[], { path, text }: { path: string; text: string }): Copy {
   const folder = mkdtempSync(join(tmpdir(), 'mutate-'));
   for (const copied of paths) {
@@ -36,7 +39,10 @@ export function createCopy(paths: string[], { path, text }: { path: string; text
   const insert = () => writeFileSync(join(folder, path), text);
   insert();
 
-  /** On a busy machine, a test may fail repeatedly without the fault, so a control run follows. */
+  /**
+   * Whether the fault causes the failure: the test fails again alone, and passes without the fault.
+   * On a busy machine, a test may fail repeatedly without any fault.
+   */
   async function isConfirmed({ file, test }: Run): Promise<boolean> {
     if (file === null) return true;
     const again = await runTests(folder, [file]);
@@ -70,14 +76,14 @@ function linkPackages(folder: string): void {
   }
 }
 
-/** Stops at the first failure. */
+/** Runs the tests until the first failure. */
 async function runTests(cwd: string, tests: string[]): Promise<Run> {
   // For a few files, starting worker processes takes longer than it saves.
   const parallel = tests.length > 5 ? ['--parallel=2'] : [];
   const paths = tests.map((path) => `./${path}`);
   const run = Bun.spawn(['bun', 'test', '--bail', ...parallel, ...paths], {
     cwd,
-    // A separate process group, so that servers left behind by a broken test can be killed.
+    // The separate process group allows servers that a broken test left running to be killed.
     detached: true,
     stdout: 'ignore',
     stderr: 'pipe',
@@ -103,11 +109,11 @@ function endGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // The whole group has ended already.
+    // The whole group has already exited.
   }
 }
 
-/** The output prints the name of a test file before its tests. */
+/** Finds the first failed test. The output prints the name of a test file before its tests. */
 function firstFailure(output: string): Pick<Run, 'file' | 'test'> {
   const [before = '', after] = output.split('\n(fail) ', 2);
   if (after === undefined) return { file: null, test: null };

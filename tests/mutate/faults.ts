@@ -17,7 +17,7 @@ export type Fault = {
 type Target = { path: string; text: string; lines: number };
 
 /**
- * Draws `count` different faults that pass the type check; the same code and seed give the same
+ * Draws `count` different faults that pass the type check. The same code and seed yield the same
  * faults. Chooses a file with a probability proportional to its lines, then a kind, then a place.
  */
 export async function drawFaults(seed: number, count: number, paths: string[]): Promise<Fault[]> {
@@ -56,7 +56,7 @@ function chooseByLines(targets: Target[], share: number): Target {
   return chosen;
 }
 
-/** The lines that an edit touches, before and after it. */
+/** Returns the lines that an edit touches, before and after the edit. */
 function linesOf(text: string, changed: string, edit: { start: number; end: number }) {
   const start = text.lastIndexOf('\n', edit.start - 1) + 1;
   const rest = text.length - edit.end;

@@ -12,8 +12,9 @@ const around = 8;
 const nameWeight = 4;
 
 /**
- * Orders the test files for a fault: the nearest of its part of the code, the next few, the rest of
- * that part, all others. The nearest share the rarest words with the code around the fault.
+ * Orders the test files for a fault in four stages: the nearest file that covers the faulty code,
+ * the next few, the rest of the files that cover it, and all others. The nearest files share the
+ * rarest words with the code around the fault.
  */
 export async function createOrder(tests: string[]) {
   const wordsOf = new Map<string, Set<string>>();
@@ -43,7 +44,7 @@ export async function createOrder(tests: string[]) {
   };
 }
 
-/** The text of a test file and of the modules that it imports from its folder. */
+/** Returns the text of a test file and of the modules that it imports from its folder. */
 async function textOf(test: string): Promise<string> {
   const text = await Bun.file(join(root, test)).text();
   const imported = Array.from(
@@ -54,7 +55,9 @@ async function textOf(test: string): Promise<string> {
   return [test, text, ...(await Promise.all(texts))].join(' ');
 }
 
-/** Splits names as well: `idleReader` contains `idle` and `reader`. */
+/**
+ * Splits a text into words and names into their parts: `idleReader` contains `idle` and `reader`.
+ */
 function wordsIn(text: string): string[] {
   return (
     text

@@ -5,7 +5,9 @@ import { openSources } from './sources.ts';
 const sources = await openSources();
 afterAll(() => sources.close());
 
-/** All possible faults of a text: the kind of each and the whole text with the fault in it. */
+/**
+ * Returns all possible faults of a text: the kind of each and the whole text with the fault in it.
+ */
 async function faultsOf(text: string): Promise<[kind: string, changed: string][]> {
   const found = possibleFaults(await sources.parse('server/ids.ts', text), text);
   return [...found].flatMap(([kind, edits]) =>
@@ -48,7 +50,7 @@ test.each([
   'type A = { b: 1; c: true } | (() => 2);',
   'interface A { b: 1 }',
   'const a = b as 1;',
-])('%s has no place for a fault', async (text) => {
+])('%s yields no fault', async (text) => {
   expect(await faultsOf(text)).toEqual([]);
 });
 

@@ -69,7 +69,7 @@ const texts = [
   Kind.TemplateMiddle,
   Kind.TemplateTail,
 ];
-/** Strings other than SQL are left alone, because most of them are messages. */
+/** Strings other than SQL are not changed, because most of them are messages. */
 const isSql = /\b(?:SELECT|UPDATE|DELETE|INSERT|WHERE|VALUES|ORDER BY|IS (?:NOT )?NULL)\b|\+\?/;
 const sqlOperators = /(?<=\s)(?:<=|>=|<|>|AND|OR|ASC|DESC|IS NULL|IS NOT NULL)(?=\s|`|'|$)/g;
 const sqlFaults: Record<string, string> = {
@@ -85,7 +85,7 @@ const sqlFaults: Record<string, string> = {
   'IS NOT NULL': 'IS NULL',
 };
 
-/** All small faults that a file can have, by kind. */
+/** Returns all small faults that a file can have, by kind. */
 export function possibleFaults(file: Node, text: string): Map<string, Edit[]> {
   const found = new Map<string, Edit[]>();
   const textOf = (part: Node) => text.slice(part.getStart(), part.end);

@@ -20,7 +20,7 @@ const table: [code: string, tests: string[]][] = [
   ['cli/', ['cli/', 'drift', 'docs', 'examples']],
 ];
 
-/** The part of the system under which a path's rate is reported. */
+/** Returns the part of the system under which a path's rate is reported. */
 export function roomOf(path: string): string {
   const [part = '', inner = '', deeper] = path.split('/');
   return deeper === undefined ? part : `${part}/${inner}`;

@@ -1,6 +1,6 @@
 """
-Schemathesis's own checks of accepted and rejected data, except for rules that a schema cannot
-express. docs/http-api.md or the document describes each of these in words.
+Runs Schemathesis's own checks of accepted and rejected data, except for rules that a schema cannot
+express. docs/http-api.md or the OpenAPI document describes each of these rules in prose.
 """
 
 import datetime
@@ -9,7 +9,7 @@ import re
 import schemathesis
 from schemathesis.specs.openapi import checks
 
-# Depend on state that only the service knows: used keys and the versions of memories.
+# Errors that depend on state of the service: used keys and the versions of memories.
 STATE = {"idempotency_key_reused", "precondition_failed"}
 
 # Rules about a value as a whole, or about any part of free-form JSON.
@@ -22,7 +22,8 @@ RULES = (
 )
 
 
-# The patterns of the document. Schemathesis sends `0` in these headers and takes it for valid.
+# The patterns in the OpenAPI document. Schemathesis sends `0` in these headers and treats it as
+# valid.
 ETAGS = {
     "If-Match": r'\*|"[1-9][0-9]{0,14}"',
     "If-None-Match": r'\*|(?:W/)?"[^"]*"(?:, *(?:W/)?"[^"]*")*',
@@ -57,7 +58,7 @@ def wrong_key_is_rejected(ctx, response, case):
     try:
         return checks.ignored_auth(ctx, response, case)
     except Exception as failure:
-        # Sent with a key that is made up: after many of those the service rejects an address.
+        # The check sends invalid keys. After many of them, the service rejects the address.
         if "429 Too Many Requests" in str(failure):
             return None
         raise
@@ -72,7 +73,7 @@ def is_beyond_schema(body):
         return True
     details = body.get("details", [])
     return details != [] and all(
-        # Only the service knows which cursors it has issued.
+        # A cursor that the service has not issued is invalid, which a schema cannot express.
         detail["field"] == "cursor" or any(rule in detail["message"] for rule in RULES)
         for detail in details
     )
@@ -80,7 +81,7 @@ def is_beyond_schema(body):
 
 @schemathesis.check
 def invalid_data_is_rejected(ctx, response, case):
-    # Invalid items of a batch or an import fail alone; the response says which.
+    # Invalid items of a batch or an import fail individually, and the response lists them.
     if response.status_code in (200, 202) and response.json().get("failedCount", 0) > 0:
         return None
     if response.status_code == 200 and has_other_values_in_filter(case.query or {}):
@@ -89,7 +90,7 @@ def invalid_data_is_rejected(ctx, response, case):
 
 
 def has_other_values_in_filter(query):
-    """`metadata[key]=null` is the text `null`: a query cannot carry another type."""
+    """Whether a metadata filter has values that are not text, which a query sends as text."""
     metadata = query.get("metadata")
     return isinstance(metadata, dict) and any(
         key != "" and not isinstance(value, str) for key, value in metadata.items()

@@ -5,8 +5,8 @@ import { keyed, memory, record } from '../storage/fixtures.ts';
 import { query } from '../support/postgres.ts';
 
 /*
- * What a memory costs: bytes in each table, and time of the processor for a save, of this process
- * and of each server of the database. All have to run on this machine.
+ * Measures the cost of a memory: the bytes in each table, and the CPU time of a save in this
+ * process and in each database server. All servers must run on this machine.
  *
  *   bun tests/scaling/cost.ts <URL of the database> [<URL of a worker>…]
  */
@@ -17,7 +17,7 @@ const records = 10_000;
 const batch = 20;
 const clients = 64;
 const contentLength = 115;
-/** Of the clock in /proc. */
+/** The rate of the clock ticks in /proc. */
 const ticksPerSecond = 100;
 
 const tables = ['memories', 'users', 'idempotency_keys', 'tasks'];
@@ -49,20 +49,20 @@ async function inParallel(count: number, run: (index: number) => Promise<unknown
   await Promise.all(Array.from({ length: clients }, client));
 }
 
-/** Of a server and of all processes that it started, in seconds. */
+/** Returns the CPU time of a server and of all processes that it started, in seconds. */
 function processorSeconds(server: number): number {
   let ticks = 0;
   for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
     const fields = statOf(name);
     if (Number(name) !== server && Number(fields[1]) !== server) continue;
-    // What ended is in the times of its parent.
+    // The CPU time of exited processes is included in the times of their parent.
     const ended = Number(name) === server ? Number(fields[13]) + Number(fields[14]) : 0;
     ticks += Number(fields[11]) + Number(fields[12]) + ended;
   }
   return ticks / ticksPerSecond;
 }
 
-/** The fields behind the name: state, parent, …; none of a process that is gone. */
+/** Returns the fields after the name (state, parent, …), or none if the process has exited. */
 function statOf(name: string): string[] {
   try {
     return readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];

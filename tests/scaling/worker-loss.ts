@@ -6,14 +6,15 @@ import { query } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 
 /*
- * A worker of a cluster is lost in mid-load and comes back, again and again: what was answered has
- * to be there then, once.
+ * Repeatedly kills a worker of a cluster under load and starts it again. Afterwards, every
+ * acknowledged save must be stored exactly once.
  *
  *   bun tests/scaling/worker-loss.ts <URL of a coordinator> <command that kills a worker>
  *     <command that starts it again> [--control]
  *
- * With --control one client saves without keys, each save on one worker, which then has to flush
- * nothing but by its own COMMIT: where the workers have synchronous_commit = off, some are lost.
+ * With --control, one client saves without keys. Each save is on one worker, and only its own
+ * COMMIT flushes it: if the workers have synchronous_commit = off, some acknowledged saves are
+ * lost.
  */
 
 const rounds = 5;
@@ -81,7 +82,10 @@ async function loseWorker(kill: string, start: string): Promise<void> {
   await Bun.sleep(phaseMs);
 }
 
-/** What was prepared on a worker and not committed there yet is not seen until it is. */
+/**
+ * Returns the number of prepared transactions on the workers. Their rows are not visible until the
+ * workers commit them.
+ */
 async function prepared(coordinator: string): Promise<number> {
   const text = `SELECT sum(result::int)::int AS n FROM
     run_command_on_workers('SELECT count(*) FROM pg_prepared_xacts')`;
@@ -94,7 +98,7 @@ async function problems(coordinator: string): Promise<string[]> {
     if ((await project.get(id))?.content !== content) found.push(`lost ${id}`);
   }
   if (isControl) return found;
-  // Whatever became of it, a retry makes it one.
+  // Whether or not the first attempt was stored, a retry must result in exactly one memory.
   for (const save of unanswered) await send(save);
   const rows = await query(
     coordinator,

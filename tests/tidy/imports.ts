@@ -2,32 +2,32 @@ import { posix } from 'node:path';
 import { type Breach, lineOf, type Rule, type Source } from './source.ts';
 
 /**
- * Who may import what. The first row that fits a file holds for it. A name that ends in a slash
- * or a colon stands for all that begins with it.
+ * Which files may import which modules. The first row that matches a file applies. A name that ends
+ * in a slash or a colon is a prefix.
  */
 type Row = {
   from: string[];
   may: string[];
-  /** As a type only: nothing of it is there when the program runs. */
+  /** May be imported as types only, which do not exist at run time. */
   types?: string[];
-  /** When it is needed, by `import()`; as a type, too. */
+  /** May be imported on demand with `import()`, or as types. */
   late?: string[];
   /** Excluded from `may`, unless `may` has the full name. */
   not?: string[];
 };
 
 const backends = ['server/storage/sqlite/', 'server/storage/postgres/'];
-/** The parts of the contract that need no TypeBox when they run. */
+/** The parts of the contract that do not need TypeBox at run time. */
 const plainContract = ['errors', 'headers', 'limits', 'operations'].map(
   (name) => `sdk/contract/${name}.ts`,
 );
-/** What is pure is shared by the backends: how a filter matches, how a text is read. */
+/** The interfaces that every backend implements. */
 const interfaces = [
   'server/storage/storage.ts',
   'server/storage/task-storage.ts',
   'server/storage/admin-storage.ts',
 ];
-/** What the backends have in common. */
+/** The modules that all backends share. */
 const shared = [
   'claimable',
   'held-indexes',
@@ -51,9 +51,9 @@ const anyBackend = [
   'node:',
   'bun',
 ].concat(plainContract);
-/** Neither HTTP nor a database is known here. */
+/** Pure modules, which depend on neither HTTP nor a database. */
 const pure = ['server/memory/', 'server/search/'];
-/** What every folder of the command line may use. */
+/** The modules that every folder of the command line may import. */
 const terminal = ['cli/terminal/', 'cli/errors.ts'];
 const typebox = ['@sinclair/typebox', '@sinclair/typebox/'];
 
@@ -145,7 +145,7 @@ const table: Row[] = [
     from: ['server/threads/'],
     may: ['server/threads/', 'server/errors.ts', 'sdk/contract/', 'node:'],
   },
-  // What calls the tools brings the client: over stdio it is that of the command line.
+  // The tools receive their client from the caller; over stdio, it is the command line's client.
   {
     from: ['server/mcp/tools/'],
     may: [
@@ -156,7 +156,7 @@ const table: Row[] = [
     ],
     types: ['sdk/index.ts'],
   },
-  // In the thread alone: nothing that the HTTP thread loads leads to the protocol.
+  // Only the MCP thread may import the protocol; the modules of the HTTP thread must not.
   {
     from: ['server/mcp/thread.ts'],
     may: [
@@ -182,7 +182,7 @@ const table: Row[] = [
   { from: ['tests/'], may: [''] },
 ];
 
-/** The rule of direction: what a folder may know of the others. */
+/** Checks that every import is permitted by the table. */
 export const importRule: Rule = {
   name: 'imports go in one direction',
   breaches: (source) => importsOf(source).flatMap((one) => judge(source.path, one)),

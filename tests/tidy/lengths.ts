@@ -20,7 +20,7 @@ export const lengthRules: Rule[] = [
     good: { path: 'server/a.ts', text: '// a\n'.repeat(300) },
   },
   {
-    name: `a function has at most ${functionLines} lines of its own`,
+    name: `a function has at most ${functionLines} lines, not counting inner functions`,
     breaches: ({ code }) => longFunctions(code.split('\n')),
     bad: { path: 'server/a.ts', text: functionOf('  a();\n'.repeat(69)) },
     good: {
@@ -51,12 +51,12 @@ function functionOf(body: string): string {
   );
 }
 
-/** Matches a line that begins a multi-line function, as the formatter writes it. */
+/** Matches the first line of a multi-line function, as the formatter writes it. */
 const begins =
   /\bfunction\b.*[({,]$|=> \{$|^\s+(?:(?:async|static|get|set|override) )*[#\w]+(?:<.*>)?\(.*\)(?:: .+)? \{$/;
 
 /**
- * Finds functions that are too long, not counting their inner functions: a closure serves as a
+ * Finds functions that are too long. Inner functions do not count, because a closure serves as a
  * class here, and many methods do not make a class too long.
  */
 function longFunctions(lines: string[]): Breach[] {
@@ -73,7 +73,7 @@ function longFunctions(lines: string[]): Breach[] {
   });
 }
 
-/** The line that closes the block begun at `start`; the formatter gives it the same indentation. */
+/** Returns the line that closes the block opened at `start`, which has the same indentation. */
 function endOf(lines: string[], start: number): number {
   const indentation = lines[start]?.search(/\S/) ?? 0;
   const closes = (line: string) =>

@@ -1,4 +1,4 @@
-/** Two views of a text with parts blanked. Each has the text's length, line by line. */
+/** Two views of a text with parts blanked. Each line keeps its length. */
 export type Masked = {
   /** Comments and the contents of strings are blanked. */
   code: string;
@@ -28,13 +28,13 @@ type Scan = Masked & {
   open: number[];
 };
 
-/** Text without special characters, taken at once for speed. */
+/** Text without special characters, consumed in one step for speed. */
 const plain = /[^'"`/{}]+/y;
 const comment = /\/\/[^\n]*|\/\*[\s\S]*?\*\//y;
 const quoted = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/y;
 const template = /(?:\\[\s\S]|\$(?!\{)|[^`\\$])*(?:`|\$\{)/y;
 const regex = /\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/y;
-/** After these, a slash begins a regular expression; after a value, it divides. */
+/** Matches code after which a slash begins a regular expression rather than a division. */
 const beforeRegex = /(?:^|[(,=:[!&|?{};+\-*%~^<>]|\breturn|\btypeof|\bcase|\bof|\bin)\s*$/;
 
 function take(scan: Scan, pattern: RegExp): string | null {
@@ -56,7 +56,7 @@ function putOther(scan: Scan): void {
   const char = scan.text.charAt(scan.at);
   put(scan, char, char, char);
   const inner = scan.open.pop();
-  // The brace that closes a `${` returns to the template.
+  // The brace that closes a `${` resumes the template.
   const closes = char === '}' && inner === 0;
   if (inner !== undefined && !closes) {
     scan.open.push(inner + (char === '{' ? 1 : char === '}' ? -1 : 0));

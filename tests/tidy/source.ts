@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Glob } from 'bun';
 import { masked } from './mask.ts';
 
-/** A file and its masked views. All three texts have the same length, line by line. */
+/** A file and its masked views. A line has the same length in all three texts. */
 export type Source = {
   /** Relative to the root of the repository. */
   path: string;
@@ -34,7 +34,7 @@ export function toSource(path: string, text: string): Source {
 
 let sources: Promise<Source[]> | undefined;
 
-/** Reads all TypeScript of the repository once. */
+/** Reads all TypeScript files of the repository and caches the result. */
 export function readSources(): Promise<Source[]> {
   sources ??= readAll();
   return sources;
@@ -46,7 +46,7 @@ async function readAll(): Promise<Source[]> {
   return Promise.all(ours.map(async (path) => toSource(path, await readText(path))));
 }
 
-/** The paths of all files of the repository, without dependencies and output. */
+/** Returns the paths of all files of the repository, without dependencies and build output. */
 export async function allPaths(): Promise<string[]> {
   const found = await Array.fromAsync(new Glob('**/*').scan({ cwd: root, dot: true }));
   return found.filter((path) => !foreign.test(path)).sort();
@@ -56,7 +56,7 @@ export function readText(path: string): Promise<string> {
   return Bun.file(join(root, path)).text();
 }
 
-/** Returns the lines of a view that match. */
+/** Returns the lines of a view that match the pattern. */
 export function linesThatMatch(view: string, pattern: RegExp): Breach[] {
   return view.split('\n').flatMap((text, index) => {
     const [match] = pattern.exec(text) ?? [];

@@ -12,7 +12,6 @@ const machinePath = new RegExp(`(?<![\\w./-])/(?:${homes.join('|')})/`);
 const sql =
   /\b(?:SELECT\s+[\w*("].*\sFROM|INSERT (?:OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM|CREATE (?:TABLE|INDEX)|PRAGMA \w)/;
 
-/** Rules about forbidden words and expressions. */
 export const wordRules: Rule[] = [
   {
     name: 'no any',
@@ -34,7 +33,7 @@ export const wordRules: Rule[] = [
     good: { path: 'server/sql.d.ts', text: 'export default text;' },
   },
   {
-    name: 'only the settings read the environment',
+    name: 'only settings modules read the environment',
     breaches: ({ path, code }) => {
       const isFree = path.startsWith('tests/') || readersOfEnv.includes(path);
       return isFree ? [] : linesThatMatch(code, /\b(?:process\??|Bun|import\.meta)\.env\b/);
@@ -43,13 +42,13 @@ export const wordRules: Rule[] = [
     good: { path: 'server/config.ts', text: 'const port = process.env.PORT;' },
   },
   {
-    name: 'nothing left to do',
+    name: 'no TODO or FIXME comments',
     breaches: ({ prose }) => linesThatMatch(prose, /\b(?:TODO|FIXME|XXX)\b/),
     bad: { path: 'server/a.ts', text: 'const a = 1;\n// TODO: more' },
     good: { path: 'server/a.ts', text: "const a = 'TODO';" },
   },
   {
-    name: 'every test runs',
+    name: 'no focused or skipped tests',
     breaches: ({ path, code }) =>
       path.startsWith('tests/')
         ? linesThatMatch(code, /\b(?:test|it|describe)\.(?:only|skip|todo)\b/)
@@ -58,7 +57,7 @@ export const wordRules: Rule[] = [
     good: { path: 'tests/a.test.ts', text: "test('b', () => list.skip(1));" },
   },
   {
-    name: 'no path of one machine',
+    name: 'no machine-specific paths',
     breaches: ({ text }) => linesThatMatch(text, machinePath),
     bad: { path: 'docs/a.md', text: ['see `', 'home', 'me/notes`'].join('/') },
     good: { path: 'docs/a.md', text: 'https://example.org/home/page and ./root/a' },

@@ -22,7 +22,7 @@ describe('a record without a type', () => {
     ['ticket', { subject: 'S', comments }],
     ['conversation', { messages }],
     ['document', { text: 'T', title: 'Notes' }],
-  ])('is recognized as a %s, with its data and without', (type, data) => {
+  ])('is recognized as a %s, with or without a data field', (type, data) => {
     const named = { userId, source: 's', externalId: '1', metadata: { a: 1 }, ...times };
     const record = { ...named, type, data };
     expect(parsed({ ...named, data }).item).toEqual(record);
@@ -39,11 +39,11 @@ describe('a record without a type', () => {
     [{ type: 'note', userId, messages }],
     [['messages']],
     [null],
-  ])('is sent as it is where it is neither: %j', (item) => {
+  ])('is sent unchanged if its type is not recognized: %j', (item) => {
     expect(parsed(item).item).toEqual(item);
   });
 
-  test('has its messages next to userId, if the command names the type', () => {
+  test('may have its messages next to userId if the command names the type', () => {
     const record = { type: 'conversation', userId, data: { messages } };
     expect(parsed({ userId, messages }, 'conversation').item).toEqual(record);
   });

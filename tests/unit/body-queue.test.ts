@@ -10,7 +10,7 @@ const usual = {
   maxWaitMs: 5_000,
 };
 
-/** A queue that records its admissions by name, in order. */
+/** Creates a queue that records its admissions by name, in order. */
 function queueOf(limits: Partial<BodyQueueLimits> = {}) {
   const queue = createBodyQueue({ ...usual, ...limits });
   const started: string[] = [];
@@ -58,7 +58,7 @@ describe('bodies of one project', () => {
     expect(started).toEqual(['a', 'b', 'c']);
   });
 
-  test('one larger than the share or the total runs alone', async () => {
+  test('a body larger than the share or the total runs alone', async () => {
     const { admit, free, started } = queueOf();
     void admit('a', 1, 50);
     void admit('b', 1, 1);
@@ -101,10 +101,10 @@ describe('bodies of several projects', () => {
   });
 });
 
-describe('503 with Retry-After', () => {
+describe('a body is rejected with 503 and Retry-After', () => {
   const unavailable = { code: 'unavailable', retryAfterSeconds: 1 };
 
-  test('for more bodies of a project than may wait', async () => {
+  test('if too many bodies of its project are waiting', async () => {
     const { admit, free, started } = queueOf();
     for (const name of ['a', 'b', 'c', 'd']) void admit(name, 1, 5);
     expect(await admit('e', 1, 5)).toMatchObject(unavailable);
@@ -113,7 +113,7 @@ describe('503 with Retry-After', () => {
     expect(started).toEqual(['a', 'other', 'b']);
   });
 
-  test('for more bodies of all projects than may wait', async () => {
+  test('if too many bodies of all projects are waiting', async () => {
     const { admit } = queueOf();
     for (const project of [1, 2, 3]) {
       for (const name of ['a', 'b', 'c']) void admit(`${name}${project}`, project, 5);
@@ -121,7 +121,7 @@ describe('503 with Retry-After', () => {
     expect(await admit('d', 4, 5)).toMatchObject(unavailable);
   });
 
-  test('for a body that waited too long, and for no other', async () => {
+  test('only if it has waited too long itself', async () => {
     const { admit, free, started } = queueOf({ maxWaitMs: 300 });
     void admit('a', 1, 5);
     const late = admit('late', 1, 5);
@@ -134,7 +134,7 @@ describe('503 with Retry-After', () => {
     expect(started).toEqual(['a', 'b', 'c']);
   });
 
-  test('for a body that waited too long; the next takes its place', async () => {
+  test('if it has waited too long, and the next body takes its place', async () => {
     const { admit, free, started } = queueOf({ maxWaitMs: 10 });
     void admit('a', 1, 4);
     expect(await admit('b', 1, 5)).toMatchObject(unavailable);

@@ -27,7 +27,7 @@ function cut(text: string): string[] {
   });
 }
 
-/** The text that the search index stores for each chunk of a memory. */
+/** Returns the text that the search index stores for each chunk of a memory. */
 function indexedTexts(content: string, metadata: object): string[] {
   const chunks = indexedChunks(content, JSON.stringify(metadata), splitChunks(content));
   return chunks.map(({ text }) => text);
@@ -116,7 +116,7 @@ test.each([
   const text = unit.repeat(Math.ceil(5_000_000 / unit.length));
   const begin = performance.now();
   const chunks = splitChunks(text);
-  // A tenth of this is usual; a quadratic algorithm would take hours.
+  // A linear algorithm usually takes a tenth of this time, a quadratic one hours.
   expect(performance.now() - begin).toBeLessThan(3_000);
   expect(chunks.length).toBeGreaterThanOrEqual(text.length / targetLength);
 });

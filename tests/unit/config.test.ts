@@ -65,7 +65,7 @@ const broken = {
   MEMORY_RATE_LIMIT: '6000',
 };
 
-test('all problems are reported at once, one per line', () => {
+test('all problems are reported together, one per line', () => {
   const [head, ...lines] = thrownBy(() => readConfig(broken)).message.split('\n');
   expect(head).toBe('The settings cannot be used:');
   expect(lines.map((line) => line.trim().split(' ')[0])).toEqual(Object.keys(broken));
@@ -95,6 +95,6 @@ test.each([
   ['MEMORY_RATE_LIMIT', '0/60'],
   ['MEMORY_RATE_LIMIT', '60/0'],
   ['MEMORY_RATE_LIMIT', 'none'],
-])('%s=%s is refused', (name, value) => {
+])('rejects %s=%s', (name, value) => {
   expect(thrownBy(() => readConfig({ [name]: value })).message).toContain(`${name} must be `);
 });

@@ -26,7 +26,7 @@ test.each([
   ['another order', ['u-1', 'asc']],
   ['a filter', ['u-1', 'desc', 'type=ticket']],
   ['parts that read the same when joined', ['u-1d', 'esc']],
-])('a cursor is refused with %s', (_, list) => {
+])('rejects a cursor used with %s', (_, list) => {
   const error = thrownBy(() => readCursor(writeCursor(position, ['u-1', 'desc']), list));
   expect(error).toBeInstanceOf(ServiceError);
   expect(error).toMatchObject({ code: 'invalid_request', details: [{ field: 'cursor' }] });
@@ -42,7 +42,7 @@ test.each([
   Buffer.from('{"position":"1"}').toString('base64url'),
   Buffer.from('[1,"x"]').toString('base64url'),
   Buffer.from('[null,"x"]').toString('base64url'),
-])('%p is no cursor', (cursor) => {
+])('rejects %p as a cursor', (cursor) => {
   const error = thrownBy(() => readCursor(cursor, ['u-1', 'desc']));
   expect(error).toMatchObject({
     code: 'invalid_request',

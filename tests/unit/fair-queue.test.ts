@@ -31,7 +31,7 @@ test('an owner that was served less goes first', () => {
   expect(takeAll(queue)).toEqual(['x', 'y', 'b']);
 });
 
-test('an expensive item costs its owner as many turns', () => {
+test('an item takes as many turns of its owner as it costs', () => {
   const queue = new FairQueue<string>();
   for (const item of ['batch 1', 'batch 2']) queue.push(1, item, 3);
   expect(queue.take()).toBe('batch 1');

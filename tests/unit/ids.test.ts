@@ -3,19 +3,19 @@ import { bucketOf, bucketOfId } from '../../server/bucket.ts';
 import { newMemoryId } from '../../server/ids.ts';
 
 describe('the bucket of a text', () => {
-  // The check value of CRC-32 is 0xcbf43926, of which the low twelve bits count.
+  // The bucket is the low twelve bits of the CRC-32, whose check value is 0xcbf43926.
   test.each([
     ['123456789', 0x926],
     ['', 0],
     ['u-1', 0x97c],
     ['jürgen 🙂', 0x968],
-  ])('%p is the same for ever', (text, bucket) => {
+  ])('of %p never changes', (text, bucket) => {
     expect(bucketOf(text)).toBe(bucket);
   });
 });
 
 describe('the id of a new memory', () => {
-  test('has the form of the contract, its time first, and names the bucket of its user', () => {
+  test('has the documented form, begins with its time and contains the bucket of its user', () => {
     const before = Date.now();
     for (const userId of ['u-1', 'jürgen 🙂', '']) {
       const id = newMemoryId(userId);
@@ -23,24 +23,24 @@ describe('the id of a new memory', () => {
       expect(bucketOfId(id)).toBe(bucketOf(userId));
       const time = Number.parseInt(id.slice(4, 16), 16);
       expect(time).toBeGreaterThanOrEqual(before);
-      // As many as are made here at once may run a little ahead of the clock.
+      // The times of ids created in quick succession may be slightly ahead of the clock.
       expect(time).toBeLessThanOrEqual(Date.now() + 1_000);
     }
   });
 
-  test('is unique, and those of one user sort in the order in which they were made', () => {
+  test('is unique and sorts after earlier ids of the same user', () => {
     const ids = Array.from({ length: 50_000 }, () => newMemoryId('u-1'));
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids).toEqual([...ids].sort());
   });
 });
 
-describe('the bucket of an id from elsewhere', () => {
+describe('the bucket of an id in another form', () => {
   test.each([
     'mem_known',
     'mem_0199c0de7abc7def8123456789abcdef',
     'mem_0199c0de7abc8DEF8123456789abcdef',
-  ])('%s is that of its text', (id) => {
+  ])('is the bucket of its text: %s', (id) => {
     expect(bucketOfId(id)).toBe(bucketOf(id));
   });
 });

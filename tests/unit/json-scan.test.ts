@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { JsonScan } from '../../server/http/json-scan.ts';
 import { thrownBy } from '../support/thrown.ts';
 
-/** Scans the text in pieces of this many bytes. */
+/** Scans the text in pieces of `pieceBytes` bytes. */
 function scanIn(pieceBytes: number, bytes: Uint8Array) {
   const scan = new JsonScan();
   for (let at = 0; at < bytes.length; at += pieceBytes) {
@@ -29,7 +29,7 @@ describe('levels', () => {
     ['{"a":'.repeat(32), '{"a":'.repeat(33)],
     ['[[]]'.repeat(100) + '['.repeat(32), `${'[[]]'.repeat(100)}${'['.repeat(33)}`],
     [`{"items":[${'['.repeat(30)}`, `{"items":[${'['.repeat(31)}`],
-  ])('32 pass, 33 do not', (passes, fails) => {
+  ])('32 are accepted, 33 are not', (passes, fails) => {
     expect(() => scan(passes)).not.toThrow();
     expect(messageOf(fails)).toBe(tooDeep);
   });
@@ -42,14 +42,14 @@ describe('values', () => {
     [list(99_999, '[1]'), list(100_000, '[1]')],
     [list(199_999, '{\n}'), list(200_000, '{\n}')],
     [`[[],${list(199_998, '"a"').slice(1)}`, `[[],${list(199_999, '"a"').slice(1)}`],
-  ])('200,000 pass, one more does not', (passes, fails) => {
+  ])('200,000 are accepted, 200,001 are not', (passes, fails) => {
     expect(() => scan(passes)).not.toThrow();
     expect(messageOf(fails)).toBe(tooMany);
   });
 });
 
 describe('fields', () => {
-  test('20,000 of a body pass, one more does not', () => {
+  test('20,000 in a body are accepted, 20,001 are not', () => {
     expect(() => scan(object(20_000))).not.toThrow();
     expect(messageOf(object(20_001))).toBe(tooWide);
   });
@@ -60,7 +60,7 @@ describe('fields', () => {
     expect(messageOf(`{"items":[${good},${bad}]}`)).toBe(tooWide);
   });
 
-  test('are counted together if the body has more than its items', () => {
+  test('are counted together if the body has other fields besides its items', () => {
     expect(messageOf(`{"items":[${object(20_000)}],"more":1}`)).toBe(tooWide);
     expect(messageOf(`{"items":[${object(20_000)}],"items":[{}]}`)).toBe(tooWide);
   });
@@ -75,7 +75,7 @@ test.each([
   `"${':'.repeat(50_000)}"`,
   `"${'['.repeat(40)}`,
   `"\\`,
-])('what is inside a string is not counted', (text) => {
+])('the contents of strings are not counted', (text) => {
   expect(() => scan(text)).not.toThrow();
   expect(() => scanIn(1, new TextEncoder().encode(text))).not.toThrow();
 });
@@ -105,7 +105,7 @@ describe('the items of a batch', () => {
     }
   });
 
-  test('are the ones that JSON.parse returns, for any JSON', () => {
+  test('equal those that JSON.parse returns, for any JSON', () => {
     fc.assert(
       fc.property(fc.array(fc.json({ maxDepth: 5 }), { minLength: 1 }), fc.nat(400), (items, n) => {
         const bytes = new TextEncoder().encode(`{"items":[${items.join(' ,')}]}`);

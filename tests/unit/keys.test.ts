@@ -14,14 +14,14 @@ test('a key is mk_, 32 random characters and the checksum of both', () => {
   }
 });
 
-test('a created key is valid in the settings', () => {
+test('a created key is accepted in the settings', () => {
   expect(makeKey()).toMatch(apiKeyPattern);
 });
 
-test('no two keys are alike, and every character comes up', () => {
+test('keys are unique and use every character', () => {
   const keys = Array.from({ length: 1_000 }, makeKey);
   expect(new Set(keys).size).toBe(keys.length);
-  // 32,000 draws from 62: the chance that one never comes up is far below 10⁻²⁰⁰.
+  // In 32,000 draws from 62 characters, the chance that one is missing is far below 10⁻²⁰⁰.
   expect(new Set(keys.flatMap((key) => [...key.slice(3, 35)])).size).toBe(62);
 });
 

@@ -8,13 +8,13 @@ function samplerAt() {
   return { clock, sample, take };
 }
 
-test('twenty lines of a kind are written at once, the next is suppressed', () => {
+test('a burst of twenty lines of a kind is written, the next line is suppressed', () => {
   const { take } = samplerAt();
   expect(take(401, 21)).toEqual([...Array(20).fill(0), null]);
   expect(take(429, 1)).toEqual([0]);
 });
 
-test('then two a second, each with the number of those suppressed before it', () => {
+test('after the burst, two lines a second are written, each with the number suppressed before it', () => {
   const { clock, take } = samplerAt();
   take(401, 120);
   clock.ms += 499;
@@ -25,7 +25,7 @@ test('then two a second, each with the number of those suppressed before it', ()
   expect(take(401, 2)).toEqual([2, null]);
 });
 
-test('after a quiet time the burst is full again, and not larger', () => {
+test('after a quiet period, the full burst is available again, and no more', () => {
   const { clock, take } = samplerAt();
   take(401, 50);
   clock.ms += 3_600_000;

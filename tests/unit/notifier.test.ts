@@ -19,7 +19,7 @@ test('a notification ends the current wait', async () => {
   expect(await elapsedMs(notifier.wait(longMs))).toBeLessThan(longMs);
 });
 
-test('a notification without a wait ends the next wait at once, and only that', async () => {
+test('a notification without a wait immediately ends the next wait, and only that one', async () => {
   const notifier = createNotifier();
   notifier.notify();
   notifier.notify();

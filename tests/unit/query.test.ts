@@ -28,11 +28,11 @@ test.each([
   ['?a=b+c%2Bd', { a: 'b c+d' }],
   ['?a=b#c?d=e', { a: 'b' }],
   ['?metadata%5Bk%5D=v', { 'metadata[k]': 'v' }],
-])('%p is read', (search, query) => {
+])('parses %p', (search, query) => {
   expect(read(search)).toEqual(query);
 });
 
-test('__proto__ is a name like any other', () => {
+test('__proto__ is treated like any other name', () => {
   expect(Object.entries(readQuery(`${base}?__proto__=x`))).toEqual([['__proto__', 'x']]);
 });
 
@@ -42,7 +42,7 @@ test.each([
   ['?a=%ff', 'the query is not valid percent-encoded UTF-8'],
   ['?%zz=1', 'the query is not valid percent-encoded UTF-8'],
   ['?a=%ed%a0%80', 'the query is not valid percent-encoded UTF-8'],
-])('%p is refused', (search, message) => {
+])('rejects %p', (search, message) => {
   expect(thrownBy(() => read(search))).toMatchObject({ code: 'invalid_request', message });
 });
 
@@ -65,11 +65,11 @@ test.each([
   ['1e2', '1e2'],
   [' 1', ' 1'],
   ['٣', '٣'],
-])('the limit %p is read as %p', (limit, value) => {
+])('parses the limit %p as %p', (limit, value) => {
   expect(withLimit({ a: 'b', limit })).toEqual({ a: 'b', limit: value });
 });
 
-test('a query without a limit has none', () => {
+test('a query without a limit is not given one', () => {
   expect(withLimit({ a: '1' })).toEqual({ a: '1' });
 });
 

@@ -18,7 +18,7 @@ test('names do not share a quota', () => {
   expect(window.count('a').left).toBe(-1);
 });
 
-test('says in whole seconds, rounded up, when the quota is full again', () => {
+test('reports when the quota is full again, in whole seconds rounded up', () => {
   const { clock, window } = windowAt(5, 60);
   expect(window.count('a').resetSeconds).toBe(60);
   clock.ms += 1;
@@ -29,7 +29,7 @@ test('says in whole seconds, rounded up, when the quota is full again', () => {
   expect(window.count('a').resetSeconds).toBe(1);
 });
 
-test('the quota is full again when the window ends, not a millisecond before', () => {
+test('the quota is full again when the window ends, not a millisecond earlier', () => {
   const { clock, window } = windowAt(1, 60);
   window.count('a');
   clock.ms += 59_999;
@@ -46,7 +46,7 @@ test('a window starts with its first request, not on the clock', () => {
   expect(window.count('a').left).toBe(-1);
 });
 
-test('made-up names evict the oldest instead of growing memory', () => {
+test('new names evict the oldest ones instead of using more memory', () => {
   const { window } = windowAt(1, 60);
   window.count('oldest');
   window.count('second');

@@ -95,7 +95,7 @@ describe('occurredAt', () => {
     return { occurredAt, expiresAt };
   };
 
-  test("is a timeline's latest timestamp, whatever its position", () => {
+  test("is a timeline's latest timestamp, regardless of its position", () => {
     const messages = [said('2019-05-09'), said(Date.parse('2019-05-10')), said('2019-05-08')];
     const occurredAt = Date.parse('2019-05-10');
     expect(timesOf(recordOf(messages))).toEqual({ occurredAt, expiresAt: null });
@@ -103,11 +103,11 @@ describe('occurredAt', () => {
     expect(timesOf({ type: 'ticket', userId, data })).toEqual({ occurredAt, expiresAt: null });
   });
 
-  test('is not taken from a message that is skipped', () => {
+  test('ignores messages that are skipped', () => {
     expect(timesOf(recordOf([said(0), said(1, '')])).occurredAt).toBe(0);
   });
 
-  test('is the given one, if present', () => {
+  test('is the value sent with the record, if present', () => {
     const record = recordOf([said('2019-05-09')]);
     const times = { occurredAt: '2018-01-01', expiresAt: '2030-01-01T00:00:00+01:00' };
     expect(timesOf({ ...record, ...times })).toEqual({
@@ -133,7 +133,7 @@ describe('an empty optional string', () => {
     expect(JSON.parse(memory.metadata)).toEqual({ subject: 'S' });
   });
 
-  test('also in a document and a conversation', () => {
+  test('counts as missing in a document and a conversation as well', () => {
     const data = { text: 'T', title: '', mimeType: '', sourceUrl: '', pageCount: 0 };
     const document = renderRecord({ type: 'document', userId, data }, 'mem_1');
     expect(JSON.parse(document.metadata)).toEqual({ pageCount: 0 });

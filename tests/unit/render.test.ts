@@ -27,20 +27,20 @@ const ticket: IngestRecord = {
   },
 };
 
-test('a ticket is its subject, its description and its comments', () => {
+test('a ticket is rendered as its subject, its description and its comments', () => {
   expect(content(ticket)).toBe(
     'Refund\n\nIt never came.\n\nuser: Where is it?\n[2026-11-20T10:00:00Z] agent: On its way.',
   );
   expect(metadata(ticket)).toEqual({ subject: 'Refund', status: 'open', priority: 'high' });
 });
 
-test('a ticket without description and comments is its subject alone', () => {
+test('a ticket without description and comments is rendered as its subject', () => {
   const data = { subject: 'Refund', comments: [] };
   expect(content({ type: 'ticket', userId, data })).toBe('Refund');
   expect(metadata({ type: 'ticket', userId, data })).toEqual({ subject: 'Refund' });
 });
 
-test('a document is its text, unchanged', () => {
+test('a document is rendered as its text, unchanged', () => {
   const text = '  \r\n\tspaces, 𝄞, and\n\n\n\nempty lines \n';
   const data = {
     text,
@@ -54,7 +54,7 @@ test('a document is its text, unchanged', () => {
   expect(metadata({ type: 'document', userId, data })).toEqual(descriptive);
 });
 
-test('a conversation is its title, its summary and its messages', () => {
+test('a conversation is rendered as its title, its summary and its messages', () => {
   const data = {
     messages: [
       { role: 'user', content: 'Hello\nthere' },
@@ -72,7 +72,7 @@ test('a conversation is its title, its summary and its messages', () => {
   expect(metadata({ type: 'conversation', userId, data })).toEqual({ title, participants, tags });
 });
 
-test('an event is its name and its other properties as lines', () => {
+test('an event is rendered as its name and its other properties, one per line', () => {
   const data = { name: 'Signed up', plan: 'pro', seats: 5, trial: false, ref: null, tags: ['a'] };
   expect(content({ type: 'event', userId, data })).toBe(
     'Signed up\nplan: pro\nseats: 5\ntrial: false\nref: null\ntags: ["a"]',
@@ -81,7 +81,7 @@ test('an event is its name and its other properties as lines', () => {
   expect(metadata({ type: 'event', userId, data })).toEqual(properties);
 });
 
-test('a profile is its summary and its other properties as lines', () => {
+test('a profile is rendered as its summary and its other properties, one per line', () => {
   const data = { summary: 'Runs a shop', home: { town: 'Bern' } };
   expect(content({ type: 'profile', userId, data })).toBe('Runs a shop\nhome: {"town":"Bern"}');
   expect(metadata({ type: 'profile', userId, data })).toEqual({ home: { town: 'Bern' } });

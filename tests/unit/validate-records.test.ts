@@ -22,7 +22,7 @@ describe('a timeline', () => {
     expect(judge({ author: 'user' }, [{ role: 'agent', content: 'c' }])).toEqual([]);
   });
 
-  test('needs neither and accepts both', () => {
+  test('requires neither author nor role and accepts both', () => {
     const entries = [
       { author: '', content: 'c' },
       { author: 'Ana', role: 'user', content: 'c' },
@@ -64,7 +64,7 @@ describe('a timeline', () => {
     [{ author: 'user', timestamp: '' }, `timestamp: ${badTime}`],
     [{ author: 'user', timestamp: 253_402_300_800_000 }, `timestamp: ${badTime}`],
     [{ author: 'user', timestamp: '9999-12-31T23:59:59-00:01' }, `timestamp: ${badTime}`],
-  ])('refuses the entry %j', (entry, problem) => {
+  ])('rejects the entry %j', (entry, problem) => {
     expect(judge(entry)).toEqual([`data.comments.0.${problem}`]);
   });
 
@@ -75,7 +75,7 @@ describe('a timeline', () => {
     '2028-02-29T23:59:60.123456+05:30',
     '2026-01-01t00:00:00z',
     '2028-02-29',
-  ])('takes the timestamp %p', (timestamp) => {
+  ])('accepts the timestamp %p', (timestamp) => {
     expect(judge({ author: 'user', timestamp })).toEqual([]);
   });
 
@@ -88,7 +88,7 @@ describe('a timeline', () => {
   });
 });
 
-test('the first invalid part of a long list is named', () => {
+test('the first invalid part of a long list is reported', () => {
   const content: object[] = Array(90_000).fill({ type: 'image_url' });
   content.push({ type: 1 }, { type: 2 });
   const sentences = sentencesOf(validateChat, { userId: 'u', messages: [{ content }] });
@@ -114,7 +114,7 @@ describe('a chat', () => {
     ],
     [{ data: { messages: [{ content: null }], summary: 's' } }, []],
     [{ messages: [{ content: null, tool_calls: [{ name: 'n' }] }] }, []],
-  ])('as %j gets %j', (fields, sentences) => {
+  ])('sent as %j has the problems %j', (fields, sentences) => {
     expect(sentencesOf(validateChat, { userId: 'u', ...fields })).toEqual(sentences);
   });
 });
@@ -134,7 +134,7 @@ describe('a record', () => {
       { type: 'event', userId: 'u', data: { name: 'n', a: ['\0'] } },
       'data: must not contain the character U+0000',
     ],
-  ])('is refused as %j', (record, first) => {
+  ])('is rejected as %j', (record, first) => {
     expect(sentencesOf(validateRecord, record)[0]).toBe(first);
   });
 
@@ -145,7 +145,7 @@ describe('a record', () => {
     [{ expiresAt: null }, ['expiresAt: must be an RFC 3339 time or a date (YYYY-MM-DD)']],
     [{ source: '', externalId: '' }, []],
     [{ userId: '' }, ['userId: must not be empty']],
-  ])('with %j gets %j', (fields, sentences) => {
+  ])('with %j has the problems %j', (fields, sentences) => {
     const record = { type: 'document', userId: 'u', data: { text: 't', title: '' }, ...fields };
     expect(sentencesOf(validateRecord, record)).toEqual(sentences);
   });
@@ -156,7 +156,7 @@ describe('a record', () => {
     ['ticket', { subject: 's', comments: [] }],
     ['document', { text: 't', pageCount: 0 }],
     ['conversation', { messages: [{ role: 'user', content: 'c' }] }],
-  ])('is taken as %s', (type, data) => {
+  ])('is accepted as %s', (type, data) => {
     expect(sentencesOf(validateRecord, { type, userId: 'u', data })).toEqual([]);
   });
 

@@ -4,7 +4,10 @@ import { ListQuery } from '../../sdk/contract/page.ts';
 import { sentence, type Validator, validateChat, validator } from '../../sdk/contract/validate.ts';
 import { validateBatchBody } from '../../server/http/batch.ts';
 
-/** A list that throws if this item is read: validating millions of items would take seconds. */
+/**
+ * Returns a list that throws if the item at `place` is read. Without the limit, validating millions
+ * of items would take seconds.
+ */
 function unseenAfter(place: number): unknown[] {
   const list = Array(place).fill(0);
   Object.defineProperty(list, place, {
@@ -22,7 +25,7 @@ test('items beyond the limit of a list are not read', () => {
 });
 
 test.each(['tags', 'participants'])(
-  'nor are items of %s beyond the limit of the metadata',
+  'items of %s beyond the limit of the metadata are not read',
   (name) => {
     const data = { messages: [{ role: 'user', content: 'c' }], [name]: unseenAfter(4_096) };
     const sentences = sentencesOf(validateChat, { userId: 'u', data });
@@ -37,7 +40,7 @@ describe('a save', () => {
   const judge = (fields: object) => sentencesOf(validate, { userId: 'u', content: 'c', ...fields });
   const nested = (levels: number): object => (levels === 1 ? {} : { a: nested(levels - 1) });
 
-  test.each([null, 1, 'text', []].map((value) => [value]))('is not %p', (value) => {
+  test.each([null, 1, 'text', []].map((value) => [value]))('must not be %p', (value) => {
     expect(sentencesOf(validate, value)).toEqual(['must be an object']);
   });
 
@@ -55,7 +58,7 @@ describe('a save', () => {
     [{ content: '\udc00\ud800' }, ['content: must be valid Unicode, without lone surrogates']],
     [{ usreId: 'u' }, ['usreId: is not a known field']],
     [{ 'a/b~c.d': 1 }, ['a/b~c.d: is not a known field']],
-  ])('says what is wrong with %j', (fields, sentences) => {
+  ])('reports the problems of %j', (fields, sentences) => {
     expect(judge(fields)).toEqual(sentences);
   });
 
@@ -112,7 +115,7 @@ test.each([
   [{ userId: 'u', order: 'up' }, ['order: must be one of desc, asc']],
   [{ userId: 'u', page: '2' }, ['page: is not a known field']],
   [{ userId: 'u', limit: 100, order: 'asc', cursor: 'x' }, []],
-])('the list %j gets %j', (query, sentences) => {
+])('the list query %j has the problems %j', (query, sentences) => {
   expect(sentencesOf(validator(ListQuery), query)).toEqual(sentences);
 });
 
@@ -123,6 +126,6 @@ test.each([
   [{ items: Array(1_001).fill(0) }, ['items: must have at most 1000 items']],
   [{ items: [0], more: 1 }, ['more: is not a known field']],
   [{ items: Array(1_000).fill(0) }, []],
-])('the batch envelope number %# gets what it deserves', (batch, sentences) => {
+])('the batch body number %# is validated', (batch, sentences) => {
   expect(sentencesOf(validateBatchBody, batch)).toEqual(sentences);
 });

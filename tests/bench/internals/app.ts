@@ -1,7 +1,7 @@
 /*
- * The whole service over its own storage: without `store` nothing is stored, which leaves the cost of
- * auth, schema, request id and log; with a `store` or a `postgres` URL every save is one commit.
- * Its spec: { env, store, postgres }.
+ * Serves the whole service with its own storage. Without `store`, nothing is stored, so a save
+ * costs only auth, the schema, the request id and the log. With a `store`, or the URL of a
+ * PostgreSQL database in `postgres`, every save is one commit. Its spec: { env, store, postgres }.
  */
 import { createApp } from '../../../server/app.ts';
 import { readConfig } from '../../../server/config.ts';

@@ -24,7 +24,10 @@ export type RawInsert = {
   close(): void;
 };
 
-/** Inserts the rows of `source` into a copy of its schema, as fast as SQLite can with FULL. */
+/**
+ * Creates an inserter that copies rows from `source` into a new database with the same tables, as
+ * fast as SQLite can with synchronous=FULL.
+ */
 export function createRawInsert(source: string, target: string, perTransaction: number): RawInsert {
   const from = new Database(source, { readonly: true });
   const to = new Database(target, { create: true });
@@ -58,7 +61,7 @@ export function createRawInsert(source: string, target: string, perTransaction: 
   };
 }
 
-/** The SQL of the tables of memories and their indexes. */
+/** Returns the SQL that creates the memory tables and their indexes. */
 function schemaOf(db: Database): string[] {
   const names = tables.map(({ name }) => name);
   const statements = db

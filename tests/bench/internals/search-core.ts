@@ -34,7 +34,10 @@ const source = lines.join(' ');
 
 for (const { count, length } of sizes) print(textsOf(count, length), length);
 
-/** Cuts `count` texts of about `length` between words. Repeats the source at a different offset. */
+/**
+ * Cuts the source at word boundaries into `count` texts of about `length` characters. Starts again
+ * at another offset when the source is used up.
+ */
 function textsOf(count: number, length: number): string[] {
   const texts: string[] = [];
   let start = 0;
@@ -69,7 +72,7 @@ function print(texts: string[], length: number): void {
 function build(texts: string[]): SearchIndex {
   const index = new SearchIndex();
   for (const [at, text] of texts.entries()) {
-    // The same length as the service's ids.
+    // Ids have the length of the service's ids, so that they take as much memory.
     const id = `mem_${String(at).padStart(32, '0')}`;
     index.put({ id, createdAt: at, chunks: indexedChunks(text, '{}', splitChunks(text)) });
   }

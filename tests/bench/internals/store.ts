@@ -8,7 +8,7 @@ import type { NewMemory } from '../../../server/storage/storage.ts';
 export type StoreOptions = {
   path: string;
   synchronous: 'FULL' | 'NORMAL';
-  /** Every other setting is SQLite's default, not the service's. */
+  /** Uses SQLite's defaults for all other settings, instead of the service's. */
   sqliteDefaults?: boolean;
 };
 
@@ -17,7 +17,10 @@ export type SingleCommitStore = {
   close(): void;
 };
 
-/** Stores the same rows and indexes as the service, with one transaction per save. */
+/**
+ * Opens a store that writes the same rows and indexes as the service, with one transaction per
+ * save.
+ */
 export function openStore({
   path,
   synchronous,

@@ -10,25 +10,27 @@ export type Context = {
   seconds: number;
   /** How long the resident memory is sampled under load. */
   memorySeconds: number;
-  /** Memories in the tables that are compared, from small to large. */
+  /** The numbers of memories in the compared tables, in ascending order. */
   sizes: readonly number[];
-  /** The size at which a single table is measured. */
+  /** The number of memories in the table of a benchmark that uses only one. */
   size: number;
   /** A scratch folder on the disk that is measured. */
   folder: string;
   /** The service under test. */
   current: Tree;
-  /** The last commit of the first wave, measured in the same run; null if git does not have it. */
+  /** The last commit of the first wave, measured in the same run; null if it is not available. */
   firstWave: Tree | null;
-  /** The path of a database with the dataset. Benchmarks share it, so write only a little to it. */
+  /**
+   * Resolves with the path of a database with the dataset. Benchmarks share the file, so they must
+   * write little to it.
+   */
   database(tree: Tree, dataset: Dataset): Promise<string>;
-  /** A private copy of that database. */
+  /** Resolves with the path of a private copy of that database. */
   copyOf(tree: Tree, dataset: Dataset): Promise<string>;
-  /** Reports progress to the terminal. */
+  /** Prints progress to the terminal. */
   say(text: string): void;
 };
 
-/** A figure and its goal. */
 export type Goal = {
   id: string;
   measure: string;

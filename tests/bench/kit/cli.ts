@@ -23,7 +23,7 @@ export async function installPackage(project: string) {
   await runInstallScript(placed);
   return {
     installed: [placed.memory],
-    // The state after an install without scripts.
+    // Without install scripts, the installed command is this file, which Node runs.
     byNode: ['node', join(placed.folder, 'memory.mjs')],
   };
 }
@@ -33,7 +33,9 @@ export function memoryCommand({ root }: Tree): string[] {
   return [process.execPath, join(root, 'cli/main.ts')];
 }
 
-/** An environment with a private home directory, so that no profile of the user is involved. */
+/**
+ * Returns an environment with a private home directory, so that the user's profiles have no effect.
+ */
 export function cliEnv(home: string): Record<string, string> {
   return {
     PATH: process.env.PATH ?? '',
@@ -44,10 +46,10 @@ export function cliEnv(home: string): Record<string, string> {
   };
 }
 
-/** Time from start to exit, and CPU time. */
+/** The wall time from start to exit, and the CPU time. */
 export type CommandTime = { ms: number; cpuMs: number };
 
-/** Runs a command to its end; throws if it fails. */
+/** Runs a command until it exits. Throws if the command fails. */
 export async function measureCommand(
   command: string[],
   env: Record<string, string>,
@@ -61,7 +63,7 @@ export async function measureCommand(
   throw new Error(`${command.join(' ')}: ${await new Response(child.stderr).text()}`);
 }
 
-/** Measures the duration of a command, in ms; throws if it fails. */
+/** Measures the wall time of a command, in ms. Throws if the command fails. */
 export async function timeCommand(command: string[], env: Record<string, string>): Promise<number> {
   return (await measureCommand(command, env)).ms;
 }

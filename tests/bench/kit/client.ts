@@ -46,8 +46,8 @@ export function listPath(query: Record<string, string>): string {
 }
 
 /**
- * Waits until the memory is processed. The queue is processed oldest first, so everything that was
- * accepted long before is processed, too. Polling the length of a long queue would cost more.
+ * Waits until the memory is processed. The queue is processed oldest first, so all records accepted
+ * long before are then processed as well. Polling the length of a long queue would cost more.
  */
 export async function waitForMemory(url: string, id: string): Promise<void> {
   for (;;) {
@@ -59,7 +59,6 @@ export async function waitForMemory(url: string, id: string): Promise<void> {
   }
 }
 
-/** Waits until the queue is empty. */
 export async function waitForQueue(url: string): Promise<void> {
   for (;;) {
     const { pending } = JSON.parse(await fetchText(url, '/health')) as { pending: number };

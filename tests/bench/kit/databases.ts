@@ -20,7 +20,7 @@ export function createDatabases(
 
   async function database(tree: Tree, dataset: Dataset): Promise<string> {
     const path = join(folder, `${tree.slug}-${dataset.name}.db`);
-    // Written last: without it, filling the database was interrupted.
+    // The marker is written last. If it is missing, filling the database was interrupted.
     const marker = `${path}.filled`;
     if (existsSync(marker)) return path;
     const begun = performance.now();

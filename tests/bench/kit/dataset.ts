@@ -2,28 +2,30 @@ import type { Memory } from '../../../sdk/contract/memory.ts';
 import { readConversations } from '../../eval/data.ts';
 
 /*
- * Synthetic memories. Each is a function of its number, so several servers can get the same dataset
- * and a table can be extended later. Texts are cut from conversations. A few users own most
- * memories.
+ * Synthetic memories. Each memory is a function of its number, so several servers can store the
+ * same dataset and a table can be extended later. The texts are cut from conversations. A few users
+ * own most memories.
  */
 
 /** Memories in the order in which they are imported. */
 export type Dataset = { name: string; count: number; memoryAt(at: number): Imported };
 
-/** A table of many users, with `walker` and `searcher` among its first memories. */
+/** Returns a table of many users, with `walker` and `searcher` among its first memories. */
 export function tableOf(count: number): Dataset {
   return { name: `table-${count}`, count, memoryAt: (at) => memoryOf(at, ownerOf(at)) };
 }
 
-/** Owns every second of the first 10,000 memories: 1,000 pages of five at any table size. */
+/**
+ * This user owns every second memory of the first 10,000: 1,000 pages of five at any table size.
+ */
 export const walker = { userId: 'walker', pageItems: 5, pages: 1_000 };
-/** Owns exactly 1,000 of the first 10,000 memories. */
+/** This user owns exactly 1,000 of the first 10,000 memories. */
 export const searcher = { userId: 'searcher' };
 
 /** A number of users with the same number of memories each. */
 export type SearchGroup = { memories: number; users: number };
 
-/** The memories of all groups, interleaved as if all users had saved during the same time. */
+/** Returns the memories of all groups, interleaved as if all users had saved at the same time. */
 export function searchDatasetOf(groups: readonly SearchGroup[]): Dataset {
   const owners = groups.flatMap((group) =>
     searchUsers(group).flatMap((userId) => new Array<string>(group.memories).fill(userId)),
@@ -55,7 +57,10 @@ export function textOf(at: number, bytes: number): string {
   return corpus.slice(from, from + bytes);
 }
 
-/** The number of users grows with the number of memories. The first users own most of them. */
+/**
+ * Returns the owner of a memory. The number of users grows with the number of memories, and the
+ * first users own most of them.
+ */
 export function userOf(at: number): string {
   const users = initialUsers + at / memoriesPerUser;
   return `user-${Math.floor(users * random(at, 2) ** 4)}`;
@@ -74,14 +79,14 @@ export function usersWith(tableSize: number, { least = 0, most = 0, limit = 1 })
     .slice(0, limit);
 }
 
-/** Ids begin with their creation time, like those of the service. */
+/** Returns an id that begins with the creation time, like the service's ids. */
 export function idOf(at: number): string {
   const time = (firstAt + at * everyMs).toString(16).padStart(12, '0');
   const rest = Bun.hash(String(at)).toString(16).padStart(16, '0');
   return `mem_${time}7${rest}${rest.slice(0, 3)}`;
 }
 
-/** A memory without the fields that the first wave does not have. */
+/** The fields of a memory that the first wave supports as well. */
 export type Imported = Omit<Memory, 'version' | 'occurredAt' | 'expiresAt'>;
 
 function memoryOf(at: number, userId: string): Imported {
@@ -106,12 +111,14 @@ function ownerOf(at: number): string {
   return at % 10 === 3 ? searcher.userId : userOf(at);
 }
 
-/** Mostly the length of a sentence, sometimes of a paragraph. */
+/** Returns a length, mostly that of a sentence, sometimes that of a paragraph. */
 function lengthOf(at: number): number {
   return Math.floor(40 + 120 * random(at, 3) + 800 * random(at, 4) ** 16);
 }
 
-/** A Fisher–Yates shuffle, deterministic for a given length. */
+/**
+ * Shuffles the values in place with the Fisher–Yates algorithm, deterministically for their count.
+ */
 function shuffle(values: string[]): void {
   for (let at = values.length - 1; at > 0; at -= 1) {
     const other = Math.floor(random(at, 5) * (at + 1));

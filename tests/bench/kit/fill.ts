@@ -3,7 +3,7 @@ import type { Dataset, Imported } from './dataset.ts';
 import { startService } from './service.ts';
 import type { Tree } from './trees.ts';
 
-/** The import endpoint's limit. */
+/** The maximum number of memories that the import endpoint accepts in one request. */
 const perRequest = 1_000;
 /** With two senders, one request is built while the service stores the other. */
 const senders = 2;

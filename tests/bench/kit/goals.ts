@@ -3,7 +3,7 @@ import { type Ratio, short } from './numbers.ts';
 
 type Options = { unit?: string; firstWave?: Ratio | undefined; notJudged?: string | undefined };
 
-/** A goal with a lower bound for its figure. `unit` is shown after the bound. */
+/** Returns a goal with a lower bound for its figure. `unit` is shown after the bound. */
 export function atLeast(
   id: string,
   measure: string,
@@ -14,7 +14,7 @@ export function atLeast(
   return goalOf(id, measure, ratio, { kind: 'at least', limit, unit: '' }, options);
 }
 
-/** A goal with an upper bound for its figure. */
+/** Returns a goal with an upper bound for its figure. */
 export function atMost(
   id: string,
   measure: string,
@@ -78,7 +78,7 @@ function showFigure(figures: readonly Figure[]): string {
   return `${short(Math.min(...medians))}–${short(Math.max(...medians))} in ${figures.length} runs`;
 }
 
-/** A goal is met if every run met it. */
+/** Returns the result of a goal, which is met only if every run met it. */
 function resultOf(runs: readonly Goal[]): string {
   const why = runs.find(({ notJudged }) => notJudged !== undefined)?.notJudged;
   if (why !== undefined) return `not judged: ${why}`;
@@ -91,7 +91,7 @@ function resultOf(runs: readonly Goal[]): string {
   return met === 0 ? '**not met**' : `**not met** in ${runs.length - met} of ${runs.length} runs`;
 }
 
-/** Whether some rounds met the goal; then the run alone does not settle it. */
+/** Whether some rounds met the goal, which makes a single run inconclusive. */
 function isWithinSpread({ bound, figure: { low, high } }: Goal): boolean {
   return bound.kind === 'at least' ? high >= bound.limit : low <= bound.limit;
 }

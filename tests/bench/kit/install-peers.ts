@@ -5,8 +5,8 @@ export const peersFolder = join(import.meta.dir, '../peers');
 const lastWritten = join(peersFolder, 'node_modules/.package-lock.json');
 
 /**
- * Installs the peers from their own lockfile; they are not dependencies of the product. Resolves
- * with null, or with npm's output if it failed.
+ * Installs the peers from their own lockfile, because they are not dependencies of the product.
+ * Resolves with null, or with npm's output if npm failed.
  */
 export async function install(say: (text: string) => void): Promise<string | null> {
   if (existsSync(lastWritten)) return null;

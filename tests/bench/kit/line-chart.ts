@@ -78,7 +78,7 @@ function powers(least: number, most: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => 10 ** (from + index));
 }
 
-/** Ticks from 0 in round steps. */
+/** Returns ticks in round steps, starting at 0. */
 function even(most: number): number[] {
   const rough = most / 4;
   const power = 10 ** Math.floor(Math.log10(rough));

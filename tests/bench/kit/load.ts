@@ -4,8 +4,8 @@ import { createResponseParser, type ResponseParser } from './response-parser.ts'
 
 /*
  * A closed-loop load generator: every connection sends a request, waits for the whole response, and
- * sends the next. It writes bytes directly to sockets, because a client library would use more CPU
- * time than the service. Benchmark S0 measures its maximum rate.
+ * sends the next. The generator writes bytes directly to sockets, because a client library would
+ * use more CPU time than the service. Benchmark S0 measures its maximum rate.
  */
 
 export type Load = {
@@ -109,9 +109,9 @@ function writeAll(socket: Socket<State>, bytes: Uint8Array | null): void {
 }
 
 /**
- * The rate is the sum over all connections of responses by time in flight. Requests by elapsed time
- * would count the end of a measurement, when most connections are done and the server is no longer
- * loaded.
+ * Summarizes the latencies. The rate is the sum over all connections of the responses per time in
+ * flight. Requests per elapsed time would include the end of a measurement, when most connections
+ * are done and the server is no longer loaded.
  */
 function summary(connections: number[][]): Measured {
   const sorted = new Float64Array(connections.flat()).sort();

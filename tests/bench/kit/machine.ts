@@ -21,7 +21,7 @@ const fileSystems: Record<number, string> = {
   2035054128: 'overlay',
 };
 
-/** USER_HZ is 100 on every Linux. */
+/** The length of a clock tick. USER_HZ is 100 on every Linux system. */
 const tickMicros = 10_000;
 
 /** Describes the hardware and software that absolute figures depend on. */
@@ -42,7 +42,7 @@ export async function describeMachine(folder: string): Promise<[string, string][
   ];
 }
 
-/** The measured commit, marked if server or SDK have uncommitted changes. */
+/** Returns the measured commit, marked if server or SDK have uncommitted changes. */
 export async function commitOf(): Promise<string> {
   const commit = await output(['git', 'rev-parse', '--short', 'HEAD']);
   const changed = (await output(['git', 'status', '--porcelain', 'server', 'sdk'])) !== '';
@@ -50,8 +50,8 @@ export async function commitOf(): Promise<string> {
 }
 
 /**
- * Returns a function that reports the competing CPU time since this call: of other machines on the
- * host (steal time) and of other processes. High values make the figures less reliable.
+ * Returns a function that reports the CPU time used since this call by other machines on the host
+ * (steal time) and by other processes. High values make the figures less reliable.
  */
 export function watchMachine(): () => { rows: [string, string][]; otherCores: number } {
   const begun = performance.now();
@@ -72,7 +72,7 @@ export function watchMachine(): () => { rows: [string, string][]; otherCores: nu
   };
 }
 
-/** CPU time of this process and of its children that have ended. */
+/** Returns the CPU time of this process and its exited children, in ticks. */
 function ownTicks(): number {
   const path = '/proc/self/stat';
   if (!existsSync(path)) return 0;
@@ -82,12 +82,14 @@ function ownTicks(): number {
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
 }
 
-/** CPU time of all processes since the machine started, in µs. */
+/** Returns the CPU time of all processes since the machine started, in µs. */
 export function busyMicros(): number {
   return busyTime().busy * tickMicros;
 }
 
-/** CPU time in ticks since the machine started; 0 if the system does not report it. */
+/**
+ * Returns CPU times in ticks since the machine started, or 0 if the system does not report them.
+ */
 function busyTime(): { stolen: number; busy: number } {
   const path = '/proc/stat';
   if (!existsSync(path)) return { stolen: 0, busy: 0 };
@@ -97,7 +99,7 @@ function busyTime(): { stolen: number; busy: number } {
   return { stolen, busy: user + nice + system + interrupt + soft + stolen };
 }
 
-/** Measures the disk's latency for a small durable write; no commit can be faster. */
+/** Measures the disk's latency for a small durable write. No commit can be faster. */
 function syncMs(folder: string): number {
   const path = join(folder, 'sync');
   const file = openSync(path, 'w');

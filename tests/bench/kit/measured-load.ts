@@ -6,7 +6,7 @@ import { type Subject, threadMicros } from './process.ts';
 export type MeasuredLoad = Measured & {
   /** CPU time of all server threads per request. */
   cpuMicros: number;
-  /** CPU time per request of the thread that used most. */
+  /** CPU time per request of the busiest thread. */
   busiestThreadMicros: number;
 };
 
@@ -30,7 +30,7 @@ export async function loadOf(subject: Subject, options: Omit<Load, 'url'>): Prom
 
 export const loadColumns = ['a second', 'CPU µs', 'p50 ms', 'p99 ms', 'worst ms'];
 
-/** The medians of a subject's measurements, in the order of `loadColumns`. */
+/** Returns the medians of a subject's measurements, in the order of `loadColumns`. */
 export function loadCells(measured: readonly MeasuredLoad[] = []): string[] {
   const middle = (pick: (one: MeasuredLoad) => number) => short(median(measured.map(pick)));
   return [
@@ -48,7 +48,7 @@ export function rates(measured: readonly MeasuredLoad[] = []): number[] {
   return measured.map(({ perSecond }) => perSecond);
 }
 
-/** The rate of one subject as a multiple of another's. */
+/** Returns the rate of `one` as a multiple of the rate of `other`. */
 export function rateRatio<Name extends string>(
   figures: Figures<Name>,
   one: Name,
@@ -57,7 +57,7 @@ export function rateRatio<Name extends string>(
   return ratioOf(rates(figures[one]), rates(figures[other]));
 }
 
-/** One row for each subject that was measured, with its rate relative to a reference. */
+/** Returns one row per measured subject, with its rate relative to a reference. */
 export function loadRows<Name extends string>(
   figures: Figures<Name>,
   names: Record<Name, string>,

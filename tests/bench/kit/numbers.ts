@@ -1,17 +1,15 @@
-/** The median of the values; NaN if there are none. */
+/** Returns the median of the values, or NaN if there are none. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** The smallest value that is at least as large as the given share of all values. */
+/** Returns the smallest value that is at least as large as the given share of all values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN;
 }
 
-/**
- * The ratio between the measurements of two subjects, in rounds that measured each of them once.
- */
+/** The ratio of two subjects' measurements, over rounds that measured each subject once. */
 export type Ratio = { middle: number; low: number; high: number };
 
 /** Compares round by round, so that temporary slowdowns of the whole machine cancel out. */
@@ -19,7 +17,7 @@ export function ratioOf(ones: readonly number[], others: readonly number[]): Rat
   return spreadOf(ones.map((one, round) => one / (others[round] ?? Number.NaN)));
 }
 
-/** The median of the values, with the lowest and the highest. */
+/** Returns the median of the values, with the lowest and the highest. */
 export function spreadOf(values: readonly number[]): Ratio {
   return { middle: median(values), low: Math.min(...values), high: Math.max(...values) };
 }
@@ -28,7 +26,7 @@ export function showRatio({ middle, low, high }: Ratio): string {
   return `${short(middle)} (${short(low)}–${short(high)})`;
 }
 
-/** Three significant digits, with a separator for thousands. */
+/** Formats a value with three significant digits and a thousands separator. */
 export function short(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US');

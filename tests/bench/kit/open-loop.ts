@@ -15,8 +15,8 @@ type State = { sentAt: number; parser: ResponseParser };
 
 /**
  * An open-loop load generator: it sends requests at a fixed rate whether or not earlier ones have
- * completed, each on a free connection. A stall therefore delays every request that was due during
- * it, and the results include all of them.
+ * completed, each on a free connection. A stall therefore delays every request that is due during
+ * the stall, and the results include all of them.
  */
 export async function openLoop({ url, perSecond, seconds, next }: OpenLoop): Promise<Sample[]> {
   const { hostname, port } = new URL(url);

@@ -6,14 +6,14 @@ import { idOf, userOf, walker } from './dataset.ts';
 const questions = ['garage', 'pottery class', 'What did they cook for dinner?', 'summer trip'];
 const goldenRatio = 0.618_033_988_749_895;
 
-/** Positions spread evenly over the table, the same in every run. */
+/** Returns positions spread evenly over the table, the same in every run. */
 function positions(count: number, size: number): number[] {
   return Array.from({ length: count }, (_, index) =>
     Math.floor(((index * goldenRatio) % 1) * size),
   );
 }
 
-/** Full first pages of 20 for `count` users; users with more memories are more likely. */
+/** Returns the paths of the first pages of `count` users with more than 20 memories. */
 export async function firstPages(url: string, size: number, count: number): Promise<string[]> {
   const users = [...new Set(positions(count * 4, size).map(userOf))];
   const paths: string[] = [];
@@ -33,11 +33,11 @@ export function memoryPaths(size: number, count: number): string[] {
   return positions(count, size).map((at) => `/v1/memories/${idOf(at)}`);
 }
 
-/** Page 1,000 of the user `walker`, who has 1,000 pages at any table size. */
+/** Returns the path of page 1,000 of the user `walker`, who has 1,000 pages at any table size. */
 export async function lastPage(url: string): Promise<string> {
   const { userId, pages, pageItems } = walker;
   let cursor: string | null = null;
-  // A cursor is a position in the list, so larger pages can lead to it.
+  // A cursor does not depend on the page size, so larger pages reach it with fewer requests.
   for (let left = (pages - 1) * pageItems; left > 0; ) {
     const limit = Math.min(100, left);
     const query = { userId, limit: String(limit), ...(cursor !== null && { cursor }) };
@@ -47,12 +47,12 @@ export async function lastPage(url: string): Promise<string> {
   return listPath({ userId, limit: String(pageItems), cursor: cursor ?? '' });
 }
 
-/** Every question about one user. */
+/** Returns the path of every question about one user. */
 export function searches(userId: string): string[] {
   return questions.map((query) => searchPath(userId, query));
 }
 
-/** One question about one user; which one depends on `at`. */
+/** Returns the path of one question about the user, selected by `at`. */
 export function searchOf(userId: string, at: number): string {
   return searchPath(userId, questions[at % questions.length] ?? '');
 }

@@ -13,7 +13,7 @@ const startWithinMs = 60_000;
 /** Matches the address in a JSON log line (before a quote) and on a terminal (before a space). */
 const address = /http:\/\/[\w.]+:\d+/;
 
-/** Starts one of the programs in `subjects`; it reads `spec` by `readSpec`. */
+/** Starts one of the programs in `subjects`, which reads `spec` with `readSpec`. */
 export function startSubject(name: string, folder: string, spec: object): Promise<Subject> {
   return startProgram(join(subjects, `${name}.ts`), folder, spec);
 }
@@ -33,7 +33,7 @@ function childrenOf(pid: number): number[] {
   return readFileSync(path, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 }
 
-/** Starts one of the programs in `internals`, which are written against the server's modules. */
+/** Starts one of the programs in `internals`, which import the server's modules. */
 export function startInternal(name: string, folder: string, spec: object): Promise<Subject> {
   return startProgram(join(internals, `${name}.ts`), folder, spec);
 }
@@ -72,7 +72,7 @@ export async function launch(
     url: await addressIn(log, child, command),
     pid: child.pid,
     async stop() {
-      // Does not count as stopping if the process has already exited by itself.
+      // If the process exited before this call, the exit is reported as unexpected.
       isStopping = child.exitCode === null && child.signalCode === null;
       child.kill('SIGTERM');
       await child.exited;
@@ -104,8 +104,10 @@ export function killAll(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-/** The resident memory of a process with all its threads, in bytes; NaN if the system does not
- * report it. */
+/**
+ * Returns the resident memory of a process with all its threads, in bytes, or NaN if the system
+ * does not report it.
+ */
 export function residentBytes(pid: number): number {
   const path = `/proc/${pid}/status`;
   if (!existsSync(path)) return Number.NaN;
@@ -113,8 +115,10 @@ export function residentBytes(pid: number): number {
   return Number(kilobytes) * 1_024;
 }
 
-/** The CPU time of each thread of a process since its start, in µs, by thread id; empty if the
- * system does not report it. */
+/**
+ * Returns the CPU time of each thread of a process since its start, in µs, by thread id. The map is
+ * empty if the system does not report the times.
+ */
 export function threadMicros(pid: number): Map<string, number> {
   const folder = `/proc/${pid}/task`;
   const used = new Map<string, number>();
@@ -124,7 +128,7 @@ export function threadMicros(pid: number): Map<string, number> {
       const [nanoseconds = ''] = readFileSync(join(folder, thread, 'schedstat'), 'utf8').split(' ');
       used.set(thread, Number(nanoseconds) / 1_000);
     } catch {
-      // The thread has ended since the folder was read.
+      // The thread has exited since the folder was read.
     }
   }
   return used;

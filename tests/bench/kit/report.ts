@@ -8,7 +8,7 @@ export type Report = {
   /** How the figures were measured, in a sentence. */
   how: string;
   sections: { title: string; section: Section }[];
-  /** Goals of every run that the report covers; the last is the run of `sections`. */
+  /** The goals of every run that the report covers. The last entry is the run of `sections`. */
   runs: Goal[][];
 };
 
@@ -56,7 +56,7 @@ export function plain({ machine, how, sections, runs }: Report): string {
   ].join('\n');
 }
 
-/** One row per goal of the last run, with its results in earlier runs. */
+/** Returns one row per goal of the last run, with its results in earlier runs. */
 function goalRows(runs: Goal[][]): string[][] {
   const last = runs.at(-1) ?? [];
   return last.map((goal) =>

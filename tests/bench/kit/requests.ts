@@ -12,7 +12,7 @@ const keyDigits = 12;
 
 type Options = { body?: unknown; headers?: string[]; key?: string };
 
-/** A request as bytes; `headers` are additional header lines. */
+/** Returns a request as bytes. `headers` are additional header lines. */
 export function requestBytes(
   method: string,
   path: string,
@@ -28,12 +28,12 @@ export function requestBytes(
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${json}`);
 }
 
-/** Saves of 100 bytes, most of them for a few users. Built in advance and repeated. */
+/** Returns a cycle of prebuilt saves of 100 bytes, most of them for a few users. */
 export function saves(key = benchKey): NextRequest {
   return cycleOf(pooled, (at) => requestBytes('POST', '/v1/memories', { body: saveBody(at), key }));
 }
 
-/** The same saves, each with a new idempotency key. */
+/** Returns the same saves as `saves`, each with a new idempotency key. */
 export function keyedSaves(): NextRequest {
   const placeholder = Buffer.from(`${crypto.randomUUID()}/${'0'.repeat(keyDigits)}`);
   const headers = [`Idempotency-Key: ${placeholder.toString()}`];
@@ -60,8 +60,8 @@ const spellable = /(?<=[?&])(?:userId|limit)(?==)/g;
 
 /**
  * Like `gets`, for lists that the server must read from its database. The first wave caches pages
- * by the literal query string. These requests spell it differently every time, within a few
- * thousand of them, so none is served from that cache.
+ * by the literal query string, so each request percent-encodes different letters of the parameter
+ * names. The spellings repeat only after a few thousand requests.
  */
 export function uncachedGets(paths: readonly string[]): NextRequest {
   let sent = 0;
@@ -73,7 +73,7 @@ export function uncachedGets(paths: readonly string[]): NextRequest {
   };
 }
 
-/** Percent-encodes the letters of the names that the bits of `spelling` select. */
+/** Percent-encodes the letters of the parameter names that the bits of `spelling` select. */
 function spelled(path: string, spelling: number): string {
   let rest = spelling;
   return path.replace(spellable, (name) =>
@@ -87,7 +87,7 @@ function spelled(path: string, spelling: number): string {
   );
 }
 
-/** `count` records in one batch, for as many users as `saves` has. */
+/** Returns one batch of `count` records, for as many users as in `saves`. */
 export function batchBody(from: number, count: number) {
   const items = Array.from({ length: count }, (_, index) => ({
     type: 'document',
@@ -97,7 +97,7 @@ export function batchBody(from: number, count: number) {
   return { items };
 }
 
-/** Batches of records, one after the other. */
+/** Returns a cycle of `count` batches. */
 export function batches(count: number, perBatch: number, key = benchKey): NextRequest {
   return cycleOf(count, (at) =>
     requestBytes('POST', '/v1/ingest/batch', { body: batchBody(at * perBatch, perBatch), key }),

@@ -1,6 +1,6 @@
-/** Finds where an HTTP response ends on a connection that carries one at a time. */
+/** Finds the end of each HTTP response on a connection without pipelining. */
 export type ResponseParser = {
-  /** The response, once it is complete. */
+  /** Adds received bytes. Returns the response once it is complete, and null before that. */
   take(chunk: Buffer): ParsedResponse | null;
 };
 

@@ -1,6 +1,6 @@
 /**
  * Measures several subjects in turn, round after round: A B A B. Discards the first `warmUps`
- * rounds and returns the measurements of the others in order, per subject.
+ * rounds and returns the measurements of the remaining rounds in order, per subject.
  */
 export async function inTurn<Name extends string, T>(
   rounds: number,

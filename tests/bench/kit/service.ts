@@ -48,7 +48,7 @@ export async function createKey(
   return (JSON.parse(text) as { key: string }).key;
 }
 
-/** A private home directory, so that no profile of the user is read or written. */
+/** Returns a private home directory, so that the user's profiles are neither read nor written. */
 function homeIn(folder: string): Record<string, string> {
   return { HOME: folder, XDG_CONFIG_HOME: folder };
 }

@@ -19,7 +19,7 @@ export function label(x: number, y: number, text: string, more: Attributes = {})
   return element('text', { x, y, fill: ink, 'font-size': 12, ...more }, escaped(text));
 }
 
-/** The complete SVG, with its title at the top. */
+/** Returns the complete SVG, with its title at the top. */
 export function card(width: number, height: number, title: string, parts: string[]): string {
   const frame = { width: width - 1, height: height - 1, x: 0.5, y: 0.5, rx: 8 };
   const content = [

@@ -37,7 +37,10 @@ export async function checkOutFirstWave(folder: string): Promise<Tree> {
   return { name: 'the first wave', slug: 'first-wave', root: target };
 }
 
-/** Both trees run on this process's Bun, so no install script is needed. */
+/**
+ * Installs the packages of the older tree. Both trees run on this process's Bun, so no install
+ * script is needed.
+ */
 async function installInto(target: string): Promise<void> {
   if (sameDependencies(target)) {
     symlinkSync(join(root, 'node_modules'), join(target, 'node_modules'));

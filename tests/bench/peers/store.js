@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 
-/* The storage of both plain servers, written with prepared statements and the right indexes. */
+/* The storage of both plain servers, with prepared statements and suitable indexes. */
 
 /** The argument of the process: { path, synchronous, key }. */
 export const spec = JSON.parse(process.argv[2] ?? '{}');

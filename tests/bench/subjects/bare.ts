@@ -1,8 +1,8 @@
 /*
- * A bare Elysia server with only the save route and the service's schema for it. Its spec:
- * { store, canned }. Without a `store`, it stores nothing and so measures the HTTP ceiling; with
- * one, each save is a separate commit, as in a plain server. `canned` contains the response bodies
- * of all other routes, by method and path.
+ * A bare Elysia server with only the save route and the service's schema for it. Its spec: { store,
+ * canned }. Without `store`, the server stores nothing and so measures the HTTP ceiling. With
+ * `store`, each save is a separate commit, as in a plain server. `canned` contains the response
+ * bodies of all other routes, by method and path.
  */
 import { Elysia } from 'elysia';
 import { SaveRequest } from '../../../sdk/contract/memory.ts';

@@ -32,7 +32,7 @@ const kinds: { connections: number; next: NextRequest }[] = [
   { connections: 1, next: alternate([ingestOfErased(), erasures()]) },
 ];
 
-/** A batch for each user that is erased next. */
+/** Returns a batch for each user that `erasures` then erases. */
 function ingestOfErased(): NextRequest {
   const { content: text } = saveBody(0);
   return cycleOf(erased, (at) => {
@@ -48,7 +48,10 @@ function erasures(): NextRequest {
   );
 }
 
-/** Rejections for a full queue are part of the load: waits as a client would, then continues. */
+/**
+ * Sends requests of one kind without end. A 429 or 503 is part of the load: waits as a client
+ * would, then continues.
+ */
 async function flood(kind: (typeof kinds)[number]): Promise<never> {
   for (;;) {
     try {

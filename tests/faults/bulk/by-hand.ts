@@ -1,10 +1,11 @@
 import { type IngestRecord, MemoryClient } from '../../../sdk/index.ts';
 
 /*
- *   bun tests/faults/bulk/by-hand.ts <file.jsonl> <records in a request> <requests at once>
+ *   bun tests/faults/bulk/by-hand.ts <file.jsonl> <records per request> <concurrent requests>
  *
- * A minimal program that ingests a file with the SDK: no idempotency keys across runs, no report of
- * bad lines, the whole file in memory. The environment supplies the address and the key.
+ * A minimal program that ingests a file with the SDK. It uses no idempotency keys across runs, does
+ * not report bad lines, and holds the whole file in memory. The environment supplies the address
+ * and the key.
  */
 export async function sendAll(
   memory: MemoryClient,

@@ -10,7 +10,7 @@ export type Running = {
 };
 
 export type Ended = {
-  /** Null if a signal ended the process. */
+  /** Null if a signal terminated the process. */
   code: number | null;
   stdout: string;
   stderr: string;

@@ -14,7 +14,7 @@ export type BulkFile = {
 
 export type BulkSize = { lines: number; bad: number };
 
-/** A run of equal lines, long enough to make whole requests equal. */
+/** A run of identical lines, long enough to fill whole requests. */
 const equalRun = { from: 0.3, to: 0.31, least: 1_600 };
 const equalShare = 0.05;
 const blankShare = 0.002;
@@ -55,7 +55,10 @@ export async function writeBulkFile(
   return { path, bytes: Bun.file(path).size, good: lines - bad.size, bad };
 }
 
-/** Skips the run of equal lines, and the first line, which shows that the file is JSON lines. */
+/**
+ * Picks line numbers outside the run of identical lines. Skips the first line as well, because the
+ * command detects the file's format from it.
+ */
 function placesOf(count: number, lines: number, random: Random): Set<number> {
   const places = new Set<number>();
   while (places.size < count) {

@@ -10,7 +10,7 @@ const killWithinMs = 30;
 const unreachable = 5;
 
 /**
- * Starts the command, kills it at random moments and starts it again; then restarts the server
+ * Starts the command, then kills and restarts it at random moments, and finally restarts the server
  * while the command runs. Returns the result of the run that reached the end of the file.
  */
 export async function importUnderKills(
@@ -22,7 +22,7 @@ export async function importUnderKills(
   violations: Violations,
 ): Promise<Ended> {
   const begin = () => {
-    // The errors found in the file must come from this run.
+    // The reported errors must not include those of an earlier run.
     rmSync(order.errorsOut, { force: true });
     return startImport(order);
   };
@@ -40,7 +40,8 @@ export async function importUnderKills(
   await reached(running, order, moments.at(-1) ?? 0, random);
   await restart(target);
   const ended = await running.ended;
-  // The command retries until the server is back, or exits with instructions if that takes long.
+  // The command retries until the server is back. If that takes too long, it exits with
+  // instructions.
   if (ended.code !== unreachable) return ended;
   if (!ended.stderr.includes('Run the same command again')) violations.add(ended.stderr);
   return begin().ended;

@@ -1,7 +1,7 @@
 import type { IngestRecord, Memory } from '../../../sdk/index.ts';
 import { renderRecord } from '../../../server/memory/render.ts';
 
-/** How many memories with the same visible fields must exist. */
+/** The expected number of memories for each combination of visible fields. */
 export type Owed = { counts: Map<string, number>; add(record: IngestRecord): void };
 
 /** Computes the memories that must exist after the records were ingested in order. */
@@ -30,7 +30,7 @@ export function createOwed(): Owed {
 
 type Shown = Pick<Memory, 'userId' | 'type' | 'content' | 'source' | 'externalId'>;
 
-/** A key that is equal for a record and the memory made from it. */
+/** Returns a key that is the same for a record and for the memory created from it. */
 export function showOf({ userId, type, content, source, externalId }: Shown): string {
   return JSON.stringify([userId, type, content, source, externalId]);
 }

@@ -7,14 +7,15 @@ import { startImport } from './command.ts';
 import { writeBulkFile } from './file.ts';
 
 /**
- * The first is not compared, and neither would a size of 100,000 be: the command ends before
- * garbage collection reaches a steady state, and its peak varies by 15 % between runs.
+ * The numbers of lines. The first size is not compared: so short a run ends before garbage
+ * collection reaches a steady state, and its peak varies by 15 % between runs. The same is true of
+ * a size of 100,000.
  */
 const sizes = [10_000, 300_000, 3_000_000];
 /** The allowed growth of the peak for ten times the lines. */
 const allowed = 1.25;
 
-/** The command's peak memory must not grow with the file. */
+/** Checks that the command's peak memory does not grow with the file. */
 export async function comparePeaks(folder: string, random: Random, violations: Violations) {
   const figures: Record<string, string> = {};
   const peaks: number[] = [];

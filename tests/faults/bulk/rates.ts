@@ -10,7 +10,7 @@ import { writeBulkFile } from './file.ts';
 
 const lines = 50_000;
 const rounds = 5;
-/** The command's own defaults. */
+/** The command's default batch size and concurrency. */
 const size = 500;
 const atOnce = 4;
 const byHand = join(import.meta.dir, 'by-hand.ts');
@@ -40,7 +40,8 @@ export async function compareRates(folder: string, random: Random) {
     parallel: inMemory(size, atOnce),
     thousands: inMemory(1_000, 1),
   });
-  // These are times, so the command is the denominator: twice as fast is a ratio of 2.
+  // The figures are times, so the time of the command is the denominator: twice as fast is a ratio
+  // of 2.
   const rateOf = (others: number[]) => showRatio(ratioOf(others, times.command));
   return {
     linesASecond: short((lines / median(times.command)) * 1_000),

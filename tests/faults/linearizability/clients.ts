@@ -5,7 +5,10 @@ import { type Client, get, list, remove, save, search, update } from './requests
 
 export type Clients = { stop(): Promise<History> };
 
-/** The clients of a group save, read, update, delete, list and search the same memories. */
+/**
+ * Starts groups of clients. Those of a group save, read, update, delete, list and search the same
+ * memories.
+ */
 export function startClients(
   target: Target,
   random: Random,

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 
-/** One operation on one memory, as the checker reads it. Times are in µs of one clock. */
+/** One operation on one memory, in the checker's format. Times are in µs of one clock. */
 export type Operation = {
   key: string;
   kind: 'save' | 'read' | 'update' | 'delete';
-  /** The written or read value: a number unique to its write; 0 is "no such memory". */
+  /** The written or read value: a number unique to its write, or 0 for "no such memory". */
   value: number;
   outcome: 'done' | 'absent' | 'unknown';
   call: number;
@@ -28,8 +28,8 @@ export type Observation = {
 export type History = { writes: Write[]; observations: Observation[] };
 
 /**
- * Groups the operations by memory. A save with an unknown outcome has no id: it takes the id under
- * which its value was read, and is dropped if the value was never read. `strange` lists reads of
+ * Groups the operations by memory. A save with an unknown outcome has no id: it is assigned the id
+ * under which its value was read, or dropped if its value was never read. `strange` lists reads of
  * values that no client wrote.
  */
 export function operationsOf({ writes, observations }: History) {
@@ -60,7 +60,8 @@ function readsOf(observations: Observation[], writes: Write[]): Operation[] {
     ({ userId }) => userId,
   );
   return observations.flatMap(({ userId, seen, only, ...times }) => {
-    // A memory missing from the result was read as absent. Memories saved later are skipped.
+    // A memory that is missing from the result was read as absent. Memories saved later are
+    // skipped.
     const begun = (ofUser.get(userId) ?? []).filter(({ call }) => call <= times.return);
     const keys = only === null ? begun.map(({ key }) => key ?? '') : [only];
     return keys.map((key): Operation => {
@@ -70,8 +71,8 @@ function readsOf(observations: Observation[], writes: Write[]): Operation[] {
 }
 
 /**
- * A history in which one read returns the value before the last update: a stale read. Values are
- * unique, so no order explains it. Null if no read follows two completed writes.
+ * Returns a history with a stale read: one read returns the value before the last update. Values
+ * are unique, so no order explains the read. Returns null if no read follows two completed writes.
  */
 export function falsified(operations: Operation[]): Operation[] | null {
   const writes = operations.filter(({ kind, outcome }) => kind !== 'read' && outcome === 'done');

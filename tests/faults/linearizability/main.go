@@ -15,7 +15,8 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// A read is a get, or the part of a list or search result about one memory.
+// operation is one line of the history. A read is a get, or the part of a list or search result
+// about one memory.
 type operation struct {
 	Key     string `json:"key"`
 	Kind    string `json:"kind"`    // save, read, update, delete
@@ -26,7 +27,8 @@ type operation struct {
 	Client  int    `json:"client"`
 }
 
-// A memory cannot be updated before it was saved, and does not reappear after it was deleted.
+// memory is the state of one memory, which cannot be updated before it is saved and does not
+// reappear after it is deleted.
 type memory struct {
 	saved bool
 	value int
@@ -48,8 +50,9 @@ var model = porcupine.Model{
 	},
 }
 
-// An operation with an unknown outcome returns at the end of the history. If it never took effect,
-// it can be linearized there, after every read.
+// step applies an operation to the state and reports whether that is possible. An operation with an
+// unknown outcome returns at the end of the history. If it never took effect, it can be linearized
+// there, after every read.
 func step(state memory, op operation) (bool, interface{}) {
 	present := state.value != 0
 	unknown := op.Outcome == "unknown"

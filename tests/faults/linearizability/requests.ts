@@ -3,7 +3,7 @@ import { type Call, type Reply, send, sendUntilKnown } from '../api.ts';
 import type { Target } from '../target.ts';
 import type { History, Write } from './history.ts';
 
-/** One client: sends one request after the other and records it in the history. */
+/** A client, which sends one request after the other and records each in the history. */
 export type Client = {
   target: Target;
   history: History;
@@ -17,7 +17,7 @@ export type Client = {
 /** State that the clients of a group share. */
 export type Board = { userId: string; generation: number; saved: number; ids: string[] };
 
-/** Memories per user; all of them must fit on one page. */
+/** The number of memories per user. All of them must fit on one page. */
 const memoriesPerUser = 30;
 /** Clients use only the newest memories, so that they contend for them. */
 const contended = 4;
@@ -109,7 +109,7 @@ function switchUser(board: Board): void {
   board.ids = [];
 }
 
-/** In microseconds. */
+/** Returns the current time in microseconds. */
 function now(): number {
   return Math.round(performance.now() * 1_000);
 }
@@ -118,7 +118,7 @@ function contentOf(value: number): string {
   return `${word} ${value}`;
 }
 
-/** After a server error, or without a response, the outcome is unknown. */
+/** Returns the outcome of a write, which is unknown after a server error or without a response. */
 function outcomeOf(reply: Reply | null): Write['outcome'] {
   if (reply === null || reply.status >= 500) return 'unknown';
   if (reply.status === 404) return 'absent';
@@ -126,7 +126,7 @@ function outcomeOf(reply: Reply | null): Write['outcome'] {
   throw new Error(`a write was answered ${reply.status} ${reply.text}`);
 }
 
-/** Null if the read failed. */
+/** Returns the values by memory id, or null if the read failed. */
 function valuesIn(reply: Reply | null, only: string | null): Map<string, number> | null {
   if (reply === null || reply.status >= 500) return null;
   if (reply.status === 404 && only !== null) return new Map();

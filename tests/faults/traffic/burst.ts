@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import type { Body } from './bodies.ts';
 
-/** Sends the same body on several connections at once, from a separate thread. */
+/** Sends the same body concurrently on several connections, from a separate thread. */
 export type Burst = (order: Order) => Promise<number[]>;
 
 type Order = { url: string; key: string; body: Body; atOnce: number };
@@ -27,7 +27,7 @@ if (!Bun.isMainThread) {
   });
 }
 
-/** The status, or 0 without a response. */
+/** Returns the status, or 0 without a response. */
 async function send({ url, key, body }: Order): Promise<number> {
   try {
     const response = await fetch(url + body.path, {

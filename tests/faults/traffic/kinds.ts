@@ -4,7 +4,7 @@ import { hostileBodies } from './bodies.ts';
 /** Expensive requests that a project may send within its rate limit. */
 export type Kind = {
   concurrency: number;
-  /** Called once, in the thread that sends. */
+  /** Called once, in the process that sends the requests. */
   requests(random: Random): (index: number) => Request;
 };
 
@@ -53,7 +53,7 @@ export function eventOf(userId: string, text: string): object {
 }
 
 function denseBodies(): (index: number) => Request {
-  // Only refused bodies: accepted ones would measure ingestion.
+  // Accepted bodies would measure ingestion, so only rejected bodies are sent.
   const bodies = Object.values(hostileBodies)
     .map((make) => make())
     .filter(({ accepted }) => !accepted);
@@ -63,7 +63,7 @@ function denseBodies(): (index: number) => Request {
   };
 }
 
-/** Random words from a fixed vocabulary. */
+/** Returns random words from a fixed vocabulary. */
 export function words(random: Random, count: number): string {
   return Array.from({ length: count }, () => word(random.between(0, vocabulary))).join(' ');
 }

@@ -5,8 +5,9 @@ import type { Target } from '../target.ts';
 export type Probe = { latenciesMs: number[]; failures: string[] };
 
 /**
- * Sends requests at a fixed rate, whether or not earlier ones were answered. A closed loop would
- * meet a long stall only once and hide it from every percentile (coordinated omission).
+ * Sends requests at a fixed rate, whether or not earlier ones were answered. In a closed loop, a
+ * long stall would affect only one request per connection and disappear from every percentile
+ * (coordinated omission).
  */
 export async function probe(
   target: Pick<Target, 'url' | 'key'>,

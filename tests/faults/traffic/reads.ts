@@ -8,7 +8,7 @@ const paths = ['/v1/memories?userId=saves&limit=5', '/v1/memories/search?userId=
 const clientsOfEach = 2;
 const pauseMs = 5;
 
-/** Clients that list and search, one request after the other. */
+/** Starts clients that list and search, one request after the other. */
 export function startReads(target: Target): { stop(): Promise<Asked[]> } {
   const all: Asked[] = [];
   let stopping = false;

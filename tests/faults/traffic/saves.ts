@@ -6,7 +6,7 @@ import type { Target } from '../target.ts';
 export type Save = {
   content: string;
   sentAt: number;
-  /** Null without a response: the outcome is unknown. */
+  /** Null without a response, when the outcome is unknown. */
   status: number | null;
   id: string | null;
   retryAfter: string | null;
@@ -19,7 +19,7 @@ export type Saves = { all: Save[]; stop(): Promise<Save[]> };
 const pauseMs = { answered: 2, otherwise: 20 };
 export const savingUser = 'saves';
 
-/** Clients that save one memory after the other and record every response. */
+/** Starts clients that save one memory after the other and record every response. */
 export function startSaves(target: Target, { clients }: { clients: number }): Saves {
   const all: Save[] = [];
   let stopping = false;
@@ -73,7 +73,7 @@ export async function countLost(
   return lost.length;
 }
 
-/** Every one of these writes must be a 503 with Retry-After. */
+/** Checks that each of these saves was rejected with 503 and Retry-After. */
 export function expectUnavailable(saves: Save[], violations: Violations, about: string): void {
   const bad = saves.filter(({ status, retryAfter }) => status !== 503 || retryAfter === null);
   const counts = new Map<string, number>();

@@ -3,8 +3,8 @@ import { createRandom } from '../../support/random.ts';
 import { type Kind, kinds, type Request } from './kinds.ts';
 
 /*
- * Sends requests of one kind from a separate process. All threads of a process share the thread in
- * which Bun's fetch works, so large responses would delay the requests whose latency is measured.
+ * Sends requests of one kind from a separate process. All threads of a process share the thread on
+ * which Bun's fetch runs, so large responses would delay the requests whose latency is measured.
  */
 export type Order = { url: string; key: string; kind: string; seed: number; perSecond: number };
 
@@ -66,7 +66,7 @@ async function send(order: Order, kind: Kind, tally: Tally, signal: AbortSignal)
       sent += 1;
       const status = await statusOf(order, request, signal);
       tally[status] = (tally[status] ?? 0) + 1;
-      // Spread evenly over the rate limit's window.
+      // The requests are spread evenly over the window of the rate limit.
       const early = (sent * 1_000) / order.perSecond - (performance.now() - begun);
       if (early > 0) await Bun.sleep(early);
     }

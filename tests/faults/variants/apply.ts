@@ -11,7 +11,7 @@ export function chooseVariants(names: string[]): Variant[] {
   });
 }
 
-/** Applies the variants to this thread. Modules that it loads from now on are patched. */
+/** Applies the variants to this thread. Modules loaded after this call are patched. */
 export function applyVariants(chosen: Variant[]): void {
   const faultHandler = (inner: Handler) =>
     chosen.reduce((handler, variant) => variant.handler?.(handler) ?? handler, inner);
@@ -26,7 +26,9 @@ export function applyVariants(chosen: Variant[]): void {
   );
 }
 
-/** Removes duplicates, because two variants may have the same patch. */
+/**
+ * Returns the patches of the variants without duplicates, because two variants may share a patch.
+ */
 export function patchesOf(chosen: Variant[]) {
   return [...new Set(chosen.flatMap((variant) => variant.patches ?? []))];
 }

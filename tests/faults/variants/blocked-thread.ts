@@ -1,7 +1,7 @@
 const blockedMs = 40;
 const expensive = /\/v1\/(export|memories\/search\?userId=heavy)/;
 
-/** Every export and every search of the heavy user blocks the HTTP thread. */
+/** Makes every export and every search of the heavy user block the HTTP thread. */
 export function blockHttpThread(): void {
   const serve = Bun.serve;
   Bun.serve = ((options: { fetch(request: Request, server: unknown): unknown }) => {

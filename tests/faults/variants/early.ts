@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite';
 import type { Hook } from './statements.ts';
 
-/** How long a group stays in an open transaction after its callers were answered. */
+/** How long a transaction stays open after its callers received their responses. */
 const behindMs = 15;
 
 /** Databases with a transaction whose COMMIT is delayed. */
@@ -11,7 +11,7 @@ const planned = new WeakSet<Database>();
 const served = new WeakSet<Database>();
 
 /**
- * Answers first and commits later: the writer's own COMMIT does nothing, and its next BEGIN joins
+ * Responds first and commits later: the writer's own COMMIT does nothing, and its next BEGIN joins
  * the transaction that is still open.
  */
 export const commitLate: Hook[] = [
@@ -27,13 +27,13 @@ export const commitLate: Hook[] = [
     },
   },
   {
-    // SQLite rejects this inside a transaction.
+    // SQLite rejects this pragma inside a transaction.
     match: /^PRAGMA synchronous\s*=/i,
     replace: (pragma, db) => ({ run: () => (db.inTransaction ? undefined : pragma.run()) }),
   },
   {
-    // SQLite rejects this, too. The writer would fail at its first look at the log, which is not
-    // the fault to inject. It retries a checkpoint that reports busy.
+    // SQLite rejects a checkpoint inside a transaction, and the error would make the writer fail,
+    // which is not the fault to inject. If the checkpoint reports busy, the writer retries it.
     match: /^PRAGMA wal_checkpoint/i,
     replace: (pragma, db) => ({
       get: () => (db.inTransaction ? { busy: 1, log: 0, checkpointed: 0 } : pragma.get()),
@@ -51,7 +51,9 @@ function plan(commit: Statement, db: Database): void {
   }, behindMs);
 }
 
-/** Marks the database in the next turn of the event loop, so that migrations commit as usual. */
+/**
+ * Marks the database in the next iteration of the event loop, so that migrations commit as usual.
+ */
 function noteOpening(db: Database): void {
   setTimeout(() => served.add(db));
 }

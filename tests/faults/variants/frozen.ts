@@ -4,7 +4,7 @@ import type { Stats } from 'node:fs';
 /** The first result for each database file. */
 const first = new Map<string, Stats>();
 
-/** Reports the database file as present and unchanged, whatever happens to it. */
+/** Reports the database file as present and unchanged, even if it was moved or replaced. */
 export function frozen(path: unknown, look: () => Stats | undefined): Stats | undefined {
   if (!String(path).endsWith('memory.db')) return look();
   const before = first.get(String(path));
@@ -31,7 +31,7 @@ function sameFile(now: Stats, { dev, ino }: Stats): Stats {
   return Object.assign(now, { dev, ino });
 }
 
-/** SQLITE_FCNTL_HAS_MOVED reports nothing either. */
+/** Makes SQLITE_FCNTL_HAS_MOVED always report that the file was not moved. */
 export function hideMoves(): void {
   Database.prototype.fileControl = () => 0;
 }

@@ -6,7 +6,10 @@ export const exitsOn = 'poison: exit';
 
 const workMs = 2;
 const slowMs = 1;
-/** With a few queued texts this exceeds a client's pause between changes, so results are late. */
+/**
+ * With a few queued texts, the delay exceeds a client's pause between changes, so the worker's
+ * results are out of date.
+ */
 const overtakenMs = 10;
 
 /** Delays each text, throws for some and kills the process for others. */
@@ -22,7 +25,7 @@ export function poisoned(inner: Handler): Handler {
   };
 }
 
-/** Reads the text and delays the result. */
+/** Processes the text, then delays the result. */
 export function overtaken(inner: Handler): Handler {
   return async (task, storage) => {
     const result = await inner(task, storage);

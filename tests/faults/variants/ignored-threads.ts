@@ -1,10 +1,13 @@
 const ends = ['error', 'close', 'exit', 'messageerror'];
-/** A watch that notices a missing heartbeat within two seconds uses a shorter interval. */
+/**
+ * Intervals up to this length do not run. A watchdog that detects a missing heartbeat within two
+ * seconds uses such an interval.
+ */
 const heartbeatMs = 2_000;
 
 /**
- * The main thread receives no event when a thread ends, and runs no interval that could notice one
- * that hangs.
+ * Hides thread failures from the main thread: it receives no event when a thread ends, and runs no
+ * interval that could detect a hung thread.
  */
 export function ignoreThreads(): void {
   if (!Bun.isMainThread) return;

@@ -24,8 +24,8 @@ function sources(folder: string): string[] {
 }
 
 /**
- * Changes the service's source as this thread loads it, so that a protection can be removed
- * without a switch in the service. Throws if a patch matches nothing: such a control would prove
+ * Changes the service's source as this thread loads it, so that a protection can be removed without
+ * a switch in the service. Throws if a patch matches nothing, because its control would then prove
  * nothing.
  */
 export function patchSource(patches: Patch[], swaps: Swap[] = []): void {

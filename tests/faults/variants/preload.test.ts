@@ -8,7 +8,7 @@ afterEach(() => {
   delete process.env.FAULT_VARIANTS;
 });
 
-/** The first message of a thread that was started with the variants. */
+/** Returns the first message of a thread that was started with the variants. */
 function runThread(variants: string): Promise<unknown> {
   process.env.FAULT_VARIANTS = variants;
   return new Promise((resolve, reject) => {

@@ -1,8 +1,8 @@
-/** Shorter texts parse at normal speed. */
+/** Texts up to this length are parsed at normal speed. */
 const fastLength = 1_000_000;
 const addedMs = 200;
 
-/** Parsing a large body blocks its thread. */
+/** Makes parsing a large body block its thread. */
 export function slowParse(): void {
   const parse = JSON.parse;
   JSON.parse = (text, reviver) => {

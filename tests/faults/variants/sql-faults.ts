@@ -1,17 +1,17 @@
 import type { Statement } from 'bun:sqlite';
 import type { Hook } from './statements.ts';
 
-/** Reports success whatever happens. */
+/** Makes matching statements report success even if they fail. */
 export function swallowErrors(match: RegExp): Hook[] {
   return [{ match, replace: (statement) => ({ run: () => attempt(statement, () => {}) }) }];
 }
 
-/** Queries return no rows. */
+/** Makes matching queries return no rows. */
 export function findsNothing(match: RegExp): Hook[] {
   return [{ match, replace: () => ({ get: () => null, all: () => [], values: () => [] }) }];
 }
 
-/** Errors lose their SQLite code, except SQLITE_FULL. */
+/** Removes the SQLite code from all errors except SQLITE_FULL. */
 export const maskErrors: Hook[] = [
   {
     match: /./s,
@@ -21,7 +21,7 @@ export const maskErrors: Hook[] = [
   },
 ];
 
-/** Connections run with synchronous=NORMAL and report FULL. */
+/** Makes connections run with synchronous=NORMAL but report FULL. */
 export const withoutSync: Hook[] = [
   {
     match: /^PRAGMA synchronous\s*=\s*(2|FULL)\b/i,
@@ -30,7 +30,7 @@ export const withoutSync: Hook[] = [
   { match: /^PRAGMA synchronous$/i, replace: () => ({ get: () => ({ synchronous: 2 }) }) },
 ];
 
-/** Every structure check finds the file sound. */
+/** Makes every structure check report that the file is sound. */
 export const soundStructure: Hook[] = [
   {
     match: /^PRAGMA (integrity|quick)_check\b/i,

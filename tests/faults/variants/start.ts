@@ -19,7 +19,7 @@ export async function startVariant({ env, preload, ...spec }: Spec): Promise<Run
   process.env.FAULT_VARIANTS = spec.variants.join();
   try {
     applyVariants(chosen);
-    // Imported after the variants were applied, so that they can patch it.
+    // The import must follow `applyVariants`, so that the loaded modules are patched.
     const { startServer } = await import('../../../server/main.ts');
     const settings = Object.assign({}, env, ...chosen.map((variant) => variant.env));
     const modules = [...(chosen.length > 0 ? [inEveryThread] : []), ...(preload ?? [])];

@@ -1,7 +1,7 @@
 import { Database, type Statement } from 'bun:sqlite';
 import { matched, note } from './notes.ts';
 
-/** Replaces methods of the statements whose SQL matches; receives the prepared statement. */
+/** Replaces methods of statements whose SQL matches. `replace` receives the prepared statement. */
 export type Hook = {
   match: RegExp;
   replace(statement: Statement, db: Database): Partial<Record<keyof Statement, unknown>>;
@@ -21,7 +21,7 @@ let isInstalled = false;
 
 /**
  * Intercepts this thread's SQL at the library's interface, so that a fault does not depend on the
- * code that runs it. It does not see the BEGIN and COMMIT of `Database.transaction`.
+ * code that runs the SQL. The BEGIN and COMMIT of `Database.transaction` are not intercepted.
  */
 export function interceptSql(added: { hooks?: Hook[]; rewrites?: Rewrite[] }): void {
   hooks.push(...(added.hooks ?? []));
@@ -40,7 +40,8 @@ function install(prototype: Prototype): void {
   const runBy = (inner: typeof run) =>
     function (this: Database, sql: string, ...rest: never[]) {
       const changed = rewrite(sql);
-      // Several statements cannot be prepared as one.
+      // Text with several statements cannot be prepared, so the hook receives an object that runs
+      // it.
       const whole = { run: () => inner.call(this, changed, ...rest) };
       return hooked(changed, whole as unknown as Statement, this).run(...rest);
     };
@@ -66,7 +67,7 @@ function hookOf(sql: string): Hook | undefined {
   return hook;
 }
 
-/** Methods that the hook does not replace stay. */
+/** Returns the statement with the methods that its hook replaces. */
 function hooked(sql: string, statement: Statement, db: Database): Statement {
   const replaced = hookOf(sql)?.replace(statement, db);
   if (replaced === undefined) return statement;

@@ -15,12 +15,15 @@ import {
 } from './sql-faults.ts';
 import type { Hook, Rewrite } from './statements.ts';
 
-/** A way in which the service is changed for a harness; most take one protection away. */
+/**
+ * A change to the service for a harness. Most variants remove one protection. Those marked "No
+ * protection removed" only make certain conditions occur.
+ */
 export type Variant = {
   /** Runs in each thread before it loads the service. */
   prepare?(): void;
   hooks?: Hook[];
-  /** Changes of SQL text. */
+  /** Replacements in SQL text. */
   sql?: Rewrite[];
   swaps?: Swap[];
   patches?: Patch[];
@@ -28,7 +31,7 @@ export type Variant = {
   handler?(inner: Handler): Handler;
 };
 
-/** Puts the indexing of texts into the hands of the variant. */
+/** Replaces the service's index handler with the variant's. */
 const ownHandler: Patch = [
   'server/tasks/handlers.ts',
   '{ index: indexMemory }',
@@ -36,11 +39,11 @@ const ownHandler: Patch = [
 ];
 
 export const variants: Record<string, Variant> = {
-  /** Not broken: some records throw, and some end the process. */
+  /** No protection removed: some records make the worker throw, and some end the process. */
   poison: { handler: poisoned, patches: [ownHandler] },
   'answer-early': { hooks: commitLate },
   'commit-error-swallowed': { hooks: swallowErrors(/^COMMIT\b/i) },
-  /** COMMIT publishes and answers what only the system's cache has. */
+  /** COMMIT acknowledges data that is only in the operating system's cache. */
   'no-sync': {
     hooks: withoutSync,
   },
@@ -56,7 +59,7 @@ export const variants: Record<string, Variant> = {
       ['server/storage/sqlite/writer/tasks.ts', "state = 'running' AND lease_token =", '0 <'],
     ],
   },
-  /** A queue that forgets a task when it hands it out. */
+  /** The queue drops a task when a worker claims it. */
   'complete-on-claim': {
     patches: [
       [
@@ -71,7 +74,7 @@ export const variants: Record<string, Variant> = {
       ],
     ],
   },
-  /** Not broken: a stalled process loses its leases soon. */
+  /** No protection removed: the leases of a stalled process expire sooner. */
   'short-lease': {
     patches: [
       ['server/tasks/worker.ts', 'const leaseMs = 10_000', 'const leaseMs = 1_000'],
@@ -82,7 +85,7 @@ export const variants: Record<string, Variant> = {
       ],
     ],
   },
-  /** Not broken: the worker says of how many results it had lost the lease. */
+  /** No protection removed: the worker logs how many results were rejected for a lost lease. */
   'count-refused': {
     patches: [
       [
@@ -120,7 +123,7 @@ export const variants: Record<string, Variant> = {
       ],
     ],
   },
-  /** Not broken: a connection without an answer is given up sooner. */
+  /** No protection removed: a connection without a response is closed sooner. */
   'short-deadline': {
     patches: [
       [
@@ -130,7 +133,7 @@ export const variants: Record<string, Variant> = {
       ],
     ],
   },
-  /** A server searches for a user once, and gives the same answer ever after. */
+  /** A server returns the results of a user's first search for every later search of the user. */
   'search-once': {
     patches: [
       [
@@ -142,7 +145,7 @@ export const variants: Record<string, Variant> = {
       ],
     ],
   },
-  /** Transactions lock keys and users in any order. */
+  /** Transactions lock keys and users in random order. */
   'unsorted-locks': {
     patches: [
       [
@@ -157,7 +160,7 @@ export const variants: Record<string, Variant> = {
       ],
     ],
   },
-  /** Not broken: a transaction takes a moment between the rows that it locks. */
+  /** No protection removed: a transaction pauses between the rows that it locks. */
   'slow-locks': {
     patches: [
       [
@@ -190,11 +193,11 @@ export const variants: Record<string, Variant> = {
   'stop-at-once': {
     patches: [['server/main.ts', 'await listener.stop();', 'process.exit(0);']],
   },
-  /** Not broken: the worker takes a moment over each text. */
+  /** No protection removed: the worker takes longer for each text. */
   'slow-split': { handler: slowed, patches: [ownHandler] },
-  /** Not broken: texts change while the worker works on them. */
+  /** No protection removed: texts change while the worker processes them. */
   'overtaken-worker': { handler: overtaken, patches: [ownHandler] },
-  /** Not broken: room for fewer records. */
+  /** No protection removed: the queue limit is lower. */
   'small-queue': {
     patches: [['sdk/contract/limits.ts', 'pendingRecords: 100_000', 'pendingRecords: 1_000']],
   },
@@ -215,7 +218,7 @@ export const variants: Record<string, Variant> = {
       ['server/memory/json.ts', '    content,\n', "    content: content.normalize('NFC'),\n"],
     ],
   },
-  /** Device and inode of the database file never seem to change. */
+  /** The device and inode numbers of the database file never appear to change. */
   'no-inode-check': {
     prepare: hideMoves,
     swaps: [
@@ -234,7 +237,7 @@ export const variants: Record<string, Variant> = {
   'asynchronous-standby': {},
   'no-body-limit': { env: { MEMORY_MAX_BODY_BYTES: '1073741824' } },
   'no-structure-check': { hooks: soundStructure },
-  /** Of the command line. */
+  /** Changes the command line: each batch has a random idempotency key. */
   'keys-at-random': {
     patches: [['cli/bulk/chunks.ts', "hash.digest('hex')", 'crypto.randomUUID()']],
   },

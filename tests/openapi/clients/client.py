@@ -1,4 +1,4 @@
-"""What an agent does, through the Python client of openapi-generator."""
+"""An agent's requests, made with the Python client of openapi-generator."""
 
 import os
 import time
@@ -32,7 +32,7 @@ end = datetime(2026, 6, 1, tzinfo=timezone.utc)
 may = memories.list_memories(user_id=user_id, source="agent", var_from=begin, to=end)
 found = [(item.content, item.version, item.occurred_at) for item in may.items]
 assert found == [("Is vegan", 2, occurred_at)], found
-# Does not filter by metadata, which the generator declares as a map of maps.
+# This list is not filtered by metadata, which the generator declares as a map of maps.
 saved = memories.list_memories(user_id=user_id, type=m.MemoryType.MEMORY, order="asc")
 assert [item.id for item in saved.items] == [first.id, diet.id], saved
 
