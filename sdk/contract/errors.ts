@@ -1,6 +1,6 @@
 /**
- * The one error table: every code, its status and when it occurs. The compiler checks the SDK's
- * error classes against its statuses.
+ * Every error code, with its status and the condition for it. The compiler checks that the SDK has
+ * an error class for each status.
  */
 export const errorTable = {
   invalid_request: {

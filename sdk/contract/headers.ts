@@ -10,7 +10,7 @@ export const headers = {
   rateLimitPolicy: 'RateLimit-Policy',
 } as const;
 
-/** Headers that the SDK does not use; they are separate to keep its bundle small. */
+/** Headers that the SDK does not use, in a separate object to keep its bundle small. */
 export const validators = { ifNoneMatch: 'If-None-Match', etag: 'ETag' } as const;
 
 /** The value of `Idempotency-Status`: the write ran now, or its stored response was returned. */

@@ -80,7 +80,7 @@ export const memoryFields = {
 const [exampleId] = MemoryId.examples as [string];
 const createdAt = '2026-11-20T10:00:00.000Z';
 
-/** A shop's memory about its customer u-1, the user of all examples. */
+/** A memory of a shop about its customer u-1, who is the user in all examples. */
 export const exampleMemory = {
   id: exampleId,
   userId: 'u-1',
@@ -105,7 +105,7 @@ export const Memory = Type.Object(memoryFields, {
 });
 export type Memory = Static<typeof Memory>;
 
-/** The response to a save: the memory, with its id also as `memoryId`, as in every write. */
+/** The response to a save: the memory, with its id repeated as `memoryId`, as in every write. */
 export const SavedMemory = Type.Object(
   { ...memoryFields, memoryId: MemoryId },
   {
@@ -117,8 +117,8 @@ export const SavedMemory = Type.Object(
 export type SavedMemory = Static<typeof SavedMemory>;
 
 /**
- * The response to a save or an update whose key is repeated after the memory was deleted. The text
- * was removed from the stored response, and the repeated request writes nothing.
+ * The response to a save or an update that is repeated with the same key after the memory was
+ * deleted. The text was removed from the stored response, and the repeated request writes nothing.
  */
 export const DeletedSince = Type.Object(
   {
@@ -187,11 +187,11 @@ export type SaveRequest = {
   metadata?: GivenMetadata | undefined;
   /** The system that the memory comes from. */
   source?: string | undefined;
-  /** Its id in that system. A save with the same `source` and id replaces the user's memory. */
+  /** The id in that system. A save with the same `source` and id replaces the user's memory. */
   externalId?: string | undefined;
   /** When the event that the memory describes happened. */
   occurredAt?: GivenTime | undefined;
-  /** The time from which the memory no longer exists. */
+  /** When the memory expires. From then on, it no longer exists. */
   expiresAt?: GivenTime | undefined;
 };
 
@@ -235,5 +235,7 @@ export type UpdateRequest = {
 /** A time in a request: RFC 3339, a date (midnight UTC), or a `Date`. */
 export type GivenTime = string | Date;
 
-/** Any value that serializes to a JSON object. An `interface` is not assignable to `Metadata`. */
+/**
+ * Any value that serializes to a JSON object. An `interface` would not be assignable to `Metadata`.
+ */
 export type GivenMetadata = object;

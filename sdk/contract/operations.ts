@@ -1,5 +1,5 @@
 /**
- * Every operation of the API, by the name it has in all layers: the SDK method
+ * Every operation of the API, by the name that all layers use: the SDK method
  * (`client.ingest.support`), the command (`memory ingest support`), the OpenAPI operationId.
  */
 export const operations = {

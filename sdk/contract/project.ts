@@ -21,7 +21,7 @@ export const UsersQuery = Type.Object(
   { additionalProperties: false },
 );
 export type UsersQuery = {
-  /** The largest number of users in the page: 1 to 100, default 20. */
+  /** The maximum number of users in the page: 1 to 100, default 20. */
   limit?: number | undefined;
   /** `nextCursor` of the previous page; null for the first. */
   cursor?: string | null | undefined;

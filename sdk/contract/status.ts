@@ -3,7 +3,7 @@ import { limits } from './limits.ts';
 import { CurrentStatus, exampleMemory, MemoryId, Time } from './memory.ts';
 import { OpenEnum, Text } from './text.ts';
 
-/** The progress of the work on a memory. */
+/** The processing progress of a memory. */
 export const IngestStatus = Type.Object(
   {
     memoryId: MemoryId,
@@ -36,7 +36,7 @@ export const IngestStatus = Type.Object(
 );
 export type IngestStatus = Static<typeof IngestStatus>;
 
-/** The memories whose statuses to return. */
+/** A request for the statuses of many memories. */
 export const StatusesRequest = Type.Object(
   {
     memoryIds: Type.Array(Text({ max: limits.nameCharacters }), {

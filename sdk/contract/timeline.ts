@@ -28,7 +28,7 @@ const MessagePart = Type.Object(
     examples: [{ type: 'text', text: 'Where is my refund?' }],
   },
 );
-/** Accepts an object literal with further fields as well as a type of a model API's client. */
+/** Accepts object literals with additional fields, and the types of model API clients. */
 export type MessagePart =
   | { type: string; text?: string | undefined }
   | { type: string; [field: string]: unknown };
@@ -94,7 +94,7 @@ export type TimelineEntry = {
 /** The maximum number of entries in one record. */
 export const timelineItems = { maxItems: limits.timelineEntries };
 
-/** The text of an entry; empty if it has none. */
+/** Returns the text of an entry; an empty string if there is none. */
 export function entryText({ content, tool_calls = [] }: TimelineEntry): string {
   const parts = typeof content === 'string' ? [content] : (content ?? []).map(partText);
   const text = [...parts, ...tool_calls.map(callText)].filter((part) => part !== '').join('\n');
@@ -111,7 +111,7 @@ function callText(call: ToolCall): string {
   return `[tool call: ${called?.name ?? custom?.name ?? name ?? 'unknown'}]`;
 }
 
-/** Milliseconds since 1970 of a valid timestamp. */
+/** Converts a valid timestamp to milliseconds since 1970. */
 export function timestampMs(timestamp: string | number): number {
   return typeof timestamp === 'number' ? timestamp : pointInTimeMs(timestamp);
 }
