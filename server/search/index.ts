@@ -13,7 +13,10 @@ export type { Ranked, RankedMemory } from './ranked.ts';
 /** A memory without chunks is in the index, but no search finds it. */
 export type IndexedMemory = { id: string; createdAt: number; chunks: readonly IndexedChunk[] };
 
-/** The index is compacted when over half of it, and more than this number, was removed. */
+/**
+ * The index is compacted when more than half of its tokens or memories, and more than this number,
+ * were removed.
+ */
 const minRemoved = 16_384;
 
 /**

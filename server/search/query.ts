@@ -16,7 +16,7 @@ export type Query = {
   prefix: number;
 };
 
-/** Further distinct terms of a long question are ignored. */
+/** The maximum number of distinct terms. Further terms of a long question are ignored. */
 export const maxTerms = 48;
 
 type Token = Term & { followsInPhrase: boolean };
@@ -35,7 +35,10 @@ export function parseQuery(text: string): Query {
   return query;
 }
 
-/** The tokens in order. `quoted` are those of a quotation or a code; they may be stop words. */
+/**
+ * Returns the tokens in order. `quoted` has the tokens of quotations and codes, in which stop words
+ * are kept.
+ */
 function tokenize(text: string): { tokens: Token[]; quoted: Set<Token> } {
   const tokens: Token[] = [];
   const quoted = new Set<Token>();
@@ -68,7 +71,10 @@ function tokensOf(text: string, follows: boolean, isPhrase: boolean): Token[] {
   });
 }
 
-/** The n-grams of a run. A run shorter than an n-gram matches all n-grams that begin with it. */
+/**
+ * Returns the n-grams of a run. A run shorter than an n-gram matches all n-grams that begin with
+ * it.
+ */
 function ngramsOf(run: string): string[] {
   const ngrams: string[] = [];
   for (let at = 0; at < run.length; at += 1) {

@@ -1,4 +1,4 @@
-/** The weight of each signal. Measured by `tests/eval`; docs/search.md has the figures. */
+/** The weight of each signal, as measured by `tests/eval`. The figures are in docs/search.md. */
 export type SearchWeights = {
   /** BM25: how slowly repetition saturates, and how strongly a chunk's length counts against it. */
   k1: number;
