@@ -3,7 +3,7 @@ import { hashKey } from '../keys.ts';
 import type { Storage, StoredKey } from '../storage/storage.ts';
 import { createRateLimit } from './rate-limit.ts';
 
-/** The API key of a request, as far as routes need it. */
+/** The properties of a request's API key that routes need. */
 export type Caller = {
   projectId: number;
   project: string;
@@ -45,8 +45,8 @@ export function createAuthenticator(options: {
 }): Authenticator {
   const { storage, now, clock, fixed } = options;
   const fixedHash = fixed === null ? null : hashKey(fixed.key);
-  // The key of the map is the whole header, because hashing every request's API key is expensive.
-  // Only valid API keys are cached, so that clients without one cannot fill the cache.
+  // The cache is keyed by the whole header, because hashing the API key of every request is
+  // expensive. Only valid API keys are cached, so that clients without one cannot fill the cache.
   const cache = new Map<string, Known>();
   const used = new Map<string, number>();
   const wrongKeys = createRateLimit(wrongKeysPerMinute, 60, clock);
@@ -120,7 +120,9 @@ function bearerToken(header: string): string | null {
   return /^Bearer +([\x21-\x7e]{1,256})$/i.exec(header)?.[1] ?? null;
 }
 
-/** For a missing header and for one that has not this form. */
+/** For a header that is missing or malformed. */
 const noKey = 'a valid API key is required: send the header "Authorization: Bearer <API_KEY>"';
-/** The same for all three, so that the answer does not tell whether a key ever existed. */
+/**
+ * The three cases share a message, so that the response does not reveal whether a key ever existed.
+ */
 const wrongKey = 'the API key is unknown, expired or revoked';

@@ -26,7 +26,7 @@ const exposedHeaders = [
 
 /**
  * Allows browsers to call the service from the configured origins: adds the CORS headers to
- * `headers`. Returns true for a preflight, which has no key; these headers are its whole response.
+ * `headers`. Returns true for a preflight request, whose response has only these headers.
  */
 export function allowOrigin(
   request: Request,

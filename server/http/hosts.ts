@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 
-/** Names and addresses by which every machine reaches itself. */
+/** The names and addresses of the local machine. */
 const loopback = ['localhost', '127.0.0.1', '[::1]'];
 const anyAddress = ['0.0.0.0', '::', ''];
 

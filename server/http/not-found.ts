@@ -13,7 +13,7 @@ const patterns = Object.values(routes)
     pattern: new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`),
   }));
 
-/** Every path under /v1 that no route matches; these need a key too. */
+/** Rejects every path under /v1 that no route matches. These paths need an API key, too. */
 export function unknownRoutes(auth: Auth) {
   const reject = ({ request }: { request: Request }) => {
     throw noSuchRoute(request);
@@ -24,7 +24,7 @@ export function unknownRoutes(auth: Auth) {
     .all('/v1/*', reject, bodyUnread);
 }
 
-/** Returns 404, or 405 if the path exists with another method. */
+/** Creates the error: 404, or 405 if the path exists with another method. */
 export function noSuchRoute({ url }: Request): ServiceError {
   const { pathname } = new URL(url);
   const route = patterns.find(({ pattern }) => pattern.test(pathname));

@@ -11,7 +11,9 @@ export type Count = { left: number; resetSeconds: number };
 /** Counts by name in fixed windows. The first count of a name starts its window. */
 export type RateLimit = { count(name: string | number): Count };
 
-/** Beyond this number the oldest name is dropped, so that forged names cannot fill the memory. */
+/**
+ * Beyond this number, the oldest name is dropped, so that forged names cannot exhaust the memory.
+ */
 const maxNames = 10_000;
 
 /** `clock` is monotonic, in ms, like `performance.now()`. */

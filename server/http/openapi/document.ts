@@ -91,8 +91,8 @@ function parametersOf(
     in: 'query',
     required: query?.required?.includes(name) ?? false,
     description: schema.description ?? '',
-    // A map is written name[key]=value. This style does not need `explode`, and with it at least
-    // one client generator sends key=value.
+    // A map is written name[key]=value. `explode` is omitted: this style does not need it, and it
+    // makes at least one client generator send key=value.
     ...(schema.type === 'object' && { style: 'deepObject' }),
     schema: refer(schema),
     ...(schema.examples !== undefined && { example: schema.examples[0] }),

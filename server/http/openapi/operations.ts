@@ -22,7 +22,7 @@ export const tags = {
   Service: 'The service itself. No key is required.',
 };
 
-/** The documentation of an operation, in addition to method and path. */
+/** The documentation of an operation, in addition to its method and path. */
 export type OperationDocument = {
   /** The operationId, which generated clients use as the name of the method. */
   id: string;

@@ -46,7 +46,7 @@ export function responsesOf(
     ...(etag && !isWrite(operation) && { 304: notModified(names) }),
     ...Object.fromEntries(errors),
   };
-  // A failing service responds with its health too.
+  // A failing service responds with its health, too.
   if (operation.path === '/health') responses[503] = { ...success, description: 'It is failing.' };
   return responses;
 }
@@ -74,7 +74,7 @@ function errorsOf(
 ): Map<number, ErrorCode[]> {
   const hasBody = request !== undefined;
   const applies: Partial<Record<ErrorCode, boolean>> = {
-    // OpenAPI describes an operation with its method, so a wrong method is not one of its errors.
+    // An OpenAPI operation includes its method, so a wrong method is not one of its errors.
     method_not_allowed: false,
     idempotency_key_reused: isWrite(operation),
     forbidden: isWrite(operation) || query?.properties.userId !== undefined,
@@ -115,7 +115,10 @@ function content(schemas: TSchema[], refer: Components['refer']): JsonObject {
   };
 }
 
-/** The contract has only a type for this, so that clients can read errors without TypeBox. */
+/**
+ * The schema of `ErrorBody`, which is only a type in the contract so that clients do not need
+ * TypeBox.
+ */
 const ErrorSchema = Type.Object(
   {
     error: OpenEnum(Object.keys(errorTable), 'The error, for programs.'),
