@@ -25,7 +25,7 @@ export class FairQueue<Item> {
     let next: Owner<Item> | undefined;
     for (const [id, owner] of this.#owners) {
       const [first] = owner.waiting;
-      // The owner has no items, and has been served no more than its share.
+      // Drop an idle owner that has used no more than its share: a new entry would be the same.
       if (first === undefined && owner.served <= this.#now) this.#owners.delete(id);
       if (first === undefined || owner.served >= (next?.served ?? Number.POSITIVE_INFINITY))
         continue;

@@ -17,9 +17,9 @@ import { createNotifier } from './notifier.ts';
  * logged, and the loop continues after a pause.
  */
 export type Worker = {
-  /** Notifies the worker that there may be work. */
+  /** Notifies the worker of new work. */
   wake(): void;
-  /** Finishes the current task, releases the other claimed ones, and ends. */
+  /** Finishes the current task, releases the other claimed tasks, and stops. */
   stop(): Promise<void>;
 };
 
@@ -46,7 +46,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const { storage, handlers, owner, now, log, progress, random = Math.random } = options;
   const notifier = createNotifier();
   let isStopping = false;
-  /** The storage failed, which does not count as a failure of the task. */
+  /** Whether the storage failed, which does not count as a failure of the task. */
   let hasFault = false;
   /** Results that are being stored while the next tasks are claimed. */
   const storing: Promise<void>[] = [];
@@ -70,7 +70,9 @@ export function startWorker(options: WorkerOptions): Worker {
     await Promise.allSettled(storing);
   }
 
-  /** Claims while the results of the previous claim are stored, so that both share a commit. */
+  /**
+   * Claims tasks while the results of the previous claim are stored, so that both share a commit.
+   */
   async function claimNext(): Promise<Task[]> {
     const claim = { owner, now: now(), leaseMs, horizon: now() + maxBackoffMs, limit: claimLimit };
     const [claimed] = await Promise.allSettled([storage.claimTasks(claim), ...storing.splice(0)]);
@@ -119,7 +121,7 @@ export function startWorker(options: WorkerOptions): Worker {
     }
   }
 
-  /** If this fails too, the lease expires. */
+  /** Releases a task. If that fails, its lease expires. */
   async function release({ projectId, taskId, leaseToken }: Task | TaskResult): Promise<void> {
     await storage.releaseTask({ projectId, taskId, leaseToken }).catch(() => {});
   }

@@ -18,7 +18,10 @@ export type Channel = {
   pending(): number;
   /** Rejects every call without a reply. Replies that arrive later are ignored. */
   failPending(error: Error): void;
-  /** Handles a message from the thread. Returns false if it does not belong to this channel. */
+  /**
+   * Handles a message from the thread. Returns false if the message does not belong to this
+   * channel.
+   */
   receive(message: unknown): boolean;
 };
 

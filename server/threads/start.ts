@@ -8,8 +8,8 @@ import { type Channel, createChannel } from './channel.ts';
  *       \          \----------\---> ended
  *
  * A running thread responds to pings, reports progress from inside a long operation, or has
- * announced an operation in which it cannot. A silent thread may be in an endless loop or wait for
- * a disk that does not respond. The outcome of its pending calls is unknown, and they are rejected.
+ * announced an operation during which it cannot respond. A silent thread may be in an endless loop
+ * or waiting for a disk. Its pending calls are rejected, because their outcome is unknown.
  */
 export type Thread = Channel & {
   /** Resolves when the thread is ready; rejects if it fails to start. */
@@ -34,7 +34,7 @@ export type ThreadOptions = {
   preload?: readonly string[];
   /** Creates the error for pending calls of a thread that ended or does not respond. */
   lost(reason: string): Error;
-  /** Called when the thread stops responding (it may recover), or ends unexpectedly. */
+  /** Called when the thread stops responding (it may recover), or when it exits unexpectedly. */
   onSilent?(reason: string): void;
   onEnd?(reason: string): void;
   /** Called with messages that are neither replies nor responses to pings. */
@@ -42,7 +42,7 @@ export type ThreadOptions = {
 };
 
 const pingEveryMs = 400;
-/** Counted in ticks, not in time: a process that was suspended has no ticks meanwhile. */
+/** Counted in ticks, not in time, because a suspended process has no ticks. */
 const silentTicks = 4;
 const stopWithinMs = 5_000;
 
@@ -69,7 +69,7 @@ export function startThread(options: ThreadOptions): Thread {
   }
 
   function receive(message: unknown): void {
-    // The silence was announced; the next message ends it.
+    // An announced silence lasts until the next message.
     ticks = message === 'busy' ? Number.NEGATIVE_INFINITY : 0;
     if (message === 'alive' || message === 'busy' || channel.receive(message)) return;
     if (message === 'ready') {
@@ -91,7 +91,7 @@ export function startThread(options: ThreadOptions): Thread {
     ended.resolve();
     if (!isStopping) onEnd?.(cause);
   });
-  // A later failure must not be reported as an unhandled rejection.
+  // Prevents an unhandled rejection if the thread fails later.
   ready.promise.catch(() => {});
 
   return {
@@ -116,13 +116,16 @@ function startWorker({ name, module, data, transfer = [], preload = [] }: Thread
     name,
     workerData: data,
     transferList: [...transfer] as never[],
-    // Bun's Worker supports this option, but Node's types do not have it.
+    // Supported by Bun's Worker, but missing from Node's types.
     preload: [...preload],
   };
   return new Worker(urlOf(module), settings);
 }
 
-/** In an executable every `thread.ts` is an entry point, at its path relative to the root. */
+/**
+ * Resolves a module. In an executable, every `thread.ts` is an entry point at its path relative to
+ * the root.
+ */
 function urlOf(module: string): URL {
   const isSource = import.meta.url.endsWith('/server/threads/start.ts');
   return new URL(isSource ? `../../${module}` : `./${module}`, import.meta.url);

@@ -1,6 +1,9 @@
 import type { MemoryServiceError } from '../../../sdk/index.ts';
 
-/** The memory belongs to another user. Clients must not be able to tell it from a missing one. */
+/**
+ * Thrown for a memory of another user. Clients must not be able to distinguish it from a missing
+ * memory.
+ */
 export class NoSuchMemory extends Error {
   override name = 'NoSuchMemory';
   readonly code = 'not_found';
