@@ -1,6 +1,6 @@
 import type { IdempotencyStatus } from './contract/headers.ts';
 
-/** The parsed body together with status and headers. */
+/** The parsed body, with the status and the headers of the response. */
 export type ApiResponse<T> = {
   data: T;
   response: {

@@ -134,7 +134,7 @@ export class WaitTimeoutError extends MemoryServiceError {
   }
 }
 
-// The names are set from strings, because a minifier renames the classes.
+// Set the names from strings, because a minifier renames the classes.
 for (const [name, { prototype }] of Object.entries({
   MemoryServiceError,
   InvalidRequestError,

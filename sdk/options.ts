@@ -7,11 +7,13 @@ export type ClientOptions = {
   apiKey?: string | undefined;
   /** Default: the environment's `MEMORY_BASE_URL`, then `http://127.0.0.1:7070`. */
   baseUrl?: string | undefined;
-  /** The limit for one attempt, including its body. Default 30,000. */
+  /** The timeout of one attempt in milliseconds, including the body. Default 30,000. */
   timeoutMs?: number | undefined;
   /** How many times a failed attempt is retried. Default 2; 0 disables retries. */
   maxRetries?: number | undefined;
-  /** The wait before the first retry; it doubles each time, up to 8 s. Default 500. */
+  /**
+   * The delay before the first retry in milliseconds. It doubles each time, up to 8 s. Default 500.
+   */
   retryDelayMs?: number | undefined;
   /** Headers for every request. They override the SDK's own headers. */
   headers?: Record<string, string> | undefined;
@@ -30,11 +32,11 @@ export type FetchFunction = (url: string, init?: RequestInit) => Promise<Respons
 export type CallOptions = {
   /** Aborts the call, including the waits between attempts, with an `AbortError`. */
   signal?: AbortSignal | null | undefined;
-  /** The limit for one attempt of this call. Default: the client's. */
+  /** The timeout of one attempt of this call. Default: the client's `timeoutMs`. */
   timeoutMs?: number | undefined;
   /**
-   * Writes only: 1–255 visible ASCII characters. A repeated key returns the first response again.
-   * Default: a new key for every call. With `null` the write has no key and is never retried.
+   * Writes only: 1–255 visible ASCII characters. Repeating a key returns the stored response.
+   * Default: a new key for every call. With `null`, the write has no key and is never retried.
    */
   idempotencyKey?: string | null | undefined;
   /** Headers for the requests of this call. They override the client's headers. */
@@ -95,7 +97,7 @@ export function atLeast(min: number, name: string, value: number): number {
   throw invalid(`${name} must be a number from ${min} up`);
 }
 
-/** Creates the error for a request or an option that is invalid before anything is sent. */
+/** Creates the error for a request or an option that is rejected before anything is sent. */
 export function invalid(message: string, cause?: unknown): InvalidRequestError {
   return new InvalidRequestError(message, { code: 'invalid_request', cause });
 }

@@ -17,7 +17,7 @@ const firstWaitMs = 100;
 const maxWaitMs = 2_000;
 
 export type WaitOptions = Omit<CallOptions, 'timeoutMs' | 'idempotencyKey'> & {
-  /** The limit for the whole wait. Default 60,000; `Infinity` removes the limit. */
+  /** The timeout of the whole wait in milliseconds. Default 60,000; `Infinity` disables it. */
   timeoutMs?: number | undefined;
   /**
    * Called with every status, including the last, and awaited. An error that the callback throws

@@ -86,7 +86,8 @@ function reporter(
         retryInMs,
       });
     } catch {
-      // A failing callback must neither turn a successful write into an error nor end the process.
+      // A failing callback must neither turn a successful write into an error nor terminate the
+      // process.
     }
   };
 }

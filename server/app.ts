@@ -105,7 +105,7 @@ export function createApp(services: Services) {
     .use(unknownRoutes(auth));
 }
 
-/** Allows only two bodies of the maximum size: handling one takes several times its size. */
+/** Limits bodies in memory to twice the maximum size: handling one takes several times its size. */
 function bodyQueueLimits({ maxBodyBytes }: Config): BodyQueueLimits {
   const totalBytes = 2 * maxBodyBytes;
   const projectBytes = totalBytes / 2;

@@ -13,9 +13,7 @@ export function bucketOf(text: string): number {
   return Bun.hash.crc32(text) & (buckets - 1);
 }
 
-/**
- * Returns the bucket in a memory's id, which is that of its user; for other ids, a bucket by hash.
- */
+/** Returns the bucket in an id from `newMemoryId`; for any other id, the bucket of its text. */
 export function bucketOfId(id: string): number {
   const [, bucket] = madeId.exec(id) ?? [];
   return bucket === undefined ? bucketOf(id) : Number.parseInt(bucket, 16);

@@ -1,6 +1,8 @@
 import { bucketOf } from './bucket.ts';
 
-/** The upper bound of the first count in a millisecond. It leaves room for many more ids. */
+/**
+ * The first count in a millisecond is a random number below this, which leaves room for more ids.
+ */
 const firstCount = 4_096;
 const counts = 16_384;
 

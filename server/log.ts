@@ -60,13 +60,13 @@ function describe(error: unknown): string | undefined {
   return error.cause === undefined ? own : `${own}\ncaused by ${describe(error.cause)}`;
 }
 
-/** One JSON object per line, for machines. */
+/** Formats an entry as one JSON object per line, for machines. */
 export function jsonLine({ at, level, message, fields }: LogEntry): string {
   const error = describe(fields.error);
   return JSON.stringify({ time: timeOf(at), level, message, ...fields, error });
 }
 
-/** A shorter line, for a person at a terminal. */
+/** Formats an entry as a shorter line, for people at a terminal. */
 export function prettyLine({ at, level, message, fields }: LogEntry): string {
   const { method, route, status, durationMs, error, ...others } = fields;
   const head = `${timeOf(at).slice(11, 19)} ${level === 'info' ? '' : `${level} `}`;
@@ -86,7 +86,7 @@ const bufferMs = 50;
 /** The limit for output that stderr has not accepted yet, in UTF-16 units. */
 const maxUnread = 1024 * 1024;
 
-/** Without a listener, an error on stderr would end the process. */
+/** Without a listener, an error on stderr would terminate the process. */
 function ignoreError(): void {}
 
 /**

@@ -31,7 +31,8 @@ export type StartOptions = {
    */
   log?: (line: string) => void;
   /**
-   * Called with the reason if the service cannot continue. By default, the process exits with 1.
+   * Called with the reason if the service cannot continue. By default, the process exits with code
+   * 1.
    */
   onFatal?: (reason: string) => void;
   /** Modules that every thread loads first. Tests use them to inject faults. */
@@ -131,7 +132,7 @@ async function serve({ config, storage, log, tasks, preload }: Wiring): Promise<
   const app = createApp(services);
   const listener = listen(config, app.fetch, log);
   await tasks.ready;
-  // Create the first key only once the server listens: if listening fails, no key is ever shown.
+  // Create the first key only after listening: if that failed, the key would never be shown.
   const firstKey = config.apiKey === null ? await makeFirstKey(storage, now()) : null;
   const stopMaintenance = startMaintenance({ storage, authenticator, now, clock, log });
   log.info('listening', { url: listener.url });

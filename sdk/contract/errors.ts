@@ -1,6 +1,6 @@
 /**
- * Every error code, with its status and the condition for it. The compiler checks that the SDK has
- * an error class for each status.
+ * Every error code, with its status and its condition. The compiler checks that the SDK has an
+ * error class for each status.
  */
 export const errorTable = {
   invalid_request: {

@@ -80,7 +80,7 @@ export const memoryFields = {
 const [exampleId] = MemoryId.examples as [string];
 const createdAt = '2026-11-20T10:00:00.000Z';
 
-/** A memory of a shop about its customer u-1, who is the user in all examples. */
+/** A shop's memory about its customer u-1, who is the user in all examples. */
 export const exampleMemory = {
   id: exampleId,
   userId: 'u-1',

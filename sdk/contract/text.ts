@@ -51,7 +51,7 @@ export function OpenEnum<const T extends string>(values: readonly T[], descripti
 const firstMs = Date.parse('0000-01-01T00:00:00.000Z');
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** A point in time, or whole milliseconds since 1970. */
+/** A `PointInTime`, or whole milliseconds since 1970. */
 export const Timestamp = Type.Unsafe<string | number>({
   [Kind]: 'Timestamp',
   title: 'Timestamp',
@@ -136,11 +136,14 @@ export function pointInTimeProblem(value: unknown): string | null {
   return 'must be an RFC 3339 time or a date (YYYY-MM-DD)';
 }
 
-/** Milliseconds since 1970 of a valid `PointInTime`. Digits beyond milliseconds are dropped. */
+/**
+ * Converts a valid `PointInTime` to milliseconds since 1970. Digits beyond milliseconds are
+ * dropped.
+ */
 export function pointInTimeMs(text: string): number {
   const upper = text.toUpperCase();
   if (upper.slice(17, 19) !== '60') return Date.parse(upper);
-  // Date.parse does not support leap seconds: they become the following second.
+  // Date.parse does not support leap seconds, so they are converted to the following second.
   return Date.parse(`${upper.slice(0, 17)}59${upper.slice(19)}`) + 1_000;
 }
 

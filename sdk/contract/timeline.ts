@@ -5,8 +5,9 @@ import { List } from './list.ts';
 import { pointInTimeMs, Text, Timestamp } from './text.ts';
 
 /*
- * Comments and messages. A message may have the format of the model APIs: `null` or a list of parts
- * as its content, tool calls, and further fields, which are accepted and ignored.
+ * The schemas of comments and messages. A message may have the format of the model APIs: its
+ * content may be `null` or a list of parts, and it may have tool calls. Unknown fields of parts and
+ * tool calls are accepted and ignored.
  */
 
 const closed = { additionalProperties: false };

@@ -4,7 +4,7 @@ import { limits } from './limits.ts';
 import { exampleMemory, type Memory, MemoryStatus, MemoryType, UserId } from './memory.ts';
 import { Instant, Metadata, Text } from './text.ts';
 
-/* Erasing a user, and moving memories from one service to another. */
+/* The schemas for erasing a user and for moving memories between services. */
 
 export const DeleteAllQuery = Type.Object({ userId: UserId }, { additionalProperties: false });
 export type DeleteAllQuery = Static<typeof DeleteAllQuery>;

@@ -115,7 +115,7 @@ function describe(check: TypeCheck<TSchema>, value: unknown): FieldError[] {
     const field = dotted(error.path);
     // TypeBox reports a missing property twice: as missing, and as a value of the wrong type.
     if (!errors.has(field)) errors.set(field, { field, message: problem(error) });
-    // Stop at an array with too many items: validating all of them could block for seconds.
+    // Stop at an array with too many items, because validating them could take seconds.
     if (errors.size === maxErrors || error.type === ValueErrorType.ArrayMaxItems) break;
   }
   return [...errors.values()];

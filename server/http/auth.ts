@@ -7,7 +7,7 @@ import type { Authenticator, Caller } from './authenticate.ts';
 import { createProjectLimit } from './rate-limit.ts';
 import type { ResponseHead } from './response.ts';
 
-/** About as long as a restart takes. */
+/** The approximate duration of a restart. */
 const retryAfterSeconds = 5;
 
 export type Auth = ReturnType<typeof createAuth>;

@@ -61,7 +61,7 @@ export function createAuthenticator(options: {
     if (token === null) return reject(noKey, addressOf);
     const at = clock();
     const hash = hashKey(token);
-    // Comparing hashes is safe: the time it takes reveals nothing about the key.
+    // Comparing hashes is safe: the duration of the comparison reveals nothing about the key.
     if (fixed !== null && hash === fixedHash) {
       const caller = fixedCaller(fixed.projectId, token);
       return accept(keep(header, { caller, key: null, at }), addressOf);
@@ -120,9 +120,9 @@ function bearerToken(header: string): string | null {
   return /^Bearer +([\x21-\x7e]{1,256})$/i.exec(header)?.[1] ?? null;
 }
 
-/** For a header that is missing or malformed. */
+/** The message for a header that is missing or malformed. */
 const noKey = 'a valid API key is required: send the header "Authorization: Bearer <API_KEY>"';
 /**
- * The three cases share a message, so that the response does not reveal whether a key ever existed.
+ * One message for the three cases, so that the response does not reveal whether a key ever existed.
  */
 const wrongKey = 'the API key is unknown, expired or revoked';

@@ -29,7 +29,7 @@ export function createBodyQueue(limits: BodyQueueLimits): BodyQueue {
   const { totalBytes, projectBytes, maxWaiting, maxProjectWaiting, maxWaitMs } = limits;
   let used = 0;
   const usedBy = new Map<number, number>();
-  /** In the order in which the projects are served. */
+  /** The waiting requests of each project, in the order in which projects are served. */
   const queues = new Map<number, Waiter[]>();
 
   const fits = (bytes: number) => used === 0 || used + bytes <= totalBytes;

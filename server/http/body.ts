@@ -4,8 +4,8 @@ import type { BodyQueue } from './body-queue.ts';
 import { JsonScan, type Range } from './json-scan.ts';
 
 /**
- * For every route that accepts a body. Elysia does not parse the body; the handler reads it after
- * all other checks.
+ * The option of every route that accepts a body. Elysia does not parse the body; the handler reads
+ * it after all other checks.
  */
 export const bodyUnread = { parse: 'none' } as const;
 

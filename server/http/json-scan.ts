@@ -24,8 +24,8 @@ const newline = 0x0a;
 const carriageReturn = 0x0d;
 
 /**
- * 1 for each structural byte. Other bytes matter only at the start of a container and after the
- * items.
+ * 1 for each structural byte. Other bytes matter only at the start of an array or object and after
+ * the items.
  */
 const isStructural = new Uint8Array(256);
 for (const byte of [quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace]) {
@@ -54,7 +54,7 @@ export class JsonScan {
   #scanned = 0;
   #inString = false;
   #isEscaped = false;
-  /** An array or object has begun, and nothing inside it has been scanned yet. */
+  /** Whether an array or object has begun and nothing inside it has been scanned yet. */
   #isOpened = false;
   #depth = 0;
   #values = 1;

@@ -36,8 +36,8 @@ export function createRateLimit(quota: number, seconds: number, clock: () => num
 }
 
 /**
- * The rate limit of projects: counts a request of the caller and sets the rate limit headers.
- * Throws `rate_limited`.
+ * Creates the rate limit of projects. The function counts a request of the caller, sets the rate
+ * limit headers, and throws `rate_limited` once the quota is exceeded.
  */
 export function createProjectLimit(
   rateLimit: Config['rateLimit'],

@@ -28,7 +28,7 @@ export function splitChunks(content: string): number[] {
 
 /**
  * Returns the chunks of a memory for the search index. `metadata` is JSON text: a title that is not
- * part of the text is indexed with the first chunk, and the author with each.
+ * part of the text is indexed with the first chunk, and the author with every chunk.
  */
 export function indexedChunks(
   content: string,

@@ -5,7 +5,7 @@ import { noWord } from './word-table.ts';
 
 /** The matches of a whole dictionary: a code for each word, and a match for each code. */
 export class MatchTable {
-  /** By word; 0 means no match. */
+  /** The code of each word; 0 means no match. */
   readonly codes: Uint8Array;
   readonly matches: Match[] = [{ term: -1, weight: 0 }];
   readonly #codeOf = new Map<string, number>();

@@ -1,5 +1,5 @@
 /*
- * Text → normalized text: lower case, without accents and punctuation, words in the same order.
+ * Normalizes text: lower case, without accents and punctuation, words in the same order.
  *
  *   "Ana: I'd love a Café,\nERR-4711!"  →  "ana: i love a cafe\nerr 4711"
  *
@@ -25,8 +25,10 @@ const ascii = /^[\0-\x7f]*$/;
 const clitic = /(?<=[a-z\d])'(?:s|m|d|re|ve|ll)(?![a-z\d])/g;
 const negation = /(?<=n)'(?=t(?![a-z\d]))/g;
 const thousands = /(?<=\d),(?=\d{3}(?!\d))/g;
-/** Accents of Latin, Greek and Cyrillic; vowel points of Hebrew and Arabic, which few people type.
- * Marks of other scripts are letters in their own right and stay. */
+/**
+ * Accents of Latin, Greek and Cyrillic; vowel points of Hebrew and Arabic, which few people type.
+ * Marks of other scripts are letters in their own right and are kept.
+ */
 const accents = /[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0640]/g;
 const latinWord = /(?:[a-zđ][\u0300-\u036f]*)+/g;
 /** Marks that only Vietnamese has: the hook, the dot below, the horn, or a tone on â, ê, ô or ă. */
@@ -100,7 +102,7 @@ function normalizeLine(line: string, normalizeAny: (text: string) => string): st
 }
 
 /**
- * Removes accents, except from Vietnamese words, which accents distinguish. `stem` removes those.
+ * Removes accents, but not from Vietnamese words, which can differ only in accents. `stem` does.
  */
 function removeAccents(decomposed: string): string {
   if (!vietnamese.test(decomposed)) return decomposed.replace(accents, '');

@@ -5,12 +5,12 @@ import { stopWords } from './words.ts';
 /** A search term: a normalized word, or an n-gram of a script without spaces. */
 export type Term = { text: string; isNgram: boolean };
 
-/** The indexes of two adjacent terms. A phrase pair was quoted, or is part of one code. */
+/** The indexes of two adjacent terms. A phrase pair was quoted or is part of a code. */
 export type Pair = { left: number; right: number; isPhrase: boolean };
 
 export type Query = {
   terms: Term[];
-  /** Without duplicates. */
+  /** The pairs of adjacent terms, without duplicates. */
   pairs: Pair[];
   /** The index of the last word if it may be unfinished, else -1. */
   prefix: number;

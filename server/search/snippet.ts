@@ -2,7 +2,7 @@ import type { Matcher } from './match.ts';
 import { normalizeWords } from './normalize.ts';
 import { isLowSurrogate, isUnspaced } from './scripts.ts';
 
-/** Marks around a matched word. */
+/** The marks around a matched word. */
 export const markOpen = '«';
 export const markClose = '»';
 

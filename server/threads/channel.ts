@@ -26,8 +26,8 @@ export type Channel = {
 };
 
 /**
- * Calls made in the same turn of the event loop are sent as one message, and the thread batches its
- * replies too.
+ * Calls made in the same turn of the event loop are sent as one message, and the thread also
+ * batches its replies.
  */
 export function createChannel(post: (message: Message) => void): Channel {
   const waiting = new Map<number, PromiseWithResolvers<Returned>>();

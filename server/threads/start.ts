@@ -4,7 +4,7 @@ import { type Channel, createChannel } from './channel.ts';
 /**
  * A thread of the service and its watchdog.
  *
- *   starting -> running <-> silent (no sign of life for two seconds)
+ *   starting -> running <-> silent (no message for two seconds)
  *       \          \----------\---> ended
  *
  * A running thread responds to pings, reports progress from inside a long operation, or has
@@ -20,19 +20,19 @@ export type Thread = Channel & {
   isResponsive(): boolean;
   /** Asks the thread to finish and close its resources; terminates it after a timeout. */
   stop(): Promise<void>;
-  /** Ends the thread immediately. */
+  /** Terminates the thread immediately. */
   terminate(): void;
 };
 
 export type ThreadOptions = {
   name: string;
-  /** The path of its `thread.ts`, relative to the root of the repository. */
+  /** The path of the thread's module, relative to the root of the repository. */
   module: string;
   data: unknown;
   transfer?: readonly unknown[];
   /** Modules that are loaded first. Tests use them to inject faults. */
   preload?: readonly string[];
-  /** Creates the error for pending calls of a thread that ended or does not respond. */
+  /** Creates the error for pending calls of a thread that exited or does not respond. */
   lost(reason: string): Error;
   /** Called when the thread stops responding (it may recover), or when it exits unexpectedly. */
   onSilent?(reason: string): void;

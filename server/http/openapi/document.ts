@@ -10,7 +10,7 @@ import { responseHeaders } from './headers.ts';
 import { type OperationDocument, operationDocuments, tags } from './operations.ts';
 import { errorResponses, isConditional, isWrite, needsKey, responsesOf } from './responses.ts';
 
-/** The OpenAPI 3.1 document, built from the schemas and the operations of the contract. */
+/** Builds the OpenAPI 3.1 document from the schemas and the operations of the contract. */
 export function openApiDocument(version: string) {
   const components = createComponents();
   const all = Object.entries(routes).map(([name, operation]): [Operation, OperationDocument] => {

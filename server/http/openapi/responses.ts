@@ -23,7 +23,7 @@ export function isConditional(operation: Operation): boolean {
   return isWrite(operation) && operation.path.includes(':');
 }
 
-/** Every response of the operation, by status. */
+/** Returns every response of the operation, by status. */
 export function responsesOf(
   operation: Operation,
   about: OperationDocument,
@@ -55,7 +55,7 @@ function notModified(names: HeaderName[]): JsonObject {
   return { description: 'The version is the one that was named.', headers: referToHeaders(names) };
 }
 
-/** The error responses that operations reference. */
+/** Returns the error responses that operations reference. */
 export function errorResponses({ refer }: Components, all: [Operation, OperationDocument][]) {
   const groups = all.flatMap(([operation, about]) => [...errorsOf(operation, about).values()]);
   const responses = groups.map((codes) => {
@@ -67,7 +67,7 @@ export function errorResponses({ refer }: Components, all: [Operation, Operation
   return Object.fromEntries(responses) as JsonObject;
 }
 
-/** The error codes that apply to the operation, grouped by status. */
+/** Returns the error codes that apply to the operation, grouped by status. */
 function errorsOf(
   operation: Operation,
   { request, query }: OperationDocument,
@@ -99,7 +99,7 @@ function errorHeaders(codes: ErrorCode[]): HeaderName[] {
   return isTransient ? [...names, headers.retryAfter] : names;
 }
 
-/** `not_found` → `NotFound`. */
+/** Converts `not_found` to `NotFound`. */
 function nameOf(codes: ErrorCode[]): string {
   const pascal = (code: string) => code.replace(/(?:^|_)(\w)/g, (_, first) => first.toUpperCase());
   return codes.map(pascal).join('Or');
