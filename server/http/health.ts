@@ -80,5 +80,5 @@ async function observe(
 
 function queueFault({ tasks }: Services, pending: number): string | null {
   const isStuck = pending > 0 && performance.now() - tasks.movedAt() >= stuckMs;
-  return tasks.fault() ?? (isStuck ? 'the task queue does not move' : null);
+  return tasks.fault() ?? (isStuck ? 'the task queue is stuck' : null);
 }
