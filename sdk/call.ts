@@ -72,7 +72,7 @@ export type Call = <Name extends keyof ResponseBodies>(
   options: InnerOptions | undefined,
 ) => ApiPromise<ResponseBodies[Name]>;
 
-const unsendable = 'the request cannot be made of these arguments';
+const unsendable = 'cannot build a request from these arguments';
 
 export function openCall(settings: Settings): Call {
   const transport = openTransport(settings.fetch);
@@ -193,6 +193,6 @@ function bearer({ apiKey }: Settings): string {
   if (apiKey && /^[\x21-\x7e]+$/.test(apiKey)) return `Bearer ${apiKey}`;
   const message = apiKey
     ? 'the API key is not visible ASCII: see apiKey and MEMORY_API_KEY'
-    : 'no API key: set MEMORY_API_KEY or pass apiKey; `memory keys create` makes one';
+    : 'no API key: set MEMORY_API_KEY or pass apiKey; `memory keys create` creates one';
   throw new AuthenticationError(message, { code: 'unauthorized' });
 }

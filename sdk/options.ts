@@ -89,12 +89,12 @@ function readBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text).href : '';
   const [base] = /^https?:\/\/[^/@]+\/[^?#]*(?=[?#]*$)/.exec(url) ?? [];
   if (base) return base.replace(/\/+$/, '');
-  throw invalid('baseUrl must be an http or https URL without user, query and fragment');
+  throw invalid('baseUrl must be an http or https URL without a user name, query or fragment');
 }
 
 export function atLeast(min: number, name: string, value: number): number {
   if (value >= min) return value;
-  throw invalid(`${name} must be a number from ${min} up`);
+  throw invalid(`${name} must be a number of at least ${min}`);
 }
 
 /** Creates the error for a request or an option that is rejected before anything is sent. */

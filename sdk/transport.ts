@@ -96,11 +96,11 @@ async function exchange(
 function noResponse(request: ApiRequest, late: boolean, facts: ErrorFacts): MemoryServiceError {
   const { origin } = new URL(request.url);
   return late
-    ? new TimeoutError(`${origin} did not answer within ${request.timeoutMs} ms`, {
+    ? new TimeoutError(`${origin} did not respond within ${request.timeoutMs} ms`, {
         ...facts,
         code: 'timeout',
       })
-    : new ConnectionError(`no answer from ${origin}: ${reasonOf(facts.cause)}`, {
+    : new ConnectionError(`no response from ${origin}: ${reasonOf(facts.cause)}`, {
         ...facts,
         code: 'connection',
       });

@@ -69,7 +69,7 @@ function open(
   } catch (error) {
     const busy = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
     const reason = busy
-      ? 'the port is in use. Stop what runs there, or choose another with --port or PORT.'
+      ? 'the port is in use. Stop the other program, or choose another port with --port or PORT.'
       : 'address not available. Check --host and --port, or HOST and PORT.';
     throw new Error(`cannot listen on ${config.host}:${config.port}: ${reason}`, { cause: error });
   }

@@ -64,7 +64,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   const sink = logSink(options.log);
   const log = createLogger(config.logLevel, sink.write);
   function end(reason: string): void {
-    log.error(`${reason}; the service ends`);
+    log.error(`${reason}; the service is exiting`);
     sink.flush();
     onFatal(reason);
   }
@@ -149,7 +149,7 @@ async function serve({ config, storage, log, tasks, preload }: Wiring): Promise<
       // The database must be closed even if the usage of keys cannot be stored.
       await authenticator
         .flushKeyUsage()
-        .catch((error) => log.warn('the last use of keys was not stored', { error }));
+        .catch((error) => log.warn('could not store the usage of API keys', { error }));
       await storage.close();
     },
   };
@@ -161,10 +161,10 @@ function watchDamage(storage: Storage, log: Logger): { found(): string | null } 
   storage.findDamage().then(
     (faults) => {
       if (faults.length === 0) return;
-      damage = 'the database is damaged; its operator has to restore a backup';
+      damage = 'the database is damaged; the operator must restore a backup';
       log.error(`${damage}: memory doctor, memory restore`, { error: faults.join('\n') });
     },
-    (error) => log.warn('the check of the database did not end', { error }),
+    (error) => log.warn('could not check the database for damage', { error }),
   );
   return { found: () => damage };
 }

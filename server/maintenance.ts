@@ -30,7 +30,7 @@ export function startMaintenance(options: {
         ({ more } = await storage.maintain({ now: now(), elapsedMs }));
       }
     } catch (error) {
-      log.warn('maintenance failed and runs again later', { error });
+      log.warn('maintenance failed; it will be retried', { error });
     }
   }
 

@@ -4,7 +4,7 @@ import { Metadata, OpenEnum, PointInTime, Text } from './text.ts';
 
 const types = ['memory', 'ticket', 'document', 'conversation', 'event', 'profile'] as const;
 const typeDescription =
-  '`memory` was saved directly; the other types were ingested as such a record.';
+  '`memory` was saved directly; the other types were ingested as a record of that type.';
 
 /** The type of a memory, in a request. */
 export const MemoryType = Type.Union(
@@ -15,7 +15,7 @@ export type MemoryType = (typeof types)[number];
 
 const statuses = ['processing', 'complete', 'failed'] as const;
 const statusDescription =
-  'From `processing` to `complete` or `failed`; a saved memory is `complete` at once.';
+  'From `processing` to `complete` or `failed`; a saved memory is `complete` immediately.';
 
 /** The status of a memory, in a request. */
 export const MemoryStatus = Type.Union(
@@ -129,7 +129,7 @@ export const DeletedSince = Type.Object(
   {
     title: 'DeletedMemory',
     description:
-      'The response to a repeated request whose memory has been deleted since; its text is gone.',
+      'The response to a repeated request whose memory has been deleted since, without its text.',
     examples: [{ id: exampleId, memoryId: exampleId, deleted: true }],
   },
 );

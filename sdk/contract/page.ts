@@ -18,7 +18,7 @@ export const ListQuery = Type.Object(
         minimum: 1,
         maximum: limits.pageItems,
         default: limits.pageItemsDefault,
-        description: 'The largest number of memories in the page.',
+        description: 'The maximum number of memories in the page.',
       }),
     ),
     cursor: Type.Optional(

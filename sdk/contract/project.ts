@@ -11,7 +11,7 @@ export const UsersQuery = Type.Object(
         minimum: 1,
         maximum: limits.pageItems,
         default: limits.pageItemsDefault,
-        description: 'The largest number of users in the page.',
+        description: 'The maximum number of users in the page.',
       }),
     ),
     cursor: Type.Optional(

@@ -20,7 +20,7 @@ export const SearchQuery = Type.Object(
         minimum: 1,
         maximum: limits.pageItems,
         default: limits.searchItemsDefault,
-        description: 'The largest number of memories in the response.',
+        description: 'The maximum number of memories in the response.',
       }),
     ),
     ...filterFields,

@@ -46,7 +46,7 @@ const ToolCall = Type.Object(
   {
     title: 'ToolCall',
     ...open,
-    description: 'Shown as `[tool call: name]`, after the text. The arguments are not kept.',
+    description: 'Shown as `[tool call: name]`, after the text. The arguments are not stored.',
     examples: [{ id: 'call_1', type: 'function', function: { name: 'search', arguments: '{}' } }],
   },
 );
@@ -58,8 +58,8 @@ export type ToolCall =
 /** A comment or message. */
 export const TimelineEntry = Type.Object(
   {
-    author: Label('The label of the entry, as `user`, `agent` or a name.'),
-    role: Label('The label where no `author` is given; without either it is `unknown`.'),
+    author: Label('The label of the entry, such as `user`, `agent` or a name.'),
+    role: Label('The label if there is no `author`. Without both, the label is `unknown`.'),
     content: MessageContent,
     timestamp: Type.Optional(Timestamp),
     tool_calls: Type.Optional(List(ToolCall)),

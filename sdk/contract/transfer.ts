@@ -28,7 +28,7 @@ export const ExportQuery = Type.Object(
         minimum: 1,
         maximum: limits.exportItems,
         default: limits.exportItems,
-        description: 'The largest number of memories in the page.',
+        description: 'The maximum number of memories in the page.',
       }),
     ),
     cursor: Type.Optional(

@@ -106,7 +106,7 @@ function openDataErrors(record: IngestRecord): FieldError[] {
 function mergedErrors(record: IngestRecord): FieldError[] {
   const message = metadataProblem(recordMetadata(record));
   if (message === null) return [];
-  return [{ field: 'metadata', message: `${message}, with the descriptive fields of data` }];
+  return [{ field: 'metadata', message: `${message}, including the descriptive fields of data` }];
 }
 
 function describe(check: TypeCheck<TSchema>, value: unknown): FieldError[] {

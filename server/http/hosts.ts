@@ -16,11 +16,13 @@ export function rejectForeignHosts(
   const own = anyAddress.includes(host) ? [] : [host.includes(':') ? `[${host}]` : host];
   const known = new Set([...loopback, ...own, ...mcpHosts].map((name) => name.toLowerCase()));
   if (!known.has(hostnameOf(`http://${headers.get('host') ?? ''}`))) {
-    throw forbidden('the Host header names an unknown host; MEMORY_MCP_HOSTS lists more of them');
+    throw forbidden(
+      'the Host header names an unknown host; to allow it, add it to MEMORY_MCP_HOSTS',
+    );
   }
   const origin = headers.get('origin');
   if (origin === null || corsOrigins.includes(origin) || known.has(hostnameOf(origin))) return;
-  throw forbidden('requests of this origin are not allowed; MEMORY_CORS_ORIGINS allows more');
+  throw forbidden('the origin is not allowed; to allow it, add it to MEMORY_CORS_ORIGINS');
 }
 
 /** Returns an empty string if the URL is invalid. */

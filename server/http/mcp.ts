@@ -61,7 +61,7 @@ export function mcp({ reading: auth }: Auth, services: RouteServices) {
 
 function boundUserOf({ userId }: Caller): string {
   if (userId !== null) return userId;
-  throw badRequest('', 'this API key is bound to no user; connect to /mcp/users/<userId>');
+  throw badRequest('', 'this API key is not bound to a user; connect to /mcp/users/<userId>');
 }
 
 /** The router does not decode invalid percent-encoding, so the user id is read from the URL. */

@@ -63,7 +63,7 @@ export function startWorker(options: WorkerOptions): Worker {
         if (hasFault) await notifier.wait(pauseAfterFaultMs);
         hasFault = false;
       } catch (error) {
-        log.error('the task queue failed and goes on', { error });
+        log.error('the task queue failed; retrying', { error });
         await notifier.wait(pauseAfterFaultMs);
       }
     }
@@ -100,7 +100,7 @@ export function startWorker(options: WorkerOptions): Worker {
 
   async function run(task: Task, results: TaskResult[]): Promise<void> {
     try {
-      if (task.attempt > maxAttempts) throw new Error('the service ended during each attempt');
+      if (task.attempt > maxAttempts) throw new Error('the service exited during each attempt');
       const result = await handlers[task.kind](task, storage);
       const { projectId, taskId, leaseToken } = task;
       results.push({ projectId, taskId, leaseToken, now: now(), ...result });
@@ -116,7 +116,7 @@ export function startWorker(options: WorkerOptions): Worker {
       await storage.completeTasks(results);
     } catch (error) {
       hasFault = true;
-      log.warn('results could not be stored; the tasks run again', { error });
+      log.warn('could not store results; the tasks will be retried', { error });
       await Promise.all(results.map(release));
     }
   }

@@ -23,7 +23,7 @@ export function createRestarts(giveUp: (reason: string) => void): Restarts {
       const now = performance.now();
       endedAt = [...endedAt.filter((at) => at > now - 60_000), now];
       if (isStopped) return false;
-      if (endedAt.length > maxPerMinute) giveUp(`${reason}, again and again`);
+      if (endedAt.length > maxPerMinute) giveUp(`${reason}; too many restarts`);
       return endedAt.length <= maxPerMinute;
     },
     expect(reason) {

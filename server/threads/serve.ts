@@ -77,7 +77,7 @@ export function yieldPriority(): void {
 export function parent(): Port {
   // Node's types are merged with those of the browser, which require a transfer list.
   const port: Port | null = parentPort as Port | null;
-  if (port === null) throw new Error('this module runs in a thread of its own');
+  if (port === null) throw new Error('this module must run in a worker thread');
   return port;
 }
 

@@ -55,7 +55,7 @@ export function startThread(options: ThreadOptions): Thread {
   let ticks = 0;
   let isReady = false;
   let isStopping = false;
-  let cause = `the ${name} thread ended`;
+  let cause = `the ${name} thread exited`;
 
   function tick(): void {
     if (!isReady) return;
@@ -82,7 +82,7 @@ export function startThread(options: ThreadOptions): Thread {
   timer.unref();
   worker.on('message', receive);
   worker.on('error', (error) => {
-    cause = `the ${name} thread ended: ${error instanceof Error ? error.message : String(error)}`;
+    cause = `the ${name} thread exited: ${error instanceof Error ? error.message : String(error)}`;
   });
   worker.once('exit', () => {
     clearInterval(timer);

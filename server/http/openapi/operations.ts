@@ -52,8 +52,9 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Memories',
     summary: 'Save a memory',
     description:
-      'Stores a text for a user. The memory is `complete` at once. If a memory of the user already ' +
-      'has this `source` and `externalId`, its content, metadata and times are replaced (200).',
+      'Stores a text for a user. The memory is `complete` immediately. If a memory of the user ' +
+      'already has this `source` and `externalId`, its content, metadata and times are replaced ' +
+      '(200).',
     request: memory.SaveRequest,
     response: memory.SavedMemory,
     holdsText: true,
@@ -130,7 +131,8 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     id: 'getMemoryStatuses',
     tag: 'Memories',
     summary: 'Get the statuses of up to 1,000 memories',
-    description: 'In the order requested; unknown ids are in `notFound`. It writes nothing.',
+    description:
+      'In the order requested; unknown ids are in `notFound`. The request changes nothing.',
     request: StatusesRequest,
     response: IngestStatuses,
   },
@@ -138,7 +140,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     ...accepted,
     id: 'ingestTicket',
     summary: 'Ingest a support ticket',
-    description: `The content is made of the subject, the description and the comments. ${replaces}`,
+    description: `The content consists of the subject, the description and the comments. ${replaces}`,
     request: ingest.SupportRequest,
   },
   'ingest.document': {
@@ -153,7 +155,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     id: 'ingestConversation',
     summary: 'Ingest a conversation',
     description:
-      'The content is made of the title, the summary and the messages. `messages` can also be ' +
+      'The content consists of the title, the summary and the messages. `messages` can also be ' +
       `a top-level field, as in model APIs. ${replaces}`,
     request: ingest.ChatRequest,
   },
@@ -203,7 +205,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     summary: 'List the users of the project',
     description:
       'The users that have memories, ordered by id. Pass `nextCursor` as `cursor` until it is ' +
-      'null. With a key that is bound to a user, only that user.',
+      'null. A key that is bound to a user lists only that user.',
     query: UsersQuery,
     response: UserPage,
   },
@@ -224,8 +226,8 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
   live: {
     id: 'getLiveness',
     tag: 'Service',
-    summary: 'Check that the process answers',
-    description: 'Liveness, for supervisors: 200 while the process answers at all.',
+    summary: 'Check that the process responds',
+    description: 'Liveness, for supervisors: 200 if the process responds.',
     response: Liveness,
   },
   openapi: {

@@ -47,12 +47,16 @@ export function responsesOf(
     ...Object.fromEntries(errors),
   };
   // A failing service responds with its health, too.
-  if (operation.path === '/health') responses[503] = { ...success, description: 'It is failing.' };
+  if (operation.path === '/health')
+    responses[503] = { ...success, description: 'The service is failing.' };
   return responses;
 }
 
 function notModified(names: HeaderName[]): JsonObject {
-  return { description: 'The version is the one that was named.', headers: referToHeaders(names) };
+  return {
+    description: 'The memory is still at the version in `If-None-Match`.',
+    headers: referToHeaders(names),
+  };
 }
 
 /** Returns the error responses that operations reference. */

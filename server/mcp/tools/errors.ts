@@ -30,7 +30,7 @@ export function adviceOn(error: unknown): string | undefined {
 }
 
 const noAnswer =
-  'The memory service did not answer. Call again in a moment: what is repeated has no second effect.';
+  'The memory service did not respond. Call again in a moment; a repeated call has no second effect.';
 
 const advice: Record<string, (message: string) => string> = {
   not_found: () =>
