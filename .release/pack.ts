@@ -37,8 +37,8 @@ async function main(names: string[]): Promise<void> {
   await writeChecksums(dist);
   if (missing.length === 0) return;
   console.error(`\nNOT BUILT, ${missing.length} of the executables:\n  ${missing.join('\n  ')}`);
-  // Only the executable for this machine is required. The others may need a download that is
-  // blocked here.
+  // Only the executable for this machine is required. The others may need a download that is not
+  // possible here.
   if (missing.some((line) => line.startsWith(`${hostTarget}:`))) process.exitCode = 1;
 }
 

@@ -34,7 +34,7 @@ export type Services = {
   log: Logger;
   version: string;
   now(): number;
-  /** Monotonic, in ms. */
+  /** Returns the time of a monotonic clock, in milliseconds. */
   clock(): number;
   newMemoryId(userId: string): string;
   /** Returns the client's address, as reported by the socket. */

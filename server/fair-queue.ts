@@ -38,7 +38,7 @@ export class FairQueue<Item> {
     return taken.item;
   }
 
-  /** The number of waiting items of the owner. */
+  /** Returns the number of waiting items of the owner. */
   countOf(owner: number): number {
     return this.#owners.get(owner)?.waiting.length ?? 0;
   }

@@ -25,7 +25,7 @@ export type LogFields = {
 };
 
 export type LogEntry = {
-  /** In ms since 1970. */
+  /** Milliseconds since 1970. */
   at: number;
   level: LogLevel;
   message: string;

@@ -46,12 +46,10 @@ export type FilterFields = {
   source?: string | undefined;
   /** The id in that system. */
   externalId?: string | undefined;
-  /**
-   * Only memories from this time on: their `occurredAt` or, if there is none, their `createdAt`.
-   */
+  /** Only memories whose time is not before this one: `occurredAt` or, without it, `createdAt`. */
   from?: GivenTime | undefined;
   /** Only memories before this time. */
   to?: GivenTime | undefined;
-  /** Compares top-level keys; an array matches if any of its elements does. */
+  /** The values of top-level keys. An array matches if any of its elements does. */
   metadata?: Record<string, string | number | boolean> | undefined;
 };

@@ -13,5 +13,8 @@ export const headers = {
 /** Headers that the SDK does not use, in a separate object to keep its bundle small. */
 export const validators = { ifNoneMatch: 'If-None-Match', etag: 'ETag' } as const;
 
-/** The value of `Idempotency-Status`: the write ran now, or its stored response was returned. */
+/**
+ * The value of `Idempotency-Status`: `created` if the write ran now, `replayed` if its stored
+ * response was returned.
+ */
 export type IdempotencyStatus = 'created' | 'replayed';

@@ -14,13 +14,13 @@ export const limits = {
   queryCharacters: 1_000,
   searchItemsDefault: 10,
   exportItems: 1_000,
-  /** The highest version of an imported memory. Updates must not overflow 32 bits. */
+  /** The highest version of an imported memory, which leaves room for later updates in 32 bits. */
   importedVersion: 1_000_000_000,
   idempotencyKeyCharacters: 255,
   idempotencyKeptMs: 72 * 60 * 60 * 1_000,
   pendingRecords: 100_000,
   bodyBytesDefault: 5 * 1024 * 1024,
-  /** The maximum body of a save or an update. */
+  /** The maximum size of the body of a save or an update. */
   saveBodyBytes: 1024 * 1024,
   /** The maximum nesting depth of arrays and objects in a body, including the outermost. */
   jsonLevels: 32,

@@ -226,9 +226,9 @@ export const UpdateRequest = Type.Object(
 export type UpdateRequest = {
   content?: string | undefined;
   metadata?: GivenMetadata | undefined;
-  /** Null clears it. */
+  /** Null clears the time. */
   occurredAt?: GivenTime | null | undefined;
-  /** Null clears it. */
+  /** Null clears the time. */
   expiresAt?: GivenTime | null | undefined;
 };
 

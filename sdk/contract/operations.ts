@@ -31,7 +31,7 @@ export type Operation = {
   success: 200 | 201 | 202 | 204;
   /** The status if the operation replaced an existing memory. */
   replaced?: 200;
-  /** The operation changes nothing, although its method is not GET. */
+  /** Whether the operation only reads, although its method is not GET. */
   reads?: true;
 };
 

@@ -38,7 +38,7 @@ export function createAuth(options: {
   }
 
   return {
-    /** For routes that write unless the method is GET or HEAD. */
+    /** For routes on which every method except GET and HEAD writes. */
     byMethod: new Elysia({ name: 'auth' }).derive(
       { as: 'scoped' },
       async ({ request, set }): Promise<{ caller: Caller }> => {

@@ -38,7 +38,7 @@ const wrongKeysPerMinute = 60;
 export function createAuthenticator(options: {
   storage: Storage;
   now(): number;
-  /** Monotonic, in ms: ages of cache entries do not depend on the wall clock. */
+  /** Returns the time of a monotonic clock, in milliseconds, for the ages of cache entries. */
   clock(): number;
   /** The key from the settings, for the project `default`. */
   fixed: { key: string; projectId: number } | null;

@@ -127,7 +127,7 @@ async function readCounted(
       continue;
     }
     chunks.push(chunk);
-    // Count the bytes received: a client that declares a large body but sends little must not
+    // Admission depends on the bytes received: a client that only declares a large body must not
     // reserve memory.
     if (bytes > largeBytes && !wasLarge) await admit();
     scan.push(chunk);

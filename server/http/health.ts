@@ -31,7 +31,7 @@ type QueueState = Awaited<ReturnType<Storage['taskQueueState']>>;
  */
 const costShare = 0.05;
 
-/** Caches the result of `ask`, so that its calls take at most `costShare` of the time. */
+/** Caches the result of `ask`, so that calls of `ask` take at most `costShare` of the time. */
 function cached<T>(ask: () => Promise<T>): () => Promise<T> {
   let last: { value: T; until: number } | null = null;
   return async () => {

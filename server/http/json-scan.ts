@@ -59,7 +59,7 @@ export class JsonScan {
   #depth = 0;
   #values = 1;
   #fields = 0;
-  /** Fields of the current record: an item of a batch, or the whole body. */
+  /** The number of fields in the current record, which is an item of a batch or the whole body. */
   #recordFields = 0;
   #itemBegin: number | null = null;
   #itemsEnded = false;

@@ -4,7 +4,10 @@ import type { Auth } from './auth.ts';
 import { bodyUnread } from './body.ts';
 import { routes } from './routes.ts';
 
-/** Paths without a parameter come first: in /v1/memories/search, `search` is not an id. */
+/**
+ * Sorted so that paths without a parameter match first: /v1/memories/search is not the path of a
+ * memory.
+ */
 const patterns = Object.values(routes)
   .toSorted((a, b) => Number(a.path.includes(':')) - Number(b.path.includes(':')))
   .map(({ method, path }) => ({

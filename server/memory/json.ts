@@ -10,7 +10,10 @@ export function memoryJson(memory: StoredMemory): string {
   return JSON.stringify(shownMemory(memory));
 }
 
-/** The response to a save: the memory, with its id repeated as `memoryId`, as in every write. */
+/**
+ * Formats the response to a save: the memory, with its id repeated as `memoryId`, as in every
+ * write.
+ */
 export function savedMemoryJson(memory: StoredMemory): string {
   return JSON.stringify({ ...shownMemory(memory), memoryId: memory.id });
 }

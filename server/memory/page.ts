@@ -32,7 +32,9 @@ export function takePage(
   return { items: memoriesJson(items), next: null };
 }
 
-/** The approximate size of a memory in a page. As JSON, a text can be several times as long. */
+/**
+ * Returns the approximate size of a memory in a page. As JSON, a text can be several times as long.
+ */
 function sizeOf({ content, metadata }: StoredMemory): number {
   const length = content.length + metadata.length;
   return length <= shortLength ? length : Buffer.byteLength(JSON.stringify(content));

@@ -8,7 +8,7 @@ import { noWord, WordTable } from './word-table.ts';
  * keeps its number until the index is compacted.
  */
 export class Dictionary {
-  /** Includes stems that do not occur as words; their count is 0. */
+  /** The words, and the stems that do not occur as words. The count of such a stem is 0. */
   readonly words: WordTable;
   /** The number of tokens of each word. */
   readonly counts = new Uint32List();
@@ -24,7 +24,7 @@ export class Dictionary {
     this.#addRow(0);
   }
 
-  /** One more than the number of the last word. */
+  /** The number of words plus one, because the numbers of words start at 1. */
   get size(): number {
     return this.words.size;
   }

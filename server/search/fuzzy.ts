@@ -10,7 +10,7 @@ export type Missing = { text: string; index: number };
 const maxMissing = 8;
 /** Longer terms are hashes or encoded data rather than mistyped words. */
 const maxTermLength = 64;
-/** A term gets no fuzzy matches if more words than this have its letters. */
+/** A term has no fuzzy matches if more words than this contain its letters. */
 const maxCandidates = 32_768;
 /** The maximum number of matched words. The first matches in the timeline are kept. */
 const maxMatches = 500;
@@ -20,8 +20,8 @@ export type Wanted = Missing & { units: Uint16Array; mask: number; allowsTypo: b
 /**
  * Finds words for missing terms: words within one typo (a letter wrong, missing, extra, or two
  * swapped), words that begin with the term, and adjacent words that spell it (408 247 8880). A term
- * with digits allows no typo, because it would be another number. Maps each word to the index of
- * its term.
+ * with digits allows no typo, because it would be another number. Returns a map from each word to
+ * the index of its term.
  */
 export function fuzzyMatches(timeline: Timeline, missing: readonly Missing[]): Map<number, number> {
   const wanted = missing.slice(0, maxMissing).flatMap(({ text, index }): Wanted[] => {

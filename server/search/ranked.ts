@@ -4,8 +4,9 @@ import type { Matcher } from './match.ts';
 export type RankedMemory = { id: string; start: number; length: number; score: number };
 
 /**
- * The results of one search, best first; of equal scores, the newer memory first. The results are
- * sorted lazily, because most callers read only ten, and are valid until the index changes.
+ * The results of one search, best first. Results with equal scores are sorted newest first. The
+ * results are sorted lazily, because most callers read only ten, and are valid until the index
+ * changes.
  */
 export class Ranked implements Iterable<RankedMemory> {
   /** Used for snippets, to find the words that matched. */

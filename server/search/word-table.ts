@@ -24,7 +24,7 @@ export class WordTable {
     this.starts.push(0);
   }
 
-  /** One more than the number of the last word. */
+  /** The number of words plus one, because the numbers of words start at 1. */
   get size(): number {
     return this.#hashes.length;
   }

@@ -1,6 +1,6 @@
 /*
- * Everyday English: stop words, irregular forms and synonyms. They apply only to queries and are
- * not stored in the index.
+ * Stop words, irregular forms and synonyms of everyday English. The lists apply only to queries and
+ * are not stored in the index.
  */
 
 /** Words that shape a question but do not name its subject. */

@@ -19,7 +19,7 @@ export type TaskRunner = {
   /** Returns why no tasks are being processed; null if the thread responds. */
   fault(): string | null;
   /**
-   * Returns when the loop last made progress (a claim, a task, an idle check), in the time of
+   * Returns when the loop last made progress (a claim, a task, an idle check), as a time of
    * `performance.now()`.
    */
   movedAt(): number;

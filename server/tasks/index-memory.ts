@@ -2,8 +2,8 @@ import { splitChunks } from '../memory/chunks.ts';
 import type { Handler } from './handlers.ts';
 
 /**
- * Texts above this length are freed immediately: the garbage collector does not count texts outside
- * of its heap.
+ * Texts above this length are freed immediately, because the garbage collector does not count texts
+ * outside of its heap.
  */
 const largeUnits = 1_000_000;
 

@@ -26,13 +26,13 @@ export type Worker = {
 export type WorkerOptions = {
   storage: TaskStorage;
   handlers: Handlers;
-  /** A name that is unique among all workers, past and present. */
+  /** The name of the worker, unique among all past and present workers. */
   owner: string;
   now(): number;
   log: Logger;
   /** Called when the loop makes progress: a claim, a task, or an idle check. */
   progress(): void;
-  /** In [0, 1), for the backoff's jitter. */
+  /** Returns a random number in [0, 1), for the jitter of the backoff. */
   random?(): number;
 };
 

@@ -69,7 +69,7 @@ export function startThread(options: ThreadOptions): Thread {
   }
 
   function receive(message: unknown): void {
-    // An announced silence lasts until the next message.
+    // After `busy`, the thread counts as responsive until its next message.
     ticks = message === 'busy' ? Number.NEGATIVE_INFINITY : 0;
     if (message === 'alive' || message === 'busy' || channel.receive(message)) return;
     if (message === 'ready') {
@@ -123,8 +123,8 @@ function startWorker({ name, module, data, transfer = [], preload = [] }: Thread
 }
 
 /**
- * Resolves a module. In an executable, every `thread.ts` is an entry point at its path relative to
- * the root.
+ * Returns the URL of a module. In an executable, every `thread.ts` is an entry point at its path
+ * relative to the root.
  */
 function urlOf(module: string): URL {
   const isSource = import.meta.url.endsWith('/server/threads/start.ts');

@@ -33,11 +33,13 @@ export type OperationDocument = {
   request?: TSchema;
   /** Undefined if the response has no body. */
   response?: TSchema;
-  /** The response contains a memory's text; a replay after a delete does not. */
+  /**
+   * Whether the response contains a memory's text. A replay after the memory was deleted has none.
+   */
   holdsText?: true;
-  /** A 201 or 202 has the header `Location`. */
+  /** Whether a 201 or 202 response has the header `Location`. */
   location?: true;
-  /** The response is one memory, and has its version as `ETag`. */
+  /** Whether the response is a memory, with its version as `ETag`. */
   etag?: true;
 };
 
