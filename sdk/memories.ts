@@ -22,7 +22,7 @@ import type { CallOptions, ConditionalOptions } from './options.ts';
 import { type PagePromise, pagePromise } from './pages.ts';
 import { type WaitOptions, waitUntilComplete } from './poll.ts';
 
-/** Without an idempotency key from the caller, the result is never that of a deleted memory. */
+/** Options without an idempotency key. A call with these options never returns `DeletedSince`. */
 type Unkeyed = { idempotencyKey?: null | undefined };
 
 /** The operations on the memories of a project; `MemoryClient` extends this class. */

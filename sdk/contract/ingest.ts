@@ -14,8 +14,8 @@ import { Metadata, PointInTime, Text } from './text.ts';
 import type { TimelineEntry } from './timeline.ts';
 
 /*
- * A record names its user and its source; the shape of `data` depends on its type. Five endpoints
- * accept records.
+ * The schemas of records, which five endpoints accept. The shape of a record's `data` depends on
+ * its type.
  */
 
 const closed = { additionalProperties: false };

@@ -21,7 +21,7 @@ for (const [first, last] of [...unspacedRanges, [0xd840, 0xd8bf]] as const) {
   unspacedUnits.fill(1, first, last + 1);
 }
 
-/** Whether a UTF-16 unit belongs to a script that puts no spaces between words. */
+/** Whether a UTF-16 unit belongs to a script without spaces between words. */
 export function isUnspaced(unit: number): boolean {
   return unspacedUnits[unit] === 1;
 }

@@ -62,7 +62,7 @@ export class WordTable {
     return word;
   }
 
-  /** Whether a text is the word from `start` to `end`. */
+  /** Whether the word equals the part of a text from `start` to `end`. */
   isAt(word: number, text: string, start: number, end: number): boolean {
     const { units } = this;
     const starts = this.starts.values;

@@ -6,7 +6,7 @@ export type Session = {
   userId: string;
   /** Whether the session has only the tools that read. */
   readOnly: boolean;
-  /** The version of the service or of the command line. */
+  /** The version of the program that serves the session. */
   version: string;
   /** Logs an unexpected error, i.e. one that is not an error of the SDK. */
   onError(error: unknown): void;
