@@ -14,7 +14,7 @@ export const targets = [
 ] as const;
 export type Target = (typeof targets)[number];
 
-/** The target of this machine; undefined if releases do not support it. */
+/** The target of this machine; undefined if releases do not include it. */
 export const hostTarget = targets.find(
   (target) => target === `${process.platform.replace('win32', 'windows')}-${process.arch}`,
 );
@@ -27,10 +27,10 @@ export async function buildExecutable(dist: string, target: Target): Promise<str
   const { version } = await readManifest('package.json');
   const extension = target.startsWith('windows') ? '.exe' : '';
   const file = join(dist, `memory-${version}-${target}${extension}`);
-  // Splitting makes each thread an entry point and lets a command load only what it needs.
-  // Bytecode shortens the start.
+  // Splitting makes each thread an entry point and lets a command load only the code that it needs.
+  // Bytecode shortens the startup.
   const pieces = ['--splitting', '--format=esm', '--minify', '--bytecode'];
-  // Files in the working directory must not run as part of the program or configure it.
+  // A bunfig.toml or .env in the working directory must not configure the program.
   const autoload = ['--no-compile-autoload-bunfig', '--no-compile-autoload-dotenv'];
   const alone = [...autoload, `--target=bun-${target}`];
   const threads = [...new Bun.Glob('server/**/thread.ts').scanSync({ cwd: root })].map((path) =>

@@ -5,8 +5,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// npm starts commands with Node; this script starts the command line on Bun, a dependency. After an
-// install without scripts, Bun's executable is still in its platform package.
+// npm starts commands with Node. This script starts the command line on Bun, which is a dependency.
+// If install scripts did not run, Bun's executable is still in its platform package.
 
 const { resolve } = createRequire(import.meta.url);
 const main = fileURLToPath(new URL('./cli/main.js', import.meta.url));
@@ -25,7 +25,8 @@ function findBun() {
 
 function spawnBun(bun, args) {
   const child = spawn(bun, args, { stdio: 'inherit' });
-  // A terminal sends Ctrl-C to the child as well. The child treats two signals at once as one.
+  // After Ctrl-C, the child receives two signals, from the terminal and from here. It treats two
+  // signals in quick succession as one.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => child.kill(name));
   child.on('error', (error) => {
     console.error(`Error: Bun cannot be started: ${error.message}`);
@@ -45,7 +46,7 @@ const bun = findBun();
 // Without --config, Bun would read bunfig.toml and .env from the working directory.
 const config = fileURLToPath(new URL('./bunfig.toml', import.meta.url));
 const args = [`--config=${config}`, main, ...process.argv.slice(2)];
-// Newer versions of Node can replace their own process with Bun.
+// In newer versions of Node, `execve` replaces the process with Bun.
 if (process.execve !== undefined && process.platform !== 'win32') {
   process.execve(bun, [bun, ...args], process.env);
 } else {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './staging.ts';
 
-/** Writes the licences of the packages in the executables, which they require. */
+/** Writes the licences of the bundled packages, which must accompany the executables. */
 export async function writeNotices(dist: string): Promise<string> {
   const file = join(dist, 'THIRD-PARTY-NOTICES.txt');
   const texts = await Promise.all((await bundledPackages()).map(notice));
@@ -15,7 +15,7 @@ async function bundledPackages(): Promise<string[]> {
   const { metafile } = await Bun.build({ entrypoints, target: 'bun', metafile: true });
   const paths = Object.keys(metafile?.inputs ?? {});
   const names = paths.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
-  // The executables contain the runtime, too.
+  // The executables also contain the Bun runtime.
   return [...new Set([...names, 'bun'])].sort();
 }
 

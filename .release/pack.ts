@@ -12,8 +12,8 @@ import { sizeOf, writeChecksums } from './sums.ts';
  * `npm run pack` writes all files of a release to dist/.
  *
  * npm run pack                    everything
- * npm run pack -- linux-x64       the tarballs, and this executable alone
- * npm run pack -- none            the tarballs alone
+ * npm run pack -- linux-x64       the tarballs and only this executable
+ * npm run pack -- none            only the tarballs
  */
 
 const dist = join(root, 'dist');
@@ -37,7 +37,8 @@ async function main(names: string[]): Promise<void> {
   await writeChecksums(dist);
   if (missing.length === 0) return;
   console.error(`\nNOT BUILT, ${missing.length} of the executables:\n  ${missing.join('\n  ')}`);
-  // Executables for other platforms may need a download that this machine cannot make.
+  // Only the executable for this machine is required. The others may need a download that is not
+  // possible here.
   if (missing.some((line) => line.startsWith(`${hostTarget}:`))) process.exitCode = 1;
 }
 

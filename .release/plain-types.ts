@@ -103,7 +103,7 @@ function printSimple(schema: TSchema): string {
     case 'Timestamp':
       return 'string | number';
     default:
-      throw new Error(`no type is known for the kind ${schema[Kind]}: teach it here`);
+      throw new Error(`unsupported kind ${schema[Kind]}: add its type to printSimple`);
   }
 }
 
@@ -128,7 +128,7 @@ function comment(schema: unknown, indent: string): string {
 
 /** Returns the name of the contract's type for the schema, as an import if needed. */
 function nameOf(schema: TSchema, from: string): string | undefined {
-  // JSON omits symbols, so an optional schema has the same text as a required one.
+  // JSON omits symbols, so an optional schema has the same text as a required schema.
   const text = JSON.stringify(schema);
   for (const [module, exported] of modules) {
     for (const [name, candidate] of Object.entries(exported)) {
@@ -140,7 +140,9 @@ function nameOf(schema: TSchema, from: string): string | undefined {
   return undefined;
 }
 
-/** Names that are also exported as types; `Time` and `UserId`, for example, are only schemas. */
+/**
+ * The names that are also exported as types. `Time` and `UserId`, for example, are only schemas.
+ */
 const typeNames = new Set(
   await Promise.all(
     [...modules.keys()].map(async (module) => {

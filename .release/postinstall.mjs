@@ -1,15 +1,15 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-// Starting Node takes longer than most commands run, and memory.mjs uses it only to find Bun. A
-// shell is faster, so this script turns memory.mjs into a file that is valid for both the shell and
-// Node: some package managers run it with Node regardless of its first line. On Windows, and after
-// an install without scripts, the file still runs on Node, which is slower but works.
+// Starting Node takes longer than most commands, and memory.mjs uses Node only to find Bun. This
+// script therefore makes memory.mjs a shell script, which starts faster. The file remains valid for
+// Node, because some package managers run it with Node regardless of its first line. On Windows,
+// and if install scripts do not run, memory.mjs remains a Node script.
 
 const shell = [
   'home=$(readlink -f "$0")',
   `home=\${home%/*}`,
-  // If Bun's own install script has not run, bun.exe only prints an error, so it comes last.
+  // bun.exe is the last choice: if Bun's own install script did not run, it only prints an error.
   'for bun in "$home"/../@oven/bun-*/bin/bun "$home"/node_modules/@oven/bun-*/bin/bun' +
     ' "$home"/../bun/bin/bun.exe "$home"/node_modules/bun/bin/bun.exe',
   'do [ -x "$bun" ] && exec "$bun" --config="$home/bunfig.toml" "$home/cli/main.js" "$@"',
@@ -23,10 +23,11 @@ if (process.platform !== 'win32') {
     const [, ...lines] = readFileSync(path, 'utf8').split('\n');
     // Node parses the second line as a string and a comment, the shell as a no-op and our command.
     const both = ['#!/bin/sh', `':' //; ${shell}`, ...lines].join('\n');
-    // Replaces the file, because a package manager may share it with other projects by hard link.
+    // Replace the file instead of writing to it: a package manager may have hard-linked it into
+    // other projects.
     writeFileSync(`${path}.new`, both, { mode: 0o755 });
     renameSync(`${path}.new`, path);
   } catch {
-    // The unchanged file works, too.
+    // The unchanged script also works, with Node.
   }
 }

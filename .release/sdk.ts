@@ -4,7 +4,9 @@ import { $ } from 'bun';
 import { plainTypes } from './plain-types.ts';
 import { packFolder, readManifest, root, writeManifest } from './staging.ts';
 
-/** Packs the SDK as ECMAScript modules with plain types. It needs neither Bun nor TypeBox. */
+/**
+ * Packs the SDK as ECMAScript modules with plain types. The package needs neither Bun nor TypeBox.
+ */
 export function packSdk(dist: string): Promise<string> {
   return packFolder(dist, async (folder) => {
     await compile(folder);
@@ -62,7 +64,7 @@ async function dropUnreached(folder: string): Promise<void> {
 
 async function reachedFrom(folder: string, entry: string, extension: string) {
   const reached = new Set([entry]);
-  // Iterating over a set includes elements that are added meanwhile.
+  // Iterating over a set includes elements that are added during the iteration.
   for (const path of reached) {
     const text = await Bun.file(join(folder, path)).text();
     for (const [, target = ''] of text.matchAll(/(?:from |import\()["'](\.[^"']*)\.js["']/g)) {
@@ -79,7 +81,7 @@ async function filesIn(folder: string): Promise<string[]> {
     .map((entry) => posix.relative(folder, posix.join(entry.parentPath, entry.name)));
 }
 
-/** The workspace's manifest, with the fields that refer to the sources replaced. */
+/** Returns the manifest of the SDK with the paths of the compiled files instead of the sources. */
 async function manifest() {
   const { private: _, dependencies = {}, ...rest } = await readManifest('sdk/package.json');
   const { version } = await readManifest('package.json');

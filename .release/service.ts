@@ -12,13 +12,14 @@ export function packService(dist: string): Promise<string> {
   return packFolder(dist, async (folder) => {
     await bundleCli(join(folder, 'cli'));
     await copyFiles(folder, ['server/**/*.{ts,sql}']);
-    // The tools of /mcp call the service through the SDK.
+    // The service needs the SDK for the tools of /mcp.
     await copyFiles(folder, ['sdk/*.ts', 'sdk/contract/*.ts']);
     await copyFiles(folder, ['README.md', 'CHANGELOG.md', 'LICENSE']);
     for (const name of ['memory.mjs', 'memory-service.mjs', 'postinstall.mjs']) {
       await Bun.write(join(folder, name), Bun.file(join(root, '.release', name)));
     }
-    // memory.mjs passes this file to Bun, which then ignores one in the working directory.
+    // memory.mjs passes this file to Bun, which then ignores a bunfig.toml in the working
+    // directory.
     await Bun.write(join(folder, 'bunfig.toml'), 'env = false\n');
     await writeNotices(folder);
     await writeManifest(folder, await manifest());
@@ -30,16 +31,16 @@ async function bundleCli(outdir: string): Promise<void> {
     entrypoints: [join(root, 'cli/main.ts')],
     outdir,
     target: 'bun',
-    // Outside of an executable, Bun supports bytecode only for this format.
+    // Outside of an executable, Bun supports bytecode only in this format.
     format: 'cjs',
     bytecode: true,
-    // Identifiers are kept, so that stack traces stay readable.
+    // Identifiers are not minified, to keep stack traces readable.
     minify: { whitespace: true, syntax: true },
     plugins: [loadedWhenNeeded],
   });
 }
 
-/** Leaves the command line's dynamic imports of the server and the contract out of the bundle. */
+/** Excludes the command line's dynamic imports of the server and the contract from the bundle. */
 const loadedWhenNeeded: BunPlugin = {
   name: 'loaded-when-needed',
   setup(build) {

@@ -33,10 +33,10 @@ export async function packFolder(
   }
 }
 
-/** npm prints a list; from version 12 on, a map. */
+/** Before version 12, npm prints a list; since then, a map. */
 function tarballName(json: string): string {
   const [packed] = Object.values(JSON.parse(json)) as { filename?: string }[];
-  if (packed?.filename === undefined) throw new Error('npm pack did not say what it made');
+  if (packed?.filename === undefined) throw new Error('npm pack did not report a file name');
   return packed.filename;
 }
 
@@ -44,7 +44,7 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   await Bun.write(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** Copies the files that match, under the same names. */
+/** Copies the matching files under the same names. */
 export async function copyFiles(folder: string, patterns: string[]): Promise<void> {
   for (const pattern of patterns) {
     for await (const path of new Bun.Glob(pattern).scan({ cwd: root })) {

@@ -1,6 +1,6 @@
 import type { IdempotencyStatus } from './contract/headers.ts';
 
-/** The parsed body together with status and headers. */
+/** The parsed body, with the status and the headers of the response. */
 export type ApiResponse<T> = {
   data: T;
   response: {
@@ -10,13 +10,13 @@ export type ApiResponse<T> = {
     attempts: number;
     /** Identifies the request in the server's log. */
     requestId: string | undefined;
-    /** For a write with a key: whether it ran now or the stored first response was returned. */
+    /** For a write with a key: whether the write ran now or its stored response was returned. */
     idempotencyStatus: IdempotencyStatus | undefined;
   };
 };
 
 /**
- * A promise of the data. `withResponse()` adds the status, the headers and more.
+ * A promise of the response body. `withResponse()` adds the status, the headers and more.
  *
  * ```ts
  * const { data, response } = await memory.save(request).withResponse();
@@ -29,7 +29,8 @@ export function apiPromise<T>(response: Promise<ApiResponse<T>>): ApiPromise<T> 
   const data = response.then((whole) => whole.data);
   return Object.assign(data, {
     withResponse() {
-      // The caller handles a failure of the whole response; this promise must not report it too.
+      // The caller handles the rejection of the returned promise. Without this handler, `data`
+      // would cause an unhandled rejection as well.
       data.catch(() => {});
       return response.then((whole) => whole);
     },

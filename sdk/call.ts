@@ -62,7 +62,7 @@ type Input = {
 /** Undefined values are not sent. The map `metadata` is sent as `metadata[key]=value`. */
 type Query = { [name: string]: unknown };
 
-/** Options that only the SDK itself uses. */
+/** The options of a call, with a callback for internal use. */
 type InnerOptions = ConditionalOptions & { onRetry?: ApiRequest['onRetry'] };
 
 /** Calls an operation of the contract by its name. */
@@ -72,16 +72,16 @@ export type Call = <Name extends keyof ResponseBodies>(
   options: InnerOptions | undefined,
 ) => ApiPromise<ResponseBodies[Name]>;
 
-const unsendable = 'the request cannot be made of these arguments';
+const unsendable = 'cannot build a request from these arguments';
 
 export function openCall(settings: Settings): Call {
   const transport = openTransport(settings.fetch);
 
-  /** Called once per call: all attempts must share the request and its idempotency key. */
+  /** Builds the request once per call, because all attempts must share the idempotency key. */
   function requestOf(name: keyof ResponseBodies, input: Input, options: InnerOptions): ApiRequest {
     const operation: Operation = operations[name];
     const headers = headersOf(settings, operation, input, options);
-    // JSON.stringify turns an invalid date into null, and null would clear the time.
+    // Reject invalid dates: JSON.stringify would turn them into null, which clears the time.
     for (const value of Object.values(input.body ?? {})) textOf(value);
     const body = JSON.stringify(input.body);
     if ('body' in input && body === undefined) throw invalid(`${unsendable}: request`);
@@ -104,23 +104,24 @@ export function openCall(settings: Settings): Call {
     try {
       request = requestOf(name, input, options);
     } catch (error) {
-      // The runtime rejects input that is no object, no JSON, or not valid in a header.
+      // The runtime throws for input that is not an object, not serializable, or invalid in a
+      // header.
       throw error instanceof MemoryServiceError ? error : invalid(unsendable, error);
     }
     return withRetries((number) => attempt(transport, request, number), request, settings);
   }
 
   return (name, input, options = {}) =>
-    // The one place where parsed JSON is cast to its type: the required field has been checked.
+    // Only this line casts parsed JSON to its type. `attempt` has checked the required field.
     apiPromise(run(name, input, options) as Promise<ApiResponse<ResponseBodies[typeof name]>>);
 }
 
 function pathOf(operation: Operation, { id, query = {} }: Input): string {
   const path = operation.path.replace(':id', () => encodeURIComponent(checkedId(id)));
-  // Dropping an undefined userId would widen the call to all users.
+  // Do not drop an undefined userId: the call would then apply to all users.
   const isInvalid = !isObject(query) || ('userId' in query && typeof query.userId !== 'string');
   if (isInvalid) throw invalid('userId must be a string');
-  // Unlike URLSearchParams this throws on a lone surrogate instead of replacing it.
+  // encodeURIComponent throws on a lone surrogate; URLSearchParams would replace it.
   const search = pairsOf(query)
     .map((pair) => pair.map(encodeURIComponent).join('='))
     .join('&');
@@ -144,18 +145,22 @@ function pairOf(name: string, value: unknown): Pair {
   return [name, String(text)];
 }
 
-/** Converts a date to text. Throws if the date is invalid. */
+/**
+ * Converts a `Date` to text and returns any other value unchanged. Throws if the date is invalid.
+ */
 function textOf(value: unknown): unknown {
   return value instanceof Date ? value.toISOString() : value;
 }
 
-/** An empty id, `.` or `..` would change the path into that of another operation. */
+/**
+ * Rejects an empty id, `.` and `..`, which would change the path into that of another operation.
+ */
 function checkedId(id: unknown): string {
   if (typeof id === 'string' && !/^\.{0,2}$/.test(id)) return id;
   throw invalid('the id of a memory must be a non-empty string');
 }
 
-/** The SDK's headers. The caller's headers override them. */
+/** Builds the headers of a request. The caller's headers override those of the SDK. */
 function headersOf(
   settings: Settings,
   operation: Operation,
@@ -178,16 +183,16 @@ function headersOf(
   return all;
 }
 
-/** Not crypto.randomUUID(), which browsers offer only on https and localhost. */
+/** Does not use crypto.randomUUID(), which browsers provide only on https and localhost. */
 function randomKey(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }
 
-/** Checked here because the runtime's own error would quote the key. */
+/** Validates the key, because the runtime's error for an invalid header would contain it. */
 function bearer({ apiKey }: Settings): string {
   if (apiKey && /^[\x21-\x7e]+$/.test(apiKey)) return `Bearer ${apiKey}`;
   const message = apiKey
     ? 'the API key is not visible ASCII: see apiKey and MEMORY_API_KEY'
-    : 'no API key: set MEMORY_API_KEY or pass apiKey; `memory keys create` makes one';
+    : 'no API key: set MEMORY_API_KEY or pass apiKey; `memory keys create` creates one';
   throw new AuthenticationError(message, { code: 'unauthorized' });
 }

@@ -16,13 +16,16 @@ import { type CallOptions, type ClientOptions, readSettings } from './options.ts
  * ```
  */
 export class MemoryClient extends Memories {
-  /** Tickets, documents, conversations, events, profiles. */
+  /** Ingests tickets, documents, conversations, events and profiles. */
   readonly ingest: Ingest;
   /** The URL of the service, without a trailing slash. */
   readonly baseUrl: string;
   readonly #call: Call;
 
-  /** Throws `InvalidRequestError` for an invalid option. A missing key fails the first call. */
+  /**
+   * Throws `InvalidRequestError` for an invalid option. If the API key is missing, the first call
+   * fails.
+   */
   constructor(options?: ClientOptions) {
     const settings = readSettings(options ?? {});
     const call = openCall(settings);
@@ -34,7 +37,7 @@ export class MemoryClient extends Memories {
 
   /**
    * Returns the service's health; no API key is required. A failing service (503) is a result, not
-   * an error: check `status`. Retried only if the connection fails.
+   * an error: check `status`. The call is retried only if the connection fails.
    *
    * ```ts
    * const { status, version, pending } = await memory.health();

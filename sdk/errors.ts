@@ -14,7 +14,7 @@ export type ErrorFacts = {
 };
 
 /**
- * Every error that this SDK throws is one of these. Catch the class you can act on:
+ * The base class of all errors that this SDK throws. Catch the subclasses that you can handle:
  *
  * ```ts
  * try {
@@ -27,19 +27,19 @@ export type ErrorFacts = {
  */
 export class MemoryServiceError extends Error {
   // `declare` emits no code, which keeps the bundle small. The constructor sets the fields.
-  /** The HTTP status, or undefined without a response. */
+  /** The HTTP status; undefined if there was no response. */
   declare readonly status: number | undefined;
-  /** A stable code: one of the contract, or one of this SDK (`connection`, `timeout`, …). */
+  /** A stable code, defined by the contract or by this SDK (`connection`, `timeout`, …). */
   declare readonly code: ErrorCode | (string & {});
   /** The invalid fields, each with a message; empty unless the request was invalid. */
   declare readonly details: FieldError[];
   /** Identifies the request in the server's log. */
   declare readonly requestId: string | undefined;
-  /** The number of requests that were sent; 0 when the call failed before the first. */
+  /** The number of requests that were sent; 0 if the call failed before the first one. */
   declare readonly attempts: number;
-  /** The key of the write: pass it to the same call to retry without a duplicate. */
+  /** The idempotency key of the write. Repeat the call with this key to avoid a duplicate. */
   declare readonly idempotencyKey: string | undefined;
-  /** How long the server asks the client to wait, in milliseconds. */
+  /** The delay that the server requested before a retry, in milliseconds. */
   declare readonly retryAfterMs: number | undefined;
 
   constructor(message: string, facts: ErrorFacts = {}) {
@@ -54,10 +54,12 @@ export class MemoryServiceError extends Error {
   }
 }
 
-/** The request or an option is wrong (400, 405, 415, or found before sending). See `details`. */
+/**
+ * The request or an option is invalid (400, 405, 415, or detected before sending). See `details`.
+ */
 export class InvalidRequestError extends MemoryServiceError {}
 
-/** The API key is missing or not accepted (401). */
+/** The API key is missing or invalid (401). */
 export class AuthenticationError extends MemoryServiceError {}
 
 /** The API key does not permit the call: it is read-only, or bound to another user (403). */
@@ -72,26 +74,30 @@ export class PreconditionFailedError extends MemoryServiceError {}
 /** The body is over the server's limit (413). Split the text or the batch. */
 export class PayloadTooLargeError extends MemoryServiceError {}
 
-/** Too many requests, or too many records waiting (429), after all retries. See `retryAfterMs`. */
+/**
+ * Too many requests, or too many records in the queue (429), after all retries. See `retryAfterMs`.
+ */
 export class RateLimitError extends MemoryServiceError {}
 
 /** The service failed (5xx), or the response is not from the service (`unexpected_answer`). */
 export class ServerError extends MemoryServiceError {}
 
-/** No response: the server is unreachable, or the connection broke. `cause` says why. */
+/** No response: the server is unreachable, or the connection broke. `cause` has the reason. */
 export class ConnectionError extends MemoryServiceError {}
 
-/** An attempt took longer than `timeoutMs`, body included, or the server said so (408). */
+/** An attempt took longer than `timeoutMs`, including the body, or the server sent a 408. */
 export class TimeoutError extends MemoryServiceError {}
 
-/** Your `signal` ended the call. `cause` is its reason. A write may have happened. */
+/** The `signal` aborted the call; `cause` is its reason. A write may have been applied. */
 export class AbortError extends MemoryServiceError {
   constructor(facts: ErrorFacts) {
     super('the call was aborted', { ...facts, code: 'aborted' });
   }
 }
 
-/** The work on a memory failed. `ingestStatus.errorMessage` says why; ingest it again to retry. */
+/**
+ * Processing failed. `ingestStatus.errorMessage` has the reason; ingest the record again to retry.
+ */
 export class IngestFailedError extends MemoryServiceError {
   declare readonly ingestStatus: IngestStatus;
 
@@ -103,8 +109,8 @@ export class IngestFailedError extends MemoryServiceError {
 }
 
 /**
- * The wait ended before the work did. Nothing is lost: wait again with the same id. `cause` is the
- * last failed request, if any.
+ * The wait timed out before processing was complete. Nothing is lost: wait again with the same id.
+ * `cause` is the error of the last failed request, if any.
  */
 export class WaitTimeoutError extends MemoryServiceError {
   declare readonly memoryId: string;
@@ -128,7 +134,7 @@ export class WaitTimeoutError extends MemoryServiceError {
   }
 }
 
-// Set as text, because a minifier renames the classes.
+// Set the names from strings, because a minifier renames the classes.
 for (const [name, { prototype }] of Object.entries({
   MemoryServiceError,
   InvalidRequestError,

@@ -12,9 +12,10 @@ import type {
 import type { CallOptions } from './options.ts';
 
 /**
- * The endpoints for records. Each call resolves once the record is durably queued, with the status
- * `processing`; the work happens afterwards, see `client.waitUntilComplete`. A record with the same
- * `userId`, `source` and `externalId` as a memory replaces it and keeps its id.
+ * Ingests records. Each call resolves with the status `processing` once the record is durably
+ * queued. Processing happens later: see `client.waitUntilComplete`. A record with the same
+ * `userId`, `source` and `externalId` as an existing memory replaces that memory, which keeps its
+ * id.
  */
 export class Ingest {
   readonly #call: Call;
@@ -74,8 +75,8 @@ export class Ingest {
   }
 
   /**
-   * Ingests 1 to 1,000 records in one request, under one idempotency key. Invalid records do not
-   * throw or affect the rest: check `failedCount` and `failed`.
+   * Ingests 1 to 1,000 records in one request, under one idempotency key. An invalid record neither
+   * fails the call nor affects the other records: check `failedCount` and `failed`.
    *
    * ```ts
    * const { failed } = await memory.ingest.batch({ items: records });

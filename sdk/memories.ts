@@ -22,10 +22,10 @@ import type { CallOptions, ConditionalOptions } from './options.ts';
 import { type PagePromise, pagePromise } from './pages.ts';
 import { type WaitOptions, waitUntilComplete } from './poll.ts';
 
-/** Without the caller's key, the response cannot be a stored one of a memory deleted since. */
+/** Options without an idempotency key. A call with these options never returns `DeletedSince`. */
 type Unkeyed = { idempotencyKey?: null | undefined };
 
-/** The operations on the memories of a project; `MemoryClient` extends it. */
+/** The operations on the memories of a project; `MemoryClient` extends this class. */
 export class Memories {
   readonly #call: Call;
 
@@ -34,10 +34,10 @@ export class Memories {
   }
 
   /**
-   * Saves a text for a user; the memory is `complete` at once. If a memory of the user has the same
-   * `source` and `externalId`, it is replaced and keeps its id. The call is safe to repeat with the
-   * same `idempotencyKey`; if the memory has been deleted since, the result is
-   * `{ id, memoryId, deleted: true }`.
+   * Saves a text for a user; the memory is `complete` immediately. If the user already has a memory
+   * with the same `source` and `externalId`, that memory is replaced and keeps its id. The call is
+   * safe to repeat with the same `idempotencyKey`; if the memory has been deleted since, the result
+   * is `{ id, memoryId, deleted: true }`.
    *
    * Errors: `InvalidRequestError`, `PayloadTooLargeError`, and those of every call:
    * `AuthenticationError`, `PermissionError`, `RateLimitError`, `ServerError`, `ConnectionError`,
@@ -76,7 +76,7 @@ export class Memories {
    *
    * ```ts
    * const { items } = await memory.search({ userId: 'u-1', query: 'where is my refund' });
-   * for (const { score, snippet, id } of items) … // what matched is in «guillemets»
+   * for (const { score, snippet, id } of items) … // matching words are in «guillemets»
    * ```
    */
   search(query: SearchQuery, options?: CallOptions): ApiPromise<SearchAnswer> {
@@ -96,9 +96,9 @@ export class Memories {
 
   /**
    * Replaces each given field as a whole; null clears a time, and omitted fields keep their values.
-   * Pending work on the memory is dropped, and its status becomes `complete`. With `ifVersion` the
-   * call does not overwrite a later change of another client. Errors: `NotFoundError`,
-   * `PreconditionFailedError` and as for `save`.
+   * Pending work on the memory is dropped, and its status becomes `complete`. With `ifVersion`, the
+   * call fails instead of overwriting a later change by another client. Errors: `NotFoundError`,
+   * `PreconditionFailedError` and those of `save`.
    *
    * ```ts
    * const { metadata, version } = await memory.get(id);
@@ -132,8 +132,8 @@ export class Memories {
   }
 
   /**
-   * Deletes all memories of a user permanently and returns their number. Errors: those of every
-   * call; a user without memories is not an error.
+   * Deletes all memories of a user permanently and returns how many there were. Errors: those of
+   * every call; a user without memories is not an error.
    *
    * ```ts
    * const { deleted } = await memory.deleteAll({ userId: 'u-1' });
@@ -145,8 +145,8 @@ export class Memories {
 
   /**
    * Exports the memories of a user, or of the whole project, in pages of up to 1,000, in the format
-   * of `import`. A `userId` of undefined or null is an error; omit it for the whole project.
-   * Errors: as for `list`.
+   * of `import`. To export the whole project, omit `userId`; a value of undefined or null is an
+   * error. Errors: as for `list`.
    *
    * ```ts
    * for await (const one of memory.export({ userId: 'u-1' })) console.log(JSON.stringify(one));
@@ -158,8 +158,8 @@ export class Memories {
 
   /**
    * Imports 1 to 1,000 memories as `list` and `export` return them. Ids, times, types and statuses
-   * are kept; ids that exist are skipped. Invalid items do not throw or affect the rest: check
-   * `failedCount` and `failed`. Errors: as for `save`.
+   * are kept; memories whose id already exists are skipped. An invalid item neither fails the call
+   * nor affects the other items: check `failedCount` and `failed`. Errors: as for `save`.
    *
    * ```ts
    * const { items } = await memory.export({ userId: 'u-1' });
@@ -171,8 +171,8 @@ export class Memories {
   }
 
   /**
-   * Returns the status of the work on an ingested memory. Errors: `NotFoundError` and those of
-   * every call.
+   * Returns the processing status of an ingested memory. Errors: `NotFoundError` and those of every
+   * call.
    *
    * ```ts
    * const { status, chunksComplete, chunksTotal } = await memory.status('mem_…');
@@ -220,9 +220,9 @@ export class Memories {
   /**
    * Waits until an ingested memory is `complete`, and resolves with that status. `timeoutMs` limits
    * the whole wait, default 60,000. Transient errors, for example while the service restarts, do
-   * not end the wait unless the service was never reached. Errors: `IngestFailedError` if the work
-   * failed, `WaitTimeoutError` if the time is up (nothing is lost; wait again), and as for
-   * `status`.
+   * not end the wait unless the service was never reached. Errors: `IngestFailedError` if
+   * processing failed, `WaitTimeoutError` if the time is up (nothing is lost; wait again), and
+   * those of `status`.
    *
    * ```ts
    * await memory.waitUntilComplete(memoryId, { timeoutMs: 120_000, onStatus: console.log });

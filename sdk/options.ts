@@ -7,18 +7,22 @@ export type ClientOptions = {
   apiKey?: string | undefined;
   /** Default: the environment's `MEMORY_BASE_URL`, then `http://127.0.0.1:7070`. */
   baseUrl?: string | undefined;
-  /** The limit for one attempt, including its body. Default 30,000. */
+  /** The timeout of one attempt in milliseconds, including the body. Default 30,000. */
   timeoutMs?: number | undefined;
-  /** How often a failed attempt is retried. Default 2; 0 disables retries. */
+  /** How many times a failed attempt is retried. Default 2; 0 disables retries. */
   maxRetries?: number | undefined;
-  /** The wait before the first retry; it doubles each time, up to 8 s. Default 500. */
+  /**
+   * The delay before the first retry in milliseconds. It doubles each time, up to 8 s. Default 500.
+   */
   retryDelayMs?: number | undefined;
-  /** Sent with every request; they override the SDK's own. */
+  /** Headers for every request. They override the SDK's own headers. */
   headers?: Record<string, string> | undefined;
   /** The function that sends the requests. Default: the global `fetch`. */
   fetch?: FetchFunction | undefined;
-  /** Called after every attempt, for logging; not awaited. The event has no secrets; an error that
-   * it throws is ignored. */
+  /**
+   * Called after every attempt, for logging, and not awaited. The event contains no secrets. Errors
+   * that the callback throws are ignored.
+   */
   onAttempt?: ((event: AttemptEvent) => unknown) | undefined;
 };
 
@@ -26,22 +30,24 @@ export type FetchFunction = (url: string, init?: RequestInit) => Promise<Respons
 
 /** The last argument of every method. */
 export type CallOptions = {
-  /** Ends the call, including its waits, with an `AbortError`. */
+  /** Aborts the call, including the waits between attempts, with an `AbortError`. */
   signal?: AbortSignal | null | undefined;
-  /** The limit for one attempt of this call. Default: the client's. */
+  /** The timeout of one attempt of this call. Default: the client's `timeoutMs`. */
   timeoutMs?: number | undefined;
   /**
-   * Writes only: 1–255 visible ASCII characters. A repeated key returns the first response again.
-   * Default: a new key for every call. With `null` the write has no key and is never retried.
+   * Writes only: 1–255 visible ASCII characters. Repeating a key returns the stored response.
+   * Default: a new key for every call. With `null`, the write has no key and is never retried.
    */
   idempotencyKey?: string | null | undefined;
-  /** Sent with this call's requests; they override the client's. */
+  /** Headers for the requests of this call. They override the client's headers. */
   headers?: Record<string, string> | undefined;
 };
 
 /** The last argument of methods that change one memory. */
 export type ConditionalOptions = CallOptions & {
-  /** The `version` that the memory must still have; else `PreconditionFailedError`. */
+  /**
+   * The expected `version` of the memory. If it differs, the call throws `PreconditionFailedError`.
+   */
   ifVersion?: number | undefined;
 };
 
@@ -50,13 +56,13 @@ export type AttemptEvent = {
   operation: OperationName;
   method: string;
   url: string;
-  /** Counts from 1. */
+  /** The number of the attempt, starting at 1. */
   attempt: number;
   durationMs: number;
   status: number | undefined;
   requestId: string | undefined;
   error: MemoryServiceError | undefined;
-  /** The wait before the next attempt; undefined if this was the last. */
+  /** The delay before the next attempt; undefined if this was the last one. */
   retryInMs: number | undefined;
 };
 
@@ -64,7 +70,7 @@ export type Settings = ReturnType<typeof readSettings>;
 
 /** Options override the environment, which overrides defaults. Throws `InvalidRequestError`. */
 export function readSettings(options: ClientOptions) {
-  // Browsers and some workers have no process.
+  // Browsers and some worker runtimes have no `process`.
   const env: Record<string, string | undefined> = globalThis.process?.env ?? {};
   return {
     apiKey: options.apiKey || env.MEMORY_API_KEY,
@@ -78,20 +84,20 @@ export function readSettings(options: ClientOptions) {
   };
 }
 
-/** The message does not quote the value: a URL can contain a password. */
+/** The error message does not contain the URL, which can include a password. */
 function readBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text).href : '';
   const [base] = /^https?:\/\/[^/@]+\/[^?#]*(?=[?#]*$)/.exec(url) ?? [];
   if (base) return base.replace(/\/+$/, '');
-  throw invalid('baseUrl must be an http or https URL without user, query and fragment');
+  throw invalid('baseUrl must be an http or https URL without a user name, query or fragment');
 }
 
 export function atLeast(min: number, name: string, value: number): number {
   if (value >= min) return value;
-  throw invalid(`${name} must be a number from ${min} up`);
+  throw invalid(`${name} must be a number of at least ${min}`);
 }
 
-/** An error found before anything was sent. */
+/** Creates the error for a request or an option that is rejected before anything is sent. */
 export function invalid(message: string, cause?: unknown): InvalidRequestError {
   return new InvalidRequestError(message, { code: 'invalid_request', cause });
 }

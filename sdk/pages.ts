@@ -4,7 +4,7 @@ import type { Page } from './contract/page.ts';
 import type { UserPage } from './contract/project.ts';
 import type { CallOptions } from './options.ts';
 
-/** Await it for one page, or iterate over the items of this page and all following pages. */
+/** A promise of one page that can also be iterated, over the items of this and all later pages. */
 export type PagePromise<P extends Page | UserPage = Page> = ApiPromise<P> &
   AsyncIterable<P['items'][number]>;
 
@@ -17,7 +17,7 @@ export function pagePromise<Name extends 'list' | 'export' | 'users'>(
 ): PagePromise<ResponseBodies[Name]> {
   const fetchPage = (cursor: string) => call(name, { query: { ...query, cursor } }, options);
   const first = call(name, { query }, options);
-  // The caller may start to iterate later; the iteration then throws the error.
+  // Prevents an unhandled rejection: if the caller iterates, the iteration throws the error.
   first.catch(() => {});
   return Object.assign(first, { [Symbol.asyncIterator]: () => walk(first, fetchPage) });
 }

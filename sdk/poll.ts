@@ -17,16 +17,18 @@ const firstWaitMs = 100;
 const maxWaitMs = 2_000;
 
 export type WaitOptions = Omit<CallOptions, 'timeoutMs' | 'idempotencyKey'> & {
-  /** The limit for the whole wait. Default 60,000; `Infinity` removes the limit. */
+  /** The timeout of the whole wait in milliseconds. Default 60,000; `Infinity` disables it. */
   timeoutMs?: number | undefined;
-  /** Called with every status, including the last, and awaited. An error that it throws ends
-   * the wait. */
+  /**
+   * Called with every status, including the last, and awaited. An error that the callback throws
+   * ends the wait.
+   */
   onStatus?: ((status: IngestStatus) => unknown) | undefined;
 };
 
 /**
- * Polls the status at growing intervals until the work is done or the time is up. A failed request
- * is repeated, unless the service was never reached.
+ * Polls the status at increasing intervals until processing is done or the time is up. Transient
+ * errors are retried, unless the service was never reached.
  */
 export async function waitUntilComplete(
   call: Call,
@@ -41,7 +43,7 @@ export async function waitUntilComplete(
     lastFailure = error;
   };
   const options = { signal: deadline.signal, headers, onRetry };
-  /** Returns if another request may succeed, else throws. */
+  /** Returns if another request may succeed; otherwise throws. */
   function onFailure(error: MemoryServiceError): undefined {
     const sent = attempts + error.attempts;
     if (error instanceof AbortError && !signal?.aborted) {
@@ -73,7 +75,7 @@ export async function waitUntilComplete(
   }
 }
 
-/** Throws if the work failed. */
+/** Throws if processing failed. */
 function isComplete({ data, response: facts }: ApiResponse<IngestStatus>): boolean {
   switch (data.status) {
     case 'processing':

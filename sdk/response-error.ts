@@ -19,8 +19,8 @@ type ErrorClass = new (message: string, facts: ErrorFacts) => MemoryServiceError
 type Status = (typeof errorTable)[ErrorCode]['status'];
 
 /**
- * Maps statuses to error classes: those of the contract and those that only a proxy sends. A copy,
- * so that the descriptions in the contract's table stay out of the bundle.
+ * Maps statuses of the contract and of proxies to error classes. This table repeats the contract's
+ * statuses to keep the descriptions of `errorTable` out of the bundle.
  */
 const classes: Record<number, ErrorClass | undefined> = {
   401: AuthenticationError,
@@ -33,8 +33,8 @@ const classes: Record<number, ErrorClass | undefined> = {
 } satisfies Record<Exclude<Status, 400 | 405 | 415 | 500 | 503> | 408, ErrorClass>;
 
 /**
- * The error for an unexpected response. The status decides the class, so that a proxy's page or an
- * empty body maps to the right class too.
+ * Creates the error for an unexpected response. Its class depends only on the status, because the
+ * response of a proxy may have an HTML body or none.
  */
 export function errorFromResponse(
   status: number,
@@ -56,7 +56,7 @@ export function errorFromResponse(
 
 function unexpected(status: number, headers: Headers): string {
   const found = headers.get('Location') ?? headers.get('Content-Type') ?? 'no content type';
-  return `not an answer of the memory service: ${status}, ${found}`;
+  return `not a response of the memory service: ${status}, ${found}`;
 }
 
 /** Converts whole seconds or an HTTP date to milliseconds from now. */

@@ -6,7 +6,7 @@ import type { AttemptEvent, Settings } from './options.ts';
 import type { ApiRequest } from './transport.ts';
 
 const maxBackoffMs = 8_000;
-/** If the next wait would be longer than this, the call fails at once. */
+/** If the next wait would be longer than this, the call fails immediately. */
 const maxWaitMs = 60_000;
 
 /** Runs attempts until one succeeds, one fails permanently, or the retries are used up. */
@@ -36,14 +36,16 @@ export async function withRetries(
   }
 }
 
-/** In milliseconds; undefined if another attempt is not allowed or pointless. */
+/**
+ * Returns the delay before the next attempt in milliseconds; undefined if there must not be one.
+ */
 function waitBeforeNext(
   error: MemoryServiceError,
   number: number,
   request: ApiRequest,
   { maxRetries, retryDelayMs }: Settings,
 ): number | undefined {
-  // A write without a key may have succeeded although its response was lost.
+  // A write without a key is not retried: it may have succeeded although its response was lost.
   const mayRepeat = request.method === 'GET' || request.idempotencyKey;
   if (number > maxRetries || !mayRepeat || !isTransient(error, request.name)) return undefined;
   const backoffMs = Math.min(retryDelayMs * 2 ** (number - 1), maxBackoffMs);
@@ -51,10 +53,10 @@ function waitBeforeNext(
   return waitMs > maxWaitMs ? undefined : waitMs;
 }
 
-/** Whether the same request may succeed a little later. */
+/** Whether the same request may succeed later. */
 export function isTransient(error: MemoryServiceError, name?: OperationName): boolean {
   if (error instanceof ConnectionError) return true;
-  // A health check reports a failing service instead of waiting for it to recover.
+  // A health check reports a failing service instead of retrying until the service recovers.
   if (name === 'health') return false;
   const { status = 0 } = error;
   return error instanceof TimeoutError || [409, 429].includes(status) || status >= 500;
@@ -84,7 +86,8 @@ function reporter(
         retryInMs,
       });
     } catch {
-      // A failing callback must neither turn a successful write into an error nor end the process.
+      // A failing callback must neither turn a successful write into an error nor terminate the
+      // process.
     }
   };
 }

@@ -13,7 +13,7 @@ import {
 import type { FetchFunction } from './options.ts';
 import { errorFromResponse } from './response-error.ts';
 
-/** A request, the same for every attempt, and the required field of its response. */
+/** A request, which is the same for every attempt, and the required field of its response. */
 export type ApiRequest = {
   name: OperationName;
   method: string;
@@ -31,7 +31,7 @@ export type ApiRequest = {
 
 type RawResponse = { status: number; headers: Headers; text: string };
 
-/** The part of ofetch that we use. Its own types need a package that may be missing. */
+/** The part of ofetch that the SDK uses. The types of ofetch need a package that may be missing. */
 type Transport = (
   url: string,
   options: Omit<RequestInit, 'body'> & {
@@ -43,11 +43,11 @@ type Transport = (
 ) => Promise<{ status: number; headers: Headers; _data?: string }>;
 
 export function openTransport(fetch: FetchFunction): Transport {
-  // ofetch's type requires the runtime's whole fetch, but ofetch only calls it with a string.
+  // ofetch's type requires the full `fetch` of the runtime, but ofetch only passes it a string.
   return createFetch({ fetch: fetch as typeof globalThis.fetch }).raw;
 }
 
-/** One attempt. Throws only errors of this SDK. */
+/** Runs one attempt. Throws only errors of this SDK. */
 export async function attempt(
   transport: Transport,
   request: ApiRequest,
@@ -96,35 +96,35 @@ async function exchange(
 function noResponse(request: ApiRequest, late: boolean, facts: ErrorFacts): MemoryServiceError {
   const { origin } = new URL(request.url);
   return late
-    ? new TimeoutError(`${origin} did not answer within ${request.timeoutMs} ms`, {
+    ? new TimeoutError(`${origin} did not respond within ${request.timeoutMs} ms`, {
         ...facts,
         code: 'timeout',
       })
-    : new ConnectionError(`no answer from ${origin}: ${reasonOf(facts.cause)}`, {
+    : new ConnectionError(`no response from ${origin}: ${reasonOf(facts.cause)}`, {
         ...facts,
         code: 'connection',
       });
 }
 
-/** ofetch's own error contains the request's headers and thus the API key. */
+/** Unwraps an error of ofetch, which contains the request's headers and thus the API key. */
 function rootOf(error: unknown): unknown {
   return error instanceof Error && error.name === 'FetchError' ? error.cause : error;
 }
 
-/** Node reports only "fetch failed"; the reason is in the error's cause. */
+/** Returns the innermost message. Node's own message is only "fetch failed". */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause instanceof Error) return reasonOf(error.cause);
   return error.message || ('code' in error ? String(error.code) : error.name);
 }
 
-/** A proxy may quote the request's headers in its error. */
+/** Removes the API key: the error page of a proxy may contain the request's headers. */
 function redact(text: string, { headers }: ApiRequest): string {
   const key = headers.get(names.authorization)?.replace(/^Bearer /, '');
   return key ? text.replaceAll(key, '[redacted]') : text;
 }
 
-/** Undefined if the text is not a JSON object. */
+/** Returns undefined if the text is not a JSON object. */
 function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -134,7 +134,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** False for arrays and Maps: their entries are not properties. */
+/** Returns false for arrays and Maps, whose entries are not properties. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return {}.toString.call(value) === '[object Object]';
 }
@@ -146,6 +146,6 @@ function isSuccess(
 ): boolean {
   // A 503 with a health body is a valid response to a health check.
   if (name === 'health' && status === 503) return body?.status === 'failing';
-  // A save has two success statuses; the caller can tell them apart.
+  // Accepts any 2xx status, because a save responds with 200 or 201.
   return status < 300 && (name === 'delete' ? status === 204 : requiredField in (body ?? {}));
 }

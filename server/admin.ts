@@ -11,9 +11,9 @@ import {
 } from './storage/open.ts';
 import type { StoredKey } from './storage/storage.ts';
 
-/** Administration of the database itself, whether or not a server is running on it. */
+/** Administration of the database, with or without a running server. */
 export type Admin = {
-  /** The key is in this answer and nowhere else. `expiresAt` is in milliseconds since 1970. */
+  /** Returns the new key, which cannot be read again. `expiresAt` is in milliseconds since 1970. */
   createKey(request: {
     name: string;
     project: string;
@@ -22,34 +22,37 @@ export type Admin = {
     expiresAt?: number | null;
   }): Promise<{ key: string; id: string; project: string; name: string }>;
   listKeys(): Promise<StoredKey[]>;
-  /** False where there is no such key, or it was revoked before. */
+  /** Returns false if the key does not exist or was revoked before. */
   revokeKey(id: string): Promise<boolean>;
   close(): Promise<void>;
 };
 
 export type { BackupContents, Comparison, Finding };
 
-/** A consistent, checked copy of the database in `target`, while a server may go on writing. */
+/** Writes a consistent, verified copy of the database to `target`. A server can keep running. */
 export async function backup(databaseUrl: string, target: string): Promise<BackupContents> {
   return backupDatabase(checked(databaseUrl), target);
 }
 
-/** Puts a backup in the database's place; `kept` is where the former one is now. */
+/**
+ * Replaces the database with a backup. `kept` is the new path of the previous database, if there
+ * was one.
+ */
 export async function restore(databaseUrl: string, file: string): Promise<Restored> {
   const stamp = new Date().toISOString().replace(/[:.]/g, '-');
   return restoreDatabase(checked(databaseUrl), file, stamp);
 }
 
-/** What is well with the database and what is not, with what to do about it. */
+/** Checks the database and returns the findings, with advice for each problem. */
 export async function doctor(databaseUrl: string): Promise<Finding[]> {
   return diagnose(checked(databaseUrl), Date.now());
 }
 
 /**
- * Copies a database to an empty one of the other backend, or continues an unfinished copy, and
- * compares the two; with `copies: false` it only compares. No server starts on a target that is not
- * equal. Throws an Error that says what to do if a server runs on either database, or if the target
- * holds something else.
+ * Copies a database to an empty one of the other backend, or resumes an unfinished copy, and
+ * compares the two. With `copies: false`, it only compares. A server does not start on a target
+ * that differs from its source. Throws an Error with advice if a server is running on either
+ * database, or if the target contains other data.
  */
 export async function migrate(
   from: string,
@@ -73,14 +76,15 @@ export async function migrate(
   }
 }
 
-/** Held to the same rules as the setting of the server. */
+/** Validates a database URL by the rules of the server's setting. */
 function checked(databaseUrl: string): string {
   return readConfig({ MEMORY_DATABASE_URL: databaseUrl }).databaseUrl;
 }
 
 /**
- * Opens the database; a server that runs on it sees changed keys within a second. Where there is
- * none it is made, or with `create: false` an Error says so: a mistyped path is not a new database.
+ * Opens the database. A running server applies changed keys within a second. If the database does
+ * not exist, it is created; with `create: false`, this throws an Error instead, so that a mistyped
+ * path does not create a database.
  */
 export async function openAdmin(
   databaseUrl: string,

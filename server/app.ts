@@ -24,7 +24,7 @@ import type { Mcp } from './mcp/client.ts';
 import type { Storage } from './storage/storage.ts';
 import type { TaskRunner } from './tasks/client.ts';
 
-/** What the app works with; wired in main.ts. */
+/** The dependencies of the app, which main.ts creates. */
 export type Services = {
   storage: Storage;
   tasks: TaskRunner;
@@ -34,26 +34,26 @@ export type Services = {
   log: Logger;
   version: string;
   now(): number;
-  /** Monotonic, in ms. */
+  /** Returns the time of a monotonic clock, in milliseconds. */
   clock(): number;
   newMemoryId(userId: string): string;
-  /** The address of the client, as the socket knows it. */
+  /** Returns the client's address, as reported by the socket. */
   addressOf(request: Request): string;
-  /** Keeps the connection of a request that may have to wait in a queue. */
+  /** Extends the idle timeout of a request that may wait in a queue. */
   waitLonger(request: Request): void;
-  /** Closes the connection of a request soon, whatever its client still sends. */
+  /** Closes the connection of a request soon, even if the client is still sending. */
   closeSoon(request: Request): void;
-  /** Why requests are rejected now, in a sentence; null while they are served. */
+  /** Returns the reason if requests are currently rejected; null if they are served. */
   unavailableReason(): string | null;
 };
 
-/** What the routes work with; the app itself adds the reader of bodies. */
+/** The dependencies of the routes. The app adds the body reader. */
 export type RouteServices = Services & { bodies: BodyReader };
 
 type Answered = Parameters<Trace['answered']>[0];
 type Failed = Answered & { error: unknown; code: string | number };
 
-/** The service as a function from request to response; it does not listen. */
+/** Creates the service's request handler. It does not listen on a port. */
 export function createApp(services: Services) {
   const { config, log } = services;
   const trace = createTrace(log, services.clock);
@@ -105,7 +105,7 @@ export function createApp(services: Services) {
     .use(unknownRoutes(auth));
 }
 
-/** A body takes several times its size while it is parsed and handled. */
+/** Limits bodies in memory to twice the maximum size: handling one takes several times its size. */
 function bodyQueueLimits({ maxBodyBytes }: Config): BodyQueueLimits {
   const totalBytes = 2 * maxBodyBytes;
   const projectBytes = totalBytes / 2;

@@ -1,18 +1,19 @@
 /**
- * Everything of a user is stored in one bucket, and a bucket is the unit by which a database may
- * spread its rows. The number is part of ids and of stored rows, so what is here never changes.
+ * The number of buckets. A user's data is in one bucket, and a database can distribute its rows by
+ * bucket. Bucket numbers are part of ids and stored rows, so the results of these functions must
+ * never change.
  */
 const buckets = 4_096;
 
-/** An id made by `newMemoryId`: the time, an 8, the bucket, and what makes it unique. */
+/** An id from `newMemoryId`: the time, the version 8, the bucket, and the count and random bits. */
 const madeId = /^mem_[0-9a-f]{12}8([0-9a-f]{3})[89ab][0-9a-f]{15}$/;
 
-/** The bucket of a user, or of any other text. */
+/** Returns the bucket of a user id or of any other text. */
 export function bucketOf(text: string): number {
   return Bun.hash.crc32(text) & (buckets - 1);
 }
 
-/** The bucket that the id of a memory names: its user's, unless the id comes from elsewhere. */
+/** Returns the bucket in an id from `newMemoryId`; for any other id, the bucket of its text. */
 export function bucketOfId(id: string): number {
   const [, bucket] = madeId.exec(id) ?? [];
   return bucket === undefined ? bucketOf(id) : Number.parseInt(bucket, 16);

@@ -7,20 +7,20 @@ export type Config = {
   databaseUrl: string;
   apiKey: string | null;
   corsOrigins: string[];
-  /** Names, besides its own, under which clients may reach /mcp. */
+  /** Additional host names under which clients may reach /mcp. */
   mcpHosts: string[];
   logLevel: LogLevel;
   maxBodyBytes: number;
-  /** Null switches the limit off. */
+  /** Null disables the limit. */
   rateLimit: { requests: number; seconds: number } | null;
 };
 
 type Env = Record<string, string | undefined>;
 
-/** Visible ASCII, which a header can hold unencoded. */
+/** Visible ASCII characters, which need no encoding in a header. */
 export const apiKeyPattern = /^[\x21-\x7e]{16,256}$/;
 
-/** Reads every setting; throws one Error that lists all problems. No other file reads them. */
+/** Reads all settings of the server. Throws one Error that lists every problem. */
 export function readConfig(env: Env): Config {
   const problems: string[] = [];
   function read<T>(
@@ -77,7 +77,7 @@ function databaseUrl(text: string): string | undefined {
   return /^sqlite:(?!:memory:)(?!\/\/[^/]).+/.test(text) ? text : undefined;
 }
 
-/** One that names a host and a database. */
+/** Whether the URL has a host and a database. */
 function isServerUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { hostname, pathname } = new URL(text);
@@ -99,7 +99,7 @@ function origins(text: string): string[] | undefined {
     : undefined;
 }
 
-/** Without ports: a proxy in front of the service may use any. */
+/** Parses host names without ports, because a proxy in front of the service may use any port. */
 function hostNames(text: string): string[] | undefined {
   const list = text.split(',').map((name) => name.trim().toLowerCase());
   return list.every((name) => URL.parse(`http://${name}`)?.hostname === name) ? list : undefined;

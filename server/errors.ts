@@ -5,9 +5,9 @@ export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
   readonly details: FieldError[] | undefined;
-  /** Whole seconds after which a retry makes sense. */
+  /** The number of seconds to wait before a retry. */
   readonly retryAfterSeconds: number | undefined;
-  /** For method_not_allowed: the methods of the route. */
+  /** The methods of the route, for `method_not_allowed`. */
   readonly allow: string | undefined;
 
   constructor(

@@ -25,7 +25,7 @@ export class FairQueue<Item> {
     let next: Owner<Item> | undefined;
     for (const [id, owner] of this.#owners) {
       const [first] = owner.waiting;
-      // The owner has no items, and has been served no more than its share.
+      // Drop an idle owner that has used no more than its share: a new entry would be the same.
       if (first === undefined && owner.served <= this.#now) this.#owners.delete(id);
       if (first === undefined || owner.served >= (next?.served ?? Number.POSITIVE_INFINITY))
         continue;
@@ -38,7 +38,7 @@ export class FairQueue<Item> {
     return taken.item;
   }
 
-  /** The number of waiting items of the owner. */
+  /** Returns the number of waiting items of the owner. */
   countOf(owner: number): number {
     return this.#owners.get(owner)?.waiting.length ?? 0;
   }

@@ -1,6 +1,8 @@
 import { bucketOf } from './bucket.ts';
 
-/** The first of a millisecond is taken below this, so that many more fit after it. */
+/**
+ * The first count in a millisecond is a random number below this, which leaves room for more ids.
+ */
 const firstCount = 4_096;
 const counts = 16_384;
 
@@ -8,9 +10,9 @@ let lastMs = 0;
 let count = 0;
 
 /**
- * Makes a new opaque id. It is a version 8 UUID: 48 bits of milliseconds, 12 bits of the user's
- * bucket, a count within the millisecond, 48 random bits. Ids begin with their time, so that new
- * rows land side by side, and those of one user sort in the order in which they were made.
+ * Creates an opaque id: a version 8 UUID of 48 bits of milliseconds, 12 bits of the user's bucket,
+ * a count within the millisecond and 48 random bits. Ids begin with the time, so that new rows are
+ * adjacent in an index and a user's ids sort in the order of creation.
  */
 export function newMemoryId(userId: string): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
@@ -23,7 +25,7 @@ export function newMemoryId(userId: string): string {
   return `mem_${bytes.toHex()}`;
 }
 
-/** Goes on counting where the clock stands still or was set back. */
+/** Advances the time and the count; only the count if the clock has not advanced. */
 function nextCount(first: number): void {
   const now = Date.now();
   count += 1;

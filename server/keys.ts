@@ -14,12 +14,12 @@ export function makeKey(): string {
   return body + base62(crc32(body), checksumLength);
 }
 
-/** SHA-256 in hex. The keys are random, so a slow hash would add nothing. */
+/** Returns the SHA-256 hash in hex. The keys are random, so a slow hash would add no security. */
 export function hashKey(key: string): string {
   return Bun.CryptoHasher.hash('sha256', key, 'hex');
 }
 
-/** The stored form of a key. `prefix` and `lastFour` help people to tell keys apart. */
+/** Returns the stored form of a key. `prefix` and `lastFour` help users to identify a key. */
 export function keyToStore(
   key: string,
   about: Pick<NewKey, 'project' | 'name' | 'userId' | 'readOnly' | 'createdAt' | 'expiresAt'>,

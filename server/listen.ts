@@ -6,7 +6,7 @@ import type { Logger } from './log.ts';
 export type Listener = {
   url: string;
   addressOf(request: Request): string;
-  /** Extends the idle timeout of a request that may take long. */
+  /** Extends the idle timeout of a request that may take a long time. */
   waitLonger(request: Request): void;
   /** Closes the connection soon, even if the client is still sending. */
   closeSoon(request: Request): void;
@@ -14,13 +14,13 @@ export type Listener = {
   stop(): Promise<void>;
 };
 
-/** Longer than common proxies use: else they would reuse a connection that was just closed. */
+/** Longer than the timeout of common proxies, which might otherwise reuse a closed connection. */
 const idleTimeoutSeconds = 75;
-/** For a request that waits in a queue. The maximum that Bun accepts. */
+/** The timeout of a request that waits in a queue: the maximum that Bun accepts. */
 const maxWaitSeconds = 255;
-/** Time for a client that sends its whole body before it reads the response. */
+/** The remaining time for a client that reads the response only after sending its whole body. */
 const closeSoonSeconds = 5;
-/** Container runtimes kill a process after about ten seconds. */
+/** Shorter than the ten seconds after which container runtimes usually kill a process. */
 const stopWithinMs = 5_000;
 
 /** Throws an Error with advice if the address is not available. */
@@ -53,7 +53,7 @@ function open(
     return Bun.serve({
       port: config.port,
       hostname: config.host,
-      // Otherwise a second server would silently share the port.
+      // With port reuse, a second server would silently share the port.
       reusePort: false,
       development: false,
       idleTimeout: idleTimeoutSeconds,
@@ -69,13 +69,13 @@ function open(
   } catch (error) {
     const busy = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
     const reason = busy
-      ? 'the port is in use. Stop what runs there, or choose another with --port or PORT.'
+      ? 'the port is in use. Stop the other program, or choose another port with --port or PORT.'
       : 'address not available. Check --host and --port, or HOST and PORT.';
     throw new Error(`cannot listen on ${config.host}:${config.port}: ${reason}`, { cause: error });
   }
 }
 
-/** HTTP/1.0, which some load balancers probe with, has no Host. The URL then needs one. */
+/** Adds a host to the URL of an HTTP/1.0 request without one, such as a load balancer's probe. */
 function withHost(request: Request): Request {
   if (!request.url.startsWith('/') || request.headers.has('host')) return request;
   return new Request(`http://localhost${request.url}`, request);

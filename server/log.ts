@@ -1,7 +1,7 @@
 /*
  * Only an allow-list of named fields is logged: never a key, a body, a memory's text or an
- * idempotency key. Errors are logged with their stack, so no error message of ours may contain any
- * of these.
+ * idempotency key. Errors are logged with their stack, so the service's error messages must not
+ * contain any of these.
  */
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -25,14 +25,14 @@ export type LogFields = {
 };
 
 export type LogEntry = {
-  /** In ms since 1970. */
+  /** Milliseconds since 1970. */
   at: number;
   level: LogLevel;
   message: string;
   fields: LogFields;
 };
 
-/** Where entries go; `flush` writes what is buffered. */
+/** A destination for log entries. `flush` writes the buffered entries. */
 export type LogSink = { write(entry: LogEntry): void; flush(): void };
 
 export type Logger = Record<
@@ -51,7 +51,7 @@ export function createLogger(level: LogLevel, write: (entry: LogEntry) => void):
   return { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
 }
 
-/** Includes the causes, innermost last. */
+/** Formats an error with its stack and its causes, innermost last. */
 function describe(error: unknown): string | undefined {
   if (error === undefined) return undefined;
   if (typeof error === 'string') return error;
@@ -60,13 +60,13 @@ function describe(error: unknown): string | undefined {
   return error.cause === undefined ? own : `${own}\ncaused by ${describe(error.cause)}`;
 }
 
-/** One JSON object per line, for machines. */
+/** Formats an entry as one JSON object per line, for machines. */
 export function jsonLine({ at, level, message, fields }: LogEntry): string {
   const error = describe(fields.error);
   return JSON.stringify({ time: timeOf(at), level, message, ...fields, error });
 }
 
-/** A shorter line, for a person at a terminal. */
+/** Formats an entry as a shorter line, for people at a terminal. */
 export function prettyLine({ at, level, message, fields }: LogEntry): string {
   const { method, route, status, durationMs, error, ...others } = fields;
   const head = `${timeOf(at).slice(11, 19)} ${level === 'info' ? '' : `${level} `}`;
@@ -81,24 +81,25 @@ function timeOf(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** How long entries are buffered, so that a busy server writes many at a time. */
+/** How long entries are buffered, to write many of them at a time on a busy server. */
 const bufferMs = 50;
 /** The limit for output that stderr has not accepted yet, in UTF-16 units. */
 const maxUnread = 1024 * 1024;
 
-/** Without a listener, an error on stderr would end the process. */
+/** Without a listener, an error on stderr would terminate the process. */
 function ignoreError(): void {}
 
 /**
- * Writes entries to stderr in batches. Rendering happens at that time too, so that no request waits
- * for it. While nothing reads stderr, or its disk is full, entries are dropped and counted.
+ * Writes entries to stderr in batches. Entries are formatted when a batch is written, so that
+ * requests do not wait for it. If stderr is not read, or its disk is full, entries are dropped and
+ * counted.
  */
 export function stderrSink(render: (entry: LogEntry) => string): LogSink {
   let buffered: LogEntry[] = [];
   let unread = 0;
   let dropped = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  // One listener is enough for all sinks of the process.
+  // Registers one listener for all sinks of the process.
   process.stderr.off('error', ignoreError).on('error', ignoreError);
   function flush(): void {
     clearTimeout(timer);
@@ -114,7 +115,7 @@ export function stderrSink(render: (entry: LogEntry) => string): LogSink {
     if (entries.length === 0) return;
     const text = `${entries.map(render).join('\n')}\n`;
     const [lines, length] = [entries.length, text.length];
-    // Counted here: Bun's `writableLength` of stderr is always 0.
+    // Counts the unwritten output, because Bun's `writableLength` of stderr is always 0.
     unread += length;
     process.stderr.write(text, (error) => {
       unread -= length;

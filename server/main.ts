@@ -21,23 +21,29 @@ import { startTasks, type TaskRunner } from './tasks/client.ts';
 
 export type StartOptions = {
   env: Record<string, string | undefined>;
-  /** These win over the environment. */
+  /** The port, the host and the database URL override the environment. */
   port?: number;
   host?: string;
   databaseUrl?: string;
-  /** Gets the log, line by line, as JSON. By default it goes to stderr, readable on a terminal. */
+  /**
+   * Receives each log line as JSON. By default, the log goes to stderr, as plain text on a
+   * terminal.
+   */
   log?: (line: string) => void;
-  /** The service cannot go on, and why. By default the process ends with exit code 1. */
+  /**
+   * Called with the reason if the service cannot continue. By default, the process exits with code
+   * 1.
+   */
   onFatal?: (reason: string) => void;
-  /** Modules that every thread of the service loads first; tests inject faults by them. */
+  /** Modules that every thread loads first. Tests use them to inject faults. */
   preload?: readonly string[];
 };
 
 export type RunningServer = {
   url: string;
-  /** The key that an empty database was given, to be shown once. */
+  /** The key created for a database without keys, to be shown once; otherwise null. */
   firstKey: string | null;
-  /** Takes no more requests, finishes those in hand, stores everything, and closes. */
+  /** Stops accepting requests, finishes those in progress, and closes the database. */
   stop(): Promise<void>;
 };
 
@@ -51,14 +57,14 @@ type Wiring = {
 
 const defaultProject = 'default';
 
-/** Wires the service and listens. Throws an Error that says what to do where it cannot start. */
+/** Starts the service and listens. Throws an Error with advice if the service cannot start. */
 export async function startServer(options: StartOptions): Promise<RunningServer> {
   const config = readConfig(withFlags(options));
   const { preload = [], onFatal = endProcess } = options;
   const sink = logSink(options.log);
   const log = createLogger(config.logLevel, sink.write);
   function end(reason: string): void {
-    log.error(`${reason}; the service ends`);
+    log.error(`${reason}; the service is exiting`);
     sink.flush();
     onFatal(reason);
   }
@@ -126,7 +132,7 @@ async function serve({ config, storage, log, tasks, preload }: Wiring): Promise<
   const app = createApp(services);
   const listener = listen(config, app.fetch, log);
   await tasks.ready;
-  // Not before: a key that was made by a server that cannot listen would never be shown.
+  // Create the first key only after listening has succeeded. Otherwise it might never be shown.
   const firstKey = config.apiKey === null ? await makeFirstKey(storage, now()) : null;
   const stopMaintenance = startMaintenance({ storage, authenticator, now, clock, log });
   log.info('listening', { url: listener.url });
@@ -140,30 +146,30 @@ async function serve({ config, storage, log, tasks, preload }: Wiring): Promise<
       await mcp.stop();
       await tasks.stop();
       await maintenanceStopped;
-      // When keys were last used is not worth a database that stays open.
+      // The database must be closed even if the usage of keys cannot be stored.
       await authenticator
         .flushKeyUsage()
-        .catch((error) => log.warn('the last use of keys was not stored', { error }));
+        .catch((error) => log.warn('could not store the usage of API keys', { error }));
       await storage.close();
     },
   };
 }
 
-/** Looks for damage while the service runs; once there is some, `found` says so. */
+/** Checks the database in the background. `found` returns a message once damage is detected. */
 function watchDamage(storage: Storage, log: Logger): { found(): string | null } {
   let damage: string | null = null;
   storage.findDamage().then(
     (faults) => {
       if (faults.length === 0) return;
-      damage = 'the database is damaged; its operator has to restore a backup';
+      damage = 'the database is damaged; the operator must restore a backup';
       log.error(`${damage}: memory doctor, memory restore`, { error: faults.join('\n') });
     },
-    (error) => log.warn('the check of the database did not end', { error }),
+    (error) => log.warn('could not check the database for damage', { error }),
   );
   return { found: () => damage };
 }
 
-/** Flags win over the environment, and are held to the same rules. */
+/** Applies the flags, which override the environment and are validated by the same rules. */
 function withFlags({ env, port, host, databaseUrl }: StartOptions): StartOptions['env'] {
   return {
     ...env,
@@ -173,7 +179,7 @@ function withFlags({ env, port, host, databaseUrl }: StartOptions): StartOptions
   };
 }
 
-/** An empty database gets a key, so that the first command works. */
+/** Creates a key if the database has none, so that the first command works. */
 async function makeFirstKey(storage: Storage, createdAt: number): Promise<string | null> {
   const keys = await storage.listKeys();
   if (keys.length > 0) return null;

@@ -5,13 +5,14 @@ import type { Storage } from './storage/storage.ts';
 const everyMs = 30_000;
 
 /**
- * Starts the periodic cleanup. Returns a function that stops it, and waits for a run in progress.
+ * Starts the periodic cleanup. Returns a function that stops the cleanup and waits for a run in
+ * progress.
  */
 export function startMaintenance(options: {
   storage: Storage;
   authenticator: Authenticator;
   now(): number;
-  /** Monotonic, in ms. */
+  /** Returns the time of a monotonic clock, in milliseconds. */
   clock(): number;
   log: Logger;
 }): () => Promise<void> {
@@ -30,7 +31,7 @@ export function startMaintenance(options: {
         ({ more } = await storage.maintain({ now: now(), elapsedMs }));
       }
     } catch (error) {
-      log.warn('maintenance failed and runs again later', { error });
+      log.warn('maintenance failed; it will be retried', { error });
     }
   }
 

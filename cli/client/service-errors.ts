@@ -108,7 +108,7 @@ function isProxy(status: number): boolean {
 }
 
 function foundIn({ message, status }: MemoryServiceError): string {
-  const [, found = `${status}, ${message}`] = /^not an answer of [^:]*: (.*)$/.exec(message) ?? [];
+  const [, found = `${status}, ${message}`] = /^not a response of [^:]*: (.*)$/.exec(message) ?? [];
   return found;
 }
 

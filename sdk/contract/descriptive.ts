@@ -2,14 +2,14 @@ import type { IngestRecord } from './ingest.ts';
 import type { Metadata } from './text.ts';
 
 /**
- * The metadata of the memory made from a record: the descriptive fields of its data, so that
- * clients can filter by them, and the caller's metadata, which takes precedence.
+ * Returns the metadata of a record's memory: the descriptive fields of the data, which clients can
+ * filter by, and the caller's metadata, which takes precedence.
  */
 export function recordMetadata(record: IngestRecord): Metadata {
   return { ...descriptiveFields(record), ...record.metadata };
 }
 
-/** The fields of a record's data that are copied to its metadata. */
+/** Returns the fields of a record's data that are copied to its metadata. */
 export function descriptiveFields(record: IngestRecord): Metadata {
   switch (record.type) {
     case 'ticket': {

@@ -1,6 +1,6 @@
 /**
- * The one error table: every code, its status and when it occurs. The compiler checks the SDK's
- * error classes against its statuses.
+ * Every error code, with its status and its condition. The compiler checks that the SDK has an
+ * error class for each status.
  */
 export const errorTable = {
   invalid_request: {
@@ -15,12 +15,12 @@ export const errorTable = {
   },
   unauthorized: {
     status: 401,
-    when: 'the API key is missing or not accepted',
+    when: 'the API key is missing or invalid',
     example: 'a valid API key is required: send the header "Authorization: Bearer <API_KEY>"',
   },
   forbidden: {
     status: 403,
-    when: 'the API key may not do this: it is read-only, or bound to another user',
+    when: 'the API key does not permit this: it is read-only, or bound to another user',
     example: 'this API key is read-only',
   },
   not_found: {
@@ -55,12 +55,12 @@ export const errorTable = {
   },
   internal: {
     status: 500,
-    when: 'an unexpected error; the outcome is unknown, retry with the same Idempotency-Key',
+    when: 'an unexpected error; the outcome is unknown; retry with the same Idempotency-Key',
     example: 'internal error; the outcome is unknown; retry with the same Idempotency-Key',
   },
   unavailable: {
     status: 503,
-    when: 'shutting down, too many large requests at once, the disk is full, or the database is away',
+    when: 'the service is stopping or overloaded, the disk is full, or the database is unavailable',
     example: 'the service is shutting down; try again shortly',
   },
 } as const;

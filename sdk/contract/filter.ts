@@ -6,9 +6,9 @@ import { PointInTime, Text } from './text.ts';
 const max = limits.nameCharacters;
 
 /**
- * The filters of a list or a search; several are combined with AND. In a query, metadata is written
- * `metadata[key]=value`: a string is compared with its text, a number or boolean with its JSON
- * text, an array with any of its elements.
+ * The filters of a list or a search, combined with AND. In a query, a metadata filter is written
+ * `metadata[key]=value`. The value is compared with the text of a string, with the JSON text of a
+ * number or boolean, or with each element of an array.
  */
 export const filterFields = {
   type: Type.Optional(MemoryType),
@@ -39,17 +39,17 @@ export const filterFields = {
   ),
 };
 
-/** The same filters as a caller of the SDK writes them. */
+/** The same filters in the form that the SDK accepts. */
 export type FilterFields = {
   type?: MemoryType | undefined;
   /** The system that the memory came from. */
   source?: string | undefined;
-  /** Its id in that system. */
+  /** The id in that system. */
   externalId?: string | undefined;
-  /** Only memories whose time (`occurredAt`, else `createdAt`) is not before this. */
+  /** Only memories whose time is not before this one: `occurredAt` or, without it, `createdAt`. */
   from?: GivenTime | undefined;
-  /** Only memories whose time is before this. */
+  /** Only memories before this time. */
   to?: GivenTime | undefined;
-  /** Compares top-level keys; an array matches if any of its elements does. */
+  /** The values of top-level keys. An array matches if any of its elements does. */
   metadata?: Record<string, string | number | boolean> | undefined;
 };

@@ -10,8 +10,11 @@ export const headers = {
   rateLimitPolicy: 'RateLimit-Policy',
 } as const;
 
-/** Headers that the SDK does not use; they are separate to keep its bundle small. */
+/** Headers that the SDK does not use, in a separate object to keep its bundle small. */
 export const validators = { ifNoneMatch: 'If-None-Match', etag: 'ETag' } as const;
 
-/** The value of `Idempotency-Status`: the write ran now, or its stored response was returned. */
+/**
+ * The value of `Idempotency-Status`: `created` if the write ran now, `replayed` if its stored
+ * response was returned.
+ */
 export type IdempotencyStatus = 'created' | 'replayed';

@@ -1,4 +1,4 @@
-/* One example for each type of record: data that a shop's systems hold about its customer u-1. */
+/* One example for each type of record: data that a shop's systems store about its customer u-1. */
 
 export const ticket = {
   userId: 'u-1',

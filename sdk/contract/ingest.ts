@@ -14,8 +14,8 @@ import { Metadata, PointInTime, Text } from './text.ts';
 import type { TimelineEntry } from './timeline.ts';
 
 /*
- * A record names its user and its source; the shape of `data` depends on its type. Five endpoints
- * accept records.
+ * The schemas of records, which five endpoints accept. The shape of a record's `data` depends on
+ * its type.
  */
 
 const closed = { additionalProperties: false };
@@ -64,7 +64,9 @@ export const ConversationRequest = Type.Object(
   { ...recordFields, data: ConversationData },
   { title: 'ConversationRequest', ...closed, examples: [conversation] },
 );
-/** The messages that were sent to a model API, next to the record's fields. */
+/**
+ * A conversation in the format of model APIs: `messages` is a top-level field instead of `data`.
+ */
 export const MessagesRequest = Type.Object(
   { ...recordFields, messages: Messages },
   { title: 'MessagesRequest', ...closed, examples: [messages] },
@@ -134,12 +136,12 @@ export type IngestRecord =
 
 type MessagesRequest = RecordFields & { messages: TimelineEntry[] };
 
-/** Whether `messages` is next to `userId`. Checks nothing else about the request. */
+/** Whether the request has `messages` as a top-level field. Validates nothing else. */
 export function isMessagesRequest(value: unknown): value is MessagesRequest {
   return typeof value === 'object' && value !== null && 'messages' in value && !('data' in value);
 }
 
-/** The same request with its messages in `data`. */
+/** Moves the messages of a request into `data`. */
 export function conversationOf({ messages, ...fields }: MessagesRequest) {
   return { ...fields, data: { messages } };
 }
@@ -150,7 +152,7 @@ export const BatchRequest = Type.Object(
 );
 export type BatchRequest = { items: IngestRecord[] };
 
-/** The response to one record, once it is durably queued. */
+/** The response to a record that is durably queued. */
 export const Accepted = Type.Object(
   {
     memoryId: MemoryId,

@@ -1,9 +1,9 @@
 /** Sizes and counts of the wire contract. "Characters" are Unicode code points. */
 export const limits = {
   contentCharacters: 65_536,
-  /** userId, source, externalId */
+  /** The maximum length of `userId`, `source` and `externalId`. */
   nameCharacters: 256,
-  /** author or role of a timeline entry */
+  /** The maximum length of the `author` or `role` of a timeline entry. */
   labelCharacters: 100,
   timelineEntries: 1_000,
   batchItems: 1_000,
@@ -14,18 +14,18 @@ export const limits = {
   queryCharacters: 1_000,
   searchItemsDefault: 10,
   exportItems: 1_000,
-  /** The highest version of an imported memory. It leaves room to increment it in 32 bits. */
+  /** The highest version of an imported memory, which leaves room for later updates in 32 bits. */
   importedVersion: 1_000_000_000,
   idempotencyKeyCharacters: 255,
   idempotencyKeptMs: 72 * 60 * 60 * 1_000,
   pendingRecords: 100_000,
   bodyBytesDefault: 5 * 1024 * 1024,
-  /** The body of a save or an update. */
+  /** The maximum size of the body of a save or an update. */
   saveBodyBytes: 1024 * 1024,
-  /** Nesting depth of arrays and objects in a body, including the outermost. */
+  /** The maximum nesting depth of arrays and objects in a body, including the outermost. */
   jsonLevels: 32,
-  /** Strings, numbers, literals, arrays and objects in a body, including the outermost. */
+  /** The maximum number of values of any type in a body, including the outermost. */
   jsonValues: 200_000,
-  /** Members of all objects in a body, or in one item of a batch. */
+  /** The maximum number of object members in a body, or in one item of a batch. */
   recordFields: 20_000,
 } as const;

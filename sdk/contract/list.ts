@@ -11,7 +11,7 @@ export function List<T extends TSchema>(items: T) {
   return Type.Unsafe<Static<T>[]>({ [Kind]: 'List', type: 'array', items });
 }
 
-/** The errors of the first invalid item in the list of the given error. */
+/** Yields the errors of the first invalid item in a list that failed validation. */
 export function* firstItemErrors({ schema, value, path }: ValueError): Generator<ValueError> {
   if (!Array.isArray(value)) return;
   const check = checkOf(schema.items);

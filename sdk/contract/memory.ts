@@ -4,7 +4,7 @@ import { Metadata, OpenEnum, PointInTime, Text } from './text.ts';
 
 const types = ['memory', 'ticket', 'document', 'conversation', 'event', 'profile'] as const;
 const typeDescription =
-  '`memory` was saved directly; the other types were ingested as such a record.';
+  '`memory` was saved directly; the other types were ingested as a record of that type.';
 
 /** The type of a memory, in a request. */
 export const MemoryType = Type.Union(
@@ -15,7 +15,7 @@ export type MemoryType = (typeof types)[number];
 
 const statuses = ['processing', 'complete', 'failed'] as const;
 const statusDescription =
-  'From `processing` to `complete` or `failed`; a saved memory is `complete` at once.';
+  'From `processing` to `complete` or `failed`; a saved memory is `complete` immediately.';
 
 /** The status of a memory, in a request. */
 export const MemoryStatus = Type.Union(
@@ -80,7 +80,7 @@ export const memoryFields = {
 const [exampleId] = MemoryId.examples as [string];
 const createdAt = '2026-11-20T10:00:00.000Z';
 
-/** A shop's memory about its customer u-1, the user of all examples. */
+/** A shop's memory about its customer u-1, who is the user in all examples. */
 export const exampleMemory = {
   id: exampleId,
   userId: 'u-1',
@@ -105,7 +105,7 @@ export const Memory = Type.Object(memoryFields, {
 });
 export type Memory = Static<typeof Memory>;
 
-/** The response to a save: the memory, with its id also as `memoryId`, as in every write. */
+/** The response to a save: the memory, with its id repeated as `memoryId`, as in every write. */
 export const SavedMemory = Type.Object(
   { ...memoryFields, memoryId: MemoryId },
   {
@@ -117,8 +117,8 @@ export const SavedMemory = Type.Object(
 export type SavedMemory = Static<typeof SavedMemory>;
 
 /**
- * The response to a save or an update whose key is repeated after the memory was deleted. The text
- * was removed from the stored response, and the repeated request writes nothing.
+ * The response to a save or an update that is repeated with the same key after the memory was
+ * deleted. The text was removed from the stored response, and the repeated request writes nothing.
  */
 export const DeletedSince = Type.Object(
   {
@@ -129,7 +129,7 @@ export const DeletedSince = Type.Object(
   {
     title: 'DeletedMemory',
     description:
-      'The response to a repeated request whose memory has been deleted since; its text is gone.',
+      'The response to a repeated request whose memory has been deleted since, without its text.',
     examples: [{ id: exampleId, memoryId: exampleId, deleted: true }],
   },
 );
@@ -187,11 +187,11 @@ export type SaveRequest = {
   metadata?: GivenMetadata | undefined;
   /** The system that the memory comes from. */
   source?: string | undefined;
-  /** Its id in that system. A save with the same `source` and id replaces the user's memory. */
+  /** The id in that system. A save with the same `source` and id replaces the user's memory. */
   externalId?: string | undefined;
   /** When the event that the memory describes happened. */
   occurredAt?: GivenTime | undefined;
-  /** The time from which the memory no longer exists. */
+  /** When the memory expires. From then on, it no longer exists. */
   expiresAt?: GivenTime | undefined;
 };
 
@@ -226,14 +226,16 @@ export const UpdateRequest = Type.Object(
 export type UpdateRequest = {
   content?: string | undefined;
   metadata?: GivenMetadata | undefined;
-  /** Null clears it. */
+  /** Null clears the time. */
   occurredAt?: GivenTime | null | undefined;
-  /** Null clears it. */
+  /** Null clears the time. */
   expiresAt?: GivenTime | null | undefined;
 };
 
 /** A time in a request: RFC 3339, a date (midnight UTC), or a `Date`. */
 export type GivenTime = string | Date;
 
-/** Any value that serializes to a JSON object. An `interface` is not assignable to `Metadata`. */
+/**
+ * Any value that serializes to a JSON object. An `interface` would not be assignable to `Metadata`.
+ */
 export type GivenMetadata = object;

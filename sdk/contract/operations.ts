@@ -1,5 +1,5 @@
 /**
- * Every operation of the API, by the name it has in all layers: the SDK method
+ * Every operation of the API, by the name that all layers use: the SDK method
  * (`client.ingest.support`), the command (`memory ingest support`), the OpenAPI operationId.
  */
 export const operations = {
@@ -31,7 +31,7 @@ export type Operation = {
   success: 200 | 201 | 202 | 204;
   /** The status if the operation replaced an existing memory. */
   replaced?: 200;
-  /** The operation changes nothing, although its method is not GET. */
+  /** Whether the operation only reads, although its method is not GET. */
   reads?: true;
 };
 

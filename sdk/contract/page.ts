@@ -9,7 +9,7 @@ export const Order = Type.Union([Type.Literal('desc'), Type.Literal('asc')], {
 });
 export type Order = Static<typeof Order>;
 
-/** The query of a list after parsing; on the wire every value is text. */
+/** The query of a list after parsing; on the wire, all values are text. */
 export const ListQuery = Type.Object(
   {
     userId: UserId,
@@ -18,7 +18,7 @@ export const ListQuery = Type.Object(
         minimum: 1,
         maximum: limits.pageItems,
         default: limits.pageItemsDefault,
-        description: 'The largest number of memories in the page.',
+        description: 'The maximum number of memories in the page.',
       }),
     ),
     cursor: Type.Optional(
@@ -35,11 +35,11 @@ export const ListQuery = Type.Object(
 );
 export type ListQuery = {
   userId: string;
-  /** The largest number of memories in the page: 1 to 100, default 20. */
+  /** The maximum number of memories in the page: 1 to 100, default 20. */
   limit?: number | undefined;
   /** `nextCursor` of the previous page, for the same user, order and filters; null to start. */
   cursor?: string | null | undefined;
-  /** By time of creation; default `desc`, newest first. */
+  /** The order by creation time. Default: `desc`, newest first. */
   order?: Order | undefined;
 } & FilterFields;
 

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { limits } from './limits.ts';
 import { exampleMemory, Time } from './memory.ts';
 
-/* The users of a project, and the API key of the request. */
+/* The schemas for the users of a project and for the API key of the request. */
 
 export const UsersQuery = Type.Object(
   {
@@ -11,7 +11,7 @@ export const UsersQuery = Type.Object(
         minimum: 1,
         maximum: limits.pageItems,
         default: limits.pageItemsDefault,
-        description: 'The largest number of users in the page.',
+        description: 'The maximum number of users in the page.',
       }),
     ),
     cursor: Type.Optional(
@@ -21,7 +21,7 @@ export const UsersQuery = Type.Object(
   { additionalProperties: false },
 );
 export type UsersQuery = {
-  /** The largest number of users in the page: 1 to 100, default 20. */
+  /** The maximum number of users in the page: 1 to 100, default 20. */
   limit?: number | undefined;
   /** `nextCursor` of the previous page; null for the first. */
   cursor?: string | null | undefined;

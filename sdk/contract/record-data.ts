@@ -67,7 +67,7 @@ export const EventData = Type.Object(
   {
     title: 'EventData',
     additionalProperties: true,
-    description: 'Any property besides `name` becomes part of the content, and of the metadata.',
+    description: 'Any property other than `name` becomes part of the content and of the metadata.',
     examples: [event.data],
   },
 );
@@ -79,7 +79,8 @@ export const ProfileData = Type.Object(
   {
     title: 'ProfileData',
     additionalProperties: true,
-    description: 'Any property besides `summary` becomes part of the content, and of the metadata.',
+    description:
+      'Any property other than `summary` becomes part of the content and of the metadata.',
     examples: [profile.data],
   },
 );

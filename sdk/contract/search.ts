@@ -4,7 +4,7 @@ import { limits } from './limits.ts';
 import { exampleMemory, memoryFields, UserId } from './memory.ts';
 import { Text } from './text.ts';
 
-/** The query of a search after parsing; on the wire every value is text. */
+/** The query of a search after parsing; on the wire, all values are text. */
 export const SearchQuery = Type.Object(
   {
     userId: UserId,
@@ -20,7 +20,7 @@ export const SearchQuery = Type.Object(
         minimum: 1,
         maximum: limits.pageItems,
         default: limits.searchItemsDefault,
-        description: 'The largest number of memories in the response.',
+        description: 'The maximum number of memories in the response.',
       }),
     ),
     ...filterFields,
@@ -31,7 +31,7 @@ export type SearchQuery = {
   userId: string;
   /** Words or a question: 1 to 1,000 characters. */
   query: string;
-  /** The largest number of memories in the response: 1 to 100, default 10. */
+  /** The maximum number of memories in the response: 1 to 100, default 10. */
   limit?: number | undefined;
 } & FilterFields;
 

@@ -3,14 +3,17 @@ import { limits } from './limits.ts';
 import { CurrentStatus, exampleMemory, MemoryId, Time } from './memory.ts';
 import { OpenEnum, Text } from './text.ts';
 
-/** The progress of the work on a memory. */
+/** The processing progress of a memory. */
 export const IngestStatus = Type.Object(
   {
     memoryId: MemoryId,
     status: CurrentStatus,
     chunksComplete: Type.Integer({ minimum: 0, description: 'The chunks that are indexed.' }),
     chunksTotal: Type.Integer({ minimum: 0, description: '0 until the text has been split.' }),
-    attempts: Type.Integer({ minimum: 0, description: 'How often processing was started.' }),
+    attempts: Type.Integer({
+      minimum: 0,
+      description: 'The number of times that processing was started.',
+    }),
     errorMessage: Type.Union([Type.String(), Type.Null()], {
       description: 'Why the last attempt failed.',
     }),
@@ -36,7 +39,7 @@ export const IngestStatus = Type.Object(
 );
 export type IngestStatus = Static<typeof IngestStatus>;
 
-/** The memories whose statuses to return. */
+/** A request for the statuses of many memories. */
 export const StatusesRequest = Type.Object(
   {
     memoryIds: Type.Array(Text({ max: limits.nameCharacters }), {
@@ -56,7 +59,7 @@ export type StatusesRequest = { memoryIds: string[] };
 export const IngestStatuses = Type.Object(
   {
     items: Type.Array(IngestStatus),
-    notFound: Type.Array(Type.String(), { description: 'The ids of no memory.' }),
+    notFound: Type.Array(Type.String(), { description: 'The ids that belong to no memory.' }),
   },
   {
     title: 'IngestStatuses',
@@ -81,7 +84,7 @@ export const Health = Type.Object(
     storage: Type.String({ examples: ['sqlite'] }),
     pending: Type.Integer({ minimum: 0, description: 'Records waiting or being processed.' }),
     oldestPendingSeconds: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
-      description: 'How long the oldest of them has waited.',
+      description: 'How long the oldest pending record has waited.',
     }),
     message: Type.Optional(Type.String({ description: 'What is wrong, if anything.' })),
   },
@@ -96,6 +99,6 @@ export type Health = Static<typeof Health>;
 /** The response of GET /health/live, which shows that the process responds. */
 export const Liveness = Type.Object(
   { status: Type.String() },
-  { title: 'Liveness', description: 'The process answers.', examples: [{ status: 'ok' }] },
+  { title: 'Liveness', description: 'The process responds.', examples: [{ status: 'ok' }] },
 );
 export type Liveness = Static<typeof Liveness>;

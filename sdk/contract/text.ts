@@ -6,7 +6,7 @@ import { limits } from './limits.ts';
  * UTF-16 units), text that can be stored and returned unchanged, and free-form JSON within bounds.
  * Each kind has one function that returns the problem with a value, or null.
  *
- * The `title` of a schema is its name in the OpenAPI document, which contains it once.
+ * The `title` of a schema is its name among the components of the OpenAPI document.
  */
 
 /** A string of `min` to `max` code points, without NUL and without lone surrogates. */
@@ -24,14 +24,16 @@ export function Text(
     [Kind]: 'Text',
     type: 'string',
     minLength: min,
-    // Only for the OpenAPI document: `textProblem` validates and has better messages.
+    // The pattern is only for the OpenAPI document. `textProblem` has better error messages.
     pattern: '^[^\\x00]*$',
     ...(max === undefined ? {} : { maxLength: max }),
     ...annotations,
   });
 }
 
-/** A string in a response that may get new values: clients must accept unknown ones. */
+/**
+ * A string in a response. Clients must accept unknown values, because later versions may add some.
+ */
 export function OpenEnum<const T extends string>(values: readonly T[], description: string) {
   const known = values.map((value) => `\`${value}\``).join(', ');
   return Type.Unsafe<T>(
@@ -43,11 +45,13 @@ export function OpenEnum<const T extends string>(values: readonly T[], descripti
   );
 }
 
-/** RFC 3339 allows only four-digit years, and an offset can move a time outside of them. */
+/**
+ * RFC 3339 has only four-digit years. In UTC, a time with an offset can fall outside this range.
+ */
 const firstMs = Date.parse('0000-01-01T00:00:00.000Z');
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** A point in time, or whole milliseconds since 1970. */
+/** A `PointInTime`, or whole milliseconds since 1970. */
 export const Timestamp = Type.Unsafe<string | number>({
   [Kind]: 'Timestamp',
   title: 'Timestamp',
@@ -105,7 +109,7 @@ export function textProblem(
   if (typeof value !== 'string') return 'must be a string';
   if (value.length < (schema.minLength ?? 0)) return 'must not be empty';
   const max = schema.maxLength;
-  // A string has at most as many code points as units, so only long ones need counting.
+  // A string has at most as many code points as UTF-16 units, so only long strings are counted.
   if (max !== undefined && value.length > max) {
     const count = codePoints(value);
     if (count > max) return `must be at most ${max} characters, not ${count}`;
@@ -132,11 +136,14 @@ export function pointInTimeProblem(value: unknown): string | null {
   return 'must be an RFC 3339 time or a date (YYYY-MM-DD)';
 }
 
-/** Milliseconds since 1970 of a valid `PointInTime`. Digits beyond milliseconds are dropped. */
+/**
+ * Converts a valid `PointInTime` to milliseconds since 1970. Digits beyond milliseconds are
+ * dropped.
+ */
 export function pointInTimeMs(text: string): number {
   const upper = text.toUpperCase();
   if (upper.slice(17, 19) !== '60') return Date.parse(upper);
-  // Date.parse does not support leap seconds: they become the following second.
+  // Date.parse does not support leap seconds, so they are converted to the following second.
   return Date.parse(`${upper.slice(0, 17)}59${upper.slice(19)}`) + 1_000;
 }
 
@@ -157,14 +164,14 @@ export function metadataProblem(value: unknown): string | null {
 const tooLong = `must be at most ${limits.metadataBytes} bytes as JSON`;
 
 /**
- * The first problem inside a free-form JSON value, or null. Each value takes at least one byte, so
- * the values beyond the `budget` need no check.
+ * Returns the first problem inside a free-form JSON value, or null. Each value takes at least one
+ * byte, so JSON with more values than the `budget` is too long.
  */
 function jsonProblem(value: unknown, level: number, budget: { values: number }): string | null {
   budget.values -= 1;
   if (budget.values < 0) return tooLong;
   if (typeof value === 'string') return unstorable(value);
-  // 1e400 is valid JSON, but the service would return it as null.
+  // 1e400 is valid JSON, but it is parsed as Infinity, which JSON.stringify writes as null.
   if (typeof value === 'number' && !Number.isFinite(value))
     return 'must not hold so large a number';
   if (typeof value !== 'object' || value === null) return null;
@@ -187,7 +194,7 @@ function keyProblem(key: string): string | null {
   return unstorable(key);
 }
 
-/** Returns why a text could not be stored and returned unchanged, or null. */
+/** Returns why a text cannot be stored and returned unchanged, or null if it can. */
 export function unstorable(text: string): string | null {
   if (!text.isWellFormed()) return 'must be valid Unicode, without lone surrogates';
   return text.includes('\0') ? 'must not contain the character U+0000' : null;

@@ -5,8 +5,9 @@ import { List } from './list.ts';
 import { pointInTimeMs, Text, Timestamp } from './text.ts';
 
 /*
- * Comments and messages. A message may have the format of the model APIs: `null` or a list of parts
- * as its content, tool calls, and further fields, which are accepted and ignored.
+ * The schemas of comments and messages. A message may have the format of the model APIs: its
+ * content may be `null` or a list of parts, and it may have tool calls. Unknown fields of parts and
+ * tool calls are accepted and ignored.
  */
 
 const closed = { additionalProperties: false };
@@ -28,7 +29,7 @@ const MessagePart = Type.Object(
     examples: [{ type: 'text', text: 'Where is my refund?' }],
   },
 );
-/** Accepts an object literal with further fields as well as a type of a model API's client. */
+/** Accepts object literals with additional fields, and the types of model API clients. */
 export type MessagePart =
   | { type: string; text?: string | undefined }
   | { type: string; [field: string]: unknown };
@@ -45,7 +46,7 @@ const ToolCall = Type.Object(
   {
     title: 'ToolCall',
     ...open,
-    description: 'Shown as `[tool call: name]`, after the text. The arguments are not kept.',
+    description: 'Shown as `[tool call: name]`, after the text. The arguments are not stored.',
     examples: [{ id: 'call_1', type: 'function', function: { name: 'search', arguments: '{}' } }],
   },
 );
@@ -57,8 +58,8 @@ export type ToolCall =
 /** A comment or message. */
 export const TimelineEntry = Type.Object(
   {
-    author: Label('The label of the entry, as `user`, `agent` or a name.'),
-    role: Label('The label where no `author` is given; without either it is `unknown`.'),
+    author: Label('The label of the entry, such as `user`, `agent` or a name.'),
+    role: Label('The label if there is no `author`. Without both, the label is `unknown`.'),
     content: MessageContent,
     timestamp: Type.Optional(Timestamp),
     tool_calls: Type.Optional(List(ToolCall)),
@@ -94,7 +95,7 @@ export type TimelineEntry = {
 /** The maximum number of entries in one record. */
 export const timelineItems = { maxItems: limits.timelineEntries };
 
-/** The text of an entry; empty if it has none. */
+/** Returns the text of an entry; an empty string if there is none. */
 export function entryText({ content, tool_calls = [] }: TimelineEntry): string {
   const parts = typeof content === 'string' ? [content] : (content ?? []).map(partText);
   const text = [...parts, ...tool_calls.map(callText)].filter((part) => part !== '').join('\n');
@@ -111,7 +112,7 @@ function callText(call: ToolCall): string {
   return `[tool call: ${called?.name ?? custom?.name ?? name ?? 'unknown'}]`;
 }
 
-/** Milliseconds since 1970 of a valid timestamp. */
+/** Converts a valid timestamp to milliseconds since 1970. */
 export function timestampMs(timestamp: string | number): number {
   return typeof timestamp === 'number' ? timestamp : pointInTimeMs(timestamp);
 }

@@ -4,7 +4,7 @@ import { limits } from './limits.ts';
 import { exampleMemory, type Memory, MemoryStatus, MemoryType, UserId } from './memory.ts';
 import { Instant, Metadata, Text } from './text.ts';
 
-/* Erasing a user, and moving memories from one service to another. */
+/* The schemas for erasing a user and for moving memories between services. */
 
 export const DeleteAllQuery = Type.Object({ userId: UserId }, { additionalProperties: false });
 export type DeleteAllQuery = Static<typeof DeleteAllQuery>;
@@ -19,7 +19,7 @@ export const Deleted = Type.Object(
 );
 export type Deleted = Static<typeof Deleted>;
 
-/** The query of an export after parsing. Without a user it covers the whole project. */
+/** The query of an export after parsing. Without `userId`, the export covers the whole project. */
 export const ExportQuery = Type.Object(
   {
     userId: Type.Optional(UserId),
@@ -28,7 +28,7 @@ export const ExportQuery = Type.Object(
         minimum: 1,
         maximum: limits.exportItems,
         default: limits.exportItems,
-        description: 'The largest number of memories in the page.',
+        description: 'The maximum number of memories in the page.',
       }),
     ),
     cursor: Type.Optional(
@@ -42,7 +42,7 @@ export const ExportQuery = Type.Object(
 );
 export type ExportQuery = {
   userId?: string;
-  /** The largest number of memories in the page: 1 to 1,000, the default. */
+  /** The maximum number of memories in the page: 1 to 1,000, default 1,000. */
   limit?: number | undefined;
   /** `nextCursor` of the previous page, with the same user; null for the first. */
   cursor?: string | null | undefined;
@@ -51,7 +51,7 @@ export type ExportQuery = {
 const Name = Text({ max: limits.nameCharacters });
 const Nullable = Type.Union([Name, Type.Null()]);
 
-/** A memory as list and export return it. Import stores it unchanged. */
+/** A memory as returned by list and export. An import stores it unchanged. */
 export const ImportedMemory = Type.Object(
   {
     id: Type.String({ pattern: '^mem_[0-9A-Za-z_-]{1,64}$' }),

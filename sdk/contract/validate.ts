@@ -25,30 +25,30 @@ import {
 import { entryText } from './timeline.ts';
 
 /*
- * Validation of requests, with messages for people. The server responds with them, and the command
- * line's dry run reports them without a server.
+ * Validates requests, with error messages for people. The server sends these messages in its
+ * responses. The dry run of the command line reports them without a server.
  */
 
 /** The maximum number of reported fields: an invalid body must not cause a huge response. */
 const maxErrors = 20;
-/** The path contains the client's own field names, which can have any length. */
+/** The maximum length of a path. The client's field names can have any length. */
 const maxPathLength = 200;
 
-/** Returns the invalid fields of a value; empty if it is valid. */
+/** Returns the invalid fields of a value; an empty list if the value is valid. */
 export type Validator = (value: unknown) => FieldError[];
 
-/** Compiles a schema, which is expensive: call it once, when a module loads. */
+/** Compiles a schema. This is expensive, so call it only once, when a module loads. */
 export function validator(schema: TSchema): Validator {
   const check = TypeCompiler.Compile(schema);
   return (value) => (check.Check(value) ? [] : describe(check, value));
 }
 
-/** A field error as one sentence. */
+/** Formats a field error as one line of text. */
 export function sentence({ field, message }: FieldError): string {
   return field === '' ? message : `${field}: ${message}`;
 }
 
-/** For the endpoints that accept one type of record; their bodies have no `type`. */
+/** Validators for the endpoints that accept one type of record, whose bodies have no `type`. */
 export const validateSupport = recordValidator(SupportRequest, 'ticket');
 export const validateDocument = recordValidator(DocumentRequest, 'document');
 const validateConversation = recordValidator(ConversationRequest, 'conversation');
@@ -76,7 +76,7 @@ export function validateRecord(value: unknown): FieldError[] {
   return errors.length > 0 ? errors : validateTyped[(value as IngestRecord).type](value);
 }
 
-/** The rules that a schema cannot express apply only to values that match the schema. */
+/** Validates a record against its schema, then against the rules that a schema cannot express. */
 function recordValidator(schema: TSchema, type?: RecordType): Validator {
   const validate = validator(schema);
   return (value) => {
@@ -84,12 +84,12 @@ function recordValidator(schema: TSchema, type?: RecordType): Validator {
     if (errors.length > 0) return errors;
     const record = (type === undefined ? value : { ...(value as object), type }) as IngestRecord;
     const ofData = [...emptyErrors(record), ...openDataErrors(record)];
-    // Invalid data makes the metadata derived from it invalid too. Report it once.
+    // Metadata derived from invalid data is invalid, too; report only the data.
     return ofData.length > 0 ? ofData.slice(0, maxErrors) : mergedErrors(record);
   };
 }
 
-/** Empty messages are skipped, but at least one message must have text. */
+/** A conversation must have a title, a summary, or a message with text. */
 function emptyErrors(record: IngestRecord): FieldError[] {
   if (record.type !== 'conversation') return [];
   const { title, summary, messages } = record.data;
@@ -106,24 +106,24 @@ function openDataErrors(record: IngestRecord): FieldError[] {
 function mergedErrors(record: IngestRecord): FieldError[] {
   const message = metadataProblem(recordMetadata(record));
   if (message === null) return [];
-  return [{ field: 'metadata', message: `${message}, with the descriptive fields of data` }];
+  return [{ field: 'metadata', message: `${message}, including the descriptive fields of data` }];
 }
 
 function describe(check: TypeCheck<TSchema>, value: unknown): FieldError[] {
   const errors = new Map<string, FieldError>();
   for (const error of leaves(check.Errors(value))) {
     const field = dotted(error.path);
-    // TypeBox reports a missing property a second time, as one of the wrong type.
+    // TypeBox reports a missing property twice: as missing, and as a value of the wrong type.
     if (!errors.has(field)) errors.set(field, { field, message: problem(error) });
-    // Validating the items of a list beyond its limit could block the event loop for seconds.
+    // Stop at an array with too many items, because validating them could take seconds.
     if (errors.size === maxErrors || error.type === ValueErrorType.ArrayMaxItems) break;
   }
   return [...errors.values()];
 }
 
 /**
- * The innermost errors. For a union by type they come from the alternative with the value's type,
- * and for a list from its first invalid item.
+ * Yields the innermost errors. For a union, these are the errors of the alternative that has the
+ * value's type; for a list, those of its first invalid item.
  */
 function* leaves(errors: Iterable<ValueError>): Generator<ValueError> {
   for (const error of errors) {

@@ -7,15 +7,15 @@ import type { Authenticator, Caller } from './authenticate.ts';
 import { createProjectLimit } from './rate-limit.ts';
 import type { ResponseHead } from './response.ts';
 
-/** About as long as a restart takes. */
+/** The approximate duration of a restart. */
 const retryAfterSeconds = 5;
 
 export type Auth = ReturnType<typeof createAuth>;
 
 /**
  * Authentication and rate limiting for every route under /v1, both before the body is read. The
- * plugins are attached to the routes and do not compare paths: the router and a comparison of ours
- * could parse the path of a crafted request differently.
+ * plugins are attached to the routes and do not compare paths, because a comparison could parse the
+ * path of a crafted request differently than the router.
  */
 export function createAuth(options: {
   authenticator: Authenticator;
@@ -38,7 +38,7 @@ export function createAuth(options: {
   }
 
   return {
-    /** For routes that write unless the method is GET or HEAD. */
+    /** For routes on which every method except GET and HEAD writes. */
     byMethod: new Elysia({ name: 'auth' }).derive(
       { as: 'scoped' },
       async ({ request, set }): Promise<{ caller: Caller }> => {
@@ -47,7 +47,7 @@ export function createAuth(options: {
         return { caller };
       },
     ),
-    /** For routes that change nothing, whatever their method. */
+    /** For routes that change nothing, regardless of their method. */
     reading: new Elysia({ name: 'auth-reading' }).derive(
       { as: 'scoped' },
       async ({ request, set }): Promise<{ caller: Caller }> => ({

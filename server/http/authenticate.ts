@@ -3,7 +3,7 @@ import { hashKey } from '../keys.ts';
 import type { Storage, StoredKey } from '../storage/storage.ts';
 import { createRateLimit } from './rate-limit.ts';
 
-/** The API key of a request, as far as routes need it. */
+/** The properties of a request's API key that routes need. */
 export type Caller = {
   projectId: number;
   project: string;
@@ -38,15 +38,15 @@ const wrongKeysPerMinute = 60;
 export function createAuthenticator(options: {
   storage: Storage;
   now(): number;
-  /** Monotonic, in ms: ages of cache entries do not depend on the wall clock. */
+  /** Returns the time of a monotonic clock, in milliseconds, for the ages of cache entries. */
   clock(): number;
   /** The key from the settings, for the project `default`. */
   fixed: { key: string; projectId: number } | null;
 }): Authenticator {
   const { storage, now, clock, fixed } = options;
   const fixedHash = fixed === null ? null : hashKey(fixed.key);
-  // The key of the map is the whole header, because hashing every request's API key is expensive.
-  // Only valid API keys are cached, so that clients without one cannot fill the cache.
+  // The cache is keyed by the whole header, because hashing the API key of every request is
+  // expensive. Only valid API keys are cached, so that clients without one cannot fill the cache.
   const cache = new Map<string, Known>();
   const used = new Map<string, number>();
   const wrongKeys = createRateLimit(wrongKeysPerMinute, 60, clock);
@@ -61,7 +61,7 @@ export function createAuthenticator(options: {
     if (token === null) return reject(noKey, addressOf);
     const at = clock();
     const hash = hashKey(token);
-    // Comparing hashes is safe: the time it takes reveals nothing about the key.
+    // Comparing hashes is safe: the duration of the comparison reveals nothing about the key.
     if (fixed !== null && hash === fixedHash) {
       const caller = fixedCaller(fixed.projectId, token);
       return accept(keep(header, { caller, key: null, at }), addressOf);
@@ -120,7 +120,9 @@ function bearerToken(header: string): string | null {
   return /^Bearer +([\x21-\x7e]{1,256})$/i.exec(header)?.[1] ?? null;
 }
 
-/** For a missing header and for one that has not this form. */
+/** The message for a header that is missing or malformed. */
 const noKey = 'a valid API key is required: send the header "Authorization: Bearer <API_KEY>"';
-/** The same for all three, so that the answer does not tell whether a key ever existed. */
+/**
+ * One message for the three cases, so that the response does not reveal whether a key ever existed.
+ */
 const wrongKey = 'the API key is unknown, expired or revoked';

@@ -8,7 +8,7 @@ import type { Caller } from './authenticate.ts';
 import { withBoundUser } from './bound-user.ts';
 import { parse } from './parse.ts';
 
-/* Batch bodies. Items are validated one by one; an invalid item does not affect the rest. */
+/* Parses batch bodies. Items are validated one by one; an invalid item does not affect the rest. */
 
 export type ValidatedItems<T> = {
   valid: T[];

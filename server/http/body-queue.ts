@@ -1,12 +1,12 @@
 import { ServiceError } from '../errors.ts';
 
 /**
- * Bounds the memory for large request bodies. A body is read to its end once there is room for it;
- * until then most of its bytes stay in the socket. Requests of one project wait in order, projects
- * take turns, and no project gets more than its share.
+ * Limits the memory for large request bodies. A body is read to its end only once there is enough
+ * memory for it; until then, most of its bytes stay in the socket. Requests of one project wait in
+ * order, projects take turns, and no project gets more than its share.
  */
 export type BodyQueue = {
-  /** Resolves with a function that frees the bytes again. Throws `unavailable`. */
+  /** Resolves with a function that frees the bytes again. Rejects with `unavailable`. */
   admit(projectId: number, bytes: number): Promise<() => void>;
 };
 
@@ -14,7 +14,10 @@ export type BodyQueueLimits = {
   /** Limits for all bodies in memory and for those of a project. A single body may exceed both. */
   totalBytes: number;
   projectBytes: number;
-  /** Limits for waiting requests, in all and per project. Bun reads about 1 MiB ahead of each. */
+  /**
+   * Limits for waiting requests, in total and per project. Bun reads ahead about 1 MiB of each
+   * body.
+   */
   maxWaiting: number;
   maxProjectWaiting: number;
   maxWaitMs: number;
@@ -26,7 +29,7 @@ export function createBodyQueue(limits: BodyQueueLimits): BodyQueue {
   const { totalBytes, projectBytes, maxWaiting, maxProjectWaiting, maxWaitMs } = limits;
   let used = 0;
   const usedBy = new Map<number, number>();
-  /** In the order in which the projects are served. */
+  /** The waiting requests of each project, in the order in which projects are served. */
   const queues = new Map<number, Waiter[]>();
 
   const fits = (bytes: number) => used === 0 || used + bytes <= totalBytes;

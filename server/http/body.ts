@@ -3,11 +3,13 @@ import { mapYielding, yieldToEventLoop } from '../event-loop.ts';
 import type { BodyQueue } from './body-queue.ts';
 import { JsonScan, type Range } from './json-scan.ts';
 
-/** For every route that accepts a body: Elysia does not parse it, and the handler reads it after
- * all other checks. */
+/**
+ * The option of every route that accepts a body. Elysia does not parse the body; the handler reads
+ * it after all other checks.
+ */
 export const bodyUnread = { parse: 'none' } as const;
 
-/** Reads the bodies of requests. `release` is called when a request has been answered. */
+/** Reads request bodies. `release` must be called when the response is complete. */
 export type BodyReader = {
   /**
    * Reads and parses the JSON body of a request. Throws `unsupported_media_type`,
@@ -16,8 +18,8 @@ export type BodyReader = {
   readJson(request: Request, projectId: number, maxBytes: number): Promise<unknown>;
   release(request: Request): void;
   /**
-   * Whether the client may still be sending after the response. Bun would then read and discard
-   * the rest for as long as the connection is open.
+   * Whether the client may still be sending after the response. Bun would then read and discard the
+   * rest until the connection is closed.
    */
   mayStillSend(request: Request, maxBytes: number): boolean;
 };
@@ -64,14 +66,14 @@ export function createBodyReader(queue: BodyQueue): BodyReader {
 /** The memory of large bodies is freed after this many bytes. A collection takes 8 to 15 ms. */
 const collectedBytes = 8 * 1024 * 1024;
 
-/** A larger body waits for room, and is scanned and parsed in steps, with yields in between. */
+/** A larger body waits in the queue, and is scanned and parsed in steps, with yields in between. */
 const largeBytes = 64 * 1024;
 
 /** A body over the limit is read and discarded up to this many times the limit: most clients read
  * the response only after they have sent the whole body. */
 const discardedLimits = 4;
 
-/** Null if the body is chunked. */
+/** Returns the declared length of the body; null if the body is chunked. */
 function declaredBytes(headers: Headers): number | null {
   const declared = headers.get('content-length');
   return declared === null ? null : Number(declared);
@@ -94,7 +96,7 @@ function unsupported(message: string): ServiceError {
 
 type Reading = { declared: number | null; maxBytes: number; scan: JsonScan };
 
-/** Calls and awaits `admit` once the body turns out to be large. */
+/** Reads the body. Awaits `admit` once the body turns out to be large. */
 async function readBytes(
   request: Request,
   reading: Reading,
@@ -111,7 +113,7 @@ async function readBytes(
     }
     return await readCounted(request.body, reading, admit);
   } catch (error) {
-    // Any other error means that the client hung up.
+    // Any other error means that the client closed the connection.
     throw error instanceof ServiceError
       ? error
       : invalidBody('the body ended before it was complete');
@@ -134,7 +136,8 @@ async function readCounted(
       continue;
     }
     chunks.push(chunk);
-    // Not earlier: a client that declares a large body but sends little must not reserve room.
+    // Admission depends on the bytes received: a client that only declares a large body must not
+    // reserve memory.
     if (bytes > largeBytes && !wasLarge) await admit();
     scan.push(chunk);
     if (bytes > largeBytes) await yieldToEventLoop();
@@ -173,7 +176,7 @@ function parse(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's own message may quote the body.
+    // The parser's message is not returned, because it may contain parts of the body.
     throw invalidBody(text === '' ? 'the body is empty; send JSON' : 'the body is not valid JSON');
   }
 }

@@ -17,12 +17,12 @@ function isObject(value: unknown): value is { userId?: unknown } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The fields that every storage read has. */
+/** Returns the fields that every storage read has. */
 export function readBy({ projectId, userId }: Caller, now: number) {
   return { projectId, now, onlyUserId: userId };
 }
 
-/** The fields that every storage write has, except the idempotency key. */
+/** Returns the fields that every storage write has, except the idempotency key. */
 export function writeBy({ projectId, userId }: Caller, now: number) {
   return { projectId, at: now, onlyUserId: userId };
 }

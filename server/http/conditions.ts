@@ -1,14 +1,14 @@
 import { headers as headerNames, validators } from '../../sdk/contract/headers.ts';
 import { badRequest } from './parse.ts';
 
-/* Conditional requests: an ETag is the version of a memory in double quotes. */
+/* Conditional requests. An ETag is the version of a memory in double quotes. */
 
 export function etagOf(version: number): string {
   return `"${version}"`;
 }
 
 /**
- * Returns the version in `If-Match`; null without the header and for `*`, which matches any
+ * Returns the version in `If-Match`; null if the header is missing or `*`, which matches any
  * version. Throws `invalid_request`.
  */
 export function readIfMatch({ headers }: Request): number | null {

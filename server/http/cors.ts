@@ -25,8 +25,8 @@ const exposedHeaders = [
 ];
 
 /**
- * Allows browsers to call the service from the configured origins: adds the CORS headers to
- * `headers`. Returns true for a preflight, which has no key; these headers are its whole response.
+ * Adds the CORS headers for the configured origins to `headers`. Returns true for a preflight
+ * request, whose response has only these headers.
  */
 export function allowOrigin(
   request: Request,

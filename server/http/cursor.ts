@@ -1,11 +1,11 @@
 import { badRequest } from './parse.ts';
 
 /*
- * A cursor is a position and a hash of the list it was issued for. It needs no signature: a forged
- * cursor is only a position in a list that the client may read anyway.
+ * A cursor contains a position and a hash of the list it was issued for. Cursors are not signed: a
+ * forged cursor is only a position in a list that the client has access to.
  */
 
-/** `list` is everything that selects and orders the memories, except cursor and limit. */
+/** `list` has the parameters that select and order the memories: all except cursor and limit. */
 export function writeCursor(position: string, list: readonly string[]): string {
   return Buffer.from(JSON.stringify([position, hash(list)])).toString('base64url');
 }

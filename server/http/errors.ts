@@ -2,13 +2,13 @@ import { type ErrorBody, errorTable } from '../../sdk/contract/errors.ts';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { ServiceError } from '../errors.ts';
 
-/** Sent with every response: no cache may store it, and browsers must not guess its type. */
+/** Sent with every response, to prevent caching and guesses at the content type. */
 export const constantHeaders = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
 } as const;
 
-/** The one place that turns errors into responses. Hides all details of an unexpected error. */
+/** Converts an error to a response. Hides all details of an unexpected error. */
 export function errorResponse(
   error: unknown,
   requestId: string,

@@ -5,10 +5,13 @@ import type { Logger } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import { sendJson } from './response.ts';
 
-/** The worker polls the queue every few seconds. After this long without a poll it is stuck. */
+/**
+ * The worker polls the queue every few seconds. After this long without a poll, the worker is
+ * stuck.
+ */
 const stuckMs = 60_000;
 
-/** /health, readiness, and /health/live: outside /v1, without a key. */
+/** Serves /health (readiness) and /health/live (liveness), which need no API key. */
 export function health(services: Services) {
   const report = onChange(services.log);
   const queueState = cached(() => services.storage.taskQueueState());
@@ -22,11 +25,13 @@ export function health(services: Services) {
 
 type QueueState = Awaited<ReturnType<Storage['taskQueueState']>>;
 
-/** Clients may request the health as often as they like, and counting a long queue is slow. It
- * takes at most this share of the time. */
+/**
+ * The maximum share of time spent on counting the queue. Counting a long queue is slow, and clients
+ * may request the health at any rate.
+ */
 const costShare = 0.05;
 
-/** Caches the result of `ask`, so that its calls take at most `costShare` of the time. */
+/** Caches the result of `ask`, so that calls of `ask` take at most `costShare` of the time. */
 function cached<T>(ask: () => Promise<T>): () => Promise<T> {
   let last: { value: T; until: number } | null = null;
   return async () => {
@@ -75,5 +80,5 @@ async function observe(
 
 function queueFault({ tasks }: Services, pending: number): string | null {
   const isStuck = pending > 0 && performance.now() - tasks.movedAt() >= stuckMs;
-  return tasks.fault() ?? (isStuck ? 'the task queue does not move' : null);
+  return tasks.fault() ?? (isStuck ? 'the task queue is stuck' : null);
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 
-/** Names and addresses by which every machine reaches itself. */
+/** The names and addresses of the local machine. */
 const loopback = ['localhost', '127.0.0.1', '[::1]'];
 const anyAddress = ['0.0.0.0', '::', ''];
 
@@ -16,11 +16,13 @@ export function rejectForeignHosts(
   const own = anyAddress.includes(host) ? [] : [host.includes(':') ? `[${host}]` : host];
   const known = new Set([...loopback, ...own, ...mcpHosts].map((name) => name.toLowerCase()));
   if (!known.has(hostnameOf(`http://${headers.get('host') ?? ''}`))) {
-    throw forbidden('the Host header names an unknown host; MEMORY_MCP_HOSTS lists more of them');
+    throw forbidden(
+      'the Host header names an unknown host; to allow it, add it to MEMORY_MCP_HOSTS',
+    );
   }
   const origin = headers.get('origin');
   if (origin === null || corsOrigins.includes(origin) || known.has(hostnameOf(origin))) return;
-  throw forbidden('requests of this origin are not allowed; MEMORY_CORS_ORIGINS allows more');
+  throw forbidden('the origin is not allowed; to allow it, add it to MEMORY_CORS_ORIGINS');
 }
 
 /** Returns an empty string if the URL is invalid. */

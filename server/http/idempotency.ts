@@ -8,10 +8,10 @@ import { badRequest } from './parse.ts';
 const pattern = new RegExp(`^[\\x21-\\x7e]{1,${limits.idempotencyKeyCharacters}}$`);
 
 /**
- * The idempotency key and the fingerprint of a request; null without the header. The fingerprint
- * covers method, path, `If-Match` and the JSON body, independent of the order of keys. It is taken
- * before defaults are applied, so that a default added later does not turn a retry into a mismatch.
- * Throws `invalid_request`.
+ * Returns the idempotency key and the fingerprint of a request; null without the header. The
+ * fingerprint covers method, path, `If-Match` and the JSON body, regardless of the order of its
+ * keys. Defaults are not part of the fingerprint, so that a default added in a later version does
+ * not turn a retry into a mismatch. Throws `invalid_request`.
  */
 export async function readIdempotency(
   request: Request,

@@ -2,13 +2,12 @@ import { limits } from '../../sdk/contract/limits.ts';
 import { ServiceError } from '../errors.ts';
 
 /*
- * JSON.parse blocks the event loop for as long as it runs: 0.9 s for 5 MiB of nested arrays, 0.3 s
- * for 5 MiB of short fields. So levels, values and fields are counted while the body arrives, and a
- * body is rejected as soon as it exceeds a limit. Text that is not JSON passes here and is rejected
- * by JSON.parse.
+ * JSON.parse blocks the event loop: for 0.9 s with 5 MiB of nested arrays, for 0.3 s with 5 MiB of
+ * short fields. The scan counts levels, values and fields while the body arrives and rejects it as
+ * soon as a limit is exceeded. The scan does not detect invalid JSON, which JSON.parse rejects.
  */
 
-/** Offset of the first byte, and of the byte after the last. */
+/** The offsets of the first byte and of the byte after the last. */
 export type Range = [begin: number, end: number];
 
 const quote = 0x22;
@@ -24,7 +23,10 @@ const tab = 0x09;
 const newline = 0x0a;
 const carriageReturn = 0x0d;
 
-/** Indexed by byte. Other bytes matter only at the start of an array or object and after items. */
+/**
+ * 1 for each structural byte. Other bytes matter only at the start of an array or object and after
+ * the items.
+ */
 const isStructural = new Uint8Array(256);
 for (const byte of [quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace]) {
   isStructural[byte] = 1;
@@ -32,7 +34,10 @@ for (const byte of [quote, comma, colon, openBracket, closeBracket, openBrace, c
 
 /** Matches the start of a valid batch body. */
 const batchStart = /^[ \t\r\n]*\{[ \t\r\n]*"items"[ \t\r\n]*:[ \t\r\n]*\[/;
-/** The start includes white space. A body with more white space is parsed in one piece. */
+/**
+ * The maximum length of the start with its white space. A body with a longer start is parsed in one
+ * piece.
+ */
 const batchStartBytes = 256;
 
 /**
@@ -49,12 +54,12 @@ export class JsonScan {
   #scanned = 0;
   #inString = false;
   #isEscaped = false;
-  /** An array or object has begun, and nothing inside it has been scanned yet. */
+  /** Whether an array or object has begun and nothing inside it has been scanned yet. */
   #isOpened = false;
   #depth = 0;
   #values = 1;
   #fields = 0;
-  /** Fields of the current record: an item of a batch, or the whole body. */
+  /** The number of fields in the current record, which is an item of a batch or the whole body. */
   #recordFields = 0;
   #itemBegin: number | null = null;
   #itemsEnded = false;

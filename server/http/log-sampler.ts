@@ -3,8 +3,8 @@ const burst = 20;
 const perSecond = 2;
 
 /**
- * Decides whether to write a log line of the given kind. Returns how many lines were suppressed
- * since the last written one, or null to suppress this line as well.
+ * Decides whether to write a log line of the given kind. Returns the number of lines suppressed
+ * since the last written line, or null to suppress this line, too.
  */
 export type Sampler = (kind: number) => number | null;
 

@@ -31,7 +31,7 @@ export function mcp({ reading: auth }: Auth, services: RouteServices) {
       throw new ServiceError('method_not_allowed', message, { allow: 'POST' });
     }
     const body = await bodies.readJson(request, caller.projectId, maxBodyBytes);
-    // The tool's own requests use the same body queue and must not wait for this body's room.
+    // Free this body's share of the queue, because the tool's own requests wait in the same queue.
     bodies.release(request);
     waitLonger(request);
     const requestId = String(set.headers[headerNames.requestId]);
@@ -61,7 +61,7 @@ export function mcp({ reading: auth }: Auth, services: RouteServices) {
 
 function boundUserOf({ userId }: Caller): string {
   if (userId !== null) return userId;
-  throw badRequest('', 'this API key is bound to no user; connect to /mcp/users/<userId>');
+  throw badRequest('', 'this API key is not bound to a user; connect to /mcp/users/<userId>');
 }
 
 /** The router does not decode invalid percent-encoding, so the user id is read from the URL. */

@@ -22,7 +22,7 @@ import { badRequest, parse } from './parse.ts';
 import { readNoQuery, readQuery, withLimit, withMetadata } from './query.ts';
 import { sendItems, sendJson, sendPage, sendResult } from './response.ts';
 
-/** Requests as they come over the wire, where every time is text. */
+/** Requests in the wire format, where times are text. */
 type Saved = Static<typeof SaveRequest>;
 type Updated = Static<typeof UpdateRequest>;
 type Listed = Static<typeof ListQuery>;
@@ -33,14 +33,14 @@ const validateUpdate = validator(UpdateRequest);
 const validateSearch = validator(SearchQuery);
 const validateList = validator(ListQuery);
 
-/** /v1/memories: saving, reading, searching, changing and deleting memories. */
+/** Serves /v1/memories: saving, reading, searching, changing and deleting memories. */
 export function memories({ byMethod: auth }: Auth, services: RouteServices) {
   const { storage, now, newMemoryId, config, waitLonger, bodies } = services;
   const maxBodyBytes = Math.min(config.maxBodyBytes, limits.saveBodyBytes);
 
   /**
-   * An unknown id is a 404 even where the body is invalid. Only an invalid request costs the
-   * lookup: otherwise the write itself finds out.
+   * Responds to an unknown id with 404 even if the body is invalid. Only an invalid request needs
+   * the lookup; for a valid one, the write itself detects an unknown id.
    */
   async function ofKnown<T>(caller: Caller, id: string, read: () => Promise<T>): Promise<T> {
     try {
@@ -190,7 +190,7 @@ function newMemory(request: Saved, id: string): NewMemory {
   };
 }
 
-/** What an update changes; what it leaves out is undefined, and null clears a time. */
+/** Returns the changes of an update. Omitted fields are undefined, and null clears a time. */
 function changesOf(body: unknown): MemoryChanges {
   if (isEmpty(body)) {
     const fields = Object.keys(UpdateRequest.properties).join(', ');

@@ -4,7 +4,10 @@ import type { Auth } from './auth.ts';
 import { bodyUnread } from './body.ts';
 import { routes } from './routes.ts';
 
-/** Paths without a parameter come first: in /v1/memories/search, `search` is not an id. */
+/**
+ * Sorted so that paths without a parameter match first: /v1/memories/search is not the path of a
+ * memory.
+ */
 const patterns = Object.values(routes)
   .toSorted((a, b) => Number(a.path.includes(':')) - Number(b.path.includes(':')))
   .map(({ method, path }) => ({
@@ -13,7 +16,7 @@ const patterns = Object.values(routes)
     pattern: new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`),
   }));
 
-/** Every path under /v1 that no route matches; these need a key too. */
+/** Rejects every path under /v1 that no route matches. These paths need an API key, too. */
 export function unknownRoutes(auth: Auth) {
   const reject = ({ request }: { request: Request }) => {
     throw noSuchRoute(request);
@@ -24,7 +27,7 @@ export function unknownRoutes(auth: Auth) {
     .all('/v1/*', reject, bodyUnread);
 }
 
-/** Returns 404, or 405 if the path exists with another method. */
+/** Creates the error: 404, or 405 if the path exists with another method. */
 export function noSuchRoute({ url }: Request): ServiceError {
   const { pathname } = new URL(url);
   const route = patterns.find(({ pattern }) => pattern.test(pathname));

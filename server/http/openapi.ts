@@ -1,9 +1,9 @@
 import { Elysia } from 'elysia';
 import { sendJson } from './response.ts';
 
-/** Serves /openapi.json, which is outside of /v1 and needs no key. */
+/** Serves /openapi.json, which needs no API key. */
 export function openapi(version: string) {
-  // Loaded and built on the first request, so that it does not slow down the start.
+  // The document is loaded and built on the first request, to keep startup fast.
   let document: string | undefined;
   return new Elysia().get('/openapi.json', async ({ set }) => {
     const { openApiDocument } = await import('./openapi/document.ts');

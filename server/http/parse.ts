@@ -1,7 +1,9 @@
 import { sentence, type Validator } from '../../sdk/contract/validate.ts';
 import { ServiceError } from '../errors.ts';
 
-/** Returns the value with the type of its schema. Throws `invalid_request` with the fields. */
+/**
+ * Returns the value with the type of its schema. Throws `invalid_request` with the invalid fields.
+ */
 export function parse<T>(validate: Validator, value: unknown): T {
   const details = validate(value);
   const [first] = details;
@@ -9,7 +11,7 @@ export function parse<T>(validate: Validator, value: unknown): T {
   throw new ServiceError('invalid_request', sentence(first), { details });
 }
 
-/** The error for one field that is invalid by a rule outside of the schemas. */
+/** Creates the error for a field that violates a rule outside of the schemas. */
 export function badRequest(field: string, message: string): ServiceError {
   const error = { field, message };
   return new ServiceError('invalid_request', sentence(error), { details: [error] });

@@ -1,6 +1,6 @@
 import { badRequest } from './parse.ts';
 
-/** The raw text after the question mark. */
+/** Returns the raw query of a URL. */
 export function searchOf(url: string): string {
   const begin = url.indexOf('?');
   if (begin < 0) return '';
@@ -9,8 +9,8 @@ export function searchOf(url: string): string {
 }
 
 /**
- * Parses the query of a URL; a parameter may occur only once. Unlike URLSearchParams it rejects
- * invalid UTF-8, because such text could not be returned unchanged.
+ * Parses the query of a URL, in which a parameter may occur only once. Unlike URLSearchParams, this
+ * rejects invalid UTF-8, because such text could not be returned unchanged.
  */
 export function readQuery(url: string): Record<string, string> {
   const query: Record<string, string> = Object.create(null);
@@ -26,7 +26,7 @@ export function readQuery(url: string): Record<string, string> {
   return query;
 }
 
-/** For routes without a query: throws `invalid_request` if there is one. */
+/** Throws `invalid_request` if the URL has a query. For routes without query parameters. */
 export function readNoQuery(request: Request): void {
   if (!request.url.includes('?')) return;
   const [name] = Object.keys(readQuery(request.url));
@@ -41,7 +41,7 @@ function decode(text: string): string {
   }
 }
 
-/** Converts `limit` if it is a whole number; the schema rejects anything else. */
+/** Converts `limit` to a number if it is a whole number. The schema rejects any other value. */
 export function withLimit(query: Record<string, string>): Record<string, unknown> {
   const { limit } = query;
   if (limit === undefined || !/^\d{1,15}$/.test(limit)) return query;

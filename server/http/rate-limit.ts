@@ -11,7 +11,9 @@ export type Count = { left: number; resetSeconds: number };
 /** Counts by name in fixed windows. The first count of a name starts its window. */
 export type RateLimit = { count(name: string | number): Count };
 
-/** Beyond this number the oldest name is dropped, so that forged names cannot fill the memory. */
+/**
+ * Beyond this number, the oldest name is dropped, so that forged names cannot exhaust the memory.
+ */
 const maxNames = 10_000;
 
 /** `clock` is monotonic, in ms, like `performance.now()`. */
@@ -34,8 +36,8 @@ export function createRateLimit(quota: number, seconds: number, clock: () => num
 }
 
 /**
- * The rate limit of projects: counts a request of the caller and sets the rate limit headers.
- * Throws `rate_limited`.
+ * Creates the rate limit of projects. The function counts a request of the caller, sets the rate
+ * limit headers, and throws `rate_limited` once the quota is exceeded.
  */
 export function createProjectLimit(
   rateLimit: Config['rateLimit'],

@@ -17,7 +17,7 @@ export function sendJson(set: ResponseHead, status: number, body: string): strin
   return body;
 }
 
-/** Sends a page. Its items are JSON text already. */
+/** Sends a page, whose items are already JSON text. */
 export function sendPage(set: ResponseHead, items: ItemsJson, nextCursor: string | null) {
   return sendItems(set, items, `,"nextCursor":${JSON.stringify(nextCursor)}`);
 }
@@ -40,7 +40,9 @@ function slicesOf(bytes: Uint8Array): Uint8Array[] {
   );
 }
 
-/** Copying megabytes into a socket at once would delay every other request. */
+/**
+ * Streams the parts with yields in between: copying megabytes into a socket delays other requests.
+ */
 function streamOf(parts: Uint8Array[]): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {
@@ -52,7 +54,10 @@ function streamOf(parts: Uint8Array[]): ReadableStream<Uint8Array> {
   });
 }
 
-/** Sends the response of a write. With a key, a header tells whether it is new or stored. */
+/**
+ * Sends the response of a write. If the request has an idempotency key, a header reports whether
+ * the write ran or was replayed.
+ */
 export function sendResult(
   set: ResponseHead,
   request: Request,

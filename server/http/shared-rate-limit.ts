@@ -2,14 +2,14 @@ import type { Storage } from '../storage/storage.ts';
 import type { Count } from './rate-limit.ts';
 
 /**
- * The rate limit of projects that several servers share. A server takes requests of the window from
- * the storage in lumps, before it has used up the previous lump, and counts them in memory:
+ * A rate limit of projects across several servers. A server takes quota from the storage in lumps,
+ * before it has used up the previous lump, and counts requests in memory:
  *
  *   spent -> take -> some left -> fewer than a lump left -> take in the background
  *                \-> nothing granted: rejected until the window ends
  *
- * All servers together never grant more than the quota in a window. Requests that a server took but
- * did not use are lost. While the storage is unavailable, each server counts for itself.
+ * All servers together never allow more requests than the quota in a window. Quota that a server
+ * took but did not use is lost. While the storage is unavailable, each server counts separately.
  */
 export type SharedRateLimit = { count(projectId: number): Promise<Count> };
 
@@ -17,10 +17,11 @@ type Take = NonNullable<Storage['takeQuota']>;
 
 /** This server's share of a project's window. Times are from the monotonic clock. */
 type Share = {
-  /** Identifies the window in the storage; null if this server counts alone. */
+  /** Identifies the window in the storage; null if this server counts separately. */
   endsAt: number | null;
   /**
-   * The window ends between these two times, calculated from when the take was sent and answered.
+   * The window ends between these two times: the first is based on when the take was sent, the
+   * second on when its response arrived.
    */
   spendUntil: number;
   resetsAt: number;
@@ -33,9 +34,12 @@ type Share = {
   taking: Promise<void> | null;
 };
 
-/** Two lumps for each of three servers are less than a twentieth of the quota. */
+/**
+ * The number of lumps in a quota. Six of them, two for each of three servers, are less than a
+ * twentieth of the quota.
+ */
 const lumps = 128;
-/** A window may end before its requests arrive here. */
+/** The maximum number of takes per request. A window may end before its quota arrives. */
 const maxTakes = 5;
 const maxShares = 10_000;
 
@@ -56,7 +60,7 @@ export function createSharedRateLimit(
     return share;
   }
 
-  /** One take per project at a time, for all waiting requests. */
+  /** Takes more quota. All waiting requests of a project share one take. */
   function refill(projectId: number, share: Share): Promise<void> {
     share.taking ??= takeMore(projectId, share).finally(() => {
       share.taking = null;
@@ -124,7 +128,7 @@ function empty(share: Share): void {
   Object.assign(share, { left: 0, taken: 0, untaken: 0, isExhausted: false });
 }
 
-/** A take that gets less than it asked for got the last of the window. */
+/** Adds granted quota. If less than `amount` was granted, the window is exhausted. */
 function add(share: Share, granted: number, amount: number): void {
   share.left += granted;
   share.taken += granted;

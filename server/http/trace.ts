@@ -23,7 +23,7 @@ type Progress = {
   arrivedAt?: number;
 };
 
-/** Clients without a valid key, or over their rate limit, can cause these at any rate. */
+/** Clients without a valid key, or over their rate limit, can cause these responses at any rate. */
 const sampledStatuses = new Set([401, 429]);
 
 /** `clock` is monotonic, in ms. */
@@ -54,7 +54,7 @@ export function createTrace(log: Logger, clock: () => number): Trace {
   };
 }
 
-/** Ignores a malformed id. */
+/** Returns the client's request id; null if it is missing or malformed. */
 function clientRequestId(headers: Headers): string | null {
   const id = headers.get(headerNames.requestId);
   return id !== null && /^[\x21-\x7e]{1,128}$/.test(id) ? id : null;
@@ -63,7 +63,7 @@ function clientRequestId(headers: Headers): string | null {
 const traceparentPattern =
   /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** The W3C trace context of the request if it is valid; free text must not reach the log. */
+/** Returns the request's W3C trace context if it is valid, because free text must not be logged. */
 function traceparent(headers: Headers): string | undefined {
   const value = headers.get('traceparent');
   return value !== null && traceparentPattern.test(value) ? value : undefined;

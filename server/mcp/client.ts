@@ -21,7 +21,7 @@ export type Mcp = {
 export function createMcp(options: {
   version: string;
   log: Logger;
-  /** The service itself. Tools call it with the key of their caller. */
+  /** The service's request handler. Tools call it with their caller's API key. */
   fetch(request: Request): Response | Promise<Response>;
   preload: readonly string[];
 }): Mcp {
@@ -91,10 +91,10 @@ function serveRequests(port: Port, fetch: (request: Request) => Response | Promi
   });
 }
 
-/** Returns the parts as received: concatenating megabytes would delay other requests. */
+/** Returns the body in the parts received: concatenating megabytes would delay other requests. */
 async function partsOf({ body }: Response): Promise<Uint8Array[]> {
   const parts: Uint8Array[] = [];
-  // Copied, because transferring a view's buffer to the other thread would detach it here.
+  // Copy the part: transferring the buffer of a view to the other thread would detach it here.
   for await (const part of body ?? []) parts.push(new Uint8Array(part));
   return parts;
 }

@@ -24,9 +24,9 @@ const port = parent();
 const service = createChannel((message) => requests.postMessage(message));
 requests.on('message', (message) => service.receive(message));
 
-/** A larger response can take long to parse on a busy processor. */
+/** Parsing a larger response can take a long time on a busy processor. */
 const largeBytes = 1024 * 1024;
-/** A placeholder: requests go to the HTTP thread, which uses only the path. */
+/** A placeholder. Requests go to the HTTP thread, which uses only the path of the URL. */
 const baseUrl = 'http://localhost';
 
 async function fetchFromService(url: string, init: RequestInit = {}): Promise<Response> {
@@ -56,7 +56,7 @@ function clientOf({ headers, requestId }: McpRequest): MemoryClient {
     baseUrl,
     fetch: fetchFromService,
     headers: { [headerNames.authorization]: authorization, [headerNames.requestId]: requestId },
-    // The caller gets errors at once: retries could outlast its connection.
+    // Errors are returned immediately, because retries could outlast the caller's connection.
     maxRetries: 0,
   });
 }
@@ -65,7 +65,7 @@ async function handle(request: McpRequest): Promise<{ head: McpResponse; text: s
   const { headers, body, userId, readOnly } = request;
   const session = { client: clientOf(request), userId, readOnly, version, onError };
   const handler = createMcpHandler(() => createMcpServer(session), {
-    // Tools never change: there is nothing to subscribe to.
+    // The tools never change, so there is nothing to subscribe to.
     maxSubscriptions: 0,
   });
   const init = { method: 'POST', headers };

@@ -4,7 +4,7 @@ import { normalize } from '../search/normalize.ts';
 /** About a long paragraph: enough context to stand alone, short enough to be a precise hit. */
 const targetLength = 1_000;
 
-/** The author is normalized with each chunk. A longer text is not a name. */
+/** The author is normalized with each chunk. Longer texts are not names and are ignored. */
 const maxAuthorLength = 200;
 
 /** Places to cut, best first. The cut is at the end of the match. */
@@ -12,8 +12,9 @@ const boundaries = [/\n\s*\n/g, /\n/g, /[.!?。！？]["')\]]?\s|[。！？]/g, 
 
 /**
  * Cuts a text into chunks of at most `targetLength` UTF-16 units and returns their lengths, which
- * add up to the text's. A cut falls after a paragraph if one ends in the second half of the chunk,
- * else after a line, a sentence or a word; never inside a surrogate pair. Takes linear time.
+ * add up to the length of the text. A cut falls after a paragraph if one ends in the second half of
+ * the chunk, else after a line, a sentence or a word; never inside a surrogate pair. Takes linear
+ * time.
  */
 export function splitChunks(content: string): number[] {
   const lengths: number[] = [];
@@ -27,7 +28,7 @@ export function splitChunks(content: string): number[] {
 
 /**
  * Returns the chunks of a memory for the search index. `metadata` is JSON text: a title that is not
- * part of the text is indexed with the first chunk, and the author with each.
+ * part of the text is indexed with the first chunk, and the author with every chunk.
  */
 export function indexedChunks(
   content: string,
@@ -45,7 +46,7 @@ export function indexedChunks(
   });
 }
 
-/** The title and the author in the metadata. */
+/** Returns the title and the author in the metadata. */
 function namesIn(metadata: string): { title: string; author: string } {
   if (!/"(?:title|speaker|author|role)"/.test(metadata)) return { title: '', author: '' };
   const { title, speaker, author, role }: Record<string, unknown> = JSON.parse(metadata);

@@ -3,8 +3,8 @@ import type { JsonValue } from '../../sdk/contract/text.ts';
 import type { Filter, StoredMemory } from '../storage/storage.ts';
 
 /*
- * Filters by metadata. `matchesMetadata` decides in every backend; conditions in SQL only leave out
- * rows that cannot match.
+ * Filters by metadata. Every backend uses `matchesMetadata`; conditions in SQL only exclude rows
+ * that cannot match.
  */
 
 export const noFilter: Filter = {
@@ -16,12 +16,12 @@ export const noFilter: Filter = {
   metadata: [],
 };
 
-/** Whether everything passes the filter. */
+/** Whether the filter matches every memory. */
 export function isUnfiltered({ metadata, ...rest }: Filter): boolean {
   return metadata.length === 0 && Object.values(rest).every((value) => value === null);
 }
 
-/** The filter that a query asks for; the same whatever the order of its parameters. */
+/** Returns the filter of a query. The order of the parameters makes no difference. */
 export function filterOf(
   fields: Pick<FilterFields, 'type' | 'source' | 'externalId' | 'metadata'>,
   times: Pick<Filter, 'from' | 'to'>,
@@ -71,7 +71,7 @@ function isText(found: JsonValue | undefined, value: string): boolean {
   return (typeof found === 'number' || typeof found === 'boolean') && String(found) === value;
 }
 
-/** Pieces of text that any matching JSON contains literally. */
+/** Returns strings that every matching JSON text contains literally. */
 export function necessaryTexts(wanted: Filter['metadata']): string[] {
   return wanted.flatMap(({ key, value }) => [
     JSON.stringify(key),

@@ -10,12 +10,15 @@ export function memoryJson(memory: StoredMemory): string {
   return JSON.stringify(shownMemory(memory));
 }
 
-/** The response to a save: the memory, with its id also as `memoryId`, as in every write. */
+/**
+ * Formats the response to a save: the memory, with its id repeated as `memoryId`, as in every
+ * write.
+ */
 export function savedMemoryJson(memory: StoredMemory): string {
   return JSON.stringify({ ...shownMemory(memory), memoryId: memory.id });
 }
 
-/** The items of a page. One call is several times as fast as joining many small texts. */
+/** Formats the items of a page. One call is several times as fast as joining many small texts. */
 export function memoriesJson(items: readonly StoredMemory[]): string {
   return JSON.stringify(items.map(shownMemory));
 }

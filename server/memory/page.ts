@@ -1,16 +1,18 @@
 import type { Page, StoredMemory } from '../storage/storage.ts';
 import { memoriesJson } from './json.ts';
 
-/** The limit for the text of a page; the rest follows on the next page. A page of a hundred
- * documents could otherwise be half a gigabyte. */
+/**
+ * The maximum size of a page; further memories are on the next page. Without this limit, a page of
+ * a hundred documents could take half a gigabyte.
+ */
 const maxPageBytes = 4 * 1024 * 1024;
 
-/** Shorter texts are not measured: a page of them is small, even with every character escaped. */
+/** Shorter texts are not measured as JSON: even with every character escaped, a page is small. */
 const shortLength = 4_096;
 
 /**
- * Takes the next page of `rows`: at most `limit` memories, fewer if they are large, but at least
- * one if there is one. Reads one row more than it returns, to know whether this is the end.
+ * Returns the next page of `rows`: at most `limit` memories, fewer if they are large, but at least
+ * one if there are any. Reads one row more than it returns, to detect the last page.
  */
 export function takePage(
   rows: Iterable<StoredMemory>,
@@ -30,7 +32,9 @@ export function takePage(
   return { items: memoriesJson(items), next: null };
 }
 
-/** The approximate size of a memory in a page. As JSON a text may be several times as long. */
+/**
+ * Returns the approximate size of a memory in a page. As JSON, a text can be several times as long.
+ */
 function sizeOf({ content, metadata }: StoredMemory): number {
   const length = content.length + metadata.length;
   return length <= shortLength ? length : Buffer.byteLength(JSON.stringify(content));

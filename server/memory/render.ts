@@ -4,7 +4,7 @@ import { type JsonValue, pointInTimeMs } from '../../sdk/contract/text.ts';
 import { entryText, type TimelineEntry, timestampMs } from '../../sdk/contract/timeline.ts';
 import type { NewMemory } from '../storage/storage.ts';
 
-/** Converts a record to a memory. The queue splits it into chunks later. */
+/** Converts a record to a memory. The worker splits the content into chunks later. */
 export function renderRecord(record: IngestRecord, id: string): NewMemory {
   const { occurredAt, expiresAt } = record;
   return {
@@ -57,13 +57,13 @@ function timeline(entries: TimelineEntry[]): string {
   return lines.filter((line) => line !== '').join('\n');
 }
 
-/** The time of an entry in UTC. It is part of the text, for readers and for search. */
+/** Formats the time of an entry in UTC. The time is part of the content and can be searched. */
 function stamp({ timestamp }: TimelineEntry): string {
   if (timestamp === undefined) return '';
   return `[${new Date(timestampMs(timestamp)).toISOString().replace('.000Z', 'Z')}] `;
 }
 
-/** The latest timestamp among the entries with text, or null. */
+/** Returns the latest timestamp of the entries with text, or null. */
 function latestMs(record: IngestRecord): number | null {
   let latest: number | null = null;
   for (const entry of timelineOf(record)) {

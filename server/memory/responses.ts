@@ -78,7 +78,7 @@ export function deletedBody(memoryId: string): string {
   return JSON.stringify({ id: memoryId, memoryId, deleted: true });
 }
 
-/** For a response without a memory's text. */
+/** The fields of a response that contains no memory. */
 const ofNone = { memoryId: null, version: null };
 
 function ofMemory({ id, version }: StoredMemory) {

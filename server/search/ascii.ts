@@ -1,6 +1,6 @@
 /*
- * A fast path for ASCII text, which is the common case: does the same as normalize.ts in one pass
- * over the units. That takes a fifth of the time of the regular expressions.
+ * A fast path for ASCII text, the common case. It has the same result as normalize.ts, but takes
+ * one pass over the units and a fifth of the time of the regular expressions.
  */
 
 const space = 0x20;
@@ -24,7 +24,7 @@ for (const unit of 'abcdefghijklmnopqrstuvwxyz0123456789') {
 }
 for (const unit of [apostrophe, comma]) forms[unit] = joiner;
 
-/** Reused for every text. It grows to the length of the longest one. */
+/** Reused for every text. It grows to the length of the longest text. */
 let buffer = Buffer.alloc(2_048);
 
 export function normalizeAscii(text: string): string {
@@ -41,7 +41,7 @@ export function normalizeAscii(text: string): string {
       if (joined > 0) continue;
       form = space;
     }
-    // A branch here would be mispredicted at every word, and take twice the time.
+    // Computed without a branch, which would be mispredicted at every word and take twice the time.
     const isSeparator = (form - space - 1) >>> 31;
     out[end] = form;
     end += 1 - (isSeparator & wasSeparator);
@@ -52,8 +52,8 @@ export function normalizeAscii(text: string): string {
 }
 
 /**
- * The number of units to drop at an apostrophe or a comma without a word break: all of "'s" and
- * "'ll", and only the mark in "n't" and "1,000". `last` is the unit that was written before.
+ * Returns the number of units to drop at an apostrophe or a comma without a word break: all of "'s"
+ * and "'ll", but only the mark in "n't" and "1,000". `last` is the last unit written.
  */
 function joinedLength(text: string, at: number, last: number): number {
   if (text.charCodeAt(at) === comma) return isDigit(last) && isThousand(text, at + 1) ? 1 : 0;
@@ -72,7 +72,7 @@ function isThousand(text: string, at: number): boolean {
   return /^\d{3}(?!\d)/.test(text.slice(at, at + 4));
 }
 
-/** The form of the unit, or `space` where the text has ended. */
+/** Returns the normalized form of the unit, or `space` after the end of the text. */
 function formAt(text: string, at: number): number {
   return forms[text.charCodeAt(at)] ?? space;
 }

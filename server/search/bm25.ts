@@ -3,8 +3,8 @@ import type { Timeline } from './timeline.ts';
 import type { SearchWeights } from './weights.ts';
 
 /**
- * Turns the term frequencies of all chunks into BM25 term weights, in place, and adds the weight of
- * terms in labels. Returns the inverse document frequency of each term among this user's chunks.
+ * Converts the term frequencies of all chunks to BM25 term weights, in place, and adds the weight
+ * of terms in labels. Returns the inverse document frequency of each term among this user's chunks.
  */
 export function weighTerms(hits: Hits, timeline: Timeline, weights: SearchWeights): Float64Array {
   const { starts, ends } = timeline;
@@ -26,7 +26,7 @@ export function weighTerms(hits: Hits, timeline: Timeline, weights: SearchWeight
   return rarity;
 }
 
-/** Inverse document frequencies. A chunk with a weak match counts as part of one. */
+/** Returns the inverse document frequencies. A chunk with a weak match counts as a fraction. */
 function rarities({ found }: Hits, chunks: number): Float64Array {
   return found.map((count) => Math.log(1 + (chunks - count + 0.5) / (count + 0.5)));
 }

@@ -7,11 +7,11 @@ import { noWord } from './word-table.ts';
 /** A chunk of a memory: its position in the content, and its normalized text. */
 export type IndexedChunk = { start: number; length: number; text: string };
 
-/** Chunks in order of insertion, as columns. Removed ones stay until the table is compacted. */
+/** Chunks in order of insertion, as columns. Removed chunks stay until the table is compacted. */
 export class ChunkTable {
   readonly dictionary: Dictionary;
   readonly tokens = new Uint32List();
-  /** The offset of each chunk's first token, and at the end the total number of tokens. */
+  /** The offset of each chunk's first token, followed by the total number of tokens. */
   readonly firstTokens = new Uint32List();
   readonly starts = new Uint32List();
   readonly lengths = new Uint32List();

@@ -4,11 +4,11 @@ import { letterMask } from './typo.ts';
 import { noWord, WordTable } from './word-table.ts';
 
 /**
- * The words of one user's chunks, their counts and their stems. A word keeps its number after its
- * last chunk was removed, until the index is compacted.
+ * The words of one user's chunks, their counts and their stems. A word whose last chunk was removed
+ * keeps its number until the index is compacted.
  */
 export class Dictionary {
-  /** Includes stems that do not occur as words; their count is 0. */
+  /** The words, and the stems that do not occur as words. The count of such a stem is 0. */
   readonly words: WordTable;
   /** The number of tokens of each word. */
   readonly counts = new Uint32List();
@@ -24,7 +24,7 @@ export class Dictionary {
     this.#addRow(0);
   }
 
-  /** One more than the number of the last word. */
+  /** The number of words plus one, because the numbers of words start at 1. */
   get size(): number {
     return this.words.size;
   }
@@ -34,7 +34,7 @@ export class Dictionary {
     return this.words.bytes + this.counts.bytes + this.letters.bytes + stems;
   }
 
-  /** The number of a word, or `noWord` if no chunk contains it. */
+  /** Returns the number of a word, or `noWord` if no chunk contains it. */
   find(text: string): number {
     const word = this.words.numberOf(text);
     return this.counts.at(word) > 0 ? word : noWord;
@@ -62,7 +62,7 @@ export class Dictionary {
     if (word !== noWord) this.counts.values[word] = this.counts.at(word) - 1;
   }
 
-  /** The words with this stem that occur in some chunk. */
+  /** Yields the words with this stem that occur in a chunk. */
   *wordsOfStem(text: string): Generator<number> {
     let word = this.#firstOfStem.at(this.words.numberOf(text));
     for (; word !== noWord; word = this.#nextOfStem.at(word)) {

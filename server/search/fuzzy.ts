@@ -6,13 +6,13 @@ import { isTypo, letterMask, minTypoLength, minUnfinishedLength, unitsOf } from 
 /** A term that occurs in no chunk as it was typed, and its index in the query. */
 export type Missing = { text: string; index: number };
 
-/** The limits bound the cost of a query. Missing terms beyond the first eight are ignored. */
+/** The limit bounds the cost of a query. Further missing terms are ignored. */
 const maxMissing = 8;
-/** Longer terms are not words that people mistype. */
+/** Longer terms are hashes or encoded data rather than mistyped words. */
 const maxTermLength = 64;
-/** A term gets no fuzzy matches if more words than this have its letters. */
+/** A term has no fuzzy matches if more words than this contain its letters. */
 const maxCandidates = 32_768;
-/** The total number of matched words. The first ones in the timeline are kept. */
+/** The maximum number of matched words. The first matches in the timeline are kept. */
 const maxMatches = 500;
 
 export type Wanted = Missing & { units: Uint16Array; mask: number; allowsTypo: boolean };
@@ -20,7 +20,8 @@ export type Wanted = Missing & { units: Uint16Array; mask: number; allowsTypo: b
 /**
  * Finds words for missing terms: words within one typo (a letter wrong, missing, extra, or two
  * swapped), words that begin with the term, and adjacent words that spell it (408 247 8880). A term
- * with digits allows no typo: that would be another number. Returns word → index of the term.
+ * with digits allows no typo, because it would be another number. Returns a map from each word to
+ * the index of its term.
  */
 export function fuzzyMatches(timeline: Timeline, missing: readonly Missing[]): Map<number, number> {
   const wanted = missing.slice(0, maxMissing).flatMap(({ text, index }): Wanted[] => {
@@ -43,7 +44,7 @@ function wordsCloseTo(term: Wanted, dictionary: Dictionary): number[] {
   const candidates: number[] = [];
   const letters = dictionary.letters.values;
   const { size } = dictionary;
-  // This loop rejects most words, so it dominates the cost of a typo: 1 ns for each word.
+  // This check rejects most words. At 1 ns per word, it dominates the cost of a mistyped term.
   for (let word = 1; word < size; word += 1) {
     if (hasTwoBits(term.mask & ~(letters[word] ?? 0))) continue;
     if (dictionary.counts.at(word) === 0 || !mayBeClose(term, dictionary, word)) continue;
@@ -53,7 +54,7 @@ function wordsCloseTo(term: Wanted, dictionary: Dictionary): number[] {
   return candidates.filter((word) => isClose(term, dictionary, word));
 }
 
-/** A cheap check of letters and length: false if the word cannot be close. */
+/** Checks only letters and length, which is cheap. Returns false if the word cannot be close. */
 function mayBeClose({ units, mask, allowsTypo }: Wanted, dictionary: Dictionary, word: number) {
   const letters = dictionary.letters.at(word);
   const extra = dictionary.words.lengthOf(word) - units.length;

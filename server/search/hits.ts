@@ -47,7 +47,7 @@ function twice({ buffer }: { buffer: ArrayBuffer }): ArrayBuffer {
   return buffer.transfer(buffer.byteLength * 2);
 }
 
-/** Reads every token of a timeline once. */
+/** Finds the hits of a query. Reads every token of the timeline once. */
 export function findHits(timeline: Timeline, { codes, matches }: MatchTable, query: Query): Hits {
   const { tokens, starts, ends } = timeline;
   const hits = new Hits(starts.length, query);

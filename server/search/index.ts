@@ -10,10 +10,13 @@ import { type SearchWeights, searchWeights } from './weights.ts';
 export type { IndexedChunk } from './chunk-table.ts';
 export type { Ranked, RankedMemory } from './ranked.ts';
 
-/** A memory without chunks is in the index, but no search finds it. */
+/** A memory in the index. Searches do not find a memory without chunks. */
 export type IndexedMemory = { id: string; createdAt: number; chunks: readonly IndexedChunk[] };
 
-/** The index is compacted when over half of it, and more than this number, was removed. */
+/**
+ * The index is compacted when more than half of its tokens or memories, and more than this number,
+ * were removed.
+ */
 const minRemoved = 16_384;
 
 /**
@@ -33,7 +36,7 @@ export class SearchIndex {
   readonly #seed: number;
   #memories = new MemoryTable();
   #table: ChunkTable;
-  /** Built by the first search after a change. */
+  /** Null after a change, until the next search rebuilds the timeline. */
   #timeline: Timeline | null = null;
 
   /** A secret seed prevents clients from choosing words that collide in the dictionary. */

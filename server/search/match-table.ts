@@ -5,7 +5,7 @@ import { noWord } from './word-table.ts';
 
 /** The matches of a whole dictionary: a code for each word, and a match for each code. */
 export class MatchTable {
-  /** By word; 0 means no match. */
+  /** The code of each word; 0 means no match. */
   readonly codes: Uint8Array;
   readonly matches: Match[] = [{ term: -1, weight: 0 }];
   readonly #codeOf = new Map<string, number>();
@@ -25,7 +25,7 @@ export class MatchTable {
     if (word !== noWord) this.codes[word] = this.#code(match);
   }
 
-  /** The terms that match at least one word of the dictionary. */
+  /** Returns the terms that match at least one word of the dictionary. */
   matchedTerms(): Set<number> {
     const found = new Uint8Array(this.matches.length);
     const { codes } = this;
@@ -49,7 +49,9 @@ export class MatchTable {
     }
   }
 
-  /** First unit → the prefixes that begin with it, longest first because they match best. */
+  /**
+   * Groups the prefixes by their first unit, longest first, because the longest is the best match.
+   */
   #prefixesByUnit({ prefix, ngrams }: Matcher): Map<number, { text: string; code: number }[]> {
     const all = [...ngrams].filter(([text]) => text.length < ngramLength(text.charCodeAt(0)));
     if (prefix !== null) all.push([prefix.text, prefix.match]);
@@ -62,7 +64,7 @@ export class MatchTable {
     const key = `${match.term} ${match.weight}`;
     const known = this.#codeOf.get(key);
     if (known !== undefined) return known;
-    // Four kinds of match for each of 48 terms and one for the prefix fit into a byte.
+    // A byte is enough for four kinds of match for each of 48 terms, and one for the prefix.
     const code = this.matches.push(match) - 1;
     this.#codeOf.set(key, code);
     return code;

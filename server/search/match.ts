@@ -10,7 +10,10 @@ export type Match = { term: number; weight: number };
 const stemsOfForms = byStem(irregularForms, (word) => [stem(word)]);
 const stemsOfSynonyms = byStem(synonyms, formStems);
 
-/** Decides which words match which term of a query. The first match of a word or stem wins. */
+/**
+ * Decides which words match which term of a query. The first match of a word or stem takes
+ * precedence.
+ */
 export class Matcher {
   readonly query: Query;
   readonly words = new Map<string, Match>();
@@ -41,14 +44,14 @@ export class Matcher {
     this.prefix = last === undefined ? null : { text: last.text, match };
   }
 
-  /** The match of a normalized word, or null. */
+  /** Returns the match of a normalized word, or null. */
   match(word: string): Match | null {
     const known = this.words.get(word) ?? this.stems.get(knownStem(word));
     if (known !== undefined) return known;
     return this.prefix !== null && word.startsWith(this.prefix.text) ? this.prefix.match : null;
   }
 
-  /** The match of an n-gram or, if it has none, of its longest prefix that has one. */
+  /** Returns the match of an n-gram or, if there is none, of its longest prefix with a match. */
   matchNgram(text: string): Match | null {
     for (let length = text.length; length > 0; length -= 1) {
       const match = this.ngrams.get(text.slice(0, length));
@@ -78,11 +81,13 @@ export class Matcher {
   }
 }
 
-/** A cache of stems. Texts repeat the same words, and stemming a word takes ten times as long as a
- * look-up here: without the cache it was half of the cost of a snippet. */
+/**
+ * A cache of stems. Texts repeat the same words, and stemming a word takes ten times as long as a
+ * lookup. Without the cache, stemming takes half of the time of a snippet.
+ */
 const knownStems = new Map<string, string>();
 const maxKnownStems = 10_000;
-/** Words are shorter; longer tokens are hashes and encoded data. */
+/** Longer tokens are not cached: they are hashes and encoded data, not words. */
 const maxKnownLength = 32;
 
 function knownStem(word: string): string {
@@ -94,7 +99,7 @@ function knownStem(word: string): string {
   return stemmed;
 }
 
-/** The word's stem and those of its irregular forms. */
+/** Returns the stem of a word and the stems of its irregular forms. */
 function formStems(word: string): readonly string[] {
   const stemmed = stem(word);
   return [stemmed, ...(stemsOfForms.get(stemmed) ?? [])];

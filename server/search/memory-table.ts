@@ -1,6 +1,6 @@
 import { Uint32List } from './lists.ts';
 
-/** Bytes that a memory takes in addition to its columns: its id, and the id's entry in the Map. */
+/** The bytes that a memory takes in addition to its columns, for its id and the Map entry. */
 const bytesPerMemory = 240;
 
 /** The rows of a memory's chunks in the chunk table. */
@@ -70,10 +70,10 @@ export class MemoryTable {
     return { first: this.#firstChunks.at(slot), count: this.#chunkCounts.at(slot) };
   }
 
-  /** The number of older memories, which is the slot's position in the order. */
+  /** Returns the number of older memories, which is the slot's position in the order. */
   #placeOf(slot: number): number {
     let high = this.#order.length;
-    // Most new memories are the newest.
+    // Fast path: most added memories are the newest.
     if (high === 0 || this.#isOlder(this.#order.at(high - 1), slot)) return high;
     for (let low = 0; low < high; ) {
       const middle = (low + high) >>> 1;

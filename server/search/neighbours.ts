@@ -4,16 +4,16 @@ import type { SearchWeights } from './weights.ts';
 
 /** Neighbours with a factor below this are not read. */
 const minFactor = 0.05;
-/** Many empty chunks in a row must not make a search slow. */
+/** Limits the cost of a search with many consecutive chunks without hits. */
 const maxNeighbours = 12;
-/** A turn of this many words gets half the boost, because it is rarely the answer. */
+/** A turn of this many words gets half the boost, because short turns are rarely the answer. */
 const shortTurnWords = 2;
 
 /**
- * Scores chunks and adds a boost from the chunks before them. In a conversation the question often
- * has the search term and the answer does not: "Where is the studio?" "In the old cannery, with
- * good light." A neighbour raises a term at most to its own reduced weight, so equal chunks stay
- * equal.
+ * Scores chunks and adds a boost from the chunks before them. In a conversation, the question often
+ * contains the search term and the answer does not: "Where is the studio?" "In the old cannery,
+ * with good light." A term is raised at most to the neighbour's reduced weight, so equal chunks
+ * stay equal.
  */
 export class NeighbourBoost {
   readonly #hits: Hits;
@@ -28,7 +28,7 @@ export class NeighbourBoost {
     this.#row = new Float64Array(hits.found.length);
   }
 
-  /** The score of a chunk; 0 if it contains no term of the query. */
+  /** Returns the score of a chunk; 0 if the chunk contains no term of the query. */
   score(rank: number): number {
     const { starts, terms, all } = this.#hits;
     const from = starts[rank] ?? 0;
@@ -76,7 +76,7 @@ export class NeighbourBoost {
   }
 }
 
-/** Uses an index, because the iterator of a typed array takes five times as long. */
+/** Uses an index loop, because the iterator of a typed array takes five times as long. */
 function sum(values: Float64Array): number {
   let total = 0;
   for (let at = 0; at < values.length; at += 1) total += values[at] ?? 0;

@@ -1,5 +1,5 @@
 /*
- * Text → normalized text: lower case, without accents and punctuation, words in the same order.
+ * Normalizes text: lower case, without accents and punctuation, words in the same order.
  *
  *   "Ana: I'd love a Café,\nERR-4711!"  →  "ana: i love a cafe\nerr 4711"
  *
@@ -10,7 +10,7 @@
 import { normalizeAscii } from './ascii.ts';
 import { unspacedRun } from './scripts.ts';
 
-/** How much a text may grow while its characters are decomposed; Korean triples. */
+/** How much a text may grow when its characters are decomposed. Korean text triples in length. */
 const maxGrowth = 4;
 const allowedGrowth = 200;
 
@@ -25,8 +25,10 @@ const ascii = /^[\0-\x7f]*$/;
 const clitic = /(?<=[a-z\d])'(?:s|m|d|re|ve|ll)(?![a-z\d])/g;
 const negation = /(?<=n)'(?=t(?![a-z\d]))/g;
 const thousands = /(?<=\d),(?=\d{3}(?!\d))/g;
-/** Accents of Latin, Greek and Cyrillic; vowel points of Hebrew and Arabic, which few people type.
- * Marks of other scripts are letters in their own right and stay. */
+/**
+ * Accents of Latin, Greek and Cyrillic; vowel points of Hebrew and Arabic, which few people type.
+ * Marks of other scripts are letters in their own right and are kept.
+ */
 const accents = /[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0640]/g;
 const latinWord = /(?:[a-zđ][\u0300-\u036f]*)+/g;
 /** Marks that only Vietnamese has: the hook, the dot below, the horn, or a tone on â, ê, ô or ă. */
@@ -36,7 +38,7 @@ const separators = /[^\p{L}\p{N}\p{M}\p{Extended_Pictographic}\p{RI}]+/gu;
 const emoji = /\p{RI}{2}|\p{Extended_Pictographic}/gu;
 const modifiers = /[\u{1f3fb}-\u{1f3ff}]|[\u{e0020}-\u{e007f}]|\ufe0e|\ufe0f|\u200d|\u00ad/gu;
 
-/** Letters that Unicode does not decompose, but that people type without stroke or ligature. */
+/** Letters that Unicode does not decompose, with the plain letters that people type instead. */
 const plain = new Map(
   Object.entries({
     ß: 'ss',
@@ -62,7 +64,9 @@ const plain = new Map(
 );
 const stroked = new RegExp(`[${[...plain.keys()].join('')}]`, 'g');
 
-/** The normalized form of a chunk. An author that the text does not start with becomes a label. */
+/**
+ * Normalizes a chunk. If the text does not start with the author, the author is added as a label.
+ */
 export function normalize(text: string, author = ''): string {
   const labelled = author === '' || text.startsWith(author) ? text : `${author}: ${text}`;
   const normalizeAny = normalizerFor(labelled);
@@ -71,12 +75,15 @@ export function normalize(text: string, author = ''): string {
   return lines.filter((line) => line !== '').join('\n');
 }
 
-/** The words of a text, normalized, without labels and lines. */
+/** Normalizes the words of a text, without regard to labels and lines. */
 export function normalizeWords(text: string): string {
   return ascii.test(text) ? normalizeAscii(text) : normalizeUnicode(text, 'NFKD');
 }
 
-/** One character may expand to eighteen. A text of many such characters is not expanded. */
+/**
+ * Chooses the normalization form. NFKD can expand one character to eighteen, so a text that would
+ * grow too much uses NFD.
+ */
 function normalizerFor(text: string): (text: string) => string {
   if (ascii.test(text)) return normalizeAscii;
   const isTooLong = text.normalize('NFKD').length > maxGrowth * text.length + allowedGrowth;
@@ -90,11 +97,13 @@ function normalizeLine(line: string, normalizeAny: (text: string) => string): st
   const label = normalizeAny(line.slice(start, colon));
   if (label === '' || label.split(' ').length > maxLabelWords) return normalizeAny(line);
   const said = `${label}: ${normalizeAny(line.slice(colon + 1))}`.trimEnd();
-  // The time moves to the end, so that the label is at the start of the line.
+  // Move the time to the end, so that the label is at the start of the line.
   return start === 0 ? said : `${said} ${normalizeAny(line.slice(0, start))}`.trimEnd();
 }
 
-/** Vietnamese words keep their accents, which distinguish words; `stem` removes them. */
+/**
+ * Removes accents, but not from Vietnamese words, which can differ only in accents. `stem` does.
+ */
 function removeAccents(decomposed: string): string {
   if (!vietnamese.test(decomposed)) return decomposed.replace(accents, '');
   const withoutWords = decomposed.replace(latinWord, (word) => {
@@ -103,7 +112,7 @@ function removeAccents(decomposed: string): string {
   return withoutWords.replace(accents, '');
 }
 
-/** A word without the accents that Vietnamese words keep. */
+/** Removes the accents that Vietnamese words keep. */
 export function withoutAccents(word: string): string {
   return word.normalize('NFD').replace(accents, '').normalize('NFC');
 }

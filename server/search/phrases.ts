@@ -1,6 +1,8 @@
 import type { Query } from './query.ts';
 
-/** Further phrase pairs of a query are ignored; 48 different words have 47. */
+/**
+ * The maximum number of phrase pairs in a query. Further pairs are ignored; 48 words have 47 pairs.
+ */
 export const maxPhrasePairs = 64;
 
 /** A position before the first hit. */
@@ -38,16 +40,16 @@ export class PhraseFinder {
     this.#lastAt = at;
   }
 
-  /** Resets the last hit: the tokens of two chunks may be adjacent, but are no phrase. */
+  /** Resets the last hit, because adjacent tokens of two chunks do not form a phrase. */
   endChunk(): void {
     this.#lastAt = nowhere;
   }
 
-  /** The weight of the query's phrases in a chunk: each pair counts as its rarer term. */
+  /** Returns the weight of the query's phrases in a chunk. Each pair counts as its rarer term. */
   worth(rank: number, rarity: Float64Array): number {
     let worth = 0;
     for (let half = 0; half < this.#found.length; half += 1) {
-      // Clears one bit after the other, starting with the lowest.
+      // Visit the bits from the lowest to the highest, and clear each.
       for (let bits = this.#found[half]?.[rank] ?? 0; bits !== 0; bits &= bits - 1) {
         const pair = this.#pairs[32 * half + 31 - Math.clz32(bits & -bits)];
         if (pair === undefined) continue;

@@ -5,18 +5,18 @@ import { stopWords } from './words.ts';
 /** A search term: a normalized word, or an n-gram of a script without spaces. */
 export type Term = { text: string; isNgram: boolean };
 
-/** The indexes of two adjacent terms. A phrase pair was quoted, or is part of one code. */
+/** The indexes of two adjacent terms. A phrase pair was quoted or is part of a code. */
 export type Pair = { left: number; right: number; isPhrase: boolean };
 
 export type Query = {
   terms: Term[];
-  /** Without duplicates. */
+  /** The pairs of adjacent terms, without duplicates. */
   pairs: Pair[];
   /** The index of the last word if it may be unfinished, else -1. */
   prefix: number;
 };
 
-/** Further distinct terms of a long question are ignored. */
+/** The maximum number of distinct terms. Further terms of a long question are ignored. */
 export const maxTerms = 48;
 
 type Token = Term & { followsInPhrase: boolean };
@@ -35,7 +35,10 @@ export function parseQuery(text: string): Query {
   return query;
 }
 
-/** The tokens in order. `quoted` are those of a quotation or a code; they may be stop words. */
+/**
+ * Returns the tokens in order. `quoted` has the tokens of quotations and codes, in which stop words
+ * are kept.
+ */
 function tokenize(text: string): { tokens: Token[]; quoted: Set<Token> } {
   const tokens: Token[] = [];
   const quoted = new Set<Token>();
@@ -68,7 +71,10 @@ function tokensOf(text: string, follows: boolean, isPhrase: boolean): Token[] {
   });
 }
 
-/** The n-grams of a run. A run shorter than an n-gram matches all n-grams that begin with it. */
+/**
+ * Returns the n-grams of a run. A run shorter than an n-gram matches all n-grams that begin with
+ * it.
+ */
 function ngramsOf(run: string): string[] {
   const ngrams: string[] = [];
   for (let at = 0; at < run.length; at += 1) {

@@ -4,16 +4,20 @@ import type { Matcher } from './match.ts';
 export type RankedMemory = { id: string; start: number; length: number; score: number };
 
 /**
- * The results of one search, best first; among equals the newer first. They are sorted lazily,
- * since most callers stop after the first ten. Valid until the index changes.
+ * The results of one search, best first. Results with equal scores are sorted newest first. The
+ * results are sorted lazily, because most callers read only ten, and are valid until the index
+ * changes.
  */
 export class Ranked implements Iterable<RankedMemory> {
-  /** Knows which words matched, for snippets. */
+  /** Used for snippets, to find the words that matched. */
   readonly matcher: Matcher;
   readonly #scores: readonly number[];
   readonly #read: (result: number) => RankedMemory;
 
-  /** `scores` are those of the results, older memories first; `read` returns a result by index. */
+  /**
+   * `scores` has the scores of the results, oldest memory first. `read` returns a result by its
+   * index.
+   */
   constructor(matcher: Matcher, scores: readonly number[], read: (at: number) => RankedMemory) {
     this.matcher = matcher;
     this.#scores = scores;
@@ -25,7 +29,7 @@ export class Ranked implements Iterable<RankedMemory> {
     return this.#scores.length;
   }
 
-  /** Uses a binary heap: the best of n takes n steps, each further result log n. */
+  /** Uses a binary heap: building it takes n steps, and each result takes log n steps. */
   *[Symbol.iterator](): Generator<RankedMemory> {
     const heap = Uint32Array.from(this.#scores.keys());
     for (let at = (heap.length >>> 1) - 1; at >= 0; at -= 1) this.#sink(heap, at, heap.length);

@@ -44,7 +44,7 @@ function matchMissing(timeline: Timeline, matcher: Matcher, table: MatchTable): 
   }
 }
 
-/** Keeps a memory's best chunk; of equal ones the first. Chunks of a memory are adjacent. */
+/** Keeps the best chunk of a memory, or the first of equal ones. A memory's chunks are adjacent. */
 function keepBest(
   { memories, ranks, scores }: Results,
   memory: number,

@@ -1,4 +1,4 @@
-/** First and last unit of scripts without spaces between words, except for planes 2 and 3. */
+/** The first and last units of scripts without spaces between words, except for planes 2 and 3. */
 const unspacedRanges = [
   [0x0e00, 0x0eff],
   [0x1000, 0x109f],
@@ -12,23 +12,24 @@ const unspacedRanges = [
 
 const classes = unspacedRanges.map((ends) => [...String.fromCharCode(...ends)].join('-'));
 
-/** Matches each run of such a script. */
+/** Matches each run of characters of these scripts. */
 export const unspacedRun = new RegExp(`[${classes.join('')}\u{20000}-\u{3ffff}]+`, 'gu');
 
-/** 1 for each UTF-16 unit of such a script, and for the high surrogates of planes 2 and 3. */
+/** 1 for each UTF-16 unit of these scripts, and for the high surrogates of planes 2 and 3. */
 const unspacedUnits = new Uint8Array(0x10000);
 for (const [first, last] of [...unspacedRanges, [0xd840, 0xd8bf]] as const) {
   unspacedUnits.fill(1, first, last + 1);
 }
 
-/** Whether a UTF-16 unit belongs to a script that puts no spaces between words. */
+/** Whether a UTF-16 unit belongs to a script without spaces between words. */
 export function isUnspaced(unit: number): boolean {
   return unspacedUnits[unit] === 1;
 }
 
 /**
- * The length of an n-gram in such a script, in units. In Thai, Lao, Burmese and Khmer, which have
- * alphabets, two letters carry too little information; in Chinese and Japanese they are enough.
+ * Returns the length of an n-gram in such a script, in units. In Thai, Lao, Burmese and Khmer,
+ * which have alphabets, two letters carry too little information. In Chinese and Japanese, two
+ * characters are enough.
  */
 export function ngramLength(unit: number): number {
   return unit < 0x1800 ? 3 : 2;

@@ -2,13 +2,13 @@ import type { Matcher } from './match.ts';
 import { normalizeWords } from './normalize.ts';
 import { isLowSurrogate, isUnspaced } from './scripts.ts';
 
-/** Marks around a matched word. */
+/** The marks around a matched word. */
 export const markOpen = '«';
 export const markClose = '»';
 
 /** About two lines of a terminal, without marks. */
 const snippetLength = 220;
-/** A cut is at the end of a word if there is one within this many units. */
+/** A cut is moved to the end of a word if one is within this many units. */
 const wordReach = 24;
 
 type Span = { start: number; end: number; term: number; weight: number };
@@ -17,8 +17,8 @@ const words =
   /\d{1,3}(?:,\d{3})+(?!\d)|[\p{L}\p{N}\p{M}]+(?:['’][\p{L}\p{M}]+)*|\p{RI}{2}|\p{Extended_Pictographic}/gu;
 
 /**
- * The part of a text that matches most of the query, on one line, with each matched word between
- * « and », and an ellipsis where it was cut.
+ * Returns the part of a text that matches most of the query, on one line, with each matched word
+ * between « and », and an ellipsis at each cut.
  */
 export function snippet(text: string, matcher: Matcher): string {
   const spans = findSpans(text, matcher);
@@ -49,8 +49,10 @@ function findSpans(text: string, matcher: Matcher): Span[] {
   return spans;
 }
 
-/** A word may mix scripts with and without spaces; its pieces are matched separately. A low
- * surrogate does not tell the script and stays with the high one. */
+/**
+ * Returns the end of the piece that begins at `from`. A word may mix scripts with and without
+ * spaces; its pieces are matched separately. A low surrogate stays with its high surrogate.
+ */
 function pieceEnd(word: string, from: number): number {
   const unspaced = isUnspaced(word.charCodeAt(from));
   let to = from + 1;
@@ -112,7 +114,7 @@ function cutWindow(text: string, spans: Span[]): { start: number; end: number } 
   };
 }
 
-/** The part of snippet length that matches most of the query, each term counted once. */
+/** Returns the range of snippet length that matches most of the query. Each term counts once. */
 function densest(spans: Span[]): { start: number; end: number } {
   let best = { start: 0, end: 0, weight: 0 };
   for (const [index, first] of spans.entries()) {

@@ -6,14 +6,14 @@ import { noWord } from './word-table.ts';
 
 /** The search for split words stops after this many positions of the timeline. */
 const maxPlaces = 500_000;
-/** Roles of a word, as bits: close to a term, or the first part of one of up to eight terms. */
+/** The roles of a word, as bits: close to a term, or the first part of one of up to eight terms. */
 const isCloseRole = 1;
 const firstRole = 2;
 
 /**
  * Adds matches for adjacent words that together spell a missing term ("note book" for "notebook").
- * Such a match replaces a match by a typo; the last one in the timeline wins. The timeline is read
- * only if a term can be split, or if there are too many close words.
+ * Such a match replaces a match by a typo; the last match in the timeline takes precedence. The
+ * timeline is read only if a term can be split, or if there are too many close words.
  */
 export function splitMatches(
   timeline: Timeline,
@@ -42,7 +42,10 @@ export function splitMatches(
   return matches;
 }
 
-/** For each word, one bit if it is close to a term and one for each term that begins with it. */
+/**
+ * Returns the roles of each word: a bit if it is close to a term, and a bit for each term that
+ * begins with it.
+ */
 function rolesOf(
   splittable: readonly Wanted[],
   close: ReadonlyMap<number, number>,
@@ -85,7 +88,7 @@ function addParts(
   }
 }
 
-/** The position of the last word if the words from `start` on spell the text, else -1. */
+/** Returns the position of the last word if the words from `start` on spell the text, else -1. */
 function lastPartOf(
   text: string,
   { dictionary: { words }, tokens }: Timeline,
@@ -106,7 +109,7 @@ function lastPartOf(
   return -1;
 }
 
-/** Whether words of the dictionary spell the text, wherever they occur. */
+/** Whether words of the dictionary spell the text. They need not be adjacent in a chunk. */
 function canBeSplit(text: string, dictionary: Dictionary): boolean {
   const isReached = new Uint8Array(text.length + 1);
   isReached[0] = 1;

@@ -6,7 +6,7 @@
 const arabic = /^[\u0621-\u064a]+$/;
 const conjunction = /^و(?=.{3})/;
 const article = /^(?:وال|بال|كال|فال|ال|لل)(?=.{2})/;
-/** In the order of removal. Normalization has replaced ة and ى with ه and ي. */
+/** Listed in the order of removal. Normalization has replaced ة and ى with ه and ي. */
 const endings = ['ها', 'ان', 'ات', 'ون', 'ين', 'يه', 'ه', 'ي'];
 const minStemLength = 2;
 

@@ -1,18 +1,18 @@
 /*
- * English words → stems, after Porter's second algorithm: removes inflection and the usual
- * derivations, so that "hiking", "hikes" and "hiked" have the same stem. In other alphabets only
- * the most common endings of Russian and Arabic are removed.
+ * Stems English words by Porter's second algorithm, which removes inflection and common
+ * derivations: "hiking", "hikes" and "hiked" have the same stem. In other alphabets, only the most
+ * common endings of Russian and Arabic are removed.
  */
 import { withoutAccents } from './normalize.ts';
 import { isArabic, stemArabic } from './stem-arabic.ts';
 
-/** The letters of Vietnamese words, which keep their accents. */
+/** The accented letters of Vietnamese words, which keep their accents in normalization. */
 const accented = /[\u00c0-\u01b0\u1ea0-\u1ef9]/;
 const vowel = /[aeiouy]/;
 const double = /(?:bb|dd|ff|gg|mm|nn|pp|rr|tt)$/;
 const shortEnd = /(?:^[aeiouy][^aeiouy]|[^aeiouy][aeiouy][^aeiouywxY])$/;
 
-/** Suffix → replacement. In each table the longest matching suffix is replaced once. */
+/** Suffixes and their replacements. In each table, the longest matching suffix is replaced once. */
 const derivations: [string, string][] = table(
   'ization ize,ational ate,fulness ful,ousness ous,iveness ive,tional tion,biliti ble,lessli less,' +
     'entli ent,ation ate,alism al,aliti al,ousli ous,iviti ive,fulli ful,enci ence,anci ance,' +
@@ -27,7 +27,9 @@ const endings =
 const cyrillicEnding =
   /(?<=[а-я]{3})(?:иями|ями|ами|ого|его|ому|ему|ыми|ими|ешь|ить|ать|ять|еть|ла|ло|ли|ый|ий|ой|ая|яя|ое|ее|ые|ие|ую|юю|ов|ев|ей|ам|ям|ах|ях|ом|ем|ил|ал|[аеиоуыьюяй])$/;
 
-/** Words that only look inflected: the exceptions of Porter's algorithm and a few of ours. */
+/**
+ * Words that only look inflected: the exceptions of Porter's algorithm and a few additional words.
+ */
 const whole: ReadonlySet<string> = new Set(
   (
     'news evening wedding morning inning outing canning herring earring proceed exceed succeed ' +
@@ -36,10 +38,10 @@ const whole: ReadonlySet<string> = new Set(
 );
 const irregular = new Map(Object.entries({ skies: 'sky', skis: 'ski', sky: 'sky' }));
 
-/** No inflected word is longer; longer tokens are hashes and encoded data. */
+/** Longer tokens are hashes and encoded data, not inflected words. */
 const maxStemmedLength = 64;
 
-/** The stem of a normalized word. */
+/** Returns the stem of a normalized word. */
 export function stem(word: string): string {
   const bare = accented.test(word) ? withoutAccents(word) : word;
   if (bare !== word) return stem(bare);
@@ -110,7 +112,7 @@ function silentE(word: string): string {
   return word.endsWith('ll') && cut >= secondRegion(word) ? word.slice(0, cut) : word;
 }
 
-/** Where the word's first region starts: after the first consonant that follows a vowel. */
+/** Returns the start of the word's first region, after the first consonant that follows a vowel. */
 function region(word: string): number {
   const special = /^(?:gener|commun|arsen)/.exec(word);
   return special === null ? regionFrom(word, 0) : special[0].length;

@@ -21,7 +21,7 @@ export type Timeline = {
   chunks: Uint32Array;
 };
 
-/** The size of the columns per chunk. */
+/** The size of the columns in bytes per chunk. */
 export const timelineBytes = 17;
 
 export function buildTimeline(memories: MemoryTable, table: ChunkTable): Timeline {

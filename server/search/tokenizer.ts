@@ -1,7 +1,7 @@
 /*
- * Normalized text → tokens. A token is the number of a word in the dictionary, with two flags in
- * the low bits. A run of a script without spaces has a token for each of its units: the n-gram that
- * begins there, which is shorter at the end of the run.
+ * Converts normalized text to tokens. A token is the number of a word in the dictionary, with two
+ * flags in the low bits. A run of a script without spaces has a token for each of its units: the
+ * n-gram that begins there, which is shorter at the end of the run.
  */
 import type { Dictionary } from './dictionary.ts';
 import type { Uint32List } from './lists.ts';
@@ -10,7 +10,7 @@ import { noWord } from './word-table.ts';
 
 /** Flag: the token is in the label at the start of a line, which names the speaker. */
 export const inLabel = 1;
-/** Flag: the token is the last one of the label. */
+/** Flag: the token is the last token of the label. */
 export const endsLabel = 2;
 const flagBits = 2;
 

@@ -21,7 +21,10 @@ export function isTypo(typed: Uint16Array, { units, start, end }: Word): boolean
   );
 }
 
-/** At most one letter wrong, missing, extra or swapped; in words of three letters, only swapped. */
+/**
+ * Whether at most one letter is wrong, missing, extra or swapped; in words of three letters, only
+ * swapped.
+ */
 function isOneEdit(typed: Uint16Array, units: Uint16Array, start: number, end: number): boolean {
   const extra = end - start - typed.length;
   if (extra < -1 || extra > 1) return false;
@@ -50,7 +53,10 @@ function isSameRest(
   return true;
 }
 
-/** One bit for each letter of a word, by its low five bits: one edit changes at most two bits. */
+/**
+ * Returns a mask with one bit for each letter, by its low five bits. An edit changes at most two
+ * bits.
+ */
 export function letterMask(units: Uint16Array, start: number, end: number): number {
   let mask = 0;
   for (let at = start; at < end; at += 1) mask |= 1 << ((units[at] ?? 0) & 31);

@@ -1,8 +1,11 @@
-/** The weight of each signal. Measured by `tests/eval`; docs/search.md has the figures. */
+/** The weight of each signal, as measured by `tests/eval`. The figures are in docs/search.md. */
 export type SearchWeights = {
   /** BM25: how slowly repetition saturates, and how strongly a chunk's length counts against it. */
   k1: number;
-  /** BM25 b for turns of a conversation, where a long one has more content, and for other text. */
+  /**
+   * BM25's b for turns of a conversation, in which longer turns have more content, and for other
+   * text.
+   */
   turnB: number;
   textB: number;
   /** Another form of the word, and a synonym. */
@@ -16,7 +19,7 @@ export type SearchWeights = {
   /** A speaker named in the query: full weight for a long chunk, less near `speakerWords` words. */
   speaker: number;
   speakerWords: number;
-  /** Two words of a quotation or a code that are adjacent in the chunk too. */
+  /** Two words of a quotation or a code that are also adjacent in the chunk. */
   phrase: number;
   /** The boost from previous chunks, and the distance in words over which it decreases. */
   previous: number;

@@ -1,11 +1,11 @@
 import { Uint32List } from './lists.ts';
 
-/** The number of no word; it matches nothing. */
+/** The number that stands for no word. It matches nothing. */
 export const noWord = 0;
 
 /**
- * Distinct words, numbered from 1, in typed arrays. A Map of strings takes four times the memory
- * and twice the time, and its keys would keep the texts that they were sliced from in memory.
+ * Distinct words, numbered from 1, in typed arrays. A Map of strings would take four times the
+ * memory and twice the time, and its keys would retain the texts that they were sliced from.
  */
 export class WordTable {
   /** The UTF-16 units of all words; word n is at `starts[n]` to `starts[n + 1]`. */
@@ -24,7 +24,7 @@ export class WordTable {
     this.starts.push(0);
   }
 
-  /** One more than the number of the last word. */
+  /** The number of words plus one, because the numbers of words start at 1. */
   get size(): number {
     return this.#hashes.length;
   }
@@ -43,7 +43,7 @@ export class WordTable {
     return this.starts.at(word + 1) - this.starts.at(word);
   }
 
-  /** The number of the word from `start` to `end` in a text, or `noWord`. */
+  /** Returns the number of the word from `start` to `end` in a text, or `noWord`. */
   numberOf(text: string, start = 0, end = text.length): number {
     return this.#places[this.#placeOf(text, start, end, this.#hash(text, start, end))] ?? noWord;
   }
@@ -62,7 +62,7 @@ export class WordTable {
     return word;
   }
 
-  /** Whether a text is the word from `start` to `end`. */
+  /** Whether the word equals the part of a text from `start` to `end`. */
   isAt(word: number, text: string, start: number, end: number): boolean {
     const { units } = this;
     const starts = this.starts.values;
@@ -83,7 +83,7 @@ export class WordTable {
     return true;
   }
 
-  /** The word's slot in the hash table, or the free slot for it. */
+  /** Returns the word's slot in the hash table, or the free slot for a new word. */
   #placeOf(text: string, start: number, end: number, hash: number): number {
     const places = this.#places;
     const hashes = this.#hashes.values;
@@ -115,7 +115,7 @@ export class WordTable {
     this.#places = places;
   }
 
-  /** FNV-1a over UTF-16 units, mixed at the end so that the low bits depend on all of them. */
+  /** FNV-1a over UTF-16 units. The final mixing makes the low bits depend on all bits. */
   #hash(text: string, start: number, end: number): number {
     let hash = this.#seed ^ 0x811c9dc5;
     for (let at = start; at < end; at += 1) {

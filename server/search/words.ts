@@ -1,6 +1,6 @@
 /*
- * Everyday English: stop words, irregular forms and synonyms. They apply only to the query; nothing
- * of them is stored.
+ * Stop words, irregular forms and synonyms of everyday English. The lists apply only to queries and
+ * are not stored in the index.
  */
 
 /** Words that shape a question but do not name its subject. */
@@ -75,7 +75,7 @@ const synonymGroups =
 export const irregularForms = byWord(irregularGroups);
 export const synonyms = byWord(synonymGroups);
 
-/** Each word → all words of the groups that it is in. */
+/** Maps each word to all words of its groups. */
 function byWord(list: string): ReadonlyMap<string, readonly string[]> {
   const map = new Map<string, string[]>();
   for (const group of list.split(';').map((words) => words.split(' '))) {

@@ -6,19 +6,22 @@ import { startThread, type Thread } from '../threads/start.ts';
 import type { TasksNotice, TasksStart } from './thread.ts';
 
 /**
- * The HTTP thread's handle on the tasks thread, which is replaced if it ends or hangs. A thread
- * that hangs in a system call cannot be terminated: after a while the service ends instead.
+ * The HTTP thread's handle on the tasks thread, which is restarted if it exits or hangs. A thread
+ * that hangs in a system call cannot be terminated. If it does not exit in time, the service exits.
  */
 export type TaskRunner = {
   /** Resolves when the first thread is ready; rejects if it fails to start. */
   ready: Promise<void>;
-  /** Notifies the worker that there may be work. Cheap; called after every accepted record. */
+  /** Notifies the worker of new work. It is cheap enough to call after every accepted record. */
   wake(): void;
-  /** Starts the thread again with a new connection to the storage. */
+  /** Restarts the thread with a new connection to the storage. */
   restart(): void;
-  /** Why no task is processed now; null if the thread responds. */
+  /** Returns why no tasks are being processed; null if the thread responds. */
   fault(): string | null;
-  /** When the loop last made progress (a claim, a task, an idle check), by `performance.now()`. */
+  /**
+   * Returns when the loop last made progress (a claim, a task, an idle check), as a time of
+   * `performance.now()`.
+   */
   movedAt(): number;
   stop(): Promise<void>;
 };
@@ -29,7 +32,7 @@ export function startTasks(options: {
   log: Logger;
   /** Writes a log entry of the thread. */
   write(entry: LogEntry): void;
-  /** Called when the thread cannot be replaced, with the reason. */
+  /** Called with the reason when the thread cannot be restarted. */
   onEnd(reason: string): void;
   preload: readonly string[];
 }): TaskRunner {
@@ -53,7 +56,7 @@ export function startTasks(options: {
       onSilent: (reason) => {
         log.error(reason);
         silence = reason;
-        // In a system call it ends only when that returns.
+        // A thread in a system call exits only when the call returns.
         thread.terminate();
         restarts.expect(reason);
       },
@@ -77,7 +80,7 @@ export function startTasks(options: {
     wake() {
       if (isAwake) return;
       isAwake = true;
-      // At most once per turn of the event loop, for any number of records.
+      // Sends one message per turn of the event loop, for any number of records.
       setImmediate(() => {
         isAwake = false;
         thread.post('wake');

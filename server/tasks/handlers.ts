@@ -1,7 +1,7 @@
 import type { Task, TaskKind, TaskResult, TaskStorage } from '../storage/task-storage.ts';
 import { indexMemory } from './index-memory.ts';
 
-/** Does the work of one kind of task. An error fails the attempt. */
+/** Processes one kind of task. A thrown error fails the attempt. */
 export type Handler = (
   task: Task,
   storage: Pick<TaskStorage, 'getMemory'>,

@@ -1,7 +1,10 @@
 import { splitChunks } from '../memory/chunks.ts';
 import type { Handler } from './handlers.ts';
 
-/** The garbage collector does not count texts outside of its heap; large ones are freed at once. */
+/**
+ * Texts above this length are freed immediately, because the garbage collector does not count texts
+ * outside of its heap.
+ */
 const largeUnits = 1_000_000;
 
 /**

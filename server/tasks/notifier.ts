@@ -1,4 +1,7 @@
-/** An interruptible sleep. A notification while no sleep is in progress ends the next one. */
+/**
+ * An interruptible sleep. A notification while no sleep is in progress ends the next sleep
+ * immediately.
+ */
 export type Notifier = {
   notify(): void;
   /** Resolves after `ms`, or at the next notification. */

@@ -19,7 +19,7 @@ export type TasksStart = {
 /** Messages to the HTTP thread: a log entry, with errors as text, or progress of the loop. */
 export type TasksNotice = { log: LogEntry } | 'moved';
 
-/** Limits the messages: a busy loop makes progress thousands of times per second. */
+/** Limits the number of messages: a busy loop makes progress thousands of times per second. */
 const tellMovedEveryMs = 1_000;
 
 const { connection, logLevel } = workerData as TasksStart;

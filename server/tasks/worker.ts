@@ -17,22 +17,22 @@ import { createNotifier } from './notifier.ts';
  * logged, and the loop continues after a pause.
  */
 export type Worker = {
-  /** Notifies the worker that there may be work. */
+  /** Notifies the worker of new work. */
   wake(): void;
-  /** Finishes the current task, releases the other claimed ones, and ends. */
+  /** Finishes the current task, releases the other claimed tasks, and stops. */
   stop(): Promise<void>;
 };
 
 export type WorkerOptions = {
   storage: TaskStorage;
   handlers: Handlers;
-  /** A name that is unique among all workers, past and present. */
+  /** The name of the worker, unique among all past and present workers. */
   owner: string;
   now(): number;
   log: Logger;
   /** Called when the loop makes progress: a claim, a task, or an idle check. */
   progress(): void;
-  /** In [0, 1), for the backoff's jitter. */
+  /** Returns a random number in [0, 1), for the jitter of the backoff. */
   random?(): number;
 };
 
@@ -46,7 +46,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const { storage, handlers, owner, now, log, progress, random = Math.random } = options;
   const notifier = createNotifier();
   let isStopping = false;
-  /** The storage failed, which does not count as a failure of the task. */
+  /** Whether the storage failed, which does not count as a failure of the task. */
   let hasFault = false;
   /** Results that are being stored while the next tasks are claimed. */
   const storing: Promise<void>[] = [];
@@ -63,14 +63,16 @@ export function startWorker(options: WorkerOptions): Worker {
         if (hasFault) await notifier.wait(pauseAfterFaultMs);
         hasFault = false;
       } catch (error) {
-        log.error('the task queue failed and goes on', { error });
+        log.error('the task queue failed; retrying', { error });
         await notifier.wait(pauseAfterFaultMs);
       }
     }
     await Promise.allSettled(storing);
   }
 
-  /** Claims while the results of the previous claim are stored, so that both share a commit. */
+  /**
+   * Claims tasks while the results of the previous claim are stored, so that both share a commit.
+   */
   async function claimNext(): Promise<Task[]> {
     const claim = { owner, now: now(), leaseMs, horizon: now() + maxBackoffMs, limit: claimLimit };
     const [claimed] = await Promise.allSettled([storage.claimTasks(claim), ...storing.splice(0)]);
@@ -98,7 +100,7 @@ export function startWorker(options: WorkerOptions): Worker {
 
   async function run(task: Task, results: TaskResult[]): Promise<void> {
     try {
-      if (task.attempt > maxAttempts) throw new Error('the service ended during each attempt');
+      if (task.attempt > maxAttempts) throw new Error('the service exited during each attempt');
       const result = await handlers[task.kind](task, storage);
       const { projectId, taskId, leaseToken } = task;
       results.push({ projectId, taskId, leaseToken, now: now(), ...result });
@@ -114,12 +116,12 @@ export function startWorker(options: WorkerOptions): Worker {
       await storage.completeTasks(results);
     } catch (error) {
       hasFault = true;
-      log.warn('results could not be stored; the tasks run again', { error });
+      log.warn('could not store results; the tasks will be retried', { error });
       await Promise.all(results.map(release));
     }
   }
 
-  /** If this fails too, the lease expires. */
+  /** Releases a task. If that fails, its lease expires. */
   async function release({ projectId, taskId, leaseToken }: Task | TaskResult): Promise<void> {
     await storage.releaseTask({ projectId, taskId, leaseToken }).catch(() => {});
   }

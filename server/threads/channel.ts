@@ -18,13 +18,16 @@ export type Channel = {
   pending(): number;
   /** Rejects every call without a reply. Replies that arrive later are ignored. */
   failPending(error: Error): void;
-  /** Handles a message from the thread. Returns false if it does not belong to this channel. */
+  /**
+   * Handles a message from the thread. Returns false if the message does not belong to this
+   * channel.
+   */
   receive(message: unknown): boolean;
 };
 
 /**
- * Calls made in the same turn of the event loop are sent as one message, and the thread batches its
- * replies too.
+ * Calls made in the same turn of the event loop are sent as one message, and the thread also
+ * batches its replies.
  */
 export function createChannel(post: (message: Message) => void): Channel {
   const waiting = new Map<number, PromiseWithResolvers<Returned>>();

@@ -5,7 +5,7 @@ import { ServiceError } from '../errors.ts';
  * The messages between threads. A message is a list: JSON, then the large texts it refers to, as
  * strings or, if they are only forwarded, as UTF-8. Bun passes strings to another thread without a
  * copy and transfers bytes. JSON costs less than half as much as a structured clone of the same
- * objects (1.7 µs against 4.5 µs for a save, there and back).
+ * objects (1.7 µs instead of 4.5 µs for the round trip of a save).
  */
 
 export type Message = [json: string, ...texts: LargeText[]];
@@ -13,8 +13,8 @@ export type Message = [json: string, ...texts: LargeText[]];
 export type LargeText = string | Uint8Array;
 
 /**
- * One call: its number in this channel, the operation's name, its argument, and how many of the
- * message's texts belong to it. The texts are in the order of the calls.
+ * A call: its number in this channel, the operation's name, its argument, and how many of the
+ * message's texts belong to the call. The texts are in the order of the calls.
  */
 export type Call = [id: number, operation: string, argument: unknown, texts: number];
 

@@ -1,16 +1,16 @@
-/** Decides whether to restart a thread that ended. */
+/** Decides whether to restart a thread that exited. */
 export type Restarts = {
-  /** Records an unexpected end. False if there were too many of them. */
+  /** Records an unexpected exit. Returns false if there were too many. */
   admit(reason: string): boolean;
-  /** The thread was told to end. If it does not end in time, the process gives up. */
+  /** Expects a terminated thread to exit. If it does not exit in time, `giveUp` is called. */
   expect(reason: string): void;
-  /** From now on, ends are expected. */
+  /** Treats every later exit as expected. */
   stop(): void;
 };
 
-/** More unexpected ends per minute mean a permanent fault. */
+/** More unexpected exits per minute indicate a permanent fault. */
 const maxPerMinute = 5;
-/** A disk may take this long to respond and block the thread for as long. */
+/** A slow disk can block the thread in a system call for this long. */
 const maxSilenceMs = 30_000;
 
 export function createRestarts(giveUp: (reason: string) => void): Restarts {
@@ -23,7 +23,7 @@ export function createRestarts(giveUp: (reason: string) => void): Restarts {
       const now = performance.now();
       endedAt = [...endedAt.filter((at) => at > now - 60_000), now];
       if (isStopped) return false;
-      if (endedAt.length > maxPerMinute) giveUp(`${reason}, again and again`);
+      if (endedAt.length > maxPerMinute) giveUp(`${reason}; too many restarts`);
       return endedAt.length <= maxPerMinute;
     },
     expect(reason) {

@@ -4,7 +4,7 @@ import { parentPort } from 'node:worker_threads';
 import type { Port } from './channel.ts';
 import { type Call, type LargeText, type Message, packError, type Reply } from './messages.ts';
 
-/** A call on the side of the thread that handles it. */
+/** A call, as received by the thread that handles it. */
 export type Incoming = {
   operation: string;
   argument: unknown;
@@ -55,7 +55,7 @@ export function openInbox(port: Port, take: (call: Incoming) => void): Inbox {
   };
 }
 
-/** The buffers to transfer. Bun has a fast path for messages without a transfer list. */
+/** Returns the buffers to transfer. Bun has a fast path for messages without a transfer list. */
 function buffersOf(message: Message): ArrayBuffer[] {
   return message.flatMap((text) => (typeof text === 'string' ? [] : [text.buffer as ArrayBuffer]));
 }
@@ -69,15 +69,15 @@ export function yieldPriority(): void {
     const [tid = ''] = /\d+$/.exec(readlinkSync('/proc/thread-self')) ?? [];
     setPriority(Number(tid), lowPriority);
   } catch {
-    // Not Linux, or not permitted. Without it, other threads only wait longer.
+    // Not Linux, or not permitted: the thread keeps its priority.
   }
 }
 
-/** The port to the thread that started this one. */
+/** Returns the port to the thread that started this one. */
 export function parent(): Port {
   // Node's types are merged with those of the browser, which require a transfer list.
   const port: Port | null = parentPort as Port | null;
-  if (port === null) throw new Error('this module runs in a thread of its own');
+  if (port === null) throw new Error('this module must run in a worker thread');
   return port;
 }
 
@@ -96,7 +96,7 @@ export function announced<T>(operation: () => T): T {
   }
 }
 
-/** Reports that the thread is ready, responds to pings, and ends the thread on `stop`. */
+/** Reports that the thread is ready, responds to pings, and exits on `stop`. */
 export function watched(close: () => void | Promise<void>): void {
   const port = parent();
   port.on('message', async (message: unknown) => {

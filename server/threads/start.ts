@@ -4,12 +4,12 @@ import { type Channel, createChannel } from './channel.ts';
 /**
  * A thread of the service and its watchdog.
  *
- *   starting -> running <-> silent (no sign of life for two seconds)
+ *   starting -> running <-> silent (no message for two seconds)
  *       \          \----------\---> ended
  *
  * A running thread responds to pings, reports progress from inside a long operation, or has
- * announced an operation in which it cannot. A silent thread may be in an endless loop or wait for
- * a disk that does not respond. The outcome of its pending calls is unknown, and they are rejected.
+ * announced an operation during which it cannot respond. A silent thread may be in an endless loop
+ * or waiting for a disk. Its pending calls are rejected, because their outcome is unknown.
  */
 export type Thread = Channel & {
   /** Resolves when the thread is ready; rejects if it fails to start. */
@@ -20,21 +20,21 @@ export type Thread = Channel & {
   isResponsive(): boolean;
   /** Asks the thread to finish and close its resources; terminates it after a timeout. */
   stop(): Promise<void>;
-  /** Ends the thread immediately. */
+  /** Terminates the thread immediately. */
   terminate(): void;
 };
 
 export type ThreadOptions = {
   name: string;
-  /** The path of its `thread.ts`, relative to the root of the repository. */
+  /** The path of the thread's module, relative to the root of the repository. */
   module: string;
   data: unknown;
   transfer?: readonly unknown[];
   /** Modules that are loaded first. Tests use them to inject faults. */
   preload?: readonly string[];
-  /** Creates the error for pending calls of a thread that ended or does not respond. */
+  /** Creates the error for pending calls of a thread that exited or does not respond. */
   lost(reason: string): Error;
-  /** Called when the thread stops responding (it may recover), or ends unexpectedly. */
+  /** Called when the thread stops responding (it may recover), or when it exits unexpectedly. */
   onSilent?(reason: string): void;
   onEnd?(reason: string): void;
   /** Called with messages that are neither replies nor responses to pings. */
@@ -42,7 +42,7 @@ export type ThreadOptions = {
 };
 
 const pingEveryMs = 400;
-/** Counted in ticks, not in time: a process that was suspended has no ticks meanwhile. */
+/** Counted in ticks, not in time, because a suspended process has no ticks. */
 const silentTicks = 4;
 const stopWithinMs = 5_000;
 
@@ -55,7 +55,7 @@ export function startThread(options: ThreadOptions): Thread {
   let ticks = 0;
   let isReady = false;
   let isStopping = false;
-  let cause = `the ${name} thread ended`;
+  let cause = `the ${name} thread exited`;
 
   function tick(): void {
     if (!isReady) return;
@@ -69,7 +69,7 @@ export function startThread(options: ThreadOptions): Thread {
   }
 
   function receive(message: unknown): void {
-    // The silence was announced; the next message ends it.
+    // After `busy`, the thread counts as responsive until its next message.
     ticks = message === 'busy' ? Number.NEGATIVE_INFINITY : 0;
     if (message === 'alive' || message === 'busy' || channel.receive(message)) return;
     if (message === 'ready') {
@@ -82,7 +82,7 @@ export function startThread(options: ThreadOptions): Thread {
   timer.unref();
   worker.on('message', receive);
   worker.on('error', (error) => {
-    cause = `the ${name} thread ended: ${error instanceof Error ? error.message : String(error)}`;
+    cause = `the ${name} thread exited: ${error instanceof Error ? error.message : String(error)}`;
   });
   worker.once('exit', () => {
     clearInterval(timer);
@@ -91,7 +91,7 @@ export function startThread(options: ThreadOptions): Thread {
     ended.resolve();
     if (!isStopping) onEnd?.(cause);
   });
-  // A later failure must not be reported as an unhandled rejection.
+  // Prevents an unhandled rejection if the thread fails later.
   ready.promise.catch(() => {});
 
   return {
@@ -116,13 +116,16 @@ function startWorker({ name, module, data, transfer = [], preload = [] }: Thread
     name,
     workerData: data,
     transferList: [...transfer] as never[],
-    // Bun's Worker supports this option, but Node's types do not have it.
+    // Supported by Bun's Worker, but missing from Node's types.
     preload: [...preload],
   };
   return new Worker(urlOf(module), settings);
 }
 
-/** In an executable every `thread.ts` is an entry point, at its path relative to the root. */
+/**
+ * Returns the URL of a module. In an executable, every `thread.ts` is an entry point at its path
+ * relative to the root.
+ */
 function urlOf(module: string): URL {
   const isSource = import.meta.url.endsWith('/server/threads/start.ts');
   return new URL(isSource ? `../../${module}` : `./${module}`, import.meta.url);

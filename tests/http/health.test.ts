@@ -75,7 +75,7 @@ test('503 once records wait and the task queue has not moved for a minute', asyn
       const state = await aMinuteLater();
       return state.status === 'failing' ? state : null;
     });
-    expect(stuck).toMatchObject({ message: 'the task queue does not move', pending: 1 });
+    expect(stuck).toMatchObject({ message: 'the task queue is stuck', pending: 1 });
   } finally {
     performance.now = clock;
     await own.stop();

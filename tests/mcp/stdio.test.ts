@@ -77,7 +77,7 @@ describe('it begins', () => {
     const { child, lines } = start('$MEMORY mcp --user u', [hello, JSON.stringify(list)], away);
     const [, answer] = await lines(2);
     expect(answer).toContain('"isError":true');
-    expect(answer).toContain('did not answer');
+    expect(answer).toContain('did not respond');
     const why =
       'Cannot reach http://127.0.0.1:1 (connection refused). Is the server running? Try: memory serve';
     expect(answer).toContain(why);

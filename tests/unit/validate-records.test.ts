@@ -174,7 +174,7 @@ describe('a record', () => {
       sentencesOf(validateDocument, { userId: 'u', metadata, data: { text: 't', title } });
     expect(judge('short')).toEqual([]);
     expect(judge('x'.repeat(400))).toEqual([
-      'metadata: must be at most 16384 bytes as JSON, not 16419, with the descriptive fields of data',
+      'metadata: must be at most 16384 bytes as JSON, not 16419, including the descriptive fields of data',
     ]);
   });
 });

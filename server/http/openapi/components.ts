@@ -19,7 +19,7 @@ export function createComponents(): Components {
     if (!isObject(schema) || typeof schema.title !== 'string') return convert(schema);
     const { title, ...rest } = schema;
     if (!(title in schemas)) {
-      // Reserves the place, so that components are in the order in which they are first used.
+      // Add a placeholder, so that components are in the order in which they are first used.
       schemas[title] = {};
       schemas[title] = convert(rest);
     }
@@ -43,7 +43,7 @@ export function createComponents(): Components {
   return { schemas, refer: (schema) => refer(JSON.parse(JSON.stringify(schema))) };
 }
 
-/** TypeBox writes literals and nullable types as `anyOf`, and a map by a pattern of its names. */
+/** Simplifies TypeBox's `anyOf` of literals and of nullable types, and its `patternProperties`. */
 function simplify(schema: JsonObject): JsonObject {
   const { anyOf, patternProperties, ...rest } = schema;
   if (isObject(patternProperties)) {
@@ -61,7 +61,7 @@ function simplify(schema: JsonObject): JsonObject {
   return schema;
 }
 
-/** A union, with a discriminator for code generators if `type` selects the alternative. */
+/** Returns a union, with a discriminator for code generators if `type` selects the alternative. */
 function choice(schemas: Json[], references: Json[]): JsonObject {
   const types = schemas.map((schema) => typeOf(schema));
   if (types.some((type) => type === null)) return { anyOf: references };
@@ -70,7 +70,7 @@ function choice(schemas: Json[], references: Json[]): JsonObject {
   return { oneOf: references, discriminator: { propertyName: 'type', mapping } };
 }
 
-/** The literal that a schema requires in the field `type`, or null. */
+/** Returns the literal that a schema requires in the field `type`, or null. */
 function typeOf(schema: Json): string | null {
   if (!isObject(schema) || !isObject(schema.properties)) return null;
   const { type } = schema.properties;

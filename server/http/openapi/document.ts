@@ -10,7 +10,7 @@ import { responseHeaders } from './headers.ts';
 import { type OperationDocument, operationDocuments, tags } from './operations.ts';
 import { errorResponses, isConditional, isWrite, needsKey, responsesOf } from './responses.ts';
 
-/** The OpenAPI 3.1 document, built from the schemas and the operations of the contract. */
+/** Builds the OpenAPI 3.1 document from the schemas and the operations of the contract. */
 export function openApiDocument(version: string) {
   const components = createComponents();
   const all = Object.entries(routes).map(([name, operation]): [Operation, OperationDocument] => {
@@ -91,8 +91,8 @@ function parametersOf(
     in: 'query',
     required: query?.required?.includes(name) ?? false,
     description: schema.description ?? '',
-    // A map is written name[key]=value. This style does not need `explode`, and with it at least
-    // one client generator sends key=value.
+    // A map is written name[key]=value. `explode` is omitted: this style does not need it, and it
+    // makes at least one client generator send key=value.
     ...(schema.type === 'object' && { style: 'deepObject' }),
     schema: refer(schema),
     ...(schema.examples !== undefined && { example: schema.examples[0] }),
@@ -122,24 +122,25 @@ function sharedParameters({ refer }: Components): JsonObject {
       name: headers.idempotencyKey,
       in: 'header',
       description:
-        'Makes a retry safe; a new, random value for each write, such as a UUID. The same key with ' +
-        'the same request returns the stored response for at least 72 hours and has no second ' +
-        'effect; with another request it is a 400. Errors do not use a key up. Once the memory is ' +
-        'deleted, the stored response is cut down to `{ "id", "memoryId", "deleted": true }`.',
+        'Makes a retry safe. Send a new random value, such as a UUID, for each write. The same key ' +
+        'with the same request returns the stored response for at least 72 hours and has no second ' +
+        'effect; with another request it is a 400. Errors do not use up a key. Once the memory is ' +
+        'deleted, the stored response is reduced to `{ "id", "memoryId", "deleted": true }`.',
       schema: { type: 'string', pattern: `^[!-~]{1,${limits.idempotencyKeyCharacters}}$` },
     },
     IfMatch: {
       name: headers.ifMatch,
       in: 'header',
       description:
-        'The `ETag` of the version to change. Where the memory is at another version, the response ' +
+        'The `ETag` of the version to change. If the memory is at another version, the response ' +
         'is a 412 and nothing changes. `*` matches any version.',
       schema: { type: 'string', pattern: '^(?:\\*|"[1-9][0-9]{0,14}")$' },
     },
     IfNoneMatch: {
       name: validators.ifNoneMatch,
       in: 'header',
-      description: 'The `ETag` of a known version: where it is still the current one, a 304.',
+      description:
+        'The `ETag` of a known version. The response is a 304 if that version is current.',
       schema: { type: 'string', pattern: '^(?:\\*|(?:W/)?"[^"]*"(?:, *(?:W/)?"[^"]*")*)$' },
     },
   };
@@ -150,7 +151,7 @@ const apiKey = {
   scheme: 'bearer',
   description:
     'The API key of a project, the same with every request. It may be read-only, and bound to a ' +
-    'user: `userId` may then be left out and means that user.',
+    'user: `userId` is then optional and defaults to that user.',
 };
 
 function introduction(): string {

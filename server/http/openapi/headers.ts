@@ -8,13 +8,13 @@ const text = { type: 'string' };
 /** Every response header, by its name on the wire. */
 export const responseHeaders = {
   [headers.requestId]: {
-    description: 'Identifies the request in the log: the one that was sent, or a new one.',
+    description: 'Identifies the request in the log: the id that the client sent, or a new one.',
     required: true,
     schema: text,
     example: exampleRequestId,
   },
   [headers.rateLimitPolicy]: {
-    description: 'The quota `q` of the project in `w` seconds. Absent where there is no limit.',
+    description: 'The quota `q` of the project in `w` seconds. Absent if there is no limit.',
     schema: text,
     example: '"default";q=6000;w=60',
   },
@@ -35,7 +35,7 @@ export const responseHeaders = {
   },
   [validators.etag]: {
     description:
-      "The memory's `version`. Absent where the stored response of a deleted one is sent.",
+      "The memory's `version`. Absent if the request was repeated after the memory was deleted.",
     schema: text,
     example: '"1"',
   },

@@ -22,7 +22,7 @@ export const tags = {
   Service: 'The service itself. No key is required.',
 };
 
-/** The documentation of an operation, in addition to method and path. */
+/** The documentation of an operation, in addition to its method and path. */
 export type OperationDocument = {
   /** The operationId, which generated clients use as the name of the method. */
   id: string;
@@ -33,11 +33,13 @@ export type OperationDocument = {
   request?: TSchema;
   /** Undefined if the response has no body. */
   response?: TSchema;
-  /** The response contains a memory's text; a replay after a delete does not. */
+  /**
+   * Whether the response contains a memory's text. A replay after the memory was deleted has none.
+   */
   holdsText?: true;
-  /** A 201 or 202 has the header `Location`. */
+  /** Whether a 201 or 202 response has the header `Location`. */
   location?: true;
-  /** The response is one memory, and has its version as `ETag`. */
+  /** Whether the response is a memory, with its version as `ETag`. */
   etag?: true;
 };
 
@@ -52,8 +54,9 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     tag: 'Memories',
     summary: 'Save a memory',
     description:
-      'Stores a text for a user. The memory is `complete` at once. If a memory of the user already ' +
-      'has this `source` and `externalId`, its content, metadata and times are replaced (200).',
+      'Stores a text for a user. The memory is `complete` immediately. If a memory of the user ' +
+      'already has this `source` and `externalId`, its content, metadata and times are replaced ' +
+      '(200).',
     request: memory.SaveRequest,
     response: memory.SavedMemory,
     holdsText: true,
@@ -130,7 +133,8 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     id: 'getMemoryStatuses',
     tag: 'Memories',
     summary: 'Get the statuses of up to 1,000 memories',
-    description: 'In the order requested; unknown ids are in `notFound`. It writes nothing.',
+    description:
+      'In the order requested; unknown ids are in `notFound`. The request changes nothing.',
     request: StatusesRequest,
     response: IngestStatuses,
   },
@@ -138,7 +142,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     ...accepted,
     id: 'ingestTicket',
     summary: 'Ingest a support ticket',
-    description: `The content is made of the subject, the description and the comments. ${replaces}`,
+    description: `The content consists of the subject, the description and the comments. ${replaces}`,
     request: ingest.SupportRequest,
   },
   'ingest.document': {
@@ -153,7 +157,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     id: 'ingestConversation',
     summary: 'Ingest a conversation',
     description:
-      'The content is made of the title, the summary and the messages. `messages` can also be ' +
+      'The content consists of the title, the summary and the messages. `messages` can also be ' +
       `a top-level field, as in model APIs. ${replaces}`,
     request: ingest.ChatRequest,
   },
@@ -203,7 +207,7 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
     summary: 'List the users of the project',
     description:
       'The users that have memories, ordered by id. Pass `nextCursor` as `cursor` until it is ' +
-      'null. With a key that is bound to a user, only that user.',
+      'null. A key that is bound to a user lists only that user.',
     query: UsersQuery,
     response: UserPage,
   },
@@ -224,8 +228,8 @@ export const operationDocuments: Record<RouteName, OperationDocument> = {
   live: {
     id: 'getLiveness',
     tag: 'Service',
-    summary: 'Check that the process answers',
-    description: 'Liveness, for supervisors: 200 while the process answers at all.',
+    summary: 'Check that the process responds',
+    description: 'Liveness, for supervisors: 200 if the process responds.',
     response: Liveness,
   },
   openapi: {

@@ -23,7 +23,7 @@ export function isConditional(operation: Operation): boolean {
   return isWrite(operation) && operation.path.includes(':');
 }
 
-/** Every response of the operation, by status. */
+/** Returns every response of the operation, by status. */
 export function responsesOf(
   operation: Operation,
   about: OperationDocument,
@@ -46,16 +46,20 @@ export function responsesOf(
     ...(etag && !isWrite(operation) && { 304: notModified(names) }),
     ...Object.fromEntries(errors),
   };
-  // A failing service responds with its health too.
-  if (operation.path === '/health') responses[503] = { ...success, description: 'It is failing.' };
+  // A failing service responds with its health, too.
+  if (operation.path === '/health')
+    responses[503] = { ...success, description: 'The service is failing.' };
   return responses;
 }
 
 function notModified(names: HeaderName[]): JsonObject {
-  return { description: 'The version is the one that was named.', headers: referToHeaders(names) };
+  return {
+    description: 'The memory is still at the version in `If-None-Match`.',
+    headers: referToHeaders(names),
+  };
 }
 
-/** The error responses that operations reference. */
+/** Returns the error responses that operations reference. */
 export function errorResponses({ refer }: Components, all: [Operation, OperationDocument][]) {
   const groups = all.flatMap(([operation, about]) => [...errorsOf(operation, about).values()]);
   const responses = groups.map((codes) => {
@@ -67,14 +71,14 @@ export function errorResponses({ refer }: Components, all: [Operation, Operation
   return Object.fromEntries(responses) as JsonObject;
 }
 
-/** The error codes that apply to the operation, grouped by status. */
+/** Returns the error codes that apply to the operation, grouped by status. */
 function errorsOf(
   operation: Operation,
   { request, query }: OperationDocument,
 ): Map<number, ErrorCode[]> {
   const hasBody = request !== undefined;
   const applies: Partial<Record<ErrorCode, boolean>> = {
-    // OpenAPI describes an operation with its method, so a wrong method is not one of its errors.
+    // An OpenAPI operation includes its method, so a wrong method is not one of its errors.
     method_not_allowed: false,
     idempotency_key_reused: isWrite(operation),
     forbidden: isWrite(operation) || query?.properties.userId !== undefined,
@@ -99,7 +103,7 @@ function errorHeaders(codes: ErrorCode[]): HeaderName[] {
   return isTransient ? [...names, headers.retryAfter] : names;
 }
 
-/** `not_found` → `NotFound`. */
+/** Converts `not_found` to `NotFound`. */
 function nameOf(codes: ErrorCode[]): string {
   const pascal = (code: string) => code.replace(/(?:^|_)(\w)/g, (_, first) => first.toUpperCase());
   return codes.map(pascal).join('Or');
@@ -115,7 +119,10 @@ function content(schemas: TSchema[], refer: Components['refer']): JsonObject {
   };
 }
 
-/** The contract has only a type for this, so that clients can read errors without TypeBox. */
+/**
+ * The schema of `ErrorBody`, which is only a type in the contract so that clients do not need
+ * TypeBox.
+ */
 const ErrorSchema = Type.Object(
   {
     error: OpenEnum(Object.keys(errorTable), 'The error, for programs.'),

@@ -2,7 +2,6 @@ import type { MemoryType } from '../../../sdk/index.ts';
 
 /* The arguments of the tools, after validation. */
 
-/** The default limits. */
 export const defaults = { searchLimit: 8, listLimit: 20 };
 
 export type SearchArguments = {

@@ -1,6 +1,9 @@
 import type { MemoryServiceError } from '../../../sdk/index.ts';
 
-/** The memory belongs to another user. Clients must not be able to tell it from a missing one. */
+/**
+ * Thrown for a memory of another user. Clients must not be able to distinguish it from a missing
+ * memory.
+ */
 export class NoSuchMemory extends Error {
   override name = 'NoSuchMemory';
   readonly code = 'not_found';
@@ -27,7 +30,7 @@ export function adviceOn(error: unknown): string | undefined {
 }
 
 const noAnswer =
-  'The memory service did not answer. Call again in a moment: what is repeated has no second effect.';
+  'The memory service did not respond. Call again in a moment; a repeated call has no second effect.';
 
 const advice: Record<string, (message: string) => string> = {
   not_found: () =>

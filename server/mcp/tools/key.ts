@@ -1,9 +1,9 @@
 import type { Memory } from '../../../sdk/index.ts';
 
-/** The source of what the tools save. Its external ids are keys, or hashes of texts. */
+/** The source of memories that the tools save. Their external ids are keys or hashes of texts. */
 export const source = 'mcp';
 
-/** The external id of a memory that was saved without a key. */
+/** Returns the external id of a memory that is saved without a key. */
 export function externalIdOf(normalizedText: string): string {
   const hash = new Bun.CryptoHasher('sha256').update(normalizedText);
   return `${hashPrefix}${hash.digest('base64url')}`;
@@ -11,7 +11,7 @@ export function externalIdOf(normalizedText: string): string {
 
 const hashPrefix = 'text:';
 
-/** The key that a memory was saved with, or null. */
+/** Returns the key that a memory was saved with, or null. */
 export function keyOf(memory: Pick<Memory, 'source' | 'externalId'>): string | null {
   const { externalId } = memory;
   const isKey = memory.source === source && !externalId?.startsWith(hashPrefix);

@@ -69,7 +69,9 @@ export async function deleteMemory({ id }: DeleteArguments, session: Session): P
   return `Deleted: ${id}`;
 }
 
-/** A key for the whole project can read the memories of all users, but a session has one user. */
+/**
+ * Returns a memory of the session's user. A project-wide key can read the memories of all users.
+ */
 async function ownMemory(id: string, { client, userId }: Session): Promise<Memory> {
   const memory = await client.get(id);
   if (memory.userId !== userId) throw new NoSuchMemory();

@@ -6,13 +6,13 @@ import type { Session } from './session.ts';
 import { headOf, oneLine } from './text.ts';
 
 const maxSimilar = 3;
-/** A memory is similar if its score is above this share of the score of the saved text itself. */
+/** A memory is similar if its score is at least this share of the score of the saved text. */
 const similarShare = 0.35;
 const queryCharacters = 1_000;
 
 /**
  * Saves with an external id, the given key or a hash of the text, so that a repeated call does not
- * store the text twice. An idempotency key would not do: after a delete, the repeated call would
+ * store the text twice. An idempotency key would not work: after a delete, the repeated call would
  * return the id of the deleted memory.
  */
 export async function saveMemory(args: SaveArguments, session: Session): Promise<string> {
@@ -50,7 +50,7 @@ function isSame(one: string, other: string): boolean {
   return normalized(one) === normalized(other);
 }
 
-/** Keeps upper and lower case, which can be the only difference between two texts. */
+/** Normalizes Unicode and white space. Case is kept, because two texts can differ only in case. */
 function normalized(text: string): string {
   return text.normalize('NFC').replace(/\s+/g, ' ').trim();
 }
@@ -65,7 +65,7 @@ async function similarTo(id: string, content: string, session: Session): Promise
   const { client, userId, onError } = session;
   const query = [...content.slice(0, queryCharacters * 2)].slice(0, queryCharacters).join('');
   const search = client.search({ userId, query, limit: maxSimilar + 1 });
-  // The text is saved already, so an error of the search must not fail the call.
+  // The text is already saved, so a failed search must not fail the call.
   const { items } = await search.catch((error) => {
     if (adviceOn(error) === undefined) onError(error);
     return { items: [] };

@@ -3,13 +3,13 @@ import { Ajv, AjvJsonSchemaValidator } from '@modelcontextprotocol/server/valida
 import { cutLine } from './text.ts';
 import type { Tool } from './tools.ts';
 
-/* Validation of arguments, with messages that name the argument and the values it may have. */
+/* Validates arguments, with messages that name the argument and its allowed values. */
 
 /** An invalid call must not cause a huge response. */
 const maxProblems = 20;
 const maxNameLength = 200;
 
-/** Compiles the schema of a tool, which is expensive: call it once, when a module loads. */
+/** Compiles the schema of a tool. This is expensive, so call it only once, when a module loads. */
 export function compiled({ inputSchema }: Tool) {
   return fromJsonSchema(inputSchema, validator);
 }

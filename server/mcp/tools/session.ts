@@ -4,12 +4,15 @@ import type { MemoryClient, MemoryServiceError } from '../../../sdk/index.ts';
 export type Session = {
   client: MemoryClient;
   userId: string;
-  /** The session offers only the tools that read. */
+  /** Whether the session has only the tools that read. */
   readOnly: boolean;
-  /** The version of the service or of the command line. */
+  /** The version of the program that serves the session. */
   version: string;
   /** Logs an unexpected error, i.e. one that is not an error of the SDK. */
   onError(error: unknown): void;
-  /** Returns which address did not answer and what to do, where the model may know the address. */
+  /**
+   * Returns the address that did not respond, with advice. Absent if the model must not see the
+   * address.
+   */
   onUnreachable?(error: MemoryServiceError): Promise<string>;
 };

@@ -6,7 +6,7 @@ import type { Session } from './session.ts';
 export type Streams = {
   input: ReadableStream<Uint8Array>;
   write(data: Uint8Array): Promise<void>;
-  /** Ends the connection. */
+  /** Ends the connection when aborted. */
   signal: AbortSignal;
 };
 

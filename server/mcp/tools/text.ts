@@ -1,11 +1,12 @@
 import type { Memory } from '../../../sdk/index.ts';
 import { keyOf } from './key.ts';
 
-/* Memories as lines of text for a model. Stored text cannot leave its line. */
+/* Formats memories as lines of text for a model. Stored text cannot contain a line break. */
 
 /**
- * `[mem_…] 2026-11-22 ticket helpdesk`: the id, when it happened, its type and source; the key that
- * it was saved with, as `key "diet"`, and its status unless it is complete.
+ * Returns the head of a memory, such as `[mem_…] 2026-11-22 ticket helpdesk`: id, date, type and
+ * source, then the key that the memory was saved with (`key "diet"`), and the status unless it is
+ * `complete`.
  */
 export function headOf(memory: Memory): string {
   const { id, occurredAt, createdAt, type, source, status } = memory;
@@ -25,7 +26,7 @@ export function oneLine(text: string): string {
 
 /** Returns one line of at most `characters` code points. */
 export function cutLine(text: string, characters: number): string {
-  // A character takes at most two units, and a document has millions of them.
+  // Cut the text first, because a document can have millions of characters.
   const line = oneLine(text.slice(0, characters * 4));
   const points = [...line];
   if (points.length <= characters && text.length <= characters * 4) return line;
