@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { newPrimary, type PostgresNode } from '../support/postgres-pair.ts';
 import type { Benchmark, Context, Section, Table } from './kit/benchmark.ts';
-import { postJson, waitForQueue } from './kit/client.ts';
+import { postJson, waitForMemory, waitForQueue } from './kit/client.ts';
 import { searcher, tableOf } from './kit/dataset.ts';
 import { importDataset } from './kit/fill.ts';
 import { atLeast } from './kit/goals.ts';
@@ -180,18 +180,22 @@ async function loadAll(
 }
 
 async function ingest(servers: readonly Subject[], count: number) {
+  const [{ url } = { url: '' }] = servers;
   let next = 0;
+  let last = '';
   async function send(): Promise<void> {
     while (next < count) {
       const from = next;
       next += perBatch;
       const { url = '' } = servers[(from / perBatch) % servers.length] ?? {};
-      await postJson(url, '/v1/ingest/batch', batchBody(from, perBatch));
+      const text = await postJson(url, '/v1/ingest/batch', batchBody(from, perBatch));
+      last = (JSON.parse(text) as { items: { memoryId: string }[] }).items.at(-1)?.memoryId ?? '';
     }
   }
   const begun = performance.now();
   await Promise.all(Array.from({ length: batchSenders }, send));
-  await Promise.all(servers.map(({ url }) => waitForQueue(url)));
+  await waitForMemory(url, last);
+  await waitForQueue(url);
   const perSecond = (count * 1_000) / (performance.now() - begun);
   return { count, perSecond, p50Ms: Number.NaN, p99Ms: Number.NaN };
 }

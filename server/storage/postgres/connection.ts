@@ -205,6 +205,12 @@ function createPool({ url, purpose }: ConnectionOptions, onclose: () => void): S
       lock_timeout: '5s',
       idle_in_transaction_session_timeout: '15s',
       client_min_messages: 'warning',
+      // Every statement reads few rows, by an index and in its order. The planner expects other
+      // numbers, because it does not know the parameters and takes columns for independent.
+      enable_hashjoin: 'off',
+      enable_mergejoin: 'off',
+      enable_sort: 'off',
+      jit: 'off',
       // In parallel mode, Citus runs only one write to several shards at a time in the whole
       // cluster. PostgreSQL ignores the setting.
       'citus.multi_shard_modify_mode': 'sequential',

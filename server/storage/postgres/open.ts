@@ -13,6 +13,7 @@ import type { ReaderStart } from './reader/thread.ts';
 import { createSharedConnection } from './shared-connection.ts';
 import { inTransaction, type Work } from './transaction.ts';
 import { createMaintenance } from './writer/maintenance.ts';
+import { keepStatistics } from './writer/statistics.ts';
 import { createTasks } from './writer/tasks.ts';
 import { createWriteQueue } from './writer/write-queue.ts';
 
@@ -73,6 +74,7 @@ export async function openPostgres(
   const maintenance = await createMaintenance(connection, transact, isDistributed);
   uptime = maintenance.uptime;
   const tasks = createTasks(connection, transact, isDistributed);
+  const stopStatistics = keepStatistics(url, connection);
   const readers = createReaderPool({
     module: 'server/storage/postgres/reader/thread.ts',
     data: (limits): ReaderStart => ({ url, ...limits }),
@@ -87,6 +89,7 @@ export async function openPostgres(
       await Promise.all([readers.stop(), writes.drain()]);
       tasks.stop();
       health.stop();
+      await stopStatistics();
       await maintenance.release().catch(() => {});
       for (const one of [connection, quotas, ...connections]) one.close();
     },

@@ -35,67 +35,68 @@ const ofUser = (table: string) => `${table}.project_id = $1::int8 AND ${table}.b
   AND ${table}.user_id = $3 AND ${table}.last_change > $4::int8`;
 
 /** The second part of the UNION selects unchanged memories whose task has changed. */
-const declareChanges = `DECLARE changes NO SCROLL CURSOR FOR
-  SELECT ${columns}, m.last_change::float8 AS change
+const changes = `SELECT ${columns}, m.last_change::float8 AS change
     FROM memories AS m LEFT JOIN tasks AS t ON ${indexTask} WHERE ${ofUser('m')}
   UNION ALL
   SELECT ${columns}, t.last_change::float8 AS change
     FROM tasks AS t JOIN memories AS m ON ${indexTask}
     WHERE ${ofUser('t')} AND m.last_change <= $4::int8
   ORDER BY change`;
+/** A cursor is planned each time, so it is declared only if there are more rows than these. */
+const firstChanges = (count: number) => `${changes} LIMIT ${count}`;
+const declareChanges = `DECLARE changes NO SCROLL CURSOR FOR ${changes}`;
 
 /** Updates the index to the state of the snapshot. See IndexUpdate for the deadline. */
 export async function catchUp(tx: Transaction, held: HeldIndex, user: User): Promise<void> {
   const place = [user.projectId, bucketOf(user.userId), user.userId];
-  const [[found] = [], , changes = []] = (await tx.run(
+  const wanted = held.lastChange < 0 ? firstRowsOfAll : firstRows;
+  const [[found] = [], first = []] = (await tx.run(
     statement(
       `SELECT memories::float8 AS memories, last_change::float8 AS "lastChange" FROM users
        WHERE project_id = $1::int8 AND bucket = $2::int2 AND user_id = $3`,
       ...place,
     ),
-    ...changesSince(held, place),
-  )) as [UserRow[], unknown[], ChangedMemory[]];
+    statement(firstChanges(wanted), ...place, held.lastChange),
+  )) as [UserRow[], ChangedMemory[]];
   const row = found ?? { memories: 0, lastChange: 0 };
-  let first = changes;
   // The user was erased and created again, so the index is rebuilt.
-  if (row.lastChange < held.lastChange) {
-    Object.assign(held, newHeldIndex());
-    const again = await tx.run(statement('CLOSE changes'), ...changesSince(held, place));
-    first = (again[2] ?? []) as ChangedMemory[];
+  const isOther = row.lastChange < held.lastChange;
+  if (isOther) Object.assign(held, newHeldIndex());
+  if (isOther || first.length === wanted) {
+    await applyAll(tx, held, place, isOther ? firstRowsOfAll : rowsLike(first));
+  } else {
+    const update = new IndexUpdate(held);
+    for (const one of first) update.apply(one);
   }
-  await applyChanges(tx, held, first);
   held.lastChange = row.lastChange;
   if (held.index.size !== row.memories) await removeDeleted(tx, held, place);
 }
 
-/** Returns statements that open a cursor over the changes and fetch the first rows. */
-function changesSince(held: HeldIndex, place: readonly (string | number)[]): Statement[] {
-  return [statement(declareChanges, ...place, held.lastChange), fetchRows(firstCount(held))];
-}
-
-function firstCount({ lastChange }: HeldIndex): number {
-  return lastChange < 0 ? firstRowsOfAll : firstRows;
+async function applyAll(
+  tx: Transaction,
+  held: HeldIndex,
+  place: readonly (string | number)[],
+  count: number,
+): Promise<void> {
+  const update = new IndexUpdate(held);
+  const declare = statement(declareChanges, ...place, held.lastChange);
+  let wanted = count;
+  let rows = ((await tx.run(declare, fetchRows(wanted)))[1] ?? []) as ChangedMemory[];
+  for (;;) {
+    for (const row of rows) update.apply(row);
+    if (rows.length < wanted) return;
+    wanted = rowsLike(rows);
+    rows = ((await tx.run(fetchRows(wanted)))[0] ?? []) as ChangedMemory[];
+  }
 }
 
 function fetchRows(count: number): Statement {
   return statement(`FETCH FORWARD ${count} FROM changes`);
 }
 
-async function applyChanges(
-  tx: Transaction,
-  held: HeldIndex,
-  first: ChangedMemory[],
-): Promise<void> {
-  const update = new IndexUpdate(held);
-  let wanted = firstCount(held);
-  let rows = first;
-  for (;;) {
-    for (const row of rows) update.apply(row);
-    if (rows.length < wanted) return;
-    const units = rows.reduce((sum, row) => sum + unitsOf(row), 0);
-    wanted = rowsFor(units / rows.length);
-    rows = ((await tx.run(fetchRows(wanted)))[0] ?? []) as ChangedMemory[];
-  }
+/** The number of rows of this size that fit into one fetch. */
+function rowsLike(rows: readonly ChangedMemory[]): number {
+  return rowsFor(rows.reduce((sum, row) => sum + unitsOf(row), 0) / rows.length);
 }
 
 function rowsFor(unitsEach: number): number {

@@ -126,10 +126,12 @@ function listText(direction: 'ASC' | 'DESC', beyond: string): string {
       AND NOT EXISTS (SELECT FROM unnest($11::text[]) AS w WHERE position(w IN m.metadata) = 0)
       AND ${notExpired('$12::int8')}
     ORDER BY m.created_at ${direction}, m.id ${direction} LIMIT $13::int4`;
-  // The planner does not derive the bucket of the tasks from the subquery, so the join states it.
   const rows = measured(source, 'm.*', `created_at ${direction}, id ${direction}`);
+  // With `t.bucket = m.bucket` as well, the planner would count the bucket twice and read all tasks
+  // of the bucket for each memory.
   return `SELECT m.bucket, m.octets::float8 AS octets, m.total::float8 AS total, ${memoryColumns}
-    FROM ${rows} AS m ${withTask} AND t.bucket = $2::int2
+    FROM ${rows} AS m LEFT JOIN tasks AS t ON t.project_id = $1::int8 AND t.bucket = $2::int2
+      AND t.memory_id = m.id AND t.kind = 'index'
     WHERE m.${isShort} ORDER BY m.created_at ${direction}, m.id ${direction}`;
 }
 

@@ -43,6 +43,7 @@ const countUsers = overPlaces(
       ${inBucket('u.bucket')}`,
 );
 
+/** The subquery reads one row of `users`. In a join, the planner may read a whole bucket first. */
 const complete = overPlaces(
   [...leaseTypes, 'int4', 'int8'],
   (
@@ -50,11 +51,13 @@ const complete = overPlaces(
     inBucket,
   ) => `UPDATE tasks AS t SET state = 'complete', run_at = NULL, chunks_complete = v.chunks,
       chunks_total = v.chunks, error_message = NULL, lease_owner = NULL,
-      updated_at = greatest(t.updated_at, v.now), last_change = u.last_change
-    FROM (${values}) AS v (project_id, bucket, task_id, lease_token, chunks, now), users AS u
+      updated_at = greatest(t.updated_at, v.now), last_change = (
+        SELECT u.last_change FROM users AS u
+        WHERE u.project_id = t.project_id AND u.bucket = t.bucket AND u.user_id = t.user_id
+          ${inBucket('u.bucket')})
+    FROM (${values}) AS v (project_id, bucket, task_id, lease_token, chunks, now)
     WHERE t.project_id = v.project_id AND t.bucket = v.bucket AND t.task_id = v.task_id
       AND t.lease_token = v.lease_token AND t.state = 'running'
-      AND u.project_id = t.project_id AND u.bucket = t.bucket AND u.user_id = t.user_id
       ${inBucket('t.bucket')}
     RETURNING t.task_id::float8 AS "taskId", t.project_id::float8 AS "projectId"`,
 );

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { newMemoryId } from '../../server/ids.ts';
+import { createConnection } from '../../server/storage/postgres/connection.ts';
+import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { statement } from '../../server/storage/postgres/statement.ts';
+import type { Storage } from '../../server/storage/storage.ts';
+import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
+import { recordStatements, type SentStatement } from '../support/statement-recorder.ts';
+import { until } from '../support/until.ts';
+import { newProject, record } from './fixtures.ts';
+import { isPlanned } from './plans.ts';
+
+/* The plans that PostgreSQL chooses for a user with thousands of memories. */
+
+const userId = 'ada';
+/** Each in a different bucket, so that a bucket appears to have few rows on average. */
+const others = 200;
+
+let database: TestDatabase;
+let recorder: ReturnType<typeof recordStatements>;
+let storage: Storage;
+let project: Awaited<ReturnType<typeof newProject>>;
+
+beforeAll(async () => {
+  database = await newDatabase();
+  const url = new URL(database.url);
+  recorder = recordStatements({ hostname: url.hostname, port: Number(url.port) });
+  url.hostname = '127.0.0.1';
+  url.port = String(recorder.port);
+  storage = await openPostgres(url.href);
+  project = await newProject({ storage, reopen: async () => storage, dispose: async () => {} });
+  const accept = (userId: string, count: number) =>
+    project.accept(
+      Array.from({ length: count }, () => record({ id: newMemoryId(userId), userId })),
+    );
+  for (let part = 0; part < 12; part += 1) await accept(userId, 1_000);
+  for (let other = 0; other < others; other += 1) await accept(`user-${other}`, 10);
+});
+afterAll(async () => {
+  await storage.close();
+  recorder.stop();
+  await database.drop();
+});
+
+test('tables are analyzed soon after they have grown', async () => {
+  const analyzed = async () => {
+    const rows = await query(
+      database.url,
+      `SELECT relname AS name FROM pg_stat_user_tables
+       WHERE schemaname = current_schema() AND last_analyze IS NOT NULL ORDER BY relname`,
+    );
+    return rows.map(({ name }) => name).join();
+  };
+  await until(async () => (await analyzed()) === 'memories,tasks', {
+    what: 'ANALYZE of the tables with new rows',
+    timeoutMs: 20_000,
+  });
+});
+
+test('a list reads only the rows of its page', async () => {
+  recorder.take();
+  expect((await project.page(userId, { limit: 20 })).items).toHaveLength(20);
+  const [list] = recorder.take().filter(isPlanned);
+  if (list === undefined) throw new Error('no statement was sent');
+  await query(database.url, 'ANALYZE');
+  // About four for each of 21 memories, and as many for each task.
+  expect(await blocksRead(list)).toBeLessThan(250);
+});
+
+/** The blocks that the statement reads if it is planned once for all parameters. */
+async function blocksRead({ text, values }: SentStatement): Promise<number> {
+  // Has the planner settings of the service.
+  const connection = createConnection({ url: database.url, purpose: 'test' });
+  const literals = values.map((value) =>
+    value === null ? 'NULL' : `'${String(value).replaceAll("'", "''")}'`,
+  );
+  const session = await connection.session();
+  const rows = await session.run(
+    [
+      'SET plan_cache_mode = force_generic_plan',
+      `PREPARE sent AS ${text}`,
+      `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE sent (${literals.join()})`,
+    ].map((text) => statement(text)),
+  );
+  connection.close();
+  const plans = rows[2]?.[0]?.['QUERY PLAN'] as string | Plan[];
+  const [{ Plan: plan }] = (typeof plans === 'string' ? JSON.parse(plans) : plans) as [Plan];
+  return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+}
+
+type Plan = { Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } };
