@@ -69,8 +69,8 @@ export function commandAt(program: AnyCommand, words: string[]): AnyCommand {
     if (below !== undefined) return below;
     const names = command.commands.map((one) => one.name()).join(', ');
     throw usageError(
-      `There is no command ${word}.`,
-      names === '' ? undefined : `There are: ${names}`,
+      `Unknown command: ${word}.`,
+      names === '' ? undefined : `Available commands: ${names}`,
     );
   }, program);
 }

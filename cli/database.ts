@@ -14,10 +14,10 @@ export const databaseOption = new Option(
 type AdminModule = typeof import('../server/admin.ts');
 
 const howToMakeOne =
-  'If it is elsewhere: --database <path>. A new one is made by: memory serve\n' +
-  'or by: memory keys create --database <path>';
+  'To use another database: --database <path>. To create one: memory serve\n' +
+  'or: memory keys create --database <path>';
 const howToFindIt =
-  'Name the one of the server by --database <path>, or run this where the server runs.';
+  'To use the database of a server, run this in its folder, or pass --database <path>.';
 
 /**
  * Manages the keys of a database, whether or not a server is running. With `make`, a database that
@@ -66,19 +66,20 @@ export async function onDatabase<Result>(
 }
 
 function isMissing(error: unknown): boolean {
-  return errorText(error).startsWith('there is no database at ');
+  return /^no database (?:of this service )?found at /.test(errorText(error));
 }
 
 function databaseMissing({ cwd }: Terminal, url: string, hint: string): CliError {
   const path = shownDatabase(url);
-  const from = isAbsolute(path) ? '' : ` (relative to this folder, ${cwd})`;
-  return new CliError('database_missing', `There is no database at ${path}${from}.`, hint);
+  const from = isAbsolute(path) ? '' : ` (relative to ${cwd})`;
+  return new CliError('database_missing', `No database found at ${path}${from}.`, hint);
 }
 
 function cannotOpen(url: string, flag: string | undefined, error: unknown): CliError {
   const why = withFlag(errorText(error), flag);
   const message = `Cannot open the database ${shownDatabase(url)}: ${why}`;
-  const hint = 'Keys are made where the server runs: same folder, or the same --database.';
+  const hint =
+    'Create keys on the machine of the server: in the same folder, or with the same --database.';
   return new CliError('database_unavailable', message, hint);
 }
 

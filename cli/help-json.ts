@@ -32,11 +32,11 @@ export async function printHelpAsJson(term: Terminal, root: AnyCommand, words: s
 }
 
 const exitCodeMeanings = [
-  { code: exitCodes.done, meaning: 'done' },
-  { code: exitCodes.failed, meaning: 'failed, or some of several failed' },
-  { code: exitCodes.usage, meaning: 'the command line is wrong' },
+  { code: exitCodes.done, meaning: 'success' },
+  { code: exitCodes.failed, meaning: 'failure, or partial failure' },
+  { code: exitCodes.usage, meaning: 'invalid command line' },
   { code: exitCodes.notFound, meaning: 'not found' },
-  { code: exitCodes.refused, meaning: 'the API key is missing or was refused' },
+  { code: exitCodes.refused, meaning: 'the API key is missing or was rejected' },
   { code: exitCodes.unreachable, meaning: 'the service cannot be reached' },
   { code: exitCodes.processing, meaning: 'still processing at the timeout; nothing is lost' },
   { code: 130, meaning: 'interrupted' },

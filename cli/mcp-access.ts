@@ -7,8 +7,8 @@ import { asCalled, note, type Terminal } from './terminal/terminal.ts';
 
 /* Which user's memories an MCP client can access, and whether it may change them. */
 
-export const mcpUserOption = userOptionFor('the user; optional if the key is bound to one');
-export const readOnlyOption = new Option('--read-only', 'offer only tools that read');
+export const mcpUserOption = userOptionFor('the user; optional if the key is bound to a user');
+export const readOnlyOption = new Option('--read-only', 'offer only read-only tools');
 
 export type McpOptions = { user?: string | undefined; readOnly?: true | undefined };
 
@@ -34,7 +34,7 @@ export async function accessOf(
   const userId = named ?? key?.userId;
   if (userId == null) {
     throw usageError(
-      'Missing --user <id>: the key is bound to no user.',
+      'Missing --user <id>: the key is not bound to a user.',
       `For example: ${command} --user u-1`,
     );
   }
@@ -42,7 +42,7 @@ export async function accessOf(
     throw new CliError(
       'forbidden',
       'The key is bound to another user.',
-      'Leave --user out, or use another key. What the key is: memory whoami',
+      'Omit --user, or use another key. To show the user of the key: memory whoami',
       exitCodes.refused,
     );
   }

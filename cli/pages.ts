@@ -29,7 +29,7 @@ export async function printPages<Item extends object>(
   await printTable(term, columns, page.items);
   if (page.items.length === 0) await note(term, none);
   if (page.nextCursor !== null) {
-    await note(term, `There are more: add --all, or --cursor ${page.nextCursor}`);
+    await note(term, `More results are available: add --all, or --cursor ${page.nextCursor}`);
   }
 }
 

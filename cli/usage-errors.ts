@@ -88,11 +88,11 @@ function hintFor({ cwd }: Terminal, { code, message }: CommanderError, called: A
   const [, option] = /^error: unknown option '(.*?)'/.exec(message) ?? [];
   const takesFiles = called.registeredArguments.some((argument) => argument.name() === 'file');
   if (option !== undefined && takesFiles && existsSync(resolve(cwd, option))) {
-    return `If the file is meant: ${quoted(`./${option}`)}`;
+    return `To pass the file: ${quoted(`./${option}`)}`;
   }
-  if (option?.includes(' ')) return `Put -- before a text that begins with a dash. ${help}`;
+  if (option?.includes(' ')) return `Put -- before text that begins with a dash. ${help}`;
   if (/^error: option '-n, --limit /.test(message) && hasOption(called, '--all')) {
-    return `For more than a page: --all. ${help}`;
+    return `To get all pages: --all. ${help}`;
   }
   if (code === 'commander.excessArguments') return excessHint(called) + help;
   return code === 'commander.missingArgument' ? exampleHint(called) : help;
@@ -109,12 +109,12 @@ function excessHint(called: AnyCommand): string {
     return `Did you mean: ${pathOf(called)} --user ${quoted(user)}\n`;
   }
   if (['text', 'query'].includes(last?.name() ?? '')) {
-    return 'Put a text of several words in quotes. ';
+    return 'Put text that contains spaces in quotes. ';
   }
   if (last?.name() !== 'file') return '';
   const takesLines = last.description.includes('- for stdin');
-  const several = `Several of JSON lines: cat a.jsonl b.jsonl | ${pathOf(called)} -\n`;
-  return `Give one file at a time. ${takesLines ? several : ''}`;
+  const several = `To combine several JSON Lines files: cat a.jsonl b.jsonl | ${pathOf(called)} -\n`;
+  return `Pass one file at a time. ${takesLines ? several : ''}`;
 }
 
 /** `memory ingest chat` */

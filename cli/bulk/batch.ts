@@ -23,7 +23,7 @@ type BatchOptions = LinesOptions & {
 
 /** The default body limit of the service. A dry run assumes it. */
 export const usualBodyBytes = 5 * 1024 * 1024;
-export const tooLarge = 'is larger than the 5 MiB that a service takes unless it was set otherwise';
+export const tooLarge = 'is larger than 5 MiB, the default limit of a service';
 
 export async function runBatch(
   term: Terminal,

@@ -24,7 +24,7 @@ export async function forEachFile(
   const { files: jobs, outside, totalBytes } = search;
   const report = openReport(term, { json, style: 'rows', totalBytes });
   for (const externalId of outside) {
-    const message = `${externalId} is a link that leads out of its folder; it was not followed.`;
+    const message = `${externalId} is a link to a target outside its folder; it was not followed.`;
     const skipped = { code: 'link_outside', message };
     if (json) await report.row({ json: { externalId, skipped }, cells: [] });
     else await note(term, escapeLine(message));
@@ -74,6 +74,6 @@ function skippedLine(skipped: Search['skipped']): string {
   const more = kinds.length > maxKinds ? ', …' : '';
   const what =
     sum === 1 ? 'one file that is not a document' : `${sum} files that are not documents`;
-  const line = `Skipped ${what}: ${shown.join(', ')}${more}. To ingest one that is text, name it.`;
+  const line = `Skipped ${what}: ${shown.join(', ')}${more}. To ingest a text file among them, pass its name.`;
   return escapeLine(line);
 }

@@ -63,7 +63,7 @@ async function ingestOne(
   const { accepted, unchanged } = sent;
   if (!unchanged || options.wait) return reportIngest(term, client, accepted, options);
   await printResult(term, options.json, accepted, accepted.memoryId);
-  if (!options.json) await hint(term, `Unchanged. See it: memory get ${accepted.memoryId}`);
+  if (!options.json) await hint(term, `Unchanged. To show it: memory get ${accepted.memoryId}`);
 }
 
 async function ingestMany(
@@ -133,8 +133,8 @@ function refuseForSeveral({ title, sourceUrl, pageCount, externalId }: DocumentO
   const one = [title, sourceUrl, pageCount, externalId];
   if (one.every((value) => value === undefined)) return;
   throw usageError(
-    'With several files or a folder, leave out --title, --source-url, --page-count and' +
-      ' --external-id.',
-    'They are about one document: ingest the files one by one to give each its own.',
+    '--title, --source-url, --page-count and --external-id apply to a single document and' +
+      ' cannot be used with several files or a folder.',
+    'To set them, ingest the files one at a time.',
   );
 }

@@ -40,7 +40,7 @@ function withoutType(record: unknown, path: string, type: RecordType | undefined
   if (own === type) return rest;
   throw new CliError(
     'invalid_request',
-    `${inputName(path)} holds a record of type ${JSON.stringify(own)}, not ${type}.`,
-    `Any record: memory ingest record ${path}`,
+    `${inputName(path)} contains a record of type ${JSON.stringify(own)}, not ${type}.`,
+    `To ingest a record of any type: memory ingest record ${path}`,
   );
 }

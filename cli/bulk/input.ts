@@ -102,18 +102,15 @@ function otherLines(path: string, held: Held): CliError {
   const file = path === '-' ? '-' : quoted(path);
   const [what, hint] =
     held === 'records'
-      ? ['memories, as export prints them, not records.', 'import them: memory import']
-      : [
-          'records to ingest, not memories as export prints them.',
-          'ingest them: memory ingest batch',
-        ];
-  const message = `${inputName(path)} holds ${what}`;
+      ? ['memories from an export, not records.', 'import them: memory import']
+      : ['records to ingest, not memories from an export.', 'ingest them: memory ingest batch'];
+  const message = `${inputName(path)} contains ${what}`;
   return new CliError('not_these_lines', message, `To ${hint} ${file}`);
 }
 
 function aText(path: string): CliError {
   const file = path === '-' ? '-' : quoted(path);
-  const message = `${inputName(path)} holds no JSON, not one record on each line.`;
-  const hint = `As one document: memory ingest document ${file} --user <id>`;
+  const message = `${inputName(path)} is not JSON: expected one record per line.`;
+  const hint = `To ingest it as one document: memory ingest document ${file} --user <id>`;
   return new CliError('not_jsonl', message, hint);
 }

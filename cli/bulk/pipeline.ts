@@ -4,7 +4,7 @@ import type { Report, Result } from './report.ts';
 const concurrency = 4;
 /** Results are held until all before them are delivered; one request may be waiting for a retry. */
 const maxUndelivered = 16;
-const resumeHint = 'Run the same command again to go on: what is done is not done twice.';
+const resumeHint = 'Run the same command again to continue; completed work is not repeated.';
 
 type Pipeline<Job extends { end: number }> = {
   /** `end` is the byte offset in the input at which a job ends. */

@@ -26,7 +26,7 @@ export function parseRecord(line: Line, type: RecordType | undefined): Entry | B
   // Bytes that are not UTF-8 become replacement characters, so that the user can correct the rest.
   const text = tooLong ? '' : new TextDecoder().decode(bytes).trim();
   const bad = (error: string, message: string) => ({ line: number, error, message, text });
-  if (tooLong) return bad('payload_too_large', 'the line is longer than any body may be');
+  if (tooLong) return bad('payload_too_large', 'the line is longer than 32 MiB');
   if (!isUtf8(bytes)) return bad('invalid_text', notUtf8(number));
   try {
     const item: Json = JSON.parse(text);
@@ -75,7 +75,7 @@ function withData(item: JsonObject): JsonObject {
  */
 function notUtf8(number: number): string {
   const inUtf8 = `sed -n ${number}p <file> | iconv -f WINDOWS-1252 -t UTF-8`;
-  return `is not UTF-8 text; if it is in another character set: ${inUtf8}`;
+  return `is not UTF-8 text; to convert it from another character set: ${inUtf8}`;
 }
 
 export function isBad(parsed: Entry | BadLine): parsed is BadLine {

@@ -113,8 +113,8 @@ function openErrorsOut(path: string) {
   } catch (error) {
     const reasons: Record<string, string> = {
       EISDIR: `${path} is a folder, not a file`,
-      ENOENT: `there is no folder ${dirname(path)}`,
-      EACCES: `${path} may not be written`,
+      ENOENT: `the folder ${dirname(path)} does not exist`,
+      EACCES: `no permission to write ${path}`,
     };
     const why = reasons[errorCode(error)] ?? errorText(error);
     throw new CliError('file_not_writable', `--errors-out cannot be written: ${why}.`);

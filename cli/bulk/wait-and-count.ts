@@ -42,7 +42,7 @@ export async function waitAndCount(
 }
 
 function acceptedAll({ what, count, failed }: WaitOptions['accepted']): string {
-  const those = count === 1 ? `1 ${what} is` : `${count} ${what}s are`;
+  const those = count === 1 ? `1 ${what} was` : `${count} ${what}s were`;
   const all = failed === 0 && count > 1 ? `All ${those}` : those;
-  return `${all} accepted and will be processed; only the waiting has ended.`;
+  return `${all} accepted and will be processed; only the wait was interrupted.`;
 }

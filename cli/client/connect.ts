@@ -41,15 +41,15 @@ export async function resolveBaseUrl(
 export function parseBaseUrl(
   baseUrl: string,
   where: string,
-  hint = `Such as ${defaultBaseUrl}`,
+  hint = `For example: ${defaultBaseUrl}`,
 ): string {
   const { protocol = '', username, password, search, hash } = URL.parse(baseUrl) ?? {};
   // The address is not repeated if it may contain a password before the @.
   const shown = baseUrl.includes('@') ? '' : `: ${baseUrl}`;
   if (!/^https?:$/.test(protocol))
-    throw usageError(`${where} is not an http address${shown}`, hint);
+    throw usageError(`${where} is not an http or https URL${shown}`, hint);
   if (!username && !password && !search && !hash) return baseUrl.trim().replace(/\/+$/, '');
-  throw usageError(`${where} may hold no user, query or fragment${shown}`, hint);
+  throw usageError(`${where} must not contain a user name, query or fragment${shown}`, hint);
 }
 
 /** The key and its source. Spaces around a key come from copying it. */
@@ -59,9 +59,9 @@ export async function resolveApiKey(
   baseUrl: string,
 ): Promise<{ value: string; from: Origin; project?: string } | undefined> {
   const flag = apiKey?.trim();
-  if (flag === '') throw usageError('--api-key is empty.', 'Leave it out, or give the key.');
+  if (flag === '') throw usageError('--api-key must not be empty.', 'Omit it, or pass a key.');
   if (flag && project !== undefined) {
-    throw usageError('A key belongs to one project: give --api-key or --project, not both.');
+    throw usageError('A key belongs to one project: use --api-key or --project, not both.');
   }
   if (flag) return { value: flag, from: 'flag' };
   const environment = term.env.MEMORY_API_KEY?.trim();
@@ -87,10 +87,10 @@ async function noKey(term: Terminal, baseUrl: string, project?: string): Promise
   const service = serviceName(baseUrl);
   const projects = entries.filter((one) => one.service === service).map((one) => one.project);
   const services = [...new Set(entries.map((one) => one.service))];
-  const of = project === undefined ? '' : ` of project ${project}`;
+  const target = project === undefined ? baseUrl : `project ${project} of ${baseUrl}`;
   return new CliError(
     'unauthorized',
-    `No API key${of} for ${baseUrl}.`,
+    `No API key for ${target}.`,
     projects.length > 0 ? hintAtProjects(service, projects) : hintAtServices(services),
     exitCodes.refused,
   );
@@ -99,22 +99,22 @@ async function noKey(term: Terminal, baseUrl: string, project?: string): Promise
 function hintAtProjects(service: string, projects: string[]): string {
   const which = onlyOne(projects) ?? '<name>';
   return (
-    `The profile has keys of ${listed(projects)} there: add --project ${which},\n` +
-    `or permanently: memory profile use ${service} --project ${which}`
+    `The profile has keys for the projects ${listed(projects)}: add --project ${which},\n` +
+    `or set the default: memory profile use ${service} --project ${which}`
   );
 }
 
 function hintAtServices(known: string[]): string {
   if (known.length === 0) {
     return (
-      'Set MEMORY_API_KEY. Where the server is to run: memory serve makes a first key;\n' +
-      'where a server has keys already: memory keys create --save'
+      'Set MEMORY_API_KEY. To start a server, which creates a first key: memory serve\n' +
+      'To create a key for an existing server, on its machine: memory keys create --save'
     );
   }
   const which = onlyOne(known) ?? '<url>';
   return (
     `Set MEMORY_API_KEY. The profile has a key for ${listed(known)}:\n` +
-    `add --base-url ${which}, or permanently: memory profile use ${which}`
+    `add --base-url ${which}, or make it the default: memory profile use ${which}`
   );
 }
 

@@ -29,7 +29,7 @@ export async function rejectDeletedIngest(
 function deletedSince(id: string, did: 'saved' | 'updated' | 'ingested'): CliError {
   return new CliError(
     'deleted_since',
-    `Nothing was ${did}: this idempotency key ${did} ${id} before, which has been deleted since.`,
-    'For a new memory, use another --idempotency-key, or none.',
+    `Nothing was ${did}: an earlier request with this idempotency key ${did} ${id}, which was deleted.`,
+    'To create a new memory, use another --idempotency-key, or omit it.',
   );
 }

@@ -47,7 +47,7 @@ export async function readProfile(term: Terminal): Promise<Profile> {
     if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return { keys: {} };
     if (errorCode(error) !== '') throw unreadable(path, errorText(error));
   }
-  throw unreadable(path, 'it does not hold a profile');
+  throw unreadable(path, 'its contents are not a valid profile');
 }
 
 /**

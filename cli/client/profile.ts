@@ -66,9 +66,9 @@ export async function storeOwnKey(term: Terminal, entry: Entry): Promise<string[
     return { ...profile, keys: { ...profile.keys, [entryName(entry)]: { apiKey } } };
   });
   const of = project === defaultProject ? '' : `, project ${project},`;
-  const stored = `Stored for ${service}${of} in ${shownProfilePath(term)}.`;
+  const stored = `Stored the key for ${service}${of} in ${shownProfilePath(term)}.`;
   if (before === undefined || before === apiKey) return [stored];
-  return [stored, `It replaces the key stored before: ${endsOfKey(before)}`];
+  return [stored, `It replaces the previous key: ${endsOfKey(before)}`];
 }
 
 export async function useService(term: Terminal, service: string): Promise<void> {

@@ -18,14 +18,14 @@ export function reportRetries(term: Terminal): (event: Wait) => void {
     // A progress line may be on the terminal.
     const clear = canRedraw(term) ? '\r\x1b[K' : '';
     const seconds = Math.ceil(retryInMs / 1000);
-    void noteStyled(term, `${clear}${reasonOf(error)}; trying again in ${seconds} s.`);
+    void noteStyled(term, `${clear}${reasonOf(error)}; retrying in ${seconds} s.`);
   };
 }
 
 function reasonOf(error: MemoryServiceError | undefined): string {
   const { status, code, message = '' } = error ?? {};
-  if (status === undefined) return 'No answer';
-  if (status !== 429) return `The service cannot answer yet (${status})`;
+  if (status === undefined) return 'No response';
+  if (status !== 429) return `The service returned ${status}`;
   if (code !== 'rate_limited') return 'Too many requests (429)';
   return capitalized(escapeLine(message.replace(/; try again.*$/, '')));
 }

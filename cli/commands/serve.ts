@@ -56,7 +56,7 @@ async function start(term: Terminal, options: Given, flag: string | undefined) {
 
 function cannotStart(error: unknown, url: string, flag: string | undefined): CliError {
   const reason = errorText(error);
-  if (reason.startsWith('The settings cannot be used')) return usageError(withFlag(reason, flag));
+  if (reason.startsWith('Invalid settings:')) return usageError(withFlag(reason, flag));
   // Only file errors have a system error code, and they do not name the setting.
   if (errorCode(error) === '') return new CliError('cannot_start', reason);
   const name = withFlag('MEMORY_DATABASE_URL', flag);
@@ -67,7 +67,7 @@ function cannotStart(error: unknown, url: string, flag: string | undefined): Cli
 function banner(term: Terminal, url: string, database: string): string {
   return [
     `${paint(term.stderr, 'bold', 'The memory service is running')} at ${url}`,
-    `Data is kept in ${escapeControls(shownDatabase(database))}. Stop with Ctrl-C.`,
+    `Data is stored in ${escapeControls(shownDatabase(database))}. Press Ctrl-C to stop.`,
   ].join('\n');
 }
 
@@ -80,16 +80,16 @@ async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCre
   const failure = await storeKey(term, baseUrl, apiKey);
   const shown = term.stderr.isTerminal;
   const lines = shown
-    ? ['', 'A first API key was made, and is shown only this once:', `  ${apiKey}`]
-    : ['', 'A first API key was made. It is shown on a terminal only.'];
+    ? ['', 'A first API key was created. It is shown only once:', `  ${apiKey}`]
+    : ['', 'A first API key was created. It is shown only on a terminal.'];
   if (failure === null) {
-    lines.push(`It is stored for this command line in ${shownProfilePath(term)}.`);
-  } else if (shown) lines.push(`${failure}; to use this one, set MEMORY_API_KEY.`);
-  else lines.push(`${failure}.`, `To make one that you can use: ${keysCreate}`);
+    lines.push(`It is stored for the command line in ${shownProfilePath(term)}.`);
+  } else if (shown) lines.push(`${failure}; to use the new key, set MEMORY_API_KEY.`);
+  else lines.push(`${failure}.`, `To create a key that you can use: ${keysCreate}`);
   if (shown || failure === null) {
     lines.push(
       '',
-      'Try, in another terminal:',
+      'In another terminal, try:',
       `  memory save --user u-1 "Prefers dark mode"${flag}`,
       `  memory list --user u-1${flag}`,
     );
@@ -103,9 +103,9 @@ async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCre
 async function storeKey(term: Terminal, baseUrl: string, apiKey: string): Promise<string | null> {
   try {
     const isStored = await storeFirstRunKey(term, baseUrl, apiKey);
-    return isStored ? null : `Your profile holds another key for ${baseUrl}`;
+    return isStored ? null : `Your profile contains another key for ${baseUrl}`;
   } catch (error) {
-    return `It could not be stored (${errorText(error)})`;
+    return `The key could not be stored (${errorText(error)})`;
   }
 }
 

@@ -15,7 +15,7 @@ export function decodeDocument(bytes: Uint8Array, path: string, html: boolean): 
   const charset = markOf(bytes) ?? (html ? charsetOf(bytes) : undefined) ?? 'utf-8';
   const text = decode(bytes, charset, path);
   if (!text.includes('\0')) return text;
-  const message = `${inputName(path)} is not text: it holds the character U+0000.`;
+  const message = `${inputName(path)} is not text: it contains the character U+0000.`;
   throw new CliError('not_text', message);
 }
 
@@ -41,10 +41,10 @@ function decode(bytes: Uint8Array, charset: string, path: string): string {
     const isKnown = decoder !== undefined;
     const message = isKnown
       ? `${inputName(path)} is not ${decoder?.encoding.toUpperCase()} text.`
-      : `${inputName(path)} is in the character set ${charset}, which is not known here.`;
+      : `${inputName(path)} uses the character set ${charset}, which is not supported.`;
     const hint = isKnown
-      ? `If it is text in another character set: iconv -f WINDOWS-1252 -t UTF-8 ${quoted(path)}`
-      : `Turn it into UTF-8 first: iconv -f ${charset} -t UTF-8 ${quoted(path)}`;
+      ? `To convert it from another character set: iconv -f WINDOWS-1252 -t UTF-8 ${quoted(path)}`
+      : `Convert it to UTF-8 first: iconv -f ${charset} -t UTF-8 ${quoted(path)}`;
     throw new CliError('not_text', message, hint);
   }
 }

@@ -54,20 +54,20 @@ export function externalIdOf({ platform }: Pick<Terminal, 'platform'>, path: str
 }
 
 async function* filesOf(term: Terminal, arg: string, search: Search): AsyncGenerator<Found> {
-  if (arg === '') throw usageError('The name of a file is empty.');
+  if (arg === '') throw usageError('A file name must not be empty.');
   const externalId = externalIdOf(term, arg);
   const named = { path: arg, externalId, bytes: 0, isNamed: true };
   if (arg === '-') return yield { ...named, externalId: undefined };
   const found = await statOf(term, arg);
   if (found?.isDirectory()) {
-    const none = `There is no document in the folder ${arg}`;
+    const none = `No documents in the folder ${arg}`;
     const walk = { folder: externalId, levels: all, isMeant: () => true, takes: isDocument, none };
     yield* filesIn(term, search, walk);
   } else if (found === undefined && /[*?[{]/.test(arg)) {
     const glob = new Bun.Glob(externalId);
     const isMeant = (path: string) => glob.match(externalIdOf(term, path));
     const takes = (path: string) => !isNeverText(path);
-    const none = `No document matches ${arg}`;
+    const none = `No documents match ${arg}`;
     yield* filesIn(term, search, { ...beginOf(externalId), isMeant, takes, none });
   } else if (found !== undefined && mayLackWriter(arg, found)) {
     const hint = `To read from it: memory ingest document - < ${quoted(arg)}`;

@@ -42,8 +42,8 @@ function notText(path: string): CliError {
   const mimeType = mimeTypeOf(path);
   const hint =
     mimeType === 'application/pdf'
-      ? `Turn it into text first: pdftotext ${quoted(path)}`
-      : 'Turn it into text, Markdown or HTML first.';
+      ? `Convert it to text first: pdftotext ${quoted(path)}`
+      : 'Convert it to text, Markdown or HTML first.';
   return new CliError('not_text', `${path} is ${mimeType}, not text.`, hint);
 }
 

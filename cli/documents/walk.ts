@@ -60,6 +60,6 @@ async function entriesOf(term: Terminal, folder: string): Promise<Dirent[] | Cli
   } catch (error) {
     // This is the folder before a pattern: if it does not exist, nothing matches.
     if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return [];
-    return new CliError('file_not_readable', `The folder ${folder} may not be read.`);
+    return new CliError('file_not_readable', `The folder ${folder} cannot be read.`);
   }
 }

@@ -34,14 +34,14 @@ export function brokenSettings(file: string, problem: string): CliError {
   return new CliError(
     'settings_unreadable',
     `${file} ${problem}. Nothing was written.`,
-    'Correct it and run this again, or add what is shown above by hand.',
+    'Correct it and run the command again, or add the entry shown above by hand.',
   );
 }
 
 export function invalidSettings(file: string, title: string): CliError {
   return new CliError(
     'settings_unreadable',
-    `${file} cannot be extended without changing more of it. Nothing was written.`,
-    `Add what is shown above to the settings of ${title} by hand.`,
+    `The entry cannot be added to ${file} without other changes. Nothing was written.`,
+    `Add the entry shown above to the settings of ${title} by hand.`,
   );
 }

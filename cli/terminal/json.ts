@@ -4,7 +4,7 @@
  */
 
 /** Worded like the errors of the service, which never receives such a number. */
-export const soLarge = 'must not hold so large a number';
+export const soLarge = 'must not contain a number outside the range of a double';
 
 /** 1e400 is valid JSON, but it parses to Infinity, which would be sent as null. */
 export function holdsSoLarge(value: unknown): boolean {
@@ -60,10 +60,10 @@ function afterValue(open: string[]): string {
 function placeOf(json: string, at: number, expected: string) {
   const before = json.slice(0, at);
   const rest = JSON.stringify(json.slice(at, at + 20).split('\n', 1)[0]);
-  const found = at >= json.length ? 'the text ends here' : `found ${rest}`;
+  const found = at >= json.length ? 'the text ends' : `found ${rest}`;
   return {
     line: before.split('\n').length,
     column: at - before.lastIndexOf('\n'),
-    found: `${found} where ${expected} should be`,
+    found: `${found} where ${expected} was expected`,
   };
 }

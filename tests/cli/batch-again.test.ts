@@ -119,7 +119,7 @@ test('lines without an externalId that were deleted since: the reason is reporte
   await server.client.deleteAll({ userId: 'gone' });
   const { code, stdout, stderr } = await memory(batch, { stdin });
   expect({ code, stdout }).toEqual({ code: 0, stdout: counts(0, 1) });
-  expect(stderr).toContain('Nothing new: an earlier run has ingested the one line.\n');
+  expect(stderr).toContain('Nothing new: an earlier run ingested the one line.\n');
   expect(stderr).toContain('recognized for three days by their text and position');
   expect(stderr).toContain('changed or deleted since');
   const { stdout: help } = await memory(['ingest', 'batch', '--help']);

@@ -156,8 +156,8 @@ test('for a text file, the error names the command that accepts it', async () =>
   const { code, stdout, stderr } = await memory([...batch, file]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toBe(
-    `Error: ${file} holds no JSON, not one record on each line.\n` +
-      `As one document: memory ingest document ${file} --user <id>\n`,
+    `Error: ${file} is not JSON: expected one record per line.\n` +
+      `To ingest it as one document: memory ingest document ${file} --user <id>\n`,
   );
   const { stderr: bad } = await memory([...batch, '-'], { stdin: `oops\n${event('text', 'a')}` });
   expect(bad).toContain('line 1: is not valid JSON');

@@ -57,10 +57,10 @@ describe('memory ingest batch', () => {
     const again = await memory([...batch, '-'], { stdin });
     expect(again).toMatchObject({ code: 0, stdout: summary(0, 1_600, 0) });
     expect(again.stderr).toBe(
-      'Nothing new: an earlier run has ingested all 1600 lines.\n' +
+      'Nothing new: an earlier run ingested all 1600 lines.\n' +
         'They are recognized for three days by their text and position, or by the given\n' +
-        'key, even if their memories were changed or deleted since.\n' +
-        'To ingest them again: --idempotency-key <any new text>\n',
+        'key, even if their memories have since been changed or deleted.\n' +
+        'To ingest them again: --idempotency-key <a new key>\n',
     );
     expect(await countOf('equal')).toBe(1_600);
   });
@@ -124,9 +124,9 @@ describe('memory ingest batch', () => {
   test('the help explains how to correct bad lines, and a dry run does not', async () => {
     const { stdout } = await memory([...batch, '--help']);
     expect(stdout).toContain('--errors-out');
-    expect(stdout).toContain('in a file of their own');
+    expect(stdout).toContain('ingest only these lines');
     const dry = await memory([...batch, '-', '--dry-run'], { stdin: '{' });
-    expect(dry.stderr).not.toContain('of their own');
+    expect(dry.stderr).not.toContain('Copy these lines');
   });
 
   test('failures in JSON are in line order', async () => {

@@ -38,7 +38,7 @@ describe('memory delete --user', () => {
     // Run twice: no state may carry over to the next run.
     for (const _ of [1, 2]) {
       const { code, stderr } = await memory(argv);
-      expect(stderr).toStartWith('Error: --user was given twice: one user at a time.\n');
+      expect(stderr).toStartWith('Error: --user can be given only once.\n');
       expect(code).toBe(2);
     }
     expect([await left('first'), await left('second')]).toEqual([1, 1]);

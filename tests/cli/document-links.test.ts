@@ -56,7 +56,7 @@ describe('a folder with links that lead out of it', () => {
     symlinkSync('../secret.md', folder.file('docs/file.md'));
     const { code, stdout, stderr } = await folder.ingest(['docs']);
     expect(stderr).toContain('docs/file.md is a link that leads out of its folder');
-    expect(stderr).toContain('There is no document in the folder docs');
+    expect(stderr).toContain('No documents in the folder docs');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   });
 

@@ -32,11 +32,11 @@ describe('an unreadable file', () => {
     expect(names(stdout)).toEqual(['a.md', 'z.md']);
     expect(lines(stderr)).toEqual([
       'empty.md is empty.',
-      'latin.txt is not UTF-8 text. If it is text in another character set: iconv -f WINDOWS-1252 -t UTF-8 latin.txt',
-      'binary.txt is not text: it holds the character U+0000.',
-      'r.pdf is application/pdf, not text. Turn it into text first: pdftotext r.pdf',
+      'latin.txt is not UTF-8 text. To convert it from another character set: iconv -f WINDOWS-1252 -t UTF-8 latin.txt',
+      'binary.txt is not text: it contains the character U+0000.',
+      'r.pdf is application/pdf, not text. Convert it to text first: pdftotext r.pdf',
       'page.html is in the character set x-none, which is not known here. ' +
-        'Turn it into UTF-8 first: iconv -f x-none -t UTF-8 page.html',
+        'Convert it to UTF-8 first: iconv -f x-none -t UTF-8 page.html',
       'script.html contains no readable text.',
       'There is no file none.md.',
       '2 ingested, 7 failed.',
@@ -125,7 +125,7 @@ describe('a folder with odd files', () => {
     const { stdout, stderr } = await folder.ingest(['d'], { terminal: 80 });
     expect(lines(stdout)).toEqual([expect.stringMatching(/^mem_\w+ {2}d\/z\\ny\.md$/)]);
     expect(lines(stderr)).toEqual([
-      'd/a\\nError: b\\u001b[31m.md is not text: it holds the character U+0000.',
+      'd/a\\nError: b\\u001b[31m.md is not text: it contains the character U+0000.',
       '1 ingested, 1 failed.',
     ]);
   });

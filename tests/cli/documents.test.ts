@@ -41,7 +41,7 @@ describe('a folder', () => {
     const { code, stdout, stderr } = await folder.ingest(['docs']);
     expect(names(stdout)).toEqual(all);
     expect(lines(stderr)).toEqual([
-      'Skipped 2 files that are not documents: without extension (1), .png (1). To ingest one that is text, name it.',
+      'Skipped 2 files that are not documents: without extension (1), .png (1). To ingest a text file among them, pass its name.',
       '3 ingested, 0 failed.',
     ]);
     expect(code).toBe(0);
@@ -84,7 +84,7 @@ describe('a folder', () => {
     symlinkSync('..', folder.file('docs/deep/circle'));
     symlinkSync('deep/b.md', folder.file('docs/b.md'));
     symlinkSync('nowhere', folder.file('docs/c.md'));
-    const nowhere = 'docs/c.md is a link that leads nowhere.';
+    const nowhere = 'docs/c.md is a broken symbolic link.';
     const { code, stdout, stderr } = await folder.ingest(['docs']);
     expect(names(stdout)).toEqual(['docs/a.md', 'docs/b.md', 'docs/deep/b.md']);
     expect(stderr).toContain(nowhere);
@@ -98,9 +98,7 @@ describe('a folder', () => {
   test('without documents is an error', async () => {
     using folder = inFolder('none', { 'pictures/a.png': 'x', 'pictures/b.png': 'x' });
     const { code, stdout, stderr } = await folder.ingest(['pictures']);
-    expect(stderr).toBe(
-      'Error: There is no document in the folder pictures (2 of unsupported types).\n',
-    );
+    expect(stderr).toBe('Error: No documents in the folder pictures (2 of unsupported types).\n');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   });
 });
@@ -119,7 +117,7 @@ describe('a pattern that the shell did not expand', () => {
   test('without a match is an error; a file of exactly that name is read', async () => {
     using folder = inFolder('literal', { 'notes [1].md': 'a' });
     const none = await folder.ingest(['none/*.md']);
-    expect(none).toMatchObject({ code: 1, stderr: 'Error: No document matches none/*.md.\n' });
+    expect(none).toMatchObject({ code: 1, stderr: 'Error: No documents match none/*.md.\n' });
     expect(await folder.ingest(['notes [1].md'])).toMatchObject({ code: 0 });
     expect([...(await storedOf('literal')).keys()]).toEqual(['notes [1].md']);
   });
@@ -141,7 +139,7 @@ describe('a second run', () => {
     const { stdout } = await folder.ingest(['a.md']);
     const id = stdout.trim();
     const again = await folder.ingest(['./a.md']);
-    expect(again).toEqual({ code: 0, stdout, stderr: `Unchanged. See it: memory get ${id}\n` });
+    expect(again).toEqual({ code: 0, stdout, stderr: `Unchanged. To show it: memory get ${id}\n` });
   });
 
   test('stores a text again that was reverted, changed or deleted in the meantime', async () => {

@@ -93,7 +93,13 @@ describe('memory help --json', () => {
 
   test('describes an argument, with notes and examples', async () => {
     expect((await told('wait')).arguments).toEqual([
-      { name: 'id', description: 'of the memories', required: true, variadic: true, choices: null },
+      {
+        name: 'id',
+        description: 'the ids of the memories',
+        required: true,
+        variadic: true,
+        choices: null,
+      },
     ]);
     const support = await told('ingest support');
     expect(support.notes).toContain('Record: { userId,');

@@ -32,7 +32,7 @@ describe('memory ingest support', () => {
     const comments = ['--comment', 'user: Where: is it?', '--comment', 'agent:On its way\nnow'];
     const more = ['--description', 'Opened', '--priority', 'high', '-m', 'k=v'];
     const { code, stdout, stderr } = await memory([...flags, ...comments, ...more]);
-    expect(stderr).toBe(`Queued. See how it ends: memory wait ${stdout}`);
+    expect(stderr).toBe(`Queued. To wait for the result: memory wait ${stdout}`);
     expect(code).toBe(0);
     expect(await server.client.get(stdout.trim())).toMatchObject({
       content: 'Refund\n\nOpened\n\nuser: Where: is it?\nagent: On its way\nnow',
@@ -90,7 +90,7 @@ describe('memory ingest support', () => {
   test('a record of another type does not become a ticket', async () => {
     const event = { type: 'event', userId: 'u', data: { name: 'x' } };
     const one = await memory(['ingest', 'support', '-'], { stdin: JSON.stringify(event) });
-    expect(one.stderr).toContain('holds a record of type "event", not ticket');
+    expect(one.stderr).toContain('contains a record of type "event", not ticket');
     const stdin = [event, ticket('typed', 'a')].map((record) => JSON.stringify(record)).join('\n');
     const many = await memory(['ingest', 'support', '-'], { stdin });
     expect(many.stderr).toContain('line 1: type: must be ticket');
@@ -120,7 +120,7 @@ describe('memory ingest support', () => {
 
   test('a comment without a speaker: exit 2', async () => {
     const { code, stderr } = await memory([...flags, '--comment', 'hello']);
-    expect(stderr).toContain('Write it as: --comment "user: Where is it?"');
+    expect(stderr).toContain('For example: --comment "user: Where is it?"');
     expect(code).toBe(2);
   });
 });
@@ -285,8 +285,8 @@ test('a hint says how to name a file that begins with a dash, if the file exists
     expect(code).toBe(2);
     return lines(stderr).at(-1);
   };
-  expect(await ingest('-dash.md')).toBe('If the file is meant: ./-dash.md');
-  expect(await ingest('--a b.md')).toBe("If the file is meant: './--a b.md'");
+  expect(await ingest('-dash.md')).toBe('To pass the file: ./-dash.md');
+  expect(await ingest('--a b.md')).toBe("To pass the file: './--a b.md'");
   expect(await ingest('-none.md')).toBe('See: memory ingest document --help');
   const list = await memory(['list', '--user', 'u', '-dash.md'], { cwd: folder.path });
   expect(list.stderr).not.toContain('./-dash.md');

@@ -41,7 +41,7 @@ const events = (count: number) =>
     JSON.stringify({ type: 'event', userId: 'many', data: { name: `e${at}` } }),
   ).join('\n');
 const interrupted = { error: { code: 'interrupted' } };
-const onlyWaiting = 'accepted and will be processed; only the waiting has ended.\n';
+const onlyWaiting = 'accepted and will be processed; only the wait was interrupted.\n';
 
 test('many records', async () => {
   await using proxy = interruptedAt('SIGINT');
@@ -73,7 +73,7 @@ test('one record: its id is on stderr, because stdout has only the error', async
   const argv = ['ingest', 'chat', '--user', 'one', '--message', 'user: Hi', '--wait'];
   const ran = await memoryAt(server)([...argv, '--json'], proxy.around);
   const [one] = (await server.client.list({ userId: 'one' })).items;
-  expect(ran.stderr).toBe(`Queued. See how it ends: memory wait ${one?.id}\n`);
+  expect(ran.stderr).toBe(`Queued. To wait for the result: memory wait ${one?.id}\n`);
   expect(JSON.parse(ran.stdout)).toMatchObject(interrupted);
   expect(ran.code).toBe(143);
 });
@@ -83,6 +83,6 @@ test('one record, without --json', async () => {
   const argv = ['ingest', 'chat', '--user', 'plain', '--message', 'user: Hi', '--wait'];
   const { code, stdout, stderr } = await memoryAt(server)(argv, proxy.around);
   expect(stdout).toMatch(/^mem_\w+\n$/);
-  expect(stderr).toBe(`Queued. See how it ends: memory wait ${stdout}Error: Interrupted.\n`);
+  expect(stderr).toBe(`Queued. To wait for the result: memory wait ${stdout}Error: Interrupted.\n`);
   expect(code).toBe(130);
 });

@@ -85,13 +85,13 @@ describe('a missing database', () => {
     for (const argv of [['list'], ['revoke', 'key_1']]) {
       const around = { env: { MEMORY_DATABASE_URL: 'sqlite:no/such.db' }, cwd: folder.path };
       const { code, stdout, stderr } = await memory(['keys', ...argv], around);
-      expect(stderr).toContain('There is no database at no/such.db');
-      expect(stderr).toContain(`relative to this folder, ${folder.path}`);
+      expect(stderr).toContain('No database found at no/such.db');
+      expect(stderr).toContain(`relative to, ${folder.path}`);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     }
     const gone = folder.file('none/x.db');
     const { stderr } = await memory(['keys', 'list', '--database', gone]);
-    expect(stderr).toContain(`There is no database at ${gone}`);
+    expect(stderr).toContain(`No database found at ${gone}`);
     expect(stderr).not.toContain('relative');
     expect(existsSync(folder.file('none'))).toBe(false);
   });
@@ -108,9 +108,7 @@ describe('a missing database', () => {
     });
     const stderr = await child.stderr.text();
     const [code, stdout] = [await child.exited, await child.stdout.text()];
-    expect(stderr).toContain(
-      `There is no database at ${path} (relative to this folder, ${folder.path})`,
-    );
+    expect(stderr).toContain(`No database found at ${path} (relative to, ${folder.path})`);
     expect(stderr).toContain('memory serve\n');
     expect(stderr).toContain('memory keys create --database <path>\n');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -121,7 +119,7 @@ describe('a missing database', () => {
     using folder = temporaryFolder();
     const file = folder.file('new.db');
     const made = await memory(['keys', 'create', '--database', file]);
-    expect(made.stderr).toContain(`Made a new database at ${file}`);
+    expect(made.stderr).toContain(`Created a new database at ${file}`);
     const again = await memory(['keys', 'create', '--database', `sqlite:${file}`]);
     expect(again.stderr).not.toContain('Made a new database');
     expect([made.code, again.code]).toEqual([0, 0]);

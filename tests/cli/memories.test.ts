@@ -15,7 +15,7 @@ describe('memory save', () => {
   test('prints the id on stdout and the next command on stderr', async () => {
     const { code, stdout, stderr } = await memory(['save', '--user', 'save', 'Likes tea']);
     expect(stdout).toMatch(/^mem_\w+\n$/);
-    expect(stderr).toBe(`Saved. See it: memory get ${stdout}`);
+    expect(stderr).toBe(`Saved. To show it: memory get ${stdout}`);
     expect(code).toBe(0);
     expect(await server.client.get(stdout.trim())).toMatchObject({ content: 'Likes tea' });
   });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const words = 'must not hold so large a number';
+const words = 'must not contain a number outside the range of a double';
 const event = (n: string) =>
   `{"type":"event","userId":"num","metadata":{"n":[${n}]},"data":{"name":"x"}}`;
 const stored = async (userId: string) => (await server.client.list({ userId })).items.length;

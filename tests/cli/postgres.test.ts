@@ -15,7 +15,7 @@ afterAll(() => database.drop());
 
 test('a database that no server has used is not one to list keys of', async () => {
   const { code, stdout, stderr } = await memory(['keys', 'list', ...on]);
-  expect(stderr).toContain('There is no database at postgres://postgres@');
+  expect(stderr).toContain('No database found at postgres://postgres@');
   expect(stderr).not.toContain('postgres:postgres');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
 });

@@ -104,7 +104,7 @@ print(process_count)`;
     using folder = temporaryFolder();
     const fifo = folder.file('fifo');
     expect(Bun.spawnSync(['mkfifo', fifo]).exitCode).toBe(0);
-    const told = `${fifo} is a pipe; waiting for something to be written to it.\n`;
+    const told = `${fifo} is a pipe; waiting for input.\n`;
     const record = JSON.stringify({ userId: 'fifo', data: { subject: 'x', comments: [] } });
     const env = { MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key };
     for (const endpoint of ['batch', 'support']) {
@@ -176,7 +176,7 @@ describe('memory serve', () => {
     expect(server.log()).not.toContain('mk_');
 
     const again = serve(folder);
-    await until(() => again.log().includes('Stop with Ctrl-C.'), { what: 'the banner' });
+    await until(() => again.log().includes('Press Ctrl-C to stop.'), { what: 'the banner' });
     expect(again.log()).not.toContain('mk_');
     // npm forwards a Ctrl-C that its child also received: two signals at once count as one.
     again.signal('SIGTERM');
@@ -193,7 +193,7 @@ describe('memory serve', () => {
       LOG_LEVEL: 'silent',
       npm_config_update_notifier: 'false',
     });
-    await until(() => npm.log().includes('Stop with Ctrl-C.'), { what: 'the banner' });
+    await until(() => npm.log().includes('Press Ctrl-C to stop.'), { what: 'the banner' });
     process.kill(npm.pid, 'SIGTERM');
     expect(await npm.exited).toBe(0);
     expect(npm.log()).toContain('Stopped.\n');
@@ -206,7 +206,7 @@ describe('memory serve', () => {
     const child = startChild([...program, 'serve', '--port', '0', '--database', database], env);
     await until(() => child.log().includes('memory list'), { what: 'the banner' });
     expect(child.log()).toContain(
-      'It is stored for this command line in ~/.config/memory-service/profile.json.\n',
+      'It is stored for the command line in ~/.config/memory-service/profile.json.\n',
     );
     await child.end('SIGTERM');
   });
@@ -214,7 +214,7 @@ describe('memory serve', () => {
   test('reports why it cannot start, exit 1', async () => {
     using folder = temporaryFolder();
     const first = serve(folder);
-    await until(() => first.log().includes('Stop with Ctrl-C.'), { what: 'the banner' });
+    await until(() => first.log().includes('Press Ctrl-C to stop.'), { what: 'the banner' });
     const second = serve(folder);
     expect(await second.exited).toBe(1);
     expect(second.log()).toStartWith('Error: ');

@@ -26,7 +26,7 @@ test('keys of two services are stored from stdin or the environment', async () =
   const run = somebody(folder.path);
   const kept = await run(['profile', 'set', `${staging.url}/`, '-'], { stdin: `${staging.key}\n` });
   expect(kept).toMatchObject({ code: 0, stdout: '' });
-  expect(kept.stderr).toContain(`To have commands use it: memory profile use ${staging.url}\n`);
+  expect(kept.stderr).toContain(`To use it by default: memory profile use ${staging.url}\n`);
   const env = { MEMORY_API_KEY: production.key };
   expect((await run(['profile', 'set', production.url], { env })).code).toBe(0);
   const path = folder.file('.config/memory-service/profile.json');
@@ -120,7 +120,7 @@ test('replacing the key of a service prints the ends of the former key', async (
   expect(await set(first)).not.toContain('replaces');
   expect(await set(first)).not.toContain('replaces');
   const told = await set('mk_f1e87c3d0199c2a4');
-  expect(told).toContain('\nIt replaces the key stored before: mk_0199…7c3d\n');
+  expect(told).toContain('\nIt replaces the previous key: mk_0199…7c3d\n');
   expect(told).not.toContain(first);
   const inJson = await run(['profile', 'set', 'http://x', '-', '--json'], { stdin: first });
   expect(JSON.parse(inJson.stdout)).toEqual({
@@ -128,7 +128,7 @@ test('replacing the key of a service prints the ends of the former key', async (
     project: 'default',
     apiKey: 'mk_0199…7c3d',
   });
-  expect(inJson.stderr).toBe('It replaces the key stored before: mk_f1e8…c2a4\n');
+  expect(inJson.stderr).toBe('It replaces the previous key: mk_f1e8…c2a4\n');
 });
 
 test('a key given as --api-key wins over the environment, but silently not over -', async () => {
@@ -148,7 +148,7 @@ test('hints explain a missing key and an overriding environment', async () => {
   const { code, stderr } = await somebody(folder.path)(['profile', 'use', 'https://m.example/'], {
     env,
   });
-  expect(stderr).toContain('But MEMORY_BASE_URL is set and wins over it.');
+  expect(stderr).toContain('MEMORY_BASE_URL is set and overrides the profile.');
   expect(stderr).toContain('memory profile set https://m.example -');
   expect(code).toBe(0);
 });
@@ -180,9 +180,9 @@ test('without a key for this service, the error names services that have one', a
 });
 
 test.each([
-  ['http://me:secret@127.0.0.1:1', 'may hold no user, query or fragment'],
-  ['http://127.0.0.1:1/?a=b', 'may hold no user, query or fragment'],
-  ['ftp://me:secret@127.0.0.1:1', 'is not an http address'],
+  ['http://me:secret@127.0.0.1:1', 'must not contain a user name, query or fragment'],
+  ['http://127.0.0.1:1/?a=b', 'must not contain a user name, query or fragment'],
+  ['ftp://me:secret@127.0.0.1:1', 'is not an http or https URL'],
 ])('%s is no address of a service: exit 2, without the password in it', async (url, why) => {
   using folder = temporaryFolder();
   const run = somebody(folder.path);
@@ -215,6 +215,8 @@ test('an invalid address in the profile is an error that names the file', async 
   const path = folder.file('.config/memory-service/profile.json');
   await Bun.write(path, '{"baseUrl":"ftp://x"}');
   const { code, stderr } = await somebody(folder.path)(list);
-  expect(stderr).toContain(`The profile ${path} cannot be read: it does not hold a profile.`);
+  expect(stderr).toContain(
+    `The profile ${path} cannot be read: its contents are not a valid profile.`,
+  );
   expect(code).toBe(1);
 });

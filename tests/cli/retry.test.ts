@@ -50,7 +50,7 @@ test('so is any other wait; a short wait is not reported', async () => {
     json(200, aMemory),
   );
   const { stderr } = await memory(['get', 'mem_1', '--json'], around(server.url));
-  expect(stderr).toBe('The service cannot answer yet (503); trying again in 2 s.\n');
+  expect(stderr).toBe('The service returned 503; trying again in 2 s.\n');
 });
 
 test('ingest batch reports it once, however many requests wait', async () => {

@@ -38,7 +38,7 @@ test('a first key that cannot be stored is not logged, and a hint follows', asyn
 
 test.each([
   ['a key of its user', { keys: { KEY: { apiKey: 'a-key-of-its-user-1' } } }, 'holds another key'],
-  ['nothing', { keys: {} }, 'It is stored for this command line in'],
+  ['nothing', { keys: {} }, 'It is stored for the command line in'],
 ])('on a terminal the first key is shown where the profile holds %s', async (_, profile, words) => {
   using home = temporaryFolder();
   const port = await freePort();

@@ -27,7 +27,7 @@ test.each([
   const { code, stdout, stderr, url } = await get(reply);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toStartWith('Error: The server at this address is not the memory service: ');
-  expect(stderr).toContain(`\nIs the base URL right? ${url}\n`);
+  expect(stderr).toContain(`\nCheck the base URL: ${url}\n`);
   expect(stderr).not.toMatch(/baseUrl|\?\.|log of the server/);
 });
 
@@ -36,7 +36,7 @@ test.each([502, 503, 504, 429])(
   async (status) => {
     const { code, stderr } = await get(text(status, 'busy', { 'Retry-After': '90' }));
     expect(code).toBe(1);
-    expect(stderr).toStartWith(`Error: A proxy in front of the service answered: ${status}`);
+    expect(stderr).toStartWith(`Error: A proxy in front of the service returned: ${status}`);
     expect(stderr).toContain('\nTry again in ');
     expect(stderr).not.toMatch(/baseUrl|base URL/);
   },

@@ -52,7 +52,7 @@ describe('memory export', () => {
     const env = { MEMORY_BASE_URL: broken.url };
     const { code, stdout, stderr } = await memory(['export'], { env });
     expect(stdout).toBe(jsonl([importable('u')]));
-    expect(stderr).toStartWith('Stopped after 1 memory: the export is not whole.\nError: ');
+    expect(stderr).toStartWith('Stopped after 1 memory: the export is incomplete.\nError: ');
     expect(code).toBe(5);
   });
 });

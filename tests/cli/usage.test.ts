@@ -16,16 +16,16 @@ const wrong: Array<[string[], string]> = [
   [['list', '--user', ''], '--user is empty'],
   [['save', '--user', 'u'], "Missing required argument 'text'\nFor example: memory save"],
   [['save', '--user', 'u', 'two', 'words'], 'Put a text of several words in quotes.'],
-  [['save', '--user', 'u', '- a point'], 'Put -- before a text that begins with a dash.'],
-  [['save', '--user', 'u', '-m', 'x', 'text'], 'Write it as key=value, or key:=json.'],
+  [['save', '--user', 'u', '- a point'], 'Put -- before text that begins with a dash.'],
+  [['save', '--user', 'u', '-m', 'x', 'text'], 'Use key=value or key:=json.'],
   [['save', '--user', 'u', '-m', 'x:=y', 'text'], 'After := comes JSON'],
   [['list', '--user', 'u', '--limit', 'ten'], 'It must be a number from 1 to 100.'],
   [['list', '--user', 'u', '--order', 'up'], 'Allowed choices are desc, asc.'],
-  [['wait', 'mem_1', '--timeout', 'soon'], 'Write it as 90s, 5m, 12h or 30d.'],
-  [['wait', 'mem_1', '--timeout', '0s'], 'Write it as 90s, 5m, 12h or 30d.'],
-  [['get', 'mem_1', '--base-url', 'example.com'], '--base-url is not an http address'],
-  [['ingest', 'support'], 'Give a file, or --user, --subject and --comment.'],
-  [['ingest', 'chat', '--user', 'u'], 'Give a file, or --user and --message.'],
+  [['wait', 'mem_1', '--timeout', 'soon'], 'Use a duration such as 90s, 5m, 12h or 30d.'],
+  [['wait', 'mem_1', '--timeout', '0s'], 'Use a duration such as 90s, 5m, 12h or 30d.'],
+  [['get', 'mem_1', '--base-url', 'example.com'], '--base-url is not an http or https URL'],
+  [['ingest', 'support'], 'Pass a file, or --user, --subject and --comment.'],
+  [['ingest', 'chat', '--user', 'u'], 'Pass a file, or --user and --message.'],
   [
     ['ingest', 'support', 'a.json', '--subject', 's', '--external-id', '1'],
     'leave out --subject, --external-id',
@@ -40,11 +40,11 @@ const wrong: Array<[string[], string]> = [
   [['serach', '--user', 'u', 'x'], 'Did you mean search?'],
   [['list', '--user', 'u', '--type', 'tickets'], 'Allowed choices are memory, ticket,'],
   [['list', '--user', 'u', '--typ', 'ticket'], 'Did you mean --type?'],
-  [['list', '--user', 'u', '-m', 'k'], 'Write it as key=value, or key:=json.'],
+  [['list', '--user', 'u', '-m', 'k'], 'Use key=value or key:=json.'],
   [['list', '--user', 'u', '-m', 'k=1', '-m', 'k=2'], 'Each key can be given only once'],
   [['list', '--user', 'u', '-m', 'k:=[1]'], 'a text, a number, true or false'],
   [['list', '--user', 'u', '-m', 'k:=null'], 'a text, a number, true or false'],
-  [['delete'], 'Missing <id>, or --user <id> for everything of a user.'],
+  [['delete'], 'Missing <id>, or --user <id> to delete all memories of a user.'],
   [['delete', '--user', ''], '--user is empty'],
   [['delete', 'mem_1', '--user', 'u', '--yes'], 'not both'],
   [['delete', '--user', 'u'], 'needs --yes where stdin is not a terminal'],
@@ -57,7 +57,7 @@ const wrong: Array<[string[], string]> = [
   [['list', '--user', 'u', '--format=json'], 'Did you mean --json?'],
   [['get', 'mem_1', '--page', '2'], "Error: Unknown option '--page'\nSee: "],
   [['serve', '--db', 'x.db'], 'Did you mean --database?'],
-  [['list', '--user', 'u', '-n', '5000'], 'For more than a page: --all.'],
+  [['list', '--user', 'u', '-n', '5000'], 'To get all pages: --all.'],
   [['keys', 'revoke'], 'For example: memory keys revoke'],
   [['save', '--user', 'u', '-m', 'k=1', '-m', 'k=2', 'x'], 'Each key can be given only once'],
   [['list', '--user', 'u', '-n', '0'], 'It must be a number from 1 to 100.'],
@@ -108,7 +108,7 @@ const wrong: Array<[string[], string]> = [
   [['completion', 'tcsh'], 'Allowed choices are bash, zsh, fish, powershell.'],
   [['help', 'sav'], 'There is no command sav.'],
   [['help', 'ingest', 'suport'], 'There are: support, document, chat, record, batch'],
-  [['profile', 'set', 'memory.example'], '<base-url> is not an http address'],
+  [['profile', 'set', 'memory.example'], '<base-url> is not an http or https URL'],
   [['profile', 'set', 'http://x', 'mk_secret'], 'A key is not an argument: give - '],
   [['profile', 'set', 'http://x', '-'], 'There is no key: set MEMORY_API_KEY'],
   [['serve', '--port', '99999'], 'It must be a port number, 0 to 65535.'],
@@ -226,10 +226,10 @@ describe('an address that is almost right', () => {
     const server = await startTestServer();
     const around = { env: { MEMORY_BASE_URL: `${server.url}/v1/` } };
     const { code, stderr } = await memoryAt(server)(['get', 'mem_1'], around);
-    expect(stderr).toContain(`Leave /v1 out of the base URL: ${server.url}\n`);
+    expect(stderr).toContain(`Remove /v1 from the base URL: ${server.url}\n`);
     expect(code).toBe(3);
     const health = await memory(['health'], around);
-    expect(health.stderr).toContain(`Leave /v1 out of the base URL: ${server.url}\n`);
+    expect(health.stderr).toContain(`Remove /v1 from the base URL: ${server.url}\n`);
     await server.stop();
   });
 });
@@ -238,12 +238,12 @@ describe('help', () => {
   test('of list says what --json prints, with --all and without', async () => {
     const { stdout } = await memory(['list', '--help']);
     expect(stdout).toContain('--json prints the page as one object');
-    expect(stdout).toContain('one object on each line');
+    expect(stdout).toContain('one object per line');
   });
 
   test('of keys list says that keys are never shown', async () => {
     const { stdout } = await memory(['keys', 'list', '--help']);
-    expect(stdout).toContain('List the keys by id; the secrets are never shown.');
+    expect(stdout).toContain('List the keys by id; the keys themselves are never shown.');
   });
 
   test('of one command is the same whether the others were loaded or not', async () => {

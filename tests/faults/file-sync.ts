@@ -40,7 +40,7 @@ export async function failFileSync(
     // Everything is stored, in the log: a warning, not a fault. It comes with the next checkpoint.
     const reported = () =>
       send(target, { method: 'GET', path: '/health' }).then((health) =>
-        health?.text.includes('the disk did not take the database file'),
+        health?.text.includes('the database file could not be synced to the disk'),
       );
     await until(reported).catch(() => violations.add('/health says nothing of the disk'));
     const loggedBytes = logBytes(target);

@@ -177,7 +177,7 @@ test('a database with a second hard link is rejected under both names', async ()
   const second = join(folder, 'second.db');
   linkSync(path, second);
   for (const name of [path, second]) {
-    expect((await rejectionOf(openSqlite(name))).message).toContain('another name by a hard link');
+    expect((await rejectionOf(openSqlite(name))).message).toContain('another name hard link');
   }
 });
 

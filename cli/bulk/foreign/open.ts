@@ -73,7 +73,7 @@ async function* linesOf(items: Iterable<unknown>): AsyncGenerator<Line> {
 function otherShape(path: string, expected: string): CliError {
   return new CliError(
     'other_format',
-    `${inputName(path)} is not such an export: expected ${expected}.`,
+    `${inputName(path)} is not an export in this format: expected ${expected}.`,
   );
 }
 
