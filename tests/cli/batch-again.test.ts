@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt, temporaryFolder } from './command.ts';
 
-/* Ingesting the same lines a second time: duplicates, corrections and messages. */
+/* Tests of ingesting the same lines again: duplicates, corrections and messages. */
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
@@ -29,8 +29,8 @@ async function stored(userId: string) {
 }
 const subjects = async (userId: string) => (await stored(userId)).map(({ subject }) => subject);
 
-describe('lines with an externalId end up as the file says', () => {
-  test('when a batch changes back', async () => {
+describe('lines with an externalId have the contents of the file', () => {
+  test('after a batch reverts a change', async () => {
     const monday = [ticket('back', '1', 'open'), ticket('back', '2', 'same')];
     const tuesday = [ticket('back', '1', 'solved'), ticket('back', '2', 'same')];
     await ingest(monday);
@@ -42,7 +42,7 @@ describe('lines with an externalId end up as the file says', () => {
     expect(await stored('back')).toEqual(before);
   });
 
-  test('when they were updated or deleted in the meantime', async () => {
+  test('after they were updated or deleted', async () => {
     const batch = [ticket('since', '1', 'one'), ticket('since', '2', 'two')];
     await ingest(batch);
     const [one, two] = await stored('since');
@@ -53,14 +53,14 @@ describe('lines with an externalId end up as the file says', () => {
     expect((await stored('since'))[0]).toEqual({ id: one?.id ?? '', subject: 'one' });
   });
 
-  test('and lines without one between them are not duplicated', async () => {
+  test('and lines without an externalId between them are not duplicated', async () => {
     const mixed = [ticket('mixed', '1', 'one'), ticket('mixed', null, 'bare')];
     expect(await ingest(mixed)).toMatchObject({ stdout: counts(2, 0) });
     await ingest([ticket('mixed', '1', 'changed')]);
     const again = await ingest(mixed, ['--wait', '--json']);
     expect(JSON.parse(again.stdout)).toMatchObject({ accepted: 1, replayed: 1, complete: 2 });
     expect((await subjects('mixed')).toSorted()).toEqual(['bare', 'one']);
-    // Nor does a change in an adjacent line duplicate them.
+    // A change in an adjacent line must not duplicate the bare line either.
     const changed = [ticket('mixed', '1', 'two'), ticket('mixed', null, 'bare')];
     expect(await ingest(changed)).toMatchObject({ stdout: counts(1, 1) });
     expect((await subjects('mixed')).toSorted()).toEqual(['bare', 'two']);
@@ -78,7 +78,7 @@ describe('lines with an externalId end up as the file says', () => {
     expect(silent).not.toContain('records are');
   });
 
-  test('the last version in a long file wins, wherever it is', async () => {
+  test('the last version in a long file is stored, wherever it is', async () => {
     const versions = Array.from({ length: 1_700 }, (_, at) =>
       at % 3 === 0 ? ticket('long', '1', `v${at}`) : ticket('long', null, `bare ${at}`),
     );
@@ -103,7 +103,7 @@ test('bad lines of both kinds are reported once, in file order', async () => {
   expect(kept).toEqual([batch[1], batch[2]]);
 });
 
-test('a key of the caller has no second effect, whatever the lines hold', async () => {
+test('a repeated key of the caller has no further effect, whatever the lines contain', async () => {
   const batch = [ticket('key', '1', 'one'), ticket('key', null, 'bare')];
   const key = ['--idempotency-key', 'mine'];
   await ingest(batch, key);
@@ -112,7 +112,7 @@ test('a key of the caller has no second effect, whatever the lines hold', async 
   expect((await subjects('key')).toSorted()).toEqual(['bare', 'two']);
 });
 
-test('lines without an externalId that were deleted since: the reason is reported', async () => {
+test('for deleted memories of lines without an externalId, the reason is reported', async () => {
   const batch = ['ingest', 'batch', '-'];
   const stdin = JSON.stringify({ type: 'event', userId: 'gone', data: { name: 'one' } });
   await memory(batch, { stdin });

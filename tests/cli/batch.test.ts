@@ -23,7 +23,7 @@ async function countOf(userId: string): Promise<number> {
   return count;
 }
 
-/** An endpoint in front of the server that counts concurrent requests. */
+/** Starts a proxy in front of the server that counts concurrent requests. */
 function watchRequests({ url }: TestServer) {
   let running = 0;
   let most = 0;
@@ -65,7 +65,7 @@ describe('memory ingest batch', () => {
     expect(await countOf('equal')).toBe(1_600);
   });
 
-  test('for a file that grew, only its last request and new lines are sent', async () => {
+  test('if lines were appended, only the last request and the new lines are sent', async () => {
     const all = Array.from({ length: 1_600 }, (_, index) => event('grown', `e${index}`));
     await memory([...batch, '-'], { stdin: all.slice(0, 1_250).join('\n') });
     const { stdout } = await memory([...batch, '-'], { stdin: all.join('\n') });
@@ -114,7 +114,7 @@ describe('memory ingest batch', () => {
     expect(code).toBe(1);
   });
 
-  test('twenty bad lines are shown, the others are counted', async () => {
+  test('twenty invalid lines are shown, the rest are counted', async () => {
     const { stdout, stderr } = await memory([...batch, '-'], { stdin: '{\n'.repeat(30) });
     expect(stdout).toBe(summary(0, 0, 30));
     expect(lines(stderr).filter((line) => /^(line|and) /.test(line))).toHaveLength(21);
@@ -166,7 +166,7 @@ describe('memory ingest batch', () => {
     expect(await memory([...batch, '-'], sent(2))).toMatchObject({ stdout: summary(500, 500, 0) });
   });
 
-  test('records with one external id keep their order; others are sent concurrently', async () => {
+  test('records with the same external id are sent in order, others concurrently', async () => {
     await using watch = watchRequests(server);
     const env = { MEMORY_BASE_URL: watch.url };
     const stdinOf = (things: number) =>
@@ -199,7 +199,7 @@ describe('memory ingest batch', () => {
   });
 });
 
-test('a smaller body limit than ours: chunks are halved until they fit', async () => {
+test('chunks are halved until they fit into a smaller body limit', async () => {
   const small = await startTestServer({ MEMORY_MAX_BODY_BYTES: '4096' });
   const names = Array.from({ length: 99 }, (_, index) => `${index}`.repeat(50));
   const stdin = [...names, 'x'.repeat(5000)].map((name) => event('small', name)).join('\n');
@@ -212,7 +212,7 @@ test('a smaller body limit than ours: chunks are halved until they fit', async (
   await small.stop();
 });
 
-test('a rejected key ends the run with exit 4 and says how to resume', async () => {
+test('a rejected key ends the run with exit 4 and a hint how to resume', async () => {
   const env = { MEMORY_API_KEY: 'not-a-key-of-this-server' };
   const argv = [...batch, '-'];
   const { code, stdout, stderr } = await memory(argv, { stdin: event('u', 'a'), env });
@@ -227,7 +227,7 @@ test('Ctrl-C ends the run with exit 130; the same command resumes', async () => 
   let sent = false;
   const stdin = new ReadableStream<Uint8Array>({
     pull(controller) {
-      // The second read never ends, like that of a pipe whose writer is idle.
+      // The second read never resolves, as with a pipe whose writer is idle.
       if (sent) return interruption.abort('SIGINT');
       sent = true;
       controller.enqueue(Buffer.from(`${all}\n`));

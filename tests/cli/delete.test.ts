@@ -31,7 +31,7 @@ describe('memory delete --user', () => {
     expect((await memory([...argv, '--json'])).stdout).toBe('{"deleted":0}\n');
   });
 
-  test('of two users deletes nothing: exit 2', async () => {
+  test('given twice deletes nothing: exit 2', async () => {
     await fill('first', 1);
     await fill('second', 1);
     const argv = ['delete', '-u', 'first', '--user=second', '--yes'];
@@ -58,7 +58,7 @@ describe('memory delete --user', () => {
   });
 
   test.each(['\n', 'n\n', 'no\n', 'yess\n', '', 'u\n', 'n\ny\n'])(
-    'at a terminal %p means no: exit 1',
+    'on a terminal, %p means no: exit 1',
     async (typed) => {
       await server.client.deleteAll({ userId: 'u' });
       await fill('u', 1);
@@ -68,7 +68,7 @@ describe('memory delete --user', () => {
     },
   );
 
-  test.each(['y\n', 'YES\n', ' Yes \r\n'])('at a terminal %p means yes', async (typed) => {
+  test.each(['y\n', 'YES\n', ' Yes \r\n'])('on a terminal, %p means yes', async (typed) => {
     await server.client.deleteAll({ userId: 'u' });
     await fill('u', 1);
     const answer = await memory(['delete', '--user', 'u'], { terminal: 80, typed });
@@ -77,7 +77,7 @@ describe('memory delete --user', () => {
     expect(await left('u')).toBe(0);
   });
 
-  test('the same --idempotency-key has no second effect', async () => {
+  test('a repeated --idempotency-key has no further effect', async () => {
     await fill('keyed', 1);
     const argv = ['delete', '--user', 'keyed', '--yes', '--idempotency-key', 'erase-1'];
     await memory(argv);

@@ -3,7 +3,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 import { type Files, foldersFor, names } from './folder.ts';
 
-/* How a single file is read: its text, title and type, or the reason why it cannot be read. */
+/* Tests of reading a single file: its text, title and type, or the error. */
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
@@ -67,7 +67,7 @@ describe('an unreadable file', () => {
     expect(code).toBe(1);
   });
 
-  test('a file far above any limit is not read into memory', async () => {
+  test('a file above any body limit is not read into memory', async () => {
     using folder = inFolder('huge', { 'huge.txt': Buffer.alloc(33 * 1024 * 1024, 97) });
     expect((await folder.ingest(['huge.txt'])).stderr).toContain('huge.txt is over 32 MiB');
   });

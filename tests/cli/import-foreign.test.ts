@@ -3,7 +3,7 @@ import { newUser } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memoryAt } from './command.ts';
 
-/* Exports of other services, as small files in their formats. */
+/* Imports small files in the formats of other services. */
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;

@@ -28,7 +28,7 @@ async function contentsOf(userId: string): Promise<string[]> {
 describe('memory ingest support', () => {
   const flags = ['ingest', 'support', '--user', 'flags', '--subject', 'Refund'];
 
-  test('from options: comments in order, other fields as metadata', async () => {
+  test('stores comments from options in order, other fields as metadata', async () => {
     const comments = ['--comment', 'user: Where: is it?', '--comment', 'agent:On its way\nnow'];
     const more = ['--description', 'Opened', '--priority', 'high', '-m', 'k=v'];
     const { code, stdout, stderr } = await memory([...flags, ...comments, ...more]);
@@ -40,7 +40,7 @@ describe('memory ingest support', () => {
     });
   });
 
-  test('--json prints the response of the API; --wait --json the status at the end', async () => {
+  test('--json prints the API response; --wait --json prints the final status', async () => {
     const pair = ['--source', 'zendesk', '--external-id', '1182', '--json'];
     const accepted = JSON.parse((await memory([...flags, ...pair])).stdout);
     expect(accepted).toMatchObject({ source: 'zendesk', externalId: '1182' });
@@ -56,7 +56,7 @@ describe('memory ingest support', () => {
     expect((await server.client.status(stdout.trim())).status).toBe('complete');
   });
 
-  test('from a file or stdin with one record, over any number of lines', async () => {
+  test('accepts a file or stdin with one record over any number of lines', async () => {
     using folder = temporaryFolder();
     const file = folder.file('ticket.json');
     writeFileSync(file, JSON.stringify(ticket('one', 'a'), null, 2));
@@ -66,7 +66,7 @@ describe('memory ingest support', () => {
     expect(await contentsOf('one')).toEqual(['a\n\nuser: Where is it?', 'b\n\nuser: Where is it?']);
   });
 
-  test('from lines: each one a record, and a second run is a replay', async () => {
+  test('accepts one record per line, and a second run is a replay', async () => {
     const stdin = ['a', 'b'].map((text) => JSON.stringify(ticket('lines', text))).join('\n');
     const argv = ['ingest', 'support', '-'];
     const first = await memory(argv, { stdin });
@@ -76,7 +76,7 @@ describe('memory ingest support', () => {
     expect(await contentsOf('lines')).toHaveLength(2);
   });
 
-  test('from a JSON array; errors are reported by item', async () => {
+  test('accepts a JSON array and reports errors by item', async () => {
     const stdin = JSON.stringify([ticket('array', 'a'), { userId: 'array' }, 5], null, 2);
     const { code, stdout, stderr } = await memory(['ingest', 'support', '-'], { stdin });
     expect(stdout).toBe('accepted\t1\nreplayed\t0\nfailed\t2\n');
@@ -87,7 +87,7 @@ describe('memory ingest support', () => {
     expect(code).toBe(1);
   });
 
-  test('a record of another type does not become a ticket', async () => {
+  test('rejects a record of another type', async () => {
     const event = { type: 'event', userId: 'u', data: { name: 'x' } };
     const one = await memory(['ingest', 'support', '-'], { stdin: JSON.stringify(event) });
     expect(one.stderr).toContain('contains a record of type "event", not ticket');
@@ -158,7 +158,7 @@ describe('memory ingest document', () => {
     });
   });
 
-  test('several files: each under its path, and a bad one does not stop the rest', async () => {
+  test('stores several files under their paths, and a bad file does not stop the rest', async () => {
     using folder = temporaryFolder();
     const [a, b, none, empty] = ['a', 'b', 'none', 'empty'].map((name) => folder.file(name));
     writeFileSync(`${a}`, 'text of a');
@@ -179,7 +179,7 @@ describe('memory ingest document', () => {
     expect(await contentsOf('docs')).toHaveLength(2);
   });
 
-  test('one file: its path is its external id too, unless another is given', async () => {
+  test('stores a single file under its path unless --external-id is given', async () => {
     using folder = temporaryFolder();
     const file = folder.file('notes.md');
     const argv = ['ingest', 'document', '--user', 'one-doc', file];
@@ -211,7 +211,7 @@ describe('memory ingest document', () => {
   });
 });
 
-/** An endpoint that returns the same status for every memory. */
+/** Starts an endpoint that returns the same status for every memory. */
 function answerStatus(status: 'processing' | 'failed') {
   const at = '2026-11-20T10:00:00.000Z';
   const errorMessage = status === 'failed' ? 'it cannot be read' : null;
@@ -229,7 +229,7 @@ function answerStatus(status: 'processing' | 'failed') {
   };
 }
 
-describe('a wait that fails', () => {
+describe('a failed wait', () => {
   test('timeout: exit 8, with a note that nothing is lost and how to resume', async () => {
     await using endpoint = answerStatus('processing');
     const argv = ['wait', 'mem_a', 'mem_b', '--timeout', '1s'];
@@ -275,7 +275,7 @@ describe('memory status and wait', () => {
   });
 });
 
-test('a hint says how to name a file that begins with a dash, if the file exists', async () => {
+test('for an existing file whose name begins with a dash, a hint shows how to pass it', async () => {
   using folder = temporaryFolder();
   const names = ['-dash.md', '--a b.md'];
   for (const name of names) writeFileSync(folder.file(name), 'x');

@@ -3,7 +3,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { memoryAt, type Surroundings } from './command.ts';
 import { foldersFor } from './folder.ts';
 
-/* --wait ended by Ctrl-C or SIGTERM: the command reports that the records were accepted. */
+/* If Ctrl-C or SIGTERM interrupts --wait, the command reports that the records were accepted. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A proxy behind which no memory completes. The first request for a status or list interrupts. */
+/** Starts a proxy behind which no memory completes. The first read of a status or list interrupts. */
 function interruptedAt(signal: 'SIGINT' | 'SIGTERM') {
   const interruption = new AbortController();
   const proxy = Bun.serve({

@@ -58,7 +58,7 @@ test('a terminal gets a table without columns that are the same in every row', a
   expect(lines(stdout)[0]).toMatch(/^ID +KEY +AGE +USED +NAME$/);
 });
 
-test('a table says which keys have expired', async () => {
+test('the table shows which keys have expired', async () => {
   using folder = temporaryFolder();
   const database = ['--database', `sqlite:${folder.file('new.db')}`];
   await memory(['keys', 'create', ...database, '--expires', '1s', '--name', 'short']);

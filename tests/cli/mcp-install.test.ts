@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memoryAt, type Surroundings, temporaryFolder } from './command.ts';
 
-/* What `memory mcp install` writes into the settings of MCP clients, and what it keeps. */
+/* Tests of what `memory mcp install` adds to the settings of MCP clients, and what it keeps. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ const files = {
 };
 type Client = keyof typeof files;
 
-/** A home directory with the key in its profile. */
+/** Creates a home directory with the key in its profile. */
 function home() {
   const folder = temporaryFolder();
   const path = (client: Client) => folder.file(files[client]);
@@ -56,7 +56,7 @@ function home() {
 const command = '/opt/memory';
 const args = ['mcp', '--user', 'ada'];
 
-describe('where the client looks for its settings', () => {
+describe('the file where the client reads its settings', () => {
   test.each([
     ['claude-code', { mcpServers: { memory: { type: 'stdio', command, args } } }],
     ['cursor', { mcpServers: { memory: { command, args } } }],
@@ -69,7 +69,7 @@ describe('where the client looks for its settings', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('Written to') });
     const text = place.read(client);
     expect(client === 'codex' ? Bun.TOML.parse(text) : JSON.parse(text)).toEqual(expected);
-    // Printed first, exactly as written, without the key.
+    // The printed entry equals the written one and does not contain the key.
     expect(stdout).toBe(text);
     expect(text).not.toContain(server.key);
     expect(statSync(place.path(client)).mode & 0o777).toBe(0o600);
@@ -183,11 +183,11 @@ describe('the key', () => {
     const { stderr } = await place.install('cursor', ['--yes'], { env });
     expect(stderr).toContain('Written');
     expect(place.read('cursor')).not.toContain(server.key);
-    // Another process does not have the address from our environment.
+    // The MCP client starts the command in its own environment, without MEMORY_BASE_URL.
     expect(place.read('cursor')).toContain(server.url);
   });
 
-  test('must otherwise be in the profile', async () => {
+  test('must be in the profile without --with-key', async () => {
     using place = home();
     const env = { XDG_CONFIG_HOME: place.file('empty'), MEMORY_BASE_URL: server.url };
     const own = { ...env, MEMORY_API_KEY: server.key };
@@ -198,7 +198,7 @@ describe('the key', () => {
     expect(existsSync(place.path('cursor'))).toBe(false);
   });
 
-  test('must be the one in the profile, which may allow more', async () => {
+  test('must equal the one in the profile, which may have other permissions', async () => {
     using place = home();
     const env = { MEMORY_API_KEY: await server.createKey('default', { readOnly: true }) };
     const { code, stderr } = await place.install('cursor', ['--yes'], { env });
@@ -207,7 +207,7 @@ describe('the key', () => {
     expect(existsSync(place.path('cursor'))).toBe(false);
   });
 
-  test('is written with --with-key, with a note that does not show it', async () => {
+  test('is written with --with-key, and masked in the output', async () => {
     using place = home();
     const { stdout, stderr } = await place.install('codex', ['--yes', '--with-key']);
     expect(stderr).toContain('with the API key in it');
@@ -218,7 +218,7 @@ describe('the key', () => {
   });
 });
 
-describe('what is missing is named with an example', () => {
+describe('a usage error names the missing argument and an example', () => {
   test('the client', async () => {
     const { code, stderr } = await memoryAt(server)(['mcp', 'install']);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('claude-code') });

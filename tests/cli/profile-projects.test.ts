@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memory, type Surroundings, temporaryFolder } from './command.ts';
 
-/* One service, two projects, and a profile with a key for each. */
+/* Tests of a profile with keys for two projects of one service. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A user with a home directory, whose profile has a key for `default` and one for `shop`. */
+/** Creates a user whose profile has a key for the projects `default` and `shop`. */
 async function somebody() {
   const folder = temporaryFolder();
   const run = (argv: string[], { env, ...around }: Surroundings = {}) =>
@@ -44,7 +44,7 @@ test('a key of another project is stored and used; both can be chosen', async ()
   expect(more).toEqual([]);
 });
 
-test('profile shows both, and which one is used', async () => {
+test('profile shows both projects and the one in use', async () => {
   using she = await somebody();
   const { items } = JSON.parse((await she.run(['profile', 'list', '--json'])).stdout);
   const ends = (key: string) => `${key.slice(0, 7)}…${key.slice(-4)}`;
@@ -106,7 +106,7 @@ test('the only key of a service is used, whatever its project', async () => {
   expect((await run(list)).code).toBe(0);
 });
 
-test('a profile from before projects still works', async () => {
+test('a profile from before the introduction of projects still works', async () => {
   using folder = temporaryFolder();
   const path = folder.file('.config/memory-service/profile.json');
   const before = { baseUrl: server.url, keys: { [server.url]: { apiKey: server.key } } };

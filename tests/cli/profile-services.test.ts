@@ -4,7 +4,7 @@ import { apiKeyPattern } from '../../server/config.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memory, temporaryFolder } from './command.ts';
 
-/* Two services, and one profile with both. */
+/* Tests of a profile with two services. */
 
 let staging: TestServer;
 let production: TestServer;
@@ -15,7 +15,7 @@ afterAll(() => Promise.all([staging.stop(), production.stop()]));
 
 const list = ['list', '--user', 'u'];
 
-/** The commands of a user with this home directory. */
+/** Returns a function that runs commands of a user with this home directory. */
 function somebody(home: string) {
   return (argv: string[], around: Parameters<typeof memory>[1] = {}) =>
     memory(argv, { ...around, home });
@@ -39,7 +39,7 @@ test('keys of two services are stored from stdin or the environment', async () =
     `Commands use ${production.url} from now on.\n`,
   );
   expect(await run(list)).toMatchObject({ code: 0, stdout: '' });
-  // Flag, then environment, then profile.
+  // A flag overrides the environment, which overrides the profile.
   const other = { env: { MEMORY_BASE_URL: staging.url } };
   expect((await run(list, other)).stdout).toContain('in staging');
   const flag = [...list, '--base-url', production.url];
@@ -131,7 +131,7 @@ test('replacing the key of a service prints the ends of the former key', async (
   expect(inJson.stderr).toBe('It replaces the previous key: mk_f1e8…c2a4\n');
 });
 
-test('a key given as --api-key wins over the environment, but silently not over -', async () => {
+test('--api-key overrides the environment, and cannot be used with -', async () => {
   using folder = temporaryFolder();
   const around = { env: { MEMORY_API_KEY: 'mk_f1e87c3d0199c2a4' }, stdin: 'mk_f1e87c3d0199c2a4' };
   const set = (...more: string[]) =>

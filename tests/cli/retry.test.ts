@@ -9,11 +9,11 @@ import {
 } from '../support/fault-server.ts';
 import { memory } from './command.ts';
 
-/* The messages while a command waits to retry. */
+/* Tests of the messages while a command waits to retry. */
 
 const around = (url: string) => ({ env: { MEMORY_API_KEY: 'k', MEMORY_BASE_URL: url } });
 
-/** A 429 with one of the two messages of the service. */
+/** Returns a 429 response with one of the two messages of the service. */
 function busy(message: string) {
   return json(429, { error: 'rate_limited', message, requestId: 'r' }, { 'Retry-After': '2' });
 }
@@ -36,14 +36,14 @@ test('a wait requested by a proxy is reported with its status', async () => {
   expect(stderr).toBe('Too many requests (429); trying again in 2 s.\n');
 });
 
-test('so is the wait of a batch', async () => {
+test('the wait of a batch is reported', async () => {
   using server = startFaultServer(busy(`${queue}; try again later`), dropped());
   const stdin = JSON.stringify({ type: 'event', userId: 'u', data: { name: 'x' } });
   const { stderr } = await memory(['ingest', 'batch', '-'], { ...around(server.url), stdin });
   expect(stderr).toStartWith(`More${queue.slice(4)}; trying again in 2 s.\n`);
 });
 
-test('so is any other wait; a short wait is not reported', async () => {
+test('any long wait is reported, a short wait is not', async () => {
   using server = startFaultServer(
     refusal(503, 'unavailable', { 'Retry-After': '2' }),
     refusal(503, 'unavailable', { 'Retry-After': '0' }),

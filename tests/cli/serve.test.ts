@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { until } from '../support/until.ts';
 import { memory as inProcess, temporaryFolder } from './command.ts';
 
-/* A first start must not fail on these conditions, and must not expose its key. */
+/* The first start must not fail if the key cannot be stored, and must not log the key. */
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());

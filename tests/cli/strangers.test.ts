@@ -10,7 +10,7 @@ import {
 import { startTestServer } from '../support/server.ts';
 import { memory, memoryAt } from './command.ts';
 
-/* The errors if another program answers at the address of the service. */
+/* Tests of the errors if another program responds at the address of the service. */
 
 async function get(reply: Reply) {
   using server = startFaultServer(reply);
@@ -32,7 +32,7 @@ test.each([
 });
 
 test.each([502, 503, 504, 429])(
-  '%p of a proxy: the service behind it does not answer',
+  '%p from a proxy: reports that the proxy responded',
   async (status) => {
     const { code, stderr } = await get(text(status, 'busy', { 'Retry-After': '90' }));
     expect(code).toBe(1);

@@ -4,7 +4,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { memory, memoryAt, temporaryFolder } from './command.ts';
 import { shellAt } from './shell.ts';
 
-/* A command does its work even if its output is closed or the disk is full. */
+/* A command completes its work even if its output is closed or the disk is full. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -48,7 +48,7 @@ describe('memory ingest document', () => {
     },
   );
 
-  test('and still fails if a file fails', async () => {
+  test('still fails if a file fails', async () => {
     using folder = folderOf('bad');
     const { code, stderr } = await unread(`${folder.command} none.md`);
     expect(stderr).toContain(`${count} ingested, 1 failed.\n`);
@@ -128,7 +128,7 @@ describe('a full disk: stderr reports what was created', () => {
     expect(stderr).not.toMatch(/mk_\w{16}/);
   });
 
-  test('a key stored in the profile: use it, do not revoke it', async () => {
+  test('a key that is stored in the profile is not to be revoked', async () => {
     using folder = temporaryFolder();
     const line = `$MEMORY keys create --save --database sqlite:${folder.file('new.db')}`;
     const env = { HOME: folder.path, MEMORY_API_KEY: '' };

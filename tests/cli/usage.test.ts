@@ -116,9 +116,9 @@ const wrong: Array<[string[], string]> = [
   [['serve', '--database', 'mysql://me:secret@x/y'], '--database must be sqlite:<path>'],
 ];
 
-describe('a command line that cannot be', () => {
+describe('an invalid command line', () => {
   for (const [argv, told] of wrong) {
-    test(`memory ${argv.join(' ').slice(0, 60)} → exit 2, told on stderr`, async () => {
+    test(`memory ${argv.join(' ').slice(0, 60)} → exit 2, reported on stderr`, async () => {
       const { code, stdout, stderr } = await memory(argv, { env: { MEMORY_API_KEY: 'k' } });
       expect(stderr).toContain(told);
       expect(stderr).toStartWith('Error: ');
@@ -127,7 +127,7 @@ describe('a command line that cannot be', () => {
     });
   }
 
-  test('with --json is told as JSON on stdout, and nothing else', async () => {
+  test('with --json is reported only as JSON on stdout', async () => {
     const { code, stdout, stderr } = await memory(['save', '--json', 'text']);
     expect(JSON.parse(stdout)).toEqual({
       error: {
@@ -141,7 +141,7 @@ describe('a command line that cannot be', () => {
     expect(code).toBe(2);
   });
 
-  test('no command at all shows the help on stderr', async () => {
+  test('without a command, prints the help on stderr', async () => {
     const { code, stdout, stderr } = await memory([]);
     expect(stderr).toStartWith('Usage: memory');
     expect(stdout).toBe('');
@@ -149,22 +149,22 @@ describe('a command line that cannot be', () => {
   });
 });
 
-describe('without what a call needs', () => {
-  test('no key: says how to get one, exit 4', async () => {
+describe('without a key or a server', () => {
+  test('without a key: explains how to get one, exit 4', async () => {
     const { code, stderr } = await memory(['get', 'mem_1']);
     expect(stderr).toContain('No API key for http://127.0.0.1:7070');
     expect(stderr).toContain('memory keys create');
     expect(code).toBe(4);
   });
 
-  test('an empty --api-key: exit 2, and not the key from elsewhere', async () => {
+  test('an empty --api-key is rejected instead of using another key: exit 2', async () => {
     const env = { MEMORY_API_KEY: 'a-key-of-16-chars' };
     const { code, stderr } = await memory(['get', 'mem_1', '--api-key', ''], { env });
     expect(stderr).toStartWith('Error: --api-key is empty.');
     expect(code).toBe(2);
   });
 
-  test('no server: says so and what to try, exit 5', async () => {
+  test('without a server: reports it and what to try, exit 5', async () => {
     // Nothing listens on port 1.
     const env = { MEMORY_API_KEY: 'a-key-of-16-chars', MEMORY_BASE_URL: 'http://127.0.0.1:1' };
     const { code, stdout, stderr } = await memory(['get', 'mem_1'], { env });
@@ -177,10 +177,10 @@ describe('without what a call needs', () => {
   });
 });
 
-describe('started by npm, every command is written with npx', () => {
+describe('if started by npm, the output writes commands with npx', () => {
   const env = { npm_command: 'exec' };
 
-  test('what to run next, for people and in JSON', async () => {
+  test('in hints, as text and as JSON', async () => {
     const { stderr } = await memory(['get', 'mem_1'], { env });
     expect(stderr).toContain(': npx memory keys create --save\n');
     const { stdout } = await memory(['get', 'mem_1', '--json'], { env });
@@ -190,7 +190,7 @@ describe('started by npm, every command is written with npx', () => {
     expect(usage.stderr).toContain('See: npx memory save --help');
   });
 
-  test('help and its examples', async () => {
+  test('in the help and its examples', async () => {
     for (const argv of [['--help'], ['save', '--help'], ['ingest', 'batch', '--help']]) {
       const { stdout } = await memory(argv, { env });
       expect(stdout).toStartWith('Usage: npx memory ');
@@ -212,8 +212,8 @@ describe('started by npm, every command is written with npx', () => {
   });
 });
 
-describe('an address that is almost right', () => {
-  test('https where the server speaks http', async () => {
+describe('a wrong base URL', () => {
+  test('https for a server without TLS', async () => {
     const server = await startTestServer();
     const around = { env: { MEMORY_BASE_URL: server.url.replace('http:', 'https:') } };
     const { code, stderr } = await memoryAt(server)(['get', 'mem_1'], around);
@@ -235,18 +235,18 @@ describe('an address that is almost right', () => {
 });
 
 describe('help', () => {
-  test('of list says what --json prints, with --all and without', async () => {
+  test('for list describes the output of --json, with and without --all', async () => {
     const { stdout } = await memory(['list', '--help']);
     expect(stdout).toContain('--json prints the page as one object');
     expect(stdout).toContain('one object per line');
   });
 
-  test('of keys list says that keys are never shown', async () => {
+  test('for keys list mentions that keys are never shown', async () => {
     const { stdout } = await memory(['keys', 'list', '--help']);
     expect(stdout).toContain('List the keys by id; the keys themselves are never shown.');
   });
 
-  test('of one command is the same whether the others were loaded or not', async () => {
+  test('for one command is the same whether other commands are loaded or not', async () => {
     const ran = { code: 0, stdout: '', stderr: '' };
     const program = await createProgram(testTerminal(ran));
     await program.parseAsync(['list', '--help'], { from: 'user' }).catch(() => {});
@@ -275,7 +275,7 @@ describe('help of every command', async () => {
     });
   }
 
-  test('names the environment', async () => {
+  test('names the environment variables', async () => {
     const { stdout } = await memory(['--help']);
     expect(stdout).toContain('MEMORY_BASE_URL');
     expect(stdout).toContain('MEMORY_API_KEY');

@@ -2,7 +2,7 @@ import type { Socket } from 'bun';
 
 /*
  * A TCP server that answers each request as its script says, faults included. After the end of the
- * script it repeats the last reply, so that a test sees every surplus request.
+ * script it repeats the last reply, so that a test detects every surplus request.
  */
 
 export type SeenRequest = { method: string; path: string; headers: Headers; body: string };
@@ -97,7 +97,7 @@ export function dropped(): Reply {
   };
 }
 
-/** Reads the request and never answers. */
+/** Reads the request and never responds. */
 export function silent(): Reply {
   return () => {};
 }

@@ -47,7 +47,7 @@ export function startChild(command: string[], env: Record<string, string> = {}):
     return code;
   });
   function signal(name: NodeJS.Signals): void {
-    // Without a pid the process never started, and -undefined must not become a signal to all.
+    // Without a pid the process never started, and kill() must not signal any other process.
     if (!running || child.pid === undefined) return;
     try {
       process.kill(-child.pid, name);
