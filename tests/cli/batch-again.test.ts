@@ -73,7 +73,9 @@ describe('lines with an externalId have the contents of the file', () => {
       code: 0,
       stdout: expect.stringContaining('complete\t1\n'),
     });
-    expect(stderr).toContain('2 records are 1 memory: the last of one externalId replaces');
+    expect(stderr).toContain(
+      '2 records became 1 memory: of records with the same externalId, the last one is stored',
+    );
     const { stderr: silent } = await ingest([ticket('fewer', '2', 'open')], ['--wait']);
     expect(silent).not.toContain('records are');
   });
@@ -121,7 +123,7 @@ test('for deleted memories of lines without an externalId, the reason is reporte
   expect({ code, stdout }).toEqual({ code: 0, stdout: counts(0, 1) });
   expect(stderr).toContain('Nothing new: an earlier run ingested the one line.\n');
   expect(stderr).toContain('recognized for three days by their text and position');
-  expect(stderr).toContain('changed or deleted since');
+  expect(stderr).toContain('since been changed or deleted');
   const { stdout: help } = await memory(['ingest', 'batch', '--help']);
   expect(help).toMatch(/for\s+three\s+days\s+by\s+their\s+text\s+and\s+position/);
   expect(help).toMatch(/changed\s+or\s+deleted\s+since/);

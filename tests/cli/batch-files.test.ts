@@ -37,7 +37,7 @@ describe('--errors-out', () => {
     symlinkSync(file, folder.file('link'));
     for (const out of [file, `${folder.path}/./in.jsonl`, folder.file('link')]) {
       const { code, stderr } = await memory(['ingest', endpoint, file, '--errors-out', out]);
-      expect(stderr).toContain('--errors-out would overwrite the file that is read');
+      expect(stderr).toContain('--errors-out would overwrite the input file');
       expect(code).toBe(2);
     }
     expect(readFileSync(file, 'utf8')).toBe(text);
@@ -46,7 +46,7 @@ describe('--errors-out', () => {
   test.each([
     ['no/such/bad.jsonl', (path: string) => `there is no folder ${path}/no/such.\n`],
     ['', (path: string) => `${path}/ is a folder, not a file.\n`],
-  ])('that cannot be written is told before anything is sent: %p', async (name, why) => {
+  ])('that cannot be written is reported before anything is sent: %p', async (name, why) => {
     using folder = temporaryFolder();
     const argv = [...batch, '-', '--errors-out', `${folder.path}/${name}`];
     const { code, stderr } = await memory(argv, { stdin: `${event('early', 'a')}\n{` });
@@ -118,7 +118,7 @@ test('--dry-run reports a line that is too large, and every other invalid line',
   const { stdout, stderr } = await memory([...batch, '-', '--dry-run', '--errors-out', out], {
     stdin,
   });
-  expect(stderr).toContain('line 1: is larger than the 5 MiB that a service takes');
+  expect(stderr).toContain('line 1: is larger than 5 MiB');
   expect(stdout).toBe('valid\t0\nfailed\t500\n');
   const kept = lines(readFileSync(out, 'utf8')).map((line) => JSON.parse(line).line);
   expect(kept).toEqual(Array.from({ length: 500 }, (_, index) => index + 1));
@@ -178,7 +178,7 @@ test('accepts a byte order mark, CRLF and a missing final newline', async () => 
 test('a folder and a missing file have separate errors', async () => {
   using folder = temporaryFolder();
   const missing = await memory([...batch, folder.file('none.jsonl')]);
-  expect(missing.stderr).toStartWith(`Error: There is no file ${folder.file('none.jsonl')}.`);
+  expect(missing.stderr).toStartWith(`Error: File not found: ${folder.file('none.jsonl')}.`);
   const { code, stderr } = await memory([...batch, folder.path]);
   expect(stderr).toStartWith(`Error: ${folder.path} is a folder, not a file.`);
   expect([missing.code, code]).toEqual([1, 1]);

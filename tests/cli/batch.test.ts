@@ -90,7 +90,7 @@ describe('memory ingest batch', () => {
     expect(kept.map(({ line }) => line)).toEqual([3, 5, 7, 8]);
     expect(stderr.match(/^line \d/gm)).toEqual(['line 3', 'line 5', 'line 7', 'line 8']);
     expect(stderr).toContain(`jq -r .text ${out} >`);
-    expect(stderr).toContain('ingest that file');
+    expect(stderr).toContain('ingest only the new file');
     expect(kept.find(({ line }) => line === 5)).toMatchObject({
       error: 'invalid_request',
       message: expect.stringContaining('type: must be one of'),
@@ -217,7 +217,7 @@ test('a rejected key ends the run with exit 4 and a hint how to resume', async (
   const argv = [...batch, '-'];
   const { code, stdout, stderr } = await memory(argv, { stdin: event('u', 'a'), env });
   expect(stdout).toBe('');
-  expect(stderr).toContain('Stopped after 0 records. Run the same command again to go on');
+  expect(stderr).toContain('Stopped after 0 records. Run the same command again to continue');
   expect(code).toBe(4);
 });
 
@@ -235,7 +235,7 @@ test('Ctrl-C ends the run with exit 130; the same command resumes', async () => 
   });
   const stopped = await memory([...batch, '-'], { stdin, interrupted: interruption.signal });
   expect(stopped).toMatchObject({ code: 130, stdout: '' });
-  expect(stopped.stderr).toContain('Run the same command again to go on');
+  expect(stopped.stderr).toContain('Run the same command again to continue');
   expect(await memory([...batch, '-'], { stdin: all })).toMatchObject({ code: 0 });
   expect(await countOf('stopped')).toBe(2_000);
 });

@@ -51,7 +51,7 @@ describe('memory delete --user', () => {
     const argv = ['delete', '--user', 'script'];
     for (const around of [{}, { terminal: 80, stdin: 'y\n' }, { stdin: 'y\n' }]) {
       const { code, stderr } = await memory(argv, around);
-      expect(stderr).toContain('needs --yes');
+      expect(stderr).toContain('requires --yes');
       expect(code).toBe(2);
     }
     expect(await left('script')).toBe(1);

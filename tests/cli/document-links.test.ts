@@ -33,7 +33,7 @@ describe('a folder with links to targets outside it', () => {
       expect(stdout).toContain('docs/a.md');
       expect(lines(stdout)).toHaveLength(1);
       for (const link of links) {
-        expect(stderr).toContain(`${link} is a link that leads out of its folder`);
+        expect(stderr).toContain(`${link} is a link to a target outside its folder`);
       }
       expect(stderr).toContain(', 4 links not followed, 0 failed.\n');
       expect(code).toBe(0);
@@ -55,7 +55,7 @@ describe('a folder with links to targets outside it', () => {
     using folder = inFolder('only-links', { 'docs/.keep': '', 'secret.md': 'secret' });
     symlinkSync('../secret.md', folder.file('docs/file.md'));
     const { code, stdout, stderr } = await folder.ingest(['docs']);
-    expect(stderr).toContain('docs/file.md is a link that leads out of its folder');
+    expect(stderr).toContain('docs/file.md is a link to a target outside its folder');
     expect(stderr).toContain('No documents in the folder docs');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   });

@@ -222,7 +222,7 @@ describe('a long run', () => {
   test.each([
     ['in a pipe', {}],
     ['where a line cannot be drawn over', { terminal: 80, env: { TERM: 'dumb' } }],
-  ])('%s a plain line every few seconds', async (_, around) => {
+  ])('%s prints a plain line every few seconds', async (_, around) => {
     using folder = inFolder('plain', many);
     const { stdout, stderr } = await folder.ingest(['many'], { tickMs: 1_000, ...around });
     expect(lines(stdout)).toHaveLength(40);

@@ -214,12 +214,12 @@ describe('memory import --from chatgpt', () => {
   test('requires --user', async () => {
     const { code, stderr } = await importFrom('chatgpt', text);
     expect(code).toBe(2);
-    expect(stderr).toContain('An export of ChatGPT names no user.');
+    expect(stderr).toContain('A ChatGPT export does not contain a user id.');
   });
 });
 
 test('--user without --from is rejected', async () => {
   const { code, stderr } = await memory(['import', '--user', 'ada', '-'], { stdin: '' });
   expect(code).toBe(2);
-  expect(stderr).toContain('--user is for --from');
+  expect(stderr).toContain('--user requires --from');
 });

@@ -114,7 +114,7 @@ describe('memory ingest support', () => {
   test('for a record without the data wrapper, the error says where it belongs', async () => {
     const stdin = JSON.stringify({ subject: 's', comments: [] });
     const { code, stderr } = await memory(['ingest', 'support', '-'], { stdin });
-    expect(stderr).toContain('goes into data: {');
+    expect(stderr).toContain('Put the contents of the record into data: {');
     expect(code).toBe(1);
   });
 
@@ -169,7 +169,7 @@ describe('memory ingest document', () => {
     const { code, stdout, stderr } = await memory(argv);
     expect(lines(stdout).map((line) => line.split('\t')[1])).toEqual([`${a}`, `${b}`]);
     expect(lines(stderr)).toEqual([
-      `There is no file ${none}.`,
+      `File not found: ${none}.`,
       `${empty} is empty.`,
       '2 ingested, 2 complete, 2 failed.',
     ]);

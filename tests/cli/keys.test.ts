@@ -86,7 +86,7 @@ describe('a missing database', () => {
       const around = { env: { MEMORY_DATABASE_URL: 'sqlite:no/such.db' }, cwd: folder.path };
       const { code, stdout, stderr } = await memory(['keys', ...argv], around);
       expect(stderr).toContain('No database found at no/such.db');
-      expect(stderr).toContain(`relative to, ${folder.path}`);
+      expect(stderr).toContain(`(relative to ${folder.path})`);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     }
     const gone = folder.file('none/x.db');
@@ -99,7 +99,7 @@ describe('a missing database', () => {
   test.each([
     ['./data/memory.db', {}],
     ['no/such.db', { MEMORY_DATABASE_URL: 'sqlite:no/such.db' }],
-  ])('is not made by create either, unless --database names it: %s', async (path, env) => {
+  ])('is not created by create unless --database names it: %s', async (path, env) => {
     using folder = temporaryFolder();
     const child = Bun.spawn([...program, 'keys', 'create'], {
       cwd: folder.path,
@@ -108,7 +108,7 @@ describe('a missing database', () => {
     });
     const stderr = await child.stderr.text();
     const [code, stdout] = [await child.exited, await child.stdout.text()];
-    expect(stderr).toContain(`No database found at ${path} (relative to, ${folder.path})`);
+    expect(stderr).toContain(`No database found at ${path} (relative to ${folder.path})`);
     expect(stderr).toContain('memory serve\n');
     expect(stderr).toContain('memory keys create --database <path>\n');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -139,7 +139,7 @@ describe('keys create', () => {
   test('reports a new project and rejects an invalid name', async () => {
     using folder = temporaryFolder();
     const create = ['keys', 'create', '--database', folder.file('new.db'), '--project'];
-    expect((await memory([...create, 'shop'])).stderr).toContain('of a new project shop');
+    expect((await memory([...create, 'shop'])).stderr).toContain('in a new project shop');
     expect((await memory([...create, 'shop'])).stderr).toContain('of project shop');
     for (const name of ['', 'a b', 'x'.repeat(65), 'a/b', 'ä']) {
       const { code, stderr } = await memory([...create, name]);
@@ -163,14 +163,14 @@ describe('keys create', () => {
     expect(stderr).not.toContain('MEMORY_API_KEY');
     const env = { ...around.env, MEMORY_API_KEY: 'another-key-of-somebody' };
     const hidden = await memory(argv, { ...around, env });
-    expect(hidden.stderr).toContain('MEMORY_API_KEY is set and wins over it');
+    expect(hidden.stderr).toContain('MEMORY_API_KEY is set and overrides the profile');
   });
 });
 
 test('keys revoke never echoes a key', async () => {
   const key = `mk_${'a1'.repeat(19)}`;
   const { code, stdout, stderr } = await memory(['keys', 'revoke', key]);
-  expect(stderr).toContain('That is a key, not its id (key_…)');
+  expect(stderr).toContain('The argument is a key, not the id of a key (key_…)');
   expect(stderr).toContain('memory keys list');
   expect(stdout + stderr).not.toContain(key);
   expect(code).toBe(2);

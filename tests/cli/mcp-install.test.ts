@@ -74,7 +74,10 @@ describe('the file where the client reads its settings', () => {
     expect(text).not.toContain(server.key);
     expect(statSync(place.path(client)).mode & 0o777).toBe(0o600);
     const again = await place.install(client, ['--yes']);
-    expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('has this already') });
+    expect(again).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('is already up to date'),
+    });
   });
 
   test('on macOS and with the environment variables of the clients', async () => {
@@ -160,11 +163,11 @@ describe('the contents of the file are kept', () => {
   test.each([
     ['cursor', '{ "mcpServers": ', 'is not valid JSON: value expected at line 1, column 17'],
     ['cursor', '{\n  "a": 1\n  "b": 2\n}', 'is not valid JSON: comma expected at line 3, column 3'],
-    ['cursor', '[]', 'cannot be extended'],
-    ['cursor', '{ "mcpServers": [] }', 'cannot be extended'],
+    ['cursor', '[]', 'without other changes'],
+    ['cursor', '{ "mcpServers": [] }', 'without other changes'],
     ['codex', 'model = ', 'is not valid TOML'],
-    ['codex', 'mcp_servers = { memory = { command = "x" } }', 'cannot be extended'],
-    ['codex', '[mcp_servers."memory"]\ncommand = "x"\n', 'cannot be extended'],
+    ['codex', 'mcp_servers = { memory = { command = "x" } }', 'without other changes'],
+    ['codex', '[mcp_servers."memory"]\ncommand = "x"\n', 'without other changes'],
   ] as const)('%s: %s is not touched', async (client, text, why) => {
     using place = home();
     place.put(client, text);
@@ -203,14 +206,14 @@ describe('the key', () => {
     const env = { MEMORY_API_KEY: await server.createKey('default', { readOnly: true }) };
     const { code, stderr } = await place.install('cursor', ['--yes'], { env });
     expect(code).toBe(4);
-    expect(stderr).toContain('The profile has another key for this service');
+    expect(stderr).toContain('The profile has a different key for this service');
     expect(existsSync(place.path('cursor'))).toBe(false);
   });
 
   test('is written with --with-key, and masked in the output', async () => {
     using place = home();
     const { stdout, stderr } = await place.install('codex', ['--yes', '--with-key']);
-    expect(stderr).toContain('with the API key in it');
+    expect(stderr).toContain('including the API key');
     expect(stdout + stderr).not.toContain(server.key);
     expect(Bun.TOML.parse(place.read('codex'))).toEqual({
       mcp_servers: { memory: { command, args, env: { MEMORY_API_KEY: server.key } } },

@@ -41,7 +41,7 @@ describe('memory save', () => {
   test('--expires in the past is rejected, because the memory would expire immediately', async () => {
     const { code, stderr } = await memory([...save, '--expires', '2020-01-01', 'x']);
     expect(code).toBe(2);
-    expect(stderr).toContain('It is in the past');
+    expect(stderr).toContain('The time is in the past');
   });
 
   test('--expires accepts a duration or a point in time', async () => {
@@ -115,7 +115,7 @@ describe('memory update', () => {
 test.each([
   ['list', []],
   ['search', ['trip']],
-])('memory %s --from --to takes what happened in between', async (command, more) => {
+])('memory %s --from --to returns the memories in between', async (command, more) => {
   const userId = `times-${command}`;
   for (const day of ['2026-04-30', '2026-05-01', '2026-05-31', '2026-06-01']) {
     await server.client.save({ userId, content: `trip of ${day}`, occurredAt: day });

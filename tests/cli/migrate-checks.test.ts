@@ -80,7 +80,7 @@ describe('--verify', () => {
     ['projects of project default', 'projects', `name LIKE 'default%'`, 'name', longer],
     ['uptime', 'maintenance', `name = 'uptime'`, 'value', ['+ 1', '- 1']],
   ] as const)(
-    'finds a change of %s, in %s where %s: %s',
+    'detects a change of %s, in %s where %s: %s',
     async (place, table, where, column, by) => {
       const change = async (value: string) => {
         const text = `UPDATE ${target.schema}.${table} SET ${column} = ${value} WHERE ${where} RETURNING 1`;
@@ -176,7 +176,7 @@ describe('memory migrate is rejected', () => {
       'a missing source',
       `sqlite:${folder.file('no.db')}`,
       'postgres://h/d',
-      'no database at',
+      'no database found at',
     ],
     ['an invalid database URL', source, 'mysql://h/d', '--from or --to'],
   ])('for %s', async (_, from, to, words) => {

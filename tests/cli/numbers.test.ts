@@ -22,7 +22,7 @@ test.each([
   ['below zero', '-1e999'],
   ['in digits, in an array', `[${'9'.repeat(310)}]`],
   ['in an object', '{"a":1E400}'],
-])('%s as metadata: refused, exit 2', async (_, number) => {
+])('%s as metadata is rejected: exit 2', async (_, number) => {
   const { code, stderr } = await memory(['save', '-u', 'flag', '-m', `e:=${number}`, 'x']);
   expect(stderr).toContain(`It ${words}.`);
   expect(code).toBe(2);

@@ -104,7 +104,10 @@ ofFile('restore rejects a running server and a damaged backup, and changes nothi
   const target = `sqlite:${folder.file('target.db')}`;
   await memory(['restore', file, ...on(target)]);
   const damaged = await memory(['restore', broken, ...on(target)]);
-  expect(damaged).toMatchObject({ code: 1, stderr: expect.stringContaining('not an intact backup') });
+  expect(damaged).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('not an intact backup'),
+  });
   expect((await memory(['doctor', ...on(target)])).code).toBe(0);
 });
 

@@ -86,7 +86,7 @@ print(process_count)`;
     ['a failure for which stdout is full', '$MEMORY get mem_1 --json >/dev/full', 3],
     ['a failure that nobody reads', '(sleep 0.2; $MEMORY get mem_1 --json) | true', 3],
     ['help for a full disk', '$MEMORY help --json >/dev/full', 1],
-  ])('%s: told on stderr, in words', async (_, line, code) => {
+  ])('%s: reported on stderr', async (_, line, code) => {
     const { stdout, stderr } = await shell(`${line}; echo "\${PIPESTATUS[0]}"`).ended;
     expect(stdout).toBe(`${code}\n`);
     expect(stderr).toStartWith('Error: ');
@@ -147,7 +147,7 @@ print(process_count)`;
     await Bun.sleep(250);
     child.kill('SIGINT');
     const { code, stdout, stderr } = await ended;
-    expect(stderr).toContain('Stopped after 500 records. Run the same command again to go on');
+    expect(stderr).toContain('Stopped after 500 records. Run the same command again to continue');
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
   });
 });

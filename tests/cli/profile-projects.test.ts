@@ -26,7 +26,7 @@ const list = ['list', '--user', 'u'];
 
 test('a key of another project is stored and used; both can be chosen', async () => {
   using she = await somebody();
-  expect(she.made.stderr).toContain(`Stored for ${server.url}, project shop, in ~/.config`);
+  expect(she.made.stderr).toContain(`Stored the key for ${server.url}, project shop, in ~/.config`);
   expect(she.made.stderr).not.toContain('replaces');
   const back = `memory profile use ${server.url} --project default\n`;
   expect(she.made.stderr).toContain(
@@ -83,7 +83,7 @@ test('removing a project removes one key, removing the service removes both', as
 test('a project without a key in the profile: exit 4, with the known projects', async () => {
   using she = await somebody();
   const { code, stderr } = await she.run([...list, '--project', 'other']);
-  expect(stderr).toStartWith(`Error: No API key of project other for ${server.url}.\n`);
+  expect(stderr).toStartWith(`Error: No API key for project other of ${server.url}.\n`);
   expect(stderr).toContain('The profile has keys of default, shop there: add --project <name>');
   expect(code).toBe(4);
 });

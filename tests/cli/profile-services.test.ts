@@ -83,14 +83,16 @@ test.each([
   'k'.repeat(16),
   'k'.repeat(256),
   'k'.repeat(257),
-])('only what a server takes for a key is kept: %s', async (key) => {
+])('profile set stores only valid keys: %s', async (key) => {
   using folder = temporaryFolder();
   const taken = apiKeyPattern.test(key);
   const run = somebody(folder.path);
   for (const from of [{ stdin: key }, { env: { MEMORY_API_KEY: key } }]) {
     const argv = ['profile', 'set', 'http://x', ...('stdin' in from ? ['-'] : [])];
     const { code, stderr } = await run(argv, from);
-    expect(stderr).toContain(taken ? 'Stored for http://x' : '16 to 256 visible ASCII characters');
+    expect(stderr).toContain(
+      taken ? 'Stored the key for http://x' : '16 to 256 visible ASCII characters',
+    );
     expect(stderr).not.toContain(key);
     expect(code).toBe(taken ? 0 : 2);
   }
@@ -104,7 +106,7 @@ test('a key typed at a terminal is not shown, may be corrected, and ends with En
   const raw: boolean[] = [];
   const around = { terminal: 80, onRaw: (on: boolean) => void raw.push(on) };
   const kept = await run(argv, { ...around, typed: `${staging.key}x\u007f\rnot this` });
-  expect(kept.stderr).toStartWith('The key, which is not shown: \nStored for ');
+  expect(kept.stderr).toStartWith('API key (not shown): \nStored the key for ');
   expect((await run([...list, '--base-url', staging.url])).code).toBe(0);
   expect((await run(argv, { ...around, typed: `${staging.key}\u0003` })).code).toBe(130);
   expect((await run(argv, { ...around, typed: '\u0004' })).code).toBe(2);
@@ -157,7 +159,7 @@ test('for text that is not an address, the error lists the known services', asyn
   using folder = temporaryFolder();
   const run = somebody(folder.path);
   const early = await run(['profile', 'use', 'staging']);
-  expect(early.stderr).toEndWith('the profile knows no service yet.\n');
+  expect(early.stderr).toEndWith('The profile contains no service yet.\n');
   await run(['profile', 'set', staging.url, '-'], { stdin: staging.key });
   const { code, stderr } = await run(['profile', 'use', 'staging']);
   expect(stderr).toEndWith(
@@ -170,7 +172,7 @@ test('without a key for this service, the error names services that have one', a
   using folder = temporaryFolder();
   const run = somebody(folder.path);
   const first = await run(list);
-  expect(first.stderr).toContain('memory serve makes a first key');
+  expect(first.stderr).toContain('creates a first key: memory serve');
   await run(['profile', 'set', staging.url, '-'], { stdin: staging.key });
   const { code, stderr } = await run(list);
   expect(stderr).toEndWith(
@@ -183,7 +185,7 @@ test.each([
   ['http://me:secret@127.0.0.1:1', 'must not contain a user name, query or fragment'],
   ['http://127.0.0.1:1/?a=b', 'must not contain a user name, query or fragment'],
   ['ftp://me:secret@127.0.0.1:1', 'is not an http or https URL'],
-])('%s is no address of a service: exit 2, without the password in it', async (url, why) => {
+])('%s is not a valid base URL: exit 2, without its password', async (url, why) => {
   using folder = temporaryFolder();
   const run = somebody(folder.path);
   for (const argv of [
@@ -204,7 +206,7 @@ test('a key created here never replaces the key of the service in the profile', 
   await run(['profile', 'use', 'https://m.example']);
   const { code, stdout, stderr } = await run(['keys', 'create', '--save'], { env });
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toContain('The profile uses https://m.example.');
+  expect(stderr).toContain('the profile uses https://m.example.');
   const named = ['keys', 'create', '--save', '--base-url', staging.url];
   expect((await run(named, { env })).code).toBe(0);
   expect((await run([...list, '--base-url', staging.url])).code).toBe(0);

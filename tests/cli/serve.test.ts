@@ -39,7 +39,7 @@ test('a first key that cannot be stored is not logged, and a hint follows', asyn
 test.each([
   ['a key of its user', { keys: { KEY: { apiKey: 'a-key-of-its-user-1' } } }, 'holds another key'],
   ['nothing', { keys: {} }, 'It is stored for the command line in'],
-])('on a terminal the first key is shown where the profile holds %s', async (_, profile, words) => {
+])('the first key is printed on a terminal if the profile contains %s', async (_, profile, words) => {
   using home = temporaryFolder();
   const port = await freePort();
   const text = JSON.stringify(profile).replace('KEY', `http://127.0.0.1:${port}`);
@@ -54,7 +54,7 @@ test.each([
   const interrupted = interruption.signal;
   const env = { LOG_LEVEL: 'silent' };
   await inProcess(argv, { terminal: 100, home: home.path, env, interrupted, onOutput });
-  expect(seen.told).toMatch(/shown only this once:\n {2}mk_\w{38}\n/);
+  expect(seen.told).toMatch(/shown only once:\n {2}mk_\w{38}\n/);
   expect(seen.told).toContain(words);
 });
 

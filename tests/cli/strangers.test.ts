@@ -23,7 +23,7 @@ test.each([
   ['JSON of another program', json(404, { detail: 'Not Found' })],
   ['a page with 200', html(200)],
   ['a redirect', text(301, '', { Location: 'https://example.com/' })],
-])('%s: not the service, exit 1, and where it was looked for', async (_, reply) => {
+])('%s: reports that it is not the service, with the base URL, exit 1', async (_, reply) => {
   const { code, stdout, stderr, url } = await get(reply);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toStartWith('Error: The server at this address is not the memory service: ');
@@ -63,7 +63,7 @@ test('the hint for a 501 does not point to the server log', async () => {
 test('errors of the service itself are unchanged', async () => {
   expect(await get(refusal(404, 'not_found'))).toMatchObject({ code: 3 });
   const { stderr } = await get(refusal(500, 'internal'));
-  expect(stderr).toContain('log of the server');
+  expect(stderr).toContain('server log');
   const server = await startTestServer();
   const missing = await memoryAt(server)(['get', 'mem_none']);
   expect(missing.code).toBe(3);
@@ -74,7 +74,7 @@ test('errors of the service itself are unchanged', async () => {
 test.each([
   ['--api-key', (key: string) => ['--api-key', key], {}],
   ['MEMORY_API_KEY', () => [], { MEMORY_API_KEY: 'schlüssel-mit-umlaut' }],
-])('a key that cannot be sent is said to be that, by its place: %s', async (place, words, more) => {
+])('a key that cannot be sent is reported with its source: %s', async (place, words, more) => {
   const env = { MEMORY_BASE_URL: 'http://127.0.0.1:1', ...more };
   const argv = ['get', 'mem_1', ...words('schlüssel-mit-umlaut')];
   const { code, stderr } = await memory(argv, { env });

@@ -86,9 +86,9 @@ describe('whereJsonBreaks()', () => {
 
   test('describes what was expected', () => {
     expect(whereJsonBreaks('{"a":1,}').found).toBe(
-      'found "}" where a name in double quotes should be',
+      'found "}" where a name in double quotes was expected',
     );
-    expect(whereJsonBreaks('nul').found).toBe('found "nul" where a value should be');
+    expect(whereJsonBreaks('nul').found).toBe('found "nul" where a value was expected');
   });
 
   test('never reports a position before the error', () => {

@@ -91,7 +91,7 @@ describe('memory import', () => {
     const file = folder.file('in.jsonl');
     writeFileSync(file, '{');
     const { code, stderr } = await memory(['import', file, '--errors-out', file]);
-    expect(stderr).toContain('would overwrite the file that is read');
+    expect(stderr).toContain('would overwrite the input file');
     expect({ code, text: readFileSync(file, 'utf8') }).toEqual({ code: 2, text: '{' });
   });
 
@@ -160,7 +160,7 @@ describe('memory import', () => {
   test('a rejected key ends the run with exit 4 and a hint how to resume', async () => {
     const env = { MEMORY_API_KEY: 'not-a-key-of-this-server' };
     const { code, stderr } = await memory(['import', '-'], { stdin: jsonl(many('k', 1)), env });
-    expect(stderr).toContain('Stopped after 0 records. Run the same command again to go on');
+    expect(stderr).toContain('Stopped after 0 records. Run the same command again to continue');
     expect(code).toBe(4);
   });
 });

@@ -123,7 +123,7 @@ describe('a full disk: stderr reports what was created', () => {
     expect(code).toBe(exitCode);
     const listed = await memory(['keys', 'list', '--json', '--database', database]);
     const [{ id = '' } = {}] = JSON.parse(listed.stdout).items;
-    expect(stderr).toContain(`Key ${id} of project default.`);
+    expect(stderr).toContain(`Created key ${id} in project default.`);
     expect(stderr).toContain(`memory keys revoke ${id} --database ${database}\n`);
     expect(stderr).not.toMatch(/mk_\w{16}/);
   });
@@ -133,7 +133,7 @@ describe('a full disk: stderr reports what was created', () => {
     const line = `$MEMORY keys create --save --database sqlite:${folder.file('new.db')}`;
     const env = { HOME: folder.path, MEMORY_API_KEY: '' };
     const { code, stderr } = await toFullDisk(line, env);
-    expect(stderr).toContain(`Stored for ${server.url} in `);
+    expect(stderr).toContain(`Stored the key for ${server.url} in `);
     expect(stderr).not.toContain('revoke');
     expect(code).toBe(1);
   });

@@ -6,7 +6,7 @@ import { mcpHello } from './mcp-hello.ts';
 import { emptyProject, type Project } from './project.ts';
 import type { Case, Packed } from './runtimes.ts';
 
-/* Tests the service and the command line as installed by npm and as an executable. */
+/* Tests the service and the command line, installed by npm and as an executable. */
 
 export function installedCases({ service, executable }: Packed): Case[] {
   return [

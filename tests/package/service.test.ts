@@ -61,7 +61,7 @@ describe('the command', () => {
     await saveAndList([placed.memory], 'after', { PATH: tools });
   });
 
-  test('still runs when Node is called explicitly', () =>
+  test('runs when Node is called explicitly', () =>
     saveAndList(['node', join(placed.folder, 'memory.mjs')], 'by-node'));
 
   test('is also called memory-service, which starts the service if it has no arguments', async () => {
@@ -122,7 +122,7 @@ describe('MCP', () => {
     return new TextDecoder().decode(value);
   }
 
-  test('over stdio, also with the settings written for a client', async () => {
+  test('works over stdio, also with the settings written for a client', async () => {
     expect(await greet([placed.memory, 'mcp', '--user', 'u'])).toContain('"name":"memory"');
     const install = ['mcp', 'install', 'cursor', '--user', 'u', '--yes', '--with-key'];
     await project.run([placed.memory, ...install], env);
@@ -131,7 +131,7 @@ describe('MCP', () => {
     expect(await greet([command, ...args])).toContain('"name":"memory"');
   });
 
-  test('over HTTP', async () => {
+  test('works over HTTP', async () => {
     const database = `sqlite:${project.file('mcp.db')}`;
     const serve = ['serve', '--port', '0', '--database', database];
     const key = 'sixteen-or-more-characters';

@@ -39,7 +39,7 @@ test.each([
       saved += (await Promise.all([save(), save()])).length;
     };
     while ((await warning()) === null) await grow();
-    expect(await warning()).toContain('the disk did not take');
+    expect(await warning()).toContain('could not be synced to the disk');
     while (logBytes() < 3 * longBytes) await grow();
     const beside = new Database(opened.path, { readonly: true });
     const log = beside.prepare('PRAGMA wal_checkpoint(NOOP)').get();
