@@ -20,8 +20,8 @@ const howToFindIt =
   'To use the database of a server, run this in its folder, or pass --database <path>.';
 
 /**
- * Manages the keys of a database, whether or not a server is running. With `make`, a database that
- * the flag names is created if missing; `work` receives whether it is new.
+ * Opens a database to manage its keys, whether or not a server is running. With `make`, creates a
+ * missing database if it was named by the flag. `isNew` tells `work` whether it was created.
  */
 export function withAdmin<Result>(
   term: Terminal,
@@ -53,7 +53,7 @@ export async function onDatabase<Result>(
   database: string | undefined,
   run: (admin: AdminModule, url: string) => Promise<Result>,
 ): Promise<Result> {
-  // Loaded here so that no other command pays for it.
+  // Imported on demand, to keep other commands fast.
   const admin = await import('../server/admin.ts');
   const url = databaseUrlOf(term, database);
   try {
@@ -83,13 +83,13 @@ function cannotOpen(url: string, flag: string | undefined, error: unknown): CliE
   return new CliError('database_unavailable', message, hint);
 }
 
-/** A plain path is an SQLite file. A single letter before a colon is a Windows drive. */
+/** Treats a plain path as an SQLite file. A single letter before a colon is a Windows drive. */
 export function databaseUrlOf({ env }: Terminal, flag: string | undefined): string {
   const database = flag ?? (env.MEMORY_DATABASE_URL || defaultDatabaseUrl);
   return /^[a-z][a-z0-9+.-]+:/i.test(database) ? database : `sqlite:${database}`;
 }
 
-/** Renames a setting in a server message to the flag, if the user set it by flag. */
+/** Replaces the name of the setting in a server message with the flag, if the flag was used. */
 export function withFlag(message: string, flag: string | undefined): string {
   return flag === undefined ? message : message.replace(/\bMEMORY_DATABASE_URL\b/, '--database');
 }

@@ -23,7 +23,7 @@ export const metadataFilter = option('-m, --metadata <key=value>', pair, addFilt
 export const fromFilter = option('--from <time>', time, parseMoment);
 export const toFilter = option('--to <time>', 'only memories from before this time', parseMoment);
 
-/** The given filters, under their names in the API. */
+/** Returns the filters that are set, under their API names. */
 export function filtersOf(
   options: { [Name in keyof FilterFields]?: FilterFields[Name] | undefined },
 ) {

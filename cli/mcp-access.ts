@@ -5,7 +5,7 @@ import { CliError, exitCodes, usageError } from './errors.ts';
 import { needUser, userOptionFor } from './options.ts';
 import { asCalled, note, type Terminal } from './terminal/terminal.ts';
 
-/* Which user's memories an MCP client can access, and whether it may change them. */
+/* Determines which user's memories an MCP client can access, and whether it can change them. */
 
 export const mcpUserOption = userOptionFor('the user; optional if the key is bound to a user');
 export const readOnlyOption = new Option('--read-only', 'offer only read-only tools');
@@ -13,9 +13,9 @@ export const readOnlyOption = new Option('--read-only', 'offer only read-only to
 export type McpOptions = { user?: string | undefined; readOnly?: true | undefined };
 
 /**
- * Derives the user and the write permission from the options and the key. If a user is named, an
- * unreachable service is only noted, because the client would not start this command again. The
- * hint of a usage error begins with `command`.
+ * Derives the user and the write permission from the options and the key. With --user, an
+ * unreachable service is logged but is not an error, because the MCP client would not restart the
+ * command. The hint of a usage error shows `command`.
  */
 export async function accessOf(
   term: Terminal,
@@ -49,7 +49,7 @@ export async function accessOf(
   return { userId, readOnly: readOnly === true || key?.readOnly === true };
 }
 
-/** Writes to stderr, which clients keep in a log, what failed and what to do. Returns it too. */
+/** Writes the error and its hint to stderr, which MCP clients log. Returns the text. */
 export async function noteFailure(
   term: Terminal,
   options: GlobalOptions,

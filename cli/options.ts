@@ -6,16 +6,14 @@ import { usageError } from './errors.ts';
 import { holdsSoLarge, soLarge } from './terminal/json.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
-/*
- * Options shared by several commands, and the parsers of their values.
- */
+/* Options shared by several commands, and the parsers of their values. */
 
-/* Copied from the contract; the type checker keeps them equal. */
+/* Copied from the contract to avoid loading it. The type checker keeps the values equal. */
 const pageItems: (typeof limits)['pageItems'] = 100;
 const nameCharacters: (typeof limits)['nameCharacters'] = 256;
 const keyCharacters: (typeof limits)['idempotencyKeyCharacters'] = 255;
 
-/** An option with a value; `parse` also receives the previous value. */
+/** Returns an option with a value. `parse` also receives the previous value. */
 export function option<Flags extends string, Value>(
   flags: Flags,
   description: string,
@@ -40,12 +38,12 @@ export const sourceOption = option('--source <name>', system, parseName);
 const idThere = 'its id in the source system; ingesting it again updates the same memory';
 export const externalIdOption = option('--external-id <id>', idThere, parseName);
 
-/** For a save; an ingest uses `externalIdOption`. */
+/** The option for a save. An ingest uses `externalIdOption`. */
 const nameThere = 'its id in the source system; saving it again replaces the memory';
 export const nameOption = option('--external-id <id>', nameThere, parseName);
 
 export const idempotencyKeyOption = keyOption(keyCharacters);
-/** For a command that may send several requests: their keys start with this value. */
+/** The option for commands that send several requests, whose keys start with this value. */
 export const idempotencyKeysOption = keyOption(keyCharacters - 55);
 
 function keyOption(max: number) {
@@ -66,7 +64,7 @@ export const waitOption = new Option('--wait', 'wait until processing ends');
 const longest = 'the maximum wait, for example 90s or 5m';
 export const timeoutOption = option('--timeout <time>', longest, parseTime).default(60_000, '60s');
 
-/** For a key. */
+/** The option for an API key. */
 export const expiresOption = option(
   '--expires <time>',
   'when the key expires, for example 12h or 30d',
@@ -76,7 +74,7 @@ export const expiresOption = option(
 const time = 'when it happened, for example 2026-05-08 or 2026-05-08T13:56:07Z';
 export const occurredOption = option('--occurred <time>', time, parseMoment);
 
-/** For a memory: a lifetime from now, or a point in time. */
+/** The option for a memory: a duration from now, or a point in time. */
 const expiry = 'when it expires, for example 30d, 12h or 2026-05-08';
 export const expiryOption = option('--expires <time>', expiry, parseExpiry);
 
@@ -84,15 +82,15 @@ const version = 'only if the memory is still at this version';
 export const ifVersionOption = option('--if-version <number>', version, parseVersion);
 
 /**
- * Rejects a second --user, because commander would silently use the last one. A parameter with a
- * default does not count in `length`, by which isRepeatable() recognizes repeatable options.
+ * Rejects a second --user, because commander would silently use the last one. The default value
+ * keeps `previous` out of `onlyUser.length`, which isRepeatable() checks.
  */
 function onlyUser(user: string, previous: string | undefined = undefined): string {
   if (previous === undefined) return user;
   throw usageError('--user can be given only once.');
 }
 
-/** Checked here: commander would report a missing --user before a mistyped --usr. */
+/** Not checked by commander, which would report a missing --user before a mistyped --usr. */
 export function needUser(user: string | undefined): string {
   if (user === undefined) throw usageError('Missing --user <id>: the user that owns the memory.');
   if (user === '') throw usageError('--user must not be empty.');
@@ -117,7 +115,7 @@ export function collect(value: string, previous: string[] | undefined): string[]
   return [...(previous ?? []), value];
 }
 
-/** An id that is empty or consists of dots would change the path of the request. */
+/** Rejects empty ids and ids of dots, which would change the path of the request. */
 export function parseId(id: string): string {
   if (!/^[.\s]*$/.test(id)) return id;
   throw new InvalidArgumentError('An id begins with mem_ or key_.');
@@ -152,7 +150,7 @@ function parseNumber(text: string, min: number, max: number, message: string): n
 
 const unitMs: Record<string, number> = { s: 1e3, m: 6e4, h: 36e5, d: 864e5, '': 1e3 };
 
-/** Returns milliseconds; a number without a unit counts seconds. */
+/** Returns milliseconds. A number without a unit is in seconds. */
 function parseTime(text: string): number {
   const [, amount = '', unit = ''] = /^(\d{1,7}(?:\.\d+)?)(s|m|h|d)?$/.exec(text) ?? [];
   const ms = Number(amount) * (unitMs[unit] ?? 0);
@@ -171,7 +169,7 @@ function parseLifetime(text: string): number {
 
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** A year, month, day or time as RFC 3339; `2026-05` is the start of that month, in UTC. */
+/** Parses a year, month, day or RFC 3339 time; `2026-05` is the start of that month in UTC. */
 export function parseMoment(text: string): string {
   const [, year, month = '01', day = '01'] = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?$/.exec(text) ?? [];
   const time = year === undefined ? text : `${year}-${month}-${day}T00:00:00Z`;
@@ -219,7 +217,7 @@ function parseValue(json: string): Metadata[string] {
   return value;
 }
 
-/** The times of a memory, as the API accepts them. */
+/** Returns the times of a memory as API fields. */
 export function timesOf(
   { now }: Terminal,
   { occurred, expires }: { occurred?: string | undefined; expires?: number | string | undefined },
@@ -228,7 +226,7 @@ export function timesOf(
   return definedOnly({ occurredAt: occurred, expiresAt });
 }
 
-/** The options that every write passes on. */
+/** Returns the options of the SDK call for a write. */
 export function writeOptions(
   term: Terminal,
   options: { idempotencyKey?: string | undefined; ifVersion?: number | undefined },
@@ -237,13 +235,13 @@ export function writeOptions(
   return { signal: term.interrupted, ...definedOnly({ idempotencyKey, ifVersion }) };
 }
 
-/** The given options, under their names in the API. */
+/** Removes the fields that are undefined. */
 export function definedOnly<Fields extends Record<string, unknown>>(fields: Fields) {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
 }
 
-/** Rejects options about the record next to a file, because it is unclear which should win. */
+/** Rejects record options together with a file, because their precedence would be unclear. */
 export function refuseBoth(options: Record<string, unknown>): void {
   const flags = Object.keys(definedOnly(options)).map(
     (name) => `--${name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`,

@@ -11,7 +11,7 @@ type PageOptions = {
 
 const maxPageItems = 100;
 
-/** The requested page size; with --all the largest one, for the fewest requests. */
+/** Returns the page size. The default for --all is the maximum, which needs the fewest requests. */
 export function pageSize({ all, limit }: PageOptions): number | undefined {
   return limit ?? (all ? maxPageItems : undefined);
 }

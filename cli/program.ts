@@ -7,7 +7,7 @@ import { asCalled, ownName, type Terminal } from './terminal/terminal.ts';
 
 type Add = (program: Parent, term: Terminal, load: () => Promise<AnyCommand>) => void;
 
-/** Imported on demand: loading all commands takes longer than most of them run. */
+/** Imports commands on demand: loading all of them takes longer than most of them run. */
 const commands: Record<CommandName, () => Promise<Add>> = {
   serve: async () => (await import('./commands/serve.ts')).addServe,
   save: async () => (await import('./commands/save.ts')).addSave,
@@ -89,7 +89,7 @@ function parseProject(name: string): string {
 
 const withValue = ['--base-url', '--api-key', '--project'];
 
-/** The word that names the command, as commander will parse it. */
+/** Returns the name of the command, as commander will parse it. */
 export function commandWord(argv: string[]): string | undefined {
   return argv.find((word, at) => !word.startsWith('-') && !withValue.includes(argv[at - 1] ?? ''));
 }

@@ -51,7 +51,7 @@ export function usageFailure(term: Terminal, error: CommanderError, called: AnyC
   return { code: 'usage', message: capitalized(message), hint, requestId: null, exitCode };
 }
 
-/** The equivalent of another tool's name is a better suggestion than a similar spelling. */
+/** Prefers the equivalent of another tool's name to a name with a similar spelling. */
 function withSuggestion(message: string, called: AnyCommand): string {
   const [, problem, kind, word = ''] = /^(unknown (command|option) '([^']*)')/.exec(message) ?? [];
   const meant = kind === 'command' ? meantCommand(word, called) : meantOption(word, called);
@@ -60,7 +60,7 @@ function withSuggestion(message: string, called: AnyCommand): string {
 
 function meantCommand(word: string, called: AnyCommand): string | undefined {
   const path = `${pathBelowRoot(called)} ${word}`.trim();
-  // The user gave a file or folder in place of the kind of record.
+  // The word is a file or folder instead of a kind of record.
   if (/^ingest .*[./]/.test(path)) return word.endsWith('.jsonl') ? 'batch' : 'document';
   return foreignCommands.get(path);
 }
@@ -98,7 +98,7 @@ function hintFor({ cwd }: Terminal, { code, message }: CommanderError, called: A
   return code === 'commander.missingArgument' ? exampleHint(called) : help;
 }
 
-/** `memory list ada` means `--user ada`. */
+/** Returns a hint for extra arguments. For example, `memory list ada` probably means --user ada. */
 function excessHint(called: AnyCommand): string {
   const { registeredArguments, args, commands } = called;
   const [user = ''] = args;
@@ -117,7 +117,7 @@ function excessHint(called: AnyCommand): string {
   return `Pass one file at a time. ${takesLines ? several : ''}`;
 }
 
-/** `memory ingest chat` */
+/** For example `memory ingest chat`. */
 function pathOf(command: AnyCommand): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }

@@ -120,9 +120,7 @@ async function dryRun(
   report.end();
 }
 
-/**
- * One idempotency key cannot serve several requests, so each file gets a key derived from its name.
- */
+/** Derives a key for each file from the caller's key, which is valid for a single request. */
 function keyAt(call: CallOptions, { externalId, path }: Found): CallOptions {
   if (call.idempotencyKey === undefined) return call;
   const hash = new Bun.CryptoHasher('sha256').update(externalId ?? path).digest('hex');

@@ -11,7 +11,7 @@ import { openRecords } from './input.ts';
 
 export type FileOptions = GlobalOptions & AfterIngest & { errorsOut?: string | undefined };
 
-/** The endpoint for a single record. If it has a type, records need not name it. */
+/** The endpoint for a single record. If it has a type, the records do not require one. */
 export type Endpoint = {
   type?: RecordType;
   send(client: MemoryClient, record: unknown, options: CallOptions): Promise<Accepted>;

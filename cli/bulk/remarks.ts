@@ -3,7 +3,7 @@ import type { Unit } from './records.ts';
 
 type Sent = { accepted: number; replayed: number; failed: number; memories: number };
 
-/** Explains the counts of a batch where they need it, one remark per line. */
+/** Returns remarks that explain the counts of a batch, one per line. */
 export function remarksOn(
   { accepted, replayed, failed, memories }: Sent,
   unit: Unit,
@@ -30,7 +30,7 @@ function nothingNew(replayed: number, unit: Unit): string[] {
   ];
 }
 
-/** Sending the whole corrected file again would duplicate the lines in the chunks that changed. */
+/** Suggests a new file: sending the whole corrected file again would duplicate other lines. */
 function howToCorrect(errorsOut: string | undefined): string {
   if (errorsOut === undefined) {
     return 'Copy these lines to a new file, correct them, and ingest only the new file.';

@@ -8,7 +8,7 @@ import { reportRetries } from './retries.ts';
 
 export const defaultBaseUrl = 'http://127.0.0.1:7070';
 
-/** Creates the client from, in this order, flags, environment, profile and defaults. */
+/** Creates a client. Flags override the environment, which overrides the profile. */
 export async function connect(term: Terminal, options: GlobalOptions): Promise<MemoryClient> {
   const { value: baseUrl } = await resolveBaseUrl(term, options);
   const apiKey = await resolveApiKey(term, options, baseUrl);
@@ -37,14 +37,14 @@ export async function resolveBaseUrl(
   return { value: defaultBaseUrl, from: 'default' };
 }
 
-/** Removes a trailing slash from an address; `where` names its source in errors. */
+/** Validates a base URL and removes trailing slashes. `where` names its source in errors. */
 export function parseBaseUrl(
   baseUrl: string,
   where: string,
   hint = `For example: ${defaultBaseUrl}`,
 ): string {
   const { protocol = '', username, password, search, hash } = URL.parse(baseUrl) ?? {};
-  // The address is not repeated if it may contain a password before the @.
+  // The error does not repeat a URL with an @, which may contain a password.
   const shown = baseUrl.includes('@') ? '' : `: ${baseUrl}`;
   if (!/^https?:$/.test(protocol))
     throw usageError(`${where} is not an http or https URL${shown}`, hint);
@@ -52,7 +52,7 @@ export function parseBaseUrl(
   throw usageError(`${where} must not contain a user name, query or fragment${shown}`, hint);
 }
 
-/** The key and its source. Spaces around a key come from copying it. */
+/** Returns the key and its source. Trims spaces, which copying a key can add. */
 export async function resolveApiKey(
   term: Terminal,
   { apiKey, project }: { apiKey?: string; project?: string },
@@ -65,7 +65,7 @@ export async function resolveApiKey(
   }
   if (flag) return { value: flag, from: 'flag' };
   const environment = term.env.MEMORY_API_KEY?.trim();
-  // A flag overrides the environment, and --project selects a key of the profile.
+  // --project selects a key of the profile, so it overrides the environment.
   if (environment && project === undefined) return { value: environment, from: 'environment' };
   const service = serviceName(baseUrl);
   const wanted = project ?? (await readProject(term, service));
@@ -77,7 +77,7 @@ export async function resolveApiKey(
 }
 
 async function client(term: Terminal, baseUrl: string, apiKey: string): Promise<MemoryClient> {
-  // Loaded here so that help and usage errors are fast.
+  // Imported on demand, to keep help and usage errors fast.
   const { MemoryClient } = await import('../../sdk/index.ts');
   return new MemoryClient({ baseUrl, apiKey, onAttempt: reportRetries(term) });
 }

@@ -23,7 +23,7 @@ export async function serviceFailure(
   return { code, message, hint, requestId, exitCode, ...(details.length > 0 && { details }) };
 }
 
-/** Requests rejected before they reach the service have no message of their own. */
+/** Returns the message of an error, or a description if a proxy or the HTTP parser rejected it. */
 export function messageOf({ status, code, message }: MemoryServiceError): string {
   if (code !== 'unexpected_answer') return message;
   if (status === 413) return 'the request is larger than the service accepts';
@@ -33,7 +33,7 @@ export function messageOf({ status, code, message }: MemoryServiceError): string
 
 function isKeyRefused({ name, code, status = 0 }: MemoryServiceError): boolean {
   if (code === 'unexpected_answer' && isProxy(status)) return false;
-  // A proxy also rejects a key with 403, with another code.
+  // A proxy may reject a key with 403, but with a different error code.
   return name === 'AuthenticationError' || (name === 'PermissionError' && code !== 'forbidden');
 }
 
@@ -44,7 +44,7 @@ function wordsOf(error: MemoryServiceError, baseUrl: string): Words {
     const answer = `A proxy in front of the service returned: ${foundIn(error)}.`;
     return { message: answer, hint: `Try again in ${retryTime(error) ?? 'a while'}.` };
   }
-  // The 404 of another program may have its own code.
+  // A 404 of another program may have a different error code.
   const isOther =
     status === 404 ? code !== 'not_found' : isForeign && (status < 400 || status >= 500);
   if (isOther) {
@@ -82,7 +82,7 @@ function wordsOf(error: MemoryServiceError, baseUrl: string): Words {
   }
 }
 
-/** Several invalid fields are easier to read on separate lines. */
+/** Puts several invalid fields on separate lines. */
 function withDetails(error: MemoryServiceError): string {
   const lines = error.details.map(({ field, message }) => `  ${field}: ${message}`);
   return lines.length < 2 ? messageOf(error) : ['The request is invalid:', ...lines].join('\n');
@@ -102,7 +102,7 @@ function hintFor(error: MemoryServiceError): string | undefined {
   return name === 'ServerError' ? 'Try again later, and check the server log.' : undefined;
 }
 
-/** Statuses that come from a proxy if the body is not the service's. */
+/** Whether a response with a foreign body is probably from a proxy. */
 function isProxy(status: number): boolean {
   return [429, 502, 503, 504].includes(status);
 }
@@ -116,7 +116,7 @@ function retryTime({ retryAfterMs }: MemoryServiceError): string | undefined {
   return retryAfterMs === undefined ? undefined : `${Math.ceil(retryAfterMs / 1000)} s`;
 }
 
-/** Says where the rejected key came from; the service knows only the header. */
+/** Reports the source of the rejected key, which the service does not know. */
 async function keyRefused(
   term: Terminal,
   { status, message }: MemoryServiceError,
@@ -145,7 +145,8 @@ function hintAbout(baseUrl: string): string {
 }
 
 /**
- * Under a base URL that ends in /v1 every path requires a key, even public ones such as /v1/health.
+ * Returns a hint if the base URL ends in /v1. With such a URL, /v1/health becomes /v1/v1/health,
+ * which requires a key.
  */
 function withoutV1(baseUrl: string): string | undefined {
   if (!baseUrl.endsWith('/v1')) return undefined;

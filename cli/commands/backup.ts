@@ -28,7 +28,7 @@ export function addBackup(program: Parent, term: Terminal): void {
   addExamples(command, ['memory backup memory-backup.db', 'memory backup - | gzip > backup.db.gz']);
 }
 
-/** Writes the backup to a private file first and copies it to stdout once it is verified. */
+/** Writes the backup to a private file, verifies it, and copies it to stdout. */
 async function streamBackup(term: Terminal, json: true | undefined, database: string | undefined) {
   if (term.stdout.isTerminal) {
     throw usageError(
@@ -58,7 +58,7 @@ async function copyToStdout(term: Terminal, file: string): Promise<void> {
     }
   } catch (error) {
     if (!(error instanceof OutputClosed)) throw error;
-    // Unlike a list cut by `head`, a partial backup is worthless.
+    // Unlike a list that is cut by `head`, a partial backup is an error.
     const message = 'stdout was closed early: the backup is incomplete.';
     throw new CliError('output_closed', message);
   }

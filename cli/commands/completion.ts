@@ -29,7 +29,7 @@ export function addCompletion(
   addExamples(command, ['memory completion bash', 'memory completion zsh > _memory']);
 }
 
-/** Prints each word with its description; shells without descriptions drop it. */
+/** Prints each word with its description. The scripts of some shells drop the descriptions. */
 async function printSuggestions(term: Terminal, program: AnyCommand, line: string): Promise<void> {
   const { suggest } = await import('../completion/suggest.ts');
   const suggestions = suggest(program, line);
@@ -51,4 +51,4 @@ To enable completion in every new shell:
   powershell  add to $PROFILE:
     memory completion powershell | Out-String | Invoke-Expression
 
-In a clone, the script of npx memory completion completes words after npx memory.`;
+In a clone, npx memory completion prints a script for npx memory.`;

@@ -31,10 +31,10 @@ export function addExport(program: Parent, term: Terminal): void {
   ]);
 }
 
-/** Lines are written in batches: a system call for each would take longer than the rest. */
+/** Lines are written in batches, because a system call per line would dominate the run time. */
 const writtenAtOnce = 64 * 1024;
 
-/** Values read before an error are printed as well. */
+/** Prints the values as JSON lines, including those that were read before an error. */
 async function printLines(term: Terminal, values: AsyncIterable<object>) {
   let [count, lines] = [0, ''];
   const write = async () => {

@@ -8,7 +8,7 @@ import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/* Tickets, conversations and any other record: from a file, the first two also from options. */
+/* Ingests tickets and conversations from options, and records of any type from files. */
 
 const { definedOnly } = shared;
 
@@ -28,7 +28,7 @@ type Kind = {
   examples: string[];
 };
 
-// A file may hold any JSON, which the service validates; hence the type assertions below.
+// A file may contain any JSON, which the service validates. Hence the type assertions below.
 const support: Kind = {
   name: 'support',
   description: 'Ingest a support ticket: from a file, or from options.',
@@ -169,7 +169,7 @@ Record: ${record}`;
 
 type Turn = { content: string } & ({ author: string } | { role: string });
 
-/** Collects texts such as `user: Where is it?`, split into the speaker and the text. */
+/** Collects values such as `user: Where is it?`, split into author and text. */
 function addTurn(name: 'author' | 'role') {
   const option = name === 'author' ? '--comment' : '--message';
   return (text: string, previous: Turn[] | undefined): Turn[] => {

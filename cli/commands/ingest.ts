@@ -12,8 +12,8 @@ export function addIngest(program: Parent, term: Terminal): void {
     .helpCommand('help [command]', 'Show help for a command.')
     .addHelpText(
       'after',
-      '\nEach command returns as soon as the record is durably queued. To wait until it is' +
-        '\nprocessed, add --wait or use memory wait <id>.',
+      '\nEach command returns as soon as the record is durably queued. To wait for' +
+        '\nprocessing, add --wait or use memory wait <id>.',
     );
   group.hook('preAction', (_, command) => refuseIdleTimeout(command));
   addIngestSupport(group, term);

@@ -84,7 +84,7 @@ function createKey(term: Terminal, database: string | undefined, key: NewKey) {
         );
       }
       const known = (await admin.listKeys()).map((one) => one.project);
-      // The server creates the project `default` itself, with or without a key.
+      // The server creates the project `default` even without a key.
       const isNewProject = ![defaultProject, ...known].includes(key.project);
       return { isNewProject, made: await admin.createKey(key) };
     },
@@ -93,7 +93,8 @@ function createKey(term: Terminal, database: string | undefined, key: NewKey) {
 }
 
 /**
- * The profile may refer to a remote service, whose key must not be overwritten by one created here.
+ * Returns the service of the new key. A service from the profile is rejected, because it may be
+ * remote, and its key must not be overwritten.
  */
 async function serviceOf(term: Terminal, options: GlobalOptions): Promise<string> {
   const { value, from } = await resolveBaseUrl(term, options);

@@ -16,7 +16,7 @@ export function addRevoke(group: Parent, term: Terminal): void {
     .addOption(databaseOption);
   command.action(async (id) => {
     const { json, database } = command.optsWithGlobals();
-    // The key is not repeated: terminal output ends up in logs.
+    // The error does not repeat the key, because terminal output ends up in logs.
     if (id.startsWith('mk_'))
       throw usageError('The argument is a key, not the id of a key (key_…).', listHint);
     const before = await withAdmin(term, database, async (admin) => {

@@ -65,7 +65,7 @@ const columnsAt = (now: number): Column<Memory>[] => [
   { title: 'CONTENT', value: ({ content }) => content, shown: withTitle, cut: true },
 ];
 
-/** Documents of one kind often start with the same text, so the title distinguishes them. */
+/** Adds the title of a document, because similar documents often start with the same text. */
 function withTitle(content: string, { type, metadata, externalId }: Memory): string {
   const title = typeof metadata.title === 'string' ? metadata.title : externalId;
   const isTold = type !== 'document' || !title || content.startsWith(title);

@@ -55,7 +55,7 @@ command, this one reads it from the profile. To give a client a separate key:
 
 type Options = GlobalOptions & McpOptions & { withKey?: true | undefined };
 
-/** How the client must start this command to find the same service and key. */
+/** Returns how the client must start this command to use the same service and key. */
 async function entryOf(term: Terminal, options: Options): Promise<ServerEntry> {
   const { user, readOnly, withKey, project } = options;
   const baseUrl = await resolveBaseUrl(term, options);
@@ -77,7 +77,7 @@ async function entryOf(term: Terminal, options: Options): Promise<ServerEntry> {
   return { command, args, ...(withKey && key && { env: { MEMORY_API_KEY: key.value } }) };
 }
 
-/** The key that a process finds without our flags and environment. */
+/** Returns the key in the profile, which the client will use: it has another environment. */
 async function keyInProfile(term: Terminal, { project }: Options, baseUrl: string) {
   const without = { ...term, env: { ...term.env, MEMORY_API_KEY: undefined } };
   const key = await resolveApiKey(without, project === undefined ? {} : { project }, baseUrl);
@@ -96,7 +96,7 @@ function notInProfile(baseUrl: string, isMissing: boolean): CliError {
   );
 }
 
-/** Hides the key: terminal output ends up in logs. */
+/** Masks the key, because terminal output ends up in logs. */
 function withoutKey({ env, ...entry }: ServerEntry): ServerEntry {
   if (env === undefined) return entry;
   return { ...entry, env: { MEMORY_API_KEY: endsOfKey(env.MEMORY_API_KEY) } };

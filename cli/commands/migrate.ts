@@ -80,7 +80,7 @@ async function migrate(term: Terminal, source: string, target: string, copies: b
   }
 }
 
-/** Shows how far the copy is, and stops it when the command is interrupted. */
+/** Shows the progress of the copy, and stops it if the command is interrupted. */
 function progressOf(term: Terminal, done: string) {
   let progress: ReturnType<typeof startProgress> | undefined;
   return {

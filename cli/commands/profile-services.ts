@@ -15,7 +15,7 @@ import { type Column, printJson, printTable } from '../terminal/output.ts';
 import { readSecret } from '../terminal/prompt.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
 
-/* The services in the profile. A service is named by its address. */
+/* Manages the services in the profile. A service is identified by its URL. */
 
 const { defaultProject, endsOfKey } = profile;
 const url = 'the base URL of the service';
@@ -138,7 +138,7 @@ const columns: Column<Service>[] = [
   { title: 'USED', value: ({ used }) => (used ? 'used' : '') },
 ];
 
-/** If the text is not an address, the error lists the known services. */
+/** Parses the URL of a service. For any other text, the error lists the services in the profile. */
 async function knownService(term: Terminal, text: string): Promise<string> {
   const known = new Set((await profile.readEntries(term)).map(({ service }) => service));
   const hint =
@@ -148,11 +148,11 @@ async function knownService(term: Terminal, text: string): Promise<string> {
   return profile.serviceName(parseBaseUrl(text, '<base-url>', hint));
 }
 
-/** The characters and lengths that a service accepts in a key. */
+/** The keys that a service accepts. */
 const keyPattern = /^[\x21-\x7e]{16,256}$/;
 
 async function readKey(term: Terminal, stdin: string | undefined, flag: string | undefined) {
-  // The key is not repeated: terminal output ends up in logs.
+  // The error does not repeat the key, because terminal output ends up in logs.
   if (stdin !== undefined && stdin !== '-') {
     throw usageError('A key cannot be passed as an argument: pass - to read it from stdin.');
   }

@@ -65,7 +65,7 @@ const columns: Column<FoundMemory>[] = [
   { title: 'SNIPPET', value: ({ snippet }) => snippet },
 ];
 
-/** Snippets take about two lines, so on a terminal they go below their memory, not into a table. */
+/** On a terminal, prints snippets below their memories, because they need about two lines. */
 async function printFound(term: Terminal, found: FoundMemory[]): Promise<void> {
   if (!term.stdout.isTerminal) return printTable(term, columns, found);
   const now = term.now();

@@ -1,12 +1,12 @@
 /*
- * The scripts that a shell loads once. They ask the installed program for completions, so they
- * always know its commands and options.
+ * The completion scripts for the shells. They call the installed program for completions, so they
+ * support its current commands and options.
  */
 
 /** The word that triggers completion, and the command that computes it. */
 type Called = { word: 'memory' | 'npx'; program: string };
 
-/** With npx, only what follows `npx memory` is ours, and pressing Tab must not install anything. */
+/** With npx, only `npx memory …` is completed, and --no keeps Tab from installing a package. */
 const calledBy = {
   memory: { word: 'memory', program: 'memory' },
   'npx memory': { word: 'npx', program: 'npx --no -- memory' },

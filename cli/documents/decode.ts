@@ -2,14 +2,14 @@ import { CliError } from '../errors.ts';
 import { inputName } from '../terminal/input.ts';
 import { quoted } from '../terminal/text.ts';
 
-/** HTML and XML declare their character set within the first bytes. */
+/** The length of the start of a file in which HTML and XML declare their character set. */
 const headBytes = 4096;
 const named =
   /<meta[^>]{1,200}?charset\s*=\s*["']?\s*([\w:.-]+)|^<\?xml[^>]{1,200}?encoding\s*=\s*["']([\w.-]+)/i;
 
 /**
  * Decodes a file as UTF-8, unless it starts with a UTF-16 byte order mark or is HTML that declares
- * another character set. Invalid bytes are an error, never replaced.
+ * another character set. Throws on invalid bytes.
  */
 export function decodeDocument(bytes: Uint8Array, path: string, html: boolean): string {
   const charset = markOf(bytes) ?? (html ? charsetOf(bytes) : undefined) ?? 'utf-8';
@@ -28,7 +28,7 @@ function charsetOf(bytes: Uint8Array): string | undefined {
   const head = new TextDecoder('latin1').decode(bytes.subarray(0, headBytes));
   const [, meta, xml] = named.exec(head) ?? [];
   const charset = meta ?? xml;
-  // If the file were UTF-16, its declaration could not have been read as ASCII.
+  // A declared UTF-16 must be wrong: in UTF-16, the declaration would not be readable as Latin-1.
   return charset !== undefined && /^utf-?16/i.test(charset) ? 'utf-8' : charset;
 }
 

@@ -12,7 +12,7 @@ export type Found = {
   /** Undefined for stdin and pipes, which have no name. */
   externalId: string | undefined;
   bytes: number;
-  /** Named in an argument, not found in a folder or by a pattern. */
+  /** Whether an argument names the file, instead of a folder or a pattern. */
   isNamed: boolean;
   error?: CliError;
 };
@@ -22,13 +22,11 @@ export type Search = {
   files: (Found & { end: number })[];
   totalBytes: number;
   skipped: Map<string, number>;
-  /** Links that lead out of their folder; never followed. */
+  /** Links to targets outside their folder, which are not followed. */
   outside: Set<string>;
 };
 
-/**
- * Returns the files that the arguments name, each one once, in argument order; folders are sorted.
- */
+/** Returns the files of the arguments in order, without duplicates. Folders are sorted. */
 export async function findFiles(term: Terminal, args: string[]): Promise<Search> {
   const search: Search = { files: [], totalBytes: 0, skipped: new Map(), outside: new Set() };
   const names = new Set<string>();
@@ -48,7 +46,7 @@ export function skip({ skipped }: Search, kind: string): void {
   skipped.set(kind, (skipped.get(kind) ?? 0) + 1);
 }
 
-/** A file has the same external id whether it is named itself or found in a folder. */
+/** Returns the external id of a file, which is the same if it is named or found in a folder. */
 export function externalIdOf({ platform }: Pick<Terminal, 'platform'>, path: string): string {
   return posix.normalize(platform === 'win32' ? path.replaceAll('\\', '/') : path);
 }
@@ -82,7 +80,7 @@ async function* filesOf(term: Terminal, arg: string, search: Search): AsyncGener
 
 const all = Number.POSITIVE_INFINITY;
 
-/** The folder before the first wildcard of a pattern, and how deep below it a match can be. */
+/** Returns the folder before the first wildcard of a pattern, and the maximum depth of a match. */
 function beginOf(pattern: string): { folder: string; levels: number } {
   const parts = pattern.split('/');
   const fixed = parts.findIndex((part) => /[*?[{]/.test(part));

@@ -1,15 +1,13 @@
 import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
 
-/** Returns an empty text if there is no such file. */
+/** Returns an empty text if the file does not exist. */
 export async function readSettings(file: string): Promise<string> {
   const handle = Bun.file(file);
   return (await handle.exists()) ? handle.text() : '';
 }
 
-/**
- * Replaces the file by a rename, so that the client reads the old or the new one. A link is kept.
- */
+/** Replaces the file by a rename, so the client never reads a partial file. Keeps a link. */
 export async function writeSettings(file: string, text: string): Promise<void> {
   const { chmod, mkdir, realpath, rename, rm, stat, writeFile } = await import('node:fs/promises');
   await mkdir(dirname(file), { recursive: true });

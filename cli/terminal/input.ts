@@ -26,7 +26,7 @@ function fileAt(term: Terminal, path: string): Stats | undefined {
   }
 }
 
-/** A named pipe in a folder may never get a writer; a shell's <(command) always has one. */
+/** Whether the file is a named pipe. Unlike a shell's <(command), it may never get a writer. */
 export function mayLackWriter(path: string, file: Stats): boolean {
   return file.isFIFO() && !/^\/(dev|proc)\//.test(path);
 }
@@ -50,7 +50,7 @@ export async function* readPieces(term: Terminal, path: string): AsyncGenerator<
   }
 }
 
-/** The bytes of a UTF-8 text. UTF-16 and gzip are reported once, not for every line. */
+/** Streams the bytes of UTF-8 text. Rejects UTF-16 and gzip once instead of once per line. */
 export async function* readUtf8(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
   let head = '';
   for await (const piece of readBytes(term, path)) {
@@ -80,9 +80,7 @@ export async function readText(term: Terminal, path: string): Promise<string> {
   return decodeText(Buffer.concat(await Array.fromAsync(readUtf8(term, path))), path);
 }
 
-/**
- * The text argument of a command: as typed, or stdin for `-`, without the newline that echo adds.
- */
+/** Returns a text argument or, for `-`, stdin without the newline that echo adds. */
 export async function textArgument(term: Terminal, text: string): Promise<string> {
   return text === '-' ? (await readText(term, '-')).replace(/\r?\n$/, '') : text;
 }

@@ -1,12 +1,12 @@
 /*
- * Two things that JSON.parse does not provide: the position of a syntax error, and whether a parsed
- * number can be sent as it was written.
+ * Adds to JSON.parse the position of a syntax error and the detection of numbers that cannot be
+ * sent as they were written.
  */
 
-/** Worded like the errors of the service, which never receives such a number. */
+/** The wording equals that of the service, which never receives such a number. */
 export const soLarge = 'must not contain a number outside the range of a double';
 
-/** 1e400 is valid JSON, but it parses to Infinity, which would be sent as null. */
+/** For example, 1e400 is valid JSON but parses to Infinity, which would be sent as null. */
 export function holdsSoLarge(value: unknown): boolean {
   if (typeof value === 'number') return !Number.isFinite(value);
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsSoLarge);

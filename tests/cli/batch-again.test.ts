@@ -126,5 +126,5 @@ test('for deleted memories of lines without an externalId, the reason is reporte
   expect(stderr).toContain('since been changed or deleted');
   const { stdout: help } = await memory(['ingest', 'batch', '--help']);
   expect(help).toMatch(/for\s+three\s+days\s+by\s+their\s+text\s+and\s+position/);
-  expect(help).toMatch(/changed\s+or\s+deleted\s+since/);
+  expect(help).toMatch(/since\s+been\s+changed\s+or\s+deleted/);
 });

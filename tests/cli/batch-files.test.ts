@@ -44,7 +44,7 @@ describe('--errors-out', () => {
   });
 
   test.each([
-    ['no/such/bad.jsonl', (path: string) => `there is no folder ${path}/no/such.\n`],
+    ['no/such/bad.jsonl', (path: string) => `the folder ${path}/no/such does not exist.\n`],
     ['', (path: string) => `${path}/ is a folder, not a file.\n`],
   ])('that cannot be written is reported before anything is sent: %p', async (name, why) => {
     using folder = temporaryFolder();

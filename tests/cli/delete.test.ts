@@ -15,7 +15,7 @@ async function fill(userId: string, count: number): Promise<void> {
 }
 
 const left = async (userId: string) => (await server.client.list({ userId })).items.length;
-const question = 'Delete every memory of u permanently? [y/N] ';
+const question = 'Permanently delete all memories of u? [y/N] ';
 
 describe('memory delete --user', () => {
   test('with --yes deletes all memories of the user and prints their number', async () => {

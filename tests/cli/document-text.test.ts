@@ -35,7 +35,7 @@ describe('an unreadable file', () => {
       'latin.txt is not UTF-8 text. To convert it from another character set: iconv -f WINDOWS-1252 -t UTF-8 latin.txt',
       'binary.txt is not text: it contains the character U+0000.',
       'r.pdf is application/pdf, not text. Convert it to text first: pdftotext r.pdf',
-      'page.html is in the character set x-none, which is not known here. ' +
+      'page.html uses the character set x-none, which is not supported. ' +
         'Convert it to UTF-8 first: iconv -f x-none -t UTF-8 page.html',
       'script.html contains no readable text.',
       'File not found: none.md.',

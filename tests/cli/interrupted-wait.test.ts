@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Starts a proxy behind which no memory completes. The first read of a status or list interrupts. */
+/** Starts a proxy behind which no memory completes. The first status or list request interrupts. */
 function interruptedAt(signal: 'SIGINT' | 'SIGTERM') {
   const interruption = new AbortController();
   const proxy = Bun.serve({
@@ -47,7 +47,7 @@ test('many records', async () => {
   await using proxy = interruptedAt('SIGINT');
   const argv = ['ingest', 'batch', '-', '--wait', '--json'];
   const ran = await memoryAt(server)(argv, { ...proxy.around, stdin: events(20) });
-  expect(ran.stderr).toBe(`All 20 records are ${onlyWaiting}`);
+  expect(ran.stderr).toBe(`All 20 records were ${onlyWaiting}`);
   expect(JSON.parse(ran.stdout)).toMatchObject(interrupted);
   expect(ran.code).toBe(130);
 });
@@ -56,7 +56,7 @@ test('many records, one of them invalid', async () => {
   await using proxy = interruptedAt('SIGTERM');
   const argv = ['ingest', 'record', '-', '--wait'];
   const ran = await memoryAt(server)(argv, { ...proxy.around, stdin: `${events(2)}\n{` });
-  expect(ran.stderr).toContain(`\n2 records are ${onlyWaiting}`);
+  expect(ran.stderr).toContain(`\n2 records were ${onlyWaiting}`);
   expect({ code: ran.code, stdout: ran.stdout }).toEqual({ code: 143, stdout: '' });
 });
 
@@ -64,7 +64,7 @@ test('several documents', async () => {
   await using proxy = interruptedAt('SIGINT');
   using folder = foldersFor(() => memoryAt(server))('docs', { 'a.md': 'a', 'b.md': 'b' });
   const { code, stderr } = await folder.ingest(['.', '--wait'], proxy.around);
-  expect(stderr).toBe(`All 2 documents are ${onlyWaiting}Error: Interrupted.\n`);
+  expect(stderr).toBe(`All 2 documents were ${onlyWaiting}Error: Interrupted.\n`);
   expect(code).toBe(130);
 });
 

@@ -121,7 +121,7 @@ describe('a missing database', () => {
     const made = await memory(['keys', 'create', '--database', file]);
     expect(made.stderr).toContain(`Created a new database at ${file}`);
     const again = await memory(['keys', 'create', '--database', `sqlite:${file}`]);
-    expect(again.stderr).not.toContain('Made a new database');
+    expect(again.stderr).not.toContain('Created a new database');
     expect([made.code, again.code]).toEqual([0, 0]);
   });
 });
@@ -140,7 +140,7 @@ describe('keys create', () => {
     using folder = temporaryFolder();
     const create = ['keys', 'create', '--database', folder.file('new.db'), '--project'];
     expect((await memory([...create, 'shop'])).stderr).toContain('in a new project shop');
-    expect((await memory([...create, 'shop'])).stderr).toContain('of project shop');
+    expect((await memory([...create, 'shop'])).stderr).toContain('in project shop');
     for (const name of ['', 'a b', 'x'.repeat(65), 'a/b', 'ä']) {
       const { code, stderr } = await memory([...create, name]);
       expect(stderr).toContain('1 to 64 letters, digits');

@@ -205,7 +205,7 @@ describe('memory list with filters', () => {
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'No memories of narrowed match.\n',
+      stderr: 'No memories of narrowed match the filters.\n',
     });
   });
 });

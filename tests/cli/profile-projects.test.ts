@@ -30,7 +30,7 @@ test('a key of another project is stored and used; both can be chosen', async ()
   expect(she.made.stderr).not.toContain('replaces');
   const back = `memory profile use ${server.url} --project default\n`;
   expect(she.made.stderr).toContain(
-    `Commands use project shop there from now on; to go back: ${back}`,
+    `Commands now use project shop of this service. To switch back: ${back}`,
   );
 
   await she.run(['save', '--user', 'u', 'in shop']);
@@ -84,7 +84,9 @@ test('a project without a key in the profile: exit 4, with the known projects', 
   using she = await somebody();
   const { code, stderr } = await she.run([...list, '--project', 'other']);
   expect(stderr).toStartWith(`Error: No API key for project other of ${server.url}.\n`);
-  expect(stderr).toContain('The profile has keys of default, shop there: add --project <name>');
+  expect(stderr).toContain(
+    'The profile has keys for the projects default, shop: add --project <name>',
+  );
   expect(code).toBe(4);
 });
 

@@ -36,7 +36,7 @@ test('keys of two services are stored from stdin or the environment', async () =
   expect((await run(['save', '--user', 'u', 'in staging'])).code).toBe(0);
   expect(await run(list)).toMatchObject({ stdout: expect.stringContaining('in staging') });
   expect((await run(['profile', 'use', production.url])).stderr).toBe(
-    `Commands use ${production.url} from now on.\n`,
+    `Commands now use ${production.url}\n`,
   );
   expect(await run(list)).toMatchObject({ code: 0, stdout: '' });
   // A flag overrides the environment, which overrides the profile.
@@ -163,7 +163,7 @@ test('for text that is not an address, the error lists the known services', asyn
   await run(['profile', 'set', staging.url, '-'], { stdin: staging.key });
   const { code, stderr } = await run(['profile', 'use', 'staging']);
   expect(stderr).toEndWith(
-    `A service has its address for a name. The profile knows ${staging.url}\n`,
+    `A service is identified by its URL. The profile contains ${staging.url}\n`,
   );
   expect([early.code, code]).toEqual([2, 2]);
 });
@@ -176,7 +176,7 @@ test('without a key for this service, the error names services that have one', a
   await run(['profile', 'set', staging.url, '-'], { stdin: staging.key });
   const { code, stderr } = await run(list);
   expect(stderr).toEndWith(
-    `add --base-url ${staging.url}, or permanently: memory profile use ${staging.url}\n`,
+    `add --base-url ${staging.url}, or make it the default: memory profile use ${staging.url}\n`,
   );
   expect([first.code, code]).toEqual([4, 4]);
 });

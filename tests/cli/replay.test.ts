@@ -30,7 +30,7 @@ test.each([
   expect(stderr).toStartWith(
     `Error: Nothing was ${did}: an earlier request with this idempotency key ${did} ${id}, which was deleted.\n`,
   );
-  expect(stderr).toContain('use another --idempotency-key, or none');
+  expect(stderr).toContain('use another --idempotency-key, or omit it');
   const json = await memory([...argv, '--json']);
   expect(JSON.parse(json.stdout).error).toMatchObject({ code: 'deleted_since' });
   expect({ code: json.code, stderr: json.stderr }).toEqual({ code: 1, stderr: '' });

@@ -67,7 +67,7 @@ test('errors of the service itself are unchanged', async () => {
   const server = await startTestServer();
   const missing = await memoryAt(server)(['get', 'mem_none']);
   expect(missing.code).toBe(3);
-  expect(missing.stderr).toContain('Ids are listed by');
+  expect(missing.stderr).toContain('To list ids');
   await server.stop();
 });
 

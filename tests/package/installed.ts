@@ -93,7 +93,7 @@ const firstRun = /memory list --user/;
 async function serve(
   project: Project,
   memory: string[],
-  ready = /Stop with Ctrl-C/,
+  ready = /Press Ctrl-C to stop/,
 ): Promise<Serving> {
   const env = { XDG_CONFIG_HOME: project.folder, HOME: project.folder, MEMORY_API_KEY: '' };
   const database = `sqlite:${project.file('memory.db')}`;

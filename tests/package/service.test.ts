@@ -105,7 +105,7 @@ test('the package contains the dynamically imported contract, server and admin c
   const database = `sqlite:${project.file('memory.db')}`;
   const serve = ['serve', '--port', '0', '--database', database];
   const child = startChild([placed.memory, ...serve], { ...env, MEMORY_API_KEY: '' });
-  await until(() => child.log().includes('Stop with Ctrl-C'), { what: 'the banner' });
+  await until(() => child.log().includes('Press Ctrl-C to stop'), { what: 'the banner' });
   expect(await child.end('SIGTERM')).toBe(0);
   expect(await project.run([placed.memory, 'doctor', '--database', database], env)).toContain('ok');
 });
@@ -136,7 +136,7 @@ describe('MCP', () => {
     const serve = ['serve', '--port', '0', '--database', database];
     const key = 'sixteen-or-more-characters';
     const child = startChild([placed.memory, ...serve], { ...env, MEMORY_API_KEY: key });
-    await until(() => child.log().includes('Stop with Ctrl-C'), { what: 'the banner' });
+    await until(() => child.log().includes('Press Ctrl-C to stop'), { what: 'the banner' });
     const [, url = ''] = /running at (\S+)/.exec(child.log()) ?? [];
     const response = await fetch(`${url}/mcp/users/u`, {
       method: 'POST',

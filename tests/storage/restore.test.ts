@@ -103,7 +103,7 @@ test('a server does not start on an empty database after an interrupted restore'
   expect(() => restoreDatabase(join(folder, 'none.db'), path, 'later')).toThrow('no backup');
   writeFileSync(join(folder, 'bad.db'), 'no database at all '.repeat(1_000));
   expect(() => restoreDatabase(join(folder, 'bad.db'), path, 'later')).toThrow(
-    'not a sound backup',
+    'not an intact backup',
   );
   expect((await rejectionOf(openSqlite(path))).message).toContain('a restore was interrupted');
   // The partially restored file is itself a valid backup.

@@ -62,7 +62,7 @@ function logFile(): string {
   return join(folderOf(), 'log');
 }
 
-/** Returns the server's reply, or undefined if no server listens. The open connection keeps it up. */
+/** Returns the server's reply, or undefined if none listens. The connection keeps it running. */
 function ask(path: string): Promise<{ url?: string; error?: string } | undefined> {
   const { promise, resolve } = Promise.withResolvers<
     { url?: string; error?: string } | undefined

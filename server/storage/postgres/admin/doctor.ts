@@ -124,7 +124,7 @@ const maxClockDifferenceMs = 5_000;
 
 function aboutClock(settings: Settings, now: number): Finding {
   const difference = Math.round(Math.abs(settings.now - now));
-  const found = `${difference} ms apart from the clock of this machine`;
+  const found = `differs by ${difference} ms from the clock of this machine`;
   if (difference <= maxClockDifferenceMs) return ok('clock', found);
   return { name: 'clock', level: 'warning', found, advice: 'synchronize both clocks with NTP' };
 }
