@@ -2,7 +2,7 @@ type Setting = { name: string; description: string; default: string | null };
 
 const settings: [name: string, description: string, preset: string | null][] = [
   ['MEMORY_MAX_BODY_BYTES', 'the maximum request body, in bytes', '5242880'],
-  ['MEMORY_RATE_LIMIT', 'requests per seconds, or off', '6000/60'],
+  ['MEMORY_RATE_LIMIT', 'limit as requests/seconds, or off', '6000/60'],
   ['MEMORY_CORS_ORIGINS', 'the allowed CORS origins, comma-separated', null],
   ['MEMORY_MCP_HOSTS', 'additional host names for /mcp, comma-separated', null],
   ['LOG_LEVEL', 'debug, info, warn, error or silent', 'info'],

@@ -29,7 +29,7 @@ export async function rejectDeletedIngest(
 function deletedSince(id: string, did: 'saved' | 'updated' | 'ingested'): CliError {
   return new CliError(
     'deleted_since',
-    `Nothing was ${did}: an earlier request with this idempotency key ${did} ${id}, which was deleted.`,
+    `Nothing was ${did}: an earlier request with this idempotency key ${did} ${id}, which has since been deleted.`,
     'To create a new memory, use another --idempotency-key, or omit it.',
   );
 }

@@ -77,7 +77,7 @@ async function entryOf(term: Terminal, options: Options): Promise<ServerEntry> {
   return { command, args, ...(withKey && key && { env: { MEMORY_API_KEY: key.value } }) };
 }
 
-/** Returns the key in the profile, which the client will use: it has another environment. */
+/** Returns the key in the profile. The client will not have our flags and environment. */
 async function keyInProfile(term: Terminal, { project }: Options, baseUrl: string) {
   const without = { ...term, env: { ...term.env, MEMORY_API_KEY: undefined } };
   const key = await resolveApiKey(without, project === undefined ? {} : { project }, baseUrl);

@@ -23,7 +23,7 @@ function decodeName(name: string): string | undefined {
 
 function decodeNumber(digits: string): string {
   const code = Number(/^x/i.test(digits) ? `0${digits.toLowerCase()}` : digits);
-  // Like browsers, reads these control characters as Windows-1252, which authors mean.
+  // Reads these control characters as Windows-1252, like browsers.
   if (code >= 0x80 && code < 0xa0) return windows.decode(Uint8Array.of(code));
   const isCharacter = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code < 0xe000);
   return isCharacter ? String.fromCodePoint(code) : '\ufffd';

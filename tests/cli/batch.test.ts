@@ -212,7 +212,7 @@ test('chunks are halved until they fit into a smaller body limit', async () => {
   await small.stop();
 });
 
-test('a rejected key ends the run with exit 4 and a hint how to resume', async () => {
+test('a rejected key ends the run with exit 4 and a hint on how to resume', async () => {
   const env = { MEMORY_API_KEY: 'not-a-key-of-this-server' };
   const argv = [...batch, '-'];
   const { code, stdout, stderr } = await memory(argv, { stdin: event('u', 'a'), env });

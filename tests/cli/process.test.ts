@@ -122,7 +122,7 @@ print(process_count)`;
     expect(stderr).toBe('');
   });
 
-  test('stdout holds only data, without help, hints and errors', async () => {
+  test('stdout contains only data, without help, hints and errors', async () => {
     const line = `$MEMORY save --user pure x; $MEMORY nonsense; $MEMORY get mem_none`;
     const { stdout, stderr, code } = await shell(line).ended;
     expect(stdout).toMatch(/^mem_\w+\n$/);

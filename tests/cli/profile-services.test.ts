@@ -113,7 +113,7 @@ test('a key typed at a terminal is not shown, may be corrected, and ends with En
   expect(raw).toEqual([true, false, true, false, true, false]);
 });
 
-test('replacing the key of a service prints the ends of the former key', async () => {
+test('replacing the key of a service prints the masked previous key', async () => {
   using folder = temporaryFolder();
   const run = somebody(folder.path);
   const set = async (stdin: string) =>

@@ -47,7 +47,7 @@ describe('text for a terminal', () => {
   });
 });
 
-test('escapeField() is reversible and leaves no tab or newline', () => {
+test('escapeField() is reversible and escapes every tab and newline', () => {
   const undo = (text: string) =>
     text.replace(/\\(?:u([\da-f]{4})|(.))/g, (_, code, mark) =>
       code ? String.fromCharCode(Number.parseInt(code, 16)) : (signs[mark as string] ?? mark),

@@ -157,7 +157,7 @@ describe('memory import', () => {
     expect(code).toBe(1);
   });
 
-  test('a rejected key ends the run with exit 4 and a hint how to resume', async () => {
+  test('a rejected key ends the run with exit 4 and a hint on how to resume', async () => {
     const env = { MEMORY_API_KEY: 'not-a-key-of-this-server' };
     const { code, stderr } = await memory(['import', '-'], { stdin: jsonl(many('k', 1)), env });
     expect(stderr).toContain('Stopped after 0 records. Run the same command again to continue');

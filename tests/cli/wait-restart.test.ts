@@ -37,7 +37,7 @@ test.each([1, 3])(
     await until(allTold, { what: 'the others' });
     await Bun.sleep(300);
     await running.stop();
-    // This is longer than the retries of a single request take.
+    // The outage lasts longer than the retries of one request.
     await Bun.sleep(3_000);
     expect(ended).toBe(false);
     running = await startServer({ env, port: Number(new URL(url).port), databaseUrl });

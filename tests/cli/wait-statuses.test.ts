@@ -69,7 +69,7 @@ test('thousands of complete memories are read with one request per thousand', as
   expect(code).toBe(0);
 }, 30_000);
 
-test('memory wait reports each memory as it ends, failed ones with the reason', async () => {
+test('memory wait reports each memory when it finishes, failed ones with the reason', async () => {
   const { items } = await server.client.ingest.batch({
     items: records('wait', 3).map((text) => JSON.parse(text)),
   });

@@ -48,7 +48,7 @@ describe.each(ways)('over $transport, version $version', (way) => {
     }
   });
 
-  test('its instructions say that stored text is data', () => {
+  test('its instructions declare stored text to be data', () => {
     expect(memory.client.getInstructions()).toContain('stored data');
     expect(memory.client.getServerVersion()).toMatchObject({ name: 'memory', version: '0.1.0' });
   });

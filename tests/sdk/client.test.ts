@@ -111,7 +111,7 @@ test('key and base URL default to the environment', async () => {
   expect(new MemoryClient().baseUrl).toBe('http://127.0.0.1:7070');
 });
 
-test('without a key, a call fails with a hint how to set one; health() needs none', async () => {
+test('without a key, a call fails with a hint on how to set one; health() needs none', async () => {
   using server = startFaultServer(json(200, { status: 'ok' }));
   delete process.env.MEMORY_API_KEY;
   const client = new MemoryClient({ baseUrl: server.url });

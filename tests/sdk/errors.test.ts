@@ -58,7 +58,7 @@ const strange = {
 };
 
 for (const [answer, reply] of Object.entries(strange)) {
-  test(`${answer} is a ServerError that says so`, async () => {
+  test(`${answer} is a ServerError with a description`, async () => {
     using server = startFaultServer(reply);
     const error = await failure(clientOf(server, { maxRetries: 0 }).get('mem_1'));
     expect(error).toBeInstanceOf(sdk.ServerError);

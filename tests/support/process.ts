@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** A child process in its own process group, so that its own children end with it. */
+/** A child process in its own process group, so that its children receive its signals. */
 export type Child = {
   pid: number;
   /** The first line of stdout; rejects if the process ends or a timeout expires before it. */
