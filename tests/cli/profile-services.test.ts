@@ -36,7 +36,7 @@ test('keys of two services are stored from stdin or the environment', async () =
   expect((await run(['save', '--user', 'u', 'in staging'])).code).toBe(0);
   expect(await run(list)).toMatchObject({ stdout: expect.stringContaining('in staging') });
   expect((await run(['profile', 'use', production.url])).stderr).toBe(
-    `Commands now use ${production.url}\n`,
+    `Commands now use ${production.url}.\n`,
   );
   expect(await run(list)).toMatchObject({ code: 0, stdout: '' });
   // A flag overrides the environment, which overrides the profile.
