@@ -28,7 +28,8 @@ test.each([
   const { code, stdout, stderr } = await memory(argv);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toStartWith(
-    `Error: Nothing was ${did}: an earlier request with this idempotency key ${did} ${id}, which has since been deleted.\n`,
+    `Error: Nothing was ${did}: an earlier request with this idempotency key ${did} ${id}, ` +
+      'which has since been deleted.\n',
   );
   expect(stderr).toContain('use another --idempotency-key, or omit it');
   const json = await memory([...argv, '--json']);
