@@ -1,9 +1,7 @@
 import type { AnyCommand } from './commander.ts';
 import { usageError } from './errors.ts';
 
-/*
- * The options, arguments and examples of a command, for completion and for the help as JSON.
- */
+/* The options, arguments and examples of a command, for completion and for the help as JSON. */
 
 export type Option = AnyCommand['options'][number];
 export type Argument = AnyCommand['registeredArguments'][number];
@@ -25,7 +23,7 @@ export function leavesOf(command: AnyCommand): AnyCommand[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
 }
 
-/** `ingest chat` */
+/** For example `ingest chat`. */
 export function pathBelowRoot(command: AnyCommand): string {
   const { parent } = command;
   return parent === null ? '' : `${pathBelowRoot(parent)} ${command.name()}`.trim();
@@ -35,12 +33,12 @@ export function takesValue({ required, optional }: Option): boolean {
   return required || optional;
 }
 
-/** The name in the brackets: `file` of --errors-out <file>. */
+/** Returns the name in brackets, for example `file` for --errors-out <file>. */
 export function valueName({ flags }: Option): string | undefined {
   return /[<[](.+?)[\]>]/.exec(flags)?.[1];
 }
 
-/** An option whose parser also reads the previous value: only repeatable options do. */
+/** Only the parsers of repeatable options have a parameter for the previous value. */
 export function isRepeatable({ parseArg, variadic, argChoices }: Option): boolean {
   return variadic || (argChoices === undefined && (parseArg?.length ?? 0) > 1);
 }
@@ -58,7 +56,7 @@ export function examplesOf(command: AnyCommand): string[] {
   return examplesByCommand.get(command) ?? [];
 }
 
-/** Every example in the help of a command and of its subcommands. */
+/** Returns every example in the help of a command and of its subcommands. */
 export function examplesBelow(command: AnyCommand): string[] {
   return [...examplesOf(command), ...command.commands.flatMap(examplesBelow)];
 }
@@ -69,8 +67,8 @@ export function commandAt(program: AnyCommand, words: string[]): AnyCommand {
     if (below !== undefined) return below;
     const names = command.commands.map((one) => one.name()).join(', ');
     throw usageError(
-      `There is no command ${word}.`,
-      names === '' ? undefined : `There are: ${names}`,
+      `Unknown command: ${word}.`,
+      names === '' ? undefined : `Available commands: ${names}`,
     );
   }, program);
 }

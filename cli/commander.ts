@@ -2,15 +2,15 @@ import type * as Typed from '@commander-js/extra-typings';
 import * as commander from 'commander';
 
 /*
- * Commander, with types that infer the options and arguments of each command. The types are a
- * development dependency; commander itself runs.
+ * Commander, with types that infer the options and arguments of each command. The typed package is
+ * only a development dependency, so the values come from commander itself.
  */
 export const { Argument, Command, InvalidArgumentError, Option } =
   commander as unknown as typeof Typed;
 
 export { CommanderError } from 'commander';
 
-/** Options that every command takes, before or after its name. */
+/** The options that every command accepts, before or after its name. */
 export type GlobalOptions = {
   json?: true;
   baseUrl?: string;
@@ -19,7 +19,7 @@ export type GlobalOptions = {
   color: boolean;
 };
 
-/** The root, or a group such as `ingest`, to which commands are added. */
+/** A command with subcommands: the root, or a group such as `ingest`. */
 export type Parent = Typed.Command<[], Record<never, never>, GlobalOptions>;
 
 export type AnyCommand = Typed.CommandUnknownOpts;

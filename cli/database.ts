@@ -14,14 +14,14 @@ export const databaseOption = new Option(
 type AdminModule = typeof import('../server/admin.ts');
 
 const howToMakeOne =
-  'If it is elsewhere: --database <path>. A new one is made by: memory serve\n' +
-  'or by: memory keys create --database <path>';
+  'To use another database: --database <path>. To create one: memory serve\n' +
+  'or: memory keys create --database <path>';
 const howToFindIt =
-  'Name the one of the server by --database <path>, or run this where the server runs.';
+  'To use the database of a server, run this in its folder, or pass --database <path>.';
 
 /**
- * Manages the keys of a database, whether or not a server is running. With `make`, a database that
- * the flag names is created if missing; `work` receives whether it is new.
+ * Opens a database to manage its keys, whether or not a server is running. With `make`, creates a
+ * missing database if it was named by the flag. `isNew` tells `work` whether it was created.
  */
 export function withAdmin<Result>(
   term: Terminal,
@@ -53,7 +53,7 @@ export async function onDatabase<Result>(
   database: string | undefined,
   run: (admin: AdminModule, url: string) => Promise<Result>,
 ): Promise<Result> {
-  // Loaded here so that no other command pays for it.
+  // Imported on demand, to keep other commands fast.
   const admin = await import('../server/admin.ts');
   const url = databaseUrlOf(term, database);
   try {
@@ -66,29 +66,30 @@ export async function onDatabase<Result>(
 }
 
 function isMissing(error: unknown): boolean {
-  return errorText(error).startsWith('there is no database at ');
+  return /^no database (?:of this service )?found at /.test(errorText(error));
 }
 
 function databaseMissing({ cwd }: Terminal, url: string, hint: string): CliError {
   const path = shownDatabase(url);
-  const from = isAbsolute(path) ? '' : ` (relative to this folder, ${cwd})`;
-  return new CliError('database_missing', `There is no database at ${path}${from}.`, hint);
+  const from = isAbsolute(path) ? '' : ` (relative to ${cwd})`;
+  return new CliError('database_missing', `No database found at ${path}${from}.`, hint);
 }
 
 function cannotOpen(url: string, flag: string | undefined, error: unknown): CliError {
   const why = withFlag(errorText(error), flag);
   const message = `Cannot open the database ${shownDatabase(url)}: ${why}`;
-  const hint = 'Keys are made where the server runs: same folder, or the same --database.';
+  const hint =
+    'Create keys on the machine of the server: in the same folder, or with the same --database.';
   return new CliError('database_unavailable', message, hint);
 }
 
-/** A plain path is an SQLite file. A single letter before a colon is a Windows drive. */
+/** Treats a plain path as an SQLite file. A single letter before a colon is a Windows drive. */
 export function databaseUrlOf({ env }: Terminal, flag: string | undefined): string {
   const database = flag ?? (env.MEMORY_DATABASE_URL || defaultDatabaseUrl);
   return /^[a-z][a-z0-9+.-]+:/i.test(database) ? database : `sqlite:${database}`;
 }
 
-/** Renames a setting in a server message to the flag, if the user set it by flag. */
+/** Replaces the name of the setting in a server message with the flag, if the flag was used. */
 export function withFlag(message: string, flag: string | undefined): string {
   return flag === undefined ? message : message.replace(/\bMEMORY_DATABASE_URL\b/, '--database');
 }

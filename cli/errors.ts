@@ -10,7 +10,7 @@ export const exitCodes = {
   processing: 8,
 } as const;
 
-/** A failure as reported: what happened and why, and what to run next. */
+/** A failure as reported to the user. */
 export type Failure = {
   code: string;
   message: string;
@@ -20,7 +20,7 @@ export type Failure = {
   exitCode: number;
 };
 
-/** Thrown by our own code; report-error.ts turns errors of the SDK into the same shape. */
+/** An error of the command line. report-error.ts converts errors of the SDK to the same type. */
 export class CliError extends Error implements Failure {
   override name = 'CliError';
   readonly code: string;
@@ -40,7 +40,7 @@ export function usageError(message: string, hint?: string): CliError {
   return new CliError('usage', message, hint, exitCodes.usage);
 }
 
-/** The code of a system or service error; '' if it has none. */
+/** Returns the code of a system or service error, or '' if it has none. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

@@ -5,21 +5,25 @@ import { addMetadata, definedOnly, option, parseMoment, parseName } from './opti
 /* The filters of a list or a search. */
 
 const types = ['memory', 'ticket', 'document', 'conversation', 'event', 'profile'] as const;
-const time = 'only what happened then or later, as 2026-05 or 2026-05-08';
-const pair = 'only with this value; may be repeated, then all must match';
+const time = 'only memories from this time on, for example 2026-05 or 2026-05-08';
+const pair = 'only memories with this metadata; may be repeated, then all must match';
 
-export const typeFilter = new Option('--type <type>', 'only this type').choices(types);
-export const sourceFilter = option('--source <name>', 'only from this system', parseName);
+export const typeFilter = new Option('--type <type>', 'only memories of this type').choices(types);
+export const sourceFilter = option(
+  '--source <name>',
+  'only memories from this source system',
+  parseName,
+);
 export const externalIdFilter = option(
   '--external-id <id>',
-  'only with this id in that system',
+  'only memories with this id in the source system',
   parseName,
 );
 export const metadataFilter = option('-m, --metadata <key=value>', pair, addFilter);
 export const fromFilter = option('--from <time>', time, parseMoment);
-export const toFilter = option('--to <time>', 'only what happened before', parseMoment);
+export const toFilter = option('--to <time>', 'only memories from before this time', parseMoment);
 
-/** The given filters, under their names in the API. */
+/** Returns the filters that are set, under their API names. */
 export function filtersOf(
   options: { [Name in keyof FilterFields]?: FilterFields[Name] | undefined },
 ) {
@@ -33,7 +37,7 @@ function addFilter(pair: string, previous: Wanted | undefined): Wanted {
   const wanted: Wanted = {};
   for (const [key, value] of Object.entries(addMetadata(pair, previous))) {
     if (typeof value === 'object') {
-      throw new InvalidArgumentError('It is compared with a text, a number, true or false.');
+      throw new InvalidArgumentError('The value of a filter must be a string, number or boolean.');
     }
     wanted[key] = value;
   }

@@ -32,11 +32,11 @@ export async function printHelpAsJson(term: Terminal, root: AnyCommand, words: s
 }
 
 const exitCodeMeanings = [
-  { code: exitCodes.done, meaning: 'done' },
-  { code: exitCodes.failed, meaning: 'failed, or some of several failed' },
-  { code: exitCodes.usage, meaning: 'the command line is wrong' },
+  { code: exitCodes.done, meaning: 'success' },
+  { code: exitCodes.failed, meaning: 'failure, or partial failure' },
+  { code: exitCodes.usage, meaning: 'invalid command line' },
   { code: exitCodes.notFound, meaning: 'not found' },
-  { code: exitCodes.refused, meaning: 'the API key is missing or was refused' },
+  { code: exitCodes.refused, meaning: 'the API key is missing or was rejected' },
   { code: exitCodes.unreachable, meaning: 'the service cannot be reached' },
   { code: exitCodes.processing, meaning: 'still processing at the timeout; nothing is lost' },
   { code: 130, meaning: 'interrupted' },
@@ -59,7 +59,7 @@ function argumentOf(argument: Argument) {
   return { name: argument.name(), description, required, variadic, choices };
 }
 
-/** The environment variable and default in a description become separate fields. */
+/** Matches the environment variable and default in a description, which become separate fields. */
 const inBrackets = / \((?:env: (\w+))?(?:, )?(?:default: (.+))?\)$/;
 
 function optionOf(option: Option, command?: AnyCommand) {
@@ -80,13 +80,13 @@ function optionOf(option: Option, command?: AnyCommand) {
   };
 }
 
-/** Whether every usage of the command has it outside of brackets: `--user <id> [options]`. */
+/** Whether every usage has the option outside of brackets, as in `--user <id> [options]`. */
 function isRequired(name: string, command: AnyCommand): boolean {
   const ways = command.usage().split(' | ');
   return ways.every((way) => ` ${way.replace(/\[.*?\]/g, '')} `.includes(` ${name} `));
 }
 
-/** The help text after the options, without the examples. */
+/** Returns the help text after the options, without the examples. */
 function notesOf(term: Terminal, command: AnyCommand): string {
   const said: string[] = [];
   const write = (text: string) => said.push(text);

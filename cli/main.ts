@@ -3,18 +3,18 @@ import { run } from './run.ts';
 import { processTerminal } from './terminal/terminal.ts';
 
 /**
- * npm forwards a Ctrl-C that the terminal has also sent to us. Two signals within this time count
- * as one press, even on a busy machine.
+ * The time within which two signals count as one Ctrl-C: npm forwards a signal that the terminal
+ * also sends to this process.
  */
 const samePressMs = 1_000;
 
-// An outbound proxy must not receive the key of the service on this machine.
+// Requests to this machine contain the API key and must not go through an outbound proxy.
 const local = ['127.0.0.1', 'localhost', '::1'];
 process.env.NO_PROXY = [process.env.NO_PROXY ?? process.env.no_proxy, ...local]
   .filter(Boolean)
   .join(',');
 
-/** Most commands end before the JIT pays off, so it is enabled only for longer ones. */
+/** The JIT starts after this time, because most commands end before it pays off. */
 const shortMs = 100;
 Bun.unsafe.setJITPolicy(100);
 setTimeout(() => Bun.unsafe.setJITPolicy(1), shortMs).unref();

@@ -5,17 +5,17 @@ import { CliError, exitCodes, usageError } from './errors.ts';
 import { needUser, userOptionFor } from './options.ts';
 import { asCalled, note, type Terminal } from './terminal/terminal.ts';
 
-/* Which user's memories an MCP client can access, and whether it may change them. */
+/* Determines which user's memories an MCP client can access, and whether it can change them. */
 
-export const mcpUserOption = userOptionFor('the user; optional if the key is bound to one');
-export const readOnlyOption = new Option('--read-only', 'offer only tools that read');
+export const mcpUserOption = userOptionFor('the user; optional if the key is bound to a user');
+export const readOnlyOption = new Option('--read-only', 'offer only read-only tools');
 
 export type McpOptions = { user?: string | undefined; readOnly?: true | undefined };
 
 /**
- * Derives the user and the write permission from the options and the key. If a user is named, an
- * unreachable service is only noted, because the client would not start this command again. The
- * hint of a usage error begins with `command`.
+ * Derives the user and the write permission from the options and the key. With --user, an
+ * unreachable service is logged but is not an error, because the MCP client would not restart the
+ * command. The hint of a usage error shows `command`.
  */
 export async function accessOf(
   term: Terminal,
@@ -34,7 +34,7 @@ export async function accessOf(
   const userId = named ?? key?.userId;
   if (userId == null) {
     throw usageError(
-      'Missing --user <id>: the key is bound to no user.',
+      'Missing --user <id>: the key is not bound to a user.',
       `For example: ${command} --user u-1`,
     );
   }
@@ -42,14 +42,14 @@ export async function accessOf(
     throw new CliError(
       'forbidden',
       'The key is bound to another user.',
-      'Leave --user out, or use another key. What the key is: memory whoami',
+      'Omit --user, or use another key. To show the user of the key: memory whoami',
       exitCodes.refused,
     );
   }
   return { userId, readOnly: readOnly === true || key?.readOnly === true };
 }
 
-/** Writes to stderr, which clients keep in a log, what failed and what to do. Returns it too. */
+/** Writes the error and its hint to stderr, which MCP clients log. Returns the text. */
 export async function noteFailure(
   term: Terminal,
   options: GlobalOptions,

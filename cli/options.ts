@@ -6,16 +6,14 @@ import { usageError } from './errors.ts';
 import { holdsSoLarge, soLarge } from './terminal/json.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
-/*
- * Options shared by several commands, and the parsers of their values.
- */
+/* Options shared by several commands, and the parsers of their values. */
 
-/* Copied from the contract; the type checker keeps them equal. */
+/* Copied from the contract to avoid loading it. The type checker keeps the values equal. */
 const pageItems: (typeof limits)['pageItems'] = 100;
 const nameCharacters: (typeof limits)['nameCharacters'] = 256;
 const keyCharacters: (typeof limits)['idempotencyKeyCharacters'] = 255;
 
-/** An option with a value; `parse` also receives the previous value. */
+/** Returns an option with a value. `parse` also receives the previous value. */
 export function option<Flags extends string, Value>(
   flags: Flags,
   description: string,
@@ -24,70 +22,78 @@ export function option<Flags extends string, Value>(
   return new Option(flags, description).argParser(parse);
 }
 
-export const memoryId = new Argument('<id>', 'of the memory').argParser(parseId);
+export const memoryId = new Argument('<id>', 'the id of the memory').argParser(parseId);
 
 export const userOption = userOptionFor('the user that owns the memory');
 export function userOptionFor(description: string) {
   return option('-u, --user <id>', description, onlyUser);
 }
 
-const pair = 'a text, or key:=json for any JSON value; may be repeated';
+const pair = 'a string, or key:=json for any JSON value; may be repeated';
 export const metadataOption = option('-m, --metadata <key=value>', pair, addMetadata);
 
-const system = 'the system it comes from, as zendesk';
+const system = 'the source system, for example zendesk';
 export const sourceOption = option('--source <name>', system, parseName);
 
-const idThere = 'its id there; ingesting it again updates the same memory';
+const idThere = 'its id in the source system; ingesting it again updates the same memory';
 export const externalIdOption = option('--external-id <id>', idThere, parseName);
 
-/** For a save; an ingest uses `externalIdOption`. */
-const nameThere = 'its name there; saving it again replaces the memory';
+/** The option for a save. An ingest uses `externalIdOption`. */
+const nameThere = 'its id in the source system; saving it again replaces the memory';
 export const nameOption = option('--external-id <id>', nameThere, parseName);
 
 export const idempotencyKeyOption = keyOption(keyCharacters);
-/** For a command that may send several requests: their keys start with this value. */
+/** The option for commands that send several requests, whose keys start with this value. */
 export const idempotencyKeysOption = keyOption(keyCharacters - 55);
 
 function keyOption(max: number) {
-  return option('--idempotency-key <key>', 'the same key again has no second effect', (key) => {
-    if (/^[\x21-\x7e]+$/.test(key) && key.length <= max) return key;
-    throw new InvalidArgumentError(`It must be 1 to ${max} visible ASCII characters.`);
-  });
+  return option(
+    '--idempotency-key <key>',
+    'a retry with the same key has no further effect',
+    (key) => {
+      if (/^[\x21-\x7e]+$/.test(key) && key.length <= max) return key;
+      throw new InvalidArgumentError(`It must be 1 to ${max} visible ASCII characters.`);
+    },
+  );
 }
 
-const errorsOut = 'write every bad line there, as JSON with its number and the reason';
+const errorsOut = 'write every invalid line to this file, as JSON with its number and the reason';
 export const errorsOutOption = new Option('--errors-out <file>', errorsOut);
 
-export const waitOption = new Option('--wait', 'wait until it is processed');
-const longest = 'the longest wait, for example 90s or 5m';
+export const waitOption = new Option('--wait', 'wait until processing ends');
+const longest = 'the maximum wait, for example 90s or 5m';
 export const timeoutOption = option('--timeout <time>', longest, parseTime).default(60_000, '60s');
 
-/** For a key. */
-export const expiresOption = option('--expires <time>', 'as 12h or 30d', parseLifetime);
+/** The option for an API key. */
+export const expiresOption = option(
+  '--expires <time>',
+  'when the key expires, for example 12h or 30d',
+  parseLifetime,
+);
 
-const time = 'when it happened, as 2026-05-08 or 2026-05-08T13:56:07Z';
+const time = 'when it happened, for example 2026-05-08 or 2026-05-08T13:56:07Z';
 export const occurredOption = option('--occurred <time>', time, parseMoment);
 
-/** For a memory: a lifetime from now, or a point in time. */
-const expiry = 'when it is to be gone, as 30d, 12h or 2026-05-08';
+/** The option for a memory: a duration from now, or a point in time. */
+const expiry = 'when it expires, for example 30d, 12h or 2026-05-08';
 export const expiryOption = option('--expires <time>', expiry, parseExpiry);
 
-const version = 'only if it is still at this version';
+const version = 'only if the memory is still at this version';
 export const ifVersionOption = option('--if-version <number>', version, parseVersion);
 
 /**
- * Rejects a second --user, because commander would silently use the last one. A parameter with a
- * default does not count in `length`, by which isRepeatable() recognizes repeatable options.
+ * Rejects a second --user, because commander would silently use the last one. The default value
+ * keeps `previous` out of `onlyUser.length`, which isRepeatable() checks.
  */
 function onlyUser(user: string, previous: string | undefined = undefined): string {
   if (previous === undefined) return user;
-  throw usageError('--user was given twice: one user at a time.');
+  throw usageError('--user can be given only once.');
 }
 
-/** Checked here: commander would report a missing --user before a mistyped --usr. */
+/** Not checked by commander, which would report a missing --user before a mistyped --usr. */
 export function needUser(user: string | undefined): string {
   if (user === undefined) throw usageError('Missing --user <id>: the user that owns the memory.');
-  if (user === '') throw usageError('--user is empty.');
+  if (user === '') throw usageError('--user must not be empty.');
   const length = charactersOf(user);
   if (length <= nameCharacters) return user;
   throw usageError(`--user must be at most ${nameCharacters} characters, not ${length}.`);
@@ -109,7 +115,7 @@ export function collect(value: string, previous: string[] | undefined): string[]
   return [...(previous ?? []), value];
 }
 
-/** An id that is empty or consists of dots would change the path of the request. */
+/** Rejects empty ids and ids of dots, which would change the path of the request. */
 export function parseId(id: string): string {
   if (!/^[.\s]*$/.test(id)) return id;
   throw new InvalidArgumentError('An id begins with mem_ or key_.');
@@ -132,7 +138,7 @@ export function parsePort(text: string): number {
 }
 
 function parseVersion(text: string): number {
-  const message = 'It must be the version that memory get shows, from 1 up.';
+  const message = 'It must be a version number as shown by memory get, 1 or higher.';
   return parseNumber(text, 1, Number.MAX_SAFE_INTEGER, message);
 }
 
@@ -144,12 +150,12 @@ function parseNumber(text: string, min: number, max: number, message: string): n
 
 const unitMs: Record<string, number> = { s: 1e3, m: 6e4, h: 36e5, d: 864e5, '': 1e3 };
 
-/** Returns milliseconds; a number without a unit counts seconds. */
+/** Returns milliseconds. A number without a unit is in seconds. */
 function parseTime(text: string): number {
   const [, amount = '', unit = ''] = /^(\d{1,7}(?:\.\d+)?)(s|m|h|d)?$/.exec(text) ?? [];
   const ms = Number(amount) * (unitMs[unit] ?? 0);
   if (ms > 0) return ms;
-  throw new InvalidArgumentError('Write it as 90s, 5m, 12h or 30d.');
+  throw new InvalidArgumentError('Use a duration such as 90s, 5m, 12h or 30d.');
 }
 
 /**
@@ -163,12 +169,14 @@ function parseLifetime(text: string): number {
 
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** A year, month, day or time as RFC 3339; `2026-05` is the start of that month, in UTC. */
+/** Parses a year, month, day or RFC 3339 time; `2026-05` is the start of that month in UTC. */
 export function parseMoment(text: string): string {
   const [, year, month = '01', day = '01'] = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?$/.exec(text) ?? [];
   const time = year === undefined ? text : `${year}-${month}-${day}T00:00:00Z`;
   if (moment.test(time) && !Number.isNaN(Date.parse(time))) return time;
-  throw new InvalidArgumentError('Write it as 2026-05, 2026-05-08 or 2026-05-08T13:56:07Z.');
+  throw new InvalidArgumentError(
+    'Use a date or time such as 2026-05, 2026-05-08 or 2026-05-08T13:56:07Z.',
+  );
 }
 
 /** Returns milliseconds from now, or a time as RFC 3339, which must be in the future. */
@@ -176,15 +184,17 @@ function parseExpiry(text: string): number | string {
   if (/^\d{4}(?:-|$)/.test(text)) {
     const time = parseMoment(text);
     if (Date.parse(time) > Date.now()) return time;
-    throw new InvalidArgumentError('It is in the past: the memory would not exist.');
+    throw new InvalidArgumentError('The time is in the past: the memory would expire immediately.');
   }
   if (/^\d.*[smhd]$/.test(text)) return parseTime(text);
-  throw new InvalidArgumentError('Write a duration as 90d, 12h or 30m, or a date as 2026-12-01.');
+  throw new InvalidArgumentError(
+    'Use a duration such as 90d, 12h or 30m, or a date such as 2026-12-01.',
+  );
 }
 
 export function addMetadata(pair: string, previous: Metadata | undefined): Metadata {
   const at = pair.indexOf('=');
-  if (at < 1) throw new InvalidArgumentError('Write it as key=value, or key:=json.');
+  if (at < 1) throw new InvalidArgumentError('Use key=value or key:=json.');
   const name = pair.slice(0, at);
   const value = pair.slice(at + 1);
   const key = name.endsWith(':') ? name.slice(0, -1) : name;
@@ -199,13 +209,15 @@ function parseValue(json: string): Metadata[string] {
   try {
     value = JSON.parse(json);
   } catch {
-    throw new InvalidArgumentError(`After := comes JSON, as in count:=3 or tags:='["a"]'.`);
+    throw new InvalidArgumentError(
+      `The value after := must be JSON, as in count:=3 or tags:='["a"]'.`,
+    );
   }
   if (holdsSoLarge(value)) throw new InvalidArgumentError(`It ${soLarge}.`);
   return value;
 }
 
-/** The times of a memory, as the API accepts them. */
+/** Returns the times of a memory as API fields. */
 export function timesOf(
   { now }: Terminal,
   { occurred, expires }: { occurred?: string | undefined; expires?: number | string | undefined },
@@ -214,7 +226,7 @@ export function timesOf(
   return definedOnly({ occurredAt: occurred, expiresAt });
 }
 
-/** The options that every write passes on. */
+/** Returns the options of the SDK call for a write. */
 export function writeOptions(
   term: Terminal,
   options: { idempotencyKey?: string | undefined; ifVersion?: number | undefined },
@@ -223,21 +235,21 @@ export function writeOptions(
   return { signal: term.interrupted, ...definedOnly({ idempotencyKey, ifVersion }) };
 }
 
-/** The given options, under their names in the API. */
+/** Removes the fields that are undefined. */
 export function definedOnly<Fields extends Record<string, unknown>>(fields: Fields) {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
 }
 
-/** Rejects options about the record next to a file, because it is unclear which should win. */
+/** Rejects record options together with a file, because their precedence would be unclear. */
 export function refuseBoth(options: Record<string, unknown>): void {
   const flags = Object.keys(definedOnly(options)).map(
     (name) => `--${name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`,
   );
   if (flags.length === 0) return;
   throw usageError(
-    `With a file, the record is in the file: leave out ${flags.join(', ')}.`,
-    'Its fields are userId, source, externalId, metadata and data.',
+    `The record is read from the file: omit ${flags.join(', ')}.`,
+    'The fields of a record are userId, source, externalId, metadata and data.',
   );
 }
 
@@ -246,5 +258,5 @@ export function refuseToOverwrite(file: string, errorsOut: string | undefined): 
   if (file === '-' || errorsOut === undefined) return;
   const [one, other] = [file, errorsOut].map((path) => statSync(path, { throwIfNoEntry: false }));
   const isSame = one !== undefined && one.dev === other?.dev && one.ino === other.ino;
-  if (isSame) throw usageError('--errors-out would overwrite the file that is read.');
+  if (isSame) throw usageError('--errors-out would overwrite the input file.');
 }

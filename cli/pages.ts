@@ -11,7 +11,7 @@ type PageOptions = {
 
 const maxPageItems = 100;
 
-/** The requested page size; with --all the largest one, for the fewest requests. */
+/** Returns the page size. The default for --all is the maximum, which needs the fewest requests. */
 export function pageSize({ all, limit }: PageOptions): number | undefined {
   return limit ?? (all ? maxPageItems : undefined);
 }
@@ -29,7 +29,7 @@ export async function printPages<Item extends object>(
   await printTable(term, columns, page.items);
   if (page.items.length === 0) await note(term, none);
   if (page.nextCursor !== null) {
-    await note(term, `There are more: add --all, or --cursor ${page.nextCursor}`);
+    await note(term, `More results are available: add --all, or --cursor ${page.nextCursor}`);
   }
 }
 

@@ -7,7 +7,7 @@ import { asCalled, ownName, type Terminal } from './terminal/terminal.ts';
 
 type Add = (program: Parent, term: Terminal, load: () => Promise<AnyCommand>) => void;
 
-/** Imported on demand: loading all commands takes longer than most of them run. */
+/** Imports commands on demand: loading all of them takes longer than most of them run. */
 const commands: Record<CommandName, () => Promise<Add>> = {
   serve: async () => (await import('./commands/serve.ts')).addServe,
   save: async () => (await import('./commands/save.ts')).addSave,
@@ -62,29 +62,34 @@ function createRoot(term: Terminal) {
     .exitOverride()
     .configureOutput(commanderOutput(term))
     .configureHelp({ showGlobalOptions: true, styleTitle: (title) => title })
-    .description('Save, find and ingest memories of your users in a memory service.')
+    .description('Save, search and ingest the memories of your users.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .option('--json', 'print JSON, including errors')
-    .option('--base-url <url>', `the service (env: MEMORY_BASE_URL, default: ${defaultBaseUrl})`)
-    .option('--api-key <key>', 'the API key; safer in the environment (env: MEMORY_API_KEY)')
-    .option('--project <name>', 'the project whose key in the profile to use', parseProject)
-    .option('--no-color', 'no colours (env: NO_COLOR)');
+    .option(
+      '--base-url <url>',
+      `the URL of the service (env: MEMORY_BASE_URL, default: ${defaultBaseUrl})`,
+    )
+    .option('--api-key <key>', 'the API key; prefer the environment variable (env: MEMORY_API_KEY)')
+    .option('--project <name>', 'use the key of this project from the profile', parseProject)
+    .option('--no-color', 'disable colours (env: NO_COLOR)');
   return root.addHelpText('beforeAll', ({ command, error }) => {
     if (!root.opts().json) return '';
     if (!error) throw new HelpAsJson(command);
-    throw usageError('No command is named.', 'All of them, as JSON: memory help --json');
+    throw usageError('Missing command.', 'To list all commands as JSON: memory help --json');
   });
 }
 
 function parseProject(name: string): string {
   if (/^[\w.-]{1,64}$/.test(name)) return name;
-  throw new InvalidArgumentError('It must be 1 to 64 letters, digits, - _ or dots.');
+  throw new InvalidArgumentError(
+    'It must be 1 to 64 letters, digits, hyphens, underscores or dots.',
+  );
 }
 
 const withValue = ['--base-url', '--api-key', '--project'];
 
-/** The word that names the command, as commander will parse it. */
+/** Returns the name of the command, as commander will parse it. */
 export function commandWord(argv: string[]): string | undefined {
   return argv.find((word, at) => !word.startsWith('-') && !withValue.includes(argv[at - 1] ?? ''));
 }

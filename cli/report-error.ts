@@ -7,13 +7,13 @@ import { escapeControls, paint } from './terminal/text.ts';
 import { exampleHint, usageFailure } from './usage-errors.ts';
 
 /*
- * Converts every error of the SDK, of commander and of our own into one shape: what happened and
- * why, what to run next, and the exit code.
+ * Converts errors of the SDK, of commander and of the command line into one type with a message, a
+ * hint and an exit code.
  */
 
 type Context = { called: AnyCommand; baseUrl?: string; apiKey?: string; project?: string };
 
-/** Writes to stderr for people; with --json to stdout, where a program reads. */
+/** Writes the failure to stderr as text or, with --json, to stdout as JSON. */
 export async function reportFailure(term: Terminal, json: true | undefined, failure: Failure) {
   const { code, message, requestId, details } = failure;
   const hint = failure.hint === null ? null : asCalled(term, failure.hint);

@@ -51,7 +51,7 @@ export function usageFailure(term: Terminal, error: CommanderError, called: AnyC
   return { code: 'usage', message: capitalized(message), hint, requestId: null, exitCode };
 }
 
-/** The equivalent of another tool's name is a better suggestion than a similar spelling. */
+/** Prefers the equivalent of another tool's name to a name with a similar spelling. */
 function withSuggestion(message: string, called: AnyCommand): string {
   const [, problem, kind, word = ''] = /^(unknown (command|option) '([^']*)')/.exec(message) ?? [];
   const meant = kind === 'command' ? meantCommand(word, called) : meantOption(word, called);
@@ -60,7 +60,7 @@ function withSuggestion(message: string, called: AnyCommand): string {
 
 function meantCommand(word: string, called: AnyCommand): string | undefined {
   const path = `${pathBelowRoot(called)} ${word}`.trim();
-  // The user gave a file or folder in place of the kind of record.
+  // The word is a file or folder instead of a kind of record.
   if (/^ingest .*[./]/.test(path)) return word.endsWith('.jsonl') ? 'batch' : 'document';
   return foreignCommands.get(path);
 }
@@ -88,17 +88,17 @@ function hintFor({ cwd }: Terminal, { code, message }: CommanderError, called: A
   const [, option] = /^error: unknown option '(.*?)'/.exec(message) ?? [];
   const takesFiles = called.registeredArguments.some((argument) => argument.name() === 'file');
   if (option !== undefined && takesFiles && existsSync(resolve(cwd, option))) {
-    return `If the file is meant: ${quoted(`./${option}`)}`;
+    return `To pass the file: ${quoted(`./${option}`)}`;
   }
-  if (option?.includes(' ')) return `Put -- before a text that begins with a dash. ${help}`;
+  if (option?.includes(' ')) return `Put -- before text that begins with a dash. ${help}`;
   if (/^error: option '-n, --limit /.test(message) && hasOption(called, '--all')) {
-    return `For more than a page: --all. ${help}`;
+    return `To get all pages: --all. ${help}`;
   }
   if (code === 'commander.excessArguments') return excessHint(called) + help;
   return code === 'commander.missingArgument' ? exampleHint(called) : help;
 }
 
-/** `memory list ada` means `--user ada`. */
+/** Returns a hint for extra arguments. For example, `memory list ada` probably means --user ada. */
 function excessHint(called: AnyCommand): string {
   const { registeredArguments, args, commands } = called;
   const [user = ''] = args;
@@ -109,15 +109,15 @@ function excessHint(called: AnyCommand): string {
     return `Did you mean: ${pathOf(called)} --user ${quoted(user)}\n`;
   }
   if (['text', 'query'].includes(last?.name() ?? '')) {
-    return 'Put a text of several words in quotes. ';
+    return 'Put text that contains spaces in quotes. ';
   }
   if (last?.name() !== 'file') return '';
   const takesLines = last.description.includes('- for stdin');
-  const several = `Several of JSON lines: cat a.jsonl b.jsonl | ${pathOf(called)} -\n`;
-  return `Give one file at a time. ${takesLines ? several : ''}`;
+  const several = `To combine several JSON Lines files: cat a.jsonl b.jsonl | ${pathOf(called)} -\n`;
+  return `Pass one file at a time. ${takesLines ? several : ''}`;
 }
 
-/** `memory ingest chat` */
+/** For example `memory ingest chat`. */
 function pathOf(command: AnyCommand): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }

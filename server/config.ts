@@ -62,8 +62,7 @@ export function readConfig(env: Env): Config {
       '<requests>/<seconds>, such as 6000/60, or off',
     ),
   };
-  if (problems.length > 0)
-    throw new Error(`The settings cannot be used:\n  ${problems.join('\n  ')}`);
+  if (problems.length > 0) throw new Error(`Invalid settings:\n  ${problems.join('\n  ')}`);
   return config;
 }
 

@@ -21,9 +21,9 @@ type BatchOptions = LinesOptions & {
   timeout: number;
 };
 
-/** The default body limit of the service. A dry run assumes it. */
+/** The default body limit of the service, which a dry run assumes. */
 export const usualBodyBytes = 5 * 1024 * 1024;
-export const tooLarge = 'is larger than the 5 MiB that a service takes unless it was set otherwise';
+export const tooLarge = 'is larger than 5 MiB, the default limit of a service';
 
 export async function runBatch(
   term: Terminal,
@@ -35,7 +35,7 @@ export async function runBatch(
   const { unit } = input;
   const report = reportFor(term, input, options);
   const counts = { accepted: 0, replayed: 0 };
-  // Collected only for --wait.
+  // Filled only for --wait.
   const awaited = new Set<string>();
   const send = await chunkSender(term, {
     unit,
@@ -93,9 +93,9 @@ export async function dryRun(
 }
 
 /**
- * Imports every line of the input. Memories carry their ids, so a second run skips the ones that
- * exist. Keys made from the content would also skip memories that were deleted since the first run,
- * which an import should restore.
+ * Imports every line of the input. Memories have their own ids, so a second run skips those that
+ * exist. Idempotency keys derived from the content would also skip memories that were deleted since
+ * the first run, which an import must restore.
  */
 export async function runImport(
   term: Terminal,
@@ -118,7 +118,7 @@ export async function runImport(
   const keyOf = (place: string) => idempotencyKey && `${idempotencyKey}:${place}`;
   await runPipeline(term, report, {
     jobs: chunkLines(input.lines, { keyOf }),
-    // If two memories share an id or an external id, the first one wins.
+    // Of memories with the same id or external id, the first one must be imported.
     namesIn: ({ entries }) => namesOf(entries, [idOf, pairOf]),
     work: (chunk) => send(chunk, [chunk]),
     unit: 'records',

@@ -3,8 +3,8 @@ import type { Line } from './lines.ts';
 import { type BadLine, type Entry, isBad, pairOf, parseRecord } from './records.ts';
 
 /**
- * The records of one request, and the invalid lines between them. `end` is the byte offset in the
- * file at which the chunk ends. Without a key, the client generates one.
+ * The records of one request, and the invalid lines between them. `end` is the byte offset of the
+ * end of the chunk in the file. If `key` is undefined, the client generates a key.
  */
 export type Chunk = { key: string | undefined; entries: Entry[]; bad: BadLine[]; end: number };
 
@@ -14,8 +14,8 @@ type ChunkOptions = {
 };
 
 /**
- * Larger chunks are faster and use less of the rate limit, but a change in the file resends its
- * whole chunk.
+ * Larger chunks are faster and use less of the rate limit, but after a change in the file the whole
+ * chunk is sent again.
  */
 const linesInChunk = 500;
 /**
@@ -82,8 +82,8 @@ export function halves(chunk: Chunk): Chunk[] {
 }
 
 /**
- * Separates records with an external id and sends them under a new key. Sending such a record again
- * creates no duplicate, and a replay would not restore a memory that was changed or deleted since.
+ * Separates the records with an external id, which are sent under a new key. Sending them again
+ * creates no duplicates, while a replay would not restore memories that were changed or deleted.
  */
 export function apart(chunk: Chunk): Chunk[] {
   const { bare = [], named = [] } = Object.groupBy(chunk.entries, (entry) =>
@@ -99,7 +99,7 @@ function isBare(entry: Entry): boolean {
   return pairOf(entry) === undefined;
 }
 
-/** The same lines at the same position produce the same key, so sending them again is a replay. */
+/** Derives the key from the lines and their position, so sending them again is a replay. */
 export function keyOfChunk(
   place: string,
   entries: Entry[],

@@ -11,7 +11,7 @@ const maxKinds = 5;
 
 /**
  * Runs `work` for every file and reports the rows and the rejected files. Any other error ends the
- * run. With `unit`, that error also says how much was sent before.
+ * run. `unit` is the noun for the number of files that were sent before such an error.
  */
 export async function forEachFile(
   term: Terminal,
@@ -24,12 +24,12 @@ export async function forEachFile(
   const { files: jobs, outside, totalBytes } = search;
   const report = openReport(term, { json, style: 'rows', totalBytes });
   for (const externalId of outside) {
-    const message = `${externalId} is a link that leads out of its folder; it was not followed.`;
+    const message = `${externalId} is a link to a target outside its folder; it was not followed.`;
     const skipped = { code: 'link_outside', message };
     if (json) await report.row({ json: { externalId, skipped }, cells: [] });
     else await note(term, escapeLine(message));
   }
-  // A lost connection or a rejected key would fail every other file too.
+  // Any other error, such as a lost connection, would occur for all remaining files as well.
   const aboutTheFile = [CliError, InvalidRequestError, PayloadTooLargeError];
   async function workOn(found: Found) {
     try {
@@ -48,7 +48,7 @@ export async function forEachFile(
   return report;
 }
 
-/** Most of our own errors name the file. Errors of the service cannot. */
+/** Adds the path to errors that do not name the file, such as those of the service. */
 function problemOf({ path, externalId }: Found, error: CliError | MemoryServiceError): Problem {
   const isOurs = error instanceof CliError;
   const message = isOurs ? error.message : messageOf(error);
@@ -66,7 +66,7 @@ export async function summarize(term: Terminal, report: Report, search: Search, 
   await report.summary({ ...counts, linksNotFollowed: search.outside.size });
 }
 
-/** `Skipped 4 files that are not documents: .png (3), without extension (1).` */
+/** For example `Skipped 4 files that are not documents: .png (3), without extension (1).` */
 function skippedLine(skipped: Search['skipped']): string {
   const kinds = [...skipped].sort(([, a], [, b]) => b - a);
   const sum = kinds.reduce((before, [, count]) => before + count, 0);
@@ -74,6 +74,6 @@ function skippedLine(skipped: Search['skipped']): string {
   const more = kinds.length > maxKinds ? ', …' : '';
   const what =
     sum === 1 ? 'one file that is not a document' : `${sum} files that are not documents`;
-  const line = `Skipped ${what}: ${shown.join(', ')}${more}. To ingest one that is text, name it.`;
+  const line = `Skipped ${what}: ${shown.join(', ')}${more}. To ingest a text file, pass its name.`;
   return escapeLine(line);
 }

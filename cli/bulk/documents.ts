@@ -63,7 +63,7 @@ async function ingestOne(
   const { accepted, unchanged } = sent;
   if (!unchanged || options.wait) return reportIngest(term, client, accepted, options);
   await printResult(term, options.json, accepted, accepted.memoryId);
-  if (!options.json) await hint(term, `Unchanged. See it: memory get ${accepted.memoryId}`);
+  if (!options.json) await hint(term, `Unchanged. To show it: memory get ${accepted.memoryId}`);
 }
 
 async function ingestMany(
@@ -120,9 +120,7 @@ async function dryRun(
   report.end();
 }
 
-/**
- * One idempotency key cannot serve several requests, so each file gets a key derived from its name.
- */
+/** Derives a key for each file from the caller's key, which is valid for a single request. */
 function keyAt(call: CallOptions, { externalId, path }: Found): CallOptions {
   if (call.idempotencyKey === undefined) return call;
   const hash = new Bun.CryptoHasher('sha256').update(externalId ?? path).digest('hex');
@@ -133,8 +131,8 @@ function refuseForSeveral({ title, sourceUrl, pageCount, externalId }: DocumentO
   const one = [title, sourceUrl, pageCount, externalId];
   if (one.every((value) => value === undefined)) return;
   throw usageError(
-    'With several files or a folder, leave out --title, --source-url, --page-count and' +
-      ' --external-id.',
-    'They are about one document: ingest the files one by one to give each its own.',
+    '--title, --source-url, --page-count and --external-id apply to a single document and' +
+      ' cannot be used with several files or a folder.',
+    'To set them, ingest the files one at a time.',
   );
 }

@@ -11,7 +11,7 @@ import { openRecords } from './input.ts';
 
 export type FileOptions = GlobalOptions & AfterIngest & { errorsOut?: string | undefined };
 
-/** The endpoint for a single record. If it has a type, records need not name it. */
+/** The endpoint for a single record. If it has a type, the records do not require one. */
 export type Endpoint = {
   type?: RecordType;
   send(client: MemoryClient, record: unknown, options: CallOptions): Promise<Accepted>;
@@ -40,7 +40,7 @@ function withoutType(record: unknown, path: string, type: RecordType | undefined
   if (own === type) return rest;
   throw new CliError(
     'invalid_request',
-    `${inputName(path)} holds a record of type ${JSON.stringify(own)}, not ${type}.`,
-    `Any record: memory ingest record ${path}`,
+    `${inputName(path)} contains a record of type ${JSON.stringify(own)}, not ${type}.`,
+    `To ingest a record of any type: memory ingest record ${path}`,
   );
 }

@@ -20,7 +20,7 @@ export async function reportIngest(
   { json, idempotencyKey, wait, timeout }: AfterIngest,
 ): Promise<void> {
   const { memoryId } = accepted;
-  const queued = `Queued. See how it ends: memory wait ${memoryId}`;
+  const queued = `Queued. To wait for the result: memory wait ${memoryId}`;
   if (idempotencyKey !== undefined) await rejectDeletedIngest(term, client, memoryId);
   const out = resilientOutput(term);
   if (!json) await printLine(out.term, memoryId);

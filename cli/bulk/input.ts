@@ -12,13 +12,13 @@ type Held = 'records' | 'memories';
 /** The first two lines identify the file format; `lines` includes them. */
 type Opened = { first: Line | undefined; second: Line | undefined; lines: AsyncIterable<Line> };
 
-/** The records of a file, or of stdin for `-`: one on each line, or a JSON array. */
+/** Opens a file, or stdin for `-`, with one record per line or a JSON array. */
 export async function openInput(term: Terminal, path: string, held: Held): Promise<BatchInput> {
   const { first, second, lines } = await openLines(term, path);
   if (first === undefined && held === 'memories') return { lines, unit: 'line' };
   if (first === undefined) throw empty(path);
   const [begin, next] = [beginOf(first), beginOf(second)];
-  // An object that spans several lines starts with a lone brace, followed by its first name.
+  // An object over several lines starts with a line that is only a brace, then a quoted name.
   if (begin.startsWith('[') || (begin === '{' && next.startsWith('"'))) {
     return items([await readWhole(lines, path)].flat());
   }
@@ -34,7 +34,7 @@ export async function openRecords(
 ): Promise<BatchInput | { record: unknown }> {
   const { first, second, lines } = await openLines(term, path);
   if (first === undefined) throw empty(path);
-  // If the first line is a whole JSON value and a second line follows, the file is JSON lines.
+  // If the first line is a complete JSON value and a second line follows, the file is JSON lines.
   const manyLines = second !== undefined && isWhole(first);
   if (/\.(jsonl|ndjson)$/i.test(path) || manyLines) return { lines, unit: 'line' };
   const record = await readWhole(lines, path);
@@ -81,12 +81,12 @@ function isWhole({ bytes }: Line): boolean {
   }
 }
 
-/** The start of a line, without spaces and a byte order mark. */
+/** Returns the start of a line, without surrounding spaces and a byte order mark. */
 function beginOf(line: Line | undefined): string {
   return new TextDecoder().decode(line?.bytes.subarray(0, 1_000)).trim();
 }
 
-/** Records have data, memories have an id and content. */
+/** Distinguishes records, which have data, from memories, which have an id and content. */
 function isHeldBy(line: Line, held: Held): boolean {
   const parsed = parseRecord(line, undefined);
   if (isBad(parsed) || typeof parsed.item !== 'object' || parsed.item === null) return false;
@@ -102,18 +102,15 @@ function otherLines(path: string, held: Held): CliError {
   const file = path === '-' ? '-' : quoted(path);
   const [what, hint] =
     held === 'records'
-      ? ['memories, as export prints them, not records.', 'import them: memory import']
-      : [
-          'records to ingest, not memories as export prints them.',
-          'ingest them: memory ingest batch',
-        ];
-  const message = `${inputName(path)} holds ${what}`;
+      ? ['memories from an export, not records.', 'import them: memory import']
+      : ['records to ingest, not memories from an export.', 'ingest them: memory ingest batch'];
+  const message = `${inputName(path)} contains ${what}`;
   return new CliError('not_these_lines', message, `To ${hint} ${file}`);
 }
 
 function aText(path: string): CliError {
   const file = path === '-' ? '-' : quoted(path);
-  const message = `${inputName(path)} holds no JSON, not one record on each line.`;
-  const hint = `As one document: memory ingest document ${file} --user <id>`;
+  const message = `${inputName(path)} is not JSON: expected one record per line.`;
+  const hint = `To ingest it as one document: memory ingest document ${file} --user <id>`;
   return new CliError('not_jsonl', message, hint);
 }

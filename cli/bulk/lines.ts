@@ -1,13 +1,13 @@
-/** A line of a file: its number, counted from 1, and the byte offset at which it ends. */
+/** A line of a file: its number, counted from 1, and the byte offset of its end. */
 export type Line = { number: number; end: number; bytes: Uint8Array; tooLong: boolean };
 
-/** Far above any body limit. A longer line is skipped while it is read and never held in memory. */
+/** The maximum line length, above any body limit. Longer lines are never held in memory. */
 const maxLineBytes = 32 * 1024 * 1024;
 const newline = 10;
 
 /**
- * Splits bytes into lines, one at a time, so that memory does not grow with the file. Skips blank
- * lines.
+ * Splits bytes into lines, one at a time, so that the memory use does not depend on the file size.
+ * Skips blank lines.
  */
 export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let number = 0;

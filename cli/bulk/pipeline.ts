@@ -2,18 +2,18 @@ import { note, type Terminal } from '../terminal/terminal.ts';
 import type { Report, Result } from './report.ts';
 
 const concurrency = 4;
-/** Results are held until all before them are delivered; one request may be waiting for a retry. */
+/** The maximum number of results that wait for an earlier one, whose request may be retried. */
 const maxUndelivered = 16;
-const resumeHint = 'Run the same command again to go on: what is done is not done twice.';
+const resumeHint = 'Run the same command again to continue; completed work is not repeated.';
 
 type Pipeline<Job extends { end: number }> = {
-  /** `end` is the byte offset in the input at which a job ends. */
+  /** `end` is the byte offset of the end of a job in the input. */
   jobs: AsyncIterable<Job> | Iterable<Job>;
   /** Jobs that share a name run one after the other, in input order. */
   namesIn?(job: Job): Set<string>;
-  /** A record that fails is part of the result; a rejection ends the run. */
+  /** Failed records are part of the result. A rejection ends the run. */
   work(job: Job): Promise<Result>;
-  /** The noun for the count that an error message reports; undefined if nothing is sent. */
+  /** The noun for the count in error messages; undefined if nothing is sent. */
   unit?: string | undefined;
 };
 
@@ -36,8 +36,8 @@ export async function runPipeline<Job extends { end: number }>(
 }
 
 /**
- * The first error stops reading. Running jobs may finish, but their results are no longer
- * delivered.
+ * Runs jobs concurrently and delivers their results in order. The first error stops reading. The
+ * running jobs finish, but their results are not delivered.
  */
 export async function inOrder<Job, Result>(
   jobs: AsyncIterable<Job> | Iterable<Job>,

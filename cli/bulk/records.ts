@@ -5,7 +5,7 @@ import { holdsSoLarge, soLarge } from '../terminal/json.ts';
 import type { Line } from './lines.ts';
 import type { Problem } from './report.ts';
 
-/** The result of JSON.parse(). The service validates it, as it does for any other client. */
+/** The result of JSON.parse(), which the service validates. */
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 type JsonObject = { [name: string]: Json };
 
@@ -13,20 +13,20 @@ export type Entry = { line: number; text: string; item: Json };
 
 export type BadLine = { line: number; error: string; message: string; text: string };
 
-/** What messages call an entry of the input: an array has items, a file has lines. */
+/** The noun for an entry of the input in messages: an array has items, a file has lines. */
 export type Unit = 'line' | 'item';
 
 export function problemOf(unit: Unit, { line, error, message, text }: BadLine): Problem {
   return { shown: `${unit} ${line}: ${message}`, json: { line, error, message }, text };
 }
 
-/** Parses one line as a record, of the given type if the command names one. */
+/** Parses one line as a record, which must have the given type unless it is undefined. */
 export function parseRecord(line: Line, type: RecordType | undefined): Entry | BadLine {
   const { number, bytes, tooLong } = line;
-  // Bytes that are not UTF-8 become replacement characters, so that the user can correct the rest.
+  // Keeps the text of lines that are not UTF-8, with replacement characters, for correction.
   const text = tooLong ? '' : new TextDecoder().decode(bytes).trim();
   const bad = (error: string, message: string) => ({ line: number, error, message, text });
-  if (tooLong) return bad('payload_too_large', 'the line is longer than any body may be');
+  if (tooLong) return bad('payload_too_large', 'the line is longer than 32 MiB');
   if (!isUtf8(bytes)) return bad('invalid_text', notUtf8(number));
   try {
     const item: Json = JSON.parse(text);
@@ -34,7 +34,7 @@ export function parseRecord(line: Line, type: RecordType | undefined): Entry | B
     if (type === undefined) return { line: number, text, item: recognized(item) };
     if (!isObject(item)) return bad('invalid_request', 'must be an object');
     if ((item.type ?? type) !== type) return bad('invalid_request', `type: must be ${type}`);
-    // The chat endpoint accepts messages next to `userId`; a batch does not.
+    // The chat endpoint accepts `messages` at the top level; a batch does not.
     const record = 'messages' in item ? withData(item) : item;
     return { line: number, text, item: { ...record, type } };
   } catch (error) {
@@ -43,7 +43,7 @@ export function parseRecord(line: Line, type: RecordType | undefined): Entry | B
   }
 }
 
-/** Infers a missing type from the data; any other value stays unchanged. */
+/** Infers a missing type from the data. Returns any other value unchanged. */
 function recognized(item: Json): Json {
   if (!isObject(item) || 'type' in item) return item;
   const record = withData(item);
@@ -60,7 +60,7 @@ function typeOf(data: JsonObject): RecordType | undefined {
 const originFields = ['userId', 'source', 'externalId'];
 const recordFields = [...originFields, 'type', 'metadata', 'occurredAt', 'expiresAt'];
 
-/** The fields of the data may be next to `userId`. */
+/** Moves the fields of the data from the top level into `data`. */
 function withData(item: JsonObject): JsonObject {
   if ('data' in item) return item;
   const { record = [], data = [] } = Object.groupBy(Object.entries(item), ([name]) =>
@@ -70,19 +70,19 @@ function withData(item: JsonObject): JsonObject {
 }
 
 /**
- * Suggests converting only this line: converting the whole file would change the keys of other
- * lines.
+ * Suggests converting only this line, because converting the whole file could change the
+ * idempotency keys of other lines.
  */
 function notUtf8(number: number): string {
   const inUtf8 = `sed -n ${number}p <file> | iconv -f WINDOWS-1252 -t UTF-8`;
-  return `is not UTF-8 text; if it is in another character set: ${inUtf8}`;
+  return `is not UTF-8 text; to convert it from another character set: ${inUtf8}`;
 }
 
 export function isBad(parsed: Entry | BadLine): parsed is BadLine {
   return 'error' in parsed;
 }
 
-/** Identifies the external object of a record. Records of one object must keep their order. */
+/** Identifies the external object of a record. Its records must be sent in order. */
 export function pairOf({ item }: Entry): string | undefined {
   // An empty externalId counts as missing.
   if (!isObject(item) || (item.externalId ?? '') === '') return undefined;

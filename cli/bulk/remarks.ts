@@ -3,7 +3,7 @@ import type { Unit } from './records.ts';
 
 type Sent = { accepted: number; replayed: number; failed: number; memories: number };
 
-/** Explains the counts of a batch where they need it, one remark per line. */
+/** Returns remarks that explain the counts of a batch, one per line. */
 export function remarksOn(
   { accepted, replayed, failed, memories }: Sent,
   unit: Unit,
@@ -13,28 +13,28 @@ export function remarksOn(
   const isMerged = wait === true && memories < sent;
   return [
     ...(sent === replayed && replayed > 0 && failed === 0 ? nothingNew(replayed, unit) : []),
-    ...(isMerged ? [`${sent} records are ${memoriesOf(memories)}: ${lastWins}`] : []),
+    ...(isMerged ? [`${sent} records became ${memoriesOf(memories)}: ${lastWins}`] : []),
     ...(failed > 0 ? [howToCorrect(errorsOut)] : []),
   ];
 }
 
-const lastWins = 'the last of one externalId replaces the others.';
+const lastWins = 'of records with the same externalId, the last one is stored.';
 
 function nothingNew(replayed: number, unit: Unit): string[] {
   const all = replayed === 1 ? `the one ${unit}` : `all ${replayed} ${unit}s`;
   return [
-    `Nothing new: an earlier run has ingested ${all}.`,
+    `Nothing new: an earlier run ingested ${all}.`,
     'They are recognized for three days by their text and position, or by the given',
-    'key, even if their memories were changed or deleted since.',
-    'To ingest them again: --idempotency-key <any new text>',
+    'key, even if their memories have since been changed or deleted.',
+    'To ingest them again: --idempotency-key <a new key>',
   ];
 }
 
-/** Sending the whole corrected file again would duplicate the lines in the chunks that changed. */
+/** Suggests a new file: sending the whole corrected file again would duplicate other lines. */
 function howToCorrect(errorsOut: string | undefined): string {
   if (errorsOut === undefined) {
-    return 'Correct those lines in a file of their own, and ingest that file, not this one again.';
+    return 'Copy these lines to a new file, correct them, and ingest only the new file.';
   }
-  return `Take those lines: jq -r .text ${quoted(errorsOut)} > corrected.jsonl
-Correct them there, and ingest that file, not this one again.`;
+  return `Extract these lines: jq -r .text ${quoted(errorsOut)} > corrected.jsonl
+Correct them there, and ingest only the new file.`;
 }

@@ -8,10 +8,10 @@ import { escapeLine, toJson } from '../terminal/text.ts';
 
 export type Counts = Record<string, number>;
 
-/** A record that was not accepted: a line for people, JSON, and its text for correction. */
+/** A rejected record: a message, the same as JSON, and the original text for correction. */
 export type Problem = { shown: string; json: object; text?: string };
 
-/** A row of stdout: JSON with --json, otherwise cells. */
+/** A row on stdout: JSON with --json, otherwise cells. */
 export type Row = { json: object; cells: string[] };
 
 /** The result of a job: how many records are done, with their rows and problems. */
@@ -28,7 +28,7 @@ type ReportOptions = {
   errorsOut?: string | undefined;
 };
 
-/** Further problems are only counted in a summary; --errors-out has all of them. */
+/** The maximum number of problems printed in a summary. --errors-out contains all of them. */
 export const maxShown = 20;
 const maxListed = 100;
 const redrawMs = 100;
@@ -54,7 +54,7 @@ export function openReport(term: Terminal, options: ReportOptions) {
 
   async function row({ json: value, cells }: Row): Promise<void> {
     rows += `${json ? toJson(value) : rowOf(term, cells)}\n`;
-    // On a terminal, rows wait for the next redraw; otherwise the progress line would flicker.
+    // On a terminal, rows are printed with the next redraw, to keep the progress line steady.
     if (!term.stdout.isTerminal || term.now() - drawnAt >= redrawMs) await flush();
   }
 
@@ -90,7 +90,7 @@ export function openReport(term: Terminal, options: ReportOptions) {
       else if (json) await printJson(out.term, { ...all, failures: listed });
       else await printFields(out.term, all);
     },
-    /** With --json the rows are the whole report, as long as stdout accepts them. */
+    /** With --json, the rows are the whole report, unless stdout has failed. */
     isQuiet: () => json === true && style === 'rows' && !out.hasFailed(),
     done: () => done,
     failed: () => failed,
@@ -98,7 +98,7 @@ export function openReport(term: Terminal, options: ReportOptions) {
   };
 }
 
-/** `2 ingested, 1 still processing, 0 failed.` */
+/** For example `2 ingested, 1 still processing, 0 failed.` */
 function sentenceOf(counts: Counts): string {
   const said = Object.entries(counts)
     .filter(([name, count]) => alwaysCounted.includes(name) || count > 0)
@@ -106,15 +106,15 @@ function sentenceOf(counts: Counts): string {
   return `${said.join(', ')}.`;
 }
 
-/** Truncates the file, so that it never mixes errors of two runs. */
+/** Truncates the file, so that it does not contain errors of an earlier run. */
 function openErrorsOut(path: string) {
   try {
     return Bun.file(openSync(path, 'w')).writer();
   } catch (error) {
     const reasons: Record<string, string> = {
       EISDIR: `${path} is a folder, not a file`,
-      ENOENT: `there is no folder ${dirname(path)}`,
-      EACCES: `${path} may not be written`,
+      ENOENT: `the folder ${dirname(path)} does not exist`,
+      EACCES: `no permission to write ${path}`,
     };
     const why = reasons[errorCode(error)] ?? errorText(error);
     throw new CliError('file_not_writable', `--errors-out cannot be written: ${why}.`);

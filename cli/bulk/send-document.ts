@@ -7,7 +7,7 @@ import type {
 } from '../../sdk/index.ts';
 import { definedOnly } from '../options.ts';
 
-/** The response of the service. `unchanged`: it already has this exact document. */
+/** The response of the service. `unchanged` if it already stores exactly this document. */
 export type Sent = { accepted: Accepted; unchanged: boolean };
 
 /**
@@ -36,12 +36,12 @@ async function sendKeyed(
   if (response.idempotencyStatus !== 'replayed') return { accepted: data, unchanged: false };
   const stored = await readBack(client, data.memoryId, call);
   if (stored === undefined) {
-    // The memory was deleted. Derive the next key from it, so that the next run computes the same
-    // key.
+    // The memory was deleted. The next key is derived from its id, so that the next run computes
+    // the same key.
     return sendKeyed(client, request, call, keyOf([idempotencyKey, data.memoryId]));
   }
   if (isSame(stored, request)) {
-    // The replayed response says `processing`, as when it was first sent.
+    // The replayed response has the status of the first response, `processing`.
     return { accepted: { ...data, status: stored.status }, unchanged: true };
   }
   return { accepted: await client.ingest.document(request, call), unchanged: false };
@@ -53,8 +53,7 @@ function keyOf(value: unknown): string {
 
 /**
  * Reads the stored memory, because a replay only proves that the document was stored once. Since
- * then the file may have been ingested with another text, or the memory may have been changed or
- * deleted, or have failed.
+ * then, the memory may have been replaced, changed or deleted, or its processing may have failed.
  */
 async function readBack(
   client: MemoryClient,
@@ -73,7 +72,7 @@ async function readBack(
 function isSame(stored: Memory, { data, metadata }: DocumentRequest): boolean {
   const { text, ...described } = data;
   if (stored.content !== text || stored.status === 'failed') return false;
-  // Compare values as JSON encodes them: it has no -0, for example.
+  // Compares the values after a JSON round trip, which turns -0 into 0, for example.
   const sent: unknown = JSON.parse(JSON.stringify({ ...described, ...metadata }));
   return Bun.deepEquals(stored.metadata, sent);
 }

@@ -7,7 +7,7 @@ import { type Chunk, halves } from './chunks.ts';
 import { type BadLine, type Json, problemOf, type Unit } from './records.ts';
 import type { Result } from './report.ts';
 
-/** The response of bulk operations: invalid items fail individually. */
+/** The response of bulk operations, in which invalid items fail individually. */
 type BulkAnswer = { failed: { index: number; error: string; message: string }[] };
 
 type ChunkSender<Answer extends BulkAnswer> = {
@@ -20,10 +20,10 @@ type ChunkSender<Answer extends BulkAnswer> = {
 type Sent = { done: number; bad: BadLine[] };
 
 const busyMs = 5_000;
-/** A slow disk on the server must not fail a chunk that is about to be accepted. */
+/** A long timeout, because a large chunk can take long on a slow server. */
 const chunkTimeoutMs = 120_000;
 
-/** Repeats a request while the service answers 429. Bulk commands can wait. */
+/** Repeats a request until the service no longer returns 429, because bulk commands can wait. */
 export async function retryWhileBusy(term: Terminal) {
   const { RateLimitError } = await import('../../sdk/index.ts');
   const report = reportRetries(term);
@@ -42,8 +42,8 @@ export async function retryWhileBusy(term: Terminal) {
 }
 
 /**
- * Sends the parts of a chunk one after the other. An error that does not concern single records,
- * such as a lost connection or a rejected key, is thrown and ends the run.
+ * Sends the parts of a chunk in sequence. Errors that do not concern individual records, such as a
+ * lost connection or a rejected key, are thrown and end the run.
  */
 export async function chunkSender<Answer extends BulkAnswer>(
   term: Terminal,

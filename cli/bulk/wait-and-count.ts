@@ -7,11 +7,11 @@ import { hintIfInterrupted, waitForAll } from './wait.ts';
 type WaitOptions = {
   wait?: true | undefined;
   timeout: number;
-  /** How many were accepted; shown if the user interrupts the wait. */
+  /** The accepted and failed items, reported if the user interrupts the wait. */
   accepted: { what: 'record' | 'document'; count: number; failed: number };
 };
 
-/** With --wait, waits for every memory of a bulk command and reports why some are not complete. */
+/** With --wait, waits for every memory of a bulk command and reports those that do not complete. */
 export async function waitAndCount(
   term: Terminal,
   client: MemoryClient,
@@ -42,7 +42,7 @@ export async function waitAndCount(
 }
 
 function acceptedAll({ what, count, failed }: WaitOptions['accepted']): string {
-  const those = count === 1 ? `1 ${what} is` : `${count} ${what}s are`;
+  const those = count === 1 ? `1 ${what} was` : `${count} ${what}s were`;
   const all = failed === 0 && count > 1 ? `All ${those}` : those;
-  return `${all} accepted and will be processed; only the waiting has ended.`;
+  return `${all} accepted and will be processed; only the wait was interrupted.`;
 }

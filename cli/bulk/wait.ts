@@ -4,7 +4,7 @@ import { exitCodes } from '../errors.ts';
 import { printCells, printJsonLine } from '../terminal/output.ts';
 import { hint, type Terminal } from '../terminal/terminal.ts';
 
-/** How the wait for one memory ended. `error` is null when it is complete. */
+/** The result of the wait for one memory. `error` is null if it is complete. */
 export type Outcome = {
   memoryId: string;
   status: IngestStatus | null;
@@ -16,12 +16,12 @@ const firstPauseMs = 100;
 const maxPauseMs = 2_000;
 const idsPerRequest = 1_000;
 const unavailablePauseMs = 1_000;
-/** A request sent before the deadline may be answered after it. */
+/** The time after the deadline in which a response may still arrive. */
 const graceMs = 2_000;
 
 /**
- * Waits for memories until one shared deadline and reports each as it finishes. A rate limit or a
- * restart of the service only delays it. Returns the exit code.
+ * Waits for memories until a shared deadline and reports each memory when it finishes. Rate limits
+ * and restarts of the service only delay the wait. Returns the exit code.
  */
 export async function waitForAll(
   term: Terminal,
@@ -57,8 +57,8 @@ export async function waitForAll(
   }
 
   /**
-   * Reads the oldest first. The queue is processed in order: if a thousand are all pending, so are
-   * the later ones.
+   * Reads the oldest memories first and stops if all of a request are pending: the queue is
+   * processed in order, so later memories are pending, too.
    */
   async function readStatuses(isLast: boolean): Promise<void> {
     const ids = [...pending.keys()];
@@ -110,7 +110,7 @@ export async function printOutcome(term: Terminal, json: true | undefined, outco
   await printJsonLine(term, isGone ? gone : (status ?? { memoryId, status: 'processing' }));
 }
 
-/** After an interruption, says what happens to the accepted records. */
+/** After an interruption, prints a hint about the accepted records. */
 export async function hintIfInterrupted<Result>(
   term: Terminal,
   wait: Promise<Result>,

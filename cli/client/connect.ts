@@ -8,7 +8,7 @@ import { reportRetries } from './retries.ts';
 
 export const defaultBaseUrl = 'http://127.0.0.1:7070';
 
-/** Creates the client from, in this order, flags, environment, profile and defaults. */
+/** Creates a client. Flags override the environment, which overrides the profile. */
 export async function connect(term: Terminal, options: GlobalOptions): Promise<MemoryClient> {
   const { value: baseUrl } = await resolveBaseUrl(term, options);
   const apiKey = await resolveApiKey(term, options, baseUrl);
@@ -37,35 +37,35 @@ export async function resolveBaseUrl(
   return { value: defaultBaseUrl, from: 'default' };
 }
 
-/** Removes a trailing slash from an address; `where` names its source in errors. */
+/** Validates a base URL and removes trailing slashes. `where` names its source in errors. */
 export function parseBaseUrl(
   baseUrl: string,
   where: string,
-  hint = `Such as ${defaultBaseUrl}`,
+  hint = `For example: ${defaultBaseUrl}`,
 ): string {
   const { protocol = '', username, password, search, hash } = URL.parse(baseUrl) ?? {};
-  // The address is not repeated if it may contain a password before the @.
+  // The error does not repeat a URL with an @, which may contain a password.
   const shown = baseUrl.includes('@') ? '' : `: ${baseUrl}`;
   if (!/^https?:$/.test(protocol))
-    throw usageError(`${where} is not an http address${shown}`, hint);
+    throw usageError(`${where} is not an http or https URL${shown}`, hint);
   if (!username && !password && !search && !hash) return baseUrl.trim().replace(/\/+$/, '');
-  throw usageError(`${where} may hold no user, query or fragment${shown}`, hint);
+  throw usageError(`${where} must not contain a user name, query or fragment${shown}`, hint);
 }
 
-/** The key and its source. Spaces around a key come from copying it. */
+/** Returns the key and its source. Trims spaces, which copying a key can add. */
 export async function resolveApiKey(
   term: Terminal,
   { apiKey, project }: { apiKey?: string; project?: string },
   baseUrl: string,
 ): Promise<{ value: string; from: Origin; project?: string } | undefined> {
   const flag = apiKey?.trim();
-  if (flag === '') throw usageError('--api-key is empty.', 'Leave it out, or give the key.');
+  if (flag === '') throw usageError('--api-key must not be empty.', 'Omit it, or pass a key.');
   if (flag && project !== undefined) {
-    throw usageError('A key belongs to one project: give --api-key or --project, not both.');
+    throw usageError('A key belongs to one project: use --api-key or --project, not both.');
   }
   if (flag) return { value: flag, from: 'flag' };
   const environment = term.env.MEMORY_API_KEY?.trim();
-  // A flag overrides the environment, and --project selects a key of the profile.
+  // --project selects a key of the profile, so it overrides the environment.
   if (environment && project === undefined) return { value: environment, from: 'environment' };
   const service = serviceName(baseUrl);
   const wanted = project ?? (await readProject(term, service));
@@ -77,7 +77,7 @@ export async function resolveApiKey(
 }
 
 async function client(term: Terminal, baseUrl: string, apiKey: string): Promise<MemoryClient> {
-  // Loaded here so that help and usage errors are fast.
+  // Imported on demand, to keep help and usage errors fast.
   const { MemoryClient } = await import('../../sdk/index.ts');
   return new MemoryClient({ baseUrl, apiKey, onAttempt: reportRetries(term) });
 }
@@ -87,10 +87,10 @@ async function noKey(term: Terminal, baseUrl: string, project?: string): Promise
   const service = serviceName(baseUrl);
   const projects = entries.filter((one) => one.service === service).map((one) => one.project);
   const services = [...new Set(entries.map((one) => one.service))];
-  const of = project === undefined ? '' : ` of project ${project}`;
+  const target = project === undefined ? baseUrl : `project ${project} of ${baseUrl}`;
   return new CliError(
     'unauthorized',
-    `No API key${of} for ${baseUrl}.`,
+    `No API key for ${target}.`,
     projects.length > 0 ? hintAtProjects(service, projects) : hintAtServices(services),
     exitCodes.refused,
   );
@@ -99,22 +99,22 @@ async function noKey(term: Terminal, baseUrl: string, project?: string): Promise
 function hintAtProjects(service: string, projects: string[]): string {
   const which = onlyOne(projects) ?? '<name>';
   return (
-    `The profile has keys of ${listed(projects)} there: add --project ${which},\n` +
-    `or permanently: memory profile use ${service} --project ${which}`
+    `The profile has keys for the projects ${listed(projects)}: add --project ${which},\n` +
+    `or set the default: memory profile use ${service} --project ${which}`
   );
 }
 
 function hintAtServices(known: string[]): string {
   if (known.length === 0) {
     return (
-      'Set MEMORY_API_KEY. Where the server is to run: memory serve makes a first key;\n' +
-      'where a server has keys already: memory keys create --save'
+      'Set MEMORY_API_KEY. To start a server, which creates a first key: memory serve\n' +
+      'To create a key for an existing server, on its machine: memory keys create --save'
     );
   }
   const which = onlyOne(known) ?? '<url>';
   return (
     `Set MEMORY_API_KEY. The profile has a key for ${listed(known)}:\n` +
-    `add --base-url ${which}, or permanently: memory profile use ${which}`
+    `add --base-url ${which}, or make it the default: memory profile use ${which}`
   );
 }
 

@@ -3,8 +3,8 @@ import { CliError } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /*
- * A repeated key returns the original response even if the memory has been deleted since. The
- * command must not report a memory that no longer exists.
+ * A request with a repeated idempotency key returns the original response, even if the memory has
+ * since been deleted. The command must not report a memory that no longer exists.
  */
 
 export function rejectDeletedReplay(answer: { id: string }, did: 'saved' | 'updated'): void {
@@ -12,8 +12,8 @@ export function rejectDeletedReplay(answer: { id: string }, did: 'saved' | 'upda
 }
 
 /**
- * The response to an ingest does not reveal a replay, so with a key of the caller's the memory is
- * looked up.
+ * Checks that the memory exists. This is required for keys of the caller, because the response to
+ * an ingest does not show whether it is a replay.
  */
 export async function rejectDeletedIngest(
   term: Terminal,
@@ -29,7 +29,7 @@ export async function rejectDeletedIngest(
 function deletedSince(id: string, did: 'saved' | 'updated' | 'ingested'): CliError {
   return new CliError(
     'deleted_since',
-    `Nothing was ${did}: this idempotency key ${did} ${id} before, which has been deleted since.`,
-    'For a new memory, use another --idempotency-key, or none.',
+    `Nothing was ${did}: an earlier request with this idempotency key ${did} ${id}, which has since been deleted.`,
+    'To create a new memory, use another --idempotency-key, or omit it.',
   );
 }

@@ -5,9 +5,9 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { shownPath } from '../terminal/text.ts';
 
 /**
- * What the command line stores for its user: the service to use, the project to use with each
- * service, and the keys. A key is stored under the address of its service, followed by `#` and the
- * project unless that is `default`.
+ * The stored settings of a user: the service to use, the project to use with each service, and the
+ * API keys. A key is stored under the URL of its service, followed by `#` and the project unless
+ * the project is `default`.
  */
 export type Profile = {
   baseUrl?: string;
@@ -33,7 +33,7 @@ export function profilePath({ env, home, platform }: Place): string {
   return join(folder, 'memory-service', 'profile.json');
 }
 
-/** The path with `~` for the home directory. */
+/** Returns the path of the profile with `~` for the home directory. */
 export function shownProfilePath(place: Place): string {
   return shownPath(place, profilePath(place));
 }
@@ -47,19 +47,19 @@ export async function readProfile(term: Terminal): Promise<Profile> {
     if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return { keys: {} };
     if (errorCode(error) !== '') throw unreadable(path, errorText(error));
   }
-  throw unreadable(path, 'it does not hold a profile');
+  throw unreadable(path, 'its contents are not a valid profile');
 }
 
 /**
- * Reads, changes and writes the profile under a lock. As in Git, the lock file is renamed to the
- * profile, so that a reader sees either the old or the new one. `change` returns null for no
- * change. Returns whether the profile changed.
+ * Reads, changes and writes the profile under a lock. As in Git, the new contents are written to
+ * the lock file, which is then renamed to the profile, so readers never read a partial file.
+ * `change` returns null to keep the profile. Returns whether the profile changed.
  */
 export async function changeProfile(
   term: Terminal,
   change: (profile: Profile) => Profile | null,
 ): Promise<boolean> {
-  // Loaded here because most commands only read the profile.
+  // Imported on demand, because most commands only read the profile.
   const { mkdir, rename, rm, writeFile } = await import('node:fs/promises');
   const path = profilePath(term);
   const lock = `${path}.lock`;

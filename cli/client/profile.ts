@@ -5,16 +5,14 @@ export type Entry = { service: string; project: string; apiKey: string };
 
 export const defaultProject = 'default';
 
-/**
- * One name for each service: a server that listens on all addresses is reached at the local one.
- */
+/** Normalizes the URL of a service, so that all names of the local machine refer to one service. */
 export function serviceName(baseUrl: string): string {
   const url = new URL(baseUrl);
   if (/^(localhost|0\.0\.0\.0|\[::1?\])$/.test(url.hostname)) url.hostname = '127.0.0.1';
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-/** The ends of a key, as `keys list` shows them. Less is shown of a key in an unknown format. */
+/** Masks a key like `keys list`. Keys in an unknown format are masked further. */
 export function endsOfKey(key: string): string {
   return `${key.startsWith('mk_') ? key.slice(0, 7) : ''}…${key.length < 16 ? '' : key.slice(-4)}`;
 }
@@ -34,7 +32,7 @@ function entryName({ service, project }: Omit<Entry, 'apiKey'>): string {
   return project === defaultProject ? service : `${service}#${project}`;
 }
 
-/** The project that commands use with a service: the chosen one, the only one, or `default`. */
+/** Returns the project to use with a service: the chosen one, the only one, or `default`. */
 export async function readProject(term: Terminal, service: string): Promise<string> {
   return projectOf(await readProfile(term), service);
 }
@@ -45,7 +43,7 @@ function projectOf(profile: Profile, service: string): string {
   return chosen ?? (others.length === 0 ? only?.project : undefined) ?? defaultProject;
 }
 
-/** Stores the key of a server's first start, but never over a key that the user stored. */
+/** Stores the key of a server's first start. Never replaces a key that the user stored. */
 export async function storeFirstRunKey(term: Terminal, baseUrl: string, apiKey: string) {
   const name = serviceName(baseUrl);
   return changeProfile(term, (profile) => {
@@ -55,9 +53,7 @@ export async function storeFirstRunKey(term: Terminal, baseUrl: string, apiKey: 
   });
 }
 
-/**
- * Stores a key of the user. Returns the lines to print, with both ends of a key that it replaced.
- */
+/** Stores a key of the user. Returns the lines to print, with the masked key that it replaced. */
 export async function storeOwnKey(term: Terminal, entry: Entry): Promise<string[]> {
   const { service, project, apiKey } = entry;
   let before: string | undefined;
@@ -66,9 +62,9 @@ export async function storeOwnKey(term: Terminal, entry: Entry): Promise<string[
     return { ...profile, keys: { ...profile.keys, [entryName(entry)]: { apiKey } } };
   });
   const of = project === defaultProject ? '' : `, project ${project},`;
-  const stored = `Stored for ${service}${of} in ${shownProfilePath(term)}.`;
+  const stored = `Stored the key for ${service}${of} in ${shownProfilePath(term)}.`;
   if (before === undefined || before === apiKey) return [stored];
-  return [stored, `It replaces the key stored before: ${endsOfKey(before)}`];
+  return [stored, `It replaces the previous key: ${endsOfKey(before)}`];
 }
 
 export async function useService(term: Terminal, service: string): Promise<void> {

@@ -23,17 +23,17 @@ export async function serviceFailure(
   return { code, message, hint, requestId, exitCode, ...(details.length > 0 && { details }) };
 }
 
-/** Requests rejected before they reach the service have no message of their own. */
+/** Returns the message of an error, or a description if a proxy or the HTTP parser rejected it. */
 export function messageOf({ status, code, message }: MemoryServiceError): string {
   if (code !== 'unexpected_answer') return message;
-  if (status === 413) return 'the request is larger than the service reads';
+  if (status === 413) return 'the request is larger than the service accepts';
   const isAddress = status === 414 || status === 431;
-  return isAddress ? 'the id or query is longer than the service reads' : message;
+  return isAddress ? 'the id or query is longer than the service accepts' : message;
 }
 
 function isKeyRefused({ name, code, status = 0 }: MemoryServiceError): boolean {
   if (code === 'unexpected_answer' && isProxy(status)) return false;
-  // A proxy also rejects a key with 403, with another code.
+  // A proxy may reject a key with 403, but with a different error code.
   return name === 'AuthenticationError' || (name === 'PermissionError' && code !== 'forbidden');
 }
 
@@ -41,10 +41,10 @@ function wordsOf(error: MemoryServiceError, baseUrl: string): Words {
   const { status = 0, code, message } = error;
   const isForeign = code === 'unexpected_answer';
   if (isForeign && isProxy(status)) {
-    const answer = `A proxy in front of the service answered: ${foundIn(error)}.`;
+    const answer = `A proxy in front of the service returned: ${foundIn(error)}.`;
     return { message: answer, hint: `Try again in ${retryTime(error) ?? 'a while'}.` };
   }
-  // The 404 of another program may have its own code.
+  // A 404 of another program may have a different error code.
   const isOther =
     status === 404 ? code !== 'not_found' : isForeign && (status < 400 || status >= 500);
   if (isOther) {
@@ -57,17 +57,17 @@ function wordsOf(error: MemoryServiceError, baseUrl: string): Words {
       return unreachable(error, baseUrl);
     case 'NotFoundError': {
       const isRoute = message.startsWith('there is no such route');
-      const hint = isRoute ? hintAbout(baseUrl) : 'Ids are listed by: memory list --user <id>';
+      const hint = isRoute ? hintAbout(baseUrl) : 'To list ids: memory list --user <id>';
       return { message: `Not found: ${message}.`, hint, exitCode: exitCodes.notFound };
     }
     case 'PermissionError': {
-      const hint = 'What the key is, and may do: memory whoami';
+      const hint = 'To show the permissions of the key: memory whoami';
       return { message: `Not allowed: ${message}.`, hint, exitCode: exitCodes.refused };
     }
     case 'PreconditionFailedError':
       return {
         message: `Nothing was changed: ${message}.`,
-        hint: 'See what it is now: memory get <id>',
+        hint: 'To show the current version: memory get <id>',
       };
     case 'WaitTimeoutError': {
       const id = 'memoryId' in error ? String(error.memoryId) : '<id>';
@@ -82,7 +82,7 @@ function wordsOf(error: MemoryServiceError, baseUrl: string): Words {
   }
 }
 
-/** Several invalid fields are easier to read on separate lines. */
+/** Puts several invalid fields on separate lines. */
 function withDetails(error: MemoryServiceError): string {
   const lines = error.details.map(({ field, message }) => `  ${field}: ${message}`);
   return lines.length < 2 ? messageOf(error) : ['The request is invalid:', ...lines].join('\n');
@@ -91,18 +91,18 @@ function withDetails(error: MemoryServiceError): string {
 function hintFor(error: MemoryServiceError): string | undefined {
   const { name, code, details } = error;
   if (details.some(({ field, message }) => field === 'data' && message === 'is required')) {
-    return 'What the record says goes into data: { "userId": …, "data": { … } }';
+    return 'Put the contents of the record into data: { "userId": …, "data": { … } }';
   }
-  if (code === 'idempotency_key_reused') return 'Leave --idempotency-key out, or give a new one.';
+  if (code === 'idempotency_key_reused') return 'Omit --idempotency-key, or use a new one.';
   if (name === 'PayloadTooLargeError') {
-    return 'Split it, or raise MEMORY_MAX_BODY_BYTES of the server.';
+    return 'Split it, or raise MEMORY_MAX_BODY_BYTES on the server.';
   }
   const time = retryTime(error);
   if (name === 'RateLimitError' && time !== undefined) return `Try again in ${time}.`;
-  return name === 'ServerError' ? 'Try again in a while; see the log of the server.' : undefined;
+  return name === 'ServerError' ? 'Try again later, and check the server log.' : undefined;
 }
 
-/** Statuses that come from a proxy if the body is not the service's. */
+/** Whether a response with a foreign body is probably from a proxy. */
 function isProxy(status: number): boolean {
   return [429, 502, 503, 504].includes(status);
 }
@@ -116,7 +116,7 @@ function retryTime({ retryAfterMs }: MemoryServiceError): string | undefined {
   return retryAfterMs === undefined ? undefined : `${Math.ceil(retryAfterMs / 1000)} s`;
 }
 
-/** Says where the rejected key came from; the service knows only the header. */
+/** Reports the source of the rejected key, which the service does not know. */
 async function keyRefused(
   term: Terminal,
   { status, message }: MemoryServiceError,
@@ -131,25 +131,26 @@ async function keyRefused(
   return {
     message:
       status === undefined
-        ? `The API key in ${place} cannot be sent: it must be visible ASCII.`
-        : `The API key was refused: the key in ${place}${why}.`,
+        ? `The API key in ${place} cannot be sent: it must consist of visible ASCII characters.`
+        : `The API key was rejected: the key in ${place}${why}.`,
     hint:
       withoutV1(baseUrl) ??
-      'Where the server runs: memory keys list, or a new one: memory keys create --save',
+      'On the machine of the server, list the keys: memory keys list, or create one: memory keys create --save',
     exitCode: exitCodes.refused,
   };
 }
 
 function hintAbout(baseUrl: string): string {
-  return withoutV1(baseUrl) ?? `Is the base URL right? ${baseUrl}`;
+  return withoutV1(baseUrl) ?? `Check the base URL: ${baseUrl}`;
 }
 
 /**
- * Under a base URL that ends in /v1 every path requires a key, even public ones such as /v1/health.
+ * Returns a hint if the base URL ends in /v1. With such a URL, /v1/health becomes /v1/v1/health,
+ * which requires a key.
  */
 function withoutV1(baseUrl: string): string | undefined {
   if (!baseUrl.endsWith('/v1')) return undefined;
-  return `Leave /v1 out of the base URL: ${baseUrl.slice(0, -'/v1'.length)}`;
+  return `Remove /v1 from the base URL: ${baseUrl.slice(0, -'/v1'.length)}`;
 }
 
 function unreachable(error: MemoryServiceError, baseUrl: string): Words {
@@ -171,7 +172,7 @@ function unreachable(error: MemoryServiceError, baseUrl: string): Words {
 }
 
 function whyUnreachable({ name, message }: MemoryServiceError, code: string): string {
-  if (name === 'TimeoutError') return 'no answer in time';
+  if (name === 'TimeoutError') return 'timed out';
   if (/refused/i.test(code)) return 'connection refused';
   return /notfound|dns/i.test(code) ? 'no such host' : message;
 }

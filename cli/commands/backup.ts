@@ -14,7 +14,7 @@ export function addBackup(program: Parent, term: Terminal): void {
   const command = program
     .command('backup')
     .argument('<file>', 'the target file; - for stdout')
-    .description('Copy the database to a file and check it; the server may be running.')
+    .description('Back up the database to a file and verify it; the server may be running.')
     .addOption(databaseOption);
   command.action(async (file) => {
     const { json, database } = command.optsWithGlobals();
@@ -23,20 +23,20 @@ export function addBackup(program: Parent, term: Terminal): void {
       admin.backup(url, file),
     );
     await printResult(term, json, { file, memories, bytes }, file);
-    if (!json) await hint(term, `${memoriesOf(memories)}. To put it back: memory restore ${file}`);
+    if (!json) await hint(term, `${memoriesOf(memories)}. To restore it: memory restore ${file}`);
   });
   addExamples(command, ['memory backup memory-backup.db', 'memory backup - | gzip > backup.db.gz']);
 }
 
-/** Writes the backup to a private file first and copies it to stdout once it is verified. */
+/** Writes the backup to a private file, verifies it, and copies it to stdout. */
 async function streamBackup(term: Terminal, json: true | undefined, database: string | undefined) {
   if (term.stdout.isTerminal) {
     throw usageError(
-      'A backup is binary: a terminal cannot show it.',
+      'A backup is binary and is not written to a terminal.',
       'For example: memory backup - > memory-backup.db',
     );
   }
-  if (json) throw usageError('With - for the file, stdout is the backup: leave --json out.');
+  if (json) throw usageError('--json cannot be used with -, which writes the backup to stdout.');
   const folder = await mkdtemp(join(tmpdir(), 'memory-backup-'));
   try {
     const file = join(folder, 'backup.db');
@@ -58,8 +58,8 @@ async function copyToStdout(term: Terminal, file: string): Promise<void> {
     }
   } catch (error) {
     if (!(error instanceof OutputClosed)) throw error;
-    // Unlike a list cut by `head`, a partial backup is worthless.
-    const message = 'The reader of stdout ended early: the backup is not complete.';
+    // Unlike a list that is cut by `head`, a partial backup is an error.
+    const message = 'stdout was closed early: the backup is incomplete.';
     throw new CliError('output_closed', message);
   }
 }
@@ -67,7 +67,7 @@ async function copyToStdout(term: Terminal, file: string): Promise<void> {
 export function addRestore(program: Parent, term: Terminal): void {
   const command = program
     .command('restore')
-    .argument('<file>', 'a backup')
+    .argument('<file>', 'the backup file')
     .description('Replace the database with a backup. The server must be stopped.')
     .addOption(databaseOption);
   command.action(async (file) => {
@@ -79,7 +79,7 @@ export function addRestore(program: Parent, term: Terminal): void {
     await printResult(term, json, { file, database: path, memories, bytes, kept }, path);
     if (json) return;
     await note(term, `Restored ${memoriesOf(memories)} to ${path}.`);
-    if (kept !== null) await note(term, `What was there before is kept: ${kept}`);
+    if (kept !== null) await note(term, `The previous database was kept as ${kept}`);
   });
   addExamples(command, ['memory restore memory-backup.db']);
 }

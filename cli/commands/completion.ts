@@ -13,9 +13,11 @@ export function addCompletion(
   const command = program
     .command('completion')
     .usage('<shell>')
-    .addArgument(new Argument('[shell]', 'which one').choices(shells))
-    .description('Print a script for shell completion of commands and options.')
-    .addOption(new Option('--line <text>', 'what may follow it, as the script asks').hideHelp())
+    .addArgument(new Argument('[shell]', 'the shell').choices(shells))
+    .description('Print a shell completion script for commands and options.')
+    .addOption(
+      new Option('--line <text>', 'print the completions of this line, for the script').hideHelp(),
+    )
     .addHelpText('after', help);
   command.action(async (shell) => {
     const { json, line } = command.optsWithGlobals();
@@ -27,7 +29,7 @@ export function addCompletion(
   addExamples(command, ['memory completion bash', 'memory completion zsh > _memory']);
 }
 
-/** Prints each word with its description; shells without descriptions drop it. */
+/** Prints each word with its description. The scripts of some shells drop the descriptions. */
 async function printSuggestions(term: Terminal, program: AnyCommand, line: string): Promise<void> {
   const { suggest } = await import('../completion/suggest.ts');
   const suggestions = suggest(program, line);
@@ -41,7 +43,7 @@ async function printSuggestions(term: Terminal, program: AnyCommand, line: strin
 }
 
 const help = `
-To have it in every shell you open:
+To enable completion in every new shell:
   bash        add to ~/.bashrc:   source <(memory completion bash)
   zsh         add to ~/.zshrc:    source <(memory completion zsh)
   fish        once:
@@ -49,4 +51,4 @@ To have it in every shell you open:
   powershell  add to $PROFILE:
     memory completion powershell | Out-String | Invoke-Expression
 
-What npx memory completion prints completes after npx memory, in a clone.`;
+In a clone, npx memory completion prints a script for npx memory.`;

@@ -12,7 +12,7 @@ import { escapeControls, memoriesOf, quoted } from '../terminal/text.ts';
 export function addDelete(program: Parent, term: Terminal): void {
   const command = program
     .command('delete')
-    .argument('[id]', 'of the memory', shared.parseId)
+    .argument('[id]', 'the id of the memory', shared.parseId)
     .usage('<id> | --user <id> [options]')
     .description('Delete a memory permanently, or all memories of a user.')
     .addOption(shared.userOptionFor('delete all memories of this user'))
@@ -23,7 +23,7 @@ export function addDelete(program: Parent, term: Terminal): void {
     const options = command.optsWithGlobals();
     if (id === undefined) return deleteAll(term, options);
     if (options.user !== undefined) {
-      throw usageError('Give an id, or --user for everything of a user, not both.');
+      throw usageError('Pass either an id, or --user to delete all memories of a user.');
     }
     const client = await connect(term, options);
     await client.delete(id, shared.writeOptions(term, options));
@@ -45,10 +45,10 @@ type Options = Parameters<typeof connect>[1] & {
 
 async function deleteAll(term: Terminal, options: Options): Promise<void> {
   if (options.user === undefined) {
-    throw usageError('Missing <id>, or --user <id> for everything of a user.');
+    throw usageError('Missing <id>, or --user <id> to delete all memories of a user.');
   }
   if (options.ifVersion !== undefined) {
-    throw usageError('--if-version is that of one memory: give its id, not --user.');
+    throw usageError('--if-version applies to one memory: pass its id instead of --user.');
   }
   const userId = shared.needUser(options.user);
   const client: MemoryClient = await connect(term, options);
@@ -63,11 +63,11 @@ async function deleteAll(term: Terminal, options: Options): Promise<void> {
 async function askFirst(term: Terminal, userId: string): Promise<void> {
   if (!term.stdin.isTerminal || !term.stderr.isTerminal) {
     throw usageError(
-      'Deleting everything of a user needs --yes where stdin is not a terminal.',
+      'Deleting all memories of a user requires --yes if stdin is not a terminal.',
       `For example: memory delete --user ${quoted(userId)} --yes`,
     );
   }
-  if (await confirm(term, `Delete every memory of ${escapeControls(userId)} permanently?`)) return;
+  if (await confirm(term, `Permanently delete all memories of ${escapeControls(userId)}?`)) return;
   await note(term, 'Nothing was deleted.');
   throw new ExitWith(exitCodes.failed);
 }

@@ -10,13 +10,13 @@ const columnsAt = (term: Terminal): Column<Finding>[] => [
   { title: 'CHECK', value: ({ name }) => name },
   { title: 'STATE', value: ({ level }) => level },
   { title: 'FOUND', value: ({ found }) => found },
-  { title: 'WHAT TO DO', value: ({ advice = '' }) => asCalled(term, advice), usual: '' },
+  { title: 'ADVICE', value: ({ advice = '' }) => asCalled(term, advice), usual: '' },
 ];
 
 export function addDoctor(program: Parent, term: Terminal): void {
   const command = program
     .command('doctor')
-    .description('Check the database and suggest what to do. Exits with 1 on a failure.')
+    .description('Check the database and suggest fixes. Exits with 1 if a check fails.')
     .addOption(databaseOption);
   command.action(async () => {
     const { json, database } = command.optsWithGlobals();

@@ -11,10 +11,7 @@ export function addExport(program: Parent, term: Terminal): void {
     .command('export')
     .description('Print every memory of the project as JSON lines.')
     .addOption(userOptionFor('only memories of this user'))
-    .addHelpText(
-      'after',
-      '\nThese lines are what memory import reads, here or on another service.',
-    );
+    .addHelpText('after', '\nmemory import reads these lines, on the same or on another service.');
   command.action(async () => {
     const options = command.optsWithGlobals();
     const userId = options.user === undefined ? undefined : needUser(options.user);
@@ -24,7 +21,7 @@ export function addExport(program: Parent, term: Terminal): void {
     if (error instanceof OutputClosed) throw error;
     const exported = memoriesOf(count);
     if (error !== undefined)
-      await note(term, `Stopped after ${exported}: the export is not whole.`);
+      await note(term, `Stopped after ${exported}: the export is incomplete.`);
     if (error !== undefined) throw error;
     if (!options.json) await note(term, `Exported ${exported}.`);
   });
@@ -34,10 +31,10 @@ export function addExport(program: Parent, term: Terminal): void {
   ]);
 }
 
-/** Lines are written in batches: a system call for each would take longer than the rest. */
+/** Lines are written in batches, because a system call per line would dominate the run time. */
 const writtenAtOnce = 64 * 1024;
 
-/** Values read before an error are printed as well. */
+/** Prints the values as JSON lines, including those that were read before an error. */
 async function printLines(term: Terminal, values: AsyncIterable<object>) {
   let [count, lines] = [0, ''];
   const write = async () => {

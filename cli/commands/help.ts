@@ -5,8 +5,8 @@ import type { Terminal } from '../terminal/terminal.ts';
 export function addHelp(program: Parent, term: Terminal, load: () => Promise<AnyCommand>): void {
   const command = program
     .command('help')
-    .addArgument(new Argument('[command...]', 'the command, all of them without one'))
-    .description('Show help for a command; with --json, help for all of them.');
+    .addArgument(new Argument('[command...]', 'the command (default: all commands)'))
+    .description('Show help for a command or, with --json, for all commands.');
   command.action(async (words) => {
     const whole = await load();
     if (!command.optsWithGlobals().json) return commandAt(whole, words).outputHelp();

@@ -25,10 +25,15 @@ export function addImport(program: Parent, term: Terminal): void {
     const { from, ...options } = command.optsWithGlobals();
     refuseToOverwrite(file, options.errorsOut);
     if (from === undefined && options.user !== undefined) {
-      throw usageError('--user is for --from: what export printed names its users.');
+      throw usageError(
+        '--user requires --from: the lines of memory export already contain user ids.',
+      );
     }
     if (from === 'chatgpt' && options.user === undefined) {
-      throw usageError('An export of ChatGPT names no user.', 'Say whose it is: --user <id>');
+      throw usageError(
+        'A ChatGPT export does not contain a user id.',
+        'Specify the user: --user <id>',
+      );
     }
     const { runBatch, runImport } = await import('../bulk/batch.ts');
     const client = await connect(term, options);
@@ -45,7 +50,7 @@ export function addImport(program: Parent, term: Terminal): void {
       return await runBatch(term, client, input, { ...options, timeout: 0 });
     } finally {
       const lost = losses.toString();
-      if (lost !== '') await note(term, `Not carried over: ${lost}.`);
+      if (lost !== '') await note(term, `Not imported: ${lost}.`);
     }
   });
   addExamples(command, [
@@ -56,21 +61,22 @@ export function addImport(program: Parent, term: Terminal): void {
 }
 
 const formats = ['mem0', 'chatgpt', 'jsonl'] as const satisfies ForeignFormat[];
-const fromOption = new Option('--from <format>', 'the service that exported the file').choices(
-  formats,
-);
+const fromOption = new Option(
+  '--from <format>',
+  'the format of an export from another service',
+).choices(formats);
 
 const help = `
-Ids, times, types and status are kept; an id that is there already is skipped,
-so that the same command can be run again. Bad lines are reported and do not
-stop the rest.
+Ids, times, types and status are kept. A memory whose id already exists is
+skipped, so the same command can be run again. Invalid lines are reported and
+do not stop the import.
 
 --from mem0      the JSON that get_all returns. The id becomes the externalId,
                  with source mem0; categories and agent_id become metadata.
---from chatgpt   conversations.json of a data export. Each conversation is
+--from chatgpt   conversations.json from a data export. Each conversation is
                  ingested as the user saw it, with source chatgpt.
---from jsonl     an object with content, memory or text on each line, and
-                 userId, id, metadata, createdAt or expiresAt where it has them.
+--from jsonl     one object per line with content, memory or text, and
+                 optionally userId, id, metadata, createdAt or expiresAt.
 
-With --from, --user names the user of all memories. What was imported before is
-not doubled, and what could not be carried over is counted on stderr.`;
+With --from, --user sets the user of all memories. A second import creates no
+duplicates. Data that cannot be imported is counted on stderr.`;

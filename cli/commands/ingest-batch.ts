@@ -9,7 +9,7 @@ export function addIngestBatch(group: Parent, term: Terminal): void {
     .command('batch')
     .argument('<file>', 'JSON lines; - for stdin')
     .description('Ingest a JSONL file of any size, with a record of any type on each line.')
-    .option('--dry-run', 'check every line, send nothing')
+    .option('--dry-run', 'validate every line without sending anything')
     .addOption(shared.errorsOutOption)
     .addOption(shared.idempotencyKeysOption)
     .addOption(shared.waitOption)
@@ -32,19 +32,20 @@ export function addIngestBatch(group: Parent, term: Terminal): void {
 }
 
 const help = `
-A line: {"type":"event","userId":"u-1","data":{"name":"signed up","plan":"pro"}}
-Types: event, profile, ticket, document, conversation. The last three need no
-type: subject and comments make a ticket, messages a conversation, text a
-document; the fields can be at the top level or in data.
+A line looks like this:
+  {"type":"event","userId":"u-1","data":{"name":"signed up","plan":"pro"}}
+Types: event, profile, ticket, document, conversation. The last three can be
+inferred: subject and comments make a ticket, messages a conversation, text a
+document. The fields of data can also be at the top level.
 
-Bad lines are reported and do not stop the rest. Lines with the same externalId
-are sent in order, all others in any order, 500 in a request.
+Invalid lines are reported and do not stop the rest. Lines with the same
+externalId are sent in order, all others in any order, 500 per request.
 
-Running the same command again doubles nothing. Lines with an externalId are
-sent again and update the same memory. All other lines are recognized for three
-days by their text and position: they are skipped and counted as replayed, even
-if the memory was changed or deleted since.
+Running the same command again creates no duplicates. Lines with an externalId
+are sent again and update the same memory. All other lines are recognized for
+three days by their text and position: they are skipped and counted as replayed,
+even if the memory has since been changed or deleted.
 
-To correct bad lines, edit those of --errors-out in a file of their own and
-ingest that: jq -r .text bad.jsonl > corrected.jsonl. A file that was edited or
-added to is a new one, and would save again what has no externalId.`;
+To correct invalid lines, extract them from the --errors-out file, edit them and
+ingest only these lines: jq -r .text bad.jsonl > corrected.jsonl. An edited copy
+of the whole file would save its lines without an externalId again.`;

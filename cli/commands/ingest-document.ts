@@ -11,13 +11,16 @@ export function addIngestDocument(group: Parent, term: Terminal): void {
     .description('Ingest text, Markdown and HTML: files, folders and patterns.')
     .addOption(shared.userOption)
     .option('--title <text>', 'the title (default: taken from the document)')
-    .option('--mime-type <type>', 'for example text/markdown (default: by file extension)')
-    .option('--source-url <url>', 'the address it comes from')
-    .option('--page-count <number>', 'its number of pages', shared.parseWhole)
+    .option(
+      '--mime-type <type>',
+      'the MIME type, for example text/markdown (default: by file extension)',
+    )
+    .option('--source-url <url>', 'the URL of the document')
+    .option('--page-count <number>', 'the number of pages', shared.parseWhole)
     .addOption(shared.sourceOption)
     .addOption(shared.externalIdOption)
     .addOption(shared.metadataOption)
-    .option('--dry-run', 'read and check every file, send nothing')
+    .option('--dry-run', 'read and validate every file without sending anything')
     .addOption(shared.idempotencyKeysOption)
     .addOption(shared.waitOption)
     .addOption(shared.timeoutOption)
@@ -37,18 +40,19 @@ export function addIngestDocument(group: Parent, term: Terminal): void {
 }
 
 const help = `
-HTML becomes the text that one reads on the page; everything else is kept as
-it is. To see what would be sent: --dry-run --json. A PDF, say, has to be
-turned into text first.
+HTML is converted to the visible text of the page; other text is stored
+unchanged. To see what would be sent: --dry-run --json. Convert other formats,
+such as PDF, to text first.
 
-A folder is searched for text, Markdown, HTML, CSV, JSON, YAML, XML and the
-like, with all folders in it, but for hidden ones and node_modules. A link that
-leads out of the folder is named and not followed. A pattern
-in quotes, as '**/*.md', finds files of any kind that are text. What is not
-one, or holds no text, is skipped and counted; a file that is named and cannot
-be read fails, and does not stop the rest. With - the text is read from stdin.
+A folder is searched recursively for text, Markdown, HTML, CSV, JSON, YAML, XML
+and similar files, except in hidden folders and node_modules. Links to targets
+outside the folder are reported and not followed. A quoted pattern such as
+'**/*.md' matches text files of any type. Other files and files without text are
+skipped and counted. A file that is named explicitly and cannot be read is
+reported as an error, and the rest is ingested. With -, the text is read from
+stdin.
 
-A file has its path, as it is given, as external id: ingesting it again
-updates the same memory, and changes nothing where the file is as it was. The
-README.md of another folder, called by that name there, would take its place:
---source or the path from above tells them apart, --external-id gives another.`;
+The external id of a file is its path as given: ingesting the file again updates
+the same memory, or changes nothing if the file is unchanged. A README.md that
+is ingested from another folder under the same path would replace the first one.
+To keep both, pass longer paths, or set --source or --external-id.`;

@@ -8,7 +8,7 @@ import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/* Tickets, conversations and any other record: from a file, the first two also from options. */
+/* Ingests tickets and conversations from options, and records of any type from files. */
 
 const { definedOnly } = shared;
 
@@ -28,13 +28,17 @@ type Kind = {
   examples: string[];
 };
 
-// A file may hold any JSON, which the service validates; hence the type assertions below.
+// A file may contain any JSON, which the service validates. Hence the type assertions below.
 const support: Kind = {
   name: 'support',
   description: 'Ingest a support ticket: from a file, or from options.',
   options: [
-    new Option('--subject <text>', 'what the ticket is about'),
-    shared.option('--comment <author: text>', 'may be repeated, in order', addTurn('author')),
+    new Option('--subject <text>', 'the subject of the ticket'),
+    shared.option(
+      '--comment <author: text>',
+      'a comment; may be repeated, in order',
+      addTurn('author'),
+    ),
     new Option('--description <text>', 'the original request'),
     new Option('--status <status>', 'for example open or solved'),
     new Option('--priority <priority>', 'for example low or urgent'),
@@ -58,11 +62,15 @@ const chat: Kind = {
   name: 'chat',
   description: 'Ingest a conversation: from a file, or from options.',
   options: [
-    shared.option('--message <role: text>', 'may be repeated, in order', addTurn('role')),
-    new Option('--title <text>', 'what it is about'),
+    shared.option(
+      '--message <role: text>',
+      'a message; may be repeated, in order',
+      addTurn('role'),
+    ),
+    new Option('--title <text>', 'the title'),
     new Option('--summary <text>', 'a summary'),
-    shared.option('--participant <name>', 'may be repeated', shared.collect),
-    shared.option('--tag <tag>', 'may be repeated', shared.collect),
+    shared.option('--participant <name>', 'a participant; may be repeated', shared.collect),
+    shared.option('--tag <tag>', 'a tag; may be repeated', shared.collect),
   ],
   shape: '{ messages }',
   needs: '--user and --message',
@@ -130,7 +138,7 @@ function addKind(group: Parent, term: Terminal, kind: Kind): void {
       return ingestFile(term, file, all, endpoint);
     }
     const data = user === undefined ? undefined : kind.dataOf(fields);
-    if (data === undefined) throw usageError(`Give a file, or ${needs}.`);
+    if (data === undefined) throw usageError(`Pass a file, or ${needs}.`);
     const userId = shared.needUser(user);
     const record = { userId, ...definedOnly({ source, externalId, metadata }), data };
     const client = await connect(term, all);
@@ -153,22 +161,22 @@ function addFileOptions(command: AnyCommand, record: string): void {
     command.addOption(option);
   }
   const help = `
-A file holds one record, or several: one on each line. With - for the file it
-is read from stdin.
+A file contains one record, or several with one per line. With -, the records
+are read from stdin.
 Record: ${record}`;
   command.addHelpText('after', help);
 }
 
 type Turn = { content: string } & ({ author: string } | { role: string });
 
-/** Collects texts such as `user: Where is it?`, split into the speaker and the text. */
+/** Collects values such as `user: Where is it?`, split into author and text. */
 function addTurn(name: 'author' | 'role') {
   const option = name === 'author' ? '--comment' : '--message';
   return (text: string, previous: Turn[] | undefined): Turn[] => {
     const [, who = '', content = ''] = /^\s*([^:]*[^:\s])\s*:\s*(.+)$/s.exec(text) ?? [];
     const turn = name === 'author' ? { author: who, content } : { role: who, content };
     if (content !== '') return [...(previous ?? []), turn];
-    const hint = `Write it as: ${option} "user: Where is it?"`;
-    throw usageError(`${option} "${text}" names no author.`, hint);
+    const hint = `For example: ${option} "user: Where is it?"`;
+    throw usageError(`${option} "${text}" has no author.`, hint);
   };
 }

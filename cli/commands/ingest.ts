@@ -9,11 +9,11 @@ export function addIngest(program: Parent, term: Terminal): void {
   const group = program
     .command('ingest')
     .description('Turn tickets, documents and conversations into memories.')
-    .helpCommand('help [command]', 'Show the help of a command.')
+    .helpCommand('help [command]', 'Show help for a command.')
     .addHelpText(
       'after',
-      '\nEvery ingest answers as soon as the record is safely queued. Processing happens' +
-        '\nafter that: add --wait, or use memory wait <id>.',
+      '\nEach command returns as soon as the record is durably queued. To wait for' +
+        '\nprocessing, add --wait or use memory wait <id>.',
     );
   group.hook('preAction', (_, command) => refuseIdleTimeout(command));
   addIngestSupport(group, term);
@@ -26,5 +26,5 @@ export function addIngest(program: Parent, term: Terminal): void {
 /** Rejects --timeout without --wait, because it would be ignored. */
 function refuseIdleTimeout(command: AnyCommand): void {
   if (command.opts().wait || command.getOptionValueSource('timeout') !== 'cli') return;
-  throw usageError('--timeout is how long --wait waits: add --wait, or leave it out.');
+  throw usageError('--timeout requires --wait: add --wait, or omit --timeout.');
 }

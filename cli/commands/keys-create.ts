@@ -14,16 +14,16 @@ const { defaultProject } = profile;
 export function addCreate(group: Parent, term: Terminal): void {
   const command = group
     .command('create')
-    .description('Create an API key. It is printed once; only --save stores it.')
-    .option('--name <name>', 'what it is for', 'unnamed')
-    .option('--read-only', 'allow it to read only')
-    .addOption(userOptionFor('limit it to the memories of this user'))
+    .description('Create an API key and print it once; only --save stores it.')
+    .option('--name <name>', 'a name for the key', 'unnamed')
+    .option('--read-only', 'do not allow writes')
+    .addOption(userOptionFor('restrict the key to the memories of this user'))
     .addOption(expiresOption)
-    .option('--save', 'store it in the profile, for this command line to use')
+    .option('--save', 'store the key in the profile, for other commands to use')
     .addOption(databaseOption)
     .addHelpText(
       'after',
-      '\nKeys of a project share its memories. Projects are isolated from each other.' +
+      '\nAll keys of a project access the same memories. Projects are isolated.' +
         '\nTo replace a key: memory keys create --save; memory keys revoke <old>',
     );
   command.action(async () => {
@@ -42,12 +42,15 @@ export function addCreate(group: Parent, term: Terminal): void {
       const kind =
         (readOnly ? ', read-only' : '') + (userId === null ? '' : `, bound to ${userId}`);
       const until = expiry === null ? 'It does not expire.' : `It expires on ${expiry}.`;
-      await note(term, `Key ${made.id} of ${of}${kind}. ${until}`);
+      await note(term, `Created key ${made.id} in ${of}${kind}. ${until}`);
     }
     if (service !== null) await save(term, { service, project, apiKey: made.key });
     else if (out.hasFailed()) {
       const revoke = `memory keys revoke ${made.id}${database ? ` --database ${quoted(database)}` : ''}`;
-      await hint(term, `It could not be printed. As it is shown only once: ${revoke}`);
+      await hint(
+        term,
+        `The key could not be printed and is shown only once. To revoke it: ${revoke}`,
+      );
     } else if (!json) await hint(term, howToUse);
     out.end();
   });
@@ -59,7 +62,7 @@ export function addCreate(group: Parent, term: Terminal): void {
 }
 
 const howToUse =
-  'It is shown only this once. To use it: export MEMORY_API_KEY=<key>; to store it: --save';
+  'The key is shown only once. To use it: export MEMORY_API_KEY=<key>; to store it: --save';
 
 type NewKey = {
   name: string;
@@ -75,10 +78,13 @@ function createKey(term: Terminal, database: string | undefined, key: NewKey) {
     database,
     async (admin, isNew) => {
       if (isNew) {
-        await note(term, `Made a new database at ${shownDatabase(databaseUrlOf(term, database))}.`);
+        await note(
+          term,
+          `Created a new database at ${shownDatabase(databaseUrlOf(term, database))}.`,
+        );
       }
       const known = (await admin.listKeys()).map((one) => one.project);
-      // The server creates the project `default` itself, with or without a key.
+      // The server creates the project `default` even without a key.
       const isNewProject = ![defaultProject, ...known].includes(key.project);
       return { isNewProject, made: await admin.createKey(key) };
     },
@@ -87,14 +93,15 @@ function createKey(term: Terminal, database: string | undefined, key: NewKey) {
 }
 
 /**
- * The profile may refer to a remote service, whose key must not be overwritten by one created here.
+ * Returns the service of the new key. A service from the profile is rejected, because it may be
+ * remote, and its key must not be overwritten.
  */
 async function serviceOf(term: Terminal, options: GlobalOptions): Promise<string> {
   const { value, from } = await resolveBaseUrl(term, options);
   if (from !== 'profile') return profile.serviceName(value);
   throw usageError(
-    `Which service is the key for? The profile uses ${value}.`,
-    `Name it: memory keys create --save --base-url ${value}, or ${defaultBaseUrl}`,
+    `Specify the service of the key with --base-url: the profile uses ${value}.`,
+    `For example: memory keys create --save --base-url ${value}, or ${defaultBaseUrl}`,
   );
 }
 
@@ -106,7 +113,10 @@ async function save(term: Terminal, entry: profile.Entry): Promise<void> {
   for (const line of stored) await note(term, line);
   if (before !== project) {
     const back = `memory profile use ${service} --project ${before}`;
-    await hint(term, `Commands use project ${project} there from now on; to go back: ${back}`);
+    await hint(
+      term,
+      `Commands now use project ${project} of this service. To switch back: ${back}`,
+    );
   }
-  if (term.env.MEMORY_API_KEY) await note(term, 'But MEMORY_API_KEY is set and wins over it.');
+  if (term.env.MEMORY_API_KEY) await note(term, 'MEMORY_API_KEY is set and overrides the profile.');
 }

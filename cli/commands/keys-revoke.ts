@@ -6,7 +6,7 @@ import { parseId } from '../options.ts';
 import { printJson } from '../terminal/output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 
-const listHint = 'Ids are listed by: memory keys list';
+const listHint = 'To list ids: memory keys list';
 
 export function addRevoke(group: Parent, term: Terminal): void {
   const command = group
@@ -16,20 +16,21 @@ export function addRevoke(group: Parent, term: Terminal): void {
     .addOption(databaseOption);
   command.action(async (id) => {
     const { json, database } = command.optsWithGlobals();
-    // The key is not repeated: terminal output ends up in logs.
-    if (id.startsWith('mk_')) throw usageError('That is a key, not its id (key_…).', listHint);
+    // The error does not repeat the key, because terminal output ends up in logs.
+    if (id.startsWith('mk_'))
+      throw usageError('The argument is a key, not the id of a key (key_…).', listHint);
     const before = await withAdmin(term, database, async (admin) => {
       const key = (await admin.listKeys()).find((key) => key.id === id);
       await admin.revokeKey(id);
       return key;
     });
     if (before === undefined) {
-      throw new CliError('not_found', `There is no key ${id}.`, listHint, exitCodes.notFound);
+      throw new CliError('not_found', `Key not found: ${id}.`, listHint, exitCodes.notFound);
     }
     const { revokedAt } = before;
     if (json) await printJson(term, { id, revoked: true });
     else if (revokedAt === null) await note(term, `Revoked ${id}.`);
-    else await note(term, `${id} is already revoked, since ${new Date(revokedAt).toISOString()}.`);
+    else await note(term, `${id} was already revoked at ${new Date(revokedAt).toISOString()}.`);
   });
   addExamples(command, ['memory keys revoke key_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
 }

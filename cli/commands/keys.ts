@@ -10,8 +10,8 @@ import { addRevoke } from './keys-revoke.ts';
 export function addKeys(program: Parent, term: Terminal): void {
   const group = program
     .command('keys')
-    .description('Create and revoke API keys, in the database itself; the server may be running.')
-    .helpCommand('help [command]', 'Show the help of a command.');
+    .description('Create and revoke API keys in the database; the server may be running.')
+    .helpCommand('help [command]', 'Show help for a command.');
   addCreate(group, term);
   addList(group, term);
   addRevoke(group, term);
@@ -20,7 +20,7 @@ export function addKeys(program: Parent, term: Terminal): void {
 function addList(group: Parent, term: Terminal): void {
   const command = group
     .command('list')
-    .description('List the keys by id; the secrets are never shown.')
+    .description('List the keys by id; the keys themselves are never shown.')
     .addOption(databaseOption);
   command.action(async () => {
     const { json, database } = command.optsWithGlobals();
@@ -34,7 +34,7 @@ function addList(group: Parent, term: Terminal): void {
     }));
     if (json) return printJson(term, { items: rows });
     await printTable(term, columnsAt(term.now()), rows);
-    if (rows.length === 0) await hint(term, 'No keys yet. Make one: memory keys create');
+    if (rows.length === 0) await hint(term, 'No keys yet. To create one: memory keys create');
   });
   addExamples(command, ['memory keys list']);
 }

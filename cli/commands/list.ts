@@ -16,9 +16,11 @@ export function addList(program: Parent, term: Terminal): void {
     .description('List the memories of a user, newest first.')
     .addOption(userOption)
     .option('-n, --limit <number>', 'memories per page, at most 100 (default: 20)', parseLimit)
-    .addOption(new Option('--order <order>', 'by creation').choices(['desc', 'asc'] as const))
-    .option('--cursor <cursor>', 'continue after this page: its nextCursor')
-    .option('--all', 'all pages')
+    .addOption(
+      new Option('--order <order>', 'the order by creation time').choices(['desc', 'asc'] as const),
+    )
+    .option('--cursor <cursor>', 'the nextCursor of the previous page')
+    .option('--all', 'print all pages')
     .addOption(filters.typeFilter)
     .addOption(filters.sourceFilter)
     .addOption(filters.externalIdFilter)
@@ -34,7 +36,7 @@ export function addList(program: Parent, term: Terminal): void {
     const narrowed = filters.filtersOf(options);
     const query = { userId, ...definedOnly({ limit: pageSize(options), order, cursor }) };
     const pages = client.list({ ...query, ...narrowed }, { signal: term.interrupted });
-    const match = Object.keys(narrowed).length > 0 ? ' match' : '';
+    const match = Object.keys(narrowed).length > 0 ? ' match the filters' : '';
     const none = `No memories of ${userId}${match}.`;
     await printPages(term, options, pages, columnsAt(term.now()), none);
   });
@@ -49,11 +51,11 @@ export function addList(program: Parent, term: Terminal): void {
 
 const help = `
 --json prints the page as one object, { items, nextCursor }; --all --json prints
-the memories alone, one object on each line.
+only the memories, one object per line.
 
-In a pipe: id, type, status, createdAt and content, tab-separated and whole;
-tab, newline and backslash in a text are written \\t, \\n and \\\\, other control
-characters as in JSON.`;
+A pipe receives the id, type, status, createdAt and full content, separated by
+tabs. A tab, newline or backslash in a value is written as \\t, \\n or \\\\, other
+control characters as in JSON.`;
 
 const columnsAt = (now: number): Column<Memory>[] => [
   { title: 'ID', value: ({ id }) => id },
@@ -63,7 +65,7 @@ const columnsAt = (now: number): Column<Memory>[] => [
   { title: 'CONTENT', value: ({ content }) => content, shown: withTitle, cut: true },
 ];
 
-/** Documents of one kind often start with the same text, so the title distinguishes them. */
+/** Adds the title of a document, because similar documents often start with the same text. */
 function withTitle(content: string, { type, metadata, externalId }: Memory): string {
   const title = typeof metadata.title === 'string' ? metadata.title : externalId;
   const isTold = type !== 'document' || !title || content.startsWith(title);

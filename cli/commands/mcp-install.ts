@@ -17,9 +17,9 @@ type Mcp = Command<[], McpOptions, GlobalOptions>;
 export function addInstall(group: Mcp, term: Terminal): void {
   const command = group
     .command('install')
-    .addArgument(new Argument('<client>', 'which one').choices(clientNames))
+    .addArgument(new Argument('<client>', 'the MCP client').choices(clientNames))
     .usage('<client> --user <id> [options]')
-    .description('Add this server to the settings of an MCP client. Prints them first.')
+    .description('Add this server to the settings of an MCP client. Prints the entry first.')
     .option('--with-key', 'also write the API key into the settings')
     .option('-y, --yes', 'skip the confirmation; required if stdin is not a terminal')
     .addHelpText('after', help);
@@ -37,12 +37,9 @@ export function addInstall(group: Mcp, term: Terminal): void {
       await settings.write();
     }
     if (json) return printJson(term, { client, file, change });
-    if (change === 'none') return note(term, `${shownPath(term, file)} has this already.`);
-    const key = entry.env === undefined ? '' : ', with the API key in it';
-    await note(
-      term,
-      `Written to ${shownPath(term, file)}${key}. Restart ${title} to have it take effect.`,
-    );
+    if (change === 'none') return note(term, `${shownPath(term, file)} is already up to date.`);
+    const key = entry.env === undefined ? '' : ' (including the API key)';
+    await note(term, `Written to ${shownPath(term, file)}${key}. Restart ${title} to apply it.`);
   });
   addExamples(command, [
     'memory mcp install claude-code --user u-1 --yes',
@@ -51,14 +48,14 @@ export function addInstall(group: Mcp, term: Terminal): void {
 }
 
 const help = `
-No key is written there unless --with-key says so: it is read from the profile,
-as by every other command. A client may have a key of its own:
+The key is not written to the settings without --with-key: like every other
+command, this one reads it from the profile. To give a client a separate key:
   key=$(memory keys create --name cursor --user u-1)
   MEMORY_API_KEY=$key memory mcp install cursor --with-key`;
 
 type Options = GlobalOptions & McpOptions & { withKey?: true | undefined };
 
-/** How the client must start this command to find the same service and key. */
+/** Returns how the client must start this command to use the same service and key. */
 async function entryOf(term: Terminal, options: Options): Promise<ServerEntry> {
   const { user, readOnly, withKey, project } = options;
   const baseUrl = await resolveBaseUrl(term, options);
@@ -80,7 +77,7 @@ async function entryOf(term: Terminal, options: Options): Promise<ServerEntry> {
   return { command, args, ...(withKey && key && { env: { MEMORY_API_KEY: key.value } }) };
 }
 
-/** The key that a process finds without our flags and environment. */
+/** Returns the key in the profile. The client will not have our flags and environment. */
 async function keyInProfile(term: Terminal, { project }: Options, baseUrl: string) {
   const without = { ...term, env: { ...term.env, MEMORY_API_KEY: undefined } };
   const key = await resolveApiKey(without, project === undefined ? {} : { project }, baseUrl);
@@ -91,15 +88,15 @@ function notInProfile(baseUrl: string, isMissing: boolean): CliError {
   return new CliError(
     'unauthorized',
     isMissing
-      ? 'The key is not in the profile, from which the client would read it.'
-      : 'The profile has another key for this service, which the client would use instead.',
-    `Store it there: memory profile set ${quoted(baseUrl)} -\n` +
-      'or have it written into the settings of the client: --with-key',
+      ? 'The key is not in the profile, where the client would look for it.'
+      : 'The profile has a different key for this service, which the client would use instead.',
+    `To store it in the profile: memory profile set ${quoted(baseUrl)} -\n` +
+      'To write it to the settings of the client: --with-key',
     exitCodes.refused,
   );
 }
 
-/** Hides the key: terminal output ends up in logs. */
+/** Masks the key, because terminal output ends up in logs. */
 function withoutKey({ env, ...entry }: ServerEntry): ServerEntry {
   if (env === undefined) return entry;
   return { ...entry, env: { MEMORY_API_KEY: endsOfKey(env.MEMORY_API_KEY) } };
@@ -120,15 +117,15 @@ async function askFirst(
   { env }: ServerEntry,
   withYes: string,
 ): Promise<void> {
-  const key = env === undefined ? '' : ', with the API key in it';
+  const key = env === undefined ? '' : ' (including the API key)';
   const shown = shownPath(term, file);
   if (!term.stdin.isTerminal || !term.stderr.isTerminal) {
     throw usageError(
-      `Writing to ${shown}${key} needs --yes where stdin is not a terminal.`,
-      `To skip the question: ${withYes}`,
+      `Writing to ${shown}${key} requires --yes if stdin is not a terminal.`,
+      `To skip the confirmation: ${withYes}`,
     );
   }
-  const place = change === 'added' ? '' : ' in the place of the entry that is there';
+  const place = change === 'added' ? '' : ', replacing the existing entry';
   if (await confirm(term, `Write this to ${shown}${key}${place}?`)) return;
   await note(term, 'Nothing was written.');
   throw new ExitWith(exitCodes.failed);

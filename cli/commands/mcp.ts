@@ -14,10 +14,10 @@ export function addMcp(program: Parent, term: Terminal): void {
     .description('Serve the memories of a user to an MCP client over stdin and stdout.')
     .addOption(mcpUserOption)
     .addOption(readOnlyOption)
-    .helpCommand('help [command]', 'Show the help of a command.')
+    .helpCommand('help [command]', 'Show help for a command.')
     .addHelpText(
       'after',
-      '\nAn MCP client starts this command itself: memory mcp install has one do so.',
+      '\nAn MCP client starts this command itself. To set one up: memory mcp install',
     );
   addInstall(command, term);
   command.action(async () => {
@@ -43,8 +43,8 @@ export function addMcp(program: Parent, term: Terminal): void {
 }
 
 async function greet(term: Terminal): Promise<void> {
-  await note(term, 'Waiting for an MCP client on stdin; end with Ctrl-D.');
-  await hint(term, 'To have a client start this command: memory mcp install <client>');
+  await note(term, 'Waiting for an MCP client on stdin; press Ctrl-D to stop.');
+  await hint(term, 'To set up a client: memory mcp install <client>');
 }
 
 function textOf(error: unknown): string {

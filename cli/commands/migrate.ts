@@ -8,13 +8,16 @@ import { startProgress } from '../terminal/progress.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 
 const fromOption = new Option('--from <path or url>', 'the database to copy');
-const toOption = new Option('--to <path or url>', 'an empty database, or the unfinished copy');
-const verifyOption = new Option('--verify', 'copy nothing, only compare the two');
+const toOption = new Option(
+  '--to <path or url>',
+  'an empty database, or an unfinished copy to continue',
+);
+const verifyOption = new Option('--verify', 'only compare the two databases');
 
 export function addMigrate(program: Parent, term: Terminal): void {
   const command = program
     .command('migrate')
-    .description('Copy a database from SQLite to PostgreSQL, or back. Servers must be stopped.')
+    .description('Copy a database from SQLite to PostgreSQL or back. Servers must be stopped.')
     .addOption(fromOption)
     .addOption(toOption)
     .addOption(verifyOption)
@@ -42,15 +45,15 @@ export function addMigrate(program: Parent, term: Terminal): void {
 }
 
 const help = `
-Copies projects, API keys, memories, pending work and the stored responses of
-idempotency keys, with ids, times and versions. Then it reads both databases and
-compares them. An interrupted copy continues when the same command runs again;
-until it is complete, no server starts on it.
+Copies projects, API keys, memories, pending tasks and the stored responses of
+idempotency keys, with their ids, times and versions, and then compares the two
+databases. To continue an interrupted copy, run the same command again. Servers
+do not start on an unfinished copy.
 
-It refuses to run while a server runs on either database. It does not notice one
-that starts on a PostgreSQL source later. If the source changes during the copy,
-the comparison finds it: empty the target and copy again. Exits with 1 if the
-databases differ.`;
+The command fails if a server is running on either database, but cannot detect a
+server that starts on a PostgreSQL source later. If the source changes during
+the copy, the comparison fails: empty the target and copy again. Exits with 1 if
+the databases differ.`;
 
 function urlOf(term: Terminal, database: string | undefined, flag: string): string {
   if (database) return databaseUrlOf(term, database);
@@ -77,7 +80,7 @@ async function migrate(term: Terminal, source: string, target: string, copies: b
   }
 }
 
-/** Shows how far the copy is, and stops it when the command is interrupted. */
+/** Shows the progress of the copy, and stops it if the command is interrupted. */
 function progressOf(term: Terminal, done: string) {
   let progress: ReturnType<typeof startProgress> | undefined;
   return {
@@ -105,8 +108,8 @@ function differenceError(items: Comparison[], verify: boolean): CliError {
     project === null ? table : `${table} of project ${project}`,
   );
   const hint = verify
-    ? 'If a server has used one of them since the copy, they differ by what it wrote.'
-    : 'No server starts on the target. Empty it and copy again.';
+    ? 'They differ if a server has written to one of them since the copy.'
+    : 'Servers do not start on this target. Empty it and copy again.';
   return new CliError('databases_differ', `The databases differ in ${places.join(', ')}.`, hint);
 }
 

@@ -15,20 +15,20 @@ import { type Column, printJson, printTable } from '../terminal/output.ts';
 import { readSecret } from '../terminal/prompt.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
 
-/* The services in the profile. A service is named by its address. */
+/* Manages the services in the profile. A service is identified by its URL. */
 
 const { defaultProject, endsOfKey } = profile;
-const url = 'the address of the service';
+const url = 'the base URL of the service';
 
 export function addSet(group: Parent, term: Terminal): void {
   const command = group
     .command('set')
     .argument('<base-url>', url)
     .argument('[-]', 'read the key from stdin (default: --api-key or MEMORY_API_KEY)')
-    .description('Store the key of a service, readable by this user only.')
+    .description('Store the key of a service in a file that only you can read.')
     .addHelpText(
       'after',
-      "\nBetter by stdin or MEMORY_API_KEY: what is typed stays in the shell's history.",
+      "\nPrefer stdin or MEMORY_API_KEY: arguments are kept in the shell's history.",
     );
   command.action(async (address, stdin) => {
     const { json, apiKey: flag, project = defaultProject } = command.optsWithGlobals();
@@ -41,7 +41,7 @@ export function addSet(group: Parent, term: Terminal): void {
     const { value: used } = await resolveBaseUrl(term, {});
     if (!isOther && profile.serviceName(used) === service) return;
     const more = isOther ? ` --project ${project}` : '';
-    await hint(term, `To have commands use it: memory profile use ${service}${more}`);
+    await hint(term, `To use it by default: memory profile use ${service}${more}`);
   });
   addExamples(command, [
     'memory profile set https://memory.example - < key.txt',
@@ -54,7 +54,7 @@ export function addUse(group: Parent, term: Terminal): void {
   const command = group
     .command('use')
     .argument('<base-url>', url)
-    .description('Make this service the default of all commands.');
+    .description('Make this service the default for all commands.');
   command.action(async (address) => {
     const { json, project: flag } = command.optsWithGlobals();
     const service = await knownService(term, address);
@@ -63,9 +63,10 @@ export function addUse(group: Parent, term: Terminal): void {
     const project = await profile.readProject(term, service);
     if (json) return printJson(term, { baseUrl: service, project });
     const isNamed = project !== defaultProject;
-    const named = isNamed ? `${service}, project ${project},` : service;
-    await note(term, `Commands use ${named} from now on.`);
-    if (term.env.MEMORY_BASE_URL) await note(term, 'But MEMORY_BASE_URL is set and wins over it.');
+    const named = isNamed ? `project ${project} of ${service}` : service;
+    await note(term, `Commands now use ${named}.`);
+    if (term.env.MEMORY_BASE_URL)
+      await note(term, 'MEMORY_BASE_URL is set and overrides the profile.');
     if ((await resolveApiKey(term, {}, service)) !== undefined) return;
     const set = `memory profile set ${service} -${isNamed ? ` --project ${project}` : ''}`;
     await hint(term, `No key is stored for it. To store one: ${set}`);
@@ -85,9 +86,9 @@ export function addRemove(group: Parent, term: Terminal): void {
     const service = await knownService(term, address);
     const named = project === undefined ? service : `${service}, project ${project}`;
     if (!(await profile.removeService(term, service, project))) {
-      const message = `The profile does not know ${named}.`;
-      const those = 'Those it knows: memory profile list';
-      throw new CliError('not_found', message, those, exitCodes.notFound);
+      const message = `The profile does not contain ${named}.`;
+      const hint = 'To list its services: memory profile list';
+      throw new CliError('not_found', message, hint, exitCodes.notFound);
     }
     if (!json) return note(term, `Removed ${named}.`);
     await printJson(term, { baseUrl: service, ...definedOnly({ project }), removed: true });
@@ -105,7 +106,7 @@ export function addProfileList(group: Parent, term: Terminal): void {
     if (options.json) return printJson(term, { items });
     await printTable(term, columns, items);
     if (items.length > 0) return;
-    await hint(term, 'None yet. To store one: memory profile set <base-url> -');
+    await hint(term, 'No services yet. To add one: memory profile set <base-url> -');
   });
   addExamples(command, ['memory profile list']);
 }
@@ -137,31 +138,32 @@ const columns: Column<Service>[] = [
   { title: 'USED', value: ({ used }) => (used ? 'used' : '') },
 ];
 
-/** If the text is not an address, the error lists the known services. */
+/** Parses the URL of a service. For any other text, the error lists the services in the profile. */
 async function knownService(term: Terminal, text: string): Promise<string> {
   const known = new Set((await profile.readEntries(term)).map(({ service }) => service));
   const hint =
     known.size === 0
-      ? `Such as ${defaultBaseUrl}; the profile knows no service yet.`
-      : `A service has its address for a name. The profile knows ${listed([...known])}`;
+      ? `For example: ${defaultBaseUrl}. The profile contains no service yet.`
+      : `A service is identified by its URL. The profile contains ${listed([...known])}`;
   return profile.serviceName(parseBaseUrl(text, '<base-url>', hint));
 }
 
-/** The characters and lengths that a service accepts in a key. */
+/** The keys that a service accepts. */
 const keyPattern = /^[\x21-\x7e]{16,256}$/;
 
 async function readKey(term: Terminal, stdin: string | undefined, flag: string | undefined) {
-  // The key is not repeated: terminal output ends up in logs.
+  // The error does not repeat the key, because terminal output ends up in logs.
   if (stdin !== undefined && stdin !== '-') {
-    throw usageError('A key is not an argument: give - to read it from stdin.');
+    throw usageError('A key cannot be passed as an argument: pass - to read it from stdin.');
   }
   if (stdin === '-' && flag !== undefined) {
-    throw usageError('Give the key by - or by --api-key, not by both.');
+    throw usageError('Pass the key on stdin with -, or with --api-key, not both.');
   }
-  const question = 'The key, which is not shown: ';
+  const question = 'API key (not shown): ';
   const text = stdin === '-' ? await readSecret(term, question) : (flag ?? term.env.MEMORY_API_KEY);
   const apiKey = text?.trim() ?? '';
-  if (apiKey === '') throw usageError('There is no key: set MEMORY_API_KEY, or give - for stdin.');
+  if (apiKey === '')
+    throw usageError('Missing key: set MEMORY_API_KEY, or pass - to read it from stdin.');
   if (keyPattern.test(apiKey)) return apiKey;
-  throw usageError('That is not a key: it must be 16 to 256 visible ASCII characters.');
+  throw usageError('Invalid key: it must be 16 to 256 visible ASCII characters.');
 }

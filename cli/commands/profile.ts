@@ -11,7 +11,7 @@ export function addProfile(program: Parent, term: Terminal): void {
   const group = program
     .command('profile')
     .description('Show and choose the service and key that commands use.')
-    .helpCommand('help [command]', 'Show the help of a command.');
+    .helpCommand('help [command]', 'Show help for a command.');
   addShow(group, term);
   addProfileList(group, term);
   addSet(group, term);
@@ -26,7 +26,7 @@ function addShow(group: Parent, term: Terminal): void {
     .description('Show each setting and its source; the key is masked.')
     .addHelpText(
       'after',
-      '\nA flag wins over the environment, that over the profile, that over defaults.',
+      '\nFlags override the environment, and the environment overrides the profile.',
     );
   command.action(async () => {
     const options = command.optsWithGlobals();

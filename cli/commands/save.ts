@@ -11,9 +11,9 @@ import { hint, type Terminal } from '../terminal/terminal.ts';
 export function addSave(program: Parent, term: Terminal): void {
   const command = program
     .command('save')
-    .argument('<text>', 'what to remember, or - for stdin')
+    .argument('<text>', 'the text to save, or - for stdin')
     .usage('--user <id> [options] <text>')
-    .description('Save a text as a memory. Prints its id.')
+    .description('Save text as a memory and print its id.')
     .addOption(shared.userOption)
     .addOption(shared.metadataOption)
     .addOption(shared.sourceOption)
@@ -26,7 +26,7 @@ export function addSave(program: Parent, term: Terminal): void {
     const userId = shared.needUser(options.user);
     const client = await connect(term, options);
     const content = await textArgument(term, text);
-    if (content === '') throw usageError('The text is empty: there is nothing to save.');
+    if (content === '') throw usageError('The text must not be empty.');
     const { metadata, source, externalId } = options;
     const fields = shared.definedOnly({ metadata, source, externalId });
     const request = { userId, content, ...fields, ...shared.timesOf(term, options) };
@@ -34,7 +34,8 @@ export function addSave(program: Parent, term: Terminal): void {
     rejectDeletedReplay(saved, 'saved');
     const out = resilientOutput(term);
     await printResult(out.term, options.json, saved, saved.id);
-    if (!options.json || out.hasFailed()) await hint(term, `Saved. See it: memory get ${saved.id}`);
+    if (!options.json || out.hasFailed())
+      await hint(term, `Saved. To show it: memory get ${saved.id}`);
     out.end();
   });
   addExamples(command, [

@@ -15,7 +15,7 @@ export function addSearch(program: Parent, term: Terminal): void {
     .command('search')
     .argument('<query>', 'words or a question, or - for stdin')
     .usage('--user <id> [options] <query>')
-    .description('Find memories of a user by their text, best first.')
+    .description('Search the memories of a user, best match first.')
     .addOption(userOption)
     .option('-n, --limit <number>', 'the number of results, at most 100 (default: 10)', parseLimit)
     .addOption(filters.typeFilter)
@@ -30,7 +30,7 @@ export function addSearch(program: Parent, term: Terminal): void {
     const userId = needUser(options.user);
     const client = await connect(term, options);
     const query = await textArgument(term, text);
-    if (query === '') throw usageError('The query is empty: there is nothing to find.');
+    if (query === '') throw usageError('The query must not be empty.');
     const request = {
       userId,
       query,
@@ -51,11 +51,11 @@ export function addSearch(program: Parent, term: Terminal): void {
 }
 
 const help = `
-A query is words or a question; nothing in it is syntax. Words in double quotes
-that stand together rank higher.
+A query is plain words or a question; there are no operators. Memories that
+contain words in double quotes as a phrase rank higher.
 
-In a pipe: id, score, type, createdAt and snippet, tab-separated; what matched
-is in «guillemets».`;
+A pipe receives the id, score, type, createdAt and snippet, separated by tabs.
+Matches are marked with «guillemets».`;
 
 const columns: Column<FoundMemory>[] = [
   { title: 'ID', value: ({ id }) => id },
@@ -65,7 +65,7 @@ const columns: Column<FoundMemory>[] = [
   { title: 'SNIPPET', value: ({ snippet }) => snippet },
 ];
 
-/** Snippets take about two lines, so on a terminal they go below their memory, not into a table. */
+/** On a terminal, prints snippets below their memories, because they need about two lines. */
 async function printFound(term: Terminal, found: FoundMemory[]): Promise<void> {
   if (!term.stdout.isTerminal) return printTable(term, columns, found);
   const now = term.now();

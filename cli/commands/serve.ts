@@ -34,7 +34,7 @@ export function addServe(program: Parent, term: Terminal): void {
     } finally {
       await server.stop();
     }
-    // A pipe without a reader would keep the process alive.
+    // Writing to a full pipe without a reader must not keep the process alive.
     const unread = setTimeout(() => process.exit(), lastWordMs);
     await note(term, 'Stopped.');
     clearTimeout(unread);
@@ -45,7 +45,7 @@ export function addServe(program: Parent, term: Terminal): void {
 type Given = { port?: number; host?: string; databaseUrl: string };
 
 async function start(term: Terminal, options: Given, flag: string | undefined) {
-  // Loaded here so that no other command pays for it.
+  // Imported on demand, to keep other commands fast.
   const { startServer } = await import('../../server/main.ts');
   try {
     return await startServer({ env: term.env, ...options });
@@ -56,8 +56,8 @@ async function start(term: Terminal, options: Given, flag: string | undefined) {
 
 function cannotStart(error: unknown, url: string, flag: string | undefined): CliError {
   const reason = errorText(error);
-  if (reason.startsWith('The settings cannot be used')) return usageError(withFlag(reason, flag));
-  // Only file errors have a system error code, and they do not name the setting.
+  if (reason.startsWith('Invalid settings:')) return usageError(withFlag(reason, flag));
+  // Only file errors have a system error code. They do not name the setting.
   if (errorCode(error) === '') return new CliError('cannot_start', reason);
   const name = withFlag('MEMORY_DATABASE_URL', flag);
   const message = `${name} sqlite:${shownDatabase(url)} cannot be opened: ${reason}`;
@@ -67,29 +67,29 @@ function cannotStart(error: unknown, url: string, flag: string | undefined): Cli
 function banner(term: Terminal, url: string, database: string): string {
   return [
     `${paint(term.stderr, 'bold', 'The memory service is running')} at ${url}`,
-    `Data is kept in ${escapeControls(shownDatabase(database))}. Stop with Ctrl-C.`,
+    `Data is stored in ${escapeControls(shownDatabase(database))}. Press Ctrl-C to stop.`,
   ].join('\n');
 }
 
 /** Prints the first key only on a terminal, because redirected stderr may be a stored log. */
 async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCreate: string) {
   const baseUrl = serviceName(url);
-  // Resolved before the key is stored, because a broken profile fails both.
+  // An unreadable profile must not prevent the output: storeKey() reports it.
   const used = await resolveBaseUrl(term, {}).catch(() => null);
   const flag = used && serviceName(used.value) === baseUrl ? '' : ` --base-url ${baseUrl}`;
   const failure = await storeKey(term, baseUrl, apiKey);
   const shown = term.stderr.isTerminal;
   const lines = shown
-    ? ['', 'A first API key was made, and is shown only this once:', `  ${apiKey}`]
-    : ['', 'A first API key was made. It is shown on a terminal only.'];
+    ? ['', 'A first API key was created. It is shown only once:', `  ${apiKey}`]
+    : ['', 'A first API key was created. It is shown only on a terminal.'];
   if (failure === null) {
-    lines.push(`It is stored for this command line in ${shownProfilePath(term)}.`);
-  } else if (shown) lines.push(`${failure}; to use this one, set MEMORY_API_KEY.`);
-  else lines.push(`${failure}.`, `To make one that you can use: ${keysCreate}`);
+    lines.push(`It is stored for the command line in ${shownProfilePath(term)}.`);
+  } else if (shown) lines.push(`${failure}; to use the new key, set MEMORY_API_KEY.`);
+  else lines.push(`${failure}.`, `To create a key that you can use: ${keysCreate}`);
   if (shown || failure === null) {
     lines.push(
       '',
-      'Try, in another terminal:',
+      'In another terminal, try:',
       `  memory save --user u-1 "Prefers dark mode"${flag}`,
       `  memory list --user u-1${flag}`,
     );
@@ -99,13 +99,13 @@ async function showFirstKey(term: Terminal, url: string, apiKey: string, keysCre
   await hint(term, [...lines, ''].join('\n'));
 }
 
-/** Returns why the key was not stored. Never throws: the server also runs without a profile. */
+/** Returns the reason if the key was not stored. Never throws, because the server can still run. */
 async function storeKey(term: Terminal, baseUrl: string, apiKey: string): Promise<string | null> {
   try {
     const isStored = await storeFirstRunKey(term, baseUrl, apiKey);
-    return isStored ? null : `Your profile holds another key for ${baseUrl}`;
+    return isStored ? null : `Your profile contains another key for ${baseUrl}`;
   } catch (error) {
-    return `It could not be stored (${errorText(error)})`;
+    return `The key could not be stored (${errorText(error)})`;
   }
 }
 

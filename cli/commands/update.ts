@@ -26,12 +26,12 @@ export function addUpdate(program: Parent, term: Terminal): void {
       ...shared.timesOf(term, options),
     };
     if (text === undefined && Object.keys(fields).length === 0) {
-      throw usageError('Missing <text>, --metadata, --occurred or --expires: what to replace.');
+      throw usageError('Nothing to update: pass <text>, --metadata, --occurred or --expires.');
     }
     const client = await connect(term, options);
     const content = text === undefined ? undefined : await textArgument(term, text);
     if (content === '') {
-      throw usageError('The text is empty.', `To remove the memory: memory delete ${id}`);
+      throw usageError('The text must not be empty.', `To delete the memory: memory delete ${id}`);
     }
     const request = { ...shared.definedOnly({ content }), ...fields };
     const updated = await client.update(id, request, shared.writeOptions(term, options));

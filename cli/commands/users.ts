@@ -13,8 +13,8 @@ export function addUsers(program: Parent, term: Terminal): void {
     .command('users')
     .description('List the users that have memories, ordered by id.')
     .option('-n, --limit <number>', 'users per page, at most 100 (default: 20)', parseLimit)
-    .option('--cursor <cursor>', 'continue after this page: its nextCursor')
-    .option('--all', 'all pages')
+    .option('--cursor <cursor>', 'the nextCursor of the previous page')
+    .option('--all', 'print all pages')
     .addHelpText('after', help);
   command.action(async () => {
     const options = command.optsWithGlobals();
@@ -28,9 +28,9 @@ export function addUsers(program: Parent, term: Terminal): void {
 
 const help = `
 --json prints the page as one object, { items, nextCursor }; --all --json prints
-the users alone, one object on each line.
+only the users, one object per line.
 
-In a pipe: userId, memories and lastCreatedAt, tab-separated.`;
+A pipe receives userId, memories and lastCreatedAt, separated by tabs.`;
 
 const columnsAt = (now: number): Column<User>[] => [
   { title: 'USER', value: ({ userId }) => userId },

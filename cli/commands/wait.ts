@@ -10,12 +10,12 @@ import { hint, type Terminal } from '../terminal/terminal.ts';
 export function addWait(program: Parent, term: Terminal): void {
   const command = program
     .command('wait')
-    .argument('<id...>', 'of the memories', parseIds)
+    .argument('<id...>', 'the ids of the memories', parseIds)
     .description('Wait until memories are processed; prints a line as each one finishes.')
     .addOption(timeoutOption)
     .addHelpText(
       'after',
-      '\nExits with 0 when all are complete, 1 if one failed, and 8 if time ran out.',
+      '\nExits with 0 if all are complete, 1 if one failed, and 8 on a timeout.',
     );
   command.action(async (ids) => {
     const options = command.optsWithGlobals();

@@ -1,11 +1,9 @@
-/*
- * Parses an unfinished command line as far as a shell would.
- */
+/* Parses an unfinished command line like a shell. */
 
 const word = /(?:[^\s'"\\]|\\(?:.|$)|'[^']*(?:'|$)|"(?:\\.|[^"\\])*(?:"|\\?$))+/gs;
 const program = /\bmemory(?:\.\w+)?$/;
 
-/** The words after the program's name, and the word being typed, which may be empty. */
+/** Returns the words after the program's name, and the word being typed, which may be empty. */
 export function readLine(line: string): { words: string[]; current: string } {
   const found = [...line.matchAll(word)];
   const words = found.map(([text]) => unquoted(text));

@@ -1,12 +1,12 @@
 /*
- * The scripts that a shell loads once. They ask the installed program for completions, so they
- * always know its commands and options.
+ * The completion scripts for the shells. They call the installed program for completions, so they
+ * support its current commands and options.
  */
 
 /** The word that triggers completion, and the command that computes it. */
 type Called = { word: 'memory' | 'npx'; program: string };
 
-/** With npx, only what follows `npx memory` is ours, and pressing Tab must not install anything. */
+/** With npx, only `npx memory …` is completed, and --no keeps Tab from installing a package. */
 const calledBy = {
   memory: { word: 'memory', program: 'memory' },
   'npx memory': { word: 'npx', program: 'npx --no -- memory' },
@@ -30,7 +30,7 @@ answer=$(${program} completion --line "$line" 2>/dev/null </dev/null)
     return
   fi
   while IFS=$'\\t' read -r value _; do
-    # What stands before = is a word of its own to bash.
+    # Bash treats the text before = as a separate word.
     [[ $COMP_WORDBREAKS == *=* ]] && value=\${value#--*=}
     [[ -n $value ]] && COMPREPLY+=("$value")
   done <<<"$answer"
@@ -55,7 +55,7 @@ local one
   (( $#found )) && _describe memory found
 }
 if [[ $funcstack[1] == _${word} ]]; then
-  # Read from a folder of $fpath, as the function itself.
+  # Autoloaded from $fpath, where this file is the body of the function.
   _${word}_of_memory
 else
   (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
@@ -90,7 +90,7 @@ ${
     $line = $command.ToString().PadRight($length).Substring(0, $length).Replace('"', "'")
     ${word === 'npx' ? "if ($line -notmatch '^npx memory ') { return }\n    " : ''}\
 $answer = @(${program} completion --line $line 2>$null)
-    # PowerShell completes files by itself where nothing is given, and not after an empty text.
+    # Without output, PowerShell completes file names; an empty string prevents that.
     if ($answer.Count -eq 0) { return '' }
     if ($answer[0] -eq ':files') { return }
     $answer | ForEach-Object {

@@ -10,13 +10,13 @@ import {
 import type { AnyCommand } from '../commander.ts';
 import { readLine } from './line.ts';
 
-/** The next words, or `files`: the shell completes file names best. */
+/** The possible next words, or `files` to let the shell complete file names. */
 type Suggestions = 'files' | Suggestion[];
 type Suggestion = { value: string; description: string };
 
 type Place = {
   command: AnyCommand;
-  /** How many arguments of the command are already present. */
+  /** The number of arguments that are already present. */
   count: number;
   used: Set<Option>;
   open: Option | undefined;
@@ -24,7 +24,7 @@ type Place = {
   onlyArguments: boolean;
 };
 
-/** The suggestions at the end of `line`. */
+/** Returns the suggestions for the end of `line`. */
 export function suggest(program: AnyCommand, line: string): Suggestions {
   const { words, current } = readLine(line);
   const [first, ...rest] = words;
@@ -82,7 +82,7 @@ function commandsOf(command: AnyCommand): Suggestion[] {
   }));
 }
 
-/** The long options with this prefix; for an option that ends in =, with its values. */
+/** Returns the long options with this prefix or, after `--option=`, the values of the option. */
 function optionsAt({ command, used }: Place, current: string): Suggestions {
   const options = allOptions(command);
   const [, flag, begun = ''] = /^(--[^=]+)=(.*)$/s.exec(current) ?? [];

@@ -2,20 +2,20 @@ import { CliError } from '../errors.ts';
 import { inputName } from '../terminal/input.ts';
 import { quoted } from '../terminal/text.ts';
 
-/** HTML and XML declare their character set within the first bytes. */
+/** The length of the start of a file in which HTML and XML declare their character set. */
 const headBytes = 4096;
 const named =
   /<meta[^>]{1,200}?charset\s*=\s*["']?\s*([\w:.-]+)|^<\?xml[^>]{1,200}?encoding\s*=\s*["']([\w.-]+)/i;
 
 /**
  * Decodes a file as UTF-8, unless it starts with a UTF-16 byte order mark or is HTML that declares
- * another character set. Invalid bytes are an error, never replaced.
+ * another character set. Throws on invalid bytes.
  */
 export function decodeDocument(bytes: Uint8Array, path: string, html: boolean): string {
   const charset = markOf(bytes) ?? (html ? charsetOf(bytes) : undefined) ?? 'utf-8';
   const text = decode(bytes, charset, path);
   if (!text.includes('\0')) return text;
-  const message = `${inputName(path)} is not text: it holds the character U+0000.`;
+  const message = `${inputName(path)} is not text: it contains the character U+0000.`;
   throw new CliError('not_text', message);
 }
 
@@ -28,7 +28,7 @@ function charsetOf(bytes: Uint8Array): string | undefined {
   const head = new TextDecoder('latin1').decode(bytes.subarray(0, headBytes));
   const [, meta, xml] = named.exec(head) ?? [];
   const charset = meta ?? xml;
-  // If the file were UTF-16, its declaration could not have been read as ASCII.
+  // A declared UTF-16 must be wrong: in UTF-16, the declaration would not be readable as Latin-1.
   return charset !== undefined && /^utf-?16/i.test(charset) ? 'utf-8' : charset;
 }
 
@@ -41,10 +41,10 @@ function decode(bytes: Uint8Array, charset: string, path: string): string {
     const isKnown = decoder !== undefined;
     const message = isKnown
       ? `${inputName(path)} is not ${decoder?.encoding.toUpperCase()} text.`
-      : `${inputName(path)} is in the character set ${charset}, which is not known here.`;
+      : `${inputName(path)} uses the character set ${charset}, which is not supported.`;
     const hint = isKnown
-      ? `If it is text in another character set: iconv -f WINDOWS-1252 -t UTF-8 ${quoted(path)}`
-      : `Turn it into UTF-8 first: iconv -f ${charset} -t UTF-8 ${quoted(path)}`;
+      ? `To convert it from another character set: iconv -f WINDOWS-1252 -t UTF-8 ${quoted(path)}`
+      : `Convert it to UTF-8 first: iconv -f ${charset} -t UTF-8 ${quoted(path)}`;
     throw new CliError('not_text', message, hint);
   }
 }

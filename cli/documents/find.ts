@@ -12,7 +12,7 @@ export type Found = {
   /** Undefined for stdin and pipes, which have no name. */
   externalId: string | undefined;
   bytes: number;
-  /** Named in an argument, not found in a folder or by a pattern. */
+  /** Whether an argument names the file, instead of a folder or a pattern. */
   isNamed: boolean;
   error?: CliError;
 };
@@ -22,13 +22,11 @@ export type Search = {
   files: (Found & { end: number })[];
   totalBytes: number;
   skipped: Map<string, number>;
-  /** Links that lead out of their folder; never followed. */
+  /** Links to targets outside their folder, which are not followed. */
   outside: Set<string>;
 };
 
-/**
- * Returns the files that the arguments name, each one once, in argument order; folders are sorted.
- */
+/** Returns the files of the arguments in order, without duplicates. Folders are sorted. */
 export async function findFiles(term: Terminal, args: string[]): Promise<Search> {
   const search: Search = { files: [], totalBytes: 0, skipped: new Map(), outside: new Set() };
   const names = new Set<string>();
@@ -48,26 +46,26 @@ export function skip({ skipped }: Search, kind: string): void {
   skipped.set(kind, (skipped.get(kind) ?? 0) + 1);
 }
 
-/** A file has the same external id whether it is named itself or found in a folder. */
+/** Returns the external id of a file, which is the same if it is named or found in a folder. */
 export function externalIdOf({ platform }: Pick<Terminal, 'platform'>, path: string): string {
   return posix.normalize(platform === 'win32' ? path.replaceAll('\\', '/') : path);
 }
 
 async function* filesOf(term: Terminal, arg: string, search: Search): AsyncGenerator<Found> {
-  if (arg === '') throw usageError('The name of a file is empty.');
+  if (arg === '') throw usageError('A file name must not be empty.');
   const externalId = externalIdOf(term, arg);
   const named = { path: arg, externalId, bytes: 0, isNamed: true };
   if (arg === '-') return yield { ...named, externalId: undefined };
   const found = await statOf(term, arg);
   if (found?.isDirectory()) {
-    const none = `There is no document in the folder ${arg}`;
+    const none = `No documents in the folder ${arg}`;
     const walk = { folder: externalId, levels: all, isMeant: () => true, takes: isDocument, none };
     yield* filesIn(term, search, walk);
   } else if (found === undefined && /[*?[{]/.test(arg)) {
     const glob = new Bun.Glob(externalId);
     const isMeant = (path: string) => glob.match(externalIdOf(term, path));
     const takes = (path: string) => !isNeverText(path);
-    const none = `No document matches ${arg}`;
+    const none = `No documents match ${arg}`;
     yield* filesIn(term, search, { ...beginOf(externalId), isMeant, takes, none });
   } else if (found !== undefined && mayLackWriter(arg, found)) {
     const hint = `To read from it: memory ingest document - < ${quoted(arg)}`;
@@ -82,7 +80,7 @@ async function* filesOf(term: Terminal, arg: string, search: Search): AsyncGener
 
 const all = Number.POSITIVE_INFINITY;
 
-/** The folder before the first wildcard of a pattern, and how deep below it a match can be. */
+/** Returns the folder before the first wildcard of a pattern, and the maximum depth of a match. */
 function beginOf(pattern: string): { folder: string; levels: number } {
   const parts = pattern.split('/');
   const fixed = parts.findIndex((part) => /[*?[{]/.test(part));

@@ -16,20 +16,20 @@ const lines = new Set(
 );
 const tooLongForTitle = 1_000;
 /**
- * Handling the end of an element costs time proportional to the open elements. Without a limit a
- * page could take hours.
+ * The maximum number of open elements with an end handler. The handling of each end takes time in
+ * proportion to the open elements, so without a limit a page could take hours.
  */
 const maxOpen = 10_000;
 
-/** Schedules work for the end of an element. Returns whether it will run. */
+/** Schedules work for the end of an element. Returns false if the limit is reached. */
 type AtEnd = (element: HTMLRewriterTypes.Element, work: () => void) => boolean;
 
-/** Returns the title of a page and its text as a reader sees it. */
+/** Returns the title and the visible text of a page. */
 export function readHtml(html: string): { text: string; title: string | undefined } {
   const layout = openLayout();
   let title: string | undefined;
   let pending = '';
-  /** A newline at the start of <pre> is not content. */
+  /** At the start of <pre>, where a newline is not content. */
   let atBeginOfPre = false;
   const inside = { unread: false, title: false, pre: false };
 
@@ -43,7 +43,7 @@ export function readHtml(html: string): { text: string; title: string | undefine
     atBeginOfPre = false;
   }
 
-  /** Ignores nested elements of the same kind: only the outermost registers an end handler. */
+  /** Registers an end handler for the outermost element of a kind. */
   function enter(kind: keyof typeof inside, element: HTMLRewriterTypes.Element): void {
     if (inside[kind] || !element.canHaveContent) return;
     inside[kind] = true;
@@ -69,7 +69,7 @@ export function readHtml(html: string): { text: string; title: string | undefine
       },
     })
     .onDocument({
-      // Text arrives in pieces, which may split an entity.
+      // The text is delivered in pieces, which may split an entity.
       text(piece) {
         pending += piece.text;
         if (piece.lastInTextNode) takeText();

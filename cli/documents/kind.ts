@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 
-/** The files that a folder is searched for, with their MIME types. */
+/** The extensions that a folder search includes, with their MIME types. */
 const documents: Record<string, string> = {
   '.txt': 'text/plain',
   '.text': 'text/plain',
@@ -30,7 +30,7 @@ const documents: Record<string, string> = {
 const neverText =
   /^(?:image|audio|video|font)\/|^application\/(?:pdf|zip|gzip|msword|epub|vnd\.|java-|wasm|x-(?:tar|7z|rar|bzip|iwork|apple|iso|ms|mobi))|^text\/rtf/;
 
-/** Whether a folder search includes the file. Other files are read only if named. */
+/** Whether a folder search includes the file. Other files are read only if they are named. */
 export function isDocument(path: string): boolean {
   return extensionOf(path) in documents;
 }
@@ -40,7 +40,7 @@ export function isNeverText(path: string): boolean {
   return neverText.test(mimeTypeOf(path));
 }
 
-/** Derived from the file name; unknown files count as text. */
+/** Derives the type from the file name. Unknown types count as text. */
 export function mimeTypeOf(path: string): string {
   const known = documents[extensionOf(path)];
   if (known !== undefined) return known;

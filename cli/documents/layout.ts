@@ -1,20 +1,20 @@
 type List = { items: number; from: number | null };
 type Table = { cells: number; rowBegan: number | undefined };
 
-/** Deeper lists are not indented further. */
+/** The maximum depth of indentation. */
 const deepest = 10;
 
 export type Layout = ReturnType<typeof openLayout>;
 
 /**
- * Lays text out as a reader sees it: lines and paragraphs, list items with markers, table rows of
- * cells. The separator between two pieces of text is decided when the second one arrives, so that
- * neither empty nor nested blocks leave blank lines.
+ * Formats text as lines and paragraphs, list items with markers, and table rows of cells. The
+ * separator between two pieces of text is chosen when the second one arrives, so that empty and
+ * nested blocks do not produce blank lines.
  */
 export function openLayout() {
   let out = '';
   let gap = '';
-  /** At the start of an item or a cell, where a block does not start a new line. */
+  /** At the start of an item or a cell, in which a block does not start a new line. */
   let sealed = false;
   let mark = '';
   let bars = 0;
@@ -35,7 +35,7 @@ export function openLayout() {
   }
 
   return {
-    /** Text in which white space collapses to one space. */
+    /** Adds text, collapsing white space to one space. */
     text(text: string): void {
       const flowing = text.replace(/[ \t\n\r\f]+/g, ' ');
       const words = flowing.replace(/^ | $/g, '').replaceAll('\u00a0', ' ');
@@ -44,7 +44,7 @@ export function openLayout() {
       write(words);
       if (flowing.endsWith(' ')) gap = ' ';
     },
-    /** Preformatted text. Trailing newlines are written only if more text follows. */
+    /** Adds preformatted text. Trailing newlines are written only if more text follows. */
     verbatim(text: string): void {
       const lines = text.replace(/\r\n?/g, '\n');
       // A regular expression anchored at the end takes quadratic time on many newlines.
@@ -58,7 +58,7 @@ export function openLayout() {
     lineBreak(): void {
       if (!sealed) gap = gap.startsWith('\n') ? '\n\n' : '\n';
     },
-    /** An ordered list starts at a number; null for an unordered list. */
+    /** `from` is the first number of an ordered list; null for an unordered list. */
     beginList(from: number | null): void {
       part(lists.length === 0 ? '\n\n' : '\n');
       lists.push({ items: 0, from });
@@ -92,8 +92,7 @@ export function openLayout() {
       part('\n');
       const table = tables.at(-1);
       if (table === undefined) return;
-      // The first row may be inside a cell of an outer table; the bars before it belong to that
-      // table.
+      // The pending bars before the first row belong to the outer table, if any.
       if (table.rowBegan !== undefined) bars = 0;
       if (table.rowBegan !== undefined && out.length > table.rowBegan) gap = '\n';
       Object.assign(table, { cells: 0, rowBegan: out.length });

@@ -9,11 +9,11 @@ import { asHtml, isXml } from './xhtml.ts';
 
 type ReadDocument = Pick<DocumentRequest['data'], 'text' | 'title' | 'mimeType'>;
 
-/** Far above any body limit. A larger input, such as an endless device, is never held in memory. */
+/** The maximum file size, above any body limit. Larger inputs are never held in memory. */
 const maxMebibytes = 32;
 const tooLongForTitle = 1_000;
 
-/** Reads one file and returns its text, its type and its own title. */
+/** Reads one file and returns its text, type and title. */
 export async function readDocument(
   term: Terminal,
   path: string,
@@ -42,8 +42,8 @@ function notText(path: string): CliError {
   const mimeType = mimeTypeOf(path);
   const hint =
     mimeType === 'application/pdf'
-      ? `Turn it into text first: pdftotext ${quoted(path)}`
-      : 'Turn it into text, Markdown or HTML first.';
+      ? `Convert it to text first: pdftotext ${quoted(path)}`
+      : 'Convert it to text, Markdown or HTML first.';
   return new CliError('not_text', `${path} is ${mimeType}, not text.`, hint);
 }
 
@@ -61,13 +61,13 @@ async function readWhole(term: Terminal, path: string): Promise<Uint8Array> {
   return Buffer.concat(pieces);
 }
 
-/** The title in the front matter, or else the heading at the start of the text. */
+/** Returns the title in the front matter, or the heading at the start of the text. */
 function markdownTitle(text: string, mimeType: string | undefined): string | undefined {
   if (mimeType === undefined || !isMarkdown(mimeType)) return undefined;
   const [matter = ''] = /^---[ \t]*\r?\n[\s\S]*?\n---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
   const [, entry] = /^title:[ \t]+(.+)$/m.exec(matter) ?? [];
   const body = text.slice(matter.length).trimStart();
-  // Reads past the maximum length of a title: one that is too long must be dropped, not cut.
+  // Reads more than the maximum length, because a title that is too long is dropped, not cut.
   const [line = ''] = body.slice(0, 2 * tooLongForTitle).split(/\r?\n/, 1);
   const [, heading] = /^#[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*$/.exec(line) ?? [];
   const title = entry === undefined ? heading : scalarOf(entry.trim());

@@ -5,7 +5,7 @@ import { CliError, errorCode } from '../errors.ts';
 import { leadsNowhere } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** A file to read, or a skipped one with its kind or the reason. */
+/** A file to read, or a skipped entry with its kind or an error. */
 type Step = {
   path: string;
   kind: 'file' | 'linked folder' | 'link outside' | 'pipe';
@@ -13,9 +13,9 @@ type Step = {
 };
 
 /**
- * Yields the files up to `levels` below a folder, sorted, without hidden files and installed
- * packages. A link to a file inside the folder is followed. A link to a folder is not, because it
- * may form a cycle. A link out of the folder is not, because the user did not choose its target.
+ * Yields the files up to `levels` below a folder, sorted, without hidden files and node_modules.
+ * Follows links to files inside the folder. Does not follow links to folders, which may form a
+ * cycle, or links to targets outside the folder, which the user did not choose.
  */
 export async function* walkFolder(
   term: Terminal,
@@ -48,7 +48,7 @@ async function followLink(term: Terminal, path: string, root: string): Promise<S
   return { path, kind: found?.isFile() ? 'file' : 'pipe' };
 }
 
-/** Undefined if there is no such file. */
+/** Returns undefined if the file does not exist. */
 export function statOf(term: Terminal, path: string): Promise<Stats | undefined> {
   return stat(resolve(term.cwd, path)).catch(() => undefined);
 }
@@ -58,8 +58,8 @@ async function entriesOf(term: Terminal, folder: string): Promise<Dirent[] | Cli
     const entries = await readdir(resolve(term.cwd, folder), { withFileTypes: true });
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
-    // This is the folder before a pattern: if it does not exist, nothing matches.
+    // If the folder before a pattern does not exist, nothing matches.
     if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return [];
-    return new CliError('file_not_readable', `The folder ${folder} may not be read.`);
+    return new CliError('file_not_readable', `The folder ${folder} cannot be read.`);
   }
 }

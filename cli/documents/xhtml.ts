@@ -1,6 +1,6 @@
 /**
- * Elements whose content browsers parse as something other than page text. Unclosed, they would
- * swallow the rest of the page.
+ * The elements whose content is not page text. If such an element is not closed, the rest of the
+ * page becomes its content.
  */
 const names = 'script|style|title|textarea|iframe|noscript|template|object|canvas|audio|video';
 const attributes = /(?:\s+[\w:.-]+\s*=\s*(?:"[^"]*"|'[^']*'))*/.source;
@@ -11,8 +11,8 @@ export function isXml(mimeType: string, source: string): boolean {
 }
 
 /**
- * XML closes an element with a slash. HTML ignores the slash, so the rest of the page would be
- * inside.
+ * Adds end tags to self-closing elements of XML. An HTML parser ignores the slash and would treat
+ * the rest of the page as their content.
  */
 export function asHtml(source: string): string {
   return source.replace(closedAtOnce, '<$1$2></$1>');

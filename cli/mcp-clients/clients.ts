@@ -5,7 +5,7 @@ import { editJson, jsonProblem, parseJson } from './json.ts';
 import { brokenSettings, invalidSettings, readSettings, writeSettings } from './settings-file.ts';
 import { editToml, parseToml, tomlProblem } from './toml.ts';
 
-/* The supported MCP clients and where they keep their settings. */
+/* The supported MCP clients and the files of their settings. */
 
 export const clientNames = ['claude-code', 'cursor', 'vscode', 'codex', 'claude-desktop'] as const;
 export type ClientName = (typeof clientNames)[number];
@@ -16,7 +16,7 @@ const name = 'memory';
 type Client = {
   title: string;
   fileOf(term: Place): string;
-  /** The table of servers, and the fields of an entry besides the command. */
+  /** The name of the table of servers. `more` are additional fields of an entry. */
   section: string;
   more?: Table;
   format: 'json' | 'toml';
@@ -70,13 +70,13 @@ const formats = {
   toml: { parse: parseToml, edit: editToml, problemOf: tomlProblem },
 };
 
-/** Our entry alone, as in an otherwise empty file. */
+/** Returns the settings with only our entry. */
 export function snippetFor(client: ClientName, entry: ServerEntry): string {
   const { section, more, format } = known[client];
   return formats[format].edit('', [section, name], merged(undefined, entry, more));
 }
 
-/** The settings of a client with our entry, not written yet. */
+/** The settings of a client with our entry, before they are written. */
 export type Settings = {
   title: string;
   file: string;

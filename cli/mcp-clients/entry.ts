@@ -5,7 +5,7 @@ export type ServerEntry = {
   env?: { MEMORY_API_KEY: string };
 };
 
-/** A table of the settings: the servers of a client, or one of them. */
+/** A table in the settings: the servers of a client, or a single server. */
 export type Table = Record<string, unknown>;
 
 export function isTable(value: unknown): value is Table {

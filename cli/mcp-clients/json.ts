@@ -8,9 +8,9 @@ import {
 } from 'jsonc-parser';
 import { isTable, type Table } from './entry.ts';
 
-/* Settings as JSON with comments, as several clients accept them. Comments and layout are kept. */
+/* Edits settings in JSON with comments, and keeps the comments and the layout. */
 
-/** Undefined if the text is not a table. */
+/** Returns undefined if the text is not a JSON object. */
 export function parseJson(text: string): Table | undefined {
   if (text.trim() === '') return {};
   const errors: ParseError[] = [];
@@ -18,7 +18,7 @@ export function parseJson(text: string): Table | undefined {
   return errors.length === 0 && isTable(value) ? value : undefined;
 }
 
-/** `is not valid JSON: comma expected at line 3, column 5`; undefined if it is valid. */
+/** Returns, for example, `is not valid JSON: comma expected at line 3, column 5`. */
 export function jsonProblem(text: string): string | undefined {
   const errors: ParseError[] = [];
   parse(text, errors, { allowTrailingComma: true });
@@ -40,7 +40,7 @@ export function editJson(text: string, [section, name]: [string, string], value:
   const options = { insertSpaces, tabSize: insertSpaces ? indent.length : 1, eol };
   const [edit] = modify(text, [section, name], value, {});
   if (edit === undefined) return text;
-  // The entry goes on its own line; otherwise the formatter would reformat its neighbours.
+  // Puts the entry on its own line, so that the formatter does not change its neighbours.
   const depth = edit.content.startsWith(`,${JSON.stringify(name)}`) ? 2 : 1;
   const content = edit.content.replace(/^,/, `,${eol}${indent.repeat(depth)}`);
   const edited = applyEdits(text, [{ ...edit, content }]);

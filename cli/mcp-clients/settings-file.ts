@@ -1,15 +1,13 @@
 import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
 
-/** Returns an empty text if there is no such file. */
+/** Returns an empty text if the file does not exist. */
 export async function readSettings(file: string): Promise<string> {
   const handle = Bun.file(file);
   return (await handle.exists()) ? handle.text() : '';
 }
 
-/**
- * Replaces the file by a rename, so that the client reads the old or the new one. A link is kept.
- */
+/** Replaces the file by a rename, so the client never reads a partial file. Keeps a link. */
 export async function writeSettings(file: string, text: string): Promise<void> {
   const { chmod, mkdir, realpath, rename, rm, stat, writeFile } = await import('node:fs/promises');
   await mkdir(dirname(file), { recursive: true });
@@ -34,14 +32,14 @@ export function brokenSettings(file: string, problem: string): CliError {
   return new CliError(
     'settings_unreadable',
     `${file} ${problem}. Nothing was written.`,
-    'Correct it and run this again, or add what is shown above by hand.',
+    'Correct it and run the command again, or add the entry shown above by hand.',
   );
 }
 
 export function invalidSettings(file: string, title: string): CliError {
   return new CliError(
     'settings_unreadable',
-    `${file} cannot be extended without changing more of it. Nothing was written.`,
-    `Add what is shown above to the settings of ${title} by hand.`,
+    `The entry cannot be added to ${file} without other changes. Nothing was written.`,
+    `Add the entry shown above to the settings of ${title} by hand.`,
   );
 }

@@ -1,8 +1,8 @@
 import { isTable, type Table } from './entry.ts';
 
-/* Settings as TOML. Our tables are written as sections; everything else is kept. */
+/* Edits settings in TOML. Replaces or appends our sections and keeps all other text. */
 
-/** Undefined if the text is not TOML. */
+/** Returns undefined if the text is not TOML. */
 export function parseToml(text: string): Table | undefined {
   try {
     return Bun.TOML.parse(text) as Table;

@@ -8,11 +8,11 @@ import { quoted } from './text.ts';
 /** Streams the bytes of a file, or of stdin for `-`. */
 export async function* readBytes(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
   if (path === '-' && term.stdin.isTerminal) {
-    await note(term, 'Reading from the terminal; end with Ctrl-D on a line of its own.');
+    await note(term, 'Reading from the terminal; press Ctrl-D on an empty line to end the input.');
   }
   const file = path === '-' ? undefined : fileAt(term, path);
   if (file !== undefined && mayLackWriter(path, file)) {
-    await note(term, `${path} is a pipe; waiting for something to be written to it.`);
+    await note(term, `${path} is a pipe; waiting for input.`);
   }
   yield* readPieces(term, path);
 }
@@ -26,7 +26,7 @@ function fileAt(term: Terminal, path: string): Stats | undefined {
   }
 }
 
-/** A named pipe in a folder may never get a writer; a shell's <(command) always has one. */
+/** Whether the file is a named pipe. Unlike a shell's <(command), it may never get a writer. */
 export function mayLackWriter(path: string, file: Stats): boolean {
   return file.isFIFO() && !/^\/(dev|proc)\//.test(path);
 }
@@ -50,7 +50,7 @@ export async function* readPieces(term: Terminal, path: string): AsyncGenerator<
   }
 }
 
-/** The bytes of a UTF-8 text. UTF-16 and gzip are reported once, not for every line. */
+/** Streams the bytes of UTF-8 text. Rejects UTF-16 and gzip once instead of once per line. */
 export async function* readUtf8(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
   let head = '';
   for await (const piece of readBytes(term, path)) {
@@ -67,11 +67,11 @@ function refuseMarkOf(head: string, path: string): void {
   const name = inputName(path);
   const file = path === '-' ? '<file>' : quoted(path);
   if (/^(fffe|feff)/.test(head)) {
-    const hint = `Turn it into UTF-8 first: iconv -f UTF-16 -t UTF-8 ${file}`;
+    const hint = `Convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8 ${file}`;
     throw new CliError('not_text', `${name} is UTF-16, not UTF-8 text.`, hint);
   }
   if (head.startsWith('1f8b')) {
-    const hint = `Unpack it on the way: gunzip -c ${file} | memory … -`;
+    const hint = `Decompress it first: gunzip -c ${file} | memory … -`;
     throw new CliError('not_text', `${name} is compressed with gzip.`, hint);
   }
 }
@@ -80,9 +80,7 @@ export async function readText(term: Terminal, path: string): Promise<string> {
   return decodeText(Buffer.concat(await Array.fromAsync(readUtf8(term, path))), path);
 }
 
-/**
- * The text argument of a command: as typed, or stdin for `-`, without the newline that echo adds.
- */
+/** Returns a text argument or, for `-`, stdin without the newline that echo adds. */
 export async function textArgument(term: Terminal, text: string): Promise<string> {
   return text === '-' ? (await readText(term, '-')).replace(/\r?\n$/, '') : text;
 }
@@ -91,7 +89,7 @@ export function decodeText(bytes: Uint8Array, path: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    const hint = 'Turn it into text first (for a PDF: pdftotext file.pdf).';
+    const hint = 'Convert it to text first (for a PDF: pdftotext file.pdf).';
     throw new CliError('not_text', `${inputName(path)} is not UTF-8 text.`, hint);
   }
 }
@@ -122,16 +120,16 @@ function inputError(term: Terminal, path: string, error: unknown): unknown {
     return leadsNowhere(path);
   }
   if (code === 'ENOENT') {
-    return new CliError('file_not_found', `There is no file ${path}.`, 'Use - to read from stdin.');
+    return new CliError('file_not_found', `File not found: ${path}.`, 'Use - to read from stdin.');
   }
   if (code === 'EISDIR') return new CliError('not_a_file', `${path} is a folder, not a file.`);
   if (code === 'EACCES' || code === 'EPERM') {
-    return new CliError('file_not_readable', `${path} may not be read.`);
+    return new CliError('file_not_readable', `No permission to read ${path}.`);
   }
   if (!(error instanceof Error && 'syscall' in error)) return error;
   return new CliError('file_not_readable', `${path} cannot be read (${code}).`);
 }
 
 export function leadsNowhere(path: string): CliError {
-  return new CliError('file_not_found', `${path} is a link that leads nowhere.`);
+  return new CliError('file_not_found', `${path} is a broken symbolic link.`);
 }

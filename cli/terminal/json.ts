@@ -1,12 +1,12 @@
 /*
- * Two things that JSON.parse does not provide: the position of a syntax error, and whether a parsed
- * number can be sent as it was written.
+ * Adds to JSON.parse the position of a syntax error and the detection of numbers that cannot be
+ * sent as they were written.
  */
 
-/** Worded like the errors of the service, which never receives such a number. */
-export const soLarge = 'must not hold so large a number';
+/** The wording equals that of the service, which never receives such a number. */
+export const soLarge = 'must not contain a number outside the range of a double';
 
-/** 1e400 is valid JSON, but it parses to Infinity, which would be sent as null. */
+/** For example, 1e400 is valid JSON but parses to Infinity, which would be sent as null. */
 export function holdsSoLarge(value: unknown): boolean {
   if (typeof value === 'number') return !Number.isFinite(value);
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsSoLarge);
@@ -60,10 +60,10 @@ function afterValue(open: string[]): string {
 function placeOf(json: string, at: number, expected: string) {
   const before = json.slice(0, at);
   const rest = JSON.stringify(json.slice(at, at + 20).split('\n', 1)[0]);
-  const found = at >= json.length ? 'the text ends here' : `found ${rest}`;
+  const found = at >= json.length ? 'the text ends' : `found ${rest}`;
   return {
     line: before.split('\n').length,
     column: at - before.lastIndexOf('\n'),
-    found: `${found} where ${expected} should be`,
+    found: `${found} where ${expected} was expected`,
   };
 }

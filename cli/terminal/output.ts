@@ -4,24 +4,21 @@ import type { Terminal } from './terminal.ts';
 import { cut, escapeControls, escapeField, escapeLine, padded, paint, toJson } from './text.ts';
 
 /*
- * All output to stdout. On a terminal, tables are formatted for people. In a pipe each row is a
- * line of tab-separated values, uncut and without a header. With --json it is the API's own JSON.
+ * Writes to stdout. On a terminal, tables are aligned. In a pipe, each row is a line of
+ * tab-separated values, uncut and without a header. With --json, the output is the API's JSON.
  */
 
 export type Column<Row> = {
   title: string;
   /** The raw value, for a pipe. */
   value(row: Row): string;
-  /** How a terminal shows the value, if different. */
+  /** Returns the value as shown on a terminal, if different. */
   shown?(value: string, row: Row): string;
   /** The column is hidden on a terminal if every row has this value. */
   usual?: string;
   /** The column takes the remaining width and is cut to it. */
   cut?: true;
-  /**
-   * If a terminal is too narrow, columns are dropped in this order; without a number a column
-   * stays.
-   */
+  /** The order in which columns are dropped on a narrow terminal; undefined to keep the column. */
   dropped?: number;
 };
 
@@ -51,7 +48,7 @@ export function rowOf({ stdout }: Terminal, cells: string[]): string {
   return stdout.isTerminal ? cells.map(escapeLine).join(gap) : cells.map(escapeField).join('\t');
 }
 
-/** Prints one value: the object with --json, otherwise the text that a script wants. */
+/** Prints the object with --json, otherwise the text, which scripts can use. */
 export async function printResult(
   term: Terminal,
   json: true | undefined,
@@ -63,8 +60,8 @@ export async function printResult(
 }
 
 /**
- * For a command whose work must not stop when stdout fails: later output is discarded, and `end`
- * reports the failure.
+ * Returns an output for commands that must complete even if stdout fails: it discards later output,
+ * and `end` reports the failure.
  */
 export function resilientOutput(term: Terminal) {
   let failure: { error: unknown } | undefined;
@@ -132,7 +129,7 @@ function fitting<Row>(term: Terminal, all: Column<Row>[], rows: Row[]): Column<R
   return columns;
 }
 
-/** The width of the columns that are not cut, including all gaps. */
+/** Returns the width of the columns that are not cut, including all gaps. */
 function taken<Row>(columns: Column<Row>[], rows: Row[]): number {
   return columns.reduce((sum, column) => sum + columnWidth(column, rows) + gap.length, 0);
 }

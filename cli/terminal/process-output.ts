@@ -2,11 +2,11 @@ import { fstatSync, statSync, write } from 'node:fs';
 import type { Output } from './terminal.ts';
 
 /*
- * Writes to the file descriptor directly. Loading process.stdout takes as long as the rest of a
- * short command, so it is used only for a terminal.
+ * Writes directly to the file descriptor. Uses process.stdout only for terminals, because loading
+ * it takes as long as the rest of a short command.
  */
 
-/** The reader of our output closed the pipe, as `head` does. Not a failure. */
+/** Thrown when the reader closes the pipe, as `head` does. This is not a failure. */
 export class OutputClosed extends Error {
   override name = 'OutputClosed';
 }

@@ -5,8 +5,8 @@ const plainLineMs = 5_000;
 
 /**
  * Shows the progress of a long command: one line that is redrawn on a terminal, otherwise a plain
- * line every few seconds. `total` is what `done` will be at the end, such as the bytes of a file;
- * undefined for a pipe.
+ * line every few seconds. `total` is the final value of `done`, such as the size of a file, or
+ * undefined if it is unknown.
  */
 export function startProgress(term: Terminal, total: number | undefined, unit = 'records') {
   const { columns } = term.stderr;

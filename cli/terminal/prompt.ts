@@ -2,10 +2,10 @@ import { CliError } from '../errors.ts';
 import { readPieces, textArgument } from './input.ts';
 import { note, type Terminal } from './terminal.ts';
 
-/** Keys that a terminal in raw mode leaves to us: Enter or Ctrl-D, and backspace. */
+/** The keys that must be handled in raw mode. */
 const keys = { ctrlC: '\x03', end: '\r\n\x04', back: '\b\x7f' };
 
-/** Reads a line of stdin. A terminal does not echo it, and Enter ends it. */
+/** Reads a secret from stdin. On a terminal, the input is not echoed and ends with Enter. */
 export async function readSecret(term: Terminal, question: string): Promise<string> {
   if (!term.stdin.isTerminal) return textArgument(term, '-');
   await term.stderr.write(question);

@@ -2,15 +2,13 @@ import { commandNames } from '../command-names.ts';
 import { isTerminal, processOutput } from './process-output.ts';
 import { escapeControls } from './text.ts';
 
-/*
- * The commands' only access to the process they run in. Tests pass their own.
- */
+/* The interface between commands and the process. Tests pass their own implementation. */
 
 export type Output = {
   readonly isTerminal: boolean;
   readonly columns: number;
   readonly color: boolean;
-  /** Settles when the data has left the process; OutputClosed if the pipe is closed. */
+  /** Resolves when the data is written; rejects with OutputClosed if the pipe is closed. */
   write(data: string | Uint8Array): Promise<void>;
 };
 
@@ -18,7 +16,7 @@ export type Terminal = {
   readonly stdin: {
     readonly isTerminal: boolean;
     stream(): ReadableStream<Uint8Array>;
-    /** Raw mode: the terminal echoes nothing and delivers every key at once. */
+    /** In raw mode, the terminal echoes nothing and delivers every key immediately. */
     setRaw(raw: boolean): void;
   };
   readonly stdout: Output;
@@ -27,9 +25,7 @@ export type Terminal = {
   readonly home: string;
   readonly cwd: string;
   readonly platform: string;
-  /**
-   * How another process starts this program: the executable and the arguments before the command.
-   */
+  /** The executable and its first arguments, with which other processes can start this program. */
   readonly program: readonly string[];
   now(): number;
   /** Aborted by the first Ctrl-C or SIGTERM, with the signal's name as its reason. */
@@ -57,13 +53,13 @@ export function processTerminal(interrupted: AbortSignal): Terminal {
   };
 }
 
-/** A compiled executable reports its sources under a virtual path. */
+/** In a compiled executable, Bun.main is a virtual path. */
 function ownProgram(): string[] {
   const isExecutable = /^(?:\/\$bunfs\/|[A-Z]:[\\/]~BUN[\\/])/.test(Bun.main);
   return isExecutable ? [process.execPath] : [process.execPath, ...process.execArgv, Bun.main];
 }
 
-/** The home directory from the system, or `/` for a user without one, as in a container. */
+/** Returns the user's home directory, or `/` if there is none, as in some containers. */
 function homeOfUser(): string {
   try {
     return process.getBuiltinModule('node:os').homedir();
@@ -72,7 +68,7 @@ function homeOfUser(): string {
   }
 }
 
-/** Whether a line can be redrawn. A dumb terminal prints the escape sequences. */
+/** Whether a line can be redrawn. A dumb terminal would print the escape sequences. */
 export function canRedraw({ stderr, env }: Pick<Terminal, 'stderr' | 'env'>): boolean {
   return stderr.isTerminal && env.TERM !== 'dumb';
 }
@@ -97,19 +93,19 @@ export async function noteStyled(term: Terminal, text: string): Promise<void> {
   await term.stderr.write(`${text}\n`).catch(() => {});
 }
 
-/** Prints the next command to run, under the name that works here. */
+/** Like note(), with command names as the user must type them. */
 export async function hint(term: Terminal, text: string): Promise<void> {
   await note(term, asCalled(term, text));
 }
 
-/** If npm or npx started it, the command is probably not on the PATH. */
+/** If npm or npx started the program, it is probably not on the PATH. */
 export function ownName({ env }: Pick<Terminal, 'env'>): 'memory' | 'npx memory' {
   return env.npm_command === undefined ? 'memory' : 'npx memory';
 }
 
 const command = new RegExp(`(?<!npx )\\bmemory (?=(?:${commandNames.join('|')}|--help)\\b)`, 'g');
 
-/** Replaces command names in our own text with the name that works here. */
+/** Replaces `memory` before a command with `npx memory` if npm started the program. */
 export function asCalled(term: Pick<Terminal, 'env'>, text: string): string {
   return text.replace(command, `${ownName(term)} `);
 }

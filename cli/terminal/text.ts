@@ -1,10 +1,8 @@
 import type { Output } from './terminal.ts';
 
-/*
- * Formats text for its destination: a terminal, or a line of tab-separated values.
- */
+/* Formats text for a terminal or for tab-separated values. */
 
-/** Start and end codes. node:util has them too, but loading it takes longer than `get` runs. */
+/** Start and end codes. Loading them from node:util takes longer than `memory get` runs. */
 const styles = { bold: [1, 22], dim: [2, 22], red: [31, 39], yellow: [33, 39] };
 
 export function paint(output: Output, style: keyof typeof styles, text: string): string {
@@ -12,7 +10,7 @@ export function paint(output: Output, style: keyof typeof styles, text: string):
   return output.color ? `\x1b[${begin}m${text}\x1b[${end}m` : text;
 }
 
-/** C0, DEL, C1, and the characters that override or isolate text direction. */
+/** C0, DEL, C1, and the characters that override or isolate the text direction. */
 const controls = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
 const marks: Record<string, string> = { '\t': '\\t', '\n': '\\n', '\r': '\\r' };
 const layout = new Set(['\t', '\n']);
@@ -21,7 +19,7 @@ function toEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Stored text must not move the cursor, recolour the terminal or reorder its contents. */
+/** Prevents stored text from moving the cursor, changing colours or reordering the output. */
 export function escapeControls(text: string): string {
   return text.replace(controls, (one) => (layout.has(one) ? one : toEscape(one)));
 }
@@ -51,7 +49,7 @@ export function cut(text: string, width: number): string {
   return `${kept.trimEnd()}…`;
 }
 
-/** Matches are marked with «guillemets»; on a terminal with colours, they are coloured instead. */
+/** Highlights the matches, which are marked with «guillemets», in colour if it is enabled. */
 export function highlighted(output: Output, snippet: string): string {
   if (!output.color) return snippet;
   return snippet.replace(/«([^«»]*)»/g, (_, word) =>
@@ -69,7 +67,7 @@ export function padded(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - Bun.stringWidth(text)));
 }
 
-/** The path with `~` for the home directory. */
+/** Returns the path with `~` for the home directory. */
 export function shownPath({ home }: { home: string }, path: string): string {
   return path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 }
@@ -83,7 +81,7 @@ export function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** `1 memory`, `2 memories` */
+/** For example `1 memory` or `2 memories`. */
 export function memoriesOf(count: number): string {
   return `${count} ${count === 1 ? 'memory' : 'memories'}`;
 }
@@ -93,7 +91,7 @@ export function escapeField(text: string): string {
   return escapeLine(text.replaceAll('\\', '\\\\'));
 }
 
-/** The time since then, in at most four columns. */
+/** Returns the time since then, in at most four columns. */
 export function age(iso: string, now: number): string {
   const seconds = Math.max(0, Math.floor((now - Date.parse(iso)) / 1000));
   if (seconds < 60) return `${seconds}s`;

@@ -173,7 +173,7 @@ function jsonProblem(value: unknown, level: number, budget: { values: number }):
   if (typeof value === 'string') return unstorable(value);
   // 1e400 is valid JSON, but it is parsed as Infinity, which JSON.stringify writes as null.
   if (typeof value === 'number' && !Number.isFinite(value))
-    return 'must not hold so large a number';
+    return 'must not contain a number outside the range of a double';
   if (typeof value !== 'object' || value === null) return null;
   if (level > limits.metadataLevels) return `must be at most ${limits.metadataLevels} levels deep`;
   const isList = Array.isArray(value);

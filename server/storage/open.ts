@@ -43,7 +43,7 @@ export async function openKeyAdmin(url: string, options: { create: boolean }): P
     return open(url, options);
   }
   const path = sqlitePath(url);
-  if (!options.create && !existsSync(path)) throw new Error(`there is no database at ${path}`);
+  if (!options.create && !existsSync(path)) throw new Error(`no database found at ${path}`);
   const { openKeyAdmin: open } = await import('./sqlite/admin/keys.ts');
   return open(path);
 }
@@ -59,19 +59,19 @@ export async function diagnose(url: string, now: number): Promise<Finding[]> {
 }
 
 const ownTools =
-  'PostgreSQL has its own tools for that: pg_dump and pg_restore, or continuous archiving with ' +
+  'For PostgreSQL, use its own tools: pg_dump and pg_restore, or continuous archiving with ' +
   'pg_basebackup. "memory export" and "memory import" copy the memories of a project.';
 
 /** Writes a consistent, verified copy of the database to `target`. */
 export async function backupDatabase(url: string, target: string): Promise<BackupContents> {
-  if (isPostgres(url)) throw new Error(`this command copies a database file. ${ownTools}`);
+  if (isPostgres(url)) throw new Error(`this command backs up an SQLite database. ${ownTools}`);
   const { backupDatabase: copy } = await import('./sqlite/admin/backup.ts');
   return copy(sqlitePath(url), target);
 }
 
 /** Replaces the database with a backup. The old file is renamed, with `stamp` in its new name. */
 export async function restoreDatabase(url: string, file: string, stamp: string): Promise<Restored> {
-  if (isPostgres(url)) throw new Error(`this command puts a database file back. ${ownTools}`);
+  if (isPostgres(url)) throw new Error(`this command restores an SQLite database. ${ownTools}`);
   const { restoreDatabase: putBack } = await import('./sqlite/admin/backup.ts');
   return putBack(file, sqlitePath(url), stamp);
 }
@@ -87,8 +87,8 @@ export async function openCopySides(
 ): Promise<[CopySide, CopySide]> {
   if (isPostgres(source) === isPostgres(target)) {
     throw new Error(
-      'one of the two has to be sqlite:<path> and the other postgres://…. "memory backup" and ' +
-        'pg_dump copy a database to one of its own kind.',
+      'one database must be sqlite:<path> and the other postgres://…. To copy a database to the ' +
+        'same kind, use "memory backup" or pg_dump.',
     );
   }
   const from = await openCopySide(source, { create: false });

@@ -21,7 +21,7 @@ export function outcomeUnknown(cause: unknown): ServiceError {
 export function keyReused(): ServiceError {
   return new ServiceError(
     'idempotency_key_reused',
-    'this Idempotency-Key was used before with another request; use a new key for a new request',
+    'this Idempotency-Key was already used with a different request; use a new key for each request',
   );
 }
 
@@ -35,14 +35,14 @@ export function otherVersion(expected: number, found: number): ServiceError {
 export function queueFull(): ServiceError {
   return new ServiceError(
     'rate_limited',
-    `more than ${limits.pendingRecords} records would wait to be processed; try again later`,
+    `more than ${limits.pendingRecords} records would be pending; try again later`,
     { retryAfterSeconds: fullRetryAfterSeconds },
   );
 }
 
 /** `fitting` is the number of search results whose texts fit into one response. */
 export function tooMuchText(fitting: number): ServiceError {
-  const message = `must be lower here: the texts of more than ${fitting} are too much for one response`;
+  const message = `must be at most ${fitting}: more results would exceed the maximum response size`;
   return new ServiceError('invalid_request', `limit ${message}`, {
     details: [{ field: 'limit', message }],
   });

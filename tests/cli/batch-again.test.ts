@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt, temporaryFolder } from './command.ts';
 
-/* Ingesting the same lines a second time: duplicates, corrections and messages. */
+/* Tests of ingesting the same lines again: duplicates, corrections and messages. */
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
@@ -29,8 +29,8 @@ async function stored(userId: string) {
 }
 const subjects = async (userId: string) => (await stored(userId)).map(({ subject }) => subject);
 
-describe('lines with an externalId end up as the file says', () => {
-  test('when a batch changes back', async () => {
+describe('lines with an externalId have the contents of the file', () => {
+  test('after a batch reverts a change', async () => {
     const monday = [ticket('back', '1', 'open'), ticket('back', '2', 'same')];
     const tuesday = [ticket('back', '1', 'solved'), ticket('back', '2', 'same')];
     await ingest(monday);
@@ -42,7 +42,7 @@ describe('lines with an externalId end up as the file says', () => {
     expect(await stored('back')).toEqual(before);
   });
 
-  test('when they were updated or deleted in the meantime', async () => {
+  test('after they were updated or deleted', async () => {
     const batch = [ticket('since', '1', 'one'), ticket('since', '2', 'two')];
     await ingest(batch);
     const [one, two] = await stored('since');
@@ -53,14 +53,14 @@ describe('lines with an externalId end up as the file says', () => {
     expect((await stored('since'))[0]).toEqual({ id: one?.id ?? '', subject: 'one' });
   });
 
-  test('and lines without one between them are not duplicated', async () => {
+  test('and lines without an externalId between them are not duplicated', async () => {
     const mixed = [ticket('mixed', '1', 'one'), ticket('mixed', null, 'bare')];
     expect(await ingest(mixed)).toMatchObject({ stdout: counts(2, 0) });
     await ingest([ticket('mixed', '1', 'changed')]);
     const again = await ingest(mixed, ['--wait', '--json']);
     expect(JSON.parse(again.stdout)).toMatchObject({ accepted: 1, replayed: 1, complete: 2 });
     expect((await subjects('mixed')).toSorted()).toEqual(['bare', 'one']);
-    // Nor does a change in an adjacent line duplicate them.
+    // A change in an adjacent line must not duplicate the bare line either.
     const changed = [ticket('mixed', '1', 'two'), ticket('mixed', null, 'bare')];
     expect(await ingest(changed)).toMatchObject({ stdout: counts(1, 1) });
     expect((await subjects('mixed')).toSorted()).toEqual(['bare', 'two']);
@@ -73,12 +73,14 @@ describe('lines with an externalId end up as the file says', () => {
       code: 0,
       stdout: expect.stringContaining('complete\t1\n'),
     });
-    expect(stderr).toContain('2 records are 1 memory: the last of one externalId replaces');
+    expect(stderr).toContain(
+      '2 records became 1 memory: of records with the same externalId, the last one is stored',
+    );
     const { stderr: silent } = await ingest([ticket('fewer', '2', 'open')], ['--wait']);
     expect(silent).not.toContain('records are');
   });
 
-  test('the last version in a long file wins, wherever it is', async () => {
+  test('the last version in a long file is stored, wherever it is', async () => {
     const versions = Array.from({ length: 1_700 }, (_, at) =>
       at % 3 === 0 ? ticket('long', '1', `v${at}`) : ticket('long', null, `bare ${at}`),
     );
@@ -103,7 +105,7 @@ test('bad lines of both kinds are reported once, in file order', async () => {
   expect(kept).toEqual([batch[1], batch[2]]);
 });
 
-test('a key of the caller has no second effect, whatever the lines hold', async () => {
+test('a repeated key of the caller has no further effect, whatever the lines contain', async () => {
   const batch = [ticket('key', '1', 'one'), ticket('key', null, 'bare')];
   const key = ['--idempotency-key', 'mine'];
   await ingest(batch, key);
@@ -112,17 +114,17 @@ test('a key of the caller has no second effect, whatever the lines hold', async 
   expect((await subjects('key')).toSorted()).toEqual(['bare', 'two']);
 });
 
-test('lines without an externalId that were deleted since: the reason is reported', async () => {
+test('for deleted memories of lines without an externalId, the reason is reported', async () => {
   const batch = ['ingest', 'batch', '-'];
   const stdin = JSON.stringify({ type: 'event', userId: 'gone', data: { name: 'one' } });
   await memory(batch, { stdin });
   await server.client.deleteAll({ userId: 'gone' });
   const { code, stdout, stderr } = await memory(batch, { stdin });
   expect({ code, stdout }).toEqual({ code: 0, stdout: counts(0, 1) });
-  expect(stderr).toContain('Nothing new: an earlier run has ingested the one line.\n');
+  expect(stderr).toContain('Nothing new: an earlier run ingested the one line.\n');
   expect(stderr).toContain('recognized for three days by their text and position');
-  expect(stderr).toContain('changed or deleted since');
+  expect(stderr).toContain('since been changed or deleted');
   const { stdout: help } = await memory(['ingest', 'batch', '--help']);
   expect(help).toMatch(/for\s+three\s+days\s+by\s+their\s+text\s+and\s+position/);
-  expect(help).toMatch(/changed\s+or\s+deleted\s+since/);
+  expect(help).toMatch(/since\s+been\s+changed\s+or\s+deleted/);
 });

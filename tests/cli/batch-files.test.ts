@@ -3,7 +3,7 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt, temporaryFolder } from './command.ts';
 
-/* The inputs of memory ingest batch, and the file that receives its bad lines. */
+/* Tests of the inputs of memory ingest batch and of its --errors-out file. */
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
@@ -37,16 +37,16 @@ describe('--errors-out', () => {
     symlinkSync(file, folder.file('link'));
     for (const out of [file, `${folder.path}/./in.jsonl`, folder.file('link')]) {
       const { code, stderr } = await memory(['ingest', endpoint, file, '--errors-out', out]);
-      expect(stderr).toContain('--errors-out would overwrite the file that is read');
+      expect(stderr).toContain('--errors-out would overwrite the input file');
       expect(code).toBe(2);
     }
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
   test.each([
-    ['no/such/bad.jsonl', (path: string) => `there is no folder ${path}/no/such.\n`],
+    ['no/such/bad.jsonl', (path: string) => `the folder ${path}/no/such does not exist.\n`],
     ['', (path: string) => `${path}/ is a folder, not a file.\n`],
-  ])('that cannot be written is told before anything is sent: %p', async (name, why) => {
+  ])('that cannot be written is reported before anything is sent: %p', async (name, why) => {
     using folder = temporaryFolder();
     const argv = [...batch, '-', '--errors-out', `${folder.path}/${name}`];
     const { code, stderr } = await memory(argv, { stdin: `${event('early', 'a')}\n{` });
@@ -67,7 +67,7 @@ test('bad lines of concurrent requests are reported and stored in file order', a
   expect(lines(readFileSync(out, 'utf8')).map((line) => JSON.parse(line).line)).toEqual(bad);
 });
 
-test('a line far above any body limit is reported and does not stop the rest', async () => {
+test('a line above any body limit is reported and does not stop the rest', async () => {
   const stdin = [event('far', 'a'), event('far', 'x'.repeat(21 << 20)), event('far', 'b')];
   const { code, stdout } = await memory([...batch, '-', '--json'], { stdin: stdin.join('\n') });
   const failures = [{ line: 2, error: 'payload_too_large', message: expect.any(String) }];
@@ -76,7 +76,7 @@ test('a line far above any body limit is reported and does not stop the rest', a
   expect(code).toBe(1);
 });
 
-test('a JSON array, and one record over several lines, are records too', async () => {
+test('a JSON array and a record over several lines are accepted', async () => {
   const records = ['a', 'b'].map((name) => JSON.parse(event('array', name)));
   for (const [value, count] of [
     [records, 2],
@@ -96,8 +96,8 @@ test('a JSON array, and one record over several lines, are records too', async (
   expect(stdout).toBe(`imported\t0\nskipped\t${lines(exported.stdout).length}\nfailed\t0\n`);
 });
 
-describe('a file for another command names that', () => {
-  test('records given to import, memories given to ingest', async () => {
+describe('the error for a file of another command names that command', () => {
+  test('records passed to import, memories passed to ingest', async () => {
     const { id } = await server.client.save({ userId: 'other', content: 'a' });
     const exported = await memory(['export', '--user', 'other']);
     const ingested = await memory([...batch, '-'], { stdin: exported.stdout });
@@ -110,7 +110,7 @@ describe('a file for another command names that', () => {
   });
 });
 
-test('--dry-run reports a line too large for any request, and every other bad one', async () => {
+test('--dry-run reports a line that is too large, and every other invalid line', async () => {
   using folder = temporaryFolder();
   const out = folder.file('bad.jsonl');
   const bad = Array.from({ length: 499 }, (_, index) => event(index % 2 ? '' : 'dry', ''));
@@ -118,7 +118,7 @@ test('--dry-run reports a line too large for any request, and every other bad on
   const { stdout, stderr } = await memory([...batch, '-', '--dry-run', '--errors-out', out], {
     stdin,
   });
-  expect(stderr).toContain('line 1: is larger than the 5 MiB that a service takes');
+  expect(stderr).toContain('line 1: is larger than 5 MiB');
   expect(stdout).toBe('valid\t0\nfailed\t500\n');
   const kept = lines(readFileSync(out, 'utf8')).map((line) => JSON.parse(line).line);
   expect(kept).toEqual(Array.from({ length: 500 }, (_, index) => index + 1));
@@ -156,14 +156,14 @@ test('for a text file, the error names the command that accepts it', async () =>
   const { code, stdout, stderr } = await memory([...batch, file]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toBe(
-    `Error: ${file} holds no JSON, not one record on each line.\n` +
-      `As one document: memory ingest document ${file} --user <id>\n`,
+    `Error: ${file} is not JSON: expected one record per line.\n` +
+      `To ingest it as one document: memory ingest document ${file} --user <id>\n`,
   );
   const { stderr: bad } = await memory([...batch, '-'], { stdin: `oops\n${event('text', 'a')}` });
   expect(bad).toContain('line 1: is not valid JSON');
 });
 
-test('a file with a byte order mark, CRLF and no newline at its end', async () => {
+test('accepts a byte order mark, CRLF and a missing final newline', async () => {
   const text = [event('mark', 'a'), event('mark', 'b')].join('\r\n');
   const ran = await memory([...batch, '-'], { stdin: `\ufeff${text}` });
   expect(ran).toEqual({
@@ -175,10 +175,10 @@ test('a file with a byte order mark, CRLF and no newline at its end', async () =
   expect(array.stdout).toContain('accepted\t1\n');
 });
 
-test('a folder and a missing file have their own errors', async () => {
+test('a folder and a missing file have separate errors', async () => {
   using folder = temporaryFolder();
   const missing = await memory([...batch, folder.file('none.jsonl')]);
-  expect(missing.stderr).toStartWith(`Error: There is no file ${folder.file('none.jsonl')}.`);
+  expect(missing.stderr).toStartWith(`Error: File not found: ${folder.file('none.jsonl')}.`);
   const { code, stderr } = await memory([...batch, folder.path]);
   expect(stderr).toStartWith(`Error: ${folder.path} is a folder, not a file.`);
   expect([missing.code, code]).toEqual([1, 1]);

@@ -23,7 +23,7 @@ async function countOf(userId: string): Promise<number> {
   return count;
 }
 
-/** An endpoint in front of the server that counts concurrent requests. */
+/** Starts a proxy in front of the server that counts concurrent requests. */
 function watchRequests({ url }: TestServer) {
   let running = 0;
   let most = 0;
@@ -57,15 +57,15 @@ describe('memory ingest batch', () => {
     const again = await memory([...batch, '-'], { stdin });
     expect(again).toMatchObject({ code: 0, stdout: summary(0, 1_600, 0) });
     expect(again.stderr).toBe(
-      'Nothing new: an earlier run has ingested all 1600 lines.\n' +
+      'Nothing new: an earlier run ingested all 1600 lines.\n' +
         'They are recognized for three days by their text and position, or by the given\n' +
-        'key, even if their memories were changed or deleted since.\n' +
-        'To ingest them again: --idempotency-key <any new text>\n',
+        'key, even if their memories have since been changed or deleted.\n' +
+        'To ingest them again: --idempotency-key <a new key>\n',
     );
     expect(await countOf('equal')).toBe(1_600);
   });
 
-  test('for a file that grew, only its last request and new lines are sent', async () => {
+  test('if lines were appended, only the last request and the new lines are sent', async () => {
     const all = Array.from({ length: 1_600 }, (_, index) => event('grown', `e${index}`));
     await memory([...batch, '-'], { stdin: all.slice(0, 1_250).join('\n') });
     const { stdout } = await memory([...batch, '-'], { stdin: all.join('\n') });
@@ -90,7 +90,7 @@ describe('memory ingest batch', () => {
     expect(kept.map(({ line }) => line)).toEqual([3, 5, 7, 8]);
     expect(stderr.match(/^line \d/gm)).toEqual(['line 3', 'line 5', 'line 7', 'line 8']);
     expect(stderr).toContain(`jq -r .text ${out} >`);
-    expect(stderr).toContain('ingest that file');
+    expect(stderr).toContain('ingest only the new file');
     expect(kept.find(({ line }) => line === 5)).toMatchObject({
       error: 'invalid_request',
       message: expect.stringContaining('type: must be one of'),
@@ -114,7 +114,7 @@ describe('memory ingest batch', () => {
     expect(code).toBe(1);
   });
 
-  test('twenty bad lines are shown, the others are counted', async () => {
+  test('twenty invalid lines are shown, the rest are counted', async () => {
     const { stdout, stderr } = await memory([...batch, '-'], { stdin: '{\n'.repeat(30) });
     expect(stdout).toBe(summary(0, 0, 30));
     expect(lines(stderr).filter((line) => /^(line|and) /.test(line))).toHaveLength(21);
@@ -124,9 +124,9 @@ describe('memory ingest batch', () => {
   test('the help explains how to correct bad lines, and a dry run does not', async () => {
     const { stdout } = await memory([...batch, '--help']);
     expect(stdout).toContain('--errors-out');
-    expect(stdout).toContain('in a file of their own');
+    expect(stdout).toContain('ingest only these lines');
     const dry = await memory([...batch, '-', '--dry-run'], { stdin: '{' });
-    expect(dry.stderr).not.toContain('of their own');
+    expect(dry.stderr).not.toContain('Copy these lines');
   });
 
   test('failures in JSON are in line order', async () => {
@@ -166,7 +166,7 @@ describe('memory ingest batch', () => {
     expect(await memory([...batch, '-'], sent(2))).toMatchObject({ stdout: summary(500, 500, 0) });
   });
 
-  test('records with one external id keep their order; others are sent concurrently', async () => {
+  test('records with the same external id are sent in order, others concurrently', async () => {
     await using watch = watchRequests(server);
     const env = { MEMORY_BASE_URL: watch.url };
     const stdinOf = (things: number) =>
@@ -199,7 +199,7 @@ describe('memory ingest batch', () => {
   });
 });
 
-test('a smaller body limit than ours: chunks are halved until they fit', async () => {
+test('chunks are halved until they fit into a smaller body limit', async () => {
   const small = await startTestServer({ MEMORY_MAX_BODY_BYTES: '4096' });
   const names = Array.from({ length: 99 }, (_, index) => `${index}`.repeat(50));
   const stdin = [...names, 'x'.repeat(5000)].map((name) => event('small', name)).join('\n');
@@ -212,12 +212,12 @@ test('a smaller body limit than ours: chunks are halved until they fit', async (
   await small.stop();
 });
 
-test('a rejected key ends the run with exit 4 and says how to resume', async () => {
+test('a rejected key ends the run with exit 4 and a hint on how to resume', async () => {
   const env = { MEMORY_API_KEY: 'not-a-key-of-this-server' };
   const argv = [...batch, '-'];
   const { code, stdout, stderr } = await memory(argv, { stdin: event('u', 'a'), env });
   expect(stdout).toBe('');
-  expect(stderr).toContain('Stopped after 0 records. Run the same command again to go on');
+  expect(stderr).toContain('Stopped after 0 records. Run the same command again to continue');
   expect(code).toBe(4);
 });
 
@@ -227,7 +227,7 @@ test('Ctrl-C ends the run with exit 130; the same command resumes', async () => 
   let sent = false;
   const stdin = new ReadableStream<Uint8Array>({
     pull(controller) {
-      // The second read never ends, like that of a pipe whose writer is idle.
+      // The second read never resolves, as with a pipe whose writer is idle.
       if (sent) return interruption.abort('SIGINT');
       sent = true;
       controller.enqueue(Buffer.from(`${all}\n`));
@@ -235,7 +235,7 @@ test('Ctrl-C ends the run with exit 130; the same command resumes', async () => 
   });
   const stopped = await memory([...batch, '-'], { stdin, interrupted: interruption.signal });
   expect(stopped).toMatchObject({ code: 130, stdout: '' });
-  expect(stopped.stderr).toContain('Run the same command again to go on');
+  expect(stopped.stderr).toContain('Run the same command again to continue');
   expect(await memory([...batch, '-'], { stdin: all })).toMatchObject({ code: 0 });
   expect(await countOf('stopped')).toBe(2_000);
 });

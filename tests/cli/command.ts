@@ -10,7 +10,7 @@ export type Ran = { code: number; stdout: string; stderr: string };
 export type Surroundings = {
   env?: Record<string, string>;
   stdin?: string | ReadableStream<Uint8Array>;
-  /** The width of both outputs, which are then a terminal. */
+  /** Makes both outputs terminals of this width. */
   terminal?: number;
   /** The terminal supports colours. */
   color?: true;
@@ -21,7 +21,7 @@ export type Surroundings = {
   home?: string;
   cwd?: string;
   interrupted?: AbortSignal;
-  /** How far the clock advances between two reads. */
+  /** How far the clock advances with every read. */
   tickMs?: number;
   /** Called with every piece of output, unmodified. */
   onOutput?: (text: string) => void;
@@ -81,7 +81,7 @@ function ticking(ms: number): () => number {
   };
 }
 
-/** A folder that is removed after the test. */
+/** Creates a folder that is removed after the test. */
 export function temporaryFolder() {
   const path = mkdtempSync(join(tmpdir(), 'memory-cli-'));
   return {

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { until } from '../support/until.ts';
 import { lines, memory, temporaryFolder } from './command.ts';
 
-/** The suggestions that the program prints for a shell, without descriptions. */
+/** Returns the suggestions that the program prints for a shell, without descriptions. */
 async function after(line: string): Promise<string[]> {
   const { code, stdout, stderr } = await memory(['completion', '--line', line]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -53,19 +53,19 @@ describe('the suggestions', () => {
     );
   });
 
-  test('are the unused options where no argument is left', async () => {
+  test('are the unused options if no argument is left', async () => {
     const options = await after('memory health --json ');
     expect(options).toContain('--base-url');
     expect(options).not.toContain('--json');
   });
 });
 
-test('a script contains the command name and how to call it, also with npx', async () => {
+test('a script completes the command and calls it, also with npx', async () => {
   for (const shell of ['bash', 'zsh', 'fish', 'powershell']) {
     const installed = await memory(['completion', shell]);
     expect(installed.stdout).toContain('memory completion --line');
     expect(installed.stdout).not.toContain('npx');
-    // With npx, the shell completes words that are not ours.
+    // With npx, the shell also completes the words of other programs.
     expect(installed.stdout).not.toContain('complete -o default');
     const inClone = await memory(['completion', shell], { env: { npm_command: 'exec' } });
     expect(inClone.stdout).toContain('npx --no -- memory completion --line');
@@ -75,7 +75,7 @@ test('a script contains the command name and how to call it, also with npx', asy
   expect(JSON.parse(json.stdout)).toMatchObject({ shell: 'fish' });
 });
 
-/* Tests in real shells. PowerShell is not run; its script is only read above. */
+/* Tests in real shells, except PowerShell, whose script is only compared above. */
 
 const folder = temporaryFolder();
 const env = { PATH: `${folder.file('bin')}:${process.env.PATH}`, HOME: folder.path, TERM: 'xterm' };

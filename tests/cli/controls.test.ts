@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memoryAt, type Surroundings, temporaryFolder } from './command.ts';
 
-/* Text that would control a terminal is shown as \\u escapes, whatever its source. */
+/* Control characters are printed as \\u escapes, whatever their source. */
 
 const hostile = 'a\x1b[2J\x07\x9b31m\x7f\u202eb\u2066c';
 const shown = '\\u001b[2J\\u0007';
@@ -63,7 +63,7 @@ test.each(commands)('%s', async (_, argv, around) => {
   expect(text.replaceAll('\\\\', '\\')).toContain(shown);
 });
 
-test('JSON with escapes is the same value', async () => {
+test('JSON with escapes parses to the same value', async () => {
   const { stdout } = await memoryAt(server)(['get', id, '--json'], terminal);
   expect(JSON.parse(stdout)).toMatchObject({
     userId: hostile,

@@ -15,7 +15,7 @@ async function fill(userId: string, count: number): Promise<void> {
 }
 
 const left = async (userId: string) => (await server.client.list({ userId })).items.length;
-const question = 'Delete every memory of u permanently? [y/N] ';
+const question = 'Permanently delete all memories of u? [y/N] ';
 
 describe('memory delete --user', () => {
   test('with --yes deletes all memories of the user and prints their number', async () => {
@@ -31,14 +31,14 @@ describe('memory delete --user', () => {
     expect((await memory([...argv, '--json'])).stdout).toBe('{"deleted":0}\n');
   });
 
-  test('of two users deletes nothing: exit 2', async () => {
+  test('given twice deletes nothing: exit 2', async () => {
     await fill('first', 1);
     await fill('second', 1);
     const argv = ['delete', '-u', 'first', '--user=second', '--yes'];
     // Run twice: no state may carry over to the next run.
     for (const _ of [1, 2]) {
       const { code, stderr } = await memory(argv);
-      expect(stderr).toStartWith('Error: --user was given twice: one user at a time.\n');
+      expect(stderr).toStartWith('Error: --user can be given only once.\n');
       expect(code).toBe(2);
     }
     expect([await left('first'), await left('second')]).toEqual([1, 1]);
@@ -51,14 +51,14 @@ describe('memory delete --user', () => {
     const argv = ['delete', '--user', 'script'];
     for (const around of [{}, { terminal: 80, stdin: 'y\n' }, { stdin: 'y\n' }]) {
       const { code, stderr } = await memory(argv, around);
-      expect(stderr).toContain('needs --yes');
+      expect(stderr).toContain('requires --yes');
       expect(code).toBe(2);
     }
     expect(await left('script')).toBe(1);
   });
 
   test.each(['\n', 'n\n', 'no\n', 'yess\n', '', 'u\n', 'n\ny\n'])(
-    'at a terminal %p means no: exit 1',
+    'on a terminal, %p means no: exit 1',
     async (typed) => {
       await server.client.deleteAll({ userId: 'u' });
       await fill('u', 1);
@@ -68,7 +68,7 @@ describe('memory delete --user', () => {
     },
   );
 
-  test.each(['y\n', 'YES\n', ' Yes \r\n'])('at a terminal %p means yes', async (typed) => {
+  test.each(['y\n', 'YES\n', ' Yes \r\n'])('on a terminal, %p means yes', async (typed) => {
     await server.client.deleteAll({ userId: 'u' });
     await fill('u', 1);
     const answer = await memory(['delete', '--user', 'u'], { terminal: 80, typed });
@@ -77,7 +77,7 @@ describe('memory delete --user', () => {
     expect(await left('u')).toBe(0);
   });
 
-  test('the same --idempotency-key has no second effect', async () => {
+  test('a repeated --idempotency-key has no further effect', async () => {
     await fill('keyed', 1);
     const argv = ['delete', '--user', 'keyed', '--yes', '--idempotency-key', 'erase-1'];
     await memory(argv);

@@ -4,7 +4,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 import { foldersFor, names } from './folder.ts';
 
-/* Links that lead out of a folder are not ingested. */
+/* Links to targets outside a folder are not ingested. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 const inFolder = foldersFor(() => memoryAt(server));
 
-describe('a folder with links that lead out of it', () => {
+describe('a folder with links to targets outside it', () => {
   const secrets = { 'docs/a.md': 'a', 'docs-2/secret.md': 'secret', 'secret.md': 'secret' };
   function withLinks(userId: string) {
     const folder = inFolder(userId, secrets);
@@ -33,7 +33,7 @@ describe('a folder with links that lead out of it', () => {
       expect(stdout).toContain('docs/a.md');
       expect(lines(stdout)).toHaveLength(1);
       for (const link of links) {
-        expect(stderr).toContain(`${link} is a link that leads out of its folder`);
+        expect(stderr).toContain(`${link} is a link to a target outside its folder`);
       }
       expect(stderr).toContain(', 4 links not followed, 0 failed.\n');
       expect(code).toBe(0);
@@ -51,16 +51,16 @@ describe('a folder with links that lead out of it', () => {
     expect(rows).toHaveLength(5);
   });
 
-  test('a folder with only such links: reports both, exit 1', async () => {
+  test('a folder with only such links: reports the links and the error, exit 1', async () => {
     using folder = inFolder('only-links', { 'docs/.keep': '', 'secret.md': 'secret' });
     symlinkSync('../secret.md', folder.file('docs/file.md'));
     const { code, stdout, stderr } = await folder.ingest(['docs']);
-    expect(stderr).toContain('docs/file.md is a link that leads out of its folder');
-    expect(stderr).toContain('There is no document in the folder docs');
+    expect(stderr).toContain('docs/file.md is a link to a target outside its folder');
+    expect(stderr).toContain('No documents in the folder docs');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   });
 
-  test('but a folder argument that is a link is followed, and so is a named file', async () => {
+  test('follows a link that is itself the argument, to a folder or a file', async () => {
     using folder = withLinks('meant');
     symlinkSync('docs-2', folder.file('linked'));
     expect(names((await folder.ingest(['linked'])).stdout)).toEqual(['linked/secret.md']);

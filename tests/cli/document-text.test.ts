@@ -3,7 +3,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 import { type Files, foldersFor, names } from './folder.ts';
 
-/* How a single file is read: its text, title and type, or the reason why it cannot be read. */
+/* Tests of reading a single file: its text, title and type, or the error. */
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
@@ -32,13 +32,13 @@ describe('an unreadable file', () => {
     expect(names(stdout)).toEqual(['a.md', 'z.md']);
     expect(lines(stderr)).toEqual([
       'empty.md is empty.',
-      'latin.txt is not UTF-8 text. If it is text in another character set: iconv -f WINDOWS-1252 -t UTF-8 latin.txt',
-      'binary.txt is not text: it holds the character U+0000.',
-      'r.pdf is application/pdf, not text. Turn it into text first: pdftotext r.pdf',
-      'page.html is in the character set x-none, which is not known here. ' +
-        'Turn it into UTF-8 first: iconv -f x-none -t UTF-8 page.html',
+      'latin.txt is not UTF-8 text. To convert it from another character set: iconv -f WINDOWS-1252 -t UTF-8 latin.txt',
+      'binary.txt is not text: it contains the character U+0000.',
+      'r.pdf is application/pdf, not text. Convert it to text first: pdftotext r.pdf',
+      'page.html uses the character set x-none, which is not supported. ' +
+        'Convert it to UTF-8 first: iconv -f x-none -t UTF-8 page.html',
       'script.html contains no readable text.',
-      'There is no file none.md.',
+      'File not found: none.md.',
       '2 ingested, 7 failed.',
     ]);
     expect(code).toBe(1);
@@ -67,7 +67,7 @@ describe('an unreadable file', () => {
     expect(code).toBe(1);
   });
 
-  test('a file far above any limit is not read into memory', async () => {
+  test('a file above any body limit is not read into memory', async () => {
     using folder = inFolder('huge', { 'huge.txt': Buffer.alloc(33 * 1024 * 1024, 97) });
     expect((await folder.ingest(['huge.txt'])).stderr).toContain('huge.txt is over 32 MiB');
   });
@@ -94,7 +94,7 @@ test.each([
   ['front matter that is more than a line', 'a.md', '---\ntitle: >\n  x\n---\ny', undefined],
   ['a heading further down', 'a.md', 'text\n# No', undefined],
   ['plain text', 'a.txt', '# No', undefined],
-])('the title of Markdown, whose text stays as it is: %s', async (_, name, text, title) => {
+])('extracts the title of Markdown and keeps its text: %s', async (_, name, text, title) => {
   using folder = inFolder('markdown', { [name]: text });
   const { data } = JSON.parse((await folder.ingest([name, '--dry-run', '--json'])).stdout);
   expect(data).toMatchObject({ text });
@@ -125,7 +125,7 @@ describe('a folder with odd files', () => {
     const { stdout, stderr } = await folder.ingest(['d'], { terminal: 80 });
     expect(lines(stdout)).toEqual([expect.stringMatching(/^mem_\w+ {2}d\/z\\ny\.md$/)]);
     expect(lines(stderr)).toEqual([
-      'd/a\\nError: b\\u001b[31m.md is not text: it holds the character U+0000.',
+      'd/a\\nError: b\\u001b[31m.md is not text: it contains the character U+0000.',
       '1 ingested, 1 failed.',
     ]);
   });
@@ -134,7 +134,7 @@ describe('a folder with odd files', () => {
 test.each([
   ['is too long', `# a${'😀'.repeat(2_000)}\n\ntext`],
   ['is a little too long', `# ${'x'.repeat(1_000)}\n\ntext`],
-])('a heading that %s is no title, and not cut to one', async (_, text) => {
+])('ignores a heading that %s, instead of cutting it', async (_, text) => {
   using folder = inFolder('heading', { 'a.md': text });
   const { code, stdout } = await folder.ingest(['a.md', '--json']);
   expect(code).toBe(0);
@@ -146,7 +146,7 @@ test.each([
 test.each([
   ['a.xhtml', ''],
   ['a.html', '<?xml version="1.0"?>'],
-])('an element of %s that ends by its slash holds nothing of the page', async (name, begin) => {
+])('a self-closing element in %s contains no text of the page', async (name, begin) => {
   const head = `<html><head><script src="a>b.js" /><title>T</title></head>`;
   const page = `${begin}${head}<body><p>One<canvas/></p><iframe src='x'/><p>Two</p></body></html>`;
   using folder = inFolder('xhtml', { [name]: page });
@@ -157,7 +157,7 @@ test.each([
 test('a dry run reports a file above the default body limit', async () => {
   using folder = inFolder('large', { 'a.txt': 'x'.repeat(5 * 1024 * 1024), 'b.txt': 'b' });
   const { code, stderr } = await folder.ingest(['.', '--dry-run']);
-  expect(stderr).toStartWith('a.txt is larger than the 5 MiB');
+  expect(stderr).toStartWith('a.txt is larger than 5 MiB');
   expect(stderr).toEndWith('1 valid, 1 failed.\n');
   expect(code).toBe(1);
 });

@@ -6,7 +6,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 import { type Files, foldersFor, names } from './folder.ts';
 
-/* Folders, patterns, repeated runs and long runs. */
+/* Tests of ingesting folders and patterns, and of repeated and long runs. */
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
@@ -41,7 +41,7 @@ describe('a folder', () => {
     const { code, stdout, stderr } = await folder.ingest(['docs']);
     expect(names(stdout)).toEqual(all);
     expect(lines(stderr)).toEqual([
-      'Skipped 2 files that are not documents: without extension (1), .png (1). To ingest one that is text, name it.',
+      'Skipped 2 files that are not documents: without extension (1), .png (1). To ingest a text file, pass its name.',
       '3 ingested, 0 failed.',
     ]);
     expect(code).toBe(0);
@@ -60,7 +60,7 @@ describe('a folder', () => {
     });
   });
 
-  test('assigns its files the same external ids as when they are named', async () => {
+  test('gives its files the same external ids as naming them does', async () => {
     using folder = inFolder('names', docs);
     const first = await folder.ingest(['docs']);
     for (const argv of [
@@ -79,12 +79,12 @@ describe('a folder', () => {
     expect(externalIdOf({ platform: 'linux' }, 'a\\b.md')).toBe('a\\b.md');
   });
 
-  test('with links: a cycle ends, a broken link is reported', async () => {
+  test('with a cycle of links ends, and reports a broken link', async () => {
     using folder = inFolder('links', { 'docs/a.md': 'a', 'docs/deep/b.md': 'b', 'b.md': 'b' });
     symlinkSync('..', folder.file('docs/deep/circle'));
     symlinkSync('deep/b.md', folder.file('docs/b.md'));
     symlinkSync('nowhere', folder.file('docs/c.md'));
-    const nowhere = 'docs/c.md is a link that leads nowhere.';
+    const nowhere = 'docs/c.md is a broken symbolic link.';
     const { code, stdout, stderr } = await folder.ingest(['docs']);
     expect(names(stdout)).toEqual(['docs/a.md', 'docs/b.md', 'docs/deep/b.md']);
     expect(stderr).toContain(nowhere);
@@ -98,9 +98,7 @@ describe('a folder', () => {
   test('without documents is an error', async () => {
     using folder = inFolder('none', { 'pictures/a.png': 'x', 'pictures/b.png': 'x' });
     const { code, stdout, stderr } = await folder.ingest(['pictures']);
-    expect(stderr).toBe(
-      'Error: There is no document in the folder pictures (2 of unsupported types).\n',
-    );
+    expect(stderr).toBe('Error: No documents in the folder pictures (2 of unsupported types).\n');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   });
 });
@@ -119,7 +117,7 @@ describe('a pattern that the shell did not expand', () => {
   test('without a match is an error; a file of exactly that name is read', async () => {
     using folder = inFolder('literal', { 'notes [1].md': 'a' });
     const none = await folder.ingest(['none/*.md']);
-    expect(none).toMatchObject({ code: 1, stderr: 'Error: No document matches none/*.md.\n' });
+    expect(none).toMatchObject({ code: 1, stderr: 'Error: No documents match none/*.md.\n' });
     expect(await folder.ingest(['notes [1].md'])).toMatchObject({ code: 0 });
     expect([...(await storedOf('literal')).keys()]).toEqual(['notes [1].md']);
   });
@@ -141,10 +139,10 @@ describe('a second run', () => {
     const { stdout } = await folder.ingest(['a.md']);
     const id = stdout.trim();
     const again = await folder.ingest(['./a.md']);
-    expect(again).toEqual({ code: 0, stdout, stderr: `Unchanged. See it: memory get ${id}\n` });
+    expect(again).toEqual({ code: 0, stdout, stderr: `Unchanged. To show it: memory get ${id}\n` });
   });
 
-  test('stores a text again that was reverted, changed or deleted in the meantime', async () => {
+  test('stores a text again that has since been reverted, changed or deleted', async () => {
     using folder = inFolder('back', { 'a.md': 'first' });
     const content = async () => (await storedOf('back')).get('a.md')?.content;
     const id = (await folder.ingest(['a.md'])).stdout.trim();
@@ -162,7 +160,7 @@ describe('a second run', () => {
     expect(await content()).toBe('first');
   });
 
-  test('stores a deleted memory again once, and then finds it unchanged', async () => {
+  test('stores a deleted memory again once, and then reports it as unchanged', async () => {
     using folder = inFolder('deleted', { 'a.md': 'a' });
     const argv = ['a.md', '-m', 'none:=-0'];
     const ids = new Set<string>();
@@ -212,7 +210,7 @@ describe('a long run', () => {
 
   test('shows progress on stderr and only ordered data on stdout', async () => {
     using folder = inFolder('many', many);
-    // Every read of the clock adds 30 ms, so the line is not redrawn on each update.
+    // The clock advances 30 ms per read, less than the redraw interval.
     const { code, stdout, stderr } = await folder.ingest(['many'], { terminal: 100, tickMs: 30 });
     expect(code).toBe(0);
     expect(lines(stdout).map((line) => line.split('  ')[1])).toEqual(Object.keys(many));
@@ -224,7 +222,7 @@ describe('a long run', () => {
   test.each([
     ['in a pipe', {}],
     ['where a line cannot be drawn over', { terminal: 80, env: { TERM: 'dumb' } }],
-  ])('%s a plain line every few seconds', async (_, around) => {
+  ])('%s prints a plain line every few seconds', async (_, around) => {
     using folder = inFolder('plain', many);
     const { stdout, stderr } = await folder.ingest(['many'], { tickMs: 1_000, ...around });
     expect(lines(stdout)).toHaveLength(40);
@@ -250,7 +248,7 @@ describe('a long run', () => {
     expect((await storedOf('stopped')).size).toBe(40);
   });
 
-  test('an unreachable service ends it, exit 5', async () => {
+  test('ends with exit 5 if the service is unreachable', async () => {
     using folder = inFolder('away', many);
     const env = { MEMORY_BASE_URL: 'http://127.0.0.1:1' };
     const { code, stderr } = await folder.ingest(['many'], { env });
@@ -258,7 +256,7 @@ describe('a long run', () => {
     expect(code).toBe(5);
   });
 
-  test('it waits for a rate limit', async () => {
+  test('waits for a rate limit', async () => {
     const slow = await startTestServer({ MEMORY_RATE_LIMIT: '20/1' });
     using folder = inFolder('slow', many);
     const env = { MEMORY_BASE_URL: slow.url, MEMORY_API_KEY: slow.key };

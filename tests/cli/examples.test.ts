@@ -7,7 +7,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 import { temporaryFolder, testTerminal } from './command.ts';
 
-/* Every example in the help is run by a shell, as a reader would. */
+/* Runs every example in the help in a shell. */
 
 const folder = temporaryFolder();
 let server: TestServer;
@@ -37,7 +37,7 @@ beforeAll(async () => {
   const script = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
   writeFileSync(folder.file('bin/memory'), script, { mode: 0o755 });
 });
-// An MCP client starts the command later, with the key of the profile, which some examples change.
+// Some examples change the profile, and mcp install requires its key.
 beforeEach(() => {
   const keys = {
     [server.url]: { apiKey: server.key },
@@ -78,8 +78,8 @@ async function shell(line: string) {
 }
 
 const all = examplesBelow(await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' })));
-// Those of serve run until they are stopped, and restore and migrate want no server; they have
-// tests of their own. A backup is one of a database file.
+// Tested elsewhere: serve runs until it is stopped, restore and migrate require a stopped server,
+// and backup requires SQLite.
 const elsewhere =
   backend === 'sqlite'
     ? /^memory (serve|restore|migrate)/

@@ -4,7 +4,7 @@ import { lines, type memoryAt, type Surroundings, temporaryFolder } from './comm
 
 export type Files = Record<string, string | Uint8Array>;
 
-/** Creates folders with files, whose documents are ingested for a user. */
+/** Returns a function that creates a folder with files and ingests them for a user. */
 export function foldersFor(memory: () => ReturnType<typeof memoryAt>) {
   return function inFolder(userId: string, files: Files = {}) {
     const folder = temporaryFolder();

@@ -3,7 +3,7 @@ import type { AnyCommand } from '../../cli/commander.ts';
 import { createProgram } from '../../cli/program.ts';
 import { memory, testTerminal } from './command.ts';
 
-/* `memory help --json`: the help for programs. */
+/* Tests of `memory help --json`, the help for programs. */
 
 type Option = Record<string, unknown> & { name: string; description: string };
 type Told = {
@@ -84,7 +84,7 @@ describe('memory help --json', () => {
     });
   });
 
-  test('an option is repeatable exactly if its description says so', async () => {
+  test('the description of an option says whether it is repeatable', async () => {
     const options = (await commands).flatMap((one) => one.options);
     const said = options.filter(({ description }) => description.includes('may be repeated'));
     expect(options.filter(({ repeatable }) => repeatable)).toEqual(said);
@@ -93,7 +93,13 @@ describe('memory help --json', () => {
 
   test('describes an argument, with notes and examples', async () => {
     expect((await told('wait')).arguments).toEqual([
-      { name: 'id', description: 'of the memories', required: true, variadic: true, choices: null },
+      {
+        name: 'id',
+        description: 'the ids of the memories',
+        required: true,
+        variadic: true,
+        choices: null,
+      },
     ]);
     const support = await told('ingest support');
     expect(support.notes).toContain('Record: { userId,');
@@ -107,7 +113,7 @@ describe('memory help --json', () => {
     expect(bare.map(({ path }) => path)).toEqual([]);
   });
 
-  test('prints one command or group, however it is requested', async () => {
+  test('prints one command or group, whichever way it is requested', async () => {
     const one = await reference('help', 'ingest', 'batch', '--json');
     expect(one.commands).toEqual([await told('ingest batch')]);
     expect(await reference('ingest', 'batch', '--help', '--json')).toEqual(one);

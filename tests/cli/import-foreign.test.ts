@@ -3,7 +3,7 @@ import { newUser } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memoryAt } from './command.ts';
 
-/* Exports of other services, as small files in their formats. */
+/* Imports small files in the formats of other services. */
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
@@ -53,7 +53,7 @@ describe('memory import --from mem0', () => {
     expect(code).toBe(1);
     expect(stderr).toBe(
       'item 3: userId: is required\nitem 4: content: is required\n' +
-        'Not carried over: relations: 1, hash: 1, expired memories: 1.\n',
+        'Not imported: relations: 1, hash: 1, expired memories: 1.\n',
     );
     const [first, second, ...more] = await all(userId);
     expect(more).toEqual([]);
@@ -88,7 +88,9 @@ describe('memory import --from mem0', () => {
   test.each(['{"message":"expired"}', '"x"', 'null'])('rejects %s', async (other) => {
     const ran = await importFrom('mem0', other);
     expect(ran).toMatchObject({ code: 1, stdout: '' });
-    expect(ran.stderr).toContain('The input is not such an export: expected a list of memories');
+    expect(ran.stderr).toContain(
+      'The input is not an export in this format: expected a list of memories',
+    );
   });
 });
 
@@ -107,7 +109,7 @@ describe('memory import --from jsonl', () => {
     expect(stdout).toBe(summary(4, 0, 2));
     expect(code).toBe(1);
     expect(stderr).toMatch(/^line 5: is not valid JSON: .*\nline 6: must be an object\n/);
-    expect(stderr).toEndWith('Not carried over: mood: 1.\n');
+    expect(stderr).toEndWith('Not imported: mood: 1.\n');
     const items = await all(userId);
     expect(items.map(({ content }) => content).sort()).toEqual([
       'Diet',
@@ -169,7 +171,7 @@ describe('memory import --from chatgpt', () => {
     const { code, stdout, stderr } = await importFrom('chatgpt', text, '--user', userId);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'accepted\t1\nreplayed\t0\nfailed\t0\n' });
     expect(stderr).toContain(
-      'Not carried over: messages of abandoned branches: 1, hidden messages: 1, images and files: 1, ' +
+      'Not imported: messages of abandoned branches: 1, hidden messages: 1, images and files: 1, ' +
         'tool messages: 2, thoughts: 1, conversations without messages: 1.\n',
     );
     const [memory, ...more] = await all(userId);
@@ -212,12 +214,12 @@ describe('memory import --from chatgpt', () => {
   test('requires --user', async () => {
     const { code, stderr } = await importFrom('chatgpt', text);
     expect(code).toBe(2);
-    expect(stderr).toContain('An export of ChatGPT names no user.');
+    expect(stderr).toContain('A ChatGPT export does not contain a user id.');
   });
 });
 
 test('--user without --from is rejected', async () => {
   const { code, stderr } = await memory(['import', '--user', 'ada', '-'], { stdin: '' });
   expect(code).toBe(2);
-  expect(stderr).toContain('--user is for --from');
+  expect(stderr).toContain('--user requires --from');
 });

@@ -28,11 +28,11 @@ async function contentsOf(userId: string): Promise<string[]> {
 describe('memory ingest support', () => {
   const flags = ['ingest', 'support', '--user', 'flags', '--subject', 'Refund'];
 
-  test('from options: comments in order, other fields as metadata', async () => {
+  test('stores comments from options in order, other fields as metadata', async () => {
     const comments = ['--comment', 'user: Where: is it?', '--comment', 'agent:On its way\nnow'];
     const more = ['--description', 'Opened', '--priority', 'high', '-m', 'k=v'];
     const { code, stdout, stderr } = await memory([...flags, ...comments, ...more]);
-    expect(stderr).toBe(`Queued. See how it ends: memory wait ${stdout}`);
+    expect(stderr).toBe(`Queued. To wait for the result: memory wait ${stdout}`);
     expect(code).toBe(0);
     expect(await server.client.get(stdout.trim())).toMatchObject({
       content: 'Refund\n\nOpened\n\nuser: Where: is it?\nagent: On its way\nnow',
@@ -40,7 +40,7 @@ describe('memory ingest support', () => {
     });
   });
 
-  test('--json prints the response of the API; --wait --json the status at the end', async () => {
+  test('--json prints the API response; --wait --json prints the final status', async () => {
     const pair = ['--source', 'zendesk', '--external-id', '1182', '--json'];
     const accepted = JSON.parse((await memory([...flags, ...pair])).stdout);
     expect(accepted).toMatchObject({ source: 'zendesk', externalId: '1182' });
@@ -56,7 +56,7 @@ describe('memory ingest support', () => {
     expect((await server.client.status(stdout.trim())).status).toBe('complete');
   });
 
-  test('from a file or stdin with one record, over any number of lines', async () => {
+  test('accepts a file or stdin with one record over any number of lines', async () => {
     using folder = temporaryFolder();
     const file = folder.file('ticket.json');
     writeFileSync(file, JSON.stringify(ticket('one', 'a'), null, 2));
@@ -66,7 +66,7 @@ describe('memory ingest support', () => {
     expect(await contentsOf('one')).toEqual(['a\n\nuser: Where is it?', 'b\n\nuser: Where is it?']);
   });
 
-  test('from lines: each one a record, and a second run is a replay', async () => {
+  test('accepts one record per line, and a second run is a replay', async () => {
     const stdin = ['a', 'b'].map((text) => JSON.stringify(ticket('lines', text))).join('\n');
     const argv = ['ingest', 'support', '-'];
     const first = await memory(argv, { stdin });
@@ -76,7 +76,7 @@ describe('memory ingest support', () => {
     expect(await contentsOf('lines')).toHaveLength(2);
   });
 
-  test('from a JSON array; errors are reported by item', async () => {
+  test('accepts a JSON array and reports errors by item', async () => {
     const stdin = JSON.stringify([ticket('array', 'a'), { userId: 'array' }, 5], null, 2);
     const { code, stdout, stderr } = await memory(['ingest', 'support', '-'], { stdin });
     expect(stdout).toBe('accepted\t1\nreplayed\t0\nfailed\t2\n');
@@ -87,10 +87,10 @@ describe('memory ingest support', () => {
     expect(code).toBe(1);
   });
 
-  test('a record of another type does not become a ticket', async () => {
+  test('rejects a record of another type', async () => {
     const event = { type: 'event', userId: 'u', data: { name: 'x' } };
     const one = await memory(['ingest', 'support', '-'], { stdin: JSON.stringify(event) });
-    expect(one.stderr).toContain('holds a record of type "event", not ticket');
+    expect(one.stderr).toContain('contains a record of type "event", not ticket');
     const stdin = [event, ticket('typed', 'a')].map((record) => JSON.stringify(record)).join('\n');
     const many = await memory(['ingest', 'support', '-'], { stdin });
     expect(many.stderr).toContain('line 1: type: must be ticket');
@@ -114,13 +114,13 @@ describe('memory ingest support', () => {
   test('for a record without the data wrapper, the error says where it belongs', async () => {
     const stdin = JSON.stringify({ subject: 's', comments: [] });
     const { code, stderr } = await memory(['ingest', 'support', '-'], { stdin });
-    expect(stderr).toContain('goes into data: {');
+    expect(stderr).toContain('Put the contents of the record into data: {');
     expect(code).toBe(1);
   });
 
   test('a comment without a speaker: exit 2', async () => {
     const { code, stderr } = await memory([...flags, '--comment', 'hello']);
-    expect(stderr).toContain('Write it as: --comment "user: Where is it?"');
+    expect(stderr).toContain('For example: --comment "user: Where is it?"');
     expect(code).toBe(2);
   });
 });
@@ -158,7 +158,7 @@ describe('memory ingest document', () => {
     });
   });
 
-  test('several files: each under its path, and a bad one does not stop the rest', async () => {
+  test('stores several files under their paths, and a bad file does not stop the rest', async () => {
     using folder = temporaryFolder();
     const [a, b, none, empty] = ['a', 'b', 'none', 'empty'].map((name) => folder.file(name));
     writeFileSync(`${a}`, 'text of a');
@@ -169,7 +169,7 @@ describe('memory ingest document', () => {
     const { code, stdout, stderr } = await memory(argv);
     expect(lines(stdout).map((line) => line.split('\t')[1])).toEqual([`${a}`, `${b}`]);
     expect(lines(stderr)).toEqual([
-      `There is no file ${none}.`,
+      `File not found: ${none}.`,
       `${empty} is empty.`,
       '2 ingested, 2 complete, 2 failed.',
     ]);
@@ -179,7 +179,7 @@ describe('memory ingest document', () => {
     expect(await contentsOf('docs')).toHaveLength(2);
   });
 
-  test('one file: its path is its external id too, unless another is given', async () => {
+  test('stores a single file under its path unless --external-id is given', async () => {
     using folder = temporaryFolder();
     const file = folder.file('notes.md');
     const argv = ['ingest', 'document', '--user', 'one-doc', file];
@@ -207,11 +207,11 @@ describe('memory ingest document', () => {
     writeFileSync(folder.file('bin'), new Uint8Array([0xff, 0xfd, 0]));
     const ingest = (path: string) => memory(['ingest', 'document', '--user', 'doc', path]);
     expect((await ingest(folder.file('bin'))).stderr).toContain('is not UTF-8 text');
-    expect((await ingest(folder.file('none'))).stderr).toContain('There is no file');
+    expect((await ingest(folder.file('none'))).stderr).toContain('File not found');
   });
 });
 
-/** An endpoint that returns the same status for every memory. */
+/** Starts an endpoint that returns the same status for every memory. */
 function answerStatus(status: 'processing' | 'failed') {
   const at = '2026-11-20T10:00:00.000Z';
   const errorMessage = status === 'failed' ? 'it cannot be read' : null;
@@ -229,7 +229,7 @@ function answerStatus(status: 'processing' | 'failed') {
   };
 }
 
-describe('a wait that fails', () => {
+describe('a failed wait', () => {
   test('timeout: exit 8, with a note that nothing is lost and how to resume', async () => {
     await using endpoint = answerStatus('processing');
     const argv = ['wait', 'mem_a', 'mem_b', '--timeout', '1s'];
@@ -275,7 +275,7 @@ describe('memory status and wait', () => {
   });
 });
 
-test('a hint says how to name a file that begins with a dash, if the file exists', async () => {
+test('for an existing file whose name begins with a dash, a hint shows how to pass it', async () => {
   using folder = temporaryFolder();
   const names = ['-dash.md', '--a b.md'];
   for (const name of names) writeFileSync(folder.file(name), 'x');
@@ -285,8 +285,8 @@ test('a hint says how to name a file that begins with a dash, if the file exists
     expect(code).toBe(2);
     return lines(stderr).at(-1);
   };
-  expect(await ingest('-dash.md')).toBe('If the file is meant: ./-dash.md');
-  expect(await ingest('--a b.md')).toBe("If the file is meant: './--a b.md'");
+  expect(await ingest('-dash.md')).toBe('To pass the file: ./-dash.md');
+  expect(await ingest('--a b.md')).toBe("To pass the file: './--a b.md'");
   expect(await ingest('-none.md')).toBe('See: memory ingest document --help');
   const list = await memory(['list', '--user', 'u', '-dash.md'], { cwd: folder.path });
   expect(list.stderr).not.toContain('./-dash.md');

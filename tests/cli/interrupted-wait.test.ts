@@ -3,7 +3,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { memoryAt, type Surroundings } from './command.ts';
 import { foldersFor } from './folder.ts';
 
-/* --wait ended by Ctrl-C or SIGTERM: the command reports that the records were accepted. */
+/* If Ctrl-C or SIGTERM interrupts --wait, the command reports that the records were accepted. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A proxy behind which no memory completes. The first request for a status or list interrupts. */
+/** Starts a proxy behind which no memory completes. The first status or list request interrupts. */
 function interruptedAt(signal: 'SIGINT' | 'SIGTERM') {
   const interruption = new AbortController();
   const proxy = Bun.serve({
@@ -41,13 +41,13 @@ const events = (count: number) =>
     JSON.stringify({ type: 'event', userId: 'many', data: { name: `e${at}` } }),
   ).join('\n');
 const interrupted = { error: { code: 'interrupted' } };
-const onlyWaiting = 'accepted and will be processed; only the waiting has ended.\n';
+const onlyWaiting = 'accepted and will be processed; only the wait was interrupted.\n';
 
 test('many records', async () => {
   await using proxy = interruptedAt('SIGINT');
   const argv = ['ingest', 'batch', '-', '--wait', '--json'];
   const ran = await memoryAt(server)(argv, { ...proxy.around, stdin: events(20) });
-  expect(ran.stderr).toBe(`All 20 records are ${onlyWaiting}`);
+  expect(ran.stderr).toBe(`All 20 records were ${onlyWaiting}`);
   expect(JSON.parse(ran.stdout)).toMatchObject(interrupted);
   expect(ran.code).toBe(130);
 });
@@ -56,7 +56,7 @@ test('many records, one of them invalid', async () => {
   await using proxy = interruptedAt('SIGTERM');
   const argv = ['ingest', 'record', '-', '--wait'];
   const ran = await memoryAt(server)(argv, { ...proxy.around, stdin: `${events(2)}\n{` });
-  expect(ran.stderr).toContain(`\n2 records are ${onlyWaiting}`);
+  expect(ran.stderr).toContain(`\n2 records were ${onlyWaiting}`);
   expect({ code: ran.code, stdout: ran.stdout }).toEqual({ code: 143, stdout: '' });
 });
 
@@ -64,7 +64,7 @@ test('several documents', async () => {
   await using proxy = interruptedAt('SIGINT');
   using folder = foldersFor(() => memoryAt(server))('docs', { 'a.md': 'a', 'b.md': 'b' });
   const { code, stderr } = await folder.ingest(['.', '--wait'], proxy.around);
-  expect(stderr).toBe(`All 2 documents are ${onlyWaiting}Error: Interrupted.\n`);
+  expect(stderr).toBe(`All 2 documents were ${onlyWaiting}Error: Interrupted.\n`);
   expect(code).toBe(130);
 });
 
@@ -73,7 +73,7 @@ test('one record: its id is on stderr, because stdout has only the error', async
   const argv = ['ingest', 'chat', '--user', 'one', '--message', 'user: Hi', '--wait'];
   const ran = await memoryAt(server)([...argv, '--json'], proxy.around);
   const [one] = (await server.client.list({ userId: 'one' })).items;
-  expect(ran.stderr).toBe(`Queued. See how it ends: memory wait ${one?.id}\n`);
+  expect(ran.stderr).toBe(`Queued. To wait for the result: memory wait ${one?.id}\n`);
   expect(JSON.parse(ran.stdout)).toMatchObject(interrupted);
   expect(ran.code).toBe(143);
 });
@@ -83,6 +83,6 @@ test('one record, without --json', async () => {
   const argv = ['ingest', 'chat', '--user', 'plain', '--message', 'user: Hi', '--wait'];
   const { code, stdout, stderr } = await memoryAt(server)(argv, proxy.around);
   expect(stdout).toMatch(/^mem_\w+\n$/);
-  expect(stderr).toBe(`Queued. See how it ends: memory wait ${stdout}Error: Interrupted.\n`);
+  expect(stderr).toBe(`Queued. To wait for the result: memory wait ${stdout}Error: Interrupted.\n`);
   expect(code).toBe(130);
 });

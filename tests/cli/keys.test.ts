@@ -58,7 +58,7 @@ test('a terminal gets a table without columns that are the same in every row', a
   expect(lines(stdout)[0]).toMatch(/^ID +KEY +AGE +USED +NAME$/);
 });
 
-test('a table says which keys have expired', async () => {
+test('the table shows which keys have expired', async () => {
   using folder = temporaryFolder();
   const database = ['--database', `sqlite:${folder.file('new.db')}`];
   await memory(['keys', 'create', ...database, '--expires', '1s', '--name', 'short']);
@@ -85,13 +85,13 @@ describe('a missing database', () => {
     for (const argv of [['list'], ['revoke', 'key_1']]) {
       const around = { env: { MEMORY_DATABASE_URL: 'sqlite:no/such.db' }, cwd: folder.path };
       const { code, stdout, stderr } = await memory(['keys', ...argv], around);
-      expect(stderr).toContain('There is no database at no/such.db');
-      expect(stderr).toContain(`relative to this folder, ${folder.path}`);
+      expect(stderr).toContain('No database found at no/such.db');
+      expect(stderr).toContain(`(relative to ${folder.path})`);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     }
     const gone = folder.file('none/x.db');
     const { stderr } = await memory(['keys', 'list', '--database', gone]);
-    expect(stderr).toContain(`There is no database at ${gone}`);
+    expect(stderr).toContain(`No database found at ${gone}`);
     expect(stderr).not.toContain('relative');
     expect(existsSync(folder.file('none'))).toBe(false);
   });
@@ -99,7 +99,7 @@ describe('a missing database', () => {
   test.each([
     ['./data/memory.db', {}],
     ['no/such.db', { MEMORY_DATABASE_URL: 'sqlite:no/such.db' }],
-  ])('is not made by create either, unless --database names it: %s', async (path, env) => {
+  ])('is not created by create unless --database names it: %s', async (path, env) => {
     using folder = temporaryFolder();
     const child = Bun.spawn([...program, 'keys', 'create'], {
       cwd: folder.path,
@@ -108,9 +108,7 @@ describe('a missing database', () => {
     });
     const stderr = await child.stderr.text();
     const [code, stdout] = [await child.exited, await child.stdout.text()];
-    expect(stderr).toContain(
-      `There is no database at ${path} (relative to this folder, ${folder.path})`,
-    );
+    expect(stderr).toContain(`No database found at ${path} (relative to ${folder.path})`);
     expect(stderr).toContain('memory serve\n');
     expect(stderr).toContain('memory keys create --database <path>\n');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -121,9 +119,9 @@ describe('a missing database', () => {
     using folder = temporaryFolder();
     const file = folder.file('new.db');
     const made = await memory(['keys', 'create', '--database', file]);
-    expect(made.stderr).toContain(`Made a new database at ${file}`);
+    expect(made.stderr).toContain(`Created a new database at ${file}`);
     const again = await memory(['keys', 'create', '--database', `sqlite:${file}`]);
-    expect(again.stderr).not.toContain('Made a new database');
+    expect(again.stderr).not.toContain('Created a new database');
     expect([made.code, again.code]).toEqual([0, 0]);
   });
 });
@@ -141,8 +139,8 @@ describe('keys create', () => {
   test('reports a new project and rejects an invalid name', async () => {
     using folder = temporaryFolder();
     const create = ['keys', 'create', '--database', folder.file('new.db'), '--project'];
-    expect((await memory([...create, 'shop'])).stderr).toContain('of a new project shop');
-    expect((await memory([...create, 'shop'])).stderr).toContain('of project shop');
+    expect((await memory([...create, 'shop'])).stderr).toContain('in a new project shop');
+    expect((await memory([...create, 'shop'])).stderr).toContain('in project shop');
     for (const name of ['', 'a b', 'x'.repeat(65), 'a/b', 'ä']) {
       const { code, stderr } = await memory([...create, name]);
       expect(stderr).toContain('1 to 64 letters, digits');
@@ -165,14 +163,14 @@ describe('keys create', () => {
     expect(stderr).not.toContain('MEMORY_API_KEY');
     const env = { ...around.env, MEMORY_API_KEY: 'another-key-of-somebody' };
     const hidden = await memory(argv, { ...around, env });
-    expect(hidden.stderr).toContain('MEMORY_API_KEY is set and wins over it');
+    expect(hidden.stderr).toContain('MEMORY_API_KEY is set and overrides the profile');
   });
 });
 
 test('keys revoke never echoes a key', async () => {
   const key = `mk_${'a1'.repeat(19)}`;
   const { code, stdout, stderr } = await memory(['keys', 'revoke', key]);
-  expect(stderr).toContain('That is a key, not its id (key_…)');
+  expect(stderr).toContain('The argument is a key, not the id of a key (key_…)');
   expect(stderr).toContain('memory keys list');
   expect(stdout + stderr).not.toContain(key);
   expect(code).toBe(2);

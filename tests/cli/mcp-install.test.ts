@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memoryAt, type Surroundings, temporaryFolder } from './command.ts';
 
-/* What `memory mcp install` writes into the settings of MCP clients, and what it keeps. */
+/* Tests of what `memory mcp install` adds to the settings of MCP clients, and what it keeps. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ const files = {
 };
 type Client = keyof typeof files;
 
-/** A home directory with the key in its profile. */
+/** Creates a home directory with the key in its profile. */
 function home() {
   const folder = temporaryFolder();
   const path = (client: Client) => folder.file(files[client]);
@@ -56,7 +56,7 @@ function home() {
 const command = '/opt/memory';
 const args = ['mcp', '--user', 'ada'];
 
-describe('where the client looks for its settings', () => {
+describe('the file where the client reads its settings', () => {
   test.each([
     ['claude-code', { mcpServers: { memory: { type: 'stdio', command, args } } }],
     ['cursor', { mcpServers: { memory: { command, args } } }],
@@ -69,12 +69,15 @@ describe('where the client looks for its settings', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('Written to') });
     const text = place.read(client);
     expect(client === 'codex' ? Bun.TOML.parse(text) : JSON.parse(text)).toEqual(expected);
-    // Printed first, exactly as written, without the key.
+    // The printed entry equals the written one and does not contain the key.
     expect(stdout).toBe(text);
     expect(text).not.toContain(server.key);
     expect(statSync(place.path(client)).mode & 0o777).toBe(0o600);
     const again = await place.install(client, ['--yes']);
-    expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('has this already') });
+    expect(again).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('is already up to date'),
+    });
   });
 
   test('on macOS and with the environment variables of the clients', async () => {
@@ -160,11 +163,11 @@ describe('the contents of the file are kept', () => {
   test.each([
     ['cursor', '{ "mcpServers": ', 'is not valid JSON: value expected at line 1, column 17'],
     ['cursor', '{\n  "a": 1\n  "b": 2\n}', 'is not valid JSON: comma expected at line 3, column 3'],
-    ['cursor', '[]', 'cannot be extended'],
-    ['cursor', '{ "mcpServers": [] }', 'cannot be extended'],
+    ['cursor', '[]', 'without other changes'],
+    ['cursor', '{ "mcpServers": [] }', 'without other changes'],
     ['codex', 'model = ', 'is not valid TOML'],
-    ['codex', 'mcp_servers = { memory = { command = "x" } }', 'cannot be extended'],
-    ['codex', '[mcp_servers."memory"]\ncommand = "x"\n', 'cannot be extended'],
+    ['codex', 'mcp_servers = { memory = { command = "x" } }', 'without other changes'],
+    ['codex', '[mcp_servers."memory"]\ncommand = "x"\n', 'without other changes'],
   ] as const)('%s: %s is not touched', async (client, text, why) => {
     using place = home();
     place.put(client, text);
@@ -183,11 +186,11 @@ describe('the key', () => {
     const { stderr } = await place.install('cursor', ['--yes'], { env });
     expect(stderr).toContain('Written');
     expect(place.read('cursor')).not.toContain(server.key);
-    // Another process does not have the address from our environment.
+    // The MCP client starts the command in its own environment, without MEMORY_BASE_URL.
     expect(place.read('cursor')).toContain(server.url);
   });
 
-  test('must otherwise be in the profile', async () => {
+  test('must be in the profile without --with-key', async () => {
     using place = home();
     const env = { XDG_CONFIG_HOME: place.file('empty'), MEMORY_BASE_URL: server.url };
     const own = { ...env, MEMORY_API_KEY: server.key };
@@ -198,19 +201,19 @@ describe('the key', () => {
     expect(existsSync(place.path('cursor'))).toBe(false);
   });
 
-  test('must be the one in the profile, which may allow more', async () => {
+  test('must equal the one in the profile, which may have other permissions', async () => {
     using place = home();
     const env = { MEMORY_API_KEY: await server.createKey('default', { readOnly: true }) };
     const { code, stderr } = await place.install('cursor', ['--yes'], { env });
     expect(code).toBe(4);
-    expect(stderr).toContain('The profile has another key for this service');
+    expect(stderr).toContain('The profile has a different key for this service');
     expect(existsSync(place.path('cursor'))).toBe(false);
   });
 
-  test('is written with --with-key, with a note that does not show it', async () => {
+  test('is written with --with-key, and masked in the output', async () => {
     using place = home();
     const { stdout, stderr } = await place.install('codex', ['--yes', '--with-key']);
-    expect(stderr).toContain('with the API key in it');
+    expect(stderr).toContain('including the API key');
     expect(stdout + stderr).not.toContain(server.key);
     expect(Bun.TOML.parse(place.read('codex'))).toEqual({
       mcp_servers: { memory: { command, args, env: { MEMORY_API_KEY: server.key } } },
@@ -218,7 +221,7 @@ describe('the key', () => {
   });
 });
 
-describe('what is missing is named with an example', () => {
+describe('a usage error names the missing argument and an example', () => {
   test('the client', async () => {
     const { code, stderr } = await memoryAt(server)(['mcp', 'install']);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('claude-code') });

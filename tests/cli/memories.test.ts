@@ -15,12 +15,12 @@ describe('memory save', () => {
   test('prints the id on stdout and the next command on stderr', async () => {
     const { code, stdout, stderr } = await memory(['save', '--user', 'save', 'Likes tea']);
     expect(stdout).toMatch(/^mem_\w+\n$/);
-    expect(stderr).toBe(`Saved. See it: memory get ${stdout}`);
+    expect(stderr).toBe(`Saved. To show it: memory get ${stdout}`);
     expect(code).toBe(0);
     expect(await server.client.get(stdout.trim())).toMatchObject({ content: 'Likes tea' });
   });
 
-  test('--json prints the answer of the API, and nothing on stderr', async () => {
+  test('--json prints the API response, and nothing on stderr', async () => {
     const { stdout, stderr } = await memory(['save', '--user', 'save', 'x', '--json']);
     const saved = JSON.parse(stdout);
     expect(saved).toMatchObject({ userId: 'save', content: 'x', memoryId: saved.id });
@@ -32,7 +32,7 @@ describe('memory save', () => {
     expect((await server.client.get(stdout.trim())).content).toBe(' two\nlines ');
   });
 
-  test('metadata: texts as they are, JSON after :=', async () => {
+  test('stores metadata as text after =, as JSON after :=', async () => {
     const pairs = ['-m', 'a=1', '--metadata', 'b:=[1,null]', '-m', 'url=http://x/?a=b', '-m', 'e='];
     const { stdout } = await memory(['save', '--user', 'save', ...pairs, 'text']);
     const { metadata } = await server.client.get(stdout.trim());
@@ -46,12 +46,12 @@ describe('memory save', () => {
     expect((await server.client.list({ userId: 'once' })).items).toHaveLength(1);
   });
 
-  test('an empty text is refused before anything is sent, exit 2', async () => {
+  test('rejects an empty text before sending anything, exit 2', async () => {
     expect(await memory(['save', '--user', 'save', ''])).toMatchObject({ code: 2, stdout: '' });
     expect(await memory(['save', '--user', 'save', '-'])).toMatchObject({ code: 2, stdout: '' });
   });
 
-  test('what the service refuses is told with its request id, exit 1', async () => {
+  test('reports a rejection by the service with its request id, exit 1', async () => {
     const long = 'x'.repeat(65_537);
     const { code, stdout, stderr } = await memory(['save', '--user', 'save', long]);
     expect(stderr).toContain('content: must be at most 65536 characters');
@@ -78,7 +78,7 @@ describe('memory save', () => {
     expect(code).toBe(4);
   });
 
-  test('--api-key wins over the environment', async () => {
+  test('--api-key overrides the environment', async () => {
     const env = { MEMORY_API_KEY: 'not-a-key-of-this-server' };
     const argv = ['save', '--user', 'save', 'x', '--api-key', server.key];
     expect(await memory(argv, { env })).toMatchObject({ code: 0 });
@@ -88,7 +88,7 @@ describe('memory save', () => {
 describe('memory list', () => {
   const content = 'tab\there, back\\slash\nand a new line';
 
-  test('in a pipe: no header, tab-separated, whole and on one line each', async () => {
+  test('in a pipe, prints one full tab-separated line per memory, without a header', async () => {
     const { id, createdAt } = await server.client.save({ userId: 'tsv', content });
     const { stdout, stderr } = await memory(['list', '--user', 'tsv']);
     const escaped = 'tab\\there, back\\\\slash\\nand a new line';
@@ -96,7 +96,7 @@ describe('memory list', () => {
     expect(stderr).toBe('');
   });
 
-  test('on a terminal: a table that fits, only the content cut', async () => {
+  test('on a terminal, prints a table that fits, with only the content cut', async () => {
     await server.client.save({ userId: 'table', content: '漢字 😀 '.repeat(40) });
     const { id } = await server.client.save({ userId: 'table', content: 'short\u001b[31m' });
     const { stdout } = await memory(['list', '--user', 'table'], { terminal: 80 });
@@ -109,7 +109,7 @@ describe('memory list', () => {
   });
 
   test.each([50, 60, 70])(
-    'on a terminal of %d columns: fewer columns, whole ids',
+    'on a terminal of %d columns, prints fewer columns and full ids',
     async (terminal) => {
       const userId = `narrow-${terminal}`;
       await server.client.save({ userId, content: 'Likes tea '.repeat(20) });
@@ -124,18 +124,18 @@ describe('memory list', () => {
     },
   );
 
-  test('--json is the page as the API gives it', async () => {
+  test('--json prints the page as the API returns it', async () => {
     const { stdout } = await memory(['list', '--user', 'tsv', '--json']);
     expect(JSON.parse(stdout)).toEqual(await server.client.list({ userId: 'tsv' }));
   });
 
-  test('an empty list is no failure', async () => {
+  test('an empty list is not a failure', async () => {
     const { code, stdout, stderr } = await memory(['list', '--user', 'nobody']);
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(stderr).toBe('No memories of nobody.\n');
   });
 
-  test('goes on where the hint says, in either order', async () => {
+  test('continues from the cursor in the hint, in either order', async () => {
     for (const content of ['1', '2', '3']) await server.client.save({ userId: 'pages', content });
     const argv = ['list', '--user', 'pages', '--limit', '2', '--order', 'asc'];
     const { stdout, stderr } = await memory(argv);
@@ -146,7 +146,7 @@ describe('memory list', () => {
     expect(rest.stderr).toBe('');
   });
 
-  test('--all walks every page; with --json one object a line', async () => {
+  test('--all prints every page; with --json, one object per line', async () => {
     const argv = ['list', '--user', 'pages', '--all', '--limit', '1'];
     expect(lines((await memory(argv)).stdout)).toHaveLength(3);
     const contents = lines((await memory([...argv, '--json'])).stdout).map(
@@ -156,7 +156,7 @@ describe('memory list', () => {
   });
 });
 
-test('a list on a terminal names the documents, which often begin alike', async () => {
+test('a list on a terminal shows the names of documents', async () => {
   const userId = 'titles';
   const text = `# Copyright ${'x'.repeat(200)}`;
   await server.client.ingest.document({ userId, data: { text, title: 'Handbook' } });
@@ -170,7 +170,7 @@ test('a list on a terminal names the documents, which often begin alike', async 
   expect(lines((await memory(argv)).stdout)[0]).toEndWith(`\t${text}`);
 });
 
-describe('memory list, narrowed', () => {
+describe('memory list with filters', () => {
   const argv = ['list', '--user', 'narrowed'];
   const contents = async (...options: string[]) => {
     const { code, stdout } = await memory([...argv, ...options]);
@@ -200,18 +200,18 @@ describe('memory list, narrowed', () => {
     ]);
   });
 
-  test('nothing that fits is no failure, and told as such', async () => {
+  test('no match is not a failure, and is reported', async () => {
     const { code, stdout, stderr } = await memory([...argv, '-m', 'plan=none']);
     expect({ code, stdout, stderr }).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'No memories of narrowed match.\n',
+      stderr: 'No memories of narrowed match the filters.\n',
     });
   });
 });
 
 describe('one memory', () => {
-  test('get shows it whole', async () => {
+  test('get prints it in full', async () => {
     const saved = await server.client.save({ userId: 'one', content: 'a\nb', metadata: { k: 1 } });
     const piped = await memory(['get', saved.id]);
     expect(lines(piped.stdout)).toContain('content\ta\\nb');
@@ -223,7 +223,7 @@ describe('one memory', () => {
     expect(JSON.parse(json.stdout)).toEqual(await server.client.get(saved.id));
   });
 
-  test('update replaces the text, and metadata only where it is given', async () => {
+  test('update replaces the text, and metadata only if it is given', async () => {
     const { id } = await server.client.save({ userId: 'one', content: 'a', metadata: { k: 1 } });
     expect(await memory(['update', id, '-'], { stdin: 'b\n' })).toEqual({
       code: 0,
@@ -235,7 +235,7 @@ describe('one memory', () => {
     expect(await server.client.get(id)).toMatchObject({ content: 'c', metadata: { n: '1' } });
   });
 
-  test('delete removes it; then it is not found, exit 3', async () => {
+  test('delete removes it; a get then fails with exit 3', async () => {
     const { id } = await server.client.save({ userId: 'one', content: 'a' });
     expect(await memory(['delete', id])).toEqual({
       code: 0,
@@ -256,7 +256,7 @@ describe('one memory', () => {
     expect(code).toBe(0);
   });
 
-  test('what is left out on a terminal makes no room for its name', async () => {
+  test('on a terminal, omitted fields do not widen the column of names', async () => {
     const { stdout } = await memory(['health'], { terminal: 80 });
     expect(stdout).toMatch(/^status {3}ok\nversion {2}\d/);
   });

@@ -38,13 +38,13 @@ describe('memory save', () => {
     expect(await json([...save, '--occurred', given, 'x'])).toMatchObject({ occurredAt });
   });
 
-  test('--expires in the past is rejected: the memory would be gone at once', async () => {
+  test('--expires in the past is rejected, because the memory would expire immediately', async () => {
     const { code, stderr } = await memory([...save, '--expires', '2020-01-01', 'x']);
     expect(code).toBe(2);
-    expect(stderr).toContain('It is in the past');
+    expect(stderr).toContain('The time is in the past');
   });
 
-  test('--expires takes a lifetime or a point in time', async () => {
+  test('--expires accepts a duration or a point in time', async () => {
     const { expiresAt } = await json([...save, '--expires', '30d', 'x']);
     expect(Date.parse(expiresAt) - Date.now()).toBeWithin(29.9 * 864e5, 30.1 * 864e5);
     const fixed = await json([...save, '--expires', '2096-05', 'x']);
@@ -61,11 +61,11 @@ describe('memory save', () => {
   });
 
   test.each(['30', 'tomorrow', 'soon', '90x'])(
-    '--expires %s is met with both forms',
+    'for --expires %s, the error shows both accepted forms',
     async (value) => {
       const { code, stderr } = await memory([...save, '--expires', value, 'x']);
       expect(code).toBe(2);
-      expect(stderr).toContain('a duration as 90d, 12h or 30m, or a date as 2026-12-01.');
+      expect(stderr).toContain('a duration such as 90d, 12h or 30m, or a date such as 2026-12-01.');
     },
   );
 });
@@ -106,7 +106,7 @@ describe('memory update', () => {
     expect(await memory(argv)).toMatchObject({ code: 2, stdout: '' });
   });
 
-  test('--if-version does not go with --user', async () => {
+  test('--if-version cannot be used with --user', async () => {
     const argv = ['delete', '--user', 'u', '--yes', '--if-version', '1'];
     expect(await memoryAt(server)(argv)).toMatchObject({ code: 2, stdout: '' });
   });
@@ -115,7 +115,7 @@ describe('memory update', () => {
 test.each([
   ['list', []],
   ['search', ['trip']],
-])('memory %s --from --to takes what happened in between', async (command, more) => {
+])('memory %s --from --to returns the memories in between', async (command, more) => {
   const userId = `times-${command}`;
   for (const day of ['2026-04-30', '2026-05-01', '2026-05-31', '2026-06-01']) {
     await server.client.save({ userId, content: `trip of ${day}`, occurredAt: day });

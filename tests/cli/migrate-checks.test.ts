@@ -13,7 +13,7 @@ import {
   serve,
 } from './migrate-data.ts';
 
-/* What `memory migrate` compares, and what it refuses. */
+/* The comparison of `memory migrate`, and the cases that it rejects. */
 
 const memories = 100;
 const folder = temporaryFolder();
@@ -37,7 +37,7 @@ describe('--verify', () => {
 
   const verify = () => memory(migrating(source, target.url, '--verify'));
 
-  test('copies nothing and finds an equal copy equal', async () => {
+  test('copies nothing and reports an equal copy as equal', async () => {
     const { code, stdout, stderr } = await verify();
     expect({ code, stderr }).toMatchObject({ code: 0 });
     expect(stderr).not.toContain('Copied');
@@ -80,7 +80,7 @@ describe('--verify', () => {
     ['projects of project default', 'projects', `name LIKE 'default%'`, 'name', longer],
     ['uptime', 'maintenance', `name = 'uptime'`, 'value', ['+ 1', '- 1']],
   ] as const)(
-    'finds a change of %s, in %s where %s: %s',
+    'detects a change of %s, in %s where %s: %s',
     async (place, table, where, column, by) => {
       const change = async (value: string) => {
         const text = `UPDATE ${target.schema}.${table} SET ${column} = ${value} WHERE ${where} RETURNING 1`;
@@ -91,13 +91,13 @@ describe('--verify', () => {
       await change(by[1] === '' ? `left(${column}, -1)` : `${column} ${by[1]}`);
       expect(stderr).toBe(
         `Error: The databases differ in ${place}.\n` +
-          'If a server has used one of them since the copy, they differ by what it wrote.\n',
+          'They differ if a server has written to one of them since the copy.\n',
       );
       expect(code).toBe(1);
     },
   );
 
-  test('finds a missing row and one too many', async () => {
+  test('detects a missing row and an extra row', async () => {
     const at = `${target.schema}.users`;
     const base = await target.base();
     await query(base, `UPDATE ${at} SET user_id = 'eva', bucket = 0 WHERE user_id = 'ben'`);
@@ -109,7 +109,7 @@ describe('--verify', () => {
   });
 });
 
-test('a changed byte of an SQLite database is found, and it is not served', async () => {
+test('a changed byte in an SQLite database is detected, and the database is not served', async () => {
   await using from = await freshDatabase();
   await migrate(source, from.url);
   const back = folder.file('changed.db');
@@ -126,7 +126,7 @@ test('a changed byte of an SQLite database is found, and it is not served', asyn
   expect(code).toBe(1);
 });
 
-describe('is refused', () => {
+describe('memory migrate is rejected', () => {
   test('while a server runs on either database, on SQLite and on PostgreSQL', async () => {
     await using target = await freshDatabase();
     const onSqlite = await serve(source);
@@ -146,7 +146,7 @@ describe('is refused', () => {
     expect(existsSync(folder.file('none.db'))).toBe(false);
   });
 
-  test('for a target that is used, finished, or the copy of another', async () => {
+  test('for a target with data, a finished copy, or a copy of another source', async () => {
     await using used = await freshDatabase();
     await (await serve(used.url)).stop();
     const refusal = async (from: string, to: string) => {
@@ -154,31 +154,31 @@ describe('is refused', () => {
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       return stderr;
     };
-    expect(await refusal(source, used.url)).toContain('has rows in projects already');
+    expect(await refusal(source, used.url)).toContain('already has rows in projects');
     await using finished = await freshDatabase();
     await migrate(source, finished.url);
     expect(await refusal(source, finished.url)).toContain('is a finished copy of this source');
     const another = `sqlite:${folder.file('another.db')}`;
     await createKeys(another);
-    expect(await refusal(another, finished.url)).toContain('has rows in projects already');
+    expect(await refusal(another, finished.url)).toContain('already has rows in projects');
     await using begun = await freshDatabase();
     const interrupted = AbortSignal.abort('SIGINT');
     expect((await memory(migrating(another, begun.url), { interrupted })).code).toBe(130);
-    expect(await refusal(source, begun.url)).toContain('the unfinished copy of another database');
+    expect(await refusal(source, begun.url)).toContain('an unfinished copy of another database');
     const onward = `sqlite:${folder.file('onward.db')}`;
     expect(await refusal(begun.url, onward)).toContain('the source is itself an unfinished copy');
     expect((await memory(migrating(another, begun.url))).code).toBe(0);
   });
 
   test.each([
-    ['two of a kind', source, `sqlite:${folder.file('two.db')}`, 'memory backup'],
+    ['two databases of the same kind', source, `sqlite:${folder.file('two.db')}`, 'memory backup'],
     [
-      'a source that is not there',
+      'a missing source',
       `sqlite:${folder.file('no.db')}`,
       'postgres://h/d',
-      'no database at',
+      'no database found at',
     ],
-    ['a name of no database', source, 'mysql://h/d', '--from or --to'],
+    ['an invalid database URL', source, 'mysql://h/d', '--from or --to'],
   ])('for %s', async (_, from, to, words) => {
     const { code, stdout, stderr } = await memory(migrating(from, to));
     expect({ code, stdout, stderr }).toEqual({
@@ -189,7 +189,7 @@ describe('is refused', () => {
     expect(existsSync(folder.file('no.db'))).toBe(false);
   });
 
-  test('without two names: exit 2', async () => {
+  test('without --from or --to: exit 2', async () => {
     const { code, stderr } = await memory(['migrate', '--from', source]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('Missing --to') });
   });

@@ -7,7 +7,7 @@ import { newDatabase, postgresUrl } from '../support/postgres.ts';
 import { importable } from '../support/writes.ts';
 import { memory, type Surroundings } from './command.ts';
 
-/* A database with a bit of everything, and what a client sees of it, whatever the backend. */
+/* Fills a database with every kind of row and reads it as a client does, on either backend. */
 
 export type Keys = { whole: string; bound: string; other: string; revoked: string };
 
@@ -15,7 +15,7 @@ const userId = 'ada';
 const words =
   'lantern harbour kettle walrus winter coffee invoice refund cities São 東京 ran'.split(' ');
 
-/** Requests with idempotency keys: a replay has to return the first response. */
+/** Requests with idempotency keys. A replay must return the first response. */
 export const keyed: [key: string, method: string, path: string, body?: object][] = [
   ['save', 'POST', '/v1/memories', { userId, content: 'saved once' }],
   ['named', 'POST', '/v1/memories', { userId, content: 'a', source: 's', externalId: '1' }],
@@ -31,7 +31,7 @@ export function serve(databaseUrl: string): Promise<Service> {
   return startServer({ env, port: 0, databaseUrl });
 }
 
-/** Of each kind, on an empty database. */
+/** Creates one key of each kind in an empty database. */
 export async function createKeys(databaseUrl: string): Promise<Keys> {
   const admin = await openAdmin(databaseUrl);
   const create = (name: string, more: { project?: string; userId?: string } = {}) =>
@@ -63,7 +63,7 @@ export async function request(
   return { status: response.status, text: await response.text() };
 }
 
-/** Fills the database of a server with `memories` memories of one user and some of each kind. */
+/** Saves `memories` memories of one user, and a few rows of every other kind. */
 export async function fill(service: Service, keys: Keys, memories: number): Promise<void> {
   const send = (method: string, path: string, body?: object, headers = {}) =>
     request(service, keys.whole, method, path, { headers, ...(body !== undefined && { body }) });
@@ -100,7 +100,7 @@ export async function fill(service: Service, keys: Keys, memories: number): Prom
 /** The external ids of records of several users, in the order in which they were accepted. */
 export const queued = ['q-3', 'q-1', 'q-4', 'q-2', 'q-5'];
 
-/** Turns their tasks into what a killed server leaves: claimed, with a lease that nobody holds. */
+/** Sets the tasks of these records to running with an expired lease, as after a server crash. */
 export function leaveRunning(path: string): void {
   const db = new Database(path);
   db.run(`UPDATE tasks SET state = 'running', attempts = 2, run_at = accepted_at,
@@ -109,7 +109,7 @@ export function leaveRunning(path: string): void {
   db.close(true);
 }
 
-/** What a client gets: searches with scores, lists, statuses, replays, and whom keys let in. */
+/** Returns what a client reads: searches with scores, lists, statuses, replays and key checks. */
 export async function view(service: Service, keys: Keys): Promise<Record<string, string>> {
   const seen: Record<string, string> = {};
   const look = async (name: string, key: string, path: string) => {
@@ -156,7 +156,7 @@ export async function migrate(from: string, to: string, around: Surroundings = {
 
 export type FreshDatabase = Awaited<ReturnType<typeof freshDatabase>>;
 
-/** A database of PostgreSQL, and its schema for statements on the base connection. */
+/** Creates a PostgreSQL database. `schema` is its name for statements on the base connection. */
 export async function freshDatabase() {
   const { url, drop } = await newDatabase();
   return {

@@ -23,7 +23,7 @@ import {
 } from './migrate-data.ts';
 import { program } from './shell.ts';
 
-/* A database moves from SQLite to PostgreSQL and back, and a client notices nothing. */
+/* Copies a database from SQLite to PostgreSQL and back; the responses must stay the same. */
 
 const memories = 1_500;
 const folder = temporaryFolder();
@@ -52,7 +52,7 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-/** Lets other sessions read the table only. */
+/** Blocks writes of other sessions to the table. */
 async function lockWrites(url: string, table: string): Promise<AsyncDisposable> {
   const sql = new SQL(url, { max: 1 });
   const session = await sql.reserve();
@@ -66,21 +66,21 @@ async function lockWrites(url: string, table: string): Promise<AsyncDisposable> 
   };
 }
 
-/** Ctrl-C when the command has written this. Its clock makes it write after every batch. */
+/** Interrupts after this output. The fast clock makes the command report after every batch. */
 function interruptedAfter(words: string): Surroundings {
   const interrupt = new AbortController();
   const onOutput = (text: string) => void (text.includes(words) && interrupt.abort('SIGINT'));
   return { interrupted: interrupt.signal, tickMs: 10_000, onOutput };
 }
 
-/** A copy of the database file. */
+/** Copies the database file and returns the URL of the copy. */
 function copyOf(name: string): string {
   copyFileSync(path, folder.file(name));
   return `sqlite:${folder.file(name)}`;
 }
 
-test('what a client sees is the same after it, and after the way back', async () => {
-  // Else nothing was compared.
+test('clients get the same responses after a copy to PostgreSQL and back', async () => {
+  // Ensures that the comparison covers real results.
   expect(Object.values(seen).filter((text) => text.includes('"score"')).length).toBeGreaterThan(5);
   expect(seen).toMatchObject({
     revoked: expect.stringMatching(/^401/),
@@ -90,7 +90,7 @@ test('what a client sees is the same after it, and after the way back', async ()
   });
   const onPostgres = await serve(database.url);
   expect(await view(onPostgres, keys)).toEqual(seen);
-  // Each backend stores in its own way that the memory of a response is gone.
+  // The backends store differently that the memory of a response was deleted.
   const again = {
     headers: { 'idempotency-key': 'gone-too' },
     body: { userId: 'eve', content: 'deleted on PostgreSQL' },
@@ -110,7 +110,7 @@ test('what a client sees is the same after it, and after the way back', async ()
   await onSqlite.stop();
 });
 
-test('tasks that were running wait again, in order, with their attempt back and are processed', async () => {
+test('running tasks become waiting again, in order and without a lost attempt, and are processed', async () => {
   const from = copyOf('running.db');
   leaveRunning(folder.file('running.db'));
   await using target = await freshDatabase();
@@ -141,8 +141,8 @@ test('tasks that were running wait again, in order, with their attempt back and 
   await service.stop();
 });
 
-describe('a copy that is killed', () => {
-  test('is not served, and goes on after the last batch', async () => {
+describe('an interrupted copy', () => {
+  test('is not served after a kill, and resumes after the last batch', async () => {
     await using target = await freshDatabase();
     await target.makeTables();
     const ask = async (text: string) => query(await target.base(), text).catch(() => []);
@@ -150,7 +150,7 @@ describe('a copy that is killed', () => {
       const [row] = await ask(`SELECT progress FROM ${target.schema}.copy_progress`);
       return String(row?.progress).includes(`"${table}"`);
     };
-    // The copy waits for this lock in its last batch.
+    // The last batch of the copy waits for this lock.
     await using lock = await lockWrites(target.url, 'idempotency_keys');
     const child = startChild([...program, ...migrating(source, target.url)]);
     await until(() => copied('ended_tasks'));
@@ -160,7 +160,7 @@ describe('a copy that is killed', () => {
       return rows.length > 0 ? rows : null;
     });
     await child.end('SIGKILL');
-    // It would store the batch all the same if it had COMMIT already.
+    // Killing the client is not enough: a COMMIT that was already sent would store the batch.
     await ask(`SELECT pg_terminate_backend(${waiting?.pid})`);
     await lock[Symbol.asyncDispose]();
     expect(String(await rejectionOf(serve(target.url)))).toContain('unfinished copy');
@@ -174,7 +174,7 @@ describe('a copy that is killed', () => {
     await (await serve(target.url)).stop();
   });
 
-  test('and whose source changed before it went on is found different, and is not served', async () => {
+  test('whose source changes before it resumes is reported as different and is not served', async () => {
     const from = copyOf('changed.db');
     await using target = await freshDatabase();
     const first = await memory(migrating(from, target.url), interruptedAfter('rows copied'));
@@ -189,7 +189,7 @@ describe('a copy that is killed', () => {
     expect(String(await rejectionOf(serve(target.url)))).toContain('unfinished copy');
   });
 
-  test('or interrupted on the way back does, too', async () => {
+  test('back to SQLite resumes as well', async () => {
     const back = `sqlite:${folder.file('interrupted.db')}`;
     await using from = await freshDatabase();
     await migrate(source, from.url);

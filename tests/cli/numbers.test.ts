@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const words = 'must not hold so large a number';
+const words = 'must not contain a number outside the range of a double';
 const event = (n: string) =>
   `{"type":"event","userId":"num","metadata":{"n":[${n}]},"data":{"name":"x"}}`;
 const stored = async (userId: string) => (await server.client.list({ userId })).items.length;
@@ -22,7 +22,7 @@ test.each([
   ['below zero', '-1e999'],
   ['in digits, in an array', `[${'9'.repeat(310)}]`],
   ['in an object', '{"a":1E400}'],
-])('%s as metadata: refused, exit 2', async (_, number) => {
+])('%s as metadata is rejected: exit 2', async (_, number) => {
   const { code, stderr } = await memory(['save', '-u', 'flag', '-m', `e:=${number}`, 'x']);
   expect(stderr).toContain(`It ${words}.`);
   expect(code).toBe(2);

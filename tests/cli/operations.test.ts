@@ -5,7 +5,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { memory, temporaryFolder } from './command.ts';
 import { shellAt } from './shell.ts';
 
-/* backup, restore and doctor: on the database itself, beside a running server. */
+/* Tests of backup, restore and doctor on the database of a running server. */
 
 const folder = temporaryFolder();
 let server: TestServer;
@@ -18,7 +18,7 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-/** A backup is one of a database file. */
+/** Backups require SQLite. */
 const ofFile = test.skipIf(backend !== 'sqlite');
 
 const on = (url: string) => ['--database', url];
@@ -49,7 +49,7 @@ describe.skipIf(backend !== 'sqlite')('a backup to stdout', () => {
   const backup = () => `TMPDIR=${folder.path} $MEMORY backup - --database ${server.databaseUrl}`;
   const leftOver = () => readdirSync(folder.path).filter((name) => name.startsWith('memory-'));
 
-  test('is byte for byte a backup that can be restored, with its messages on stderr', async () => {
+  test('can be restored, with the messages on stderr', async () => {
     const file = folder.file('streamed.db');
     const { code, stdout, stderr } = await shell(`${backup()} > ${file}`).ended;
     expect(stderr).toBe(`1 memory, ${statSync(file).size} bytes.\n`);
@@ -60,18 +60,18 @@ describe.skipIf(backend !== 'sqlite')('a backup to stdout', () => {
     expect(leftOver()).toEqual([]);
   });
 
-  test('whose reader leaves, or that stdout cannot take, fails: half of it is no backup', async () => {
+  test('fails if its reader closes the pipe or the disk is full', async () => {
     const left = await shell(`exec 3> >(true); wait $!; ${backup()} >&3`).ended;
-    expect(left).toMatchObject({ code: 1, stderr: expect.stringContaining('is not complete') });
+    expect(left).toMatchObject({ code: 1, stderr: expect.stringContaining('is incomplete') });
     const full = await shell(`${backup()} > /dev/full`).ended;
     expect(full).toMatchObject({ code: 1, stderr: expect.stringContaining('ENOSPC') });
     expect(leftOver()).toEqual([]);
   });
 
   test.each([
-    ['a terminal', [], { terminal: 80 }, 'a terminal cannot show it'],
-    ['--json', ['--json'], {}, 'leave --json out'],
-  ])('is refused for %s: exit 2', async (_, more, around, words) => {
+    ['a terminal', [], { terminal: 80 }, 'is not written to a terminal'],
+    ['--json', ['--json'], {}, '--json cannot be used with -'],
+  ])('is rejected with %s: exit 2', async (_, more, around, words) => {
     const argv = ['backup', '-', ...more, ...on(server.databaseUrl)];
     const { code, stdout, stderr } = await memory(argv, around);
     expect(stdout + stderr).toContain(words);
@@ -80,7 +80,7 @@ describe.skipIf(backend !== 'sqlite')('a backup to stdout', () => {
   });
 });
 
-ofFile('a backup never overwrites, and what is no database is not backed up', async () => {
+ofFile('a backup overwrites no file, and rejects a missing database', async () => {
   const taken = folder.file('taken.db');
   writeFileSync(taken, 'mine');
   const refused = await memory(['backup', taken, ...on(server.databaseUrl)]);
@@ -90,11 +90,11 @@ ofFile('a backup never overwrites, and what is no database is not backed up', as
     folder.file('x.db'),
     ...on(`sqlite:${folder.file('no.db')}`),
   ]);
-  expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no database') });
+  expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('No database found') });
   expect(existsSync(folder.file('no.db'))).toBe(false);
 });
 
-ofFile('restore refuses a running server and a damaged backup, and changes nothing', async () => {
+ofFile('restore rejects a running server and a damaged backup, and changes nothing', async () => {
   const file = folder.file('good.db');
   await memory(['backup', file, ...on(server.databaseUrl)]);
   const running = await memory(['restore', file, ...on(server.databaseUrl)]);
@@ -104,11 +104,14 @@ ofFile('restore refuses a running server and a damaged backup, and changes nothi
   const target = `sqlite:${folder.file('target.db')}`;
   await memory(['restore', file, ...on(target)]);
   const damaged = await memory(['restore', broken, ...on(target)]);
-  expect(damaged).toMatchObject({ code: 1, stderr: expect.stringContaining('not a sound backup') });
+  expect(damaged).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('not an intact backup'),
+  });
   expect((await memory(['doctor', ...on(target)])).code).toBe(0);
 });
 
-test('doctor says what to do about a damaged file, and exits with 1', async () => {
+test('doctor recommends a restore for a damaged file, and exits with 1', async () => {
   const broken = folder.file('sick.db');
   writeFileSync(broken, 'not a database, but long enough to look at '.repeat(100));
   const { code, stdout } = await memory(['doctor', ...on(`sqlite:${broken}`)]);

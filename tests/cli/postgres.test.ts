@@ -3,7 +3,7 @@ import { startServer } from '../../server/main.ts';
 import { newDatabase, type TestDatabase } from '../support/postgres.ts';
 import { lines, memory } from './command.ts';
 
-/* The commands that work on the database itself, where that is one of PostgreSQL. */
+/* Tests of the administrative commands on a PostgreSQL database. */
 
 let database: TestDatabase;
 let on: string[];
@@ -13,14 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test('a database that no server has used is not one to list keys of', async () => {
+test('keys list fails on a database without tables of the service', async () => {
   const { code, stdout, stderr } = await memory(['keys', 'list', ...on]);
-  expect(stderr).toContain('There is no database at postgres://postgres@');
+  expect(stderr).toContain('No database found at postgres://postgres@');
   expect(stderr).not.toContain('postgres:postgres');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
 });
 
-test('keys are made, listed and revoked, and a running server sees it', async () => {
+test('keys are created, listed and revoked, and a running server applies the change', async () => {
   const made = await memory(['keys', 'create', '--json', '--name', 'first', ...on]);
   expect(made).toMatchObject({ code: 0 });
   const { id, key } = JSON.parse(made.stdout);
@@ -40,7 +40,7 @@ test('keys are made, listed and revoked, and a running server sees it', async ()
   await server.stop();
 });
 
-test('two servers that start at once on an empty database share it', async () => {
+test('servers that start at the same time on an empty database share it', async () => {
   const empty = await newDatabase();
   const env = { LOG_LEVEL: 'silent', MEMORY_API_KEY: 'a-key-for-two-servers' };
   const start = () => startServer({ env, port: 0, databaseUrl: empty.url });
@@ -62,7 +62,7 @@ test('two servers that start at once on an empty database share it', async () =>
   await empty.drop();
 });
 
-test('doctor looks at what only PostgreSQL has, and finds nothing to do', async () => {
+test('doctor runs the PostgreSQL checks and reports no problem', async () => {
   await memory(['keys', 'create', ...on]);
   const { code, stdout } = await memory(['doctor', '--json', ...on]);
   const { items } = JSON.parse(stdout) as { items: { name: string; level: string }[] };
@@ -84,14 +84,14 @@ test('doctor looks at what only PostgreSQL has, and finds nothing to do', async 
 test.each([
   [['backup', 'backup.db'], 'pg_dump'],
   [['restore', 'backup.db'], 'pg_restore'],
-])('%p says what to use instead', async (argv, told) => {
+])('%p names the tool to use instead', async (argv, told) => {
   const { code, stdout, stderr } = await memory([...argv, ...on]);
   expect(lines(stderr)[0]).toContain(told);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
 });
 
 test.each(['keys list', 'doctor', 'serve'])(
-  'memory %s says that a server cannot be reached, without the password',
+  'memory %s reports an unreachable server without the password',
   async (command) => {
     const nowhere = 'postgres://me:secret@127.0.0.1:1/x';
     const { code, stdout, stderr } = await memory([...command.split(' '), '--database', nowhere]);

@@ -6,7 +6,7 @@ import { until } from '../support/until.ts';
 import { temporaryFolder } from './command.ts';
 import { program, shellAt } from './shell.ts';
 
-/* Behaviour that only a separate process shows: pipes, signals, the exit code. */
+/* Tests that require a separate process: pipes, signals and exit codes. */
 
 const userId = 'big';
 let server: TestServer;
@@ -31,16 +31,16 @@ describe('a process', () => {
     },
   );
 
-  test('a slow pipe gets every byte of a long list', async () => {
+  test('a slow pipe receives every byte of a long list', async () => {
     const whole = await shell(`$MEMORY list --user ${userId} --all`).ended;
     expect(whole.stdout.length).toBeGreaterThan(2_400_000);
     const line = `$MEMORY list --user ${userId} --all | (sleep 0.3; wc -c)`;
     expect(Number((await shell(line).ended).stdout)).toBe(whole.stdout.length);
   });
 
-  // Only Python can create such a pipe here. Without it, the other pipe tests still run.
+  // Python creates the non-blocking pipe.
   const withPython = test.if(Bun.which('python3') !== null);
-  withPython('a pipe that does not block gets every byte too', async () => {
+  withPython('a non-blocking pipe receives every byte', async () => {
     const python = `
 import os, subprocess, sys, fcntl
 reader, writer = os.pipe()
@@ -58,14 +58,14 @@ print(process_count)`;
     expect(Number(stdout)).toBeGreaterThan(2_400_000);
   });
 
-  test('a closed pipe ends it quietly', async () => {
+  test('a closed pipe ends the command without an error', async () => {
     const line = `$MEMORY list --user ${userId} --all | head -c 10; echo "\${PIPESTATUS[0]}"`;
     const { stdout, stderr } = await shell(line).ended;
     expect(stdout).toMatch(/^mem_\w{6}0\n$/);
     expect(stderr).toBe('');
   });
 
-  test('an export fills a slow pipe completely, and a closed pipe ends it quietly', async () => {
+  test('an export waits for a slow pipe, and ends without an error if the pipe is closed', async () => {
     const whole = await shell(`$MEMORY export --user ${userId} | (sleep 0.3; wc -lc)`).ended;
     const [count, bytes] = whole.stdout.trim().split(/\s+/).map(Number);
     expect(count).toBe(40);
@@ -86,7 +86,7 @@ print(process_count)`;
     ['a failure for which stdout is full', '$MEMORY get mem_1 --json >/dev/full', 3],
     ['a failure that nobody reads', '(sleep 0.2; $MEMORY get mem_1 --json) | true', 3],
     ['help for a full disk', '$MEMORY help --json >/dev/full', 1],
-  ])('%s: told on stderr, in words', async (_, line, code) => {
+  ])('%s: reported on stderr', async (_, line, code) => {
     const { stdout, stderr } = await shell(`${line}; echo "\${PIPESTATUS[0]}"`).ended;
     expect(stdout).toBe(`${code}\n`);
     expect(stderr).toStartWith('Error: ');
@@ -94,17 +94,17 @@ print(process_count)`;
     expect(stderr).not.toContain('Bun v');
   });
 
-  test('a process substitution of the shell is read', async () => {
+  test('reads a process substitution of the shell', async () => {
     const { stdout } = await shell('$MEMORY ingest document -u u --dry-run --json <(printf Hi)')
       .ended;
     expect(JSON.parse(stdout).data.text).toBe('Hi');
   });
 
-  test('for a named pipe, a note says that it waits; Ctrl-C ends the wait', async () => {
+  test('reports that it waits for a named pipe; Ctrl-C ends the wait', async () => {
     using folder = temporaryFolder();
     const fifo = folder.file('fifo');
     expect(Bun.spawnSync(['mkfifo', fifo]).exitCode).toBe(0);
-    const told = `${fifo} is a pipe; waiting for something to be written to it.\n`;
+    const told = `${fifo} is a pipe; waiting for input.\n`;
     const record = JSON.stringify({ userId: 'fifo', data: { subject: 'x', comments: [] } });
     const env = { MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key };
     for (const endpoint of ['batch', 'support']) {
@@ -122,7 +122,7 @@ print(process_count)`;
     expect(stderr).toBe('');
   });
 
-  test('stdout holds only data, without help, hints and errors', async () => {
+  test('stdout contains only data, without help, hints and errors', async () => {
     const line = `$MEMORY save --user pure x; $MEMORY nonsense; $MEMORY get mem_none`;
     const { stdout, stderr, code } = await shell(line).ended;
     expect(stdout).toMatch(/^mem_\w+\n$/);
@@ -135,19 +135,19 @@ print(process_count)`;
     expect(stdout + stderr).not.toContain('\u001b');
   });
 
-  test('Ctrl-C while it reads stdin: exit 130 at once', async () => {
+  test('Ctrl-C while it reads stdin: exits immediately with 130', async () => {
     const { child, ended } = shell(`exec $MEMORY ingest batch -`);
-    // Once the first record is visible, the command waits for more input.
+    // Once the first record is stored, the command waits for more input.
     const record = { type: 'event', userId: 'ctrl-c', data: { name: 'x' } };
     child.stdin.write(`${`${JSON.stringify(record)}\n`.repeat(501)}`);
     await child.stdin.flush();
     const taken = async () => (await server.client.list({ userId: 'ctrl-c' })).items.length > 0;
     await until(taken, { what: 'the first chunk' });
-    // The record is visible before the command has its response, and no event marks that moment.
+    // The record is stored before the command receives the response; no event marks the latter.
     await Bun.sleep(250);
     child.kill('SIGINT');
     const { code, stdout, stderr } = await ended;
-    expect(stderr).toContain('Stopped after 500 records. Run the same command again to go on');
+    expect(stderr).toContain('Stopped after 500 records. Run the same command again to continue');
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
   });
 });
@@ -176,15 +176,15 @@ describe('memory serve', () => {
     expect(server.log()).not.toContain('mk_');
 
     const again = serve(folder);
-    await until(() => again.log().includes('Stop with Ctrl-C.'), { what: 'the banner' });
+    await until(() => again.log().includes('Press Ctrl-C to stop.'), { what: 'the banner' });
     expect(again.log()).not.toContain('mk_');
-    // npm forwards a Ctrl-C that its child also received: two signals at once count as one.
+    // npm forwards a Ctrl-C that its child also received, so two immediate signals count as one.
     again.signal('SIGTERM');
     expect(await again.end('SIGINT')).toBe(0);
     expect(again.log()).toEndWith('Stopped.\n');
   });
 
-  test('by `npm start` stops on a signal to npm alone, which is what a container sends', async () => {
+  test('with `npm start` stops on a signal to npm alone, as a container sends it', async () => {
     using folder = temporaryFolder();
     const npm = startChild(['npm', 'start'], {
       PORT: '0',
@@ -193,7 +193,7 @@ describe('memory serve', () => {
       LOG_LEVEL: 'silent',
       npm_config_update_notifier: 'false',
     });
-    await until(() => npm.log().includes('Stop with Ctrl-C.'), { what: 'the banner' });
+    await until(() => npm.log().includes('Press Ctrl-C to stop.'), { what: 'the banner' });
     process.kill(npm.pid, 'SIGTERM');
     expect(await npm.exited).toBe(0);
     expect(npm.log()).toContain('Stopped.\n');
@@ -206,7 +206,7 @@ describe('memory serve', () => {
     const child = startChild([...program, 'serve', '--port', '0', '--database', database], env);
     await until(() => child.log().includes('memory list'), { what: 'the banner' });
     expect(child.log()).toContain(
-      'It is stored for this command line in ~/.config/memory-service/profile.json.\n',
+      'It is stored for the command line in ~/.config/memory-service/profile.json.\n',
     );
     await child.end('SIGTERM');
   });
@@ -214,7 +214,7 @@ describe('memory serve', () => {
   test('reports why it cannot start, exit 1', async () => {
     using folder = temporaryFolder();
     const first = serve(folder);
-    await until(() => first.log().includes('Stop with Ctrl-C.'), { what: 'the banner' });
+    await until(() => first.log().includes('Press Ctrl-C to stop.'), { what: 'the banner' });
     const second = serve(folder);
     expect(await second.exited).toBe(1);
     expect(second.log()).toStartWith('Error: ');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memory, type Surroundings, temporaryFolder } from './command.ts';
 
-/* One service, two projects, and a profile with a key for each. */
+/* Tests of a profile with keys for two projects of one service. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A user with a home directory, whose profile has a key for `default` and one for `shop`. */
+/** Creates a user whose profile has a key for the projects `default` and `shop`. */
 async function somebody() {
   const folder = temporaryFolder();
   const run = (argv: string[], { env, ...around }: Surroundings = {}) =>
@@ -26,11 +26,11 @@ const list = ['list', '--user', 'u'];
 
 test('a key of another project is stored and used; both can be chosen', async () => {
   using she = await somebody();
-  expect(she.made.stderr).toContain(`Stored for ${server.url}, project shop, in ~/.config`);
+  expect(she.made.stderr).toContain(`Stored the key for ${server.url}, project shop, in ~/.config`);
   expect(she.made.stderr).not.toContain('replaces');
   const back = `memory profile use ${server.url} --project default\n`;
   expect(she.made.stderr).toContain(
-    `Commands use project shop there from now on; to go back: ${back}`,
+    `Commands now use project shop of this service. To switch back: ${back}`,
   );
 
   await she.run(['save', '--user', 'u', 'in shop']);
@@ -44,7 +44,7 @@ test('a key of another project is stored and used; both can be chosen', async ()
   expect(more).toEqual([]);
 });
 
-test('profile shows both, and which one is used', async () => {
+test('profile shows both projects and the one in use', async () => {
   using she = await somebody();
   const { items } = JSON.parse((await she.run(['profile', 'list', '--json'])).stdout);
   const ends = (key: string) => `${key.slice(0, 7)}…${key.slice(-4)}`;
@@ -83,8 +83,10 @@ test('removing a project removes one key, removing the service removes both', as
 test('a project without a key in the profile: exit 4, with the known projects', async () => {
   using she = await somebody();
   const { code, stderr } = await she.run([...list, '--project', 'other']);
-  expect(stderr).toStartWith(`Error: No API key of project other for ${server.url}.\n`);
-  expect(stderr).toContain('The profile has keys of default, shop there: add --project <name>');
+  expect(stderr).toStartWith(`Error: No API key for project other of ${server.url}.\n`);
+  expect(stderr).toContain(
+    'The profile has keys for the projects default, shop: add --project <name>',
+  );
   expect(code).toBe(4);
 });
 
@@ -106,7 +108,7 @@ test('the only key of a service is used, whatever its project', async () => {
   expect((await run(list)).code).toBe(0);
 });
 
-test('a profile from before projects still works', async () => {
+test('a profile from before the introduction of projects still works', async () => {
   using folder = temporaryFolder();
   const path = folder.file('.config/memory-service/profile.json');
   const before = { baseUrl: server.url, keys: { [server.url]: { apiKey: server.key } } };

@@ -4,7 +4,7 @@ import { apiKeyPattern } from '../../server/config.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memory, temporaryFolder } from './command.ts';
 
-/* Two services, and one profile with both. */
+/* Tests of a profile with two services. */
 
 let staging: TestServer;
 let production: TestServer;
@@ -15,7 +15,7 @@ afterAll(() => Promise.all([staging.stop(), production.stop()]));
 
 const list = ['list', '--user', 'u'];
 
-/** The commands of a user with this home directory. */
+/** Returns a function that runs commands of a user with this home directory. */
 function somebody(home: string) {
   return (argv: string[], around: Parameters<typeof memory>[1] = {}) =>
     memory(argv, { ...around, home });
@@ -26,7 +26,7 @@ test('keys of two services are stored from stdin or the environment', async () =
   const run = somebody(folder.path);
   const kept = await run(['profile', 'set', `${staging.url}/`, '-'], { stdin: `${staging.key}\n` });
   expect(kept).toMatchObject({ code: 0, stdout: '' });
-  expect(kept.stderr).toContain(`To have commands use it: memory profile use ${staging.url}\n`);
+  expect(kept.stderr).toContain(`To use it by default: memory profile use ${staging.url}\n`);
   const env = { MEMORY_API_KEY: production.key };
   expect((await run(['profile', 'set', production.url], { env })).code).toBe(0);
   const path = folder.file('.config/memory-service/profile.json');
@@ -36,10 +36,10 @@ test('keys of two services are stored from stdin or the environment', async () =
   expect((await run(['save', '--user', 'u', 'in staging'])).code).toBe(0);
   expect(await run(list)).toMatchObject({ stdout: expect.stringContaining('in staging') });
   expect((await run(['profile', 'use', production.url])).stderr).toBe(
-    `Commands use ${production.url} from now on.\n`,
+    `Commands now use ${production.url}.\n`,
   );
   expect(await run(list)).toMatchObject({ code: 0, stdout: '' });
-  // Flag, then environment, then profile.
+  // A flag overrides the environment, which overrides the profile.
   const other = { env: { MEMORY_BASE_URL: staging.url } };
   expect((await run(list, other)).stdout).toContain('in staging');
   const flag = [...list, '--base-url', production.url];
@@ -83,14 +83,16 @@ test.each([
   'k'.repeat(16),
   'k'.repeat(256),
   'k'.repeat(257),
-])('only what a server takes for a key is kept: %s', async (key) => {
+])('profile set stores only valid keys: %s', async (key) => {
   using folder = temporaryFolder();
   const taken = apiKeyPattern.test(key);
   const run = somebody(folder.path);
   for (const from of [{ stdin: key }, { env: { MEMORY_API_KEY: key } }]) {
     const argv = ['profile', 'set', 'http://x', ...('stdin' in from ? ['-'] : [])];
     const { code, stderr } = await run(argv, from);
-    expect(stderr).toContain(taken ? 'Stored for http://x' : '16 to 256 visible ASCII characters');
+    expect(stderr).toContain(
+      taken ? 'Stored the key for http://x' : '16 to 256 visible ASCII characters',
+    );
     expect(stderr).not.toContain(key);
     expect(code).toBe(taken ? 0 : 2);
   }
@@ -104,14 +106,14 @@ test('a key typed at a terminal is not shown, may be corrected, and ends with En
   const raw: boolean[] = [];
   const around = { terminal: 80, onRaw: (on: boolean) => void raw.push(on) };
   const kept = await run(argv, { ...around, typed: `${staging.key}x\u007f\rnot this` });
-  expect(kept.stderr).toStartWith('The key, which is not shown: \nStored for ');
+  expect(kept.stderr).toStartWith('API key (not shown): \nStored the key for ');
   expect((await run([...list, '--base-url', staging.url])).code).toBe(0);
   expect((await run(argv, { ...around, typed: `${staging.key}\u0003` })).code).toBe(130);
   expect((await run(argv, { ...around, typed: '\u0004' })).code).toBe(2);
   expect(raw).toEqual([true, false, true, false, true, false]);
 });
 
-test('replacing the key of a service prints the ends of the former key', async () => {
+test('replacing the key of a service prints the masked previous key', async () => {
   using folder = temporaryFolder();
   const run = somebody(folder.path);
   const set = async (stdin: string) =>
@@ -120,7 +122,7 @@ test('replacing the key of a service prints the ends of the former key', async (
   expect(await set(first)).not.toContain('replaces');
   expect(await set(first)).not.toContain('replaces');
   const told = await set('mk_f1e87c3d0199c2a4');
-  expect(told).toContain('\nIt replaces the key stored before: mk_0199…7c3d\n');
+  expect(told).toContain('\nIt replaces the previous key: mk_0199…7c3d\n');
   expect(told).not.toContain(first);
   const inJson = await run(['profile', 'set', 'http://x', '-', '--json'], { stdin: first });
   expect(JSON.parse(inJson.stdout)).toEqual({
@@ -128,10 +130,10 @@ test('replacing the key of a service prints the ends of the former key', async (
     project: 'default',
     apiKey: 'mk_0199…7c3d',
   });
-  expect(inJson.stderr).toBe('It replaces the key stored before: mk_f1e8…c2a4\n');
+  expect(inJson.stderr).toBe('It replaces the previous key: mk_f1e8…c2a4\n');
 });
 
-test('a key given as --api-key wins over the environment, but silently not over -', async () => {
+test('--api-key overrides the environment, and cannot be used with -', async () => {
   using folder = temporaryFolder();
   const around = { env: { MEMORY_API_KEY: 'mk_f1e87c3d0199c2a4' }, stdin: 'mk_f1e87c3d0199c2a4' };
   const set = (...more: string[]) =>
@@ -148,7 +150,7 @@ test('hints explain a missing key and an overriding environment', async () => {
   const { code, stderr } = await somebody(folder.path)(['profile', 'use', 'https://m.example/'], {
     env,
   });
-  expect(stderr).toContain('But MEMORY_BASE_URL is set and wins over it.');
+  expect(stderr).toContain('MEMORY_BASE_URL is set and overrides the profile.');
   expect(stderr).toContain('memory profile set https://m.example -');
   expect(code).toBe(0);
 });
@@ -157,11 +159,11 @@ test('for text that is not an address, the error lists the known services', asyn
   using folder = temporaryFolder();
   const run = somebody(folder.path);
   const early = await run(['profile', 'use', 'staging']);
-  expect(early.stderr).toEndWith('the profile knows no service yet.\n');
+  expect(early.stderr).toEndWith('The profile contains no service yet.\n');
   await run(['profile', 'set', staging.url, '-'], { stdin: staging.key });
   const { code, stderr } = await run(['profile', 'use', 'staging']);
   expect(stderr).toEndWith(
-    `A service has its address for a name. The profile knows ${staging.url}\n`,
+    `A service is identified by its URL. The profile contains ${staging.url}\n`,
   );
   expect([early.code, code]).toEqual([2, 2]);
 });
@@ -170,20 +172,20 @@ test('without a key for this service, the error names services that have one', a
   using folder = temporaryFolder();
   const run = somebody(folder.path);
   const first = await run(list);
-  expect(first.stderr).toContain('memory serve makes a first key');
+  expect(first.stderr).toContain('creates a first key: memory serve');
   await run(['profile', 'set', staging.url, '-'], { stdin: staging.key });
   const { code, stderr } = await run(list);
   expect(stderr).toEndWith(
-    `add --base-url ${staging.url}, or permanently: memory profile use ${staging.url}\n`,
+    `add --base-url ${staging.url}, or make it the default: memory profile use ${staging.url}\n`,
   );
   expect([first.code, code]).toEqual([4, 4]);
 });
 
 test.each([
-  ['http://me:secret@127.0.0.1:1', 'may hold no user, query or fragment'],
-  ['http://127.0.0.1:1/?a=b', 'may hold no user, query or fragment'],
-  ['ftp://me:secret@127.0.0.1:1', 'is not an http address'],
-])('%s is no address of a service: exit 2, without the password in it', async (url, why) => {
+  ['http://me:secret@127.0.0.1:1', 'must not contain a user name, query or fragment'],
+  ['http://127.0.0.1:1/?a=b', 'must not contain a user name, query or fragment'],
+  ['ftp://me:secret@127.0.0.1:1', 'is not an http or https URL'],
+])('%s is not a valid base URL: exit 2, without its password', async (url, why) => {
   using folder = temporaryFolder();
   const run = somebody(folder.path);
   for (const argv of [
@@ -204,7 +206,7 @@ test('a key created here never replaces the key of the service in the profile', 
   await run(['profile', 'use', 'https://m.example']);
   const { code, stdout, stderr } = await run(['keys', 'create', '--save'], { env });
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toContain('The profile uses https://m.example.');
+  expect(stderr).toContain('the profile uses https://m.example.');
   const named = ['keys', 'create', '--save', '--base-url', staging.url];
   expect((await run(named, { env })).code).toBe(0);
   expect((await run([...list, '--base-url', staging.url])).code).toBe(0);
@@ -215,6 +217,8 @@ test('an invalid address in the profile is an error that names the file', async 
   const path = folder.file('.config/memory-service/profile.json');
   await Bun.write(path, '{"baseUrl":"ftp://x"}');
   const { code, stderr } = await somebody(folder.path)(list);
-  expect(stderr).toContain(`The profile ${path} cannot be read: it does not hold a profile.`);
+  expect(stderr).toContain(
+    `The profile ${path} cannot be read: its contents are not a valid profile.`,
+  );
   expect(code).toBe(1);
 });

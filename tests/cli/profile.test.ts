@@ -14,7 +14,7 @@ function ioAt(home: string) {
 }
 
 describe('the profile', () => {
-  test('is where the system stores configuration files', () => {
+  test('is in the configuration folder of the system', () => {
     const at = (env: Record<string, string>, platform = 'linux') =>
       profilePath({ env, home: '/her', platform });
     expect(at({})).toBe('/her/.config/memory-service/profile.json');
@@ -57,7 +57,7 @@ describe('the profile', () => {
     expect(await readdir(dirname(profilePath(term)))).toEqual(['profile.json']);
   });
 
-  test('is written although an earlier writer was killed', async () => {
+  test('is written after an earlier writer was killed', async () => {
     using folder = temporaryFolder();
     const term = ioAt(folder.path);
     mkdirSync(dirname(profilePath(term)), { recursive: true });
@@ -140,7 +140,7 @@ describe('a rejected key', () => {
   });
   afterAll(() => server.stop());
 
-  test('is reported with its source, without advice on headers', async () => {
+  test('is reported with its source, and without advice on headers', async () => {
     using folder = temporaryFolder();
     const base = { MEMORY_BASE_URL: server.url };
     const refused = 'mk_not-a-key-of-this-server';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memoryAt } from './command.ts';
 
-/* A key that is used again after the memory was deleted must not report it as existing. */
+/* A replay after the memory was deleted must not report the memory as existing. */
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
@@ -18,7 +18,7 @@ test.each([
   ['saved', ['save', ...user, 'text']],
   ['ingested', ['ingest', 'chat', ...user, '--message', 'user: Hi']],
   ['ingested', ['ingest', 'chat', ...user, '--message', 'user: Ho', '--wait']],
-])('%s before: nothing on stdout, exit 1', async (did, words) => {
+])('a replay of a deleted memory that was %s: nothing on stdout, exit 1', async (did, words) => {
   const argv = [...words, '--idempotency-key', words.join('-').replaceAll(' ', '_')];
   const first = await memory(argv);
   expect(first.code).toBe(0);
@@ -28,9 +28,10 @@ test.each([
   const { code, stdout, stderr } = await memory(argv);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toStartWith(
-    `Error: Nothing was ${did}: this idempotency key ${did} ${id} before, which has been deleted since.\n`,
+    `Error: Nothing was ${did}: an earlier request with this idempotency key ${did} ${id}, ` +
+      'which has since been deleted.\n',
   );
-  expect(stderr).toContain('use another --idempotency-key, or none');
+  expect(stderr).toContain('use another --idempotency-key, or omit it');
   const json = await memory([...argv, '--json']);
   expect(JSON.parse(json.stdout).error).toMatchObject({ code: 'deleted_since' });
   expect({ code: json.code, stderr: json.stderr }).toEqual({ code: 1, stderr: '' });
@@ -43,7 +44,9 @@ test('a replayed update: exit 1', async () => {
   await server.client.delete(id);
   const { code, stdout, stderr } = await memory(argv);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toContain(`Nothing was updated: this idempotency key updated ${id} before`);
+  expect(stderr).toContain(
+    `Nothing was updated: an earlier request with this idempotency key updated ${id},`,
+  );
 });
 
 test('the SDK has a type for it, if the caller passes the key', async () => {

@@ -9,48 +9,48 @@ import {
 } from '../support/fault-server.ts';
 import { memory } from './command.ts';
 
-/* The messages while a command waits to retry. */
+/* Tests of the messages while a command waits to retry. */
 
 const around = (url: string) => ({ env: { MEMORY_API_KEY: 'k', MEMORY_BASE_URL: url } });
 
-/** A 429 with one of the two messages of the service. */
+/** Returns a 429 response with one of the two messages of the service. */
 function busy(message: string) {
   return json(429, { error: 'rate_limited', message, requestId: 'r' }, { 'Retry-After': '2' });
 }
 const limit = 'more than 6000 requests in 60 seconds';
-const queue = 'more than 100000 records would wait to be processed';
+const queue = 'more than 100000 records would be pending';
 
 test.each([
   ['the rate limit', busy(`${limit}; try again in 2 s`), `More${limit.slice(4)}`],
   ['a full queue', busy(`${queue}; try again later`), `More${queue.slice(4)}`],
-])('a wait for %s is told with its reason before it begins', async (_, reply, why) => {
+])('a wait for %s is reported with its reason before it begins', async (_, reply, why) => {
   using server = startFaultServer(reply, json(200, aMemory));
   const { code, stderr } = await memory(['get', 'mem_1'], around(server.url));
-  expect(stderr).toBe(`${why}; trying again in 2 s.\n`);
+  expect(stderr).toBe(`${why}; retrying in 2 s.\n`);
   expect(code).toBe(0);
 });
 
 test('a wait requested by a proxy is reported with its status', async () => {
   using server = startFaultServer(text(429, '', { 'Retry-After': '2' }), json(200, aMemory));
   const { stderr } = await memory(['get', 'mem_1'], around(server.url));
-  expect(stderr).toBe('Too many requests (429); trying again in 2 s.\n');
+  expect(stderr).toBe('Too many requests (429); retrying in 2 s.\n');
 });
 
-test('so is the wait of a batch', async () => {
+test('the wait of a batch is reported', async () => {
   using server = startFaultServer(busy(`${queue}; try again later`), dropped());
   const stdin = JSON.stringify({ type: 'event', userId: 'u', data: { name: 'x' } });
   const { stderr } = await memory(['ingest', 'batch', '-'], { ...around(server.url), stdin });
-  expect(stderr).toStartWith(`More${queue.slice(4)}; trying again in 2 s.\n`);
+  expect(stderr).toStartWith(`More${queue.slice(4)}; retrying in 2 s.\n`);
 });
 
-test('so is any other wait; a short wait is not reported', async () => {
+test('any long wait is reported, a short wait is not', async () => {
   using server = startFaultServer(
     refusal(503, 'unavailable', { 'Retry-After': '2' }),
     refusal(503, 'unavailable', { 'Retry-After': '0' }),
     json(200, aMemory),
   );
   const { stderr } = await memory(['get', 'mem_1', '--json'], around(server.url));
-  expect(stderr).toBe('The service cannot answer yet (503); trying again in 2 s.\n');
+  expect(stderr).toBe('The service returned 503; retrying in 2 s.\n');
 });
 
 test('ingest batch reports it once, however many requests wait', async () => {
@@ -67,5 +67,5 @@ test('ingest batch reports it once, however many requests wait', async () => {
     },
   });
   const { stderr } = await running;
-  expect(stderr.match(/It is rate_limited; trying again in 3 s\./g)).toHaveLength(1);
+  expect(stderr.match(/It is rate_limited; retrying in 3 s\./g)).toHaveLength(1);
 });

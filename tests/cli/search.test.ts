@@ -20,7 +20,7 @@ afterAll(() => server.stop());
 const search = (...argv: string[]) => ['search', '--user', userId, ...argv];
 
 describe('memory search', () => {
-  test('in a pipe: id, score, type, time and the marked snippet, the best first', async () => {
+  test('in a pipe, prints id, score, type, time and marked snippet, best match first', async () => {
     const { code, stdout, stderr } = await memory(search('refund of order 5512'));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const { items } = await server.client.search({ userId, query: 'refund of order 5512' });
@@ -39,7 +39,7 @@ describe('memory search', () => {
     expect(JSON.parse(stdout)).toEqual(await server.client.search({ userId, query: 'refund' }));
   });
 
-  test('on a terminal: the snippet below each memory, within its width', async () => {
+  test('on a terminal, prints the snippet below each memory, within its width', async () => {
     const { stdout } = await memory(search('refund'), { terminal: 50 });
     const found = lines(stdout);
     expect(found.filter((line) => /^mem_\w{32} {2}(ticket {2})?\d+\w$/.test(line))).toHaveLength(2);
@@ -48,7 +48,7 @@ describe('memory search', () => {
     expect(found.filter((line) => Bun.stringWidth(line) > 50)).toEqual([]);
   });
 
-  test('in colour: only the matched words are coloured, without guillemets', async () => {
+  test('colours only the matched words, without guillemets', async () => {
     const { stdout } = await memory(search('tea'), { terminal: 80, color: true });
     expect(stdout).toContain('\u001b[33mtea\u001b[39m');
     expect(stdout).not.toContain('«tea»');

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { until } from '../support/until.ts';
 import { memory as inProcess, temporaryFolder } from './command.ts';
 
-/* A first start must not fail on these conditions, and must not expose its key. */
+/* The first start must not fail if the key cannot be stored, and must not log the key. */
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
@@ -37,26 +37,33 @@ test('a first key that cannot be stored is not logged, and a hint follows', asyn
 });
 
 test.each([
-  ['a key of its user', { keys: { KEY: { apiKey: 'a-key-of-its-user-1' } } }, 'holds another key'],
-  ['nothing', { keys: {} }, 'It is stored for this command line in'],
-])('on a terminal the first key is shown where the profile holds %s', async (_, profile, words) => {
-  using home = temporaryFolder();
-  const port = await freePort();
-  const text = JSON.stringify(profile).replace('KEY', `http://127.0.0.1:${port}`);
-  await Bun.write(home.file('.config/memory-service/profile.json'), text);
-  const interruption = new AbortController();
-  const seen = { told: '' };
-  const onOutput = (text: string) => {
-    seen.told += text;
-    if (seen.told.includes('curl')) interruption.abort('SIGTERM');
-  };
-  const argv = ['serve', '-p', `${port}`, '--database', home.file('first.db')];
-  const interrupted = interruption.signal;
-  const env = { LOG_LEVEL: 'silent' };
-  await inProcess(argv, { terminal: 100, home: home.path, env, interrupted, onOutput });
-  expect(seen.told).toMatch(/shown only this once:\n {2}mk_\w{38}\n/);
-  expect(seen.told).toContain(words);
-});
+  [
+    'a key of its user',
+    { keys: { KEY: { apiKey: 'a-key-of-its-user-1' } } },
+    'contains another key',
+  ],
+  ['nothing', { keys: {} }, 'It is stored for the command line in'],
+])(
+  'the first key is printed on a terminal if the profile contains %s',
+  async (_, profile, words) => {
+    using home = temporaryFolder();
+    const port = await freePort();
+    const text = JSON.stringify(profile).replace('KEY', `http://127.0.0.1:${port}`);
+    await Bun.write(home.file('.config/memory-service/profile.json'), text);
+    const interruption = new AbortController();
+    const seen = { told: '' };
+    const onOutput = (text: string) => {
+      seen.told += text;
+      if (seen.told.includes('curl')) interruption.abort('SIGTERM');
+    };
+    const argv = ['serve', '-p', `${port}`, '--database', home.file('first.db')];
+    const interrupted = interruption.signal;
+    const env = { LOG_LEVEL: 'silent' };
+    await inProcess(argv, { terminal: 100, home: home.path, env, interrupted, onOutput });
+    expect(seen.told).toMatch(/shown only once:\n {2}mk_\w{38}\n/);
+    expect(seen.told).toContain(words);
+  },
+);
 
 async function freePort(): Promise<number> {
   const listener = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });

@@ -1,6 +1,6 @@
 import type { TestServer } from '../support/server.ts';
 
-/** The command as a separate program. */
+/** The command line that runs the program in a separate process. */
 export const program = [process.execPath, `${process.cwd()}/cli/main.ts`];
 
 /** Runs shell lines against a server, with its key; $MEMORY expands to the command. */

@@ -10,7 +10,7 @@ import {
 import { startTestServer } from '../support/server.ts';
 import { memory, memoryAt } from './command.ts';
 
-/* The errors if another program answers at the address of the service. */
+/* Tests of the errors if another program responds at the address of the service. */
 
 async function get(reply: Reply) {
   using server = startFaultServer(reply);
@@ -23,20 +23,20 @@ test.each([
   ['JSON of another program', json(404, { detail: 'Not Found' })],
   ['a page with 200', html(200)],
   ['a redirect', text(301, '', { Location: 'https://example.com/' })],
-])('%s: not the service, exit 1, and where it was looked for', async (_, reply) => {
+])('%s: reports that it is not the service, with the base URL, exit 1', async (_, reply) => {
   const { code, stdout, stderr, url } = await get(reply);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toStartWith('Error: The server at this address is not the memory service: ');
-  expect(stderr).toContain(`\nIs the base URL right? ${url}\n`);
+  expect(stderr).toContain(`\nCheck the base URL: ${url}\n`);
   expect(stderr).not.toMatch(/baseUrl|\?\.|log of the server/);
 });
 
 test.each([502, 503, 504, 429])(
-  '%p of a proxy: the service behind it does not answer',
+  '%p from a proxy: reports that the proxy responded',
   async (status) => {
     const { code, stderr } = await get(text(status, 'busy', { 'Retry-After': '90' }));
     expect(code).toBe(1);
-    expect(stderr).toStartWith(`Error: A proxy in front of the service answered: ${status}`);
+    expect(stderr).toStartWith(`Error: A proxy in front of the service returned: ${status}`);
     expect(stderr).toContain('\nTry again in ');
     expect(stderr).not.toMatch(/baseUrl|base URL/);
   },
@@ -63,18 +63,18 @@ test('the hint for a 501 does not point to the server log', async () => {
 test('errors of the service itself are unchanged', async () => {
   expect(await get(refusal(404, 'not_found'))).toMatchObject({ code: 3 });
   const { stderr } = await get(refusal(500, 'internal'));
-  expect(stderr).toContain('log of the server');
+  expect(stderr).toContain('server log');
   const server = await startTestServer();
   const missing = await memoryAt(server)(['get', 'mem_none']);
   expect(missing.code).toBe(3);
-  expect(missing.stderr).toContain('Ids are listed by');
+  expect(missing.stderr).toContain('To list ids');
   await server.stop();
 });
 
 test.each([
   ['--api-key', (key: string) => ['--api-key', key], {}],
   ['MEMORY_API_KEY', () => [], { MEMORY_API_KEY: 'schlüssel-mit-umlaut' }],
-])('a key that cannot be sent is said to be that, by its place: %s', async (place, words, more) => {
+])('a key that cannot be sent is reported with its source: %s', async (place, words, more) => {
   const env = { MEMORY_BASE_URL: 'http://127.0.0.1:1', ...more };
   const argv = ['get', 'mem_1', ...words('schlüssel-mit-umlaut')];
   const { code, stderr } = await memory(argv, { env });

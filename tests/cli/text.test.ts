@@ -47,7 +47,7 @@ describe('text for a terminal', () => {
   });
 });
 
-test('escapeField() is reversible and leaves no tab or newline', () => {
+test('escapeField() is reversible and escapes every tab and newline', () => {
   const undo = (text: string) =>
     text.replace(/\\(?:u([\da-f]{4})|(.))/g, (_, code, mark) =>
       code ? String.fromCharCode(Number.parseInt(code, 16)) : (signs[mark as string] ?? mark),
@@ -84,14 +84,14 @@ describe('whereJsonBreaks()', () => {
     });
   }
 
-  test('it says in words what was expected', () => {
+  test('describes what was expected', () => {
     expect(whereJsonBreaks('{"a":1,}').found).toBe(
-      'found "}" where a name in double quotes should be',
+      'found "}" where a name in double quotes was expected',
     );
-    expect(whereJsonBreaks('nul').found).toBe('found "nul" where a value should be');
+    expect(whereJsonBreaks('nul').found).toBe('found "nul" where a value was expected');
   });
 
-  test('the position is never before the damage', () => {
+  test('never reports a position before the error', () => {
     fc.assert(
       fc.property(fc.json(), fc.nat(), (json, at) => {
         const place = at % (json.length + 1);
@@ -99,7 +99,7 @@ describe('whereJsonBreaks()', () => {
         const lines = damaged.split('\n');
         const { line, column } = whereJsonBreaks(damaged);
         const offset = lines.slice(0, line - 1).join('\n').length + (line > 1 ? 1 : 0) + column - 1;
-        // A damaged string or number is reported at its start.
+        // An invalid string or number is reported at its start.
         expect(offset).toBeLessThanOrEqual(place);
         expect(() => JSON.parse(damaged)).toThrow();
       }),
@@ -156,7 +156,7 @@ describe('inOrder()', () => {
     for (let tick = 0; tick < count; tick += 1) await Promise.resolve();
   };
 
-  test('runs four at a time, jobs of one name in sequence, and delivers in order', async () => {
+  test('runs four jobs at a time, jobs with the same name in sequence, and delivers in order', async () => {
     let [running, most] = [0, 0];
     const named: number[] = [];
     const delivered: number[] = [];
@@ -164,7 +164,7 @@ describe('inOrder()', () => {
     const work = async (index: number) => {
       running += 1;
       most = Math.max(most, running);
-      // The first jobs take longest, so order must be enforced and cannot happen by chance.
+      // The first jobs take longest, so the order cannot be correct by chance.
       await someTicks(80 - index * 2);
       if (index % 5 === 0) named.push(index);
       running -= 1;
@@ -191,7 +191,7 @@ describe('inOrder()', () => {
     );
   });
 
-  test('a slow job holds back the others, so that their results do not fill the memory', async () => {
+  test('pauses other jobs behind a slow one, to limit the results in memory', async () => {
     const first = Promise.withResolvers<void>();
     const begun: number[] = [];
     const delivered: number[] = [];
@@ -225,7 +225,7 @@ describe('inOrder()', () => {
     expect(done).toEqual([0, 1]);
   });
 
-  test('an error in the delivery stops it too', async () => {
+  test('an error in the delivery also stops reading', async () => {
     const deliver = async () => {
       throw new Error('full');
     };

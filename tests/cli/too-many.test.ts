@@ -3,12 +3,12 @@ import { isRepeatable, leavesOf, pathBelowRoot } from '../../cli/command-metadat
 import { createProgram } from '../../cli/program.ts';
 import { memory, testTerminal } from './command.ts';
 
-/* More arguments or options than a command takes. */
+/* Tests of more arguments or options than a command accepts. */
 
-const inQuotes = 'Put a text of several words in quotes. ';
-const oneFile = 'Give one file at a time. ';
+const inQuotes = 'Put text that contains spaces in quotes. ';
+const oneFile = 'Pass one file at a time. ';
 const several = (path: string) =>
-  `${oneFile}Several of JSON lines: cat a.jsonl b.jsonl | memory ${path} -\n`;
+  `${oneFile}To combine several JSON Lines files: cat a.jsonl b.jsonl | memory ${path} -\n`;
 
 const cases: Array<[string, string[], string]> = [
   ['save', ['two', 'words', '-u', 'u'], inQuotes],
@@ -49,7 +49,7 @@ describe('--user twice', async () => {
   test.each(paths)('is rejected by %s', async (path) => {
     const argv = [...path.split(' '), '-u', 'a', '--user', 'b'];
     const { code, stderr } = await memory(argv);
-    expect(stderr).toStartWith('Error: --user was given twice: one user at a time.\n');
+    expect(stderr).toStartWith('Error: --user can be given only once.\n');
     expect(code).toBe(2);
     const json = await memory([...argv, '--json']);
     expect(JSON.parse(json.stdout).error).toMatchObject({ code: 'usage' });

@@ -29,36 +29,36 @@ const many = (userId: string, count: number): Memory[] =>
   });
 
 describe('memory export', () => {
-  test('prints every memory as a line of JSON, and how many on stderr', async () => {
+  test('prints every memory as a line of JSON, and their number on stderr', async () => {
     const all = [...many('export-a', 3), ...many('export-b', 2)];
     const project = await newProject('export');
     await project(['import', '-'], { stdin: jsonl(all) });
     const { code, stdout, stderr } = await project(['export']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'Exported 5 memories.\n' });
-    // In an order of the backend's own.
+    // The order depends on the backend.
     expect(lines(stdout).sort()).toEqual(lines(jsonl(all)).sort());
     const ofOne = await project(['export', '--user', 'export-b', '--json']);
     expect(ofOne).toEqual({ code: 0, stdout: jsonl(all.slice(3)), stderr: '' });
   });
 
-  test('nothing to export is no failure', async () => {
+  test('an empty export is not a failure', async () => {
     const answer = await memory(['export', '--user', 'nobody']);
     expect(answer).toEqual({ code: 0, stdout: '', stderr: 'Exported 0 memories.\n' });
   });
 
-  test('says where it stopped when the server goes away', async () => {
+  test('reports the number of exported memories if the connection is lost', async () => {
     const page = { items: [importable('u')], nextCursor: 'c' };
     using broken = startFaultServer(json(200, page), dropped());
     const env = { MEMORY_BASE_URL: broken.url };
     const { code, stdout, stderr } = await memory(['export'], { env });
     expect(stdout).toBe(jsonl([importable('u')]));
-    expect(stderr).toStartWith('Stopped after 1 memory: the export is not whole.\nError: ');
+    expect(stderr).toStartWith('Stopped after 1 memory: the export is incomplete.\nError: ');
     expect(code).toBe(5);
   });
 });
 
 describe('memory import', () => {
-  test('takes what an export printed, whole, and skips it the second time', async () => {
+  test('imports an export without changes, and skips it the second time', async () => {
     using folder = temporaryFolder();
     const [from, into] = [await newProject('from'), await newProject('into')];
     await from(['save', '--user', 'trip', '-m', 'k:=[1,{"z":null}]', 'a\ttext\nof lines 🧠']);
@@ -77,7 +77,7 @@ describe('memory import', () => {
     expect((await into(['export'])).stdout).toBe(exported);
   });
 
-  test('more than fits in one request, by count and by size', async () => {
+  test('splits an import that exceeds one request, by count and by size', async () => {
     const all = many('large', 1_234).map((one, index) =>
       index < 8 ? { ...one, content: 'x'.repeat(1_500_000) } : one,
     );
@@ -86,16 +86,16 @@ describe('memory import', () => {
     expect((await memory(['export', '--user', 'large'])).stdout).toBe(jsonl(all));
   });
 
-  test('--errors-out never is the file that is read', async () => {
+  test('--errors-out cannot be the input file', async () => {
     using folder = temporaryFolder();
     const file = folder.file('in.jsonl');
     writeFileSync(file, '{');
     const { code, stderr } = await memory(['import', file, '--errors-out', file]);
-    expect(stderr).toContain('would overwrite the file that is read');
+    expect(stderr).toContain('would overwrite the input file');
     expect({ code, text: readFileSync(file, 'utf8') }).toEqual({ code: 2, text: '{' });
   });
 
-  test('bad lines: told with number and reason, kept in --errors-out, and not in the way', async () => {
+  test('reports invalid lines with number and reason, stores them in --errors-out, and continues', async () => {
     using folder = temporaryFolder();
     const out = folder.file('bad.jsonl');
     const [one, two] = many('bad', 2);
@@ -122,7 +122,7 @@ describe('memory import', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
   });
 
-  test('of two lines with one id the first wins, however far apart they are', async () => {
+  test('imports the first of two lines with the same id, however far apart they are', async () => {
     const all = many('twins', 1_100);
     const twins = all.map((one, index) => ({ ...(index === 1_099 ? all[0] : one) }));
     const last = { ...twins[1_099], content: 'the later one' };
@@ -133,12 +133,12 @@ describe('memory import', () => {
     expect((await server.client.get(all[0]?.id ?? '')).content).toBe('memory 0');
   });
 
-  test('what an empty export printed is imported without a word of failure', async () => {
+  test('imports an empty export without an error', async () => {
     const answer = await memory(['import', '-'], { stdin: '\n' });
     expect(answer).toEqual({ code: 0, stdout: summary(0, 0, 0), stderr: '' });
   });
 
-  test('a smaller body limit than ours: what fits is imported, the rest told', async () => {
+  test('under a smaller body limit, imports what fits and reports the rest', async () => {
     const small = await startTestServer({ MEMORY_MAX_BODY_BYTES: '4096' });
     const all = many('small', 50);
     const stdin = jsonl([...all, { ...importable('huge'), content: 'x'.repeat(5_000) }]);
@@ -148,7 +148,7 @@ describe('memory import', () => {
     await small.stop();
   });
 
-  test('--idempotency-key: another content under it is refused', async () => {
+  test('rejects different content under the same --idempotency-key', async () => {
     const [one, two] = many('keyed', 2);
     const argv = ['import', '-', '--idempotency-key', 'mine'];
     await memory(argv, { stdin: jsonl([one]) });
@@ -157,10 +157,10 @@ describe('memory import', () => {
     expect(code).toBe(1);
   });
 
-  test('a refused key ends the run with exit 4 and says how to go on', async () => {
+  test('a rejected key ends the run with exit 4 and a hint on how to resume', async () => {
     const env = { MEMORY_API_KEY: 'not-a-key-of-this-server' };
     const { code, stderr } = await memory(['import', '-'], { stdin: jsonl(many('k', 1)), env });
-    expect(stderr).toContain('Stopped after 0 records. Run the same command again to go on');
+    expect(stderr).toContain('Stopped after 0 records. Run the same command again to continue');
     expect(code).toBe(4);
   });
 });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('an unchanged document has its current status, not that of its first response', async () => {
+test('an unchanged document is printed with its current status, not that of its first response', async () => {
   using folder = foldersFor(() => memoryAt(server))('now', { 'a.md': 'a', 'b.md': 'b' });
   await folder.ingest(['.', '--wait']);
   const statuses = async (path: string) => {

@@ -4,7 +4,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { memory, memoryAt, temporaryFolder } from './command.ts';
 import { shellAt } from './shell.ts';
 
-/* A command does its work even if its output is closed or the disk is full. */
+/* A command completes its work even if its output is closed or the disk is full. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -48,7 +48,7 @@ describe('memory ingest document', () => {
     },
   );
 
-  test('and still fails if a file fails', async () => {
+  test('still fails if a file fails', async () => {
     using folder = folderOf('bad');
     const { code, stderr } = await unread(`${folder.command} none.md`);
     expect(stderr).toContain(`${count} ingested, 1 failed.\n`);
@@ -96,7 +96,7 @@ describe('a full disk: stderr reports what was created', () => {
   test.each(['', ' --json'])('a saved memory%s', async (as) => {
     const { code, stderr } = await toFullDisk(`$MEMORY save --user saved hello${as}`);
     const { items } = await server.client.list({ userId: 'saved' });
-    expect(stderr).toStartWith(`Saved. See it: memory get ${items[0]?.id}\nError: ENOSPC`);
+    expect(stderr).toStartWith(`Saved. To show it: memory get ${items[0]?.id}\nError: ENOSPC`);
     expect(code).toBe(1);
   });
 
@@ -123,17 +123,17 @@ describe('a full disk: stderr reports what was created', () => {
     expect(code).toBe(exitCode);
     const listed = await memory(['keys', 'list', '--json', '--database', database]);
     const [{ id = '' } = {}] = JSON.parse(listed.stdout).items;
-    expect(stderr).toContain(`Key ${id} of project default.`);
+    expect(stderr).toContain(`Created key ${id} in project default.`);
     expect(stderr).toContain(`memory keys revoke ${id} --database ${database}\n`);
     expect(stderr).not.toMatch(/mk_\w{16}/);
   });
 
-  test('a key stored in the profile: use it, do not revoke it', async () => {
+  test('a key that is stored in the profile is not to be revoked', async () => {
     using folder = temporaryFolder();
     const line = `$MEMORY keys create --save --database sqlite:${folder.file('new.db')}`;
     const env = { HOME: folder.path, MEMORY_API_KEY: '' };
     const { code, stderr } = await toFullDisk(line, env);
-    expect(stderr).toContain(`Stored for ${server.url} in `);
+    expect(stderr).toContain(`Stored the key for ${server.url} in `);
     expect(stderr).not.toContain('revoke');
     expect(code).toBe(1);
   });

@@ -13,41 +13,41 @@ const wrong: Array<[string[], string]> = [
     'Missing --user <id>: the user that owns the memory.\nFor example: memory save --user',
   ],
   [['list'], 'Missing --user <id>'],
-  [['list', '--user', ''], '--user is empty'],
+  [['list', '--user', ''], '--user must not be empty'],
   [['save', '--user', 'u'], "Missing required argument 'text'\nFor example: memory save"],
-  [['save', '--user', 'u', 'two', 'words'], 'Put a text of several words in quotes.'],
-  [['save', '--user', 'u', '- a point'], 'Put -- before a text that begins with a dash.'],
-  [['save', '--user', 'u', '-m', 'x', 'text'], 'Write it as key=value, or key:=json.'],
-  [['save', '--user', 'u', '-m', 'x:=y', 'text'], 'After := comes JSON'],
+  [['save', '--user', 'u', 'two', 'words'], 'Put text that contains spaces in quotes.'],
+  [['save', '--user', 'u', '- a point'], 'Put -- before text that begins with a dash.'],
+  [['save', '--user', 'u', '-m', 'x', 'text'], 'Use key=value or key:=json.'],
+  [['save', '--user', 'u', '-m', 'x:=y', 'text'], 'The value after := must be JSON'],
   [['list', '--user', 'u', '--limit', 'ten'], 'It must be a number from 1 to 100.'],
   [['list', '--user', 'u', '--order', 'up'], 'Allowed choices are desc, asc.'],
-  [['wait', 'mem_1', '--timeout', 'soon'], 'Write it as 90s, 5m, 12h or 30d.'],
-  [['wait', 'mem_1', '--timeout', '0s'], 'Write it as 90s, 5m, 12h or 30d.'],
-  [['get', 'mem_1', '--base-url', 'example.com'], '--base-url is not an http address'],
-  [['ingest', 'support'], 'Give a file, or --user, --subject and --comment.'],
-  [['ingest', 'chat', '--user', 'u'], 'Give a file, or --user and --message.'],
+  [['wait', 'mem_1', '--timeout', 'soon'], 'Use a duration such as 90s, 5m, 12h or 30d.'],
+  [['wait', 'mem_1', '--timeout', '0s'], 'Use a duration such as 90s, 5m, 12h or 30d.'],
+  [['get', 'mem_1', '--base-url', 'example.com'], '--base-url is not an http or https URL'],
+  [['ingest', 'support'], 'Pass a file, or --user, --subject and --comment.'],
+  [['ingest', 'chat', '--user', 'u'], 'Pass a file, or --user and --message.'],
   [
     ['ingest', 'support', 'a.json', '--subject', 's', '--external-id', '1'],
-    'leave out --subject, --external-id',
+    'omit --subject, --external-id',
   ],
   [['import'], 'For example: memory import'],
-  [['export', '--user', ''], '--user is empty'],
+  [['export', '--user', ''], '--user must not be empty'],
   [['exprot'], 'Did you mean export?'],
   [['search', 'refund'], 'Missing --user <id>'],
   [['search', '--user', 'u'], 'For example: memory search'],
-  [['search', '--user', 'u', 'two', 'words'], 'Put a text of several words in quotes.'],
-  [['search', '--user', 'u', ''], 'The query is empty'],
+  [['search', '--user', 'u', 'two', 'words'], 'Put text that contains spaces in quotes.'],
+  [['search', '--user', 'u', ''], 'The query must not be empty'],
   [['serach', '--user', 'u', 'x'], 'Did you mean search?'],
   [['list', '--user', 'u', '--type', 'tickets'], 'Allowed choices are memory, ticket,'],
   [['list', '--user', 'u', '--typ', 'ticket'], 'Did you mean --type?'],
-  [['list', '--user', 'u', '-m', 'k'], 'Write it as key=value, or key:=json.'],
+  [['list', '--user', 'u', '-m', 'k'], 'Use key=value or key:=json.'],
   [['list', '--user', 'u', '-m', 'k=1', '-m', 'k=2'], 'Each key can be given only once'],
-  [['list', '--user', 'u', '-m', 'k:=[1]'], 'a text, a number, true or false'],
-  [['list', '--user', 'u', '-m', 'k:=null'], 'a text, a number, true or false'],
-  [['delete'], 'Missing <id>, or --user <id> for everything of a user.'],
-  [['delete', '--user', ''], '--user is empty'],
-  [['delete', 'mem_1', '--user', 'u', '--yes'], 'not both'],
-  [['delete', '--user', 'u'], 'needs --yes where stdin is not a terminal'],
+  [['list', '--user', 'u', '-m', 'k:=[1]'], 'must be a string, number or boolean'],
+  [['list', '--user', 'u', '-m', 'k:=null'], 'must be a string, number or boolean'],
+  [['delete'], 'Missing <id>, or --user <id> to delete all memories of a user.'],
+  [['delete', '--user', ''], '--user must not be empty'],
+  [['delete', 'mem_1', '--user', 'u', '--yes'], 'Pass either an id, or --user'],
+  [['delete', '--user', 'u'], 'requires --yes if stdin is not a terminal'],
   [['delete', '--user', 'a b'], "For example: memory delete --user 'a b' --yes"],
   [['ingest', 'ticket', 't.json'], 'Did you mean support?'],
   [['ingest', 'docs/'], 'Did you mean document?'],
@@ -57,7 +57,7 @@ const wrong: Array<[string[], string]> = [
   [['list', '--user', 'u', '--format=json'], 'Did you mean --json?'],
   [['get', 'mem_1', '--page', '2'], "Error: Unknown option '--page'\nSee: "],
   [['serve', '--db', 'x.db'], 'Did you mean --database?'],
-  [['list', '--user', 'u', '-n', '5000'], 'For more than a page: --all.'],
+  [['list', '--user', 'u', '-n', '5000'], 'To get all pages: --all.'],
   [['keys', 'revoke'], 'For example: memory keys revoke'],
   [['save', '--user', 'u', '-m', 'k=1', '-m', 'k=2', 'x'], 'Each key can be given only once'],
   [['list', '--user', 'u', '-n', '0'], 'It must be a number from 1 to 100.'],
@@ -98,27 +98,30 @@ const wrong: Array<[string[], string]> = [
   [['update', 'mem_1', 'x', '--idempotency-key', 'k'.repeat(256)], 'must be 1 to 255'],
   [['ingest', 'batch', 'a.jsonl', '--idempotency-key', 'k'.repeat(201)], 'must be 1 to 200'],
   [['import', 'a.jsonl', '--idempotency-key', 'k'.repeat(201)], 'must be 1 to 200'],
-  [['ingest', 'batch', 'a.jsonl', '--timeout', '5m'], '--timeout is how long --wait waits'],
-  [['ingest', 'document', 'a.md', '--user', 'u', '--timeout', '60s'], 'add --wait, or leave it'],
+  [['ingest', 'batch', 'a.jsonl', '--timeout', '5m'], '--timeout requires --wait'],
+  [
+    ['ingest', 'document', 'a.md', '--user', 'u', '--timeout', '60s'],
+    'add --wait, or omit --timeout',
+  ],
   [
     ['ingest', 'chat', '--user', 'u', '--message', 'user: Hi', '--timeout', '5'],
-    '--timeout is how long --wait waits',
+    '--timeout requires --wait',
   ],
   [['completion'], 'Missing <shell>: bash, zsh, fish, powershell.'],
   [['completion', 'tcsh'], 'Allowed choices are bash, zsh, fish, powershell.'],
-  [['help', 'sav'], 'There is no command sav.'],
-  [['help', 'ingest', 'suport'], 'There are: support, document, chat, record, batch'],
-  [['profile', 'set', 'memory.example'], '<base-url> is not an http address'],
-  [['profile', 'set', 'http://x', 'mk_secret'], 'A key is not an argument: give - '],
-  [['profile', 'set', 'http://x', '-'], 'There is no key: set MEMORY_API_KEY'],
+  [['help', 'sav'], 'Unknown command: sav.'],
+  [['help', 'ingest', 'suport'], 'Available commands: support, document, chat, record, batch'],
+  [['profile', 'set', 'memory.example'], '<base-url> is not an http or https URL'],
+  [['profile', 'set', 'http://x', 'mk_secret'], 'A key cannot be passed as an argument: pass - '],
+  [['profile', 'set', 'http://x', '-'], 'Missing key: set MEMORY_API_KEY'],
   [['serve', '--port', '99999'], 'It must be a port number, 0 to 65535.'],
   [['serve', '--database', 'postgres://me:secret@x'], '--database must be sqlite:<path>'],
   [['serve', '--database', 'mysql://me:secret@x/y'], '--database must be sqlite:<path>'],
 ];
 
-describe('a command line that cannot be', () => {
+describe('an invalid command line', () => {
   for (const [argv, told] of wrong) {
-    test(`memory ${argv.join(' ').slice(0, 60)} → exit 2, told on stderr`, async () => {
+    test(`memory ${argv.join(' ').slice(0, 60)} → exit 2, reported on stderr`, async () => {
       const { code, stdout, stderr } = await memory(argv, { env: { MEMORY_API_KEY: 'k' } });
       expect(stderr).toContain(told);
       expect(stderr).toStartWith('Error: ');
@@ -127,7 +130,7 @@ describe('a command line that cannot be', () => {
     });
   }
 
-  test('with --json is told as JSON on stdout, and nothing else', async () => {
+  test('with --json is reported only as JSON on stdout', async () => {
     const { code, stdout, stderr } = await memory(['save', '--json', 'text']);
     expect(JSON.parse(stdout)).toEqual({
       error: {
@@ -141,7 +144,7 @@ describe('a command line that cannot be', () => {
     expect(code).toBe(2);
   });
 
-  test('no command at all shows the help on stderr', async () => {
+  test('without a command, prints the help on stderr', async () => {
     const { code, stdout, stderr } = await memory([]);
     expect(stderr).toStartWith('Usage: memory');
     expect(stdout).toBe('');
@@ -149,22 +152,22 @@ describe('a command line that cannot be', () => {
   });
 });
 
-describe('without what a call needs', () => {
-  test('no key: says how to get one, exit 4', async () => {
+describe('without a key or a server', () => {
+  test('without a key: explains how to get one, exit 4', async () => {
     const { code, stderr } = await memory(['get', 'mem_1']);
     expect(stderr).toContain('No API key for http://127.0.0.1:7070');
     expect(stderr).toContain('memory keys create');
     expect(code).toBe(4);
   });
 
-  test('an empty --api-key: exit 2, and not the key from elsewhere', async () => {
+  test('an empty --api-key is rejected instead of using another key: exit 2', async () => {
     const env = { MEMORY_API_KEY: 'a-key-of-16-chars' };
     const { code, stderr } = await memory(['get', 'mem_1', '--api-key', ''], { env });
-    expect(stderr).toStartWith('Error: --api-key is empty.');
+    expect(stderr).toStartWith('Error: --api-key must not be empty.');
     expect(code).toBe(2);
   });
 
-  test('no server: says so and what to try, exit 5', async () => {
+  test('without a server: reports it and what to try, exit 5', async () => {
     // Nothing listens on port 1.
     const env = { MEMORY_API_KEY: 'a-key-of-16-chars', MEMORY_BASE_URL: 'http://127.0.0.1:1' };
     const { code, stdout, stderr } = await memory(['get', 'mem_1'], { env });
@@ -177,10 +180,10 @@ describe('without what a call needs', () => {
   });
 });
 
-describe('started by npm, every command is written with npx', () => {
+describe('if started by npm, the output writes commands with npx', () => {
   const env = { npm_command: 'exec' };
 
-  test('what to run next, for people and in JSON', async () => {
+  test('in hints, as text and as JSON', async () => {
     const { stderr } = await memory(['get', 'mem_1'], { env });
     expect(stderr).toContain(': npx memory keys create --save\n');
     const { stdout } = await memory(['get', 'mem_1', '--json'], { env });
@@ -190,7 +193,7 @@ describe('started by npm, every command is written with npx', () => {
     expect(usage.stderr).toContain('See: npx memory save --help');
   });
 
-  test('help and its examples', async () => {
+  test('in the help and its examples', async () => {
     for (const argv of [['--help'], ['save', '--help'], ['ingest', 'batch', '--help']]) {
       const { stdout } = await memory(argv, { env });
       expect(stdout).toStartWith('Usage: npx memory ');
@@ -212,8 +215,8 @@ describe('started by npm, every command is written with npx', () => {
   });
 });
 
-describe('an address that is almost right', () => {
-  test('https where the server speaks http', async () => {
+describe('a wrong base URL', () => {
+  test('https for a server without TLS', async () => {
     const server = await startTestServer();
     const around = { env: { MEMORY_BASE_URL: server.url.replace('http:', 'https:') } };
     const { code, stderr } = await memoryAt(server)(['get', 'mem_1'], around);
@@ -226,27 +229,27 @@ describe('an address that is almost right', () => {
     const server = await startTestServer();
     const around = { env: { MEMORY_BASE_URL: `${server.url}/v1/` } };
     const { code, stderr } = await memoryAt(server)(['get', 'mem_1'], around);
-    expect(stderr).toContain(`Leave /v1 out of the base URL: ${server.url}\n`);
+    expect(stderr).toContain(`Remove /v1 from the base URL: ${server.url}\n`);
     expect(code).toBe(3);
     const health = await memory(['health'], around);
-    expect(health.stderr).toContain(`Leave /v1 out of the base URL: ${server.url}\n`);
+    expect(health.stderr).toContain(`Remove /v1 from the base URL: ${server.url}\n`);
     await server.stop();
   });
 });
 
 describe('help', () => {
-  test('of list says what --json prints, with --all and without', async () => {
+  test('for list describes the output of --json, with and without --all', async () => {
     const { stdout } = await memory(['list', '--help']);
     expect(stdout).toContain('--json prints the page as one object');
-    expect(stdout).toContain('one object on each line');
+    expect(stdout).toContain('one object per line');
   });
 
-  test('of keys list says that keys are never shown', async () => {
+  test('for keys list mentions that keys are never shown', async () => {
     const { stdout } = await memory(['keys', 'list', '--help']);
-    expect(stdout).toContain('List the keys by id; the secrets are never shown.');
+    expect(stdout).toContain('List the keys by id; the keys themselves are never shown.');
   });
 
-  test('of one command is the same whether the others were loaded or not', async () => {
+  test('for one command is the same whether other commands are loaded or not', async () => {
     const ran = { code: 0, stdout: '', stderr: '' };
     const program = await createProgram(testTerminal(ran));
     await program.parseAsync(['list', '--help'], { from: 'user' }).catch(() => {});
@@ -275,7 +278,7 @@ describe('help of every command', async () => {
     });
   }
 
-  test('names the environment', async () => {
+  test('names the environment variables', async () => {
     const { stdout } = await memory(['--help']);
     expect(stdout).toContain('MEMORY_BASE_URL');
     expect(stdout).toContain('MEMORY_API_KEY');

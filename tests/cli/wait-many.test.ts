@@ -4,7 +4,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 import { foldersFor } from './folder.ts';
 
-/* --wait on many records: its deadline, its requests, and its messages. */
+/* Tests of --wait for many records: its deadline, requests and messages. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ const events = (userId: string, count: number) =>
   ).join('\n');
 const batch = ['ingest', 'batch', '-', '--wait', '--json'];
 
-/** The server behind a proxy that reports some memories as processing forever. */
+/** Starts a proxy to the server that reports some memories as processing forever. */
 function busyServer(isStuck: (memoryId: string) => boolean | Promise<boolean>) {
   const looks: string[] = [];
   const proxy = Bun.serve({
@@ -87,7 +87,7 @@ test('completed memories are reported, even behind pending ones', async () => {
 const ofManyUsers = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, at) => events(`${prefix}-${at}`, 1)).join('\n');
 
-test('waiting for a batch far above the rate limit takes few requests', async () => {
+test('waiting for a batch above the rate limit takes few requests', async () => {
   const limited = await startTestServer({ MEMORY_RATE_LIMIT: '200/60' });
   const stdin = [events('one', 5_000), events('two', 3_000), ofManyUsers('some', 20)].join('\n');
   const { code, stdout, stderr } = await memoryAt(limited)(batch, { stdin });
@@ -127,7 +127,7 @@ test('waits for the rate limit to reset', async () => {
   await limited.stop();
 });
 
-test('the summary of documents says how many are still processing', async () => {
+test('the summary of documents counts those still processing', async () => {
   const inFolder = foldersFor(() => memoryAt(server));
   await using busy = busyServer(() => true);
   using folder = inFolder('docs', { 'a.md': 'a', 'b.md': 'b' });
@@ -149,7 +149,7 @@ test('deleted memories are counted separately and reported with their ids', asyn
   expect(code).toBe(3);
 });
 
-test('so are those of documents', async () => {
+test('deleted memories of documents are also counted separately', async () => {
   const asked = new Set<string>();
   await using busy = busyServer(async (id) => {
     if (asked.size > 0) return false;
@@ -167,7 +167,7 @@ test('so are those of documents', async () => {
 
 test('a server gone at the deadline: known statuses are reported and counted', async () => {
   await using busy = busyServer(() => {
-    // The second request, so that one was answered before.
+    // Stops the proxy at the second request, after the first was answered.
     if (busy.looks.length > 1) setImmediate(() => busy[Symbol.asyncDispose]());
     return true;
   });
@@ -186,7 +186,7 @@ test('12,000 records are sent and completed within the default rate limit', asyn
   const { code, stdout, stderr } = await memoryAt(limited)(batch, { stdin });
   await limited.stop();
   expect(JSON.parse(stdout)).toMatchObject({ accepted: 12_000, complete: 12_000, failed: 0 });
-  // On a busy machine progress may be reported, but no retry.
-  expect(stderr).not.toContain('trying again');
+  // A busy machine may print progress, but no retry.
+  expect(stderr).not.toContain('retrying in');
   expect(code).toBe(0);
 }, 60_000);

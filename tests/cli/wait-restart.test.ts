@@ -5,7 +5,7 @@ import type { TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { lines, memory, memoryAt, temporaryFolder } from './command.ts';
 
-/* A wait survives a restart of the server at the same address. */
+/* Tests of a wait during a restart of the server at the same address. */
 
 test.each([1, 3])(
   'memory wait of %d memories survives a restart of the server',
@@ -37,7 +37,7 @@ test.each([1, 3])(
     await until(allTold, { what: 'the others' });
     await Bun.sleep(300);
     await running.stop();
-    // Longer than the retries of one request.
+    // The outage lasts longer than the retries of one request.
     await Bun.sleep(3_000);
     expect(ended).toBe(false);
     running = await startServer({ env, port: Number(new URL(url).port), databaseUrl });
@@ -55,7 +55,7 @@ async function statusesFor(request: Request, status: object): Promise<object[]> 
   return memoryIds.map((memoryId) => ({ memoryId, ...status }));
 }
 
-/** Reports this status for every memory and stops after a number of responses. */
+/** Starts a service that reports this status for every memory and stops after some responses. */
 function passingService(port: number, answers: number, status = 'complete') {
   let answered = 0;
   const gone = Promise.withResolvers<void>();
@@ -98,12 +98,12 @@ test('a wait for thousands polls with one request while nothing completes', asyn
   const env = { MEMORY_BASE_URL: service.url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
   const { code } = await memory(['wait', ...ids, '--timeout', '2s'], { env });
   expect(code).toBe(8);
-  // Reading all of them takes five requests, and that happens once, at the deadline.
+  // All statuses are read only once, at the deadline, with five requests.
   expect(service.count()).toBeWithin(5, 15);
   await service.proxy.stop(true);
 }, 20_000);
 
-test('a wait for many fails at once if the service was never reachable', async () => {
+test('a wait for many fails immediately if the service was never reachable', async () => {
   const { url, proxy } = passingService(0, Number.POSITIVE_INFINITY);
   await proxy.stop(true);
   const env = { MEMORY_BASE_URL: url, MEMORY_API_KEY: 'a-key-for-tests-1234' };

@@ -3,7 +3,7 @@ import type { IngestStatuses } from '../../sdk/index.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 
-/* --wait reads the statuses of many memories, up to 1,000 per request. */
+/* Tests of how --wait reads the statuses of many memories, up to 1,000 per request. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ const named = (userId: string, count: number) =>
   Array.from({ length: count }, (_, at) => records(userId, 1, { externalId: `${at}` })[0]);
 const batch = ['ingest', 'batch', '-', '--wait', '--json'];
 
-/** The server behind a proxy that reports some memories as failed and counts the requests. */
+/** Starts a proxy to the server that reports some memories as failed and counts the requests. */
 function countingProxy(isFailed: (id: string) => boolean = () => false) {
   const counts = { reads: 0, most: 0 };
   const proxy = Bun.serve({
@@ -69,7 +69,7 @@ test('thousands of complete memories are read with one request per thousand', as
   expect(code).toBe(0);
 }, 30_000);
 
-test('memory wait reports each memory as it ends, failed ones with the reason', async () => {
+test('memory wait reports each memory when it finishes, failed ones with the reason', async () => {
   const { items } = await server.client.ingest.batch({
     items: records('wait', 3).map((text) => JSON.parse(text)),
   });

@@ -41,7 +41,7 @@ export async function failFileSync(
     // warning appears at the next checkpoint.
     const reported = () =>
       send(target, { method: 'GET', path: '/health' }).then((health) =>
-        health?.text.includes('the disk did not take the database file'),
+        health?.text.includes('the database file could not be synced to the disk'),
       );
     await until(reported).catch(() => violations.add('/health says nothing of the disk'));
     const loggedBytes = logBytes(target);

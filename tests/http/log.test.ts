@@ -153,7 +153,7 @@ test('a process writes every line to stderr in order, and flushes on exit', asyn
   const command = [process.execPath, 'cli/main.ts', 'serve', '--port', '0', '--database', database];
   const child = startChild(command, { MEMORY_API_KEY: apiKey, HOME: folder });
   // The banner is for people and not a log line.
-  await until(() => child.log().includes('Stop with Ctrl-C'), { what: 'the banner' });
+  await until(() => child.log().includes('Press Ctrl-C to stop'), { what: 'the banner' });
   const url = /http:[^\s"]+/.exec(child.log())?.[0] ?? '';
   const requestIds: (string | null)[] = [];
   for (let count = 0; count < 30; count += 1) {

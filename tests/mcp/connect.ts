@@ -8,8 +8,7 @@ import { program } from '../cli/shell.ts';
 import type { TestServer } from '../support/server.ts';
 
 /*
- * The tools as seen by a third-party client, over both transports and in both versions of the
- * protocol.
+ * Connects a third-party client to the tools, over both transports and with both protocol versions.
  */
 
 export type Way = { transport: 'stdio' | 'http'; version: string };

@@ -25,7 +25,7 @@ async function startService(): Promise<void> {
   const database = `sqlite:${folder.file('memory.db')}`;
   const command = [...program, 'serve', '--port', '0', '--database', database];
   const child = startChild(command, { MEMORY_API_KEY: apiKey, LOG_LEVEL: 'silent' });
-  await until(() => child.log().includes('Stop with Ctrl-C'), { what: 'the banner' });
+  await until(() => child.log().includes('Press Ctrl-C to stop'), { what: 'the banner' });
   const [, port] = /running at \S+:(\d+)/.exec(child.log()) ?? [];
   service = { child, port: Number(port) };
 }

@@ -1,6 +1,6 @@
 import { tools } from '../../server/mcp/tools/tools.ts';
 
-/* A tool that ends its own thread; preloaded in every thread. */
+/* A tool that ends its own thread. Preloaded in every thread. */
 
 tools.push({
   name: 'end_thread',

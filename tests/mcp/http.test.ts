@@ -21,7 +21,7 @@ function call(name: string, args: object) {
 async function post(path: string, body: unknown, headers: Headers = {}, to = server) {
   const response = await send(to, 'POST', path, { body, headers: { accept, ...headers } });
   const text = await response.text();
-  // A stream of events holds exactly one.
+  // An event stream contains exactly one event.
   const json = JSON.parse(text.replace(/^event: message\ndata: /, ''));
   return { status: response.status, headers: response.headers, json };
 }
@@ -46,7 +46,7 @@ describe('access', () => {
     expect(json.message).toContain('/mcp/users/<userId>');
   });
 
-  test('a key that is bound to a user works for that user alone', async () => {
+  test('a key that is bound to a user works only for that user', async () => {
     const key = bearer(await server.createKey('default', { userId: 'a/b' }));
     expect((await post('/mcp', list, key)).json.result.tools).toHaveLength(6);
     expect((await post('/mcp/users/a%2Fb', list, key)).json.result.tools).toHaveLength(6);
@@ -63,7 +63,7 @@ describe('access', () => {
     expect((await server.client.list({ userId: 'ro' })).items).toEqual([]);
   });
 
-  test('a key of another project sees nothing of this project', async () => {
+  test('a key of another project has no access to this project', async () => {
     const { id } = await server.client.save({ userId: 'u', content: 'Of this project' });
     const key = bearer(await server.createKey('other'));
     const { json } = await post('/mcp/users/u', call('get_memory', { id }), key);
@@ -164,8 +164,8 @@ describe('rejected requests', () => {
   });
 });
 
-describe('limits and the log apply as to every request', () => {
-  test('messages and requests of tools count; a tool says when to retry', async () => {
+describe('limits and logging apply as to every request', () => {
+  test('messages and the requests of tools count; a tool reports when to retry', async () => {
     const limited = await startTestServer({ MEMORY_RATE_LIMIT: '4/60' });
     const search = call('search_memories', { query: 'x' });
     const first = await post('/mcp/users/u', search, {}, limited);
@@ -184,7 +184,7 @@ describe('limits and the log apply as to every request', () => {
     expect(headers.get('x-request-id')).toBe('mine');
   });
 
-  test('a large response of the service reaches the tool in parts', async () => {
+  test('a tool receives a large response of the service in parts', async () => {
     const text = 'word '.repeat(900_000);
     await server.client.ingest.document({ userId: 'large', data: { text } });
     const { json } = await post('/mcp/users/large', call('list_memories', {}));
@@ -192,7 +192,7 @@ describe('limits and the log apply as to every request', () => {
   });
 });
 
-test('a thread that ends is replaced without affecting other requests', async () => {
+test('a thread that exits is replaced without affecting other requests', async () => {
   const other = await startTestServer({}, [join(import.meta.dir, 'ending-tool.ts')]);
   const { status, json } = await post('/mcp/users/u', call('end_thread', {}), {}, other);
   expect(status).toBe(503);

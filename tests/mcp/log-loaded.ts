@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { plugin } from 'bun';
 
-/* Preloaded: records each module of the protocol that this thread or program loads. */
+/* Logs each module of the protocol library that the thread loads. Preloaded in every thread. */
 
 plugin({
   name: 'log of what is loaded',

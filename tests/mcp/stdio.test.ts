@@ -3,7 +3,7 @@ import { memoryAt } from '../cli/command.ts';
 import { program, shellAt } from '../cli/shell.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/* `memory mcp` as a program: its start, its output and its exit. */
+/* Tests of `memory mcp` as a process: its start, output and exit. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
 const hello = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
 const away = { MEMORY_BASE_URL: 'http://127.0.0.1:1' };
 
-/** Starts a process and sends it messages; `lines` resolves when it has written as many lines. */
+/** Starts a process and sends it messages. `lines(n)` resolves when it has written n lines. */
 function start(line: string, messages: string[], env: Record<string, string> = {}) {
   const child = Bun.spawn(['bash', '-c', `exec ${line.replace('$MEMORY', program.join(' '))}`], {
     env: {
@@ -47,7 +47,7 @@ function start(line: string, messages: string[], env: Record<string, string> = {
   return { child, lines };
 }
 
-describe('it ends', () => {
+describe('it exits', () => {
   test.each([
     ['with its input', null],
     ['on SIGTERM', 'SIGTERM'],
@@ -61,7 +61,7 @@ describe('it ends', () => {
     expect(await child.exited).toBe(0);
   });
 
-  test('at once without input', async () => {
+  test('immediately without input', async () => {
     expect(await shell('$MEMORY mcp --user u </dev/null').ended).toEqual({
       code: 0,
       stdout: '',
@@ -70,7 +70,7 @@ describe('it ends', () => {
   });
 });
 
-describe('it begins', () => {
+describe('it starts', () => {
   test('while the service is unreachable, if the user is named', async () => {
     const call = { name: 'list_memories', arguments: {} };
     const list = { jsonrpc: '2.0', id: 2, method: 'tools/call', params: call };
@@ -83,17 +83,17 @@ describe('it begins', () => {
     expect(answer).toContain(why);
     child.stdin.end();
     expect(await child.exited).toBe(0);
-    // When it starts and when a tool fails: clients keep stderr in a log.
+    // Reported at the start and when the tool fails, because clients log stderr.
     expect(await child.stderr.text()).toBe(`${why}\n${why}\n`);
   });
 
   test.each([
-    ['without a user, for a key that is bound to none', [], {}, 2, 'Missing --user'],
-    ['without a user, where the service is away', [], away, 5, 'Cannot reach'],
+    ['without a user, for a key that is not bound to one', [], {}, 2, 'Missing --user'],
+    ['without a user, while the service is unreachable', [], away, 5, 'Cannot reach'],
     ['without a key', ['-u', 'u'], { MEMORY_API_KEY: '' }, 4, 'No API key'],
-    ['with a wrong key', ['-u', 'u'], { MEMORY_API_KEY: 'x'.repeat(20) }, 4, 'was refused'],
-    ['with an empty user', ['-u', ''], {}, 2, '--user is empty'],
-    ['with a word too many', ['x'], {}, 2, 'Too many arguments'],
+    ['with a wrong key', ['-u', 'u'], { MEMORY_API_KEY: 'x'.repeat(20) }, 4, 'was rejected'],
+    ['with an empty user', ['-u', ''], {}, 2, '--user must not be empty'],
+    ['with too many arguments', ['x'], {}, 2, 'Too many arguments'],
   ])('not %s', async (_, args, env, code, why) => {
     const ran = await memory(['mcp', ...args], { env });
     expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(why) });
@@ -105,7 +105,7 @@ describe('it begins', () => {
     expect(ran).toMatchObject({ code: 4, stderr: expect.stringContaining('another user') });
   });
 
-  test('at a terminal with a note on what it waits for', async () => {
+  test('on a terminal, with a note that it waits for a client', async () => {
     const { stderr, code } = await memory(['mcp', '--user', 'u'], { typed: '' });
     expect(stderr).toContain('Waiting for an MCP client');
     expect(stderr).toContain('memory mcp install');

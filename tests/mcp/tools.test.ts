@@ -48,7 +48,7 @@ describe.each(ways)('over $transport, version $version', (way) => {
     }
   });
 
-  test('its instructions say that stored text is data', () => {
+  test('its instructions declare stored text to be data', () => {
     expect(memory.client.getInstructions()).toContain('stored data');
     expect(memory.client.getServerVersion()).toMatchObject({ name: 'memory', version: '0.1.0' });
   });
@@ -82,7 +82,7 @@ describe.each(ways)('over $transport, version $version', (way) => {
     expect(await memory.call('list_memories')).toBe('That is all.');
   });
 
-  test('the same text is not saved twice; after a delete it is new', async () => {
+  test('the same text is not saved twice, but is saved again after a delete', async () => {
     const content = 'Is allergic to peanuts';
     const first = idIn(await memory.call('save_memory', { content }));
     expect(await memory.call('save_memory', { content: ' Is  allergic to\npeanuts' })).toBe(
@@ -120,7 +120,7 @@ describe.each(ways)('over $transport, version $version', (way) => {
     expect(await diet('Is vegan', { metadata: { since: 2026 } })).toStartWith('Already');
     const { items } = await server.client.list({ userId, externalId: 'diet', source: 'mcp' });
     expect(items).toMatchObject([{ id, content: 'Is vegan', metadata: { since: 2026 } }]);
-    // A later session learns the key here, or it would save the next diet under another one.
+    // A later session reads the key here, so that it replaces this memory when the diet changes.
     const head = `[${id}] ${new Date().toISOString().slice(0, 10)} memory mcp key "diet"`;
     expect(await memory.call('list_memories')).toBe(`${head}: Is vegan\nThat is all.`);
     expect(await memory.call('search_memories', { query: 'vegan' })).toStartWith(head);
@@ -222,7 +222,7 @@ describe.each(ways)('over $transport, version $version', (way) => {
     ['save_memory', { content: 'x'.repeat(65_537) }, 'content: must be at most 65536 characters'],
     ['save_memory', { content: 'x', key: '' }, 'key'],
     ['update_memory', { id: 'mem_none', content: 'x' }, 'search_memories or list_memories'],
-  ])('%s fails in one line that says why (%#)', async (tool, args, why) => {
+  ])('%s fails with the reason in one line (%#)', async (tool, args, why) => {
     const text = await memory.failure(tool, args);
     expect(text).toContain(why);
     expect(text).not.toContain('\n');

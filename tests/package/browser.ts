@@ -9,10 +9,10 @@ import {
   type Target,
 } from './runtimes.ts';
 
-/** Serves a page from another origin than the service and receives its report. */
+/** Serves a page from a different origin than the service, and receives its report. */
 export type PageServer = {
   origin: string;
-  /** Serves these files, and resolves with what their page posts to /outcome. */
+  /** Serves these files. Resolves with the body that the page posts to /outcome. */
   show(files: Record<string, string>): Promise<string>;
   stop(): Promise<void>;
 };
@@ -73,7 +73,7 @@ async function inChromium(
   }
 }
 
-/** Disables the browser's background traffic: only 127.0.0.1 is reachable. */
+/** Disables the browser's background traffic, because only 127.0.0.1 is reachable. */
 function flags(project: Project): string[] {
   const quiet = ['background-networking', 'component-update', 'sync', 'quic', 'gpu'];
   return [

@@ -6,7 +6,7 @@ import { mcpHello } from './mcp-hello.ts';
 import { emptyProject, type Project } from './project.ts';
 import type { Case, Packed } from './runtimes.ts';
 
-/* Tests the service and the command line as installed by npm and as an executable. */
+/* Tests the service and the command line, installed by npm and as an executable. */
 
 export function installedCases({ service, executable }: Packed): Case[] {
   return [
@@ -93,7 +93,7 @@ const firstRun = /memory list --user/;
 async function serve(
   project: Project,
   memory: string[],
-  ready = /Stop with Ctrl-C/,
+  ready = /Press Ctrl-C to stop/,
 ): Promise<Serving> {
   const env = { XDG_CONFIG_HOME: project.folder, HOME: project.folder, MEMORY_API_KEY: '' };
   const database = `sqlite:${project.file('memory.db')}`;

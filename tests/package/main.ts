@@ -26,7 +26,7 @@ function lintCases({ sdk }: Packed): Case[] {
   });
   return [
     lint('publint', 'publint@0.3.25', 'run', sdk, '--strict'),
-    // The SDK is deliberately ESM only: require() works from Node 20.19 on, import everywhere.
+    // The SDK is ESM only: import works on every version, require() from Node 20.19.
     lint('are the types wrong', '@arethetypeswrong/cli@0.18.5', sdk, '--profile', 'esm-only'),
   ];
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { $ } from 'bun';
 
-/** An empty project outside of the repository, so that it cannot resolve modules from it. */
+/** An empty project outside the repository, so that it cannot resolve the repository's modules. */
 export type Project = AsyncDisposable & {
   folder: string;
   file(name: string): string;

@@ -4,7 +4,7 @@ export type Packed = { sdk: string; service: string; executable: string };
 /** The address and a key of the server under test. */
 export type Target = { url: string; key: string };
 
-/** A test case. `run` returns a summary of its success. */
+/** A test case. `run` returns a summary, or throws if the test fails. */
 export type Case = { name: string; run(): Promise<string> };
 
 let users = 0;
@@ -43,7 +43,7 @@ async function onNode(sdk: string, target: Target, node: string[]): Promise<stri
   return `Node ${await project.run([...node, '--version'])}: ${done}`;
 }
 
-/** The npm registry provides Node's executables, too. */
+/** Installs the newest Node from its npm package. */
 async function onNewestNode(sdk: string, target: Target): Promise<string> {
   await using project = await emptyProject();
   await project.install('node@latest');

@@ -61,7 +61,7 @@ describe('the command', () => {
     await saveAndList([placed.memory], 'after', { PATH: tools });
   });
 
-  test('still runs when Node is called explicitly', () =>
+  test('runs when Node is called explicitly', () =>
     saveAndList(['node', join(placed.folder, 'memory.mjs')], 'by-node'));
 
   test('is also called memory-service, which starts the service if it has no arguments', async () => {
@@ -105,7 +105,7 @@ test('the package contains the dynamically imported contract, server and admin c
   const database = `sqlite:${project.file('memory.db')}`;
   const serve = ['serve', '--port', '0', '--database', database];
   const child = startChild([placed.memory, ...serve], { ...env, MEMORY_API_KEY: '' });
-  await until(() => child.log().includes('Stop with Ctrl-C'), { what: 'the banner' });
+  await until(() => child.log().includes('Press Ctrl-C to stop'), { what: 'the banner' });
   expect(await child.end('SIGTERM')).toBe(0);
   expect(await project.run([placed.memory, 'doctor', '--database', database], env)).toContain('ok');
 });
@@ -122,7 +122,7 @@ describe('MCP', () => {
     return new TextDecoder().decode(value);
   }
 
-  test('over stdio, also with the settings written for a client', async () => {
+  test('works over stdio, also with the settings written for a client', async () => {
     expect(await greet([placed.memory, 'mcp', '--user', 'u'])).toContain('"name":"memory"');
     const install = ['mcp', 'install', 'cursor', '--user', 'u', '--yes', '--with-key'];
     await project.run([placed.memory, ...install], env);
@@ -131,12 +131,12 @@ describe('MCP', () => {
     expect(await greet([command, ...args])).toContain('"name":"memory"');
   });
 
-  test('over HTTP', async () => {
+  test('works over HTTP', async () => {
     const database = `sqlite:${project.file('mcp.db')}`;
     const serve = ['serve', '--port', '0', '--database', database];
     const key = 'sixteen-or-more-characters';
     const child = startChild([placed.memory, ...serve], { ...env, MEMORY_API_KEY: key });
-    await until(() => child.log().includes('Stop with Ctrl-C'), { what: 'the banner' });
+    await until(() => child.log().includes('Press Ctrl-C to stop'), { what: 'the banner' });
     const [, url = ''] = /running at (\S+)/.exec(child.log()) ?? [];
     const response = await fetch(`${url}/mcp/users/u`, {
       method: 'POST',

@@ -5,7 +5,7 @@ import { apiKey, clientOf, failure } from './client-of.ts';
 
 const saved = { ...aMemory, memoryId: 'mem_1' };
 
-test('withResponse() returns status, headers, request id and whether it was a replay', async () => {
+test('withResponse() returns the status, headers, request id and replay status', async () => {
   using server = startFaultServer(json(201, saved, { 'Idempotency-Status': 'replayed' }));
   const call = clientOf(server).save({ userId: 'u-1', content: 'x' });
   const { data, response } = await call.withResponse();
@@ -18,7 +18,7 @@ test('withResponse() returns status, headers, request id and whether it was a re
   expect(response.headers.get('Content-Type')).toBe('application/json');
 });
 
-test('idempotencyKey is sent as given; without one every call has its own', async () => {
+test('idempotencyKey is sent unchanged; without it, every call has a different key', async () => {
   using server = startFaultServer(json(201, saved));
   const client = clientOf(server);
   const request = { userId: 'u-1', content: 'x' };
@@ -56,7 +56,7 @@ test('invalid values are rejected before they are sent', async () => {
   expect(server.requests).toHaveLength(0);
 });
 
-test('a later rejection of onAttempt ends nothing', async () => {
+test('a later rejection of onAttempt is ignored', async () => {
   using server = startFaultServer(json(200, aMemory));
   const onAttempt = async () => {
     await Bun.sleep(1);
@@ -101,7 +101,7 @@ afterEach(() => {
   }
 });
 
-test('key and address come from the environment when they are not given', async () => {
+test('key and base URL default to the environment', async () => {
   using server = startFaultServer(json(200, aMemory));
   process.env.MEMORY_API_KEY = 'a-key-of-the-environment';
   process.env.MEMORY_BASE_URL = server.url;
@@ -111,7 +111,7 @@ test('key and address come from the environment when they are not given', async 
   expect(new MemoryClient().baseUrl).toBe('http://127.0.0.1:7070');
 });
 
-test('without a key, the error of a call says how to set one; health() needs none', async () => {
+test('without a key, a call fails with a hint on how to set one; health() needs none', async () => {
   using server = startFaultServer(json(200, { status: 'ok' }));
   delete process.env.MEMORY_API_KEY;
   const client = new MemoryClient({ baseUrl: server.url });

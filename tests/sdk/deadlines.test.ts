@@ -24,7 +24,7 @@ for (const [fault, reply] of Object.entries({ 'no answer': silent(), 'half a bod
   });
 }
 
-test('every attempt has the whole of timeoutMs', async () => {
+test('every attempt has the full timeoutMs', async () => {
   using server = startFaultServer(silent(), silent(), json(200, aMemory));
   const found = await clientOf(server).get('mem_1', { timeoutMs: 50 });
   expect(found).toMatchObject({ id: 'mem_1' });
@@ -38,7 +38,7 @@ test('a signal aborted before the call sends nothing', async () => {
   expect(server.requests).toHaveLength(0);
 });
 
-test('an infinite timeoutMs does not expire at once', async () => {
+test('an infinite timeoutMs does not expire immediately', async () => {
   const found = json(200, aMemory);
   using server = startFaultServer((socket) => setTimeout(() => found(socket), 20));
   const client = clientOf(server, { maxRetries: 0, timeoutMs: Number.POSITIVE_INFINITY });

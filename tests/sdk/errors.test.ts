@@ -58,7 +58,7 @@ const strange = {
 };
 
 for (const [answer, reply] of Object.entries(strange)) {
-  test(`${answer} is a ServerError that says so`, async () => {
+  test(`${answer} is a ServerError with a description`, async () => {
     using server = startFaultServer(reply);
     const error = await failure(clientOf(server, { maxRetries: 0 }).get('mem_1'));
     expect(error).toBeInstanceOf(sdk.ServerError);
@@ -67,12 +67,12 @@ for (const [answer, reply] of Object.entries(strange)) {
   });
 }
 
-test('an HTML page is not taken for a deletion', async () => {
+test('an HTML page is not accepted as the response to a deletion', async () => {
   using server = startFaultServer(html(200));
   expect(await failure(clientOf(server).delete('mem_1'))).toBeInstanceOf(sdk.ServerError);
 });
 
-test('the API key appears nowhere: not in errors, events, or the client itself', async () => {
+test('the API key does not appear in errors, events or the client itself', async () => {
   const message = `bad header "Bearer ${apiKey}", not a key: ${apiKey}`;
   const echo = { error: 'internal', message, requestId: 'r' };
   using server = startFaultServer(json(500, echo), (socket) => socket.terminate(), html(502));
@@ -94,7 +94,7 @@ test('an API key that cannot be a header is not quoted by the error', async () =
   expect(inspect(error, { depth: 20 })).not.toContain('secret');
 });
 
-test('a failed call leaves no unhandled rejection, however it was called', async () => {
+test('a failed call causes no unhandled rejection, however it was called', async () => {
   using server = startFaultServer(refusal(404, 'not_found'));
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);

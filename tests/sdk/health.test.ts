@@ -11,8 +11,8 @@ const ok = {
   oldestPendingSeconds: null,
 };
 
-test('health() of a failing service returns at once', async () => {
-  const failing = { ...ok, status: 'failing' as const, message: 'the database does not answer' };
+test('health() of a failing service returns immediately', async () => {
+  const failing = { ...ok, status: 'failing' as const, message: 'the database does not respond' };
   using server = startFaultServer(json(503, failing));
   const { data, response } = await clientOf(server).health().withResponse();
   expect(data).toMatchObject(failing);

@@ -3,7 +3,7 @@ import { InvalidRequestError, MemoryClient } from '../../sdk/index.ts';
 import { aMemory, json, refusal, startFaultServer } from '../support/fault-server.ts';
 import { clientOf, failure } from './client-of.ts';
 
-/* Values from JavaScript callers, whom no type checker stops, and promises without an await. */
+/* Tests of untyped values from JavaScript callers, and of promises that are not awaited. */
 
 const unhandled: unknown[] = [];
 const note = (error: unknown) => void unhandled.push(error);
@@ -39,7 +39,7 @@ test('a null query is rejected before it is sent: export(null) is not export()',
   expect(server.requests.map(({ path }) => path)).toEqual(['/v1/export']);
 });
 
-test('a Map is not a query: its entries are not its fields', async () => {
+test('a Map is rejected as a query, because its entries are not fields', async () => {
   using server = startFaultServer(empty);
   for (const query of [new Map([['userId', 'u']]), new URLSearchParams({ userId: 'u' })]) {
     const error = await failure(clientOf(server).export(query as never));
@@ -48,7 +48,7 @@ test('a Map is not a query: its entries are not its fields', async () => {
   expect(server.requests).toHaveLength(0);
 });
 
-test('a list without a user is left to the service to reject', async () => {
+test('a list without a user is sent, and the service rejects it', async () => {
   using server = startFaultServer(refusal(400, 'invalid_request'));
   const list = clientOf(server).list(...([] as unknown as [never]));
   expect(await failure(list)).toBeInstanceOf(InvalidRequestError);
@@ -67,12 +67,12 @@ test('null options are rejected before anything is sent', async () => {
   expect(server.requests).toHaveLength(0);
 });
 
-test('a list that fails before it is awaited rejects only where it is awaited', async () => {
+test('a list that fails before it is awaited causes no unhandled rejection', async () => {
   using server = startFaultServer(refusal(404, 'not_found'));
   process.on('unhandledRejection', note);
   const all = clientOf(server).list({ userId: 'u-1' });
   const page = clientOf(server).export();
-  // Sent after the two, so that they have failed when this one has.
+  // This call is sent after the other two, so they have failed when it fails.
   await failure(clientOf(server).get('mem_1'));
   await new Promise(setImmediate);
   const walk = async () => {
@@ -98,7 +98,7 @@ const lost: [string, object][] = [
 ];
 
 test.each(lost)(
-  'a %s that cannot be sent is rejected: the response would cover all',
+  'a %s that cannot be sent is rejected, because the response would cover all',
   async (name, query) => {
     using server = startFaultServer(empty);
     const client = clientOf(server);
@@ -139,7 +139,7 @@ test('an undefined request is rejected before it is sent', async () => {
   expect(server.requests).toHaveLength(0);
 });
 
-test('a null signal counts as none, as for fetch', async () => {
+test('a null signal is ignored, as by fetch', async () => {
   using server = startFaultServer(json(200, { ...aMemory, memoryId: 'mem_1' }));
   const client = clientOf(server);
   expect(await client.get('mem_1', { signal: null })).toMatchObject({ id: 'mem_1' });

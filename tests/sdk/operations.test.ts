@@ -90,7 +90,7 @@ test('filters are query parameters, metadata as metadata[key]=value', async () =
   ]);
 });
 
-test('the user of an erasure is sent unchanged; an empty one is left to the service', async () => {
+test('the user of an erasure is sent unchanged, even if it is empty', async () => {
   using server = startFaultServer(json(200, { deleted: 0 }));
   await clientOf(server).deleteAll({ userId: 'u&1' });
   await clientOf(server).deleteAll({ userId: '' });
@@ -99,7 +99,7 @@ test('the user of an erasure is sent unchanged; an empty one is left to the serv
   expect(paths).toEqual(['/v1/memories?userId=u%261', '/v1/memories?userId=', '/v1/memories']);
 });
 
-test('an id is one segment of the path, whatever its characters', async () => {
+test('an id is encoded as one segment of the path', async () => {
   using server = startFaultServer(json(200, aMemory));
   await clientOf(server).get('../a/b?c#ü');
   const paths = server.requests.map(({ path }) => path);

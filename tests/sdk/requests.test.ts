@@ -3,7 +3,7 @@ import { InvalidRequestError, type ListQuery, type SaveRequest } from '../../sdk
 import { aMemory, json, startFaultServer, text } from '../support/fault-server.ts';
 import { clientOf, failure } from './client-of.ts';
 
-/* The contents of requests: versions, times, cursors, and values that TypeScript users have. */
+/* Tests of the contents of requests: versions, times, cursors and typed values. */
 
 const saved = { ...aMemory, memoryId: 'mem_1' };
 const page = { items: [], nextCursor: null };

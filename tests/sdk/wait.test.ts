@@ -34,7 +34,7 @@ test('waitUntilComplete() throws the reason of a failure', async () => {
   expect(error.message).toContain('no text in it');
 });
 
-test('waitUntilComplete() ends at its deadline and says that nothing is lost', async () => {
+test('waitUntilComplete() ends at its deadline with a message that nothing is lost', async () => {
   using server = startFaultServer(state('processing'));
   const error = await failure(clientOf(server).waitUntilComplete('mem_1', { timeoutMs: 150 }));
   expect(error).toBeInstanceOf(WaitTimeoutError);
@@ -144,7 +144,7 @@ test('between two polls a wait obeys the last Retry-After', async () => {
   expect(performance.now() - startedAt).toBeGreaterThan(990);
 });
 
-test('waitUntilComplete() fails at once if the service was never reachable', async () => {
+test('waitUntilComplete() fails immediately if the service was never reachable', async () => {
   using server = startFaultServer(dropped());
   const error = await failure(clientOf(server).waitUntilComplete('mem_1'));
   expect(error).toBeInstanceOf(ConnectionError);

@@ -43,7 +43,7 @@ test('Retry-After as an HTTP date sets the delay', async () => {
   expect(waitMs).toBeLessThanOrEqual(30_000);
 });
 
-test('an invalid or past Retry-After leaves the backoff', async () => {
+test('an invalid or past Retry-After does not change the backoff', async () => {
   for (const value of ['soon', asDate(-60_000)]) {
     using server = startFaultServer(
       refusal(429, 'rate_limited', { 'Retry-After': value }),
@@ -63,7 +63,7 @@ test('a Retry-After of over 60 s is an immediate error', async () => {
   }
 });
 
-test('an abort during a wait ends the call at once', async () => {
+test('an abort during a wait ends the call immediately', async () => {
   using server = startFaultServer(refusal(429, 'rate_limited', { 'Retry-After': '50' }));
   const { error, tookMs } = await firstWait(server);
   expect(error).toBeInstanceOf(AbortError);

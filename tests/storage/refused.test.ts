@@ -77,7 +77,7 @@ const files: [refusal: string, statements: string[], who: Who[]][] = [
     [ours, 'PRAGMA user_version = 1'],
     everybody,
   ],
-  ['is a database of another program', ['PRAGMA user_version = 7'], everybody],
+  ['is the database of another program', ['PRAGMA user_version = 7'], everybody],
   // A command does not check the whole file.
   ['is damaged', damage, ['server']],
 ];

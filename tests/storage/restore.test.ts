@@ -97,15 +97,15 @@ test('a restored database is readable by its owner alone, whatever the mode of t
 test('a server does not start on an empty database after an interrupted restore', async () => {
   renameSync(path, `${path}.before-now`);
   copyFileSync(backup, `${path}.restoring`);
-  expect((await rejectionOf(openSqlite(path))).message).toContain('a restore did not end');
+  expect((await rejectionOf(openSqlite(path))).message).toContain('a restore was interrupted');
   expect(existsSync(path)).toBe(false);
   // It does not start after another, failed restore either.
   expect(() => restoreDatabase(join(folder, 'none.db'), path, 'later')).toThrow('no backup');
   writeFileSync(join(folder, 'bad.db'), 'no database at all '.repeat(1_000));
   expect(() => restoreDatabase(join(folder, 'bad.db'), path, 'later')).toThrow(
-    'not a sound backup',
+    'not an intact backup',
   );
-  expect((await rejectionOf(openSqlite(path))).message).toContain('a restore did not end');
+  expect((await rejectionOf(openSqlite(path))).message).toContain('a restore was interrupted');
   // The partially restored file is itself a valid backup.
   restoreDatabase(`${path}.restoring`, path, 'later');
   expect(countIn(path)).toBe(3);
@@ -177,7 +177,7 @@ test('a database with a second hard link is rejected under both names', async ()
   const second = join(folder, 'second.db');
   linkSync(path, second);
   for (const name of [path, second]) {
-    expect((await rejectionOf(openSqlite(name))).message).toContain('another name by a hard link');
+    expect((await rejectionOf(openSqlite(name))).message).toContain('more than one hard link');
   }
 });
 
@@ -204,7 +204,9 @@ test('symbolic links are followed relative to their folder, and a loop is reject
   expect(countIn(join(folder, 'x', 'else.db'))).toBe(1);
   const loop = join(folder, 'loop.db');
   symlinkSync('loop.db', loop);
-  expect((await rejectionOf(openSqlite(loop))).message).toContain('a link that leads to no file');
+  expect((await rejectionOf(openSqlite(loop))).message).toContain(
+    'a symbolic link without a target',
+  );
 });
 
 test('a file of another program is rejected as such, whatever its schema version', async () => {

@@ -39,7 +39,7 @@ test.each([
       saved += (await Promise.all([save(), save()])).length;
     };
     while ((await warning()) === null) await grow();
-    expect(await warning()).toContain('the disk did not take');
+    expect(await warning()).toContain('could not be synced to the disk');
     while (logBytes() < 3 * longBytes) await grow();
     const beside = new Database(opened.path, { readonly: true });
     const log = beside.prepare('PRAGMA wal_checkpoint(NOOP)').get();
@@ -58,7 +58,7 @@ test('while the checkpoint thread is blocked, everything is stored, with a warni
   while (logBytes() < longBytes) await save();
   const said = await until(warning, { what: 'the warning' });
   expect(said).toBe(
-    'the checkpoint thread does not respond: everything is stored, but the log only grows',
+    'the checkpoint thread does not respond: writes are stored, but the log keeps growing',
   );
   expect((await save()).response.status).toBe(201);
   await until(async () => (await warning()) === null, { what: 'its end' });

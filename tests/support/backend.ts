@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newDatabase } from './postgres.ts';
 
-/** Which backend the servers of tests run on: TEST_BACKEND=postgres chooses the other one. */
+/** The backend of the test servers: SQLite, or PostgreSQL with TEST_BACKEND=postgres. */
 export const backend = readBackend(process.env.TEST_BACKEND);
 
 function readBackend(name = ''): 'sqlite' | 'postgres' {
@@ -12,7 +12,7 @@ function readBackend(name = ''): 'sqlite' | 'postgres' {
   throw new Error(`TEST_BACKEND must be sqlite or postgres, not ${name}`);
 }
 
-/** An empty database of that backend. */
+/** Creates an empty database of the selected backend. */
 export async function emptyDatabase(): Promise<{ url: string; remove(): Promise<void> }> {
   if (backend === 'postgres') {
     const { url, drop } = await newDatabase();

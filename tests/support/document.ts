@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { openApiDocument } from '../../server/http/openapi/document.ts';
 
-/* The OpenAPI document as its consumers read it: references resolved, schemas checked by ajv. */
+/* Reads the OpenAPI document like its consumers: resolves references and validates with ajv. */
 
 type Ref = { $ref?: string };
 type Schema = Ref & { examples?: unknown[] };

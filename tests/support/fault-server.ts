@@ -1,8 +1,8 @@
 import type { Socket } from 'bun';
 
 /*
- * A TCP server that answers each request as its script says, faults included. After the end of the
- * script it repeats the last reply, so that a test sees every surplus request.
+ * A TCP server that replies to requests with a list of responses and faults. It repeats the last
+ * reply, so that tests can detect surplus requests.
  */
 
 export type SeenRequest = { method: string; path: string; headers: Headers; body: string };
@@ -97,7 +97,7 @@ export function dropped(): Reply {
   };
 }
 
-/** Reads the request and never answers. */
+/** Reads the request and never responds. */
 export function silent(): Reply {
   return () => {};
 }

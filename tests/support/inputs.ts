@@ -29,7 +29,7 @@ export function badTexts(max?: number): Row[] {
   ];
 }
 
-/** The same for an optional field of a record, where an empty text counts as missing. */
+/** Like badTexts(), for an optional field of a record, in which an empty text counts as missing. */
 export function badOptionalTexts(max?: number): Row[] {
   return badTexts(max).filter(([name]) => name !== 'empty');
 }

@@ -8,38 +8,38 @@ import { dataFolder, findProgram, freePort } from './postgres-program.ts';
 import { until } from './until.ts';
 
 /*
- * PostgreSQL servers that replicate, for tests of a failover. A standby is a copy of the primary's
- * folder, made while that runs.
+ * Replicating PostgreSQL servers, for tests of a failover. A standby starts from a copy of the
+ * running primary's data folder.
  */
 
 export type PostgresNode = {
   readonly port: number;
   readonly url: string;
   readonly folder: string;
-  /** Resolves when it answers queries. */
+  /** Resolves when the server accepts queries. */
   start(): Promise<void>;
-  /** As a crash: nothing is written any more, and no session hears why. */
+  /** Simulates a crash: the server writes nothing more and does not notify its sessions. */
   stopNow(): Promise<void>;
   query(text: string): Promise<Record<string, unknown>[]>;
-  /** Makes this node, which must not run, a standby of the other, and starts it. */
+  /** Turns this node, which must be stopped, into a standby of the primary and starts it. */
   follow(primary: PostgresNode): Promise<void>;
-  /** Makes a standby a primary. */
+  /** Promotes a standby to primary. */
   promote(): Promise<void>;
-  /** Ends it and removes its folder. */
+  /** Stops the server and removes its folder. */
   remove(): Promise<void>;
 };
 
 const readyWithinMs = 30_000;
 const user = 'postgres';
-/** A standby that comes back finds what it missed. */
+/** Retains enough WAL for a standby that was disconnected to catch up. */
 const settings = ['wal_keep_size=512MB', 'max_connections=100', 'unix_socket_directories='];
-/** They would outlive this process. */
+/** The running servers. They would outlive this process if they were not killed. */
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGQUIT');
 });
 
-/** A node without a database: for a standby. Its files are in `base`, by default in memory. */
+/** Returns a node without a database, for use as a standby. Its folder is in `base`, if given. */
 export function newNode(base?: string): PostgresNode {
   const folder = dataFolder(base);
   const port = freePort();
@@ -95,7 +95,7 @@ export function newNode(base?: string): PostgresNode {
       await start();
     },
     async promote() {
-      // A statement that waits for it would hold up what is still to be replayed.
+      // A waiting statement holds a snapshot, which can block the replay of the remaining WAL.
       await query('SELECT pg_promote(wait => false)');
       const isPrimary = async () => {
         const [row] = await query('SELECT pg_is_in_recovery() AS "isStandby"').catch(() => []);
@@ -110,7 +110,7 @@ export function newNode(base?: string): PostgresNode {
   };
 }
 
-/** A node with an empty database, which runs. Throws where PostgreSQL cannot be started. */
+/** Starts a node with an empty database. Throws if PostgreSQL cannot be started. */
 export async function newPrimary(base?: string): Promise<PostgresNode> {
   const node = newNode(base);
   const initdb = new EmbeddedPostgres({
@@ -128,8 +128,8 @@ export async function newPrimary(base?: string): Promise<PostgresNode> {
 }
 
 /**
- * A copy of a running primary. Files may change and vanish under it: with the label of the backup
- * and the log that is streamed from its beginning on, the copy becomes whole.
+ * Copies the data folder of a running primary. Files may change or disappear during the copy; the
+ * standby makes it consistent by replaying the WAL from the start of the backup label.
  */
 async function copyFolder(primary: PostgresNode, folder: string): Promise<void> {
   const session = new SQL({ url: primary.url, max: 1 });
@@ -151,7 +151,7 @@ async function copyFolder(primary: PostgresNode, folder: string): Promise<void> 
   }
 }
 
-/** The server runs as the owner of its folder. */
+/** Writes a file with the owner of the folder, because the server runs as that user. */
 function writeAs(folder: string, name: string, text: string): void {
   const path = join(folder, name);
   const { uid, gid } = statSync(folder);

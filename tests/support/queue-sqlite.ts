@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite';
 import { sqlitePath } from '../../server/storage/open.ts';
 import type { Hold } from './queue.ts';
 
-/** No claim of the server's worker ends a lease of this length. */
+/** The lease never expires, so the server's worker cannot claim the task. */
 const leasedUntil = Number.MAX_SAFE_INTEGER;
 
 export const held: Hold = async (databaseUrl, memoryId) => {
@@ -23,7 +23,7 @@ function inDatabase<T>(databaseUrl: string, work: (db: Database) => T): T {
   }
 }
 
-/** The change numbers go up, so that a search index that is held in memory reads it again. */
+/** Increases the change numbers, so that search indexes in memory read the memory again. */
 function hold(db: Database, memoryId: string): Lease {
   const { rowId } = db
     .prepare<{ rowId: number }, [string]>(

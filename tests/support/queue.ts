@@ -3,24 +3,24 @@ import { held as heldInPostgres } from './queue-postgres.ts';
 import { held as heldInSqlite } from './queue-sqlite.ts';
 import type { TestServer } from './server.ts';
 
-/** A document whose task the test holds under a lease of its own, so that it stays `processing`. */
+/** A document that stays `processing` because the test holds the lease of its task. */
 export type HeldRecord = {
   memoryId: string;
   userId: string;
   externalId: string;
-  /** Ends the task as failed; false where the lease is no longer held. */
+  /** Fails the task. Returns false if the lease is no longer held. */
   fail(errorMessage: string): Promise<boolean>;
 };
 
-/** Sets a memory's task back to running under another owner. Returns how to end it as failed. */
+/** Resets a memory's task to running under another owner. Returns a function that fails it. */
 export type Hold = (databaseUrl: string, memoryId: string) => Promise<HeldRecord['fail']>;
 
 const externalId = 'held';
 
 /**
- * Ingests a document, lets the server process it, and then sets its task back to running under
- * another owner: so there is no race with the worker. A restart of the server on SQLite takes it
- * back.
+ * Ingests a document, waits until it is processed, and then resets its task to running under
+ * another owner. The order avoids a race with the worker. On SQLite, a server restart reclaims the
+ * task.
  */
 export async function holdRecord(server: TestServer): Promise<HeldRecord> {
   const userId = newUser();

@@ -1,4 +1,4 @@
-/** A random number generator with a seed, so that a failed run can be repeated. */
+/** A seeded random number generator, so that a failed run can be reproduced. */
 export type Random = {
   /** A number in [0, 1). */
   next(): number;

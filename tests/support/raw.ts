@@ -7,7 +7,7 @@ export type RawReply = {
   ended: 'closed' | 'quiet' | 'waiting';
 };
 
-/** After a complete response the next may follow at once; after a part, the rest must follow. */
+/** How long to wait for more data after a complete response, or after a part of one. */
 const quietMs = { whole: 15, part: 250 };
 
 /**

@@ -5,24 +5,24 @@ import { emptyDatabase } from './backend.ts';
 
 type Env = Record<string, string>;
 
-/** A real server in this process, on a port and a fresh database of its own. */
+/** A real server in this process, with its own port and an empty database. */
 export type TestServer = {
   url: string;
   databaseUrl: string;
   /** A key of the project `default`. */
   key: string;
   client: MemoryClient;
-  /** A key of any project, and of any kind. */
+  /** Creates a key of the project, for a single user or read-only if requested. */
   createKey(project: string, kind?: { userId?: string; readOnly?: boolean }): Promise<string>;
-  /** The same database under a new server; the port changes, the keys stay. */
+  /** Starts a new server on the same database. The port changes; the keys remain valid. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 };
 
-/** Every test server is quiet and takes any number of requests, unless `env` says otherwise. */
+/** By default, a test server logs nothing and has no rate limit. */
 const quiet: Env = { LOG_LEVEL: 'silent', MEMORY_RATE_LIMIT: 'off' };
 
-/** `preload` are modules that every thread of the server loads first, to inject faults. */
+/** `preload` lists modules that every server thread loads first, for example to inject faults. */
 export async function startTestServer(
   env: Env = {},
   preload: readonly string[] = [],
@@ -56,7 +56,7 @@ export async function startTestServer(
   return server;
 }
 
-/** One request as it stands, with the server's own key unless `headers` has another. */
+/** Sends one request, with the server's key unless `headers` sets another one. */
 export function send(
   server: TestServer,
   method: string,

@@ -1,15 +1,15 @@
 import { startTcpProxy } from './tcp-proxy.ts';
 
-/* What a program really sends to PostgreSQL, read from the connections it makes. */
+/* Records the statements that a program sends to PostgreSQL, by parsing its connections. */
 
 export type SentStatement = { text: string; values: (string | null)[] };
 
-/** The texts that a connection prepared, and bytes that are not yet a whole message. */
+/** The prepared statements of a connection, and the bytes of an incomplete message. */
 type Reading = { isStarted: boolean; rest: Buffer; prepared: Map<string, string> };
 
 const sslRequest = 80_877_103;
 
-/** A proxy that keeps the statements of its clients, with their values, in their order. */
+/** Starts a proxy that records the statements of its clients, with their values, in order. */
 export function recordStatements(to: { hostname: string; port: number }) {
   const readings = new Map<object, Reading>();
   let sent: SentStatement[] = [];
@@ -29,7 +29,7 @@ export function recordStatements(to: { hostname: string; port: number }) {
   return {
     port: proxy.port,
     stop: proxy.stop,
-    /** What was sent since the last time. */
+    /** Returns the statements recorded since the last call. */
     take(): SentStatement[] {
       const taken = sent;
       sent = [];
@@ -40,7 +40,7 @@ export function recordStatements(to: { hostname: string; port: number }) {
 
 type Message = { type: string; body: Buffer };
 
-/** The whole messages; what comes before the session has no type. */
+/** Yields the complete messages. Messages before the session starts have no type byte. */
 function* messages(reading: Reading): Generator<Message> {
   for (;;) {
     const { rest, isStarted } = reading;
@@ -55,7 +55,7 @@ function* messages(reading: Reading): Generator<Message> {
   }
 }
 
-/** A statement is remembered when it is prepared, and was sent when it is bound to values. */
+/** Stores a statement when it is prepared, and returns it when it is bound to values. */
 function statementIn({ type, body }: Message, prepared: Map<string, string>): SentStatement | null {
   const reader = createReader(body);
   if (type === 'Q') return { text: reader.text(), values: [] };

@@ -1,25 +1,23 @@
 import type { Socket } from 'bun';
 
 /*
- * A proxy between the service and its database, which can be told to misbehave. It knows nothing of
- * the protocol but that the text of a statement stands in it as it is.
+ * A proxy between the service and its database that injects faults. It does not parse the protocol:
+ * it only searches the bytes for the text of a statement.
  */
 
 export type TcpProxy = {
   port: number;
-  /** Nothing passes any more, in either direction, and what comes is lost. */
+  /** Drops all data in both directions. */
   silence(): void;
-  /** Ends every connection, and there is nothing any more where it listened. */
+  /** Closes all connections and the port, so that new connections are refused. */
   refuse(): void;
-  /** Passes everything on again, on new connections. */
+  /** Closes all connections and forwards data on new ones again. */
   heal(): void;
-  /** Once, the client's next message with this text is passed on, and the connection ends before
-   * the answer to it. */
+  /** Forwards the next message with this text, then closes its connection before the response. */
   loseAnswerTo(text: string): void;
-  /** Once, the client's next message with this text is passed on, and nothing comes back ever
-   * after on its connection. */
+  /** Forwards the next message with this text, then drops all responses on its connection. */
   silenceAt(text: string): void;
-  /** Leads to another server from now on; the connections to the former end. */
+  /** Closes all connections and forwards new ones to another server. */
   moveTo(address: Address): void;
   stop(): void;
 };
@@ -28,7 +26,7 @@ type Address = { hostname: string; port: number };
 
 type Ends = { other: Socket<Ends> | null; waiting: Buffer[]; isDeaf: boolean };
 
-/** `sent` is called with what a client sends, before it is passed on. */
+/** `sent` is called with the data of a client before it is forwarded. */
 export function startTcpProxy(
   first: Address,
   sent: (client: object, bytes: Buffer) => void = () => {},
@@ -44,7 +42,7 @@ export function startTcpProxy(
     sent(client, bytes);
     if (lost !== null && bytes.includes(lost)) {
       lost = null;
-      // The server goes on with what it gets; the client hears nothing of it.
+      // The server still executes the statement, but the client receives no response.
       client.data.isDeaf = true;
       setTimeout(() => client.terminate(), 300);
     }

@@ -67,7 +67,7 @@ const broken = {
 
 test('all problems are reported together, one per line', () => {
   const [head, ...lines] = thrownBy(() => readConfig(broken)).message.split('\n');
-  expect(head).toBe('The settings cannot be used:');
+  expect(head).toBe('Invalid settings:');
   expect(lines.map((line) => line.trim().split(' ')[0])).toEqual(Object.keys(broken));
 });
 

@@ -51,7 +51,7 @@ function branchOf({ mapping, current_node: end }: Fields, losses: Losses): Field
   return branch;
 }
 
-/** Returns texts and transcripts as they are; any other part becomes its type in brackets. */
+/** Keeps the text of a message. Parts without text are replaced by their type. */
 function messageOf(message: Fields, losses: Losses): Message[] {
   const content = fieldsOf(message.content);
   const parts = Array.isArray(content.parts) ? content.parts : [];

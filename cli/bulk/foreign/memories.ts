@@ -20,13 +20,14 @@ const labels = ['categories', 'agent_id', 'app_id', 'run_id', 'actor_id', 'role'
 const carried = new Set([...Object.values(aliases).flat(), ...labels]);
 
 /**
- * Converts memories of other services. The id is derived from the memory's identity there, so
- * importing it again skips it. Returns null for an expired memory; the service validates the rest.
+ * Converts memories of other services. The id is derived from the memory's original identity, so
+ * that a second import skips the memory. Returns null for an expired memory. The service validates
+ * the rest.
  */
 export function memoryConverter({ source, userId, nowMs, losses }: Options) {
   const seen = new Map<string, number>();
 
-  /** Equal texts without an id are distinguished by a counter. */
+  /** A counter distinguishes equal texts without an id. */
   function idOf(names: unknown[], hasName: boolean): string {
     const key = JSON.stringify(names);
     const count = hasName ? 0 : (seen.get(key) ?? 0);

@@ -11,7 +11,7 @@ export type ForeignFormat = 'mem0' | 'chatgpt' | 'jsonl';
 
 type Foreign = { term: Terminal; path: string; userId: string | undefined; losses: Losses };
 
-/** Converts an export of another service into our own lines. `losses` grows while they are read. */
+/** Converts an export of another service to lines. `losses` is updated while they are read. */
 export async function openForeign(format: ForeignFormat, from: Foreign): Promise<BatchInput> {
   if (format === 'jsonl') return { lines: convertedLines(from), unit: 'line' };
   const parsed = parseJson(await readText(from.term, from.path), from.path);
@@ -19,7 +19,7 @@ export async function openForeign(format: ForeignFormat, from: Foreign): Promise
   return { lines: linesOf(items), unit: 'item' };
 }
 
-/** A line that is not a JSON object is passed on unchanged, to be reported with its number. */
+/** Passes lines that are not JSON objects on unchanged, so that they are reported by number. */
 async function* convertedLines({ term, path, ...options }: Foreign): AsyncGenerator<Line> {
   const convert = memoryConverter({ ...options, source: 'import', nowMs: term.now() });
   for await (const line of readLines(readUtf8(term, path))) {
@@ -73,7 +73,7 @@ async function* linesOf(items: Iterable<unknown>): AsyncGenerator<Line> {
 function otherShape(path: string, expected: string): CliError {
   return new CliError(
     'other_format',
-    `${inputName(path)} is not such an export: expected ${expected}.`,
+    `${inputName(path)} is not an export in this format: expected ${expected}.`,
   );
 }
 

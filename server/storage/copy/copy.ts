@@ -61,13 +61,15 @@ async function resume(source: CopySide, target: CopySide): Promise<Progress> {
   const { unfinished, copiedFrom, filled } = await target.state();
   if (unfinished !== null) {
     if (unfinished.source === id) return unfinished.progress;
-    throw new Error('the target is the unfinished copy of another database; name an empty one');
+    throw new Error(
+      'the target is an unfinished copy of another database; specify an empty database',
+    );
   }
   if (copiedFrom === id) {
     throw new Error('the target is a finished copy of this source; --verify compares them');
   }
   if (filled !== null) {
-    throw new Error(`the target has rows in ${filled} already; name an empty database`);
+    throw new Error(`the target already has rows in ${filled}; specify an empty database`);
   }
   await target.begin(id);
   return {};

@@ -101,7 +101,7 @@ async function openSession(options: ConnectionOptions, lost: () => void): Promis
   const pool = createPool(options, lost);
   const late = Promise.withResolvers<never>();
   const deadline = setTimeout(() => {
-    late.reject(new ConnectionLost('the server does not answer a new connection'));
+    late.reject(new ConnectionLost('the server does not respond to a new connection'));
   }, openDeadlineMs);
   try {
     const reserved = await Promise.race([openChecked(pool), late.promise]);

@@ -15,16 +15,16 @@ const partLost = /^080(01|06)/;
 
 /** Failures of the database, by SQLSTATE code. The failed statement stored nothing. */
 const faults: [state: RegExp, fault: string][] = [
-  [/^53100/, 'the disk of the database is full'],
-  [/^53300/, 'the database has no connection left for this server'],
+  [/^53100/, 'the disk of the database server is full'],
+  [/^53300/, 'the database has no free connections'],
   [/^53/, 'the database is out of resources'],
   [/^25006/, 'the database is a standby or read-only'],
   [/^55P03/, 'the database is busy with another write of the same user'],
-  [/^57014/, 'the database gave up the statement'],
-  [partLost, 'a part of the database cannot be reached'],
-  [/^(57P03|08)/, 'the database does not accept connections now'],
-  [/^(40001|40P01)/, 'the database could not order this among other writes'],
-  [/^28/, 'the database does not accept the user or the password'],
+  [/^57014/, 'the database cancelled the statement'],
+  [partLost, 'part of the database cannot be reached'],
+  [/^(57P03|08)/, 'the database is not accepting connections'],
+  [/^(40001|40P01)/, 'the write conflicted with concurrent writes'],
+  [/^28/, 'the database rejected the user name or password'],
   [/^3D000/, 'the database does not exist'],
 ];
 

@@ -17,7 +17,7 @@ export type Health = {
 const probeEveryMs = 500;
 const probeWithinMs = 2_000;
 const silentMs = 3_000;
-const silence = 'a connection to the database has not answered for three seconds';
+const silence = 'a connection to the database has not responded for three seconds';
 
 const read = statement('SELECT 1');
 const write = statement(`UPDATE maintenance SET value = value + 1 WHERE name = 'probe'`);
@@ -56,7 +56,7 @@ export function createHealth(url: string, watched: readonly Connection[]): Healt
       writeFault = null;
     } catch (error) {
       if (isWriteFault(error)) writeFault = faultOf(error);
-      else fault = faultOf(error) ?? 'the database does not answer';
+      else fault = faultOf(error) ?? 'the database does not respond';
     } finally {
       isProbing = false;
     }

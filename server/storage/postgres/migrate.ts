@@ -49,11 +49,13 @@ async function assertServer(connection: Connection): Promise<void> {
   ]);
   if (Number(server?.version) < minServerVersion) {
     throw new Error(
-      `the database server is too old: PostgreSQL ${minServerVersion} or newer is needed`,
+      `the database server is too old: PostgreSQL ${minServerVersion} or newer is required`,
     );
   }
   if (server?.encoding !== 'UTF8') {
-    throw new Error(`the database has the encoding ${server?.encoding}; create it with UTF8`);
+    throw new Error(
+      `the encoding of the database is ${server?.encoding}; create a database with UTF8`,
+    );
   }
 }
 
@@ -72,8 +74,8 @@ export async function readVersion(connection: Connection): Promise<number> {
   const version = Number(row?.version);
   if (version > schemaVersion) {
     throw new Error(
-      `the database was written by a newer version of this program (schema ${version}, this one ` +
-        `knows ${schemaVersion}). Upgrade the program.`,
+      `the database was written by a newer version of this program (schema ${version}; this ` +
+        `version supports ${schemaVersion}). Upgrade the program.`,
     );
   }
   return version;

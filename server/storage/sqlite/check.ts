@@ -33,7 +33,7 @@ function faultsBy(db: Database, check: 'integrity_check' | 'quick_check'): strin
 
 export function damaged(path: string, faults: string[]): Error {
   return new Error(
-    `${path} is damaged and is not served:\n  ${faults.join('\n  ')}\n` +
-      'Restore the last backup with "memory restore <backup>"; it keeps this file beside it.',
+    `${path} is damaged and will not be served:\n  ${faults.join('\n  ')}\n` +
+      'Restore the last backup with "memory restore <backup>"; it keeps the damaged file.',
   );
 }

@@ -12,8 +12,8 @@ export type Checkpointer = {
 };
 
 const fileNotSynced =
-  'the disk did not take the database file; look at the disk, then restart the service: until then ' +
-  'everything is stored, but the log only grows';
+  'the database file could not be synced to the disk; check the disk, then restart the service. ' +
+  'Until then, writes are stored but the log keeps growing';
 
 export function createCheckpointer(
   path: string,
@@ -39,7 +39,7 @@ export function createCheckpointer(
       lost: (reason) => new Error(reason),
       onSilent(reason) {
         warn(reason);
-        silence = `${reason}: everything is stored, but the log only grows`;
+        silence = `${reason}: writes are stored, but the log keeps growing`;
         thread.terminate();
       },
       onEnd(reason) {

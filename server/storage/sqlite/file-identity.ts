@@ -16,8 +16,8 @@ export function watchFile(path: string): FileCheck {
       const now = inodeOf(name);
       if (now === inode) continue;
       return now === null
-        ? `${name} was moved or removed while the service runs; put it back, or stop the service`
-        : `${name} was replaced while the service runs; put the former file back, or stop the service`;
+        ? `${name} was moved or removed while the service was running; restore it, or stop the service`
+        : `${name} was replaced while the service was running; restore the original file, or stop the service`;
     }
     return null;
   };

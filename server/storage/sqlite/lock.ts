@@ -36,7 +36,8 @@ const movingPatienceMs = 10_000;
  */
 export function openInPlace<T>(path: string, open: () => T): T {
   const lock = tryLock(movingAt(path), path, { shared: true, patienceMs: movingPatienceMs });
-  if (lock === null) throw new Error(`a restore is replacing ${path}; try again when it has ended`);
+  if (lock === null)
+    throw new Error(`a restore is replacing ${path}; try again when it has finished`);
   try {
     return open();
   } finally {
@@ -48,7 +49,7 @@ export function openInPlace<T>(path: string, open: () => T): T {
 export function lockForMoving(path: string): Lock {
   const lock = tryLock(movingAt(path), path, { patienceMs: movingPatienceMs });
   if (lock !== null) return { release: () => lock.close(true) };
-  throw new Error(`another command is opening ${path}; try again when it has ended`);
+  throw new Error(`another command is opening ${path}; try again when it has finished`);
 }
 
 /**
@@ -75,9 +76,12 @@ function tryLock(file: string, path: string, how: How = {}): Database | null {
   } catch (error) {
     lock.close(true);
     if (isBusy(error)) return null;
-    throw new Error(`${file} cannot be used; is the disk full, or the folder read-only?`, {
-      cause: error,
-    });
+    throw new Error(
+      `${file} cannot be used; check whether the disk is full or the folder is read-only`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

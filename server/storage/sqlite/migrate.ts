@@ -40,13 +40,13 @@ export function migrate(db: Database, path: string): void {
 export function assertOurs(db: Database, path: string): { schema: number; behind: boolean } {
   const tables = db.prepare('SELECT count(*) AS n FROM sqlite_schema').get() as { n: number };
   if (pragma(db, 'application_id') !== applicationId && tables.n > 0) {
-    throw new Error(`${path} is a database of another program. Choose another file.`);
+    throw new Error(`${path} is the database of another program. Choose another file.`);
   }
   const schema = pragma(db, 'user_version');
   if (schema > schemaVersion) {
     throw new Error(
-      `${path} was written by a newer version of this program (schema ${schema}, this one knows ` +
-        `${schemaVersion}). Upgrade the program, or restore a backup made by this version.`,
+      `${path} was written by a newer version of this program (schema ${schema}; this version ` +
+        `supports ${schemaVersion}). Upgrade the program, or restore a backup made by this version.`,
     );
   }
   if (schema > 0 && schema < firstVersion) {

@@ -30,8 +30,7 @@ import { createWriterClient } from './writer-client.ts';
  *             tasks that were claimed
  */
 
-const lockAdvice =
-  'Stop it first, or give this one a database of its own with MEMORY_DATABASE_URL.';
+const lockAdvice = 'Stop it first, or use another database (MEMORY_DATABASE_URL).';
 
 export type OpenOptions = {
   /** Called with problems that occur outside of requests. */

@@ -12,7 +12,7 @@ export function canonicalPath(path: string, links = mostLinks): string {
   if (existsSync(path)) return realpathSync(path);
   // If the target of a link does not exist, SQLite creates the file there.
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
-    if (links === 0) throw new Error(`${path} is a link that leads to no file`);
+    if (links === 0) throw new Error(`${path} is a symbolic link without a target`);
     return canonicalPath(resolve(realpathSync(dirname(path)), readlinkSync(path)), links - 1);
   }
   mkdirSync(dirname(path), { recursive: true });
@@ -35,21 +35,21 @@ export function assertWhole(name: string): void {
   const file = statSync(path, { throwIfNoEntry: false });
   if (file?.isFile() && file.nlink > 1) {
     throw new Error(
-      `${path} has another name by a hard link, and who opens it by that name would destroy what ` +
-        'is written by this one. Copy the file, or remove the other name.',
+      `${path} has more than one hard link, and opening it under another name would corrupt the ` +
+        'database. Copy the file, or remove the other link.',
     );
   }
   if (file !== undefined && file.size > 0) return;
   if (sizeOf(`${path}-wal`) > 0) {
     throw new Error(
-      `${path} is missing or empty, but what was written last is still in ${path}-wal. Put the ` +
-        'file back beside it, or "memory restore <backup>", which keeps that log.',
+      `${path} is missing or empty, but ${path}-wal contains the latest writes. Move the file ` +
+        'back to its place, or run "memory restore <backup>", which keeps that log.',
     );
   }
   if (file === undefined && existsSync(arrivingAt(path))) {
     throw new Error(
-      `${path} is missing, because a restore did not end. Run "memory restore <backup>" again, or ` +
-        `remove ${arrivingAt(path)} to begin with an empty database.`,
+      `${path} is missing because a restore was interrupted. Run "memory restore <backup>" again, ` +
+        `or remove ${arrivingAt(path)} to start with an empty database.`,
     );
   }
 }

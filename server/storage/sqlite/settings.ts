@@ -81,7 +81,7 @@ function configured(db: Database, path: string, settings: Settings): Database {
 }
 
 export function heldByAnother(path: string, cause: unknown): Error {
-  return new Error(`another program has ${path} open; end it, then try again`, { cause });
+  return new Error(`another program has ${path} open; stop it and try again`, { cause });
 }
 
 /**
@@ -120,7 +120,7 @@ function openFile(path: string, options: ConstructorParameters<typeof Database>[
   try {
     return new Database(path, options);
   } catch (error) {
-    const advice = 'is it a file, and may this user write to its folder?';
+    const advice = 'check that it is a file and that its folder is writable';
     throw new Error(`the database ${path} cannot be opened; ${advice}`, { cause: error });
   }
 }
@@ -130,7 +130,8 @@ export function applySetting(db: Database, name: string, value: string | number)
   db.run(`PRAGMA ${name} = ${value}`);
   const row = db.prepare(`PRAGMA ${name}`).get() as Record<string, string | number>;
   const [found] = Object.values(row);
-  if (found !== value) throw new Error(`SQLite refused ${name}=${value}; it is ${found}`);
+  if (found !== value)
+    throw new Error(`SQLite did not accept ${name}=${value}; the value is ${found}`);
 }
 
 function assertVersion(db: Database): void {
@@ -139,6 +140,7 @@ function assertVersion(db: Database): void {
   for (const [index, min] of minSqlite.entries()) {
     const part = parts[index] ?? 0;
     if (part > min) return;
-    if (part < min) throw new Error(`SQLite ${version} is too old: ${minSqlite.join('.')}`);
+    if (part < min)
+      throw new Error(`SQLite ${version} is too old: ${minSqlite.join('.')} or newer is required`);
   }
 }

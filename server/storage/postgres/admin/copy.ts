@@ -28,7 +28,7 @@ export async function openCopySide(
   const connection = createConnection({ url, purpose: 'migrate' });
   try {
     if (!create && (await readVersion(connection)) === 0) {
-      throw new Error('there is no database at this address that a server has used');
+      throw new Error('no database of this service found at this address');
     }
     await migrate(connection);
     await assertUnused(connection);
@@ -48,7 +48,7 @@ async function assertUnused(connection: Connection): Promise<void> {
   const [turn] = turns as { seconds: number }[];
   if (turn === undefined) return;
   throw new Error(
-    'a server is running on the database. Stop it, then run this again. If it was killed, wait ' +
+    'a server is running on the database. Stop it and run the command again. If it was killed, wait ' +
       `${turn.seconds} seconds.`,
   );
 }

@@ -11,8 +11,10 @@ export async function diagnose(url: string, now: number): Promise<Finding[]> {
   try {
     return await look(connection, now);
   } catch (error) {
-    const found = faultOf(error) ?? (error instanceof Error ? error.message : 'it cannot be read');
-    const advice = 'is the server running, and are host, user, password and database right?';
+    const found =
+      faultOf(error) ?? (error instanceof Error ? error.message : 'the database cannot be read');
+    const advice =
+      'check that the server is running, and the host, user, password and database name';
     return [{ name: 'database', level: 'failure', found, advice }];
   } finally {
     connection.close();
@@ -53,7 +55,7 @@ const settingsQuery = statement(
 
 async function look(connection: Connection, now: number): Promise<Finding[]> {
   const [[settings] = []] = (await connection.run([settingsQuery])) as Settings[][];
-  if (settings === undefined) throw new Error('the server answered nothing');
+  if (settings === undefined) throw new Error('the server returned no settings');
   const schema = await readVersion(connection);
   const findings = [
     aboutVersion(settings, schema),
@@ -78,14 +80,15 @@ function ok(name: string, found: string): Finding {
 function aboutVersion({ version, encoding }: Settings, schema: number): Finding {
   const found = `PostgreSQL ${version}, ${encoding}, schema ${schema}`;
   if (schema === schemaVersion) return ok('version', found);
-  const advice = 'the next start of a server makes the tables or upgrades them';
+  const advice = 'the next server start creates or upgrades the tables';
   return { name: 'version', level: 'ok', found, advice };
 }
 
 function aboutDurability({ fsync, fullPageWrites, commit }: Settings): Finding {
   const name = 'durability';
   const found = `fsync ${fsync}, full_page_writes ${fullPageWrites}, synchronous_commit ${commit}`;
-  const advice = (setting: string) => `a power cut loses what was answered: set ${setting} = on`;
+  const advice = (setting: string) =>
+    `acknowledged writes can be lost in a power failure: set ${setting} = on`;
   if (fsync !== 'on') return { name, level: 'failure', found, advice: advice('fsync') };
   if (fullPageWrites !== 'on') {
     return { name, level: 'failure', found, advice: advice('full_page_writes') };
@@ -98,7 +101,8 @@ function aboutWorkers(commits: readonly string[]): Finding {
   const name = 'workers';
   const found = `${commits.length}, synchronous_commit ${[...new Set(commits)].join(', ')}`;
   if (!commits.includes('off')) return ok(name, found);
-  const advice = 'a power cut loses what was answered: set synchronous_commit = on on each worker';
+  const advice =
+    'acknowledged writes can be lost in a power failure: set synchronous_commit = on on each worker';
   return { name, level: 'failure', found, advice };
 }
 
@@ -106,11 +110,11 @@ function aboutStandbys({ standbys, connected, commit }: Settings): Finding {
   const name = 'standbys';
   const found = `${connected} connected, synchronous: ${standbys || 'none'}`;
   if (standbys !== '' && connected === 0) {
-    const advice = 'every write waits for a standby that is not there';
+    const advice = 'every write waits for a standby, and none is connected';
     return { name, level: 'failure', found, advice };
   }
   if (standbys !== '' && commit === 'local') {
-    const advice = 'synchronous_commit is local: a failover may lose what was answered';
+    const advice = 'synchronous_commit is local: a failover can lose acknowledged writes';
     return { name, level: 'warning', found, advice };
   }
   return ok(name, found);
@@ -120,33 +124,33 @@ const maxClockDifferenceMs = 5_000;
 
 function aboutClock(settings: Settings, now: number): Finding {
   const difference = Math.round(Math.abs(settings.now - now));
-  const found = `${difference} ms from the clock of this machine`;
+  const found = `differs by ${difference} ms from the clock of this machine`;
   if (difference <= maxClockDifferenceMs) return ok('clock', found);
-  return { name: 'clock', level: 'warning', found, advice: 'set both clocks by one time server' };
+  return { name: 'clock', level: 'warning', found, advice: 'synchronize both clocks with NTP' };
 }
 
 function aboutConnections({ used, max }: Settings): Finding {
   const found = `${used} of ${max} in use`;
   if (used < 0.8 * max) return ok('connections', found);
-  const advice = 'raise max_connections, run fewer servers, or put a pooler in between';
+  const advice = 'raise max_connections, run fewer servers, or use a connection pooler';
   return { name: 'connections', level: 'warning', found, advice };
 }
 
 const maxTransactionSeconds = 15 * 60;
 
 function aboutTransactions({ oldestTransactionSeconds }: Settings): Finding {
-  const found = `the oldest is open for ${Math.round(oldestTransactionSeconds)} s`;
+  const found = `the oldest has been open for ${Math.round(oldestTransactionSeconds)} s`;
   if (oldestTransactionSeconds < maxTransactionSeconds) return ok('transactions', found);
-  const advice = 'it keeps deleted rows on the disk; end it, see pg_stat_activity';
+  const advice = 'it prevents the removal of deleted rows; end it (see pg_stat_activity)';
   return { name: 'transactions', level: 'warning', found, advice };
 }
 
 const maxKeptWalBytes = 2 ** 30;
 
 function aboutSlots({ keptWalBytes }: Settings): Finding {
-  const found = `${Math.round(keptWalBytes / 1_048_576)} MB of log kept for idle slots`;
+  const found = `${Math.round(keptWalBytes / 1_048_576)} MB of WAL retained for inactive slots`;
   if (keptWalBytes < maxKeptWalBytes) return ok('replication slots', found);
-  const advice = 'a standby or archiver is gone: bring it back or drop its slot';
+  const advice = 'a standby or archiver is disconnected: reconnect it or drop its slot';
   return { name: 'replication slots', level: 'warning', found, advice };
 }
 
@@ -178,7 +182,7 @@ async function aboutContents(connection: Connection, now: number): Promise<Findi
 
 function aboutKeys({ keys }: Pick<Contents, 'keys'>): Finding {
   if (keys > 0) return ok('keys', `${keys} in use`);
-  const advice = 'make one with: memory keys create (or set MEMORY_API_KEY for the server)';
+  const advice = 'create one: memory keys create (or set MEMORY_API_KEY for the server)';
   return { name: 'keys', level: 'warning', found: 'none', advice };
 }
 
@@ -187,24 +191,24 @@ const stuckMs = 5 * 60_000;
 function aboutWork({ pending, oldest, failed, ended }: Queue, now: number): Finding[] {
   const waitsMs = oldest === null ? 0 : Math.max(0, now - oldest);
   const age = pending > 0 ? `, the oldest for ${Math.round(waitsMs / 1_000)} s` : '';
-  const found = `${pending} pending${age}, ${ended} with a lease that has ended`;
+  const found = `${pending} pending${age}, ${ended} with an expired lease`;
   const isStuck = waitsMs > stuckMs;
   const queue: Finding = isStuck
     ? {
         name: 'queue',
         level: 'warning',
         found,
-        advice: 'is a server running? See its log, and GET /health',
+        advice: 'check that a server is running, its log and GET /health',
       }
     : ok('queue', found);
   if (failed === 0) return [queue];
-  const advice = 'memory status <id> says why; ingest such a record again to try again';
+  const advice = 'memory status <id> shows the reason; to retry, ingest the record again';
   return [queue, { name: 'failed records', level: 'warning', found: String(failed), advice }];
 }
 
 function aboutDeadRows({ deadShare }: Pick<Contents, 'deadShare'>): Finding {
   const found = `at most ${Math.round(deadShare * 100)} % of a table`;
   if (deadShare < 1) return ok('dead rows', found);
-  const advice = 'autovacuum does not keep up: see its settings, and long transactions';
+  const advice = 'autovacuum does not keep up: check its settings and long transactions';
   return { name: 'dead rows', level: 'warning', found, advice };
 }

@@ -13,7 +13,7 @@ export async function openKeyAdmin(
   const connection = createConnection({ url, purpose: 'admin' });
   try {
     if (!create && (await readVersion(connection)) === 0) {
-      throw new Error('there is no database at this address that a server has used');
+      throw new Error('no database of this service found at this address');
     }
     await migrate(connection);
     await assertFinished(connection);

@@ -29,7 +29,7 @@ export function createKeyWrites(connection: Connection): KeyWrites {
       ),
       statement('SELECT project_id::float8 AS id FROM projects WHERE name = $1', name),
     ])) as [unknown[], { id: number }[]];
-    if (row === undefined) throw new Error('a project was neither found nor made');
+    if (row === undefined) throw new Error('the project was neither found nor created');
     return row.id;
   }
 

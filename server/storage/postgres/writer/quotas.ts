@@ -34,7 +34,7 @@ export async function takeQuota(
 ): Promise<QuotaTaken> {
   const wanted = statement(take, projectId, amount, seconds);
   const [[row] = []] = (await connection.run([wanted], deadlineMs)) as Row[][];
-  if (row === undefined) throw new Error('no quota was counted');
+  if (row === undefined) throw new Error('no quota row was returned');
   const { used, ...window } = row;
   const granted = Math.min(amount, Math.max(0, limit - (used - amount)));
   return { granted, untaken: Math.max(0, limit - used), ...window };

@@ -69,7 +69,7 @@ export function changeNumbers(rows: readonly Record<string, unknown>[]): ChangeN
   const numbers = new Map(counted.map((row) => [nameOf(row), row.lastChange]));
   return (user) => {
     const number = numbers.get(nameOf(user));
-    if (number === undefined) throw new Error('a change of a user was not counted');
+    if (number === undefined) throw new Error('no change number was returned for the user');
     return number;
   };
 }

@@ -32,11 +32,11 @@ import {
  * is damaged.
  */
 export function backupDatabase(name: string, target: string): BackupContents {
-  if (!existsSync(name)) throw new Error(`there is no database at ${name}`);
+  if (!existsSync(name)) throw new Error(`no database found at ${name}`);
   const path = canonicalPath(name);
   refuseTaken(target);
   keepFilesPrivate();
-  if (!existsSync(dirname(target))) throw new Error(`there is no folder ${dirname(target)}`);
+  if (!existsSync(dirname(target))) throw new Error(`the folder ${dirname(target)} does not exist`);
   removeOrphans(target);
   // Include the process id, so that two concurrent backups do not write to the same file.
   const partial = `${target}.${process.pid}.partial`;
@@ -73,7 +73,8 @@ function isRunning(pid: number): boolean {
 }
 
 function refuseTaken(target: string): void {
-  if (existsSync(target)) throw new Error(`${target} exists; choose another name for the backup`);
+  if (existsSync(target))
+    throw new Error(`${target} already exists; choose another name for the backup`);
 }
 
 /**
@@ -82,11 +83,11 @@ function refuseTaken(target: string): void {
  * process has the database open or the backup is damaged.
  */
 export function restoreDatabase(backup: string, name: string, stamp: string): Restored {
-  if (!existsSync(backup)) throw new Error(`there is no backup at ${backup}`);
+  if (!existsSync(backup)) throw new Error(`no backup found at ${backup}`);
   keepFilesPrivate();
   inspect(backup);
   const path = canonicalPath(name);
-  const lock = lockDatabase(path, 'Stop it, then restore.');
+  const lock = lockDatabase(path, 'Stop it before you restore a backup.');
   const partial = `${arrivingAt(path)}.partial`;
   try {
     removeCopy(partial);
@@ -162,7 +163,7 @@ function inspect(file: string): BackupContents {
   const db = new Database(file, { readonly: true });
   try {
     const [fault] = structuralFaults(db);
-    if (fault !== undefined) throw new Error(`${file} is not a sound backup: ${fault}`);
+    if (fault !== undefined) throw new Error(`${file} is not an intact backup: ${fault}`);
     // An empty file is a valid SQLite database, but restoring it would lose all data.
     if (assertOurs(db, file).schema === 0) throw new Error(`${file} is not a backup: it is empty`);
     const { memories } = db.prepare('SELECT count(*) AS memories FROM memories').get() as {

@@ -89,10 +89,10 @@ function insertInto(into: string, table: TableName): string {
  * the database, or if the file does not exist and `create` is false.
  */
 export function openCopySide(name: string, { create }: { create: boolean }): CopySide {
-  if (!create && !existsSync(name)) throw new Error(`there is no database at ${name}`);
+  if (!create && !existsSync(name)) throw new Error(`no database found at ${name}`);
   keepFilesPrivate();
   const path = canonicalPath(name);
-  const lock = lockDatabase(path, 'Stop it, then run this again.');
+  const lock = lockDatabase(path, 'Stop it and run the command again.');
   let db: Database | null = null;
   try {
     db = openForWriting(path, { create });

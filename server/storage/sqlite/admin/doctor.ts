@@ -22,8 +22,8 @@ export function diagnose(path: string, now: number): Finding[] {
     return [aboutFault(error)];
   }
   if (!existsSync(path)) {
-    const advice = 'start a server to make one, or name another with --database';
-    return [{ name: 'database', level: 'failure', found: `nothing at ${path}`, advice }];
+    const advice = 'start a server to create it, or specify another database with --database';
+    return [{ name: 'database', level: 'failure', found: `no file at ${path}`, advice }];
   }
   const findings = [aboutServer(path), aboutOwner(path), aboutSpace(path), aboutLog(path)];
   let db: Database | null = null;
@@ -42,11 +42,11 @@ const restoreAdvice = 'stop the server and restore the last backup: memory resto
 
 /** Errors of this program already contain advice. SQLite's errors get advice here. */
 function aboutFault(error: unknown): Finding {
-  const found = error instanceof Error ? error.message : 'it cannot be read';
+  const found = error instanceof Error ? error.message : 'the database cannot be read';
   const fault: Finding = { name: 'database', level: 'failure', found };
   if (isDamage(error)) return { ...fault, advice: restoreAdvice };
   if (!(error instanceof SQLiteError)) return fault;
-  const advice = 'may this user read the file and write to its folder, and is there room?';
+  const advice = 'check the permissions of the file and its folder, and the free disk space';
   return { ...fault, advice };
 }
 
@@ -54,7 +54,7 @@ function aboutContents(db: Database, path: string, now: number): Finding[] {
   db.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
   const ours = assertOurs(db, path);
   if (ours.schema === 0) {
-    const advice = `${restoreAdvice}; a server would start with nothing on it`;
+    const advice = `${restoreAdvice}; a server would start with an empty database`;
     return [{ name: 'database', level: 'failure', found: 'the file is empty', advice }];
   }
   return [
@@ -75,17 +75,17 @@ function aboutOwner(path: string): Finding {
   const name = 'permissions';
   const found = mode.toString(8);
   if ((mode & 0o077) === 0) return { name, level: 'ok', found };
-  return { name, level: 'warning', found, advice: `others may read it: chmod 600 ${path}` };
+  return { name, level: 'warning', found, advice: `other users can read it: chmod 600 ${path}` };
 }
 
 function aboutSpace(path: string): Finding {
   const { bavail, bsize } = statfsSync(dirname(path));
   const free = bavail * bsize;
   const size = statSync(path).size;
-  const found = `${megabytes(free)} free, the database has ${megabytes(size)}`;
+  const found = `${megabytes(free)} free, the database uses ${megabytes(size)}`;
   if (free > spareBytes && free > size) return { name: 'disk', level: 'ok', found };
   const level = free > spareBytes ? 'warning' : 'failure';
-  return { name: 'disk', level, found, advice: 'make room: a full disk refuses writes' };
+  return { name: 'disk', level, found, advice: 'free up space: writes fail on a full disk' };
 }
 
 function aboutLog(path: string): Finding {
@@ -94,7 +94,7 @@ function aboutLog(path: string): Finding {
   const found = megabytes(bytes);
   if (bytes < longLogBytes) return { name: 'write-ahead log', level: 'ok', found };
   const advice =
-    'something reads for very long; end old readers and backups, or restart the server';
+    'a reader has been open for too long; end old readers and backups, or restart the server';
   return { name: 'write-ahead log', level: 'warning', found, advice };
 }
 
@@ -102,7 +102,7 @@ function aboutVersion(db: Database, { schema, behind }: ReturnType<typeof assert
   const { version } = db.prepare('SELECT sqlite_version() AS version').get() as { version: string };
   const found = `schema ${schema}, SQLite ${version}`;
   if (!behind) return { name: 'version', level: 'ok', found };
-  return { name: 'version', level: 'ok', found, advice: 'the next start of a server upgrades it' };
+  return { name: 'version', level: 'ok', found, advice: 'the next server start upgrades it' };
 }
 
 function aboutStructure(db: Database): Finding {
@@ -120,7 +120,7 @@ function aboutKeys(db: Database, now: number): Finding {
     )
     .get(now) as { n: number };
   if (n > 0) return { name: 'keys', level: 'ok', found: `${n} in use` };
-  const advice = 'make one with: memory keys create (or set MEMORY_API_KEY for the server)';
+  const advice = 'create one: memory keys create (or set MEMORY_API_KEY for the server)';
   return { name: 'keys', level: 'warning', found: 'none', advice };
 }
 
@@ -137,10 +137,10 @@ function aboutWork(db: Database, now: number): Finding[] {
     name: 'queue',
     level: waits > stuckMs ? 'warning' : 'ok',
     found: `${pending} pending${pending > 0 ? `, the oldest for ${Math.round(waits / 1_000)} s` : ''}`,
-    ...(waits > stuckMs && { advice: 'is a server running? See its log, and GET /health' }),
+    ...(waits > stuckMs && { advice: 'check that a server is running, its log and GET /health' }),
   };
   if (failed === 0) return [waiting];
-  const advice = 'memory status <id> says why; ingest such a record again to try again';
+  const advice = 'memory status <id> shows the reason; to retry, ingest the record again';
   return [waiting, { name: 'failed records', level: 'warning', found: String(failed), advice }];
 }
 
@@ -149,8 +149,8 @@ function aboutErasure(db: Database, path: string): Finding[] {
   const found = 'erased text may still be in the file';
   const advice =
     statSync(path).size > maxRebuiltBytes
-      ? `when writes may wait: sqlite3 ${path} "VACUUM; DELETE FROM maintenance WHERE name = 'scrub'"`
-      : 'a running server removes it within a minute; if this stays, see its log';
+      ? `when writes can be blocked for a while: sqlite3 ${path} "VACUUM; DELETE FROM maintenance WHERE name = 'scrub'"`
+      : 'a running server removes it within a minute; if this warning remains, check its log';
   return [{ name: 'erasure', level: 'warning', found, advice }];
 }
 

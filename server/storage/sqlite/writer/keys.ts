@@ -26,7 +26,7 @@ export function createKeyWrites(db: Database): KeyWrites {
 
   function ensureProject(name: string): number {
     const row = project.get(name);
-    if (row === null) throw new Error('a project was neither found nor made');
+    if (row === null) throw new Error('the project was neither found nor created');
     return row.id;
   }
 

@@ -23,7 +23,7 @@ export function createUsers(db: Database): Users {
   return {
     recordChange(projectId, userId, added) {
       const row = upsert.get(projectId, userId, added);
-      if (row === null) throw new Error('a user row was neither found nor made');
+      if (row === null) throw new Error('the user was neither found nor created');
       // The row contains the user's id, which must not remain after an erasure.
       if (row.memories === 0 && added < 0) remove.run(projectId, userId);
       return row.lastChange;
