@@ -9,7 +9,7 @@ const folders = ['', 'docs/', 'docs/decisions/', 'docs/examples/', 'sdk/'];
 const pages = folders.flatMap((folder) => [...new Glob(`${folder}*.md`).scanSync(root)]).sort();
 const textOf = (page: string) => Bun.file(join(root, page)).text();
 
-/** Superseded by record 19. The next full benchmark run rewrites the page that links to them. */
+/** Records that record 19 replaces. Figures in docs/performance.md may still link to them. */
 const replaced = /^decisions\/00(?:13|15|16)-/;
 
 /** Removes code, in which brackets are not links. */

@@ -78,12 +78,12 @@ describe('names of files and folders', () => {
   });
 
   test.each(['server/utils/a.ts', 'cli/helpers.ts', 'sdk/string-util.ts', 'server/Manager.ts'])(
-    'may not be %s',
+    'must not be %s',
     (path) => expect(path).toMatch(vague),
   );
 });
 
-test('files other than sources contain no path of one machine either', async () => {
+test('files other than sources contain no machine-specific path', async () => {
   const rule = rules.find(({ name }) => name === 'no path of one machine');
   const paths = (await allPaths()).filter((path) => /\.(?:md|json|ya?ml|toml|sql)$/.test(path));
   const sources = await Promise.all(
@@ -93,7 +93,7 @@ test('files other than sources contain no path of one machine either', async () 
   expect(sources.flatMap((source) => (rule ? broken(rule, source) : ['no such rule']))).toEqual([]);
 });
 
-test('the lockfile names no registry, so that it installs from any', async () => {
+test('the lockfile names no registry, so that any registry can be used', async () => {
   expect(await readText('package-lock.json')).not.toContain('"resolved": "http');
 });
 

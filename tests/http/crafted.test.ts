@@ -4,8 +4,8 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { exchange, head } from '../support/socket.ts';
 
 /*
- * Requests that no ordinary client sends, for which a router and an auth check may parse different
- * paths. None of them may bypass the key or cause an internal error.
+ * Crafted requests for which a router and an auth check could parse different paths. None of them
+ * must bypass the key check or cause an internal error.
  */
 
 const canary = 'canary';

@@ -79,18 +79,18 @@ test.each<[fault: string, method: string, query: string, type: string, body: str
   ['an invalid body', 'PATCH', '', 'application/json', '{}'],
   ['an unknown query parameter', 'PATCH', query, 'application/json', '{"content":"x"}'],
   ['an unknown query parameter', 'DELETE', query, 'application/json', ''],
-])('404 for an unknown id before %s (%s)', async (_, method, query, type, body) => {
+])('returns 404 for an unknown id before %s (%s)', async (_, method, query, type, body) => {
   const answer = await askRaw(server, method, missing + query, body, { 'content-type': type });
   expectError(answer, 404, 'not_found');
 });
 
 test.each(['', '/status'])(
-  '404 for an unknown id before an unknown query parameter (GET %s)',
+  'returns 404 for an unknown id before an unknown query parameter (GET %s)',
   async (of) => {
     expectError(await ask(server, 'GET', missing + of + query), 404, 'not_found');
   },
 );
 
-test('400 comes last', async () => {
+test('checks the body last', async () => {
   expect((await sendWith({})).status).toBe(400);
 });

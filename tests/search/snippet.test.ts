@@ -25,7 +25,7 @@ describe('snippet', () => {
     ['北', '𩸽北𩸽', '𩸽«北»𩸽'],
   ])('%s in %j', (query, text, marked) => expect(snippetOf(query, text)).toBe(marked));
 
-  test('shows the part with most of the query, cut between words', () => {
+  test('shows the part with most of the query words, cut between words', () => {
     const text = `${filler}A zeppelin alone. ${filler}The blue zeppelin landed. ${filler}`;
     const shown = snippetOf('blue zeppelin', text);
     expect(shown).toContain('The «blue» «zeppelin» landed.');
@@ -53,7 +53,7 @@ describe('snippet', () => {
     );
   });
 
-  test('is a part of the text once the marks are taken out', () => {
+  test('is a substring of the text without the marks', () => {
     const piece = fc.constantFrom(
       'tea ',
       'Ana: ',
