@@ -15,7 +15,7 @@ trap 'rm -rf "$folder"' EXIT
 id="$("${memory[@]}" save --user "$user" 'Prefers dark mode' --metadata source=settings)"
 "${memory[@]}" update "$id" 'Prefers dark mode, but not at noon' >/dev/null
 
-# Ingests a file with one record per line. A second run after an interruption skips finished records.
+# Ingests a file with one record per line. After an interruption, a second run skips finished lines.
 printf '{"type":"event","userId":"%s","data":{"name":"signed up","plan":"%s"}}\n' \
   "$user" free "$user" pro >"$folder/events.jsonl"
 "${memory[@]}" ingest batch "$folder/events.jsonl" >/dev/null

@@ -65,7 +65,7 @@ describe('DELETE /v1/memories?userId=', () => {
     ['white space', 'user', 'user '],
     ['another normal form', '\u00e9', 'e\u0301'],
     ['marks of a query', 'a', 'a&userId=b'],
-  ])('leaves other users alone: %s', async (_, userId, other) => {
+  ])('keeps the data of other users: %s', async (_, userId, other) => {
     await save(server, userId);
     await save(server, other);
     expect(await erase(userId)).toBe(1);
@@ -73,7 +73,7 @@ describe('DELETE /v1/memories?userId=', () => {
     expect(await erase(other)).toBe(1);
   });
 
-  test('leaves the same user of other projects unchanged', async () => {
+  test('keeps the data of the same user in other projects', async () => {
     const theirs = { ...server, key: await server.createKey('theirs') };
     const userId = newUser();
     const their = await save(theirs, userId, canary);

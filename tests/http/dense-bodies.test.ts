@@ -67,7 +67,7 @@ describe('bodies within the limits are validated by field', () => {
     expect(bodyOf<{ accepted: number }>(answer, 202).accepted).toBe(1_000);
   });
 
-  test('brackets in a string do not count', async () => {
+  test('brackets in a string do not count as nesting', async () => {
     const body = JSON.stringify({ userId: 'u', content: '[{"\\",'.repeat(1_000) });
     expect((await post('/v1/memories', body)).status).toBe(201);
   });

@@ -74,7 +74,7 @@ describe.each(ways)('a memory that %s', (_, make) => {
 test.each<[how: string, erase: (sought: Sought) => [method: string, path: string]]>([
   ['deleted', ({ id }) => ['DELETE', `/v1/memories/${id}`]],
   ['erased with its user', ({ userId }) => ['DELETE', `/v1/memories?userId=${userId}`]],
-])('a memory that was %s is found nowhere', async (_, erase) => {
+])('no read finds a memory that was %s', async (_, erase) => {
   const sought = await saved();
   expect(await whereFound(server, sought)).toEqual(everywhere);
   const [method, path] = erase(sought);

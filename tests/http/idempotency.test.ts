@@ -115,7 +115,7 @@ describe('Idempotency-Key', () => {
     ['1 character', 'k'],
     ['255 characters', 'k'.repeat(255)],
     ['every visible ASCII character', every],
-  ])('may have %s', async (_, key) => {
+  ])('can have %s', async (_, key) => {
     const { request } = await prepare(server, (userId) => {
       return { method: 'POST', path: '/v1/memories', body: { userId, content: 'x' } };
     });

@@ -87,7 +87,7 @@ describe('POST /v1/import', () => {
     ['a string', 'x'],
     ['a list', []],
     ['a number', 1],
-  ])('an item fails alone: %s', async (_, item) => {
+  ])('rejects an item that is not an object: %s', async (_, item) => {
     expect(await importAll([item])).toMatchObject({ imported: 0, failed: [{ index: 0 }] });
   });
 

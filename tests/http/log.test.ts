@@ -175,9 +175,9 @@ test('a process writes every line to stderr in order, and flushes on exit', asyn
 });
 
 test.each([
-  ['goes away', 'head -c 10'],
-  ['stays and reads nothing', 'sleep 20'],
-])('the service goes on, and stops, where who reads its stderr %s', async (_, reader) => {
+  ['exits', 'head -c 10'],
+  ['stops reading', 'sleep 20'],
+])('the service continues and stops normally if the reader of its stderr %s', async (_, reader) => {
   const pipe = join(folder, reader.replaceAll(' ', ''));
   const port = freePort();
   const serve = `${process.execPath} cli/main.ts serve --port ${port} --database ${pipe}.db`;

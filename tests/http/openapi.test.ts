@@ -18,7 +18,7 @@ import { send, startTestServer, type TestServer } from '../support/server.ts';
  */
 
 describe('the document', () => {
-  test('is valid OpenAPI 3.1 for an independent validator', async () => {
+  test('is valid OpenAPI 3.1 according to an independent validator', async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document));
     expect(errors).toBeUndefined();
     expect(valid).toBe(true);
@@ -66,7 +66,7 @@ describe('the document', () => {
     ['SaveRequest', { userId: 'u-1', content: 'a\0' }],
     ['StatusesRequest', { memoryIds: ['mem_\0'] }],
     ['ImportRequest', { items: [{ ...exampleMemory, version: 1e9 + 1 }] }],
-  ])('tells generators what %s does not accept', (name, body) => {
+  ])('describes the values that %s rejects', (name, body) => {
     expect(misfit({ $ref: `#/components/schemas/${name}` }, body)).toBeString();
   });
 

@@ -104,7 +104,7 @@ describe('GET /v1/export', () => {
   test.each([
     ['letters', `"${'x'.repeat(900_000)}ü`],
     ['quotes, two bytes each as JSON', '"'.repeat(450_000)],
-  ])('has as many large memories to a page as an import takes in one body: %s', async (_, text) => {
+  ])('limits a page of large memories to the body that an import accepts: %s', async (_, text) => {
     const project = await newProject();
     const data = { text };
     const userId = newUser();

@@ -69,7 +69,7 @@ describe('If-Match', () => {
   );
 
   test.each(['2', '"0"', '"x"', 'W/"2"', '"1", "2"', '"2', '', '"-2"', '"2.0"'])(
-    'malformed, as %p, is a 400 that changes nothing',
+    '%p is malformed: 400, and nothing changes',
     async (ifMatch) => {
       const id = await changed();
       const before = await getMemory(server, id);
@@ -118,7 +118,7 @@ describe('If-None-Match', () => {
     expect(bodyOf<Memory>(await get(await changed(), tag), 200).version).toBe(2);
   });
 
-  test.each(['2', '"2', '"2",'])('malformed, as %p, is a 400', async (tag) => {
+  test.each(['2', '"2', '"2",'])('%p is malformed: 400', async (tag) => {
     expectError(await get(await changed(), tag), 400, 'invalid_request', 'If-None-Match');
   });
 

@@ -116,7 +116,7 @@ describe('stem', () => {
     ['ở', 'o'],
     ['كتاب', 'الكتاب', 'والكتاب', 'بالكتاب', 'كتابها'],
     ['مدرس', 'المدرسون', 'مدرسين', 'ومدرسات'],
-  ])('brings %s, %s … together', (...forms) => {
+  ])('maps %s, %s … to the same stem', (...forms) => {
     expect(new Set(forms.map((form) => stem(String(form)))).size).toBe(1);
   });
 
@@ -129,7 +129,7 @@ describe('stem', () => {
     ['sing', 'sin'],
     ['universe', 'unit'],
     ['bus', 'bu'],
-  ])('keeps %s and %s apart', (left, right) => expect(stem(left)).not.toBe(stem(right)));
+  ])('maps %s and %s to different stems', (left, right) => expect(stem(left)).not.toBe(stem(right)));
 
   test('never changes the first two letters', () => {
     const letters = fc.string({ unit: fc.constantFrom(...'aeiouybcdlnrstgmz'), minLength: 2 });

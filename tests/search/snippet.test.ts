@@ -40,7 +40,7 @@ describe('snippet', () => {
     expect(shown.isWellFormed()).toBe(true);
   });
 
-  test('never cuts a surrogate pair, whatever the position of the cut', () => {
+  test('never splits a surrogate pair, at any position of the cut', () => {
     const pair = fc.constantFrom('𝄞', '😀', '𩸽', '𐐀');
     const text = fc
       .tuple(fc.array(fc.oneof(pair, fc.constantFrom('a', 'tea ', ' '))), pair, fc.nat(300))

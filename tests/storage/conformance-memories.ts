@@ -203,7 +203,7 @@ export function testMemories(name: string, open: OpenStorage): void {
       [opened, project] = given;
     });
 
-    test('replaces the memory with that id, and keeps id and creation time', async () => {
+    test('replaces the memory with that external id, and keeps its id and creation time', async () => {
       const first = memory({ ...origin, content: 'old', metadata: '{"a":1}', occurredAt: 3 });
       expect((await project.save(first, { at: 10 })).response.status).toBe(201);
       const second = memory({ ...origin, content: 'new', expiresAt: 9_000 });

@@ -29,7 +29,7 @@ const opens = {
     openKeyAdmin(process.env.DATABASE);`,
 };
 
-/** Runs the source and returns its error message, if any, which Bun prints below the source line. */
+/** Runs the source and returns the error message, if any, that Bun prints below the source line. */
 function run(source: string): string {
   const env = { ...process.env, DATABASE: path };
   const shown = Bun.spawnSync([process.execPath, '-e', source], { env }).stderr.toString();

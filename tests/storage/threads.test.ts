@@ -80,7 +80,7 @@ test.concurrent('a search that is aborted while it waits is not executed', async
   expect(await project.search('kept')).toHaveLength(1);
 });
 
-test.concurrent('an index that takes too long to build is never searched in part, and is eventually built', async () => {
+test.concurrent('an index that takes long to build is never searched in part, and is finally built', async () => {
   await using opened = await openInFolder({ preload: [join(import.meta.dir, 'leaping-clock.ts')] });
   const project = await newProject(opened);
   for (let n = 0; n < 20; n += 1) await project.save(memory({ content: `lantern ${n}` }));
