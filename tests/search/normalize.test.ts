@@ -129,7 +129,7 @@ describe('stem', () => {
     ['sing', 'sin'],
     ['universe', 'unit'],
     ['bus', 'bu'],
-  ])('maps %s and %s to different stems', (left, right) => expect(stem(left)).not.toBe(stem(right)));
+  ])('separates %s and %s', (left, right) => expect(stem(left)).not.toBe(stem(right)));
 
   test('never changes the first two letters', () => {
     const letters = fc.string({ unit: fc.constantFrom(...'aeiouybcdlnrstgmz'), minLength: 2 });
