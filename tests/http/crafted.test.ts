@@ -4,8 +4,8 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { exchange, head } from '../support/socket.ts';
 
 /*
- * Crafted requests for which a router and an auth check could parse different paths. None of them
- * must bypass the key check or cause an internal error.
+ * Crafted requests for which a router and an auth check could parse different paths. They must
+ * neither bypass the key check nor cause an internal error.
  */
 
 const canary = 'canary';

@@ -61,7 +61,7 @@ for (const [method, path, init, status, route] of cases) {
     expect(response.status).toBe(status);
     const requests = () => lines.filter(({ message }) => message === 'request');
     await until(() => requests().length > 0, { timeoutMs: 1_000, what: 'the line' });
-    // A duplicate line could arrive later.
+    // Waits in case a duplicate line is logged later.
     await Bun.sleep(20);
     const [line, ...more] = requests();
     expect(more).toEqual([]);

@@ -22,7 +22,7 @@ const kept = limits.idempotencyKeptMs;
 
 type KeyedWrite = (project: Project, write: WriteFields) => Promise<WriteResult | object>;
 
-/** Every write, for a project that contains `mem_known`. */
+/** All writes, each for a project that contains `mem_known`. */
 const writes: [name: string, write: KeyedWrite][] = [
   ['saveMemory', (project, write) => project.save(memory(), write)],
   ['updateMemory', (project, write) => project.update('mem_known', { content: 'x' }, write)],
