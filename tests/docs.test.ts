@@ -9,10 +9,10 @@ const folders = ['', 'docs/', 'docs/decisions/', 'docs/examples/', 'sdk/'];
 const pages = folders.flatMap((folder) => [...new Glob(`${folder}*.md`).scanSync(root)]).sort();
 const textOf = (page: string) => Bun.file(join(root, page)).text();
 
-/** Superseded by record 19. The next full benchmark run rewrites the page that links to them. */
+/** Records that record 19 replaces. Figures in docs/performance.md may still link to them. */
 const replaced = /^decisions\/00(?:13|15|16)-/;
 
-/** Removes code, in which brackets are not links. */
+/** Removes code, because brackets in code are not links. */
 function proseOf(text: string): string {
   return text.replace(/^```.*?^```/gms, '').replace(/`[^`\n]*`/g, '');
 }
@@ -21,7 +21,7 @@ function linksIn(text: string): string[] {
   return [...proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
 }
 
-/** The anchors that GitHub and VitePress generate for the headings. */
+/** Returns the anchors that GitHub and VitePress generate for the headings. */
 function anchorsIn(text: string): string[] {
   const headings = [...text.replace(/^```.*?^```/gms, '').matchAll(/^#+ (.+)$/gm)];
   return headings.map(([, heading = '']) =>

@@ -51,7 +51,7 @@ test('every route is in the OpenAPI document, under its own method, path and nam
   expect(found.sort()).toEqual(expected.sort());
 });
 
-test('every operation is documented to succeed as the table says', () => {
+test('the documented success status of every operation matches the table', () => {
   for (const [name, { success, replaced = success }] of Object.entries<Operation>(routes)) {
     const { id } = operationDocuments[name as RouteName];
     const { responses = {} } = documented.find(({ operationId }) => operationId === id) ?? {};
@@ -103,7 +103,7 @@ function asksFor({ method, path }: Operation): RegExp {
   return new RegExp(`${method}\\W{1,20}${filled}(?=[?'"\`$])`);
 }
 
-/** The public methods of an object's class and of its superclasses. */
+/** Returns the public methods of an object's class and of its superclasses. */
 function methodsOf(value: object): string[] {
   const prototype = Object.getPrototypeOf(value);
   if (prototype === null || prototype === Object.prototype) return [];
@@ -113,7 +113,7 @@ function methodsOf(value: object): string[] {
   return [...own, ...methodsOf(prototype)];
 }
 
-/** The commands without subcommands, each as the words to type. */
+/** Returns the commands without subcommands, each as a list of words. */
 function leavesOf({ commands }: AnyCommand): string[][] {
   return commands.flatMap((command) => {
     const below = leavesOf(command).map((words) => [command.name(), ...words]);

@@ -30,7 +30,7 @@ function run(name: string, ...args: string[]): Promise<string> {
   return output([process.execPath, join(folder, name), ...args]);
 }
 
-test('the chat agent remembers a user across runs and keeps users apart', async () => {
+test('the chat agent remembers a user across runs and separates users', async () => {
   const said = await run('chat-agent.ts', 'ada');
   expect(said).toContain(`Where does my sister live?
 agent: You told me: My sister lives in Lisbon.
@@ -42,7 +42,7 @@ agent: You never told me.`);
   expect((await server.client.list({ userId: 'ada' })).items).toHaveLength(2);
 });
 
-test('the travel agent dates and replaces a fact, and forgets a booking', async () => {
+test('the travel agent dates and replaces a fact, and its booking expires', async () => {
   await server.client.save({ userId: 'eve', content: 'Plays the cello' });
   expect(await run('travel-agent.ts', 'eve')).toBe(`user:  I am vegetarian since May.
 agent: I will remember that.

@@ -53,7 +53,7 @@ describe('an import', () => {
     ['server/storage/storage.ts', "import { limits } from '../../sdk/contract/limits.ts';"],
     ['server/storage/sqlite/a.ts', "import { app } from '../../app.ts';"],
     ['server/config.ts', "import type { Database } from './storage/sqlite/open.ts';"],
-  ])('in %s must not be: %s', (path, text) => {
+  ])('in %s is rejected: %s', (path, text) => {
     expect(broken(importRule, toSource(path, text))).toHaveLength(1);
   });
 
@@ -64,7 +64,7 @@ describe('an import', () => {
     ['cli/commands/a.ts', "import type { Admin } from '../../server/admin.ts';"],
     ['server/http/a.ts', "import type { Storage } from '../storage/storage.ts';"],
     ['tests/a.ts', "import { open } from '../server/storage/sqlite/open.ts';"],
-  ])('in %s may be: %s', (path, text) => {
+  ])('in %s is allowed: %s', (path, text) => {
     expect(broken(importRule, toSource(path, text))).toEqual([]);
   });
 });
@@ -93,7 +93,7 @@ test('files other than sources contain no machine-specific paths either', async 
   expect(sources.flatMap((source) => (rule ? broken(rule, source) : ['no such rule']))).toEqual([]);
 });
 
-test('the lockfile names no registry, so that it installs from any', async () => {
+test('the lockfile names no registry, so that any registry can be used', async () => {
   expect(await readText('package-lock.json')).not.toContain('"resolved": "http');
 });
 

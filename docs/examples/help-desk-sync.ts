@@ -1,15 +1,15 @@
 import { MemoryClient, type SupportRequest } from 'memory-service-sdk';
 
 /*
- * Syncs a help desk's tickets to the memories of the users who wrote them. Run it from cron as
- * often as you like, and again after any failure: `source` and `externalId` identify a ticket, so
- * it stays one memory with one id, and new comments update it.
+ * Syncs a help desk's tickets to the memories of the users who wrote them. Run this program from
+ * cron as often as you like, and again after any failure. `source` and `externalId` identify a
+ * ticket, so each ticket stays one memory with one id, and new comments update that memory.
  */
 
 const memory = new MemoryClient(); // MEMORY_API_KEY and MEMORY_BASE_URL
 const source = 'helpdesk';
 
-/** Sample data in place of the response of a help desk's API. */
+/** Sample data instead of the response of a help desk's API. */
 const tickets = [
   ticket('1182', 'ada', 'Refund', ['user: Where is my refund?', 'agent: On its way.']),
   ticket('1183', 'ada', 'Dark mode', ['user: Please add a dark mode.']),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The command line in a script: data on stdout, everything else on stderr, exit codes that mean
-# something. The argument is a user's name; MEMORY overrides the command, npx memory.
+# Shows how to use the command line in a script: data on stdout, everything else on stderr, and
+# meaningful exit codes. The argument is a user's name. MEMORY overrides the command, npx memory.
 set -euo pipefail
 
 memory=(${MEMORY:-npx memory})
@@ -15,12 +15,12 @@ trap 'rm -rf "$folder"' EXIT
 id="$("${memory[@]}" save --user "$user" 'Prefers dark mode' --metadata source=settings)"
 "${memory[@]}" update "$id" 'Prefers dark mode, but not at noon' >/dev/null
 
-# A file with one record per line. A second run after an interruption skips finished records.
+# Ingests a file with one record per line. After an interruption, a second run skips finished lines.
 printf '{"type":"event","userId":"%s","data":{"name":"signed up","plan":"%s"}}\n' \
   "$user" free "$user" pro >"$folder/events.jsonl"
 "${memory[@]}" ingest batch "$folder/events.jsonl" >/dev/null
 
-# Text from a pipe; --wait returns when search can find it.
+# Ingests text from a pipe. --wait returns when search can find the text.
 echo 'The quarterly report is due on Friday.' |
   "${memory[@]}" ingest document --user "$user" - --title Reminder --wait >/dev/null
 
@@ -29,7 +29,7 @@ echo "memories: $("${memory[@]}" list --user "$user" --all | cut -f1 | wc -l | t
 "${memory[@]}" search --user "$user" 'when is the report due' --limit 1 --json |
   grep -o '"content":"[^"]*"'
 
-# For a missing memory the exit code is 3, so a script need not parse messages.
+# If a memory does not exist, the exit code is 3, so a script need not parse messages.
 "${memory[@]}" delete "$id" >/dev/null
 code=0
 "${memory[@]}" get "$id" >/dev/null 2>&1 || code=$?

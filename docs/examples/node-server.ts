@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { Readable } from 'node:stream';
 import { handleMemories } from './web-handler.ts';
 
-/* The web handler on plain Node. Express takes the same: app.use('/memories', onNode(handle…)). */
+/* The web handler with plain Node. With Express: app.use('/memories', onNode(handle…)). */
 
 type Handler = (request: Request) => Promise<Response>;
 
@@ -36,7 +36,7 @@ function requestOf(incoming: IncomingMessage, outgoing: ServerResponse): Request
   return new Request(`http://${headers.host}${url}`, bare ? init : withBody);
 }
 
-/** Node and the web declare separate types for the same stream. */
+/** Converts the type of the stream, because Node and the web declare separate types for it. */
 function bodyOf(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   return Readable.toWeb(incoming) as ReadableStream<Uint8Array>;
 }

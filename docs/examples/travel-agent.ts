@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import { MemoryClient } from 'memory-service-sdk';
 
 /*
- * An agent whose memories have a name, a time and an expiry. `understand` takes the place of a
- * model that extracts facts from a message. A later fact with the same name replaces the earlier.
+ * An agent whose memories have a name, a time and an expiry. `understand` is a stand-in for a model
+ * that extracts facts from a message. A later fact replaces an earlier one with the same name.
  */
 
 const memory = new MemoryClient(); // MEMORY_API_KEY and MEMORY_BASE_URL
@@ -31,7 +31,7 @@ async function recall(): Promise<void> {
   }
 }
 
-// So that the example can be run again. Other memories of the user stay.
+// Deletes the memories of this example, so that it can be run again, and keeps all others.
 for await (const { id } of memory.list({ userId, source })) await memory.delete(id);
 for (const message of ['I am vegetarian since May.', 'Room 12 in Rome is ours until noon.'])
   await hear(message);

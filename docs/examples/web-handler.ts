@@ -11,7 +11,7 @@ import { MemoryClient, MemoryServiceError } from 'memory-service-sdk';
 
 const memory = new MemoryClient(); // MEMORY_API_KEY and MEMORY_BASE_URL
 
-/** GET ?q=… finds what the user said before; POST { "content": … } remembers something. */
+/** GET ?q=… searches the user's memories, and POST { "content": … } saves a memory. */
 export async function handleMemories(request: Request): Promise<Response> {
   const userId = userOf(request);
   if (userId === null) return Response.json({ error: 'sign in first' }, { status: 401 });
@@ -24,7 +24,7 @@ export async function handleMemories(request: Request): Promise<Response> {
   }
 }
 
-/** Your own check of the session belongs here. */
+/** Replace this function with your own session check. */
 function userOf(request: Request): string | null {
   return request.headers.get('x-demo-user');
 }
@@ -37,15 +37,15 @@ async function find({ url, signal }: Request, userId: string): Promise<Response>
 }
 
 async function remember(request: Request, userId: string): Promise<Response> {
-  // The service validates the content, and its error messages are fit for users.
+  // The service validates the content, and its error messages can be shown to users.
   const body = (await request.json()) as { content: string } | null;
-  // If the browser sends a key, its own retries are safe as well.
+  // If the browser sends an idempotency key, its retries are safe as well.
   const idempotencyKey = request.headers.get('idempotency-key') ?? undefined;
   const { id } = await memory.save({ userId, content: body?.content ?? '' }, { idempotencyKey });
   return Response.json({ id }, { status: 201 });
 }
 
-/** Users see errors of their own input. Other errors go to the log, with the request's id. */
+/** Returns errors in the input to the user. Logs other errors with the id of the request. */
 function answerOf(error: unknown): Response {
   if (error instanceof SyntaxError) return Response.json({ error: 'not JSON' }, { status: 400 });
   if (!(error instanceof MemoryServiceError)) throw error;

@@ -26,7 +26,7 @@ const entry = { author: 'user', content: 'Help' };
 const id = expect.stringMatching(/^mem_\w+$/);
 
 describe('POST /v1/ingest/batch', () => {
-  test('202 with an id for each item, of any type, in order', async () => {
+  test('returns 202 with an id for each item, of any type, in order', async () => {
     const userId = newUser();
     const types = ['event', 'profile', 'ticket', 'document', 'conversation'];
     const answer = await batch([
@@ -54,7 +54,7 @@ describe('POST /v1/ingest/batch', () => {
     await Promise.all(answer.items.map(({ memoryId }) => whenComplete(server, memoryId)));
   });
 
-  test('items may belong to different users', async () => {
+  test('accepts items of different users', async () => {
     const users = [newUser(), newUser()];
     await batch(users.map((userId) => ({ type: 'event', userId, data: { name: userId } })));
     for (const userId of users) {
@@ -91,7 +91,7 @@ describe('POST /v1/ingest/batch', () => {
     ],
   ];
 
-  test.each(badItems)('an invalid item fails alone: %s', async (_, bad, field) => {
+  test.each(badItems)('rejects only the invalid item: %s', async (_, bad, field) => {
     const userId = newUser();
     const good = { type: 'document', userId, data };
     expect(await batch([bad, good, bad])).toEqual({
@@ -107,13 +107,13 @@ describe('POST /v1/ingest/batch', () => {
     expect((await getPage(server, userId)).items).toHaveLength(1);
   });
 
-  test('202 even if every item fails', async () => {
+  test('returns 202 even if every item fails', async () => {
     const answer = await batch(badItems.map(([, bad]) => bad));
     expect(answer).toMatchObject({ accepted: 0, items: [], failedCount: badItems.length });
     expect(answer.failed.map(({ index }) => index)).toEqual(badItems.map((_, index) => index));
   });
 
-  test('202 with 1,000 items', async () => {
+  test('returns 202 with 1,000 items', async () => {
     const userId = newUser();
     const answer = await batch(Array(1_000).fill({ type: 'event', userId, data: { name: 'n' } }));
     expect(answer).toMatchObject({ accepted: 1_000, failedCount: 0 });
@@ -130,7 +130,7 @@ describe('POST /v1/ingest/batch', () => {
     ['an empty list of items', { items: [] }, 'items'],
     ['1,001 items', { items: Array(1_001).fill(good) }, 'items'],
     ['an unknown field', { items: [good], userId: 'refused' }, 'userId'],
-  ])('400 for a bad envelope: %s', async (_, body, field) => {
+  ])('returns 400 for an invalid body: %s', async (_, body, field) => {
     expectInvalid(await ask(server, 'POST', '/v1/ingest/batch', { body }), field);
     expect((await getPage(server, 'refused')).items).toEqual([]);
   });

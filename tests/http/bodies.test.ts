@@ -20,7 +20,7 @@ afterAll(async () => {
 const json = 'Content-Type: application/json';
 const path = '/v1/memories';
 
-/** A save with a body of exactly this many bytes. */
+/** Returns a save with a body of exactly this many bytes. */
 function saveOfBytes(userId: string, bytes: number): string {
   const text = JSON.stringify({ userId, content: 'x' });
   return text + ' '.repeat(bytes - text.length);
@@ -31,7 +31,7 @@ type Send = (to: TestServer, body: string) => ReturnType<typeof exchange>;
 /** The ways to send a body: with a Content-Length, or in chunks. */
 const framings: [name: string, send: Send][] = [
   [
-    'by Content-Length',
+    'with a Content-Length',
     (to, body) =>
       exchange(to, head(to, 'POST', path, json, `Content-Length: ${body.length}`), body),
   ],
@@ -43,7 +43,7 @@ const framings: [name: string, send: Send][] = [
   ['through fetch', (to, body) => askRaw(to, 'POST', path, body)],
 ];
 
-describe.each(framings)('a body %s', (_, send) => {
+describe.each(framings)('a body sent %s', (_, send) => {
   async function refuses(to: TestServer, bytes: number): Promise<void> {
     const userId = newUser();
     const answer = await send(to, saveOfBytes(userId, bytes));
@@ -52,21 +52,21 @@ describe.each(framings)('a body %s', (_, send) => {
     expect((await getPage(to, userId)).items).toEqual([]);
   }
 
-  test('201 at the limit', async () => {
+  test('returns 201 at the limit', async () => {
     expect(await send(server, saveOfBytes(newUser(), limit))).toMatchObject({ status: 201 });
   });
 
-  test.each([limit + 1, limit * 2, limit * 4])('413 with %i bytes', async (bytes) => {
+  test.each([limit + 1, limit * 2, limit * 4])('returns 413 with %i bytes', async (bytes) => {
     await refuses(server, bytes);
   });
 
-  test('413 up to four times the limit, for a client that writes before it reads', async () => {
+  test('returns 413 up to four times the limit to a client that writes before it reads', async () => {
     await refuses(ordinary, 4 * 1_024 * 1_024);
   });
 });
 
-describe('413', () => {
-  test('only above 5 MiB by default', async () => {
+describe('the default body limit', () => {
+  test('rejects only bodies over 5 MiB', async () => {
     const most = 5 * 1_024 * 1_024;
     const text = JSON.stringify({ userId: newUser(), data: { text: '' } });
     const body = text.replace('""', `"${'x'.repeat(most - text.length)}"`);
@@ -87,15 +87,15 @@ const writes: [method: string, path: string][] = [
   ['POST', '/v1/import'],
 ];
 
-/** The route with the id of an existing memory. */
+/** Returns the route with the id of an existing memory. */
 async function reachable(path: string): Promise<string> {
   if (!path.includes(':id')) return path;
   const answer = await askRaw(server, 'POST', '/v1/memories', saveOfBytes(newUser(), 100));
   return path.replace(':id', bodyOf<{ id: string }>(answer, 201).id);
 }
 
-describe('415', () => {
-  test.each(writes)('%s %s without a Content-Type', async (method, path) => {
+describe('an unsupported media type', () => {
+  test.each(writes)('gets a 415: %s %s without a Content-Type', async (method, path) => {
     const lines = head(server, method, await reachable(path), 'Content-Length: 2');
     const answer = await exchange(server, lines, '{}');
     expect(answer).not.toBeNull();
@@ -113,14 +113,14 @@ describe('415', () => {
     'application/json; charset=utf-16',
     'application/json, text/plain',
     '*/*',
-  ])('with Content-Type: %s', async (type) => {
+  ])('gets a 415: Content-Type: %s', async (type) => {
     const body = saveOfBytes(newUser(), 100);
     const answer = await askRaw(server, 'POST', path, body, { 'content-type': type });
     expectError(answer, 415, 'unsupported_media_type');
   });
 
   test.each(['gzip', 'deflate', 'br', 'GZIP', 'identity, gzip'])(
-    'with Content-Encoding: %s',
+    'gets a 415: Content-Encoding: %s',
     async (encoding) => {
       const body = new Uint8Array(gzipSync(saveOfBytes(newUser(), 100)));
       const answer = await askRaw(server, 'POST', path, body, { 'content-encoding': encoding });
@@ -133,7 +133,7 @@ describe('415', () => {
     'application/json;charset=utf-8',
     'application/json; charset=UTF-8',
     'application/json; charset="utf-8"',
-  ])('not with Content-Type: %s', async (type) => {
+  ])('is not Content-Type: %s', async (type) => {
     const body = saveOfBytes(newUser(), 100);
     const answer = await askRaw(server, 'POST', path, body, { 'content-type': type });
     expect(answer.status).toBe(201);
@@ -160,23 +160,23 @@ const malformed: [name: string, body: string | Uint8Array<ArrayBuffer>][] = [
   ['UTF-16', new Uint8Array(Buffer.from('{"userId":"u"}', 'utf16le'))],
 ];
 
-/** A save whose content is these bytes. */
+/** Returns a save whose content consists of these bytes. */
 function quoted(...bytes: number[]): Uint8Array<ArrayBuffer> {
   const [before, after] = ['{"userId":"u","content":"', '"}'].map((text) => Buffer.from(text));
   return new Uint8Array([...(before ?? []), ...bytes, ...(after ?? [])]);
 }
 
-describe('400', () => {
-  test.each(writes)('%s %s: JSON that is malformed', async (method, path) => {
+describe('malformed JSON', () => {
+  test.each(writes)('gets a 400: %s %s', async (method, path) => {
     const route = await reachable(path);
     for (const [, body] of malformed) expectInvalid(await askRaw(server, method, route, body));
   });
 
-  test.each(malformed)('JSON that is %s', async (_, body) => {
+  test.each(malformed)('gets a 400 if it is %s', async (_, body) => {
     expectInvalid(await askRaw(server, 'POST', path, body));
   });
 
-  test('malformed JSON is not repeated in the message', async () => {
+  test('is not repeated in the message', async () => {
     expect((await askRaw(server, 'POST', path, '{"canary')).text).not.toContain('canary');
   });
 });

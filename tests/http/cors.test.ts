@@ -25,7 +25,7 @@ afterAll(async () => {
   await closed.stop();
 });
 
-/** A browser's preflight request. It carries no key. */
+/** Sends a browser's preflight request, which has no key. */
 async function preflight(of: TestServer, origin: string, method = 'POST'): Promise<Answer> {
   const headers = {
     origin,
@@ -66,7 +66,7 @@ describe.each(allowed)('from %s', (origin) => {
     ['/v1/memories', 201],
     ['/v1/ingest', 400],
     ['/v1/nope', 404],
-  ])('POST %s lets the page read the answer: %i', async (path, status) => {
+  ])('POST %s lets the page read the response: %i', async (path, status) => {
     const body = { userId: newUser(), content: 'x' };
     const answer = await ask(server, 'POST', path, { headers: { origin }, body });
     expect(answer.status).toBe(status);
@@ -112,7 +112,7 @@ test('an OPTIONS that is not a preflight is treated like any other request', asy
   expect((await ask(server, 'OPTIONS', '/v1/memories', { headers })).status).toBe(405);
 });
 
-test('responses vary by origin if origins are set, for the sake of caches', async () => {
+test('responses vary by origin if origins are set, so that caches separate them', async () => {
   const answer = await ask(server, 'GET', '/v1/memories?userId=u');
   expect(listOf(answer, 'vary')).toContain('origin');
 });

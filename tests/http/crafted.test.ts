@@ -4,8 +4,8 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { exchange, head } from '../support/socket.ts';
 
 /*
- * Requests that no ordinary client sends, for which a router and an auth check may parse different
- * paths. None of them may bypass the key or cause an internal error.
+ * Crafted requests for which a router and an auth check could parse different paths. They must
+ * neither bypass the key check nor cause an internal error.
  */
 
 const canary = 'canary';
@@ -52,7 +52,7 @@ describe('with two Authorization headers', () => {
   test.each([
     ['wrong, right', (right: string) => ['mk_wrong_key_wrong_key', right]],
     ['right, wrong', (right: string) => [right, 'mk_wrong_key_wrong_key']],
-  ])('401: %s', async (_, keysOf) => {
+  ])('returns 401: %s', async (_, keysOf) => {
     const lines = keysOf(server.key).map((key) => `Authorization: Bearer ${key}\r\n`);
     const request = `GET /v1/memories/${id} HTTP/1.1\r\nHost: x\r\n${lines.join('')}\r\n`;
     const answer = await exchange(server, request);

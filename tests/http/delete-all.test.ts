@@ -32,7 +32,7 @@ async function erase(userId: string, from = server): Promise<number> {
 const canary = 'canary text';
 
 describe('DELETE /v1/memories?userId=', () => {
-  test('200 with the number of deleted memories, of every type and status', async () => {
+  test('returns 200 with the number of deleted memories, of every type and status', async () => {
     const userId = newUser();
     const { id } = await save(server, userId, canary);
     const data = { text: canary };
@@ -52,7 +52,7 @@ describe('DELETE /v1/memories?userId=', () => {
     expect(anew.memoryId).not.toBe(memoryId);
   });
 
-  test('200 with 0 for a user without memories, and on a second call', async () => {
+  test('returns 200 with 0 for a user without memories, and on a second call', async () => {
     const userId = newUser();
     expect(await erase(userId)).toBe(0);
     await save(server, userId);
@@ -65,7 +65,7 @@ describe('DELETE /v1/memories?userId=', () => {
     ['white space', 'user', 'user '],
     ['another normal form', '\u00e9', 'e\u0301'],
     ['marks of a query', 'a', 'a&userId=b'],
-  ])('leaves other users alone: %s', async (_, userId, other) => {
+  ])('keeps the data of other users: %s', async (_, userId, other) => {
     await save(server, userId);
     await save(server, other);
     expect(await erase(userId)).toBe(1);
@@ -73,7 +73,7 @@ describe('DELETE /v1/memories?userId=', () => {
     expect(await erase(other)).toBe(1);
   });
 
-  test('leaves the same user of other projects unchanged', async () => {
+  test('keeps the data of the same user in other projects', async () => {
     const theirs = { ...server, key: await server.createKey('theirs') };
     const userId = newUser();
     const their = await save(theirs, userId, canary);
@@ -83,7 +83,7 @@ describe('DELETE /v1/memories?userId=', () => {
     expect((await getPage(theirs, userId)).items.map(({ id }) => id)).toEqual([their.id]);
   });
 
-  test('deletes memories in processing, whose completion then changes nothing', async () => {
+  test('deletes memories that are processing, and their completion changes nothing', async () => {
     const held = await holdRecord(server);
     expect(await erase(held.userId)).toBe(1);
     expect(await held.fail('too late')).toBe(false);
@@ -91,7 +91,7 @@ describe('DELETE /v1/memories?userId=', () => {
     expectError(answer, 404, 'not_found');
   });
 
-  test('400 with a parameter of a list, because an erasure has no filters', async () => {
+  test('returns 400 for a list parameter, because an erasure has no filters', async () => {
     const userId = newUser();
     await save(server, userId);
     for (const name of ['type', 'source', 'limit', 'cursor', 'order', 'metadata[k]']) {
@@ -100,15 +100,15 @@ describe('DELETE /v1/memories?userId=', () => {
     expect((await getPage(server, userId)).items).toHaveLength(1);
   });
 
-  test('400 without a user', async () => {
+  test('returns 400 without a user', async () => {
     expectInvalid(await ask(server, 'DELETE', '/v1/memories'), 'userId');
   });
 });
 
-describe('under a key', () => {
+describe('an erasure with an idempotency key', () => {
   const eraseOf = (userId: string) => ({ method: 'DELETE', path: pathOf(userId) });
 
-  test('a replay repeats the first count and spares later memories', async () => {
+  test('returns the first count when replayed, and keeps later memories', async () => {
     const userId = newUser();
     await save(server, userId);
     const first = await sendKeyed(server, eraseOf(userId), userId);
@@ -121,7 +121,7 @@ describe('under a key', () => {
     expect((await settled(server, userId)).map(({ content }) => content)).toEqual(['later']);
   });
 
-  test('the same key for another user is rejected and erases nothing', async () => {
+  test('is rejected for another user, and erases nothing', async () => {
     const [userId, other] = [newUser(), newUser()];
     await save(server, other);
     await sendKeyed(server, eraseOf(userId), userId);
@@ -130,7 +130,7 @@ describe('under a key', () => {
     expect((await getPage(server, other)).items).toHaveLength(1);
   });
 
-  test('a replay of an erased save has its old status and no text', async () => {
+  test('removes the text from a replayed save, which keeps its status', async () => {
     const [userId, other] = [newUser(), newUser()];
     const saveOf = (of: string) => {
       return { method: 'POST', path: '/v1/memories', body: { userId: of, content: canary } };
@@ -155,7 +155,7 @@ describe('under a key', () => {
     expect(await getPage(server, userId)).toEqual({ items: [], nextCursor: null });
   });
 
-  test('a replay of an ingest is its first response and restores nothing', async () => {
+  test('does not change a replayed ingest, which restores nothing', async () => {
     const userId = newUser();
     const items = [{ type: 'document', userId, data: { text: canary } }];
     const batch = { method: 'POST', path: '/v1/ingest/batch', body: { items } };

@@ -34,7 +34,7 @@ describe.each(endpoints)('POST %s', (path) => {
     ],
     ['200,001 values', `[${zeros(200_000)}]`, 'the JSON must hold at most 200000 values'],
     ['20,001 fields', `{${fields(20_001)}}`, 'a record must hold at most 20000 fields'],
-  ])('400 for %s', async (_, body, message) => {
+  ])('returns 400 for %s', async (_, body, message) => {
     for (const headers of [{}, { 'idempotency-key': newUser() }]) {
       const answer = await post(path, body, headers);
       expectInvalid(answer);
@@ -52,7 +52,7 @@ describe('bodies within the limits are validated by field', () => {
     expectInvalid(await post(field === 'data' ? '/v1/ingest' : '/v1/memories', body), field);
   });
 
-  test('an item of a batch that is too deep for metadata fails alone', async () => {
+  test('a batch rejects only the item that is too deep for metadata', async () => {
     const items = `${event(`,"k":${levels(20)}`)},${event('')}`;
     const answer = await post('/v1/ingest/batch', `{"items":[${items}]}`);
     expect(answer.status).toBe(202);
@@ -67,13 +67,13 @@ describe('bodies within the limits are validated by field', () => {
     expect(bodyOf<{ accepted: number }>(answer, 202).accepted).toBe(1_000);
   });
 
-  test('brackets in a string do not count', async () => {
+  test('brackets in a string do not count as nesting', async () => {
     const body = JSON.stringify({ userId: 'u', content: '[{"\\",'.repeat(1_000) });
     expect((await post('/v1/memories', body)).status).toBe(201);
   });
 });
 
-/** Every kind of 5 MiB body that once blocked the event loop, with its current rejection. */
+/** Kinds of 5 MiB bodies that once blocked the event loop. */
 const costly: [name: string, body: string][] = [
   ['open brackets', '['.repeat(fiveMiB)],
   ['nested arrays', levels(fiveMiB / 2)],
@@ -82,7 +82,7 @@ const costly: [name: string, body: string][] = [
   ['unknown fields in items', `{"items":[{${fields(19_000)}}${`,{${fields(19_000)}}`.repeat(8)}]}`],
 ];
 
-/** The longest pause of the event loop, which server and test share. */
+/** Returns the longest pause of the event loop, which the server and the test share. */
 async function longestPause(work: () => Promise<unknown>): Promise<number> {
   let last = performance.now();
   let longest = 0;
@@ -96,14 +96,14 @@ async function longestPause(work: () => Promise<unknown>): Promise<number> {
   return longest;
 }
 
-/** Several times the length of one step, because other processes share the machine. */
+/** Several times the duration of one parsing step, to allow for other processes. */
 const maxPauseMs = 500;
 
 test.each(costly)('sixteen bodies of %s do not block the event loop', async (_, body) => {
   const bytes = new TextEncoder().encode(body);
   const send = () => askRaw(server, 'POST', '/v1/ingest/batch', bytes);
   const pauses: number[] = [];
-  // Other processes can cause a pause as long, but hardly four times in a row.
+  // Other processes can cause a pause this long, but hardly four times in a row.
   while (pauses.length < 4 && pauses.every((pause) => pause > maxPauseMs)) {
     const pause = await longestPause(async () => {
       const answers = await Promise.all(Array.from({ length: 16 }, send));

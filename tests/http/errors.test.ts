@@ -18,10 +18,10 @@ const securedRoutes = routes
   .map(({ method, path }) => [method, path] as const);
 const withId = (path: string, id: string) => path.replace(':id', id);
 
-describe('401', () => {
+describe('authentication', () => {
   const missing = 'a valid API key is required: send the header';
   const wrong = 'the API key is unknown, expired or revoked';
-  test.each(securedRoutes)('%s %s without a key', async (method, path) => {
+  test.each(securedRoutes)('%s %s returns 401 without a key', async (method, path) => {
     const answer = await readAnswer(await fetch(server.url + withId(path, known), { method }));
     expectError(answer, 401, 'unauthorized');
     expect(answer.text).toContain(missing);
@@ -52,13 +52,13 @@ describe('401', () => {
     expect(answer.text).not.toContain(key());
   });
 
-  test.each(['bearer', 'BEARER'])('not for the scheme written as "%s"', async (scheme) => {
+  test.each(['bearer', 'BEARER'])('accepts the scheme "%s"', async (scheme) => {
     const headers = { authorization: `${scheme} ${key()}` };
     expect((await ask(server, 'GET', `/v1/memories/${known}`, { headers })).status).toBe(200);
   });
 });
 
-describe('404', () => {
+describe('not found', () => {
   const unknownRoutes = [
     '/v1',
     '/v1/',
@@ -76,14 +76,14 @@ describe('404', () => {
     '/v1/export/nope',
     '/v1/import/',
   ];
-  test.each(unknownRoutes)('the unknown route %s', async (path) => {
+  test.each(unknownRoutes)('the unknown route %s returns 404', async (path) => {
     for (const method of ['GET', 'POST', 'PATCH', 'DELETE', 'PUT']) {
       expectError(await ask(server, method, path), 404, 'not_found');
     }
   });
 
   test.each(['/', '/nope', '/V1/memories', '/v2/memories', '/health/', '/openapi.json/'])(
-    'the unknown route %s, without a key',
+    'the unknown route %s returns 404 without a key',
     async (path) => {
       const answer = await readAnswer(await fetch(server.url + path));
       expectError(answer, 404, 'not_found');
@@ -101,7 +101,7 @@ describe('404', () => {
     ['of another case', 'MEM_0199C2A4F1E87C3D9B5E6A7F80912B3C'],
     ['very long', 'x'.repeat(4_000)],
   ];
-  test.each(ids)('an id that is %s', async (_, id) => {
+  test.each(ids)('an id returns 404: %s', async (_, id) => {
     const path = `/v1/memories/${id}`;
     const body = { content: 'x' };
     expectError(await ask(server, 'GET', path), 404, 'not_found');
@@ -110,12 +110,12 @@ describe('404', () => {
     expectError(await ask(server, 'DELETE', path), 404, 'not_found');
   });
 
-  test('does not repeat the id', async () => {
+  test('a 404 does not repeat the id', async () => {
     expect((await ask(server, 'GET', '/v1/memories/canary')).text).not.toContain('canary');
   });
 });
 
-describe('405', () => {
+describe('method not allowed', () => {
   const paths = [...new Set(routes.map(({ path }) => path))];
   const methodsOf = (path: string): string[] => [
     ...new Set(routes.filter((route) => route.path === path).map(({ method }) => method)),
@@ -129,25 +129,25 @@ describe('405', () => {
       .map((method) => [method, path] as const),
   );
 
-  test.each(others)('%s %s, with the allowed methods', async (method, path) => {
+  test.each(others)('%s %s returns 405 with the allowed methods', async (method, path) => {
     const answer = await ask(server, method, withId(path, known));
     expectError(answer, 405, 'method_not_allowed');
     const allowed = answer.headers.get('allow')?.split(', ') ?? [];
     expect(allowed.filter((name) => name !== 'HEAD').sort()).toEqual(methodsOf(path).sort());
   });
 
-  test('POST /openapi.json', async () => {
+  test('POST /openapi.json returns 405', async () => {
     const answer = await ask(server, 'POST', '/openapi.json');
     expectError(answer, 405, 'method_not_allowed');
     expect(answer.headers.get('allow')).toContain('GET');
   });
 
-  test('an unknown id does not matter', async () => {
+  test('405 takes precedence over 404 for an unknown id', async () => {
     expectError(await ask(server, 'PUT', '/v1/memories/nope'), 405, 'method_not_allowed');
   });
 });
 
-describe('400 for a query parameter', () => {
+describe('a query parameter gets a 400', () => {
   const needed: Record<string, string> = {
     'GET /v1/memories': 'userId=u&',
     'DELETE /v1/memories': 'userId=u&',
@@ -180,12 +180,12 @@ describe('400 for a query parameter', () => {
     expectInvalid(await ask(server, 'GET', `/v1/memories?${query}`), field);
     expectInvalid(await ask(server, 'DELETE', `/v1/memories?${query}`), field);
     expectInvalid(await ask(server, 'GET', `/v1/memories/search?query=x&${query}`), field);
-    // An export without a user is of the whole project.
+    // Without a user, an export covers the whole project.
     const isExport = query === '';
     if (!isExport) expectInvalid(await ask(server, 'GET', `/v1/export?${query}`), field);
   });
 
-  test('limit given twice', async () => {
+  test('a repeated limit', async () => {
     const query = 'userId=a&limit=1&limit=2';
     expectInvalid(await ask(server, 'GET', `/v1/memories?${query}`), 'limit');
     expectInvalid(await ask(server, 'GET', `/v1/export?${query}`), 'limit');

@@ -6,7 +6,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { sendKeyed } from '../support/writes.ts';
 
-/* Expired and erased memories are returned by none of the reads in the contract. */
+/* No read of the contract returns an expired or erased memory. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -33,14 +33,14 @@ test('every read of the contract has a probe', () => {
 
 const ways: [how: string, make: () => Promise<{ sought: Sought; isGone: Promise<unknown> }>][] = [
   [
-    'was saved to expire',
+    'was saved with an expiry',
     async () => {
       const expiresAt = soon();
       return { sought: await saved({ expiresAt }), isGone: past(expiresAt) };
     },
   ],
   [
-    'was replaced by one that expires',
+    'was replaced with one that expires',
     async () => {
       const expiresAt = soon();
       const body = { userId: newUser(), content: `to ${word}`, externalId: 'e' };
@@ -51,7 +51,7 @@ const ways: [how: string, make: () => Promise<{ sought: Sought; isGone: Promise<
     },
   ],
   [
-    'was updated to expire',
+    'was updated with an expiry',
     async () => {
       const sought = await saved();
       const expiresAt = soon();
@@ -62,7 +62,7 @@ const ways: [how: string, make: () => Promise<{ sought: Sought; isGone: Promise<
 ];
 
 describe.each(ways)('a memory that %s', (_, make) => {
-  test('is found by every read before, and by none afterwards', async () => {
+  test('is found by every read until then, and by none afterwards', async () => {
     const { sought, isGone } = await make();
     await whenComplete(server, sought.id);
     expect(await whereFound(server, sought)).toEqual(everywhere);
@@ -74,7 +74,7 @@ describe.each(ways)('a memory that %s', (_, make) => {
 test.each<[how: string, erase: (sought: Sought) => [method: string, path: string]]>([
   ['deleted', ({ id }) => ['DELETE', `/v1/memories/${id}`]],
   ['erased with its user', ({ userId }) => ['DELETE', `/v1/memories?userId=${userId}`]],
-])('a memory that was %s is found nowhere', async (_, erase) => {
+])('no read finds a memory that was %s', async (_, erase) => {
   const sought = await saved();
   expect(await whereFound(server, sought)).toEqual(everywhere);
   const [method, path] = erase(sought);

@@ -13,7 +13,7 @@ async function saveWith(userId: string, content: string, metadata: object): Prom
   bodyOf(await ask(server, 'POST', '/v1/memories', { body: { userId, content, metadata } }), 201);
 }
 
-/** A query string of metadata filters, percent-encoded. */
+/** Returns a percent-encoded query string of metadata filters. */
 function withMetadata(...pairs: [key: string, value: string][]): string {
   const named = pairs.map(([key, value]): [string, string] => [`metadata[${key}]`, value]);
   return String(new URLSearchParams(named));
@@ -82,7 +82,7 @@ const sample = {
 };
 
 test.each(['/v1/memories?userId=u', '/v1/memories/search?userId=u&query=x'])(
-  '400 for a nested key of metadata, by its name: %s',
+  'a nested metadata key gets a 400 that names the key: %s',
   async (path) => {
     const answer = await ask(server, 'GET', `${path}&metadata[a][b]=v`);
     expectInvalid(answer, 'metadata[a][b]');
@@ -116,7 +116,7 @@ describe('a list filtered by metadata', () => {
     ['a=b&c', 'marks'],
     ['ü 🧠', 'wide 🧠'],
     ['quoted', sample.quoted],
-  ])('%s is %s', async (key, value) => {
+  ])('matches %s=%s', async (key, value) => {
     expect(await find([key, value])).toEqual(['sample']);
   });
 
@@ -148,11 +148,11 @@ describe('a list filtered by metadata', () => {
     ['constructor', 'Object'],
     ['toString', ''],
     ['length', '0'],
-  ])('%s is not %s', async (key, value) => {
+  ])('does not match %s=%s', async (key, value) => {
     expect(await find([key, value])).toEqual([]);
   });
 
-  test('by several keys, all of which must match', async () => {
+  test('requires all keys to match', async () => {
     expect(await find(['text', 'pro'], ['number', '5'], ['list', 'a'])).toEqual(['sample']);
     expect(await find(['text', 'pro'], ['inner', 'x'])).toEqual([]);
   });
@@ -213,7 +213,7 @@ describe('paging through a filtered list', () => {
     expect([last.items.length, last.nextCursor]).toEqual([50, null]);
   });
 
-  test('a cursor is valid for its filters, in whatever order they are written', async () => {
+  test('accepts a cursor with the same filters in any order', async () => {
     const filters = 'type=event&source=even&metadata[third]=true&metadata[plan]=pro';
     const { nextCursor } = await getPage(server, userId, `${filters}&limit=1`);
     const path = (query: string) => `/v1/memories?userId=${userId}&cursor=${nextCursor}&${query}`;
@@ -256,7 +256,7 @@ describe.each(paths)('GET %s', (path) => {
     ['metadata[k]=1&metadata%5Bk%5D=1', 'metadata[k]'],
     ['status=complete', 'status'],
     ['__proto__=x', '__proto__'],
-  ])('400 with %s', async (query, field) => {
+  ])('returns 400 with %s', async (query, field) => {
     expectInvalid(await ask(server, 'GET', `${path}&${query}`), field);
   });
 });
@@ -266,7 +266,7 @@ test('as many filters as fit into a URL apply to a list and a search', async () 
   const metadata = Object.fromEntries(Array.from({ length: 700 }, (_, n) => [`${n}`, '']));
   await saveWith(userId, 'has them all', metadata);
   await saveWith(userId, 'has them all but the last', { ...metadata, 699: 'x' });
-  // Not percent-encoded, because fewer filters would fit.
+  // The filters are not percent-encoded, so that more of them fit into the URL.
   const filters = Object.keys(metadata).map((key) => `metadata[${key}]=`);
   for (const of of ['', '/search']) {
     const query = `userId=${userId}&${of === '' ? '' : 'query=all&'}${filters.join('&')}`;

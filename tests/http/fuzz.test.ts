@@ -14,7 +14,7 @@ import { withValue } from '../support/inputs.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { writesWithBody } from '../support/writes.ts';
 
-/* A failed property prints its seed and path; put them into `runs` to reproduce it. */
+/* A failed property prints its seed and path. To reproduce the failure, add them to `runs`. */
 const runs = { numRuns: 100 };
 
 let server: TestServer;
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A success or a documented rejection, never an internal error. */
+/** Expects a success or a documented rejection, never an internal error. */
 function expectJudged(answer: Answer): void {
   if (answer.status < 300) return;
   expect(answer.status).toBe(400);
@@ -33,7 +33,7 @@ function expectJudged(answer: Answer): void {
   expectError(answer, 400, error, details?.[0]?.field);
 }
 
-/** All dotted paths into a value. */
+/** Returns all dotted paths into a value. */
 function pathsOf(value: unknown, prefix = ''): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => {
@@ -51,11 +51,11 @@ describe.each(writesWithBody)('%s', (_, make) => {
     expectJudged(await ask(server, method, path.replace(':id', id), { body: sent, headers }));
   }
 
-  test('validates any JSON', async () => {
+  test('accepts or rejects any JSON', async () => {
     await fc.assert(fc.asyncProperty(fc.jsonValue(), keyed, judge), runs);
   });
 
-  test('validates a good body with any value in one place', async () => {
+  test('accepts or rejects a valid body with any value in one field', async () => {
     const place = fc.constantFrom(...pathsOf(body));
     const value = fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' }), fc.anything());
     const changed = fc.tuple(place, value).map(([where, what]) => {
@@ -69,14 +69,14 @@ function jsonOnly(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value;
 }
 
-/** Any text that can be stored: every code point except NUL. */
+/** Generates any text that can be stored: every code point except NUL. */
 function text(maxLength: number): fc.Arbitrary<string> {
   const storable = fc.string({ unit: 'binary', minLength: 1, maxLength });
   return storable.filter((value) => value.isWellFormed() && !value.includes('\0'));
 }
 
-describe('text read back equals the text accepted', () => {
-  test('of content and userId', async () => {
+describe('stored text is returned unchanged', () => {
+  test('in content and userId', async () => {
     await fc.assert(
       fc.asyncProperty(text(128), text(2_000), async (userId, content) => {
         const saved = await save(server, userId, content);
@@ -89,7 +89,7 @@ describe('text read back equals the text accepted', () => {
     );
   });
 
-  test('of a document, its source, externalId and metadata', async () => {
+  test('in a document, its source, externalId and metadata', async () => {
     const forbidden = ['__proto__', 'constructor', 'prototype'];
     const key = text(20).filter((name) => !forbidden.includes(name));
     const fields = fc.record({

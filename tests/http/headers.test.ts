@@ -4,7 +4,7 @@ import { sendRaw } from '../support/raw.ts';
 import { send, startTestServer, type TestServer } from '../support/server.ts';
 import { head } from '../support/socket.ts';
 
-/* Headers of every response, whatever the route and the outcome. */
+/* The headers that every response has, for any route and outcome. */
 
 const origin = 'https://app.example';
 const env = { MEMORY_CORS_ORIGINS: origin, MEMORY_RATE_LIMIT: '100/3600' };
@@ -49,7 +49,7 @@ describe.each(cases)('%s %s %i', (method, path, status, options) => {
     expect(response.headers.get('x-request-id')).toMatch(/^req_[0-9a-f]{32}$/);
   });
 
-  test('carries the request id of the client', async () => {
+  test("returns the client's request id", async () => {
     const headers = { ...options?.headers, 'x-request-id': 'trace/7:42' };
     const response = await send(server, method, path, { ...options, headers });
     expect(response.headers.get('x-request-id')).toBe('trace/7:42');
@@ -58,7 +58,7 @@ describe.each(cases)('%s %s %i', (method, path, status, options) => {
   });
 });
 
-test('429 has them too', async () => {
+test('a 429 has the same headers', async () => {
   const spent = await startTestServer({ MEMORY_RATE_LIMIT: '1/3600' });
   await send(spent, 'GET', '/v1/none');
   const response = await send(spent, 'GET', '/v1/none', { headers: { 'x-request-id': 'mine' } });
@@ -70,7 +70,7 @@ test('429 has them too', async () => {
 });
 
 describe('a request id', () => {
-  /** The request id of the response to these headers. */
+  /** Sends the headers and returns the request id of the response. */
   async function answeredTo(...lines: string[]): Promise<string | undefined> {
     const { text } = await sendRaw(server.url, [head(server, 'GET', '/health/live', ...lines)]);
     return /^x-request-id: (.*)$/im.exec(text)?.[1]?.trim();
@@ -110,7 +110,7 @@ describe('an OPTIONS that is not a preflight', () => {
     '/health/live',
     '/openapi.json',
   ]);
-  test.each([...paths])('%s: 405 with the methods of the route', async (path) => {
+  test.each([...paths])('of %s returns 405 with the methods of the route', async (path) => {
     const { id } = await server.client.save(body);
     const response = await send(server, 'OPTIONS', path.replace(':id', id));
     expect(response.status).toBe(405);

@@ -18,7 +18,7 @@ async function health(): Promise<Health> {
 }
 
 describe('GET /health', () => {
-  test('200 without a key', async () => {
+  test('returns 200 without a key', async () => {
     expect(await health()).toEqual({
       status: 'ok',
       version,
@@ -28,14 +28,14 @@ describe('GET /health', () => {
     });
   });
 
-  test('200 whatever key is sent, and no word of it', async () => {
+  test('returns 200 with any key and does not repeat the key', async () => {
     const headers = { authorization: 'Bearer mk_wrong_key_wrong_key' };
     const answer = await ask(server, 'GET', '/health', { headers });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('www-authenticate')).toBeNull();
   });
 
-  test('tells how much waits, and for how long', async () => {
+  test('reports the number of pending records and the age of the oldest', async () => {
     const held = await holdRecord(server);
     const first = await until(async () => {
       const state = await health();
@@ -47,7 +47,7 @@ describe('GET /health', () => {
       return (state.oldestPendingSeconds ?? 0) > (first.oldestPendingSeconds ?? 0) ? state : null;
     });
     expect(later.oldestPendingSeconds).toBeLessThan(60);
-    // The same record again: the claim on it is undone, and the worker looks at the queue.
+    // Ingesting the record again revokes its claim and wakes the worker.
     const again = { userId: held.userId, externalId: held.externalId, data: { text: 'again' } };
     await ingest(server, '/v1/ingest/document', again);
     await until(async () => (await health()).pending === 0);
@@ -55,12 +55,12 @@ describe('GET /health', () => {
   });
 });
 
-test('503 once records wait and the task queue has not moved for a minute', async () => {
+test('returns 503 if records wait and the task queue makes no progress for a minute', async () => {
   const own = await startTestServer();
   const clock = performance.now;
   let aheadMs = 0;
   performance.now = () => clock.call(performance) + aheadMs;
-  /** The state a minute after the last; a worker may move the queue in the same moment. */
+  /** Returns the health a minute later. A worker may make progress at the same moment. */
   const aMinuteLater = async () => {
     aheadMs += 61_000;
     const response = await fetch(`${own.url}/health`);
@@ -82,12 +82,12 @@ test('503 once records wait and the task queue has not moved for a minute', asyn
   }
 });
 
-test('GET /health/live answers 200 without a key', async () => {
+test('GET /health/live returns 200 without a key', async () => {
   const answer = await readAnswer(await fetch(`${server.url}/health/live`));
   expect(bodyOf<object>(answer, 200)).toEqual({ status: 'ok' });
 });
 
-test('GET /openapi.json answers without a key', async () => {
+test('GET /openapi.json returns the document without a key', async () => {
   const answer = await readAnswer(await fetch(`${server.url}/openapi.json`));
   expect(bodyOf<{ openapi: string }>(answer, 200).openapi).toMatch(/^3\./);
 });

@@ -20,7 +20,7 @@ afterAll(() => server.stop());
 
 const markOf = (answer: Answer) => answer.headers.get('idempotency-status');
 
-/** The same JSON with reversed keys in every object and more white space. */
+/** Returns the same value with the keys of every object in reverse order. */
 function reordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reordered);
   if (typeof value !== 'object' || value === null) return value;
@@ -28,7 +28,7 @@ function reordered(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [key, reordered(inner)]));
 }
 
-describe.each(writes)('%s under a key', (_, make) => {
+describe.each(writes)('%s with an idempotency key', (_, make) => {
   test('is replayed with the same bytes and has no second effect', async () => {
     const { userId, request } = await prepare(server, make);
     const first = await sendKeyed(server, request, userId);
@@ -43,7 +43,7 @@ describe.each(writes)('%s under a key', (_, make) => {
     expect(await settled(server, userId)).toEqual(effect);
   });
 
-  test('fifty concurrent duplicates: one effect, equal bytes', async () => {
+  test('has one effect and equal responses with fifty concurrent duplicates', async () => {
     const { userId, request } = await prepare(server, make);
     const twin = () => sendKeyed(server, request, userId);
     const answers = await Promise.all(Array.from({ length: 50 }, twin));
@@ -70,7 +70,7 @@ describe.each(writes)('%s under a key', (_, make) => {
     });
   });
 
-  test('is the same for another API key of the project', async () => {
+  test('is replayed for another API key of the project', async () => {
     const { userId, request } = await prepare(server, make);
     const first = await sendKeyed(server, request, userId);
     const headers = { authorization: `Bearer ${await server.createKey('default')}` };
@@ -81,7 +81,7 @@ describe.each(writes)('%s under a key', (_, make) => {
 });
 
 describe.each(writesWithBody)('%s', (_, make) => {
-  test('is the same request with the keys of the JSON in another order', async () => {
+  test('is the same request if only the order of the JSON keys differs', async () => {
     const { userId, request } = await prepare(server, make);
     const first = await sendKeyed(server, request, userId);
     const text = JSON.stringify(reordered(request.body), null, 2);
@@ -93,12 +93,12 @@ describe.each(writesWithBody)('%s', (_, make) => {
   });
 });
 
-test('without a key no response has Idempotency-Status', async () => {
+test('a response has no Idempotency-Status if the request has no key', async () => {
   const body = { userId: newUser(), content: 'x' };
   expect(markOf(await ask(server, 'POST', '/v1/memories', { body }))).toBeNull();
 });
 
-test('a read ignores the key', async () => {
+test('a read ignores its idempotency key', async () => {
   const userId = newUser();
   const headers = { 'idempotency-key': userId };
   const path = `/v1/memories?userId=${userId}`;
@@ -115,7 +115,7 @@ describe('Idempotency-Key', () => {
     ['1 character', 'k'],
     ['255 characters', 'k'.repeat(255)],
     ['every visible ASCII character', every],
-  ])('may have %s', async (_, key) => {
+  ])('can have %s', async (_, key) => {
     const { request } = await prepare(server, (userId) => {
       return { method: 'POST', path: '/v1/memories', body: { userId, content: 'x' } };
     });
@@ -131,7 +131,7 @@ describe('Idempotency-Key', () => {
     ['UTF-8', 'kéy'],
     ['DEL', 'k\x7f'],
   ];
-  test.each(bad)('400 with %s', async (_, bytes) => {
+  test.each(bad)('returns 400 with %s', async (_, bytes) => {
     const userId = newUser();
     const body = JSON.stringify({ userId, content: 'x' });
     const answer = await exchange(
@@ -146,13 +146,13 @@ describe('Idempotency-Key', () => {
       ),
       body,
     );
-    // Rejections by the HTTP parser itself have no body.
+    // Responses to requests that the HTTP parser rejects have no body.
     if (answer?.text !== '') expectInvalid(answer ?? failed(), 'Idempotency-Key');
     expect(answer?.status).toBe(400);
     expect((await getPage(server, userId)).items).toEqual([]);
   });
 
-  test.each(writes)('400 with 256 characters: %s', async (_, make) => {
+  test.each(writes)('returns 400 with 256 characters: %s', async (_, make) => {
     const { userId, request } = await prepare(server, make);
     const before = await settled(server, userId);
     expectInvalid(await sendKeyed(server, request, 'k'.repeat(256)), 'Idempotency-Key');
@@ -173,7 +173,7 @@ function failed(): never {
   throw new Error('the connection ended without an answer');
 }
 
-test('after a restart every key has its first response and rejects other requests', async () => {
+test('after a restart, every key returns its first response and rejects other requests', async () => {
   const sent = await Promise.all(
     writes.map(async ([, make]) => {
       const { userId, request } = await prepare(server, make);

@@ -65,7 +65,7 @@ describe('POST /v1/import', () => {
     ...rowsOf('memoryId', [['an unknown field', 'mem_1']]),
   ];
 
-  test.each(bad)('an invalid item fails alone: %s: %s', async (field, _, value) => {
+  test.each(bad)('rejects only the invalid item: %s: %s', async (field, _, value) => {
     const [one, two] = [newUser(), newUser()];
     const broken = withValue(importable(one), field, value);
     expect(await importAll([broken, importable(two), broken])).toEqual({
@@ -87,11 +87,11 @@ describe('POST /v1/import', () => {
     ['a string', 'x'],
     ['a list', []],
     ['a number', 1],
-  ])('an item fails alone: %s', async (_, item) => {
+  ])('rejects an item that is not an object: %s', async (_, item) => {
     expect(await importAll([item])).toMatchObject({ imported: 0, failed: [{ index: 0 }] });
   });
 
-  test('times are converted to UTC', async () => {
+  test('converts times to UTC', async () => {
     const userId = newUser();
     const createdAt = '2026-11-20T12:00:00.123456+02:00';
     await importAll([{ ...importable(userId), createdAt, updatedAt: '0000-01-01t00:00:00z' }]);
@@ -101,13 +101,13 @@ describe('POST /v1/import', () => {
     });
   });
 
-  test('an item without a version gets version 1', async () => {
+  test('stores version 1 for an item without a version', async () => {
     const userId = newUser();
     await importAll([withValue(importable(userId), 'version', undefined)]);
     expect(await getMemory(server, `mem_${userId}`)).toEqual(importable(userId));
   });
 
-  test('an existing id is skipped and unchanged, also within one import', async () => {
+  test('skips an existing id and keeps its memory, even within one import', async () => {
     const userId = newUser();
     const first = importable(userId);
     const second = { ...first, content: 'another', userId: newUser() };
@@ -117,7 +117,7 @@ describe('POST /v1/import', () => {
     expect((await getPage(server, second.userId)).items).toEqual([]);
   });
 
-  test('the id of a memory in another project is free', async () => {
+  test('accepts the id of a memory in another project', async () => {
     const theirs = { ...server, key: await server.createKey('theirs') };
     const userId = newUser();
     const [their, our] = [importable(userId), { ...importable(userId), content: 'ours' }];
@@ -128,7 +128,7 @@ describe('POST /v1/import', () => {
   });
 
   test.each([['crm'], [null]])(
-    'source %p and an externalId in use by another memory',
+    'rejects source %p with an externalId of another memory',
     async (source) => {
       const userId = newUser();
       const first = { ...importable(userId), source, externalId: 'e' };
@@ -151,7 +151,7 @@ describe('POST /v1/import', () => {
     },
   );
 
-  test('failed items are listed in order, whatever the reason', async () => {
+  test('lists failed items in order, regardless of the reason', async () => {
     const userId = newUser();
     const origin = { source: 's', externalId: 'e' };
     const items = ['a', 'b', 'c'].map((name) => {
@@ -161,7 +161,7 @@ describe('POST /v1/import', () => {
     expect(failed.map(({ index }) => index)).toEqual([1, 2, 3]);
   });
 
-  test('200 with 1,000 items', async () => {
+  test('returns 200 with 1,000 items', async () => {
     const userId = newUser();
     const items = Array.from({ length: 1_000 }, (_, index) => {
       return { ...importable(userId), id: `mem_${userId}_${index}` };
@@ -179,7 +179,7 @@ describe('POST /v1/import', () => {
     ['an empty list of items', { items: [] }, 'items'],
     ['1,001 items', { items: Array(1_001).fill(good) }, 'items'],
     ['a whole page', { items: [good], nextCursor: null }, 'nextCursor'],
-  ])('400 for a bad envelope: %s', async (_, body, field) => {
+  ])('returns 400 for an invalid body: %s', async (_, body, field) => {
     expectInvalid(await ask(server, 'POST', '/v1/import', { body }), field);
     expect((await getPage(server, 'refused')).items).toEqual([]);
   });

@@ -12,7 +12,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Every rejected request below is for this user, who must have no memories in the end. */
+/** The user of all rejected requests, who must have no memories after the tests. */
 const userId = 'refused';
 const entry = { author: 'user', content: 'Help' };
 const support = { userId, data: { subject: 'S', comments: [entry] } };
@@ -41,39 +41,39 @@ describe.each(doors)('POST %s', (path, base) => {
     ['null', null],
     ['a string', 'x'],
     ['a list', [base]],
-  ])('400 where the body is %s', async (_, body) => {
+  ])('returns 400 if the body is %s', async (_, body) => {
     expectInvalid(await ask(server, 'POST', path, { body }), '');
   });
 
-  test.each([absent, ...badTexts(256)])('400 if userId is %s', async (_, value) => {
+  test.each([absent, ...badTexts(256)])('returns 400 if userId is %s', async (_, value) => {
     await refuses(path, base, 'userId', value);
   });
 
-  test.each(badOptionalTexts(256))('400 if source is %s', async (_, value) => {
+  test.each(badOptionalTexts(256))('returns 400 if source is %s', async (_, value) => {
     await refuses(path, base, 'source', value);
   });
 
-  test.each(badOptionalTexts(256))('400 if externalId is %s', async (_, value) => {
+  test.each(badOptionalTexts(256))('returns 400 if externalId is %s', async (_, value) => {
     await refuses(path, base, 'externalId', value);
   });
 
-  test.each(['occurredAt', 'expiresAt'])('400 if %s is not a time', async (field) => {
+  test.each(['occurredAt', 'expiresAt'])('returns 400 if %s is not a time', async (field) => {
     for (const value of [null, '', 'soon', '2026-05', '2026-02-30', '2026-05-08T10:00:00', 0, {}]) {
       await refuses(path, base, field, value);
     }
   });
 
-  test.each(badMetadata)('400 if metadata is %s', async (_, value) => {
+  test.each(badMetadata)('returns 400 if metadata is %s', async (_, value) => {
     await refuses(path, base, 'metadata', value);
   });
 
   test.each<Row>([absent, ['null', null], ['a string', 'x'], ['a list', []]])(
-    '400 if data is %s',
+    'returns 400 if data is %s',
     async (_, value) => refuses(path, base, 'data', value),
   );
 
   test.each(['id', 'content', 'createdAt', '__proto__'])(
-    '400 for the unknown field "%s"',
+    'returns 400 for the unknown field "%s"',
     async (field) => {
       const body = { ...base, [field]: 'x' };
       expectInvalid(await ask(server, 'POST', path, { body }), field);
@@ -88,25 +88,25 @@ describe('POST /v1/ingest', () => {
     ['memory', 'memory'],
     ['unknown', 'note'],
     ['a list', []],
-  ])('400 where type is %s', async (_, type) => refuses('/v1/ingest', event, 'type', type));
+  ])('returns 400 if type is %s', async (_, type) => refuses('/v1/ingest', event, 'type', type));
 
   test.each([
     ['an event', event, 'data.name'],
     ['a profile', profile, 'data.summary'],
-  ])('400 where %s lacks its text', async (_, base, field) => {
+  ])('returns 400 if %s has no text', async (_, base, field) => {
     for (const [, value] of [absent, ...badTexts()]) {
       await refuses('/v1/ingest', base, field, value);
     }
   });
 
-  test.each([event, profile])('400 if the properties of $type cannot be stored', async (base) => {
+  test.each([event, profile])('returns 400 for invalid properties of $type', async (base) => {
     for (const [, value] of badMetadata.slice(4)) {
       await refuses('/v1/ingest', base, 'data.more', value, 'data');
     }
   });
 });
 
-test.each(doors.slice(0, 3))('%s accepts no type: the endpoint implies it', async (path, base) => {
+test.each(doors.slice(0, 3))('%s rejects a type', async (path, base) => {
   const body = { ...base, type: 'document' };
   expectInvalid(await ask(server, 'POST', path, { body }), 'type');
 });
@@ -117,7 +117,7 @@ const texts: [path: string, base: object, field: string][] = [
   ['/v1/ingest/document', document, 'data.text'],
 ];
 
-test.each(texts)('%s %j: 400 if %s is not a valid text', async (path, base, field) => {
+test.each(texts)('%s %j: rejects an invalid %s', async (path, base, field) => {
   for (const [, value] of badTexts()) await refuses(path, base, field, value);
 });
 
@@ -134,7 +134,7 @@ const optionalTexts: [path: string, base: object, field: string][] = [
   ['/v1/ingest/chat', chat, 'data.messages.0.tool_call_id'],
 ];
 
-test.each(optionalTexts)('%s %j: 400 if %s is not a valid text', async (path, base, field) => {
+test.each(optionalTexts)('%s %j: rejects an invalid %s', async (path, base, field) => {
   for (const [, value] of badOptionalTexts()) await refuses(path, base, field, value);
 });
 
@@ -161,11 +161,11 @@ const others: [path: string, base: object, field: string, values: unknown[]][] =
   ['/v1/ingest/chat', chat, 'data.comments', [[entry]]],
 ];
 
-test.each(others)('%s %j: 400 for a bad %s', async (path, base, field, values) => {
+test.each(others)('%s %j: rejects an invalid %s', async (path, base, field, values) => {
   for (const value of values) await refuses(path, base, field, value);
 });
 
-test('400 for a bad part of a content', async () => {
+test('returns 400 for an invalid part of a content', async () => {
   const field = 'data.messages.0.content';
   for (const value of badParts) {
     const body = withValue(chat, field, [{ type: 'text', text: 'x' }, value]);
@@ -175,7 +175,7 @@ test('400 for a bad part of a content', async () => {
   }
 });
 
-test.each(['participants', 'tags'])('400 for a bad item of data.%s', async (name) => {
+test.each(['participants', 'tags'])('returns 400 for an invalid item of data.%s', async (name) => {
   for (const value of [1, null, '', [], 'a\0']) {
     await refuses('/v1/ingest/chat', chat, `data.${name}`, ['x', value], `data.${name}.1`);
   }

@@ -36,7 +36,7 @@ const doors: Door[] = [
 ];
 
 describe.each(doors)('POST %s (%s)', (path, type, body) => {
-  test('202 with the id of the memory and the URL of its status', async () => {
+  test('returns 202 with the id of the memory and the URL of its status', async () => {
     const answer = await ask(server, 'POST', path, { body: { ...body, userId: newUser() } });
     const { memoryId } = bodyOf<Accepted>(answer, 202);
     expect(answer.body).toEqual({
@@ -48,7 +48,7 @@ describe.each(doors)('POST %s (%s)', (path, type, body) => {
     expect(answer.headers.get('location')).toBe(`/v1/memories/${memoryId}/status`);
   });
 
-  test('is a memory immediately, and complete later', async () => {
+  test('creates the memory immediately and completes it later', async () => {
     const sent = { ...body, userId: newUser(), source: 'crm', externalId: 'x-1' };
     const { memoryId, source, externalId } = await ingest(server, path, sent);
     expect({ source, externalId }).toEqual({ source: 'crm', externalId: 'x-1' });
@@ -62,7 +62,7 @@ describe.each(doors)('POST %s (%s)', (path, type, body) => {
   });
 });
 
-/** The contract's table of data and the resulting content. */
+/** The data of records and the content that results from it. */
 const renderings: [name: string, type: string, data: object, content: string][] = [
   ['subject and timeline', 'ticket', ticket, 'Login fails\n\nuser: Help'],
   [
@@ -146,7 +146,7 @@ describe('content', () => {
     expect((await whenComplete(server, memoryId)).content).toBe(text);
   });
 
-  test('a document may be larger than what can be saved', async () => {
+  test('a document can be larger than a saved memory', async () => {
     const text = `${'word '.repeat(200_000)}${astral}`;
     const body = { userId: newUser(), data: { text } };
     const { memoryId } = await ingest(server, '/v1/ingest/document', body);
@@ -175,7 +175,7 @@ describe('POST /v1/ingest/chat with the messages next to userId', () => {
     expect(beside).toMatchObject({ content: 'user: Hi', type: 'conversation' });
   });
 
-  test('is accepted by no other endpoint', async () => {
+  test('is rejected by every other endpoint', async () => {
     const body = { userId: newUser(), messages };
     expectInvalid(await ask(server, 'POST', '/v1/ingest/support', { body }), 'data');
     const typed = { body: { ...body, type: 'conversation' } };
@@ -184,7 +184,7 @@ describe('POST /v1/ingest/chat with the messages next to userId', () => {
 });
 
 describe.each(doors)('the times of POST %s (%s)', (path, _, body) => {
-  test('are those of the memory', async () => {
+  test('are the times of the memory', async () => {
     const times = { occurredAt: '2026-05-08', expiresAt: '2999-01-01T01:00:00+01:00' };
     const { memoryId } = await ingest(server, path, { ...body, ...times, userId: newUser() });
     expect(await getMemory(server, memoryId)).toMatchObject({
@@ -193,7 +193,7 @@ describe.each(doors)('the times of POST %s (%s)', (path, _, body) => {
     });
   });
 
-  test('in the past leave no memory', async () => {
+  test('create no memory if it has already expired', async () => {
     const sent = { ...body, expiresAt: '2020-01-01', userId: newUser() };
     const { memoryId } = await ingest(server, path, sent);
     expect((await ask(server, 'GET', `/v1/memories/${memoryId}`)).status).toBe(404);
@@ -208,7 +208,7 @@ test('the latest timestamp of a timeline is occurredAt', async () => {
   expect((await getMemory(server, memoryId)).occurredAt).toBe('2026-05-09T00:00:00.000Z');
 });
 
-test('empty optional texts count as missing', async () => {
+test('empty optional texts are treated as absent', async () => {
   const data = { ...ticket, description: '', status: '', priority: '' };
   const body = { userId: newUser(), source: '', externalId: '', data };
   const first = await ingest(server, '/v1/ingest/support', body);
@@ -249,7 +249,7 @@ describe('metadata', () => {
     expect((await getMemory(server, memoryId)).metadata as object).toEqual(metadata);
   });
 
-  test.each(descriptions)("the caller's own keys win (%s)", async (type, data, metadata) => {
+  test.each(descriptions)("the caller's keys are kept (%s)", async (type, data, metadata) => {
     const [first = ''] = Object.keys(metadata);
     const own = { [first]: { own: true }, other: 1 };
     const body = { userId: newUser(), type, data, metadata: own };

@@ -14,7 +14,7 @@ import {
 } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/* Two projects on one server: ours, and theirs, whose ids and texts must not leak to us. */
+/* Two projects share a server. No ids or texts of one project may leak to the other. */
 
 const unknown = 'mem_0199c2a4f1e87c3d9b5e6a7f80912b3c';
 const canary = 'canary';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A response without the parts that differ between any two responses. */
+/** Removes the parts in which any two responses differ. */
 function comparable({ status, headers, text }: Answer) {
   const kept = [...headers].filter(([name]) => !/^(date|x-request-id|ratelimit)$/i.test(name));
   return { status, headers: kept, text: text.replace(/req_\w+/, 'req_') };
@@ -57,7 +57,7 @@ describe.each<[name: string, make: () => Promise<string>]>([
     },
   ],
 ])("%s of another project's", (_, make) => {
-  test.each(requests)('%s answers as for an unknown id', async (_, method, path, options) => {
+  test.each(requests)('%s responds as for an unknown id', async (_, method, path, options) => {
     const id = await make();
     const before = await whenComplete(theirs, id);
     const answer = await ask(server, method, path.replace(':id', id), options);
@@ -70,14 +70,14 @@ describe.each<[name: string, make: () => Promise<string>]>([
 });
 
 describe('the same userId in both projects', () => {
-  test('lists are disjoint', async () => {
+  test('has disjoint lists', async () => {
     const userId = newUser();
     const [our, their] = [await save(server, userId, 'ours'), await save(theirs, userId, canary)];
     expect((await getPage(server, userId)).items.map(({ id }) => id)).toEqual([our.id]);
     expect((await getPage(theirs, userId)).items.map(({ id }) => id)).toEqual([their.id]);
   });
 
-  test('their cursor reveals nothing of theirs', async () => {
+  test('gets no data of the other project with its cursor', async () => {
     const userId = newUser();
     for (const content of [canary, canary, canary]) await save(theirs, userId, content);
     await save(server, userId, 'ours');
@@ -87,7 +87,7 @@ describe('the same userId in both projects', () => {
     expect((await ask(server, 'GET', path)).text).not.toContain(canary);
   });
 
-  test('the same source and externalId are two memories', async () => {
+  test('creates two memories with the same source and externalId', async () => {
     const record = { userId: newUser(), source: 's', externalId: 'e' };
     const their = await ingest(theirs, '/v1/ingest/document', {
       ...record,
@@ -98,7 +98,7 @@ describe('the same userId in both projects', () => {
     expect((await getMemory(theirs, their.memoryId)).content).toBe(canary);
   });
 
-  test('the same pair in a batch is two memories too', async () => {
+  test('creates two memories with the same source and externalId in a batch', async () => {
     const item = { type: 'document', userId: newUser(), source: 's', externalId: 'e' };
     const batch = async (of: TestServer, text: string) => {
       const body = { items: [{ ...item, data: { text } }] };
@@ -111,7 +111,7 @@ describe('the same userId in both projects', () => {
     expect(items.map(({ content }) => content)).toEqual([canary]);
   });
 
-  test('the same idempotency key and request are two memories', async () => {
+  test('creates two memories with the same idempotency key and request', async () => {
     const options = {
       body: { userId: newUser(), content: 'the same' },
       headers: { 'idempotency-key': 'the-same' },

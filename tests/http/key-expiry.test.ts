@@ -48,7 +48,7 @@ test('a key that expires later or never is accepted', async () => {
   expect((await list(await createKey(null))).status).toBe(200);
 });
 
-test('the error of an expired or revoked key is that of an unknown one', async () => {
+test('an expired or revoked key gets the same error as an unknown key', async () => {
   const revoked = await createKey(null);
   const admin = await openAdmin(server.databaseUrl);
   const keys = await admin.listKeys();

@@ -22,7 +22,7 @@ import {
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { sendKeyed } from '../support/writes.ts';
 
-/* Every operation of the contract, with every kind of key, on its own user and on another. */
+/* Runs every operation with every kind of key, on the key's own user and on another user. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -44,7 +44,7 @@ async function keyOf(kind: { userId?: string; readOnly?: boolean }): Promise<Tes
   return { ...server, key: await server.createKey('default', kind) };
 }
 
-/** A user with one memory, whose text no other memory contains. */
+/** Creates a user with one memory, whose text no other memory contains. */
 async function newTarget(): Promise<Target & { userId: string }> {
   const userId = newUser();
   const text = `text${crypto.randomUUID().replaceAll('-', '')}`;
@@ -52,28 +52,28 @@ async function newTarget(): Promise<Target & { userId: string }> {
   return { userId, id: bodyOf<SavedMemory>(answer, 201).id, text };
 }
 
-/** The memories of a user, as the project's own key sees them. */
+/** Returns the texts of a user's memories, read with the project's key. */
 async function contentsOf({ userId }: { userId: string }): Promise<string[]> {
   const { items } = await server.client.list({ userId, limit: 100 });
   return items.map(({ content }) => content);
 }
 
-/** Expects no response of any read to contain the text. */
+/** Expects that the response contains neither the text nor the ids of the target. */
 function expectHidden(answer: Answer, { id, text, userId }: Target): void {
-  // A search does not echo its query, and unknown ids come from the client itself.
+  // No response repeats a query. `notFound` repeats requested ids, but not as `id` or `memoryId`.
   expect(answer.text).not.toContain(text);
   expect(answer.text).not.toContain(`"userId":"${userId}"`);
   expect(answer.text).not.toContain(`"id":"${id}"`);
   expect(answer.text).not.toContain(`"memoryId":"${id}"`);
 }
 
-test('every operation of the contract has a request here', () => {
+test('every operation of the contract is tested here', () => {
   const all = Object.keys(operations) as OperationName[];
   expect(all.filter((name) => !named.includes(name))).toEqual(withoutMemories);
 });
 
 describe('a key of the project', () => {
-  test.each(named)('may %s', async (name) => {
+  test.each(named)('can %s', async (name) => {
     const answer = await perform(server, name, await newTarget());
     expect(answer.status).toBeWithin(200, 300);
   });
@@ -88,14 +88,14 @@ describe('a key of the project', () => {
 });
 
 describe('a read-only key', () => {
-  test.each(reads)('may %s', async (name) => {
+  test.each(reads)('can %s', async (name) => {
     const target = await newTarget();
     const answer = await perform(await keyOf({ readOnly: true }), name, target);
     expect(answer.status).toBe(200);
     expect(answer.text).toContain(name === 'users' ? target.userId : target.id);
   });
 
-  test.each(writes)('may not %s: 403, and nothing changes', async (name) => {
+  test.each(writes)('cannot %s: 403, and nothing changes', async (name) => {
     const target = await newTarget();
     for (const kind of [{ readOnly: true }, { readOnly: true, userId: target.userId }]) {
       expectError(await perform(await keyOf(kind), name, target), 403, 'forbidden');
@@ -120,7 +120,7 @@ describe('a read-only key', () => {
 });
 
 describe('a key that is bound to a user', () => {
-  test.each(named)('may %s of its own user', async (name) => {
+  test.each(named)('can %s of its own user', async (name) => {
     const target = await newTarget();
     const answer = await perform(await keyOf(target), name, target);
     expect(answer.status).toBeWithin(200, 300);
@@ -141,7 +141,7 @@ describe('a key that is bound to a user', () => {
     expect(await contentsOf(bystander)).toEqual([bystander.text]);
   });
 
-  test.each(byUser)('may not %s of another user: 403, and nothing changes', async (name) => {
+  test.each(byUser)('cannot %s of another user: 403, and nothing changes', async (name) => {
     const [own, other] = [await newTarget(), await newTarget()];
     const answer = await perform(await keyOf(own), name, other);
     expectError(answer, 403, 'forbidden');
@@ -150,7 +150,7 @@ describe('a key that is bound to a user', () => {
     expect(await contentsOf(own)).toEqual([own.text]);
   });
 
-  test.each(byId)('may not %s memories of another user: 404, as if missing', async (name) => {
+  test.each(byId)('cannot %s memories of another user: 404, as if missing', async (name) => {
     const [own, other] = [await newTarget(), await newTarget()];
     const as = await keyOf(own);
     const answer = await perform(as, name, other);
@@ -170,7 +170,7 @@ describe('a key that is bound to a user', () => {
     expectError(await ask(await keyOf(own), method, target, body), 404, 'not_found');
   });
 
-  test.each(ofItems)('may %s items of its own, while those of another fail alone', async (name) => {
+  test.each(ofItems)('can %s its own items, and only items of another user fail', async (name) => {
     const [own, other] = [await newTarget(), await newTarget()];
     const itemsFor = (userId: string | null) => {
       const { body } = requests[name]?.({ ...own, userId }) ?? {};
@@ -186,7 +186,7 @@ describe('a key that is bound to a user', () => {
     expect(await contentsOf(other)).toEqual([other.text]);
   });
 
-  test.each(ofMany)('sees nothing of another user in %s', async (name) => {
+  test.each(ofMany)('gets no data of another user from %s', async (name) => {
     const [own, other] = [await newTarget(), await newTarget()];
     const answer = await perform(await keyOf(own), name, other);
     expectHidden(answer, other);
@@ -198,7 +198,7 @@ describe('a key that is bound to a user', () => {
     }
   });
 
-  test('finds only its own memories, also by the text of another user', async () => {
+  test("finds only its own user's memories, even by the text of another user", async () => {
     const [own, other] = [await newTarget(), await newTarget()];
     const path = `/v1/memories/search?query=${other.text}`;
     const found = bodyOf<SearchAnswer>(await ask(await keyOf(own), 'GET', path), 200);
@@ -216,7 +216,7 @@ describe('a key that is bound to a user', () => {
     expectError(answer, 400, 'invalid_request', 'cursor');
   });
 
-  test('shares idempotency keys only with the keys of its user', async () => {
+  test('shares idempotency keys only with the API keys of its user', async () => {
     const [own, other] = [newUser(), newUser()];
     const key = crypto.randomUUID();
     const request = { method: 'POST', path: '/v1/memories', body: { content: 'x' } };
@@ -231,7 +231,7 @@ describe('a key that is bound to a user', () => {
     expect(ofProject.headers.get('idempotency-status')).toBe('created');
   });
 
-  test('leaves a userId that is not a string to validation', async () => {
+  test('gets a validation error for a userId that is not a string', async () => {
     const as = await keyOf({ userId: newUser() });
     for (const userId of [null, 1, ['x'], {}]) {
       const answer = await ask(as, 'POST', '/v1/memories', { body: { userId, content: 'x' } });

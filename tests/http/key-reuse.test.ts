@@ -19,7 +19,7 @@ afterAll(() => server.stop());
 
 const markOf = (answer: Answer) => answer.headers.get('idempotency-status');
 
-/** The key was used with `first`; `other` must be rejected and change nothing of the user's. */
+/** Uses a key with `first`, and expects that `other` is rejected and changes nothing. */
 async function refusesReuse(userId: string, first: WriteRequest, other: WriteRequest) {
   expect(markOf(await sendKeyed(server, first, userId))).toBe('created');
   const before = await settled(server, userId);
@@ -30,7 +30,7 @@ async function refusesReuse(userId: string, first: WriteRequest, other: WriteReq
   expect(markOf(await sendKeyed(server, first, userId))).toBe('replayed');
 }
 
-/** Where in each body another value makes another valid request. */
+/** Changes to each body that result in a different valid request. */
 const changes: Record<string, [path: string, value: unknown][]> = {
   'POST /v1/memories': [
     ['userId', 'someone else'],
@@ -69,7 +69,7 @@ const changes: Record<string, [path: string, value: unknown][]> = {
   ],
 };
 
-describe('400 idempotency_key_reused', () => {
+describe('a used key is rejected with idempotency_key_reused', () => {
   test.each(writesWithBody)('for another body: %s', async (route, make) => {
     const others = changes[route] ?? [];
     expect(others).not.toBeEmpty();
@@ -116,7 +116,7 @@ describe('an error does not use up its key', () => {
     expect(markOf(answer)).toBe('created');
   });
 
-  test.each(writes.slice(-2))('404, then the right id: %s', async (_, make) => {
+  test.each(writes.slice(-2))('404, then the correct id: %s', async (_, make) => {
     const { userId, request } = await prepare(server, make);
     const missing = make(userId, 'mem_nope');
     for (let n = 0; n < 2; n += 1) {
@@ -125,7 +125,7 @@ describe('an error does not use up its key', () => {
     expect(markOf(await sendKeyed(server, request, userId))).toBe('created');
   });
 
-  test('401, then the right API key', async () => {
+  test('401, then a valid API key', async () => {
     const userId = newUser();
     const request = { method: 'POST', path: '/v1/memories', body: { userId, content: 'x' } };
     const wrong = { authorization: 'Bearer mk_wrong_key_wrong_key' };
@@ -134,7 +134,7 @@ describe('an error does not use up its key', () => {
   });
 });
 
-describe('an invalid request under a used key is rejected for its own reason', () => {
+describe('an invalid request with a used key gets its validation error', () => {
   test.each(writesWithBody)('%s', async (_, make) => {
     const { userId, request } = await prepare(server, make);
     await sendKeyed(server, request, userId);
@@ -150,7 +150,7 @@ describe('an invalid request under a used key is rejected for its own reason', (
   });
 });
 
-test('400 for another batch that differs only in text that is not valid Unicode', async () => {
+test('returns 400 for another batch that differs only in text that is not valid Unicode', async () => {
   const key = { 'idempotency-key': newUser() };
   const batch = (content: string) =>
     `{"items":[{"userId":"u","type":"event","data":{"name":"${content}"}}]}`;

@@ -4,7 +4,7 @@ import { ask, bodyOf, getMemory, getPage, newUser } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { sendKeyed } from '../support/writes.ts';
 
-/* Saves with an external name: source and externalId. */
+/* Saves that are named by source and externalId. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ test('a save returns 201 with Location and ETag, and its fields', async () => {
   expect(await getMemory(server, saved.id)).toEqual(memory);
 });
 
-test('the same source and externalId replace all but id and createdAt, with 200', async () => {
+test('the same source and externalId replace all fields but id and createdAt, with 200', async () => {
   const origin = { userId: newUser(), source: 'agent', externalId: 'diet' };
   const times = { occurredAt: '2026-05-08T00:00:00Z', expiresAt: '2096-05-08T00:00:00Z' };
   const first = await post({ ...origin, ...times, content: 'vegan', metadata: { a: 1 } });
@@ -53,7 +53,7 @@ test('the same source and externalId replace all but id and createdAt, with 200'
   expect((await getPage(server, origin.userId)).items).toHaveLength(1);
 });
 
-test('another user, source or no source is another memory', async () => {
+test('another user, another source or no source creates another memory', async () => {
   const [userId, other] = [newUser(), newUser()];
   const named = { content: 'x', externalId: 'e' };
   const ids = new Set<string>();
@@ -73,14 +73,14 @@ test('without an externalId, the same source identifies nothing', async () => {
   expect([(await post(body)).status, (await post(body)).status]).toEqual([201, 201]);
 });
 
-test('after a delete it is a new memory', async () => {
+test('the same pair creates a new memory after a delete', async () => {
   const body = { userId: newUser(), content: 'x', source: 's', externalId: 'e' };
   const { id } = bodyOf<SavedMemory>(await post(body), 201);
   await ask(server, 'DELETE', `/v1/memories/${id}`);
   expect(bodyOf<SavedMemory>(await post(body), 201).id).not.toBe(id);
 });
 
-test('an ingested record of that name is replaced, and complete at once', async () => {
+test('a save replaces an ingested record of the same name, and is complete immediately', async () => {
   const origin = { userId: newUser(), source: 's', externalId: 'e' };
   const ingested = await server.client.ingest.document({ ...origin, data: { text: 'former' } });
   const saved = bodyOf<SavedMemory>(await post({ ...origin, content: 'now' }), 200);
@@ -90,7 +90,7 @@ test('an ingested record of that name is replaced, and complete at once', async 
 describe('a replay', () => {
   const request = (body: object) => ({ method: 'POST', path: '/v1/memories', body });
 
-  test('has the status, Location and ETag of the first answer', async () => {
+  test('has the status, Location and ETag of the first response', async () => {
     const first = { userId: newUser(), content: 'one', externalId: 'e' };
     const key = crypto.randomUUID();
     const created = await sendKeyed(server, request(first), key);

@@ -8,7 +8,7 @@ import { type RunningServer, startServer } from '../../server/main.ts';
 import { startChild } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
-/* Every request has one log line with its outcome. */
+/* Every request is logged as one line with its outcome. */
 
 const apiKey = 'log-test-key-0123456789abcdef';
 const origin = 'https://app.example';
@@ -55,13 +55,13 @@ const cases: Case[] = [
 ];
 
 for (const [method, path, init, status, route] of cases) {
-  test(`${method} ${path} ${status} is one line`, async () => {
+  test(`${method} ${path} ${status} is logged as one line`, async () => {
     lines.length = 0;
     const response = await fetch(server.url + path, { ...init, method });
     expect(response.status).toBe(status);
     const requests = () => lines.filter(({ message }) => message === 'request');
     await until(() => requests().length > 0, { timeoutMs: 1_000, what: 'the line' });
-    // A duplicate line could arrive later.
+    // Waits in case a duplicate line is logged later.
     await Bun.sleep(20);
     const [line, ...more] = requests();
     expect(more).toEqual([]);
@@ -71,7 +71,7 @@ for (const [method, path, init, status, route] of cases) {
   });
 }
 
-/** Returns the log line of the one request that `send` makes. */
+/** Returns the log line of the single request that `send` sends. */
 async function lineOf(send: () => Promise<unknown>): Promise<Record<string, unknown>> {
   lines.length = 0;
   await send();
@@ -120,7 +120,7 @@ test('the request id of the client is logged', async () => {
 });
 
 describe('a flood', () => {
-  /** The status and suppressed count of each line, after `count` requests. */
+  /** Sends `count` requests and returns the status and suppressed count of each line. */
   async function flood(count: number, headers: Record<string, string>, to = server.url) {
     lines.length = 0;
     for (let sent = 0; sent < count; sent += 1) await fetch(`${to}/v1/nothing`, { headers });
@@ -141,7 +141,7 @@ describe('a flood', () => {
     expect(counted + first.length).toBeGreaterThan(requests - 60);
   });
 
-  test('of requests with a key is not', async () => {
+  test('of requests with a key is not sampled', async () => {
     const found = await flood(300, known);
     expect(found).toEqual(Array(300).fill({ status: 404, suppressed: 0 }));
   });
@@ -152,14 +152,14 @@ test('a process writes every line to stderr in order, and flushes on exit', asyn
   const database = `sqlite:${join(folder, 'process.db')}`;
   const command = [process.execPath, 'cli/main.ts', 'serve', '--port', '0', '--database', database];
   const child = startChild(command, { MEMORY_API_KEY: apiKey, HOME: folder });
-  // The banner is for people and not a log line.
+  // The banner is not a log line.
   await until(() => child.log().includes('Press Ctrl-C to stop'), { what: 'the banner' });
   const url = /http:[^\s"]+/.exec(child.log())?.[0] ?? '';
   const requestIds: (string | null)[] = [];
   for (let count = 0; count < 30; count += 1) {
     const response = await fetch(`${url}/v1/memories/mem_${count}`, { headers: known });
     requestIds.push(response.headers.get(headerNames.requestId));
-    // Longer than the buffering time of lines, so that they are written in several batches.
+    // This is longer than lines are buffered, so they are written in several batches.
     if (count % 10 === 5) await Bun.sleep(70);
   }
   expect(await child.end('SIGTERM')).toBe(0);
@@ -175,9 +175,9 @@ test('a process writes every line to stderr in order, and flushes on exit', asyn
 });
 
 test.each([
-  ['goes away', 'head -c 10'],
-  ['stays and reads nothing', 'sleep 20'],
-])('the service goes on, and stops, where who reads its stderr %s', async (_, reader) => {
+  ['exits', 'head -c 10'],
+  ['stops reading', 'sleep 20'],
+])('the service continues and stops normally if the reader of its stderr %s', async (_, reader) => {
   const pipe = join(folder, reader.replaceAll(' ', ''));
   const port = freePort();
   const serve = `${process.execPath} cli/main.ts serve --port ${port} --database ${pipe}.db`;
@@ -192,12 +192,12 @@ test.each([
       () => false,
     );
   await until(isUp, { what: 'the service' });
-  // More than a pipe holds, and more than one batch of lines.
+  // The output exceeds the capacity of a pipe and the size of a batch of lines.
   for (let count = 0; count < 1_000; count += 1) {
     const response = await fetch(`${url}/v1/memories/mem_${count}`, { headers: known });
     expect(response.status).toBe(404);
   }
-  // Only the service: the signal must not reach the pipe's reader in the same group.
+  // Signal only the service, because the reader of the pipe is in the same process group.
   process.kill(child.pid, 'SIGTERM');
   expect(await child.exited).toBe(0);
   await child.end('SIGKILL');
@@ -222,7 +222,7 @@ test('dropped lines are counted when the log resumes', async () => {
       ),
     { what: 'the service' },
   );
-  // About five megabytes of lines.
+  // These requests log about five megabytes.
   for (let lot = 0; lot < 1_000; lot += 1) await Promise.all(Array.from({ length: 20 }, ask));
   writeFileSync(`${pipe}.go`, '');
   const isTold = async () => {

@@ -23,49 +23,49 @@ describe('POST /v1/memories', () => {
   const base = { userId: 'refused', content: 'x' };
   const post = (body: unknown) => ask(server, 'POST', '/v1/memories', { body });
 
-  test.each(notObjects)('400 if the body is %s', async (_, body) => {
+  test.each(notObjects)('returns 400 if the body is %s', async (_, body) => {
     expectInvalid(await post(body), '');
   });
 
-  test.each([absent, ...badTexts(256)])('400 if userId is %s', async (_, userId) => {
+  test.each([absent, ...badTexts(256)])('returns 400 if userId is %s', async (_, userId) => {
     expectInvalid(await post({ ...base, userId }), 'userId');
   });
 
-  test.each([absent, ...badTexts(65_536)])('400 if content is %s', async (_, content) => {
+  test.each([absent, ...badTexts(65_536)])('returns 400 if content is %s', async (_, content) => {
     expectInvalid(await post({ ...base, content }), 'content');
   });
 
-  test.each(['source', 'externalId'])('400 if %s is not a valid name', async (field) => {
+  test.each(['source', 'externalId'])('returns 400 if %s is not a valid name', async (field) => {
     for (const [, name] of badTexts(256)) {
       expectInvalid(await post({ ...base, [field]: name }), field);
     }
   });
 
-  test.each(['occurredAt', 'expiresAt'])('400 if %s is not a time', async (field) => {
+  test.each(['occurredAt', 'expiresAt'])('returns 400 if %s is not a time', async (field) => {
     for (const time of [null, '', 'today', '2026-02-30', '2026-05-08T10:00:00', 1.7e12, {}]) {
       expectInvalid(await post({ ...base, [field]: time }), field);
     }
   });
 
-  test.each(badMetadata)('400 if metadata is %s', async (_, metadata) => {
+  test.each(badMetadata)('returns 400 if metadata is %s', async (_, metadata) => {
     expectInvalid(await post({ ...base, metadata }), 'metadata');
   });
 
   test.each(['id', 'memoryId', 'type', 'version', 'status', 'createdAt', '', 'USERID'])(
-    '400 for the unknown field "%s"',
+    'returns 400 for the unknown field "%s"',
     async (field) => expectInvalid(await post({ ...base, [field]: 'x' }), field),
   );
 
-  test('400 for the unknown field __proto__', async () => {
+  test('returns 400 for the unknown field __proto__', async () => {
     expectInvalid(await post({ ...base, ['__proto__']: { userId: 'x' } }), '__proto__');
   });
 
-  test('400 for a number beyond the range of a double', async () => {
+  test('returns 400 for a number beyond the range of a double', async () => {
     const body = `{"userId":"${newUser()}","content":"x","metadata":{"n":1e400}}`;
     expectInvalid(await askRaw(server, 'POST', '/v1/memories', body), 'metadata');
   });
 
-  test('names every invalid field, and the first one in the message', async () => {
+  test('lists every invalid field, with the first one in the message', async () => {
     const answer = await post({ content: '', metadata: [], more: 1 });
     for (const field of ['userId', 'content', 'metadata', 'more']) expectInvalid(answer, field);
     const { message, details } = answer.body as ErrorBody;
@@ -85,25 +85,25 @@ describe('PATCH /v1/memories/:id', () => {
   });
   const patch = (body: unknown) => ask(server, 'PATCH', `/v1/memories/${id}`, { body });
 
-  test.each(notObjects)('400 if the body is %s', async (_, body) => {
+  test.each(notObjects)('returns 400 if the body is %s', async (_, body) => {
     expectInvalid(await patch(body), '');
   });
 
-  test.each(badTexts(65_536))('400 if content is %s', async (_, content) => {
+  test.each(badTexts(65_536))('returns 400 if content is %s', async (_, content) => {
     expectInvalid(await patch({ content, metadata: {} }), 'content');
   });
 
-  test.each(badMetadata)('400 if metadata is %s', async (_, metadata) => {
+  test.each(badMetadata)('returns 400 if metadata is %s', async (_, metadata) => {
     expectInvalid(await patch({ content: 'x', metadata }), 'metadata');
   });
 
-  test.each(['occurredAt', 'expiresAt'])('400 if %s is not a time', async (field) => {
+  test.each(['occurredAt', 'expiresAt'])('returns 400 if %s is not a time', async (field) => {
     for (const time of ['', 'today', '2026-02-30', 1_700_000_000_000, true, []]) {
       expectInvalid(await patch({ [field]: time }), field);
     }
   });
 
-  test('400 that lists the fields if none is given', async () => {
+  test('returns 400 with the possible fields if none is set', async () => {
     const answer = await patch({});
     expectInvalid(answer, '');
     for (const field of ['content', 'metadata', 'occurredAt', 'expiresAt']) {
@@ -112,11 +112,11 @@ describe('PATCH /v1/memories/:id', () => {
   });
 
   test.each(['id', 'userId', 'type', 'source', 'externalId', 'version', 'status'])(
-    '400 for the unknown field "%s"',
+    'returns 400 for the unknown field "%s"',
     async (field) => expectInvalid(await patch({ content: 'x', [field]: 'x' }), field),
   );
 
-  test('changes nothing on a rejection', async () => {
+  test('changes nothing if the request is rejected', async () => {
     expect(await getMemory(server, id)).toMatchObject({ content: 'unchanged', metadata: {} });
   });
 });

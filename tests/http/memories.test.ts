@@ -30,7 +30,7 @@ function patch(id: string, body: object) {
 }
 
 describe('POST /v1/memories', () => {
-  test('201 with the whole memory, and its id as memoryId', async () => {
+  test('returns 201 with the whole memory, and its id as memoryId', async () => {
     const userId = newUser();
     const sent = { userId, content: 'Prefers dark mode', metadata: { channel: 'chat' } };
     const before = Date.now();
@@ -53,11 +53,11 @@ describe('POST /v1/memories', () => {
     expect(Date.parse(createdAt)).toBeWithin(before, Date.now() + 1);
   });
 
-  test('metadata is an empty object in the response if none was sent', async () => {
+  test('returns an empty object as metadata if none was sent', async () => {
     expect(await save(server, newUser())).toMatchObject({ metadata: {} });
   });
 
-  test('the same body twice, without a key, creates two memories', async () => {
+  test('creates two memories from the same body without an idempotency key', async () => {
     const userId = newUser();
     const [one, two] = [await save(server, userId), await save(server, userId)];
     expect(one.id).not.toBe(two.id);
@@ -85,12 +85,12 @@ describe('POST /v1/memories', () => {
 });
 
 describe('GET /v1/memories/:id', () => {
-  test('200 with the memory as it was saved, without memoryId', async () => {
+  test('returns 200 with the memory as it was saved, without memoryId', async () => {
     const { memoryId, ...memory } = await save(server, newUser());
     expect(await getMemory(server, memoryId)).toEqual(memory);
   });
 
-  test('HEAD has the status and no body', async () => {
+  test('HEAD returns the status without a body', async () => {
     const { id } = await save(server, newUser());
     const answer = await ask(server, 'HEAD', `/v1/memories/${id}`);
     expect(answer).toMatchObject({ status: 200, text: '' });
@@ -98,7 +98,7 @@ describe('GET /v1/memories/:id', () => {
 });
 
 describe('PATCH /v1/memories/:id', () => {
-  test('200 with the new content; metadata is kept if none is sent', async () => {
+  test('returns 200 with the new content, and keeps the metadata if none is sent', async () => {
     const body = { userId: newUser(), content: 'old', metadata: { a: 1 } };
     const saved = bodyOf<SavedMemory>(await ask(server, 'POST', '/v1/memories', { body }), 201);
     const { memoryId, updatedAt: _, ...kept } = saved;
@@ -122,7 +122,7 @@ describe('PATCH /v1/memories/:id', () => {
     expect((await getMemory(server, id)).metadata as object).toEqual(metadata);
   });
 
-  test('an ingested memory keeps its type, source and externalId', async () => {
+  test('keeps the type, source and externalId of an ingested memory', async () => {
     const record = { userId: newUser(), source: 's', externalId: 'e', data: { text: 'old' } };
     const { memoryId } = await ingest(server, '/v1/ingest/document', record);
     const before = await whenComplete(server, memoryId);
@@ -131,7 +131,7 @@ describe('PATCH /v1/memories/:id', () => {
     expect(after).toEqual({ ...before, ...changed });
   });
 
-  test('overrides a pending task: complete at once, and the task is dropped', async () => {
+  test('completes a pending memory immediately and drops its task', async () => {
     const held = await holdRecord(server);
     expect(await getMemory(server, held.memoryId)).toMatchObject({ status: 'processing' });
     const updated = await patch(held.memoryId, { content: 'new' });
@@ -140,7 +140,7 @@ describe('PATCH /v1/memories/:id', () => {
     expect(await getStatus(server, held.memoryId)).toMatchObject({ status: 'complete' });
   });
 
-  test('on a failed one clears the error: it is complete', async () => {
+  test('completes a failed memory and clears its error', async () => {
     const held = await holdRecord(server);
     expect(await held.fail('no luck')).toBe(true);
     expect(await getMemory(server, held.memoryId)).toMatchObject({ status: 'failed' });
@@ -152,7 +152,7 @@ describe('PATCH /v1/memories/:id', () => {
 });
 
 describe('DELETE /v1/memories/:id', () => {
-  test('204 without a body, and no read finds it', async () => {
+  test('returns 204 without a body, and no read finds the memory', async () => {
     const userId = newUser();
     const { id } = await save(server, userId);
     const path = `/v1/memories/${id}`;

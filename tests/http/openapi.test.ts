@@ -18,13 +18,13 @@ import { send, startTestServer, type TestServer } from '../support/server.ts';
  */
 
 describe('the document', () => {
-  test('is valid OpenAPI 3.1 for an independent validator', async () => {
+  test('is valid OpenAPI 3.1 according to an independent validator', async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document));
     expect(errors).toBeUndefined();
     expect(valid).toBe(true);
   });
 
-  test('fails that validation after it is damaged', async () => {
+  test('fails the validation after an invalid change', async () => {
     const broken = { ...structuredClone(document), paths: { 'no-slash': {} } };
     expect((await new Validator().validate(broken)).valid).toBe(false);
   });
@@ -66,7 +66,7 @@ describe('the document', () => {
     ['SaveRequest', { userId: 'u-1', content: 'a\0' }],
     ['StatusesRequest', { memoryIds: ['mem_\0'] }],
     ['ImportRequest', { items: [{ ...exampleMemory, version: 1e9 + 1 }] }],
-  ])('tells generators what %s does not accept', (name, body) => {
+  ])('describes the values that %s rejects', (name, body) => {
     expect(misfit({ $ref: `#/components/schemas/${name}` }, body)).toBeString();
   });
 
@@ -82,7 +82,7 @@ describe('the document', () => {
     }
   });
 
-  test('gives every operation a camelCase id', () => {
+  test('has a camelCase id for every operation', () => {
     const names = documented.map(({ operationId }) => operationId);
     expect(new Set(names).size).toBe(names.length);
     for (const name of names) {
@@ -145,7 +145,7 @@ describe('the running server', () => {
   const seen = new Set<string>();
   let server: TestServer;
   let exhausted: TestServer;
-  /** The server with a read-only key of a user other than that of the examples. */
+  /** The server with a read-only key, bound to a user that the examples do not use. */
   let restricted: TestServer;
 
   beforeAll(async () => {
@@ -161,7 +161,7 @@ describe('the running server', () => {
     await exhausted.stop();
   });
 
-  /** The path with an existing id for the operation, and the query of the example. */
+  /** Returns the path of the operation with an existing id and the example's query. */
   async function pathOf({ path, parameters = [] }: Operation, id?: string): Promise<string> {
     const memory = { userId: 'u-1', content: 'a memory to work on' };
     const target = path.includes('{id}') ? (id ?? (await server.client.save(memory)).id) : '';
@@ -195,7 +195,7 @@ describe('the running server', () => {
 
   for (const operation of documented) {
     const { operationId, method, security, requestBody, responses } = operation;
-    // The first example creates something new; further examples may as well.
+    // For a save, which documents 200 and 201, every example creates a memory.
     const success = Number(Object.keys(responses).findLast((status) => status < '300'));
     const bodies = examplesOf(jsonOf(requestBody));
     const [body] = bodies;
@@ -274,7 +274,7 @@ describe('the running server', () => {
     }
   }
 
-  test('has returned every documented response except internal errors', () => {
+  test('returned every documented response except internal errors', () => {
     const answers = documented
       .filter(({ security }) => security === undefined)
       .flatMap(({ operationId, responses }) =>
@@ -284,7 +284,7 @@ describe('the running server', () => {
     expect(answers.filter((answer) => !seen.has(answer))).toEqual([]);
   });
 
-  test('serves the document without a key, with its own version', async () => {
+  test('serves the document with its version, without a key', async () => {
     const response = await fetch(`${server.url}/openapi.json`);
     const served = (await response.json()) as typeof document;
     expect(response.headers.get('content-type')).toContain('application/json');

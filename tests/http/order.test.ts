@@ -62,14 +62,14 @@ test.each<[status: number, code: ErrorCode, of: string, faults: Faults]>([
   [413, 'payload_too_large', 'an import', { path: `/v1/import${query}`, body }],
   [413, 'payload_too_large', 'a save', { path: `/v1/memories${query}`, body }],
   [413, 'payload_too_large', 'a record', { path: `/v1/ingest${query}`, body }],
-])('%i %s before all that is judged later: %s', async (status, code, _, faults) => {
+])('%i %s before all later checks: %s', async (status, code, _, faults) => {
   expectError(await sendWith(faults), status, code);
 });
 
 test.each<[status: number, code: ErrorCode, faults: Faults]>([
   [415, 'unsupported_media_type', { method: 'PATCH', type, body }],
   [413, 'payload_too_large', { method: 'PATCH', body }],
-])('%i %s before all that is judged later: an update', async (status, code, faults) => {
+])('%i %s before all later checks: an update', async (status, code, faults) => {
   expectError(await sendWith({ ...faults, path: known + query }), status, code);
 });
 
@@ -79,18 +79,18 @@ test.each<[fault: string, method: string, query: string, type: string, body: str
   ['an invalid body', 'PATCH', '', 'application/json', '{}'],
   ['an unknown query parameter', 'PATCH', query, 'application/json', '{"content":"x"}'],
   ['an unknown query parameter', 'DELETE', query, 'application/json', ''],
-])('404 for an unknown id before %s (%s)', async (_, method, query, type, body) => {
+])('returns 404 for an unknown id before %s (%s)', async (_, method, query, type, body) => {
   const answer = await askRaw(server, method, missing + query, body, { 'content-type': type });
   expectError(answer, 404, 'not_found');
 });
 
 test.each(['', '/status'])(
-  '404 for an unknown id before an unknown query parameter (GET %s)',
+  'returns 404 for an unknown id before an unknown query parameter (GET %s)',
   async (of) => {
     expectError(await ask(server, 'GET', missing + of + query), 404, 'not_found');
   },
 );
 
-test('400 comes last', async () => {
+test('checks the body last', async () => {
   expect((await sendWith({})).status).toBe(400);
 });

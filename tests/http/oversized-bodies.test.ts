@@ -5,7 +5,7 @@ import { askRaw, bodyOf, expectError, getPage, newUser } from '../support/http.t
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { exchange, head } from '../support/socket.ts';
 
-/* 413 with the JSON error, whatever the size of the body and the way it is sent. */
+/* A body over the limit gets a 413 with a JSON error, for any size and framing. */
 
 const MiB = 1024 * 1024;
 
@@ -51,10 +51,10 @@ describe('a save and an update', () => {
   });
 });
 
-describe('413', () => {
+describe('a 413 is returned', () => {
   test.each([
     ['6 MiB', 6 * MiB, 6 * MiB],
-    ['50 MiB, all sent before the answer is read', 50 * MiB, 50 * MiB],
+    ['50 MiB, all sent before the response is read', 50 * MiB, 50 * MiB],
     ['50 MiB declared, nothing sent', 50 * MiB, 0],
     ['2 GiB declared, nothing sent', 2048 * MiB, 0],
     ['2 GiB declared, 30 MiB sent', 2048 * MiB, 30 * MiB],
@@ -66,7 +66,7 @@ describe('413', () => {
     expectError(answer, 413, 'payload_too_large');
   });
 
-  test('for chunks without an end, with a key; the connection closes soon after', async () => {
+  test('for endless chunks with a key, and the connection closes soon after', async () => {
     const lines = head(server, 'POST', '/v1/ingest', json, chunked);
     const [known, unknown] = await Promise.all([
       sendEndlessly(server, lines),

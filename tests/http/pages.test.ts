@@ -34,13 +34,13 @@ async function walk(
 
 const idsOf = (memories: Memory[]) => memories.map(({ id }) => id);
 
-/** Newest first, ties by id. */
+/** Orders memories newest first, then by id. */
 function newestFirst(a: Memory, b: Memory): number {
   const [left, right] = [a.createdAt + a.id, b.createdAt + b.id];
   return left < right ? 1 : -1;
 }
 
-/** Saves that many memories, a few at a time. Returns their ids. */
+/** Saves `count` memories, up to 50 at a time, and returns their ids. */
 async function saveMany(userId: string, count: number): Promise<string[]> {
   const ids: string[] = [];
   while (ids.length < count) {
@@ -51,14 +51,14 @@ async function saveMany(userId: string, count: number): Promise<string[]> {
   return ids;
 }
 
-/** All memories of a batch have the same creation time. */
+/** Ingests a batch, whose memories all have the same creation time. */
 async function ingestMany(userId: string, count: number): Promise<string[]> {
   const body = { items: Array(count).fill({ type: 'event', userId, data: { name: 'n' } }) };
   const answer = await ask(server, 'POST', '/v1/ingest/batch', { body });
   return bodyOf<BatchAccepted>(answer, 202).items.map(({ memoryId }) => memoryId);
 }
 
-test('paging returns 2,500 memories exactly once each during other saves', async () => {
+test('paging returns each of 2,500 memories exactly once during other saves', async () => {
   const userId = newUser();
   const ingested = await ingestMany(userId, 1_000);
   const saved = await saveMany(userId, 1_500);
@@ -77,7 +77,7 @@ test('paging returns 2,500 memories exactly once each during other saves', async
   expect(idsOf(ascending)).toEqual(idsOf(ascending.toSorted(newestFirst).reverse()));
 });
 
-describe('memories of the same time', () => {
+describe('memories with the same creation time', () => {
   test.each(['desc', 'asc'])('are returned exactly once each, by id (%s)', async (order) => {
     const userId = newUser();
     const ids = await ingestMany(userId, 101);
@@ -89,11 +89,11 @@ describe('memories of the same time', () => {
 });
 
 describe('GET /v1/memories', () => {
-  test('200 with no items for a user without memories', async () => {
+  test('returns 200 with no items for a user without memories', async () => {
     expect(await getPage(server, newUser())).toEqual({ items: [], nextCursor: null });
   });
 
-  test('200 with whole memories, newest first', async () => {
+  test('returns 200 with whole memories, newest first', async () => {
     const userId = newUser();
     const saved = [];
     for (const content of ['one', 'two', 'three']) {
@@ -104,7 +104,7 @@ describe('GET /v1/memories', () => {
     expect(items).toEqual(saved.toSorted(newestFirst));
   });
 
-  test('has 20 per page, and nextCursor is null only on the last', async () => {
+  test('returns 20 memories per page, and nextCursor is null only on the last page', async () => {
     const userId = newUser();
     await saveMany(userId, 40);
     const first = await getPage(server, userId, '');
@@ -115,13 +115,13 @@ describe('GET /v1/memories', () => {
     expect(last.nextCursor).toBeNull();
   });
 
-  test.each([1, 2, 3, 100])('returns all in pages of %i', async (limit) => {
+  test.each([1, 2, 3, 100])('returns all memories in pages of %i', async (limit) => {
     const userId = newUser();
     const ids = await saveMany(userId, 6);
     expect(idsOf(await walk(userId, limit)).toSorted()).toEqual(ids.toSorted());
   });
 
-  test('the limit may change between pages', async () => {
+  test('accepts a different limit for each page', async () => {
     const userId = newUser();
     await saveMany(userId, 6);
     const { items, nextCursor } = await getPage(server, userId, 'limit=2');
@@ -129,7 +129,7 @@ describe('GET /v1/memories', () => {
     expect(idsOf([...items, ...rest.items])).toEqual(idsOf(await walk(userId, 100)));
   });
 
-  test('paging continues after the memory at its cursor is deleted', async () => {
+  test('continues after the memory at the cursor is deleted', async () => {
     const userId = newUser();
     await saveMany(userId, 4);
     const all = idsOf(await walk(userId, 100));
@@ -154,12 +154,12 @@ describe('GET /v1/memories', () => {
     '0x10',
     '1'.repeat(400),
   ];
-  test.each(bad)('400 for limit=%s', async (limit) => {
+  test.each(bad)('returns 400 for limit=%s', async (limit) => {
     const query = `userId=u&limit=${encodeURIComponent(limit)}`;
     expectInvalid(await ask(server, 'GET', `/v1/memories?${query}`), 'limit');
   });
 
-  test.each(['', 'DESC', 'up', 'asc,desc'])('400 for order=%s', async (order) => {
+  test.each(['', 'DESC', 'up', 'asc,desc'])('returns 400 for order=%s', async (order) => {
     expectInvalid(await ask(server, 'GET', `/v1/memories?userId=u&order=${order}`), 'order');
   });
 
@@ -174,11 +174,11 @@ describe('GET /v1/memories', () => {
     'mem_0199c2a4f1e87c3d9b5e6a7f80912b3c',
     'x'.repeat(5_000),
     ...[null, {}, [], [1], [1, 'mem_x'], ['1', 'mem_x', 'y'], [1e300, 'x', 'y']].map(encode),
-  ])('400 for cursor=%s', async (cursor) => {
+  ])('returns 400 for cursor=%s', async (cursor) => {
     expectInvalid(await ask(server, 'GET', `/v1/memories?userId=u&cursor=${cursor}`), 'cursor');
   });
 
-  test('400 for a cursor of another user or order', async () => {
+  test('returns 400 for a cursor of another user or order', async () => {
     const userId = newUser();
     await saveMany(userId, 2);
     const { nextCursor } = await getPage(server, userId, 'limit=1');

@@ -34,7 +34,7 @@ describe('GET /v1/users', () => {
     expect(nextCursor).toBeNull();
   });
 
-  test.each([1, 2, 6])('returns all in pages of %i', async (limit) => {
+  test.each([1, 2, 6])('returns all users in pages of %i', async (limit) => {
     const found: string[] = [];
     let cursor: string | null = null;
     do {
@@ -53,11 +53,11 @@ describe('GET /v1/users', () => {
     ['limit=x', 'limit'],
     ['userId=ada', 'userId'],
     ['cursor=x', 'cursor'],
-  ])('400 for %s', async (query, field) => {
+  ])('returns 400 for %s', async (query, field) => {
     expectInvalid(await ask(project, 'GET', `/v1/users?${query}`), field);
   });
 
-  test('400 for a cursor of another list', async () => {
+  test('returns 400 for a cursor of another list', async () => {
     const path = '/v1/memories?userId=ben&limit=1';
     const { nextCursor } = (await ask(project, 'GET', path)).body as UserPage;
     expect(nextCursor).not.toBeNull();
@@ -87,21 +87,21 @@ describe('POST /v1/memories/status', () => {
   });
 
   test.each([[{}], [{ memoryIds: [] }], [{ memoryIds: 'mem_1' }], [{ memoryIds: null }]])(
-    '400 for %j',
+    'returns 400 for %j',
     async (body) => expectInvalid(await post(body), 'memoryIds'),
   );
 
-  test.each([1, '', null, 'x'.repeat(257), 'a\0b'])('400 for the id %p', async (id) => {
+  test.each([1, '', null, 'x'.repeat(257), 'a\0b'])('returns 400 for the id %p', async (id) => {
     expectInvalid(await post({ memoryIds: ['mem_1', id] }), 'memoryIds.1');
   });
 
-  test('400 for an unknown field and an unknown parameter', async () => {
+  test('returns 400 for an unknown field and an unknown parameter', async () => {
     expectInvalid(await post({ memoryIds: ['x'], userId: 'u' }), 'userId');
     const body = { memoryIds: ['x'] };
     expectInvalid(await ask(server, 'POST', '/v1/memories/status?a=1', { body }), 'a');
   });
 
-  test("shows nothing of another project's", async () => {
+  test("reports the ids of another project's memories as unknown", async () => {
     const { id } = await save(server, newUser());
     const theirs = { ...server, key: await server.createKey('strangers') };
     const body = { memoryIds: [id] };
@@ -129,7 +129,7 @@ describe('GET /v1/key', () => {
     expect(answer.text).not.toContain(key);
   });
 
-  test('for a key of the settings, its name is the setting', async () => {
+  test('returns MEMORY_API_KEY as the name of the key in that setting', async () => {
     const fixed = 'a-key-from-the-settings';
     const configured = await startTestServer({ MEMORY_API_KEY: fixed });
     const answer = await ask(configured, 'GET', '/v1/key');
@@ -138,7 +138,7 @@ describe('GET /v1/key', () => {
     await configured.stop();
   });
 
-  test('400 for a parameter', async () => {
+  test('returns 400 for a parameter', async () => {
     expectInvalid(await ask(server, 'GET', '/v1/key?a=1'), 'a');
   });
 });

@@ -20,7 +20,7 @@ function withKey(key: string): Record<string, string> {
   return { authorization: `Bearer ${key}` };
 }
 
-/** The remaining quota in the RateLimit header, and the seconds until it resets. */
+/** Returns the remaining quota in the RateLimit header and the seconds until it resets. */
 function rateLimit({ headers }: Answer): { left: number; seconds: number } {
   const found = /^"default";r=(\d+);t=(\d+)$/.exec(headers.get('ratelimit') ?? '');
   expect(found).not.toBeNull();
@@ -29,7 +29,7 @@ function rateLimit({ headers }: Answer): { left: number; seconds: number } {
 }
 
 describe('the rate limit of a project', () => {
-  test('is in every authenticated response, errors too', async () => {
+  test('is in every authenticated response, including errors', async () => {
     const headers = withKey(await server.createKey('told'));
     const save = { userId: newUser(), content: 'x' };
     const sent: [method: string, path: string, status: number, body?: unknown][] = [
@@ -123,7 +123,7 @@ describe('after 429', () => {
     expect((await ask(quick, 'GET', '/v1/memories?userId=u', { headers })).status).toBe(200);
   });
 
-  test('the idempotency key is unused', async () => {
+  test('the idempotency key is still unused', async () => {
     const headers = { ...withKey(await quick.createKey('keys')), 'idempotency-key': 'k' };
     const [one, two] = ['first', 'second'].map((content) => ({ userId: 'u', content }));
     await spend(headers);

@@ -27,8 +27,8 @@ async function send(userId: string, origin: Origin, text: string): Promise<strin
   return (await ingest(server, '/v1/ingest/document', body)).memoryId;
 }
 
-describe('the same source and externalId of the same user', () => {
-  test('replace content, metadata and type under the same id; createdAt is kept', async () => {
+describe('ingesting the same source and externalId of the same user', () => {
+  test('replaces content, metadata and type, and keeps id and createdAt', async () => {
     const userId = newUser();
     const origin = { source: 'crm', externalId: 'T-1' };
     const first = { userId, ...origin, metadata: { a: 1 }, data: { text: 'old', title: 'T' } };
@@ -52,7 +52,7 @@ describe('the same source and externalId of the same user', () => {
     expect((await getPage(server, userId)).items).toEqual([after]);
   });
 
-  test('the content changes at once, and the status is processing again', async () => {
+  test('changes the content immediately and sets the status to processing', async () => {
     const held = await holdRecord(server);
     const { userId, externalId } = held;
     expect(await send(userId, { externalId }, 'newer')).toBe(held.memoryId);
@@ -61,7 +61,7 @@ describe('the same source and externalId of the same user', () => {
     expect(await whenComplete(server, held.memoryId)).toMatchObject({ content: 'newer' });
   });
 
-  test('a failed record is retried by sending it again', async () => {
+  test('retries a failed record', async () => {
     const held = await holdRecord(server);
     await held.fail('no luck');
     expect(await getStatus(server, held.memoryId)).toMatchObject({ status: 'failed' });
@@ -72,7 +72,7 @@ describe('the same source and externalId of the same user', () => {
     expect(status).toMatchObject({ status: 'complete', attempts: 1, errorMessage: null });
   });
 
-  test('after an update: the record wins again', async () => {
+  test('replaces the content of an updated memory', async () => {
     const userId = newUser();
     const id = await send(userId, { externalId: 'e' }, 'one');
     await ask(server, 'PATCH', `/v1/memories/${id}`, { body: { content: 'two' } });
@@ -80,7 +80,7 @@ describe('the same source and externalId of the same user', () => {
     expect((await getMemory(server, id)).content).toBe('three');
   });
 
-  test('after a delete: a new memory', async () => {
+  test('creates a new memory after a delete', async () => {
     const userId = newUser();
     const id = await send(userId, { source: 's', externalId: 'e' }, 'one');
     await ask(server, 'DELETE', `/v1/memories/${id}`);
@@ -89,7 +89,7 @@ describe('the same source and externalId of the same user', () => {
     expect((await getPage(server, userId)).items.map((item) => item.id)).toEqual([next]);
   });
 
-  test('twice in one batch: the later wins, and both items have the same id', async () => {
+  test('twice in one batch keeps the later record, and both items have the same id', async () => {
     const userId = newUser();
     const record = (text: string) => {
       return { type: 'document', userId, source: 's', externalId: 'e', data: { text } };
@@ -103,7 +103,7 @@ describe('the same source and externalId of the same user', () => {
     expect(listed.map(({ content }) => content)).toEqual(['two']);
   });
 
-  test('fifty concurrent records create one memory', async () => {
+  test('fifty times concurrently creates one memory', async () => {
     const userId = newUser();
     const sent = Array.from({ length: 50 }, (_, n) => send(userId, { externalId: 'e' }, `${n}`));
     expect(new Set(await Promise.all(sent)).size).toBe(1);
@@ -111,8 +111,8 @@ describe('the same source and externalId of the same user', () => {
   });
 });
 
-describe('another record', () => {
-  test('an externalId without a source matches only the same without a source', async () => {
+describe('another memory is created for', () => {
+  test('the same externalId without a source', async () => {
     const userId = newUser();
     const alone = await send(userId, { externalId: 'e' }, 'alone');
     const sourced = await send(userId, { source: 's', externalId: 'e' }, 'sourced');
@@ -125,10 +125,10 @@ describe('another record', () => {
   test.each<[string, Origin, Origin]>([
     ['another source', { source: 'a', externalId: 'e' }, { source: 'b', externalId: 'e' }],
     ['another externalId', { source: 'a', externalId: 'e' }, { source: 'a', externalId: 'f' }],
-    ['other upper case', { source: 'a', externalId: 'e' }, { source: 'a', externalId: 'E' }],
+    ['a different case', { source: 'a', externalId: 'e' }, { source: 'a', externalId: 'E' }],
     ['a source without an externalId', { source: 'a' }, { source: 'a' }],
     ['neither', {}, {}],
-    ['a shifted border', { source: 'a', externalId: 'bc' }, { source: 'ab', externalId: 'c' }],
+    ['another split', { source: 'a', externalId: 'bc' }, { source: 'ab', externalId: 'c' }],
   ])('%s', async (_, one, two) => {
     const userId = newUser();
     expect(await send(userId, one, 'x')).not.toBe(await send(userId, two, 'x'));

@@ -6,8 +6,8 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { essence, sendKeyed, settled } from '../support/writes.ts';
 
 /*
- * What a replay returns after its memory has changed or was deleted, with and without a restart in
- * between.
+ * The responses of replays after the memory has changed or been deleted, with and without a restart
+ * in between.
  */
 
 let server: TestServer;
@@ -109,7 +109,7 @@ describe.each(restarts)('a replay %s', (_, between) => {
     expect(bodyOf<object>(again, 200)).toEqual({ id: memoryId, memoryId, deleted: true });
   });
 
-  test('after a delete, of another request under the key, is rejected as before', async () => {
+  test('after a delete, of another request with the same key, is still rejected', async () => {
     const userId = newUser();
     const { id } = bodyOf<SavedMemory>(await sendKeyed(server, saveOf(userId), userId), 201);
     bodyOf(await ask(server, 'DELETE', `/v1/memories/${id}`), 204);

@@ -20,7 +20,7 @@ const acts = fc.array(fc.constantFrom<Act>('save', 'save', 'update', 'delete', '
   maxLength: 25,
 });
 
-/** A client with its own words: after each response, search must agree with it. */
+/** Runs a client with its own words. After each response, search must agree with that response. */
 async function live(userId: string, client: number, script: Act[]): Promise<void> {
   const known = new Map<string, string>();
   let serial = 0;

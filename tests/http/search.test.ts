@@ -4,7 +4,7 @@ import { cases, corpus } from '../search/cases.ts';
 import { ask } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/* The queries that tests/search runs on the core, sent over HTTP. */
+/* Sends the queries that tests/search runs on the search core over HTTP. */
 
 let server: TestServer;
 const names = new Map<string, string>();
@@ -92,7 +92,7 @@ describe('search', () => {
     ['type', 'must be one of', '?userId=u&query=x&type=note'],
     ['cursor', 'is not a known field', '?userId=u&query=x&cursor=y'],
     ['query', 'must be given once', '?userId=u&query=x&query=y'],
-  ])('400 for %s: %s', async (field, message, query) => {
+  ])('returns 400 for %s: %s', async (field, message, query) => {
     const answer = await ask(server, 'GET', `/v1/memories/search${query}`);
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({ error: 'invalid_request' });

@@ -4,7 +4,7 @@ import { newDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
-/* Several servers on one PostgreSQL share the rate limit of a project. */
+/* Several servers on one PostgreSQL database share the rate limit of a project. */
 
 const requests = 25;
 const key = 'a-key-for-several-servers';
@@ -29,7 +29,7 @@ function start(databaseUrl: string, limit: number, seconds = 3_600): Promise<Run
   return startServer({ env, port: 0, databaseUrl });
 }
 
-/** A request that is answered without the database, but for the count. */
+/** Sends a request that uses the database only for the rate limit. */
 function ask(server: RunningServer | undefined): Promise<Response> {
   return fetch(`${server?.url}/v1/nope`, { headers: { authorization: `Bearer ${key}` } });
 }
@@ -38,7 +38,7 @@ function leftOf({ headers }: Response): number {
   return Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
 }
 
-test('all servers together grant the announced number', async () => {
+test('all servers together grant the announced number of requests', async () => {
   const alone = await Promise.all(Array.from({ length: 10 }, () => ask(servers[0])));
   expect(alone.map(({ status }) => status)).toEqual(Array(10).fill(404));
   const rest = await Promise.all(
@@ -54,7 +54,7 @@ test('all servers together grant the announced number', async () => {
   }
 });
 
-test('while the database cannot count, a server counts for itself', async () => {
+test('a server counts requests by itself while the database cannot', async () => {
   const own = await newDatabase();
   const url = new URL(own.url);
   const proxy = startTcpProxy({ hostname: url.hostname, port: Number(url.port) });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startServer } from '../../server/main.ts';
 
-/* Conditions that a first start may meet. */
+/* Error conditions and settings of a first start. */
 
 const env = { LOG_LEVEL: 'silent' };
 
@@ -47,7 +47,7 @@ test('all invalid settings are listed', async () => {
   await expect(start).rejects.toThrow(/PORT[\s\S]*MEMORY_API_KEY[\s\S]*MEMORY_RATE_LIMIT/);
 });
 
-test('with a key in the settings no first key is created', async () => {
+test('no first key is created if the settings contain a key', async () => {
   await inFolder(async (databaseUrl) => {
     const key = 'a key of my own, '.replaceAll(/[ ,]/g, '_');
     const settings = { ...env, MEMORY_API_KEY: key };

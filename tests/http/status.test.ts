@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('GET /v1/memories/:id/status', () => {
-  test('200 for a saved memory: complete, without attempts', async () => {
+  test('returns 200 for a saved memory: complete, without attempts', async () => {
     const { id, createdAt, updatedAt } = await save(server, newUser());
     expect(await getStatus(server, id)).toEqual({
       memoryId: id,
@@ -34,7 +34,7 @@ describe('GET /v1/memories/:id/status', () => {
     });
   });
 
-  test('200 for a record whose task is running: processing, without chunks', async () => {
+  test('returns 200 for a record whose task is running: processing, without chunks', async () => {
     const { memoryId } = await holdRecord(server);
     const { createdAt, updatedAt } = await getMemory(server, memoryId);
     expect(await getStatus(server, memoryId)).toEqual({
@@ -49,7 +49,7 @@ describe('GET /v1/memories/:id/status', () => {
     });
   });
 
-  test('200 for a record that failed, with the reason', async () => {
+  test('returns 200 for a record that failed, with the reason', async () => {
     const { memoryId, fail } = await holdRecord(server);
     await fail('no luck');
     const status = await getStatus(server, memoryId);
@@ -57,7 +57,7 @@ describe('GET /v1/memories/:id/status', () => {
     expect(await getMemory(server, memoryId)).toMatchObject({ status: 'failed' });
   });
 
-  test('is correct from the response to the record until it is complete', async () => {
+  test('is correct from the acceptance of a record until its completion', async () => {
     const text = 'A sentence of some length. '.repeat(20_000);
     const { memoryId } = await ingest(server, '/v1/ingest/document', {
       userId: newUser(),
@@ -78,7 +78,7 @@ describe('GET /v1/memories/:id/status', () => {
     expect(done.chunksComplete).toBe(done.chunksTotal);
   });
 
-  test('agrees with the memory on its status and times', async () => {
+  test('has the same status and times as the memory', async () => {
     const { memoryId } = await ingest(server, '/v1/ingest/document', {
       userId: newUser(),
       data: { text: 'x' },
@@ -87,7 +87,7 @@ describe('GET /v1/memories/:id/status', () => {
     expect(await getStatus(server, memoryId)).toMatchObject({ status, createdAt, updatedAt });
   });
 
-  test('200 with the chunks of the new content after an update', async () => {
+  test('returns 200 with the chunks of the new content after an update', async () => {
     const { id } = await save(server, newUser());
     const body = { content: 'A sentence of some length. '.repeat(400) };
     await ask(server, 'PATCH', `/v1/memories/${id}`, { body });
@@ -97,7 +97,7 @@ describe('GET /v1/memories/:id/status', () => {
     expect(chunksTotal).toBeGreaterThan(5);
   });
 
-  test('404 for an unknown id', async () => {
+  test('returns 404 for an unknown id', async () => {
     expectError(await ask(server, 'GET', '/v1/memories/mem_0/status'), 404, 'not_found');
   });
 });

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** The two endpoints with a timeline, and its field name in each. */
+/** The two endpoints with a timeline, and the name of its field. */
 const doors = [
   ['/v1/ingest/support', 'comments'],
   ['/v1/ingest/chat', 'messages'],
@@ -27,13 +27,13 @@ describe.each(doors)('an entry at POST %s', (path, timeline) => {
   const first = `data.${timeline}.0`;
   const sendEntry = (value: object) => sendTimeline(path, timeline, [value]);
 
-  test.each(['author', 'role'])('400 if its %s is not a label', async (speaker) => {
+  test.each(['author', 'role'])('returns 400 if its %s is not a label', async (speaker) => {
     for (const [, label] of badOptionalTexts(100)) {
       expectInvalid(await sendEntry({ [speaker]: label, content: 'x' }), `${first}.${speaker}`);
     }
   });
 
-  test('202 with both author and role, or none, or empty ones', async () => {
+  test('returns 202 with both author and role, or none, or empty ones', async () => {
     for (const labels of [{ author: 'a', role: 'b' }, {}, { author: '', role: '' }]) {
       expect((await sendEntry({ ...labels, content: 'x' })).status).toBe(202);
     }
@@ -53,7 +53,7 @@ describe.each(doors)('an entry at POST %s', (path, timeline) => {
     [1e15],
     [true],
     [{}],
-  ])('400 where its timestamp is %j', async (timestamp) => {
+  ])('returns 400 if its timestamp is %j', async (timestamp) => {
     expectInvalid(await sendEntry({ ...entry, timestamp }), `${first}.timestamp`);
   });
 
@@ -64,17 +64,17 @@ describe.each(doors)('an entry at POST %s', (path, timeline) => {
     [0],
     [-1],
     [1_795_000_000_000],
-  ])('202 where its timestamp is %j', async (timestamp) => {
+  ])('returns 202 if its timestamp is %j', async (timestamp) => {
     expect((await sendEntry({ ...entry, timestamp })).status).toBe(202);
   });
 
-  test.each(['author', 'role'])('202 with 100 characters of %s', async (speaker) => {
+  test.each(['author', 'role'])('returns 202 with 100 characters of %s', async (speaker) => {
     for (const label of ['x'.repeat(100), astral.repeat(100)]) {
       expect((await sendEntry({ [speaker]: label, content: 'x' })).status).toBe(202);
     }
   });
 
-  test('202 with 1,000 of them, 400 with 1,001', async () => {
+  test('returns 202 with 1,000 entries and 400 with 1,001', async () => {
     const entries = Array(1_000).fill(entry);
     expect((await sendTimeline(path, timeline, entries)).status).toBe(202);
     expectInvalid(await sendTimeline(path, timeline, [...entries, entry]), `data.${timeline}`);
@@ -88,11 +88,11 @@ describe('the limit on metadata includes the descriptive fields', () => {
     return ask(server, 'POST', '/v1/ingest/document', { body });
   }
 
-  test('202 if together they reach it', async () => {
+  test('returns 202 if together they reach it', async () => {
     expect((await sendTitled(16_384)).status).toBe(202);
   });
 
-  test('400 if together they exceed it', async () => {
+  test('returns 400 if together they exceed it', async () => {
     expectInvalid(await sendTitled(16_385), 'metadata');
   });
 });

@@ -37,11 +37,11 @@ describe.each(reads)('%s', (_, read) => {
     ['from=2026-05-15T08:00:00Z&to=2026-05-15T08:00:00.001Z', ['2']],
     ['from=2026-06-01&to=2026-06-01', []],
     ['from=2026-06-02', ['now']],
-  ])('%s finds what happened then, else what was created then', async (query, expected) => {
+  ])('%s finds memories by occurredAt, or createdAt if there is none', async (query, expected) => {
     expect(await found(query)).toEqual(expected);
   });
 
-  test.each(['from', 'to'])('400 if %s is not a time', async (field) => {
+  test.each(['from', 'to'])('returns 400 if %s is not a time', async (field) => {
     for (const time of ['', 'now', '2026-05', '2026-02-30', '1700000000000']) {
       expectInvalid(await read(`${field}=${time}`), field);
     }
@@ -52,7 +52,7 @@ test('a cursor is valid only for its time bounds', async () => {
   const list = (query: string) => ask(server, 'GET', `/v1/memories?userId=${userId}&${query}`);
   const first = await list('limit=1&from=2026-05-01');
   const { nextCursor } = bodyOf<{ nextCursor: string }>(first, 200);
-  // The same time in another notation is the same list.
+  // The same time in another notation is the same filter.
   expect((await list(`cursor=${nextCursor}&from=2026-05-01T00:00:00Z`)).status).toBe(200);
   expectInvalid(await list(`cursor=${nextCursor}&from=2026-05-02`), 'cursor');
   expectInvalid(await list(`cursor=${nextCursor}`), 'cursor');

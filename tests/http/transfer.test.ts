@@ -30,7 +30,7 @@ afterAll(async () => {
   await another.stop();
 });
 
-/** A project of its own on the server. */
+/** Creates a new project on the server. */
 async function newProject(): Promise<TestServer> {
   return { ...server, key: await server.createKey(newUser()) };
 }
@@ -56,7 +56,7 @@ async function importAll(into: TestServer, items: unknown[]): Promise<Imported> 
 
 const entry = { author: 'user', content: 'Wo ist\nmeine Rückzahlung? 🧠' };
 
-/** One of every type, two of them updated, for the user. */
+/** Creates a memory of every type for the user. Two of them are updated. */
 async function fill(project: TestServer, userId: string): Promise<Memory[]> {
   const metadata = { k: [1, { z: null, a: 'ü' }], s: 'x' };
   const body = { userId, content: ' saved\r\n', metadata };
@@ -78,7 +78,7 @@ async function fill(project: TestServer, userId: string): Promise<Memory[]> {
 const byId = (memories: Memory[]) => memories.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 
 describe('GET /v1/export', () => {
-  test('200 with every memory of the project once, as list gives it', async () => {
+  test('returns 200 with every memory of the project once, as in a list', async () => {
     const project = await newProject();
     const users = [newUser(), newUser()];
     const lists = await Promise.all(users.map((userId) => fill(project, userId)));
@@ -88,7 +88,7 @@ describe('GET /v1/export', () => {
     }
   });
 
-  test('200 with those of one user, where one is named', async () => {
+  test('returns 200 with only the memories of the given user', async () => {
     const project = await newProject();
     const [userId, other] = [newUser(), newUser()];
     const [items] = await Promise.all([fill(project, userId), fill(project, other)]);
@@ -96,7 +96,7 @@ describe('GET /v1/export', () => {
     expect(await exportPage(project, 'userId=nobody')).toEqual({ items: [], nextCursor: null });
   });
 
-  test('200 with no items for an empty project, and nothing of any other', async () => {
+  test('returns 200 with no items for an empty project', async () => {
     await save(server, newUser());
     expect(await exportPage(await newProject())).toEqual({ items: [], nextCursor: null });
   });
@@ -104,7 +104,7 @@ describe('GET /v1/export', () => {
   test.each([
     ['letters', `"${'x'.repeat(900_000)}ü`],
     ['quotes, two bytes each as JSON', '"'.repeat(450_000)],
-  ])('has as many large memories to a page as an import takes in one body: %s', async (_, text) => {
+  ])('limits a page of large memories to the body that an import accepts: %s', async (_, text) => {
     const project = await newProject();
     const data = { text };
     const userId = newUser();
@@ -116,7 +116,7 @@ describe('GET /v1/export', () => {
     expect(await importAll(elsewhere, first.items)).toMatchObject({ imported: 4 });
   });
 
-  test('a page has at least one memory, however large', async () => {
+  test('returns at least one memory on each page, even a large one', async () => {
     const project = await newProject();
     const data = { text: 'x'.repeat(5_000_000) };
     const sent = [newUser(), newUser()].map((userId) =>
@@ -137,11 +137,11 @@ describe('GET /v1/export', () => {
     ['order=asc', 'order'],
     ['type=memory', 'type'],
     ['metadata[k]=v', 'metadata[k]'],
-  ])('400 with %s', async (query, field) => {
+  ])('returns 400 with %s', async (query, field) => {
     expectInvalid(await ask(server, 'GET', `/v1/export?${query}`), field);
   });
 
-  test('400 for a cursor of another user, or of a list', async () => {
+  test('returns 400 for a cursor of another user, or of a list', async () => {
     const userId = newUser();
     for (let n = 0; n < 3; n += 1) await save(server, userId);
     const { nextCursor } = await exportPage(server, `userId=${userId}&limit=1`);
@@ -182,7 +182,7 @@ describe('an export is imported without loss', () => {
     expect(await exportAll(elsewhere, `userId=${userId}`)).toEqual(exported);
   });
 
-  test('what was processing is processed, and what failed stays failed', async () => {
+  test('pending memories are processed, and failed memories stay failed', async () => {
     const [one, two] = [await holdRecord(server), await holdRecord(server)];
     expect(await two.fail('for a test')).toBe(true);
     const items = [await getMemory(server, one.memoryId), await getMemory(server, two.memoryId)];
@@ -195,7 +195,7 @@ describe('an export is imported without loss', () => {
     expect(await getStatus(another, two.memoryId)).toMatchObject({ status: 'failed' });
   });
 
-  test('a record that is ingested again finds its imported memory', async () => {
+  test('ingesting a record again updates its imported memory', async () => {
     const userId = newUser();
     const item = { ...importable(userId), externalId: 'e' };
     await importAll(server, [item]);

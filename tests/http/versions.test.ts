@@ -12,7 +12,7 @@ import {
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { sendKeyed } from '../support/writes.ts';
 
-/* Conditional requests by version and ETag: no change is lost. */
+/* Conditional requests with versions and ETags, which prevent lost updates. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A memory at version 2. */
+/** Creates a memory, updates it to version 2, and returns its id. */
 async function changed(): Promise<string> {
   const { id } = await save(server, newUser(), 'one');
   await ask(server, 'PATCH', `/v1/memories/${id}`, { body: { content: 'two' } });
@@ -50,7 +50,7 @@ test('every change increments the version and returns its ETag', async () => {
 });
 
 describe('If-Match', () => {
-  test.each(['"2"', '*', ' "2" '])('%s lets a change and a delete pass', async (ifMatch) => {
+  test.each(['"2"', '*', ' "2" '])('%s allows a change and a delete', async (ifMatch) => {
     const id = await changed();
     expect(bodyOf<Memory>(await patch(id, { content: 'x' }, ifMatch), 200).version).toBe(3);
     const other = await changed();
@@ -69,7 +69,7 @@ describe('If-Match', () => {
   );
 
   test.each(['2', '"0"', '"x"', 'W/"2"', '"1", "2"', '"2', '', '"-2"', '"2.0"'])(
-    'malformed, as %p, is a 400 that changes nothing',
+    '%p is malformed: 400, and nothing changes',
     async (ifMatch) => {
       const id = await changed();
       const before = await getMemory(server, id);
@@ -83,7 +83,7 @@ describe('If-Match', () => {
     },
   );
 
-  test('for an unknown memory is a 404, whatever its value', async () => {
+  test('for an unknown memory is a 404 with any value', async () => {
     for (const ifMatch of ['"1"', '*', 'x']) {
       expectError(await patch('mem_none', { content: 'x' }, ifMatch), 404, 'not_found');
       expectError(await remove('mem_none', ifMatch), 404, 'not_found');
@@ -114,11 +114,11 @@ describe('If-None-Match', () => {
     expect(answer.headers.get('etag')).toBe('"2"');
   });
 
-  test.each(['"1"', '"3"', '""', '"x", W/"1"'])('%s gets the memory', async (tag) => {
+  test.each(['"1"', '"3"', '""', '"x", W/"1"'])('%s returns the memory', async (tag) => {
     expect(bodyOf<Memory>(await get(await changed(), tag), 200).version).toBe(2);
   });
 
-  test.each(['2', '"2', '"2",'])('malformed, as %p, is a 400', async (tag) => {
+  test.each(['2', '"2', '"2",'])('%p is malformed: 400', async (tag) => {
     expectError(await get(await changed(), tag), 400, 'invalid_request', 'If-None-Match');
   });
 
@@ -128,7 +128,7 @@ describe('If-None-Match', () => {
 });
 
 describe('PATCH', () => {
-  test('of metadata alone works on any memory, however long its content', async () => {
+  test('of metadata alone works on memories with content of any length', async () => {
     const text = 'long '.repeat(100_000);
     const { memoryId } = await server.client.ingest.document({
       userId: newUser(),

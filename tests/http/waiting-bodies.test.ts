@@ -6,12 +6,11 @@ import { head } from '../support/socket.ts';
 import { until } from '../support/until.ts';
 
 /*
- * Large bodies wait for a share of the buffer. A client that stalls takes it only from its own
- * project.
+ * Large bodies wait for a share of the buffer memory. A stalled client blocks only its own project.
  */
 
 const bodyBytes = 100_000;
-/** The limits allow two such bodies of a project at once, and four in all. */
+/** With these limits, a project can send two such bodies at a time, and all projects four. */
 const env = { MEMORY_MAX_BODY_BYTES: String(bodyBytes) };
 const maxWaiting = 32;
 
@@ -23,7 +22,7 @@ afterAll(() => server.stop());
 
 const path = '/v1/ingest/document';
 
-/** Declares a large body and sends a part of it. */
+/** Starts a request that declares a large body, and sends part of the body. */
 function stall(sentBytes: number): Promise<Socket> {
   const { hostname, port } = new URL(server.url);
   const lines = ['Content-Type: application/json', `Content-Length: ${bodyBytes}`];
@@ -42,7 +41,7 @@ function post(key: string, bytes: number) {
   return askRaw(server, 'POST', path, body, { authorization: `Bearer ${key}` });
 }
 
-test('503 for too many large bodies of one project, without blocking other requests', async () => {
+test('too many large bodies of one project get a 503 and block no other requests', async () => {
   const other = await server.createKey('other');
   const stalled = await Promise.all(Array.from({ length: 1 }, () => stall(90_000)));
   await Bun.sleep(50);
@@ -52,7 +51,7 @@ test('503 for too many large bodies of one project, without blocking other reque
     done += 1;
     return status;
   });
-  // The first of them may still be arriving; once all wait, one more exceeds the limit.
+  // The first bodies may still be arriving. Once all of them wait, another exceeds the limit.
   const refused = await until(async () => {
     const answer = await Promise.race([post(server.key, bodyBytes), Bun.sleep(100)]);
     return answer ?? null;

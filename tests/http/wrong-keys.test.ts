@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { ask, expectError, save } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/** The bounds on wrong keys before a 429: some must be allowed, but not unlimited. */
+/** The number of wrong keys before a 429 must be between these bounds. */
 const atLeast = 10;
 const atMost = 1_000;
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('429 for an address that keeps sending wrong keys; valid keys still work', async () => {
+test('an address that keeps sending wrong keys gets a 429, and valid keys still work', async () => {
   let tries = 0;
   const knock = () => {
     tries += 1;

@@ -1,6 +1,6 @@
 /*
- * Sixty queries of every kind that people type, over one small set of memories. Plain data, so that
- * the same table can run against the search core and against a server.
+ * Sixty queries of the kinds that people type, for one small set of memories. The table is plain
+ * data, so that tests can use it with both the search core and a server.
  */
 
 /** One user's memories by name, oldest first. */
@@ -54,7 +54,10 @@ export const corpus: { [name: string]: string } = {
   tea2: 'Likes green tea in the morning.',
 };
 
-/** `first` must rank first, or within the first three with `among`; `mark` is in the snippet. */
+/**
+ * `first` must be the first result, and `among` must be within the first three. The snippet must
+ * contain `mark`.
+ */
 export type Case = {
   kind: string;
   query: string;

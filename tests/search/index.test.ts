@@ -110,7 +110,7 @@ describe('search index', () => {
     ['"green tea"', ['a green', 'tea', 'green tea']],
     ['ก กุ', ['กุ้ง', 'กาง', 'กุ้งกาง']],
     ['กุ ก', ['กุ้ง', 'กาง', 'กุ้งกาง']],
-  ])('ranks %s as the scan does, in one memory and in several', (asked, texts) => {
+  ])('ranks %s like the scan, in one memory and in several', (asked, texts) => {
     const chunks = texts.map(chunkOf);
     const together = [{ id: 'a', createdAt: 1, chunks }];
     const apart = chunks.map((chunk, at) => ({ id: `${at}`, createdAt: at, chunks: [chunk] }));

@@ -29,7 +29,7 @@ describe('normalize', () => {
     ['Ο αδελφός ЁЛКА بَيْت', 'ο αδελφοσ елка بيت'],
   ])('%j becomes %j', (text, normalized) => expect(normalize(text)).toBe(normalized));
 
-  test('expands characters that represent words, except in a text of only those', () => {
+  test('expands characters that represent words, except in a text of only such characters', () => {
     expect(normalize('Muhammad ﷺ said: 5 ㎏')).toBe('muhammad صلي الله عليه وسلم said 5 kg');
     const text = 'ﷺ'.repeat(1_000);
     expect(normalize(text).length).toBeLessThanOrEqual(text.length);
@@ -116,7 +116,7 @@ describe('stem', () => {
     ['ở', 'o'],
     ['كتاب', 'الكتاب', 'والكتاب', 'بالكتاب', 'كتابها'],
     ['مدرس', 'المدرسون', 'مدرسين', 'ومدرسات'],
-  ])('brings %s, %s … together', (...forms) => {
+  ])('maps %s, %s … to the same stem', (...forms) => {
     expect(new Set(forms.map((form) => stem(String(form)))).size).toBe(1);
   });
 
@@ -129,7 +129,7 @@ describe('stem', () => {
     ['sing', 'sin'],
     ['universe', 'unit'],
     ['bus', 'bu'],
-  ])('keeps %s and %s apart', (left, right) => expect(stem(left)).not.toBe(stem(right)));
+  ])('separates %s and %s', (left, right) => expect(stem(left)).not.toBe(stem(right)));
 
   test('never changes the first two letters', () => {
     const letters = fc.string({ unit: fc.constantFrom(...'aeiouybcdlnrstgmz'), minLength: 2 });
@@ -156,7 +156,7 @@ describe('stem', () => {
 describe('a typo', () => {
   const typed = fc.string({ unit: fc.constantFrom(...'abcdefgh'), minLength: 4, maxLength: 10 });
 
-  test('is a letter missing, extra, wrong or swapped', () => {
+  test('is a missing, extra, wrong or swapped letter', () => {
     fc.assert(
       fc.property(typed, fc.nat(), (word, pick) => {
         const at = pick % word.length;
@@ -196,7 +196,7 @@ describe('parseQuery', () => {
     expect(termsOf('a 5" disk of hers')).toEqual(['5', 'disk']);
   });
 
-  test('treats the last word as a prefix only while it is typed', () => {
+  test('treats the last word as a prefix only if nothing follows it', () => {
     expect(parseQuery('green te').prefix).toBe(1);
     expect(parseQuery('green te?').prefix).toBe(-1);
     expect(parseQuery('green te ').prefix).toBe(-1);
@@ -215,7 +215,7 @@ function termsOf(query: string): string[] {
   return parseQuery(query).terms.map((term) => term.text);
 }
 
-/** Embeds the word in more letters, as the dictionary stores words next to each other. */
+/** Tests the word between other letters, because the dictionary stores words without a gap. */
 function isTypoOf(typed: string, word: string): boolean {
   const units = unitsOf(`ab${word}ab`);
   return isTypo(unitsOf(typed), { units, start: 2, end: 2 + word.length });

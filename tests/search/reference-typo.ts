@@ -1,5 +1,6 @@
 /**
- * All patterns one edit away from a word: wrong, missing, extra or swapped letter; `?` matches any.
+ * Returns all patterns that are one edit away from a word: a wrong, missing, extra or swapped
+ * letter. `?` matches any letter.
  */
 function editsOf(word: string): string[] {
   return [...Array(word.length + 1).keys()].flatMap((at) => {
@@ -27,7 +28,7 @@ function isWithinOneEdit(typed: string, word: string): boolean {
   return editsOf(typed).some(fits);
 }
 
-/** Decides the same as `isTypo`, by enumerating all edits. */
+/** Returns the same result as `isTypo`, by enumerating all edits. */
 export function isReferenceTypo(typed: string, word: string): boolean {
   if (typed.length < 3) return typed === word;
   if (typed.length === 3) return isSwap(typed, word);

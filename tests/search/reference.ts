@@ -51,7 +51,7 @@ function readChunk(id: string, chunk: IndexedMemory['chunks'][number]): Chunk {
   return { id, start, length, words, labelled: text.includes(':') };
 }
 
-/** Each character of a script without spaces counts as a word: the n-gram that starts there. */
+/** In a script without spaces, each character starts a word: the n-gram at that position. */
 function wordsIn(text: string, inLabel: boolean): Word[] {
   const words = text.split(' ').filter((word) => word !== '');
   const texts = words.flatMap((word) => {
@@ -97,7 +97,7 @@ function isClose(typed: string, word: string): boolean {
   return !/\d/.test(typed) && typed.length >= 3 && isReferenceTypo(typed, word);
 }
 
-/** The words from `at` on that together form the text. */
+/** Returns the words from `at` on that together form the text. */
 function partsFrom(words: readonly Word[], at: number, text: string): string[] {
   for (let end = at + 2; end <= words.length; end += 1) {
     const parts = words.slice(at, end);

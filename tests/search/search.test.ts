@@ -24,7 +24,7 @@ const text = fc.oneof(
 );
 
 describe('search finds', () => {
-  test('there are at least sixty queries', () => {
+  test('at least sixty queries exist', () => {
     expect(cases.length).toBeGreaterThanOrEqual(60);
   });
 
@@ -40,7 +40,7 @@ describe('search finds', () => {
 });
 
 describe('search', () => {
-  test('ranks the newer of equal memories first, whatever their order', () => {
+  test('ranks the newer of equal memories first, regardless of their order', () => {
     fc.assert(
       fc.property(
         fc.array(text, { maxLength: 6 }),
@@ -80,7 +80,7 @@ describe('search', () => {
     expect(ask('anaboat?', ['Ana: boat']).found).toHaveLength(0);
   });
 
-  test('prefers the accents of a Vietnamese query, and matches any if it has none', () => {
+  test('prefers the accents of a Vietnamese query, and matches all accents if it has none', () => {
     const texts = ['một bạn tốt', 'một bản nhạc', 'ban'];
     expect(ask('bạn?', texts).found.map(({ id }) => id)).toEqual(['0', '2', '1']);
     expect(ask('ban?', texts).found).toHaveLength(3);

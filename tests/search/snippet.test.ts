@@ -25,7 +25,7 @@ describe('snippet', () => {
     ['北', '𩸽北𩸽', '𩸽«北»𩸽'],
   ])('%s in %j', (query, text, marked) => expect(snippetOf(query, text)).toBe(marked));
 
-  test('shows the part with most of the query, cut between words', () => {
+  test('shows the part with most of the query words, cut between words', () => {
     const text = `${filler}A zeppelin alone. ${filler}The blue zeppelin landed. ${filler}`;
     const shown = snippetOf('blue zeppelin', text);
     expect(shown).toContain('The «blue» «zeppelin» landed.');
@@ -40,7 +40,7 @@ describe('snippet', () => {
     expect(shown.isWellFormed()).toBe(true);
   });
 
-  test('never cuts a surrogate pair, whatever the position of the cut', () => {
+  test('never splits a surrogate pair, at any position of the cut', () => {
     const pair = fc.constantFrom('𝄞', '😀', '𩸽', '𐐀');
     const text = fc
       .tuple(fc.array(fc.oneof(pair, fc.constantFrom('a', 'tea ', ' '))), pair, fc.nat(300))
@@ -53,7 +53,7 @@ describe('snippet', () => {
     );
   });
 
-  test('is a part of the text once the marks are taken out', () => {
+  test('is a substring of the text without the marks', () => {
     const piece = fc.constantFrom(
       'tea ',
       'Ana: ',

@@ -17,7 +17,7 @@ const expiresAt = 5_000;
 const before = { now: 4_999, at: 4_999 };
 const after = { now: 5_000, at: 5_000 };
 
-/** Memories past their `expiresAt`: they no longer exist, and maintenance removes them. */
+/** Tests that memories no longer exist after `expiresAt`, and that maintenance removes them. */
 export function testExpiry(name: string, open: OpenStorage): void {
   describe(`${name}: an expired memory`, () => {
     let opened: Opened;
@@ -31,7 +31,7 @@ export function testExpiry(name: string, open: OpenStorage): void {
       await maintain(after.now);
     });
 
-    test('is found by every read before that moment, and by none from then on', async () => {
+    test('is found by every read until it expires, and by none from then on', async () => {
       const given = memory({ expiresAt, content: 'short lived' });
       const other = memory({ content: 'long lived' });
       await project.save(given);
@@ -68,7 +68,7 @@ export function testExpiry(name: string, open: OpenStorage): void {
       expect(await project.get(given.id, after)).toMatchObject({ expiresAt: null });
     });
 
-    test('is removed by maintenance with its task, and one that is not due stays', async () => {
+    test('is removed by maintenance with its task, and an unexpired memory is kept', async () => {
       const kept = memory({ expiresAt: 9_000, content: 'kept' });
       await project.save(kept);
       await project.save(memory({ expiresAt, userId: 'gone' }));
@@ -82,7 +82,7 @@ export function testExpiry(name: string, open: OpenStorage): void {
       expect(await project.search('hello', before)).toEqual([]);
     });
 
-    test('is removed in bounded batches, and maintenance reports that there is more', async () => {
+    test('is removed in bounded batches, and maintenance reports that more remain', async () => {
       const many = Array.from({ length: 450 }, () => imported({ expiresAt }));
       await project.import(many);
       const runs = [

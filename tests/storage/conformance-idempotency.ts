@@ -22,7 +22,7 @@ const kept = limits.idempotencyKeptMs;
 
 type KeyedWrite = (project: Project, write: WriteFields) => Promise<WriteResult | object>;
 
-/** Every write, for a project that contains `mem_known`. */
+/** All writes, each for a project that contains `mem_known`. */
 const writes: [name: string, write: KeyedWrite][] = [
   ['saveMemory', (project, write) => project.save(memory(), write)],
   ['updateMemory', (project, write) => project.update('mem_known', { content: 'x' }, write)],
@@ -32,7 +32,7 @@ const writes: [name: string, write: KeyedWrite][] = [
   ['importMemories', (project, write) => project.import([imported(), imported()], write)],
 ];
 
-/** One effect and one response for each idempotency key. */
+/** Tests that each idempotency key has one effect and one response. */
 export function testIdempotency(name: string, open: OpenStorage): void {
   describe(`${name}: idempotency`, () => {
     let opened: Opened;
@@ -49,7 +49,7 @@ export function testIdempotency(name: string, open: OpenStorage): void {
     const state = async () => [await project.list(), (await project.users()).items];
 
     for (const [operation, write] of writes) {
-      test(`${operation} has one effect under one key, also after reopening`, async () => {
+      test(`${operation} has one effect under one key, even after reopening`, async () => {
         await project.save(memory({ id: 'mem_known' }));
         const first = await write(project, { idempotency });
         const after = await state();
@@ -70,7 +70,7 @@ export function testIdempotency(name: string, open: OpenStorage): void {
       });
     }
 
-    test('fifty requests at once under one key have one effect and one response', async () => {
+    test('fifty concurrent requests under one key have one effect and one response', async () => {
       const saves = Array.from({ length: 50 }, () => project.save(memory(), { idempotency }));
       const results = await Promise.all(saves);
       expect(new Set(results.map(({ response }) => response.body)).size).toBe(1);
@@ -78,7 +78,7 @@ export function testIdempotency(name: string, open: OpenStorage): void {
       expect(await project.list()).toHaveLength(1);
     });
 
-    test('the same key is free in another project, and in another scope', async () => {
+    test('the same key can be used in another project and in another scope', async () => {
       await project.save(memory(), { idempotency });
       const other = { fingerprint: 'g' };
       const theirs = await newProject(opened);
@@ -141,14 +141,14 @@ export function testIdempotency(name: string, open: OpenStorage): void {
       expect(await isReplayed(now + 60_000, 'while ahead')).toBe(true);
     });
 
-    test('time that passes on the monotonic clock alone deletes no key', async () => {
+    test('elapsed time on the monotonic clock alone deletes no key', async () => {
       const now = 60 * day;
       await isReplayed(now);
       await opened.storage.maintain({ now: now + day, elapsedMs: 4 * day });
       expect(await isReplayed(now + day)).toBe(true);
     });
 
-    test('keys with a time in the future do not stop the deletion of others', async () => {
+    test('keys with a time in the future do not prevent the deletion of other keys', async () => {
       const now = 80 * day;
       for (let n = 0; n < 1_100; n += 100) {
         const ahead = Array.from({ length: 100 }, (_, one) => isReplayed(now + day, `${n + one}`));

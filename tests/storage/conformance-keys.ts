@@ -9,7 +9,7 @@ function newKey(fields: Partial<NewKey>): NewKey {
   return { ...shown, ...rights, id: 'key', hash: `hash of ${fields.id}`, ...fields };
 }
 
-/** API keys and their projects. */
+/** Tests API keys and their projects. */
 export function testKeys(name: string, open: OpenStorage): void {
   describe(`${name}: keys`, () => {
     let opened: Opened;
@@ -29,7 +29,7 @@ export function testKeys(name: string, open: OpenStorage): void {
       expect(await opened.storage.findKey('another hash')).toBeNull();
     });
 
-    test('keys of one project share it, and those of another do not', async () => {
+    test('keys of the same project share it, and keys of another project do not', async () => {
       const [a, b, c] = [
         newKey({ id: 'a', project: 'one' }),
         newKey({ id: 'b', project: 'one' }),
@@ -45,7 +45,7 @@ export function testKeys(name: string, open: OpenStorage): void {
       expect(await opened.storage.ensureProject('two')).toBe(other.projectId);
     });
 
-    test('keys are listed oldest first, revoked ones too', async () => {
+    test('keys are listed oldest first, including revoked keys', async () => {
       await opened.storage.createKey(newKey({ id: 'later', createdAt: 9_000 }));
       await opened.storage.createKey(newKey({ id: 'first', createdAt: 1 }));
       await opened.storage.revokeKey('first', 9);

@@ -16,7 +16,7 @@ import { taskEnds, withStorage } from './suite.ts';
 
 const origin = { source: 's', externalId: 'e' };
 
-/** Leases: who may store the result of a task, and until when. */
+/** Tests which worker can store the result of a task, and until when. */
 export function testLeases(name: string, open: OpenStorage): void {
   describe(`${name}: a lease`, () => {
     let opened: Opened;
@@ -26,7 +26,7 @@ export function testLeases(name: string, open: OpenStorage): void {
     });
     const { fail, release } = taskEnds(() => opened.storage);
 
-    /** Nothing more can be stored under the lease, in any way. */
+    /** Expects that no operation can use the lease any more. */
     async function expectLost(task: Task): Promise<void> {
       const attempts = [await complete(opened.storage, task), await fail(task, null)];
       expect([...attempts, await release(task)]).toEqual([false, false, false]);
@@ -74,7 +74,7 @@ export function testLeases(name: string, open: OpenStorage): void {
       });
     }
 
-    test('of results stored together only those with their lease count', async () => {
+    test('results that are stored together are accepted only if their lease is held', async () => {
       const ids = await project.accept([record(), record(), record()]);
       const tasks = await claim(opened.storage);
       await project.remove(ids[1] ?? '');
@@ -84,7 +84,7 @@ export function testLeases(name: string, open: OpenStorage): void {
       expect(statuses.map(({ status }) => status)).toEqual(['complete', 'complete']);
     });
 
-    test('a task is claimed by nobody else before its lease ends, and then alone', async () => {
+    test('a task cannot be claimed again until its lease ends, and is then claimed alone', async () => {
       await project.acceptOne();
       const task = await claimOne(opened.storage);
       await project.acceptOne();
@@ -97,7 +97,7 @@ export function testLeases(name: string, open: OpenStorage): void {
       expect(await complete(opened.storage, after[0] ?? task)).toBe(true);
     });
 
-    test('recovery takes back the tasks of owners that are gone, and counts the attempt', async () => {
+    test('recovery requeues the tasks of owners that no longer exist, and counts the attempt', async () => {
       await project.accept([record(), record()]);
       const gone = await claimOne(opened.storage, { owner: 'gone' });
       const own = await claimOne(opened.storage, { owner: 'own' });
@@ -109,7 +109,7 @@ export function testLeases(name: string, open: OpenStorage): void {
       expect(await complete(opened.storage, own)).toBe(true);
     });
 
-    test('recovery takes back tasks whose lease has ended, whoever had them', async () => {
+    test('recovery requeues tasks whose lease has ended, regardless of the owner', async () => {
       await project.acceptOne();
       await claimOne(opened.storage, { owner: 'own' });
       await opened.endLeases?.();
@@ -117,7 +117,7 @@ export function testLeases(name: string, open: OpenStorage): void {
       expect(await opened.storage.recoverTasks(late)).toBe(1);
     });
 
-    test('what was claimed before a reopening waits again after recovery', async () => {
+    test('tasks that were claimed before reopening are queued again after recovery', async () => {
       const id = await project.acceptOne();
       await claimOne(opened.storage);
       await opened.reopen();

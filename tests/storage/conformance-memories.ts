@@ -12,7 +12,7 @@ import {
 } from './fixtures.ts';
 import { withStorage } from './suite.ts';
 
-/** Single memories: save, get, update, delete, and their versions. */
+/** Tests operations on single memories: save, get, update, delete, and versions. */
 export function testMemories(name: string, open: OpenStorage): void {
   describe(`${name}: memories`, () => {
     let opened: Opened;
@@ -21,7 +21,7 @@ export function testMemories(name: string, open: OpenStorage): void {
       [opened, project] = given;
     });
 
-    test('a saved memory is read back as given, also after reopening the storage', async () => {
+    test('a saved memory is returned unchanged, even after reopening the storage', async () => {
       const times = { occurredAt: -5, expiresAt: 9_000 };
       const given = memory({ content: 'naïve 🙂\n', metadata: '{"a":[1,"x"]}', ...times });
       const { response } = await project.save(given, { at: 7 });
@@ -85,7 +85,7 @@ export function testMemories(name: string, open: OpenStorage): void {
       }
     });
 
-    test('an update replaces what is given and leaves the rest', async () => {
+    test('an update replaces the given fields and keeps the others', async () => {
       const given = memory({ metadata: '{"a":1}', occurredAt: 5, expiresAt: 9_000 });
       await project.save(given, { at: 1 });
       const before = { ...given, status: 'complete', createdAt: 1 };
@@ -111,7 +111,7 @@ export function testMemories(name: string, open: OpenStorage): void {
       }
     });
 
-    test('updatedAt never goes back, although the clock was set back', async () => {
+    test('updatedAt never decreases, even if the clock is set back', async () => {
       const given = memory({ source: 's', externalId: 'e' });
       await project.save(given, { at: 900 });
       await project.update(given.id, { content: 'x' }, { at: 100 });
@@ -143,7 +143,7 @@ export function testMemories(name: string, open: OpenStorage): void {
       expect(await project.get(given.id)).toBeNull();
     });
 
-    test('of ten changes that expect the same version one succeeds', async () => {
+    test('exactly one of ten changes that expect the same version succeeds', async () => {
       const given = memory();
       await project.save(given);
       const changes = Array.from({ length: 10 }, (_, n) => {
@@ -154,7 +154,7 @@ export function testMemories(name: string, open: OpenStorage): void {
       expect(await project.get(given.id)).toMatchObject({ version: 2 });
     });
 
-    test('a deleted memory is gone from every read', async () => {
+    test('no read returns a deleted memory', async () => {
       const given = memory();
       await project.save(given);
       const { response } = await project.remove(given.id);
@@ -169,7 +169,7 @@ export function testMemories(name: string, open: OpenStorage): void {
       expect(await rejectionOf(update)).toMatchObject({ code: 'not_found' });
     });
 
-    test('a failed write is rolled back alone, without those in the same commit', async () => {
+    test('a failed write is rolled back without the other writes of the same commit', async () => {
       const same = memory();
       const results = await Promise.allSettled([
         project.save(memory()),
@@ -203,7 +203,7 @@ export function testMemories(name: string, open: OpenStorage): void {
       [opened, project] = given;
     });
 
-    test('replaces the memory that has it, and keeps id and creation time', async () => {
+    test('replaces the memory with that external id, and keeps its id and creation time', async () => {
       const first = memory({ ...origin, content: 'old', metadata: '{"a":1}', occurredAt: 3 });
       expect((await project.save(first, { at: 10 })).response.status).toBe(201);
       const second = memory({ ...origin, content: 'new', expiresAt: 9_000 });
@@ -242,7 +242,7 @@ export function testMemories(name: string, open: OpenStorage): void {
       expect(await project.search('hand')).toMatchObject([{ id }]);
     });
 
-    test('creates a new memory after the former was deleted', async () => {
+    test('creates a new memory after the previous one is deleted', async () => {
       const former = memory(origin);
       await project.save(former);
       await project.remove(former.id);

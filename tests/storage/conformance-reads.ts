@@ -49,7 +49,7 @@ function keys({ metadata = [] }: Partial<Filter>): Filter['metadata'] {
   return metadata;
 }
 
-/** Lists, filters, users and statuses. */
+/** Tests lists, filters, users and statuses. */
 export function testReads(name: string, open: OpenStorage): void {
   describe(`${name}: lists`, () => {
     let project: Project;
@@ -57,7 +57,7 @@ export function testReads(name: string, open: OpenStorage): void {
       project = own;
     });
 
-    test('are in order of creation, ties by id, both ways and across pages', async () => {
+    test('are in order of creation and id, in both directions and across pages', async () => {
       const times = [5, 3, 5, 9, 5, 1, 3];
       for (const [index, at] of times.entries()) {
         await project.save(memory({ id: `mem_${(index * 3) % 7}` }), { at });
@@ -81,7 +81,7 @@ export function testReads(name: string, open: OpenStorage): void {
       expect(await project.page('nobody')).toEqual({ items: [], next: null });
     });
 
-    test('return every memory that existed when a walk began exactly once', async () => {
+    test('return every memory that existed at the first page exactly once', async () => {
       const given = Array.from({ length: 9 }, (_, n) => imported({ createdAt: n }));
       await project.import(given);
       for (const order of ['asc', 'desc'] as const) {
@@ -109,7 +109,7 @@ export function testReads(name: string, open: OpenStorage): void {
     });
 
     for (const [which, filter, passes] of filters) {
-      test(`filtered by ${which} ${passes ? 'have' : 'lack'} the memory, as searches do`, async () => {
+      test(`filtered by ${which} ${passes ? 'return' : 'omit'} the memory, as searches do`, async () => {
         await project.save(memory({ ...full, content: 'the full one' }), { at: 100 });
         await project.save(memory({ content: 'the bare one' }), { at: 200 });
         const listed = await project.list('u', { filter });
@@ -131,7 +131,7 @@ export function testReads(name: string, open: OpenStorage): void {
       expect(await within(500, 1_000)).toEqual([]);
     });
 
-    test('with a filter reach the end through many memories that do not match', async () => {
+    test('with a filter reach the end past many memories that do not match', async () => {
       const metadata = (n: number) => JSON.stringify({ tag: n % 50 === 7 ? 'yes' : 'no' });
       const given = Array.from({ length: 400 }, (_, n) =>
         imported({ createdAt: n, metadata: metadata(n) }),
@@ -198,7 +198,7 @@ export function testReads(name: string, open: OpenStorage): void {
       project = own;
     });
 
-    test('of many memories come in the order asked, without those that are missing', async () => {
+    test('of many memories are in the requested order, without missing memories', async () => {
       const ids: string[] = [];
       for (let n = 0; n < 5; n += 1) {
         const given = memory();

@@ -12,7 +12,7 @@ import {
 } from './fixtures.ts';
 import { withStorage } from './suite.ts';
 
-/** Searches. The ranking is tested with the search index itself. */
+/** Tests searches. The tests of the search index cover the ranking. */
 export function testSearch(name: string, open: OpenStorage): void {
   describe(`${name}: a search`, () => {
     let opened: Opened;
@@ -21,7 +21,7 @@ export function testSearch(name: string, open: OpenStorage): void {
       [opened, project] = given;
     });
 
-    /** The ids found, with the user's index held in memory from an earlier search. */
+    /** Returns the ids found. After the first search, the user's index is held in memory. */
     async function found(query: string, more: Parameters<Project['search']>[1] = {}) {
       return (await project.search(query, { limit: 100, ...more })).map(({ id }) => id);
     }
@@ -102,7 +102,7 @@ export function testSearch(name: string, open: OpenStorage): void {
       expect(await found('candle')).toEqual([given.id]);
     });
 
-    test('finds an ingested memory once its task is complete, and not by its former text', async () => {
+    test('finds an ingested memory once its task is complete, but not by its previous text', async () => {
       const origin = { source: 's', externalId: 'e' };
       const [id = ''] = await project.accept([record({ ...origin, content: 'lantern' })]);
       expect(await found('lantern')).toEqual([]);
@@ -116,7 +116,7 @@ export function testSearch(name: string, open: OpenStorage): void {
       expect(await found('candle')).toEqual([id]);
     });
 
-    test('finds a failed memory once it was updated', async () => {
+    test('finds a failed memory after it is updated', async () => {
       const [id = ''] = await project.accept([record({ content: 'lantern' })]);
       const [task] = await claim(opened.storage);
       if (task === undefined) throw new Error('no task is due');
@@ -149,7 +149,7 @@ export function testSearch(name: string, open: OpenStorage): void {
       expect(await found('lantern')).toEqual([kept.id]);
     });
 
-    test('agrees with the responses to many concurrent writers of one user', async () => {
+    test('is consistent with the responses to many concurrent writers of one user', async () => {
       await Promise.all(
         Array.from({ length: 8 }, async (_, client) => {
           for (let n = 0; n < 10; n += 1) {

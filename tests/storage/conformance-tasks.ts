@@ -20,7 +20,7 @@ import { taskEnds, withStorage } from './suite.ts';
 
 const origin = { source: 's', externalId: 'e' };
 
-/** The durable queue: order, leases, attempts, recovery. */
+/** Tests the durable queue: order, leases, attempts, recovery. */
 export function testTasks(name: string, open: OpenStorage): void {
   describe(`${name}: tasks`, () => {
     let opened: Opened;
@@ -32,7 +32,7 @@ export function testTasks(name: string, open: OpenStorage): void {
 
     const memoryIds = (tasks: Task[]) => tasks.map(({ memoryId }) => memoryId);
 
-    test('an accepted record is processing at once, and complete with its task', async () => {
+    test('an accepted record is processing immediately, and complete with its task', async () => {
       const id = await project.acceptOne();
       const pending = { status: 'processing', chunksTotal: 0, attempts: 0, errorMessage: null };
       expect(await project.status(id)).toMatchObject({ ...pending, updatedAt: 1_000 });
@@ -85,7 +85,7 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect(memoryIds(await claim(opened.storage, { now: 300 }))).toEqual([last]);
     });
 
-    test('a task that fails without a retry ends as failed', async () => {
+    test('a task that fails without a retry becomes failed', async () => {
       const id = await project.acceptOne();
       expect(await fail(await claimOne(opened.storage), null, 2_500)).toBe(true);
       const failed = { status: 'failed', errorMessage: 'it failed', attempts: 1 };
@@ -96,7 +96,7 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect(await opened.storage.nextTaskAt()).toBeNull();
     });
 
-    test('a task due beyond the horizon is claimed: the clock was set back', async () => {
+    test('a task due beyond the horizon is claimed, because the clock was set back', async () => {
       await project.acceptOne({}, 1_000_000);
       await fail(await claimOne(opened.storage, { now: 1_000_000 }), 1_060_000, 1_000_000);
       expect(await claim(opened.storage, { now: 1_000_001 })).toEqual([]);
@@ -108,14 +108,14 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect(memoryIds(await claim(opened.storage, { now: 1_000 }))).toEqual([id]);
     });
 
-    test('a released task has lost no attempt, and is due at once', async () => {
+    test('a released task loses no attempt and is due immediately', async () => {
       await project.acceptOne();
       const task = await claimOne(opened.storage);
       expect(await release(task)).toBe(true);
       expect(await claimOne(opened.storage)).toMatchObject({ taskId: task.taskId, attempt: 1 });
     });
 
-    test('a record that is ingested again restarts under its former id', async () => {
+    test('a record that is ingested again keeps its id and is processed again', async () => {
       const id = await project.acceptOne({ ...origin, content: 'old' }, 10);
       await fail(await claimOne(opened.storage), null);
       expect(await project.acceptOne({ ...origin, content: 'new', type: 'ticket' }, 5_000)).toBe(
@@ -138,7 +138,7 @@ export function testTasks(name: string, open: OpenStorage): void {
       expect(await project.acceptOne(origin)).not.toBe(id);
     });
 
-    test('if a batch has an external id twice, the later text wins, under one id', async () => {
+    test('if a batch has an external id twice, both items have one id and the later text', async () => {
       const pair = [record({ ...origin, content: 'one' }), record({ ...origin, content: 'two' })];
       const [first, second] = await project.accept(pair);
       expect(first).toBe(second ?? '');

@@ -20,7 +20,7 @@ import { withStorage } from './suite.ts';
 const many = (count: number, userId = 'u') =>
   Array.from({ length: count }, (_, n) => imported({ userId, createdAt: n }));
 
-/** Operations on whole users and projects: erasure, import and export. */
+/** Tests operations on whole users and projects: erasure, import and export. */
 export function testTransfer(name: string, open: OpenStorage): void {
   describe(`${name}: the erasure of a user`, () => {
     let opened: Opened;
@@ -33,7 +33,7 @@ export function testTransfer(name: string, open: OpenStorage): void {
       return bodyOf<Deleted>(await erasure).deleted;
     };
 
-    test('removes everything of the user, and nothing of others', async () => {
+    test('removes all data of the user, and no data of other users', async () => {
       const [mine, theirs] = [memory(), memory({ userId: 'v' })];
       const idempotency = keyed('k');
       await project.save(mine, { idempotency });
@@ -56,7 +56,7 @@ export function testTransfer(name: string, open: OpenStorage): void {
       expect(await deleted(project.erase('nobody'))).toBe(0);
     });
 
-    test('of thousands of memories counts them all, and its replay is the same', async () => {
+    test('of thousands of memories counts all of them, and its replay is equal', async () => {
       await project.import(many(2_600));
       await project.import(many(7, 'v'));
       const idempotency = keyed('k');
@@ -68,9 +68,9 @@ export function testTransfer(name: string, open: OpenStorage): void {
       expect(await project.list()).toHaveLength(1);
     });
 
-    // On a busy machine a single save may take as long as the erasure.
+    // Retried, because on a busy machine a single save can take as long as the erasure.
     test(
-      'of thousands of memories lets other writes run in between',
+      'of thousands of memories does not block other writes',
       async () => {
         await project.import(many(5_000));
         let isErased = false;
@@ -90,7 +90,7 @@ export function testTransfer(name: string, open: OpenStorage): void {
       { retry: 2 },
     );
 
-    test('counts what it removed, even if the user is written to concurrently', async () => {
+    test('counts the removed memories, even during concurrent writes to the user', async () => {
       await project.import(many(3_000));
       let isErased = false;
       const erasing = project.erase().finally(() => {
@@ -111,13 +111,13 @@ export function testTransfer(name: string, open: OpenStorage): void {
       );
     });
 
-    test('twice concurrently under one key has one response, which counts all', async () => {
+    test('sent twice concurrently under one key has one response, which counts all memories', async () => {
       await project.import(many(1_300));
       const erase = () => deleted(project.erase('u', { idempotency: keyed('k') }));
       expect(await Promise.all([erase(), erase()])).toEqual([1_300, 1_300]);
     });
 
-    test('twice concurrently under two keys counts each memory once', async () => {
+    test('sent twice concurrently under two keys counts each memory once', async () => {
       await project.import(many(1_300));
       const erase = (key: string) => deleted(project.erase('u', { idempotency: keyed(key) }));
       const [first = 0, second = 0] = await Promise.all([erase('a'), erase('b')]);
@@ -178,7 +178,7 @@ export function testTransfer(name: string, open: OpenStorage): void {
       expect(await project.list()).toHaveLength(2);
     });
 
-    test('an import reports the items that failed before, in index order', async () => {
+    test('an import includes earlier failures in its report, in index order', async () => {
       const failed = [{ index: 2, error: 'invalid_request', message: 'no' }];
       const origin = { source: 's', externalId: 'e' };
       await project.import([imported(origin)]);
@@ -223,7 +223,7 @@ export function testTransfer(name: string, open: OpenStorage): void {
       expect(await project.list()).toHaveLength(1_000);
     });
 
-    test('an export walks every memory of the project once, and no other', async () => {
+    test('an export returns every memory of the project once, and no other', async () => {
       const other = await newProject(opened);
       await other.save(memory());
       const ids: string[] = [];

@@ -6,7 +6,7 @@ import { migrate as makeTables } from '../../server/storage/postgres/migrate.ts'
 import { migrate } from '../../server/storage/sqlite/migrate.ts';
 import { newDatabase, postgresUrl, query } from '../support/postgres.ts';
 
-/* A column that is added to a schema is copied by `memory migrate`, or named here. */
+/* Each column of a schema must be copied by `memory migrate` or be listed here. */
 
 const copied: Record<string, TableName> = {
   projects: 'projects',
@@ -17,7 +17,7 @@ const copied: Record<string, TableName> = {
   idempotency_keys: 'idempotency_keys',
 };
 
-/** Columns that are made anew in the target, or are of no use there. */
+/** Columns that the target generates or does not need. */
 const made: Record<string, string[]> = {
   users: ['bucket'],
   memories: ['row_id', 'bucket', 'id_bucket', 'origin'],
@@ -25,7 +25,7 @@ const made: Record<string, string[]> = {
   idempotency_keys: ['row_id', 'bucket', 'memory_bucket'],
 };
 
-/** Tables that belong to one database. They are not copied, except for the uptime. */
+/** Tables that are specific to a database. Only the uptime in them is copied. */
 const ofDatabase = ['maintenance', 'memory_locations', 'quotas', 'schema_versions'];
 
 type Column = { table: string; column: string };

@@ -7,7 +7,7 @@ import { newDatabase, type TestDatabase } from '../support/postgres.ts';
 import { record } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
-/* Large texts make small batches, so that a copy needs little memory. */
+/* Batches with large texts have few rows, so that a copy needs little memory. */
 
 const megabytes = (size: number) => 'x'.repeat(size * 1024 * 1024);
 const sizes = [1, 2, 3, 3, 9, 1];
@@ -58,7 +58,7 @@ test.each(['sqlite', 'postgres'] as const)('a batch of %s has at most 4 MB', asy
   }
 });
 
-test('and the copy is equal', async () => {
+test('the copy is equal to the source', async () => {
   const items = await compare(sides.sqlite, sides.postgres, async () => {});
   expect(items.filter(({ isEqual }) => !isEqual)).toEqual([]);
   expect(items.find(({ table }) => table === 'memories')?.target.rows).toBe(sizes.length);

@@ -8,8 +8,8 @@ import { claim, complete, keyed, memory, newProject, record } from './fixtures.t
 import { type OpenedFile, openInFolder } from './sqlite.ts';
 
 /*
- * The right to erasure concerns the disk, not only the API: after the scrub, no byte of the text is
- * left in the database file or its log.
+ * Erasure must remove text from the disk, not only from the API: after the scrub, neither the
+ * database file nor its log contains a byte of the text.
  */
 
 const canary = /canary|c4n4ry/gi;
@@ -17,15 +17,18 @@ const canary = /canary|c4n4ry/gi;
 const erased = 'c4n4ry@example.org';
 
 /**
- * Each test has its own storage: they run concurrently, because a scrub starts a second after the
- * erasure.
+ * Opens a separate storage for each test. The tests run concurrently, because a scrub starts a
+ * second after the erasure.
  */
 async function open() {
   const opened = await openInFolder();
   return { ...(await newProject(opened)), opened, [Symbol.asyncDispose]: () => opened.dispose() };
 }
 
-/** Runs in another process: reading the files in this one would drop SQLite's locks on them. */
+/**
+ * Counts canaries in the files. Reads the files in another process, because closing them in this
+ * process would drop SQLite's locks.
+ */
 function hits({ path }: OpenedFile): number {
   const read = `
     const text = process.argv.slice(1).map((f) => {
@@ -49,7 +52,7 @@ function isScrubPending({ path }: OpenedFile): boolean {
 const scrubbed = (opened: OpenedFile) =>
   until(() => !isScrubPending(opened), { what: 'the scrub' });
 
-/** How severely the doctor reports that text may still be in the file. */
+/** Returns the level at which the doctor reports that text may remain in the file. */
 function reportedLevel({ path }: OpenedFile): string | undefined {
   const findings = diagnose(path, Date.now());
   return findings.find(({ name }) => name === 'erasure')?.level;
@@ -76,7 +79,7 @@ test.concurrent('after the scrub the files hold no text of an erased user, nor c
     const longer = text(other.userId, random.between(0, 300));
     return random.chance(0.3) ? [saving, project.update(other.id, { content: longer })] : [saving];
   }
-  // The writes are queued at once and executed in this order, so the same rows move in every run.
+  // The writes are queued together and run in this order, so the same rows move in every run.
   // With this seed, copies of moved rows remain if the file is not rebuilt.
   for (let n = 0; n < 1_600; n += 20) {
     await Promise.all(Array.from({ length: 20 }, (_, one) => saveAndUpdate(n + one)).flat());
@@ -93,7 +96,7 @@ test.concurrent('after the scrub the files hold no text of an erased user, nor c
   expect((await project.exportPage()).items).toHaveLength(left.length);
 });
 
-test.concurrent('memories that were deleted one by one leave nothing after the erasure of their user', async () => {
+test.concurrent('memories that were deleted one by one leave no text after the erasure of their user', async () => {
   await using project = await open();
   const { opened } = project;
   const given = Array.from({ length: 40 }, (_, n) =>
@@ -106,7 +109,7 @@ test.concurrent('memories that were deleted one by one leave nothing after the e
   await until(() => hits(opened) === 0, { what: 'the scrub' });
 });
 
-test.concurrent('an expired memory leaves nothing in the files after the erasure of its user', async () => {
+test.concurrent('an expired memory leaves no text in the files after the erasure of its user', async () => {
   await using project = await open();
   const { opened } = project;
   await project.save(memory({ content: text(erased, 10), expiresAt: 5_000 }), {
@@ -119,7 +122,7 @@ test.concurrent('an expired memory leaves nothing in the files after the erasure
   expect(hits(opened)).toBe(0);
 });
 
-test.concurrent('a scrub ends during continuous saves', async () => {
+test.concurrent('a scrub completes during continuous saves', async () => {
   await using project = await open();
   const { opened } = project;
   await project.save(memory({ userId: erased, content: text(erased, 10) }));

@@ -5,10 +5,10 @@ import { isMainThread, workerData } from 'node:worker_threads';
 const syncFault = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_FSYNC' });
 
 /**
- * The disk fails to sync the database file and reports it once, to the first checkpoint that is
- * made by this method of its statement: the checkpoint thread calls `all`, the writer `get`. The
- * kernel then forgets the error, and later syncs seem to succeed. For a module that every thread of
- * a storage preloads.
+ * Simulates a disk that fails to sync the database file. The first checkpoint through this method
+ * of its statement gets the error: the checkpoint thread calls `all`, the writer calls `get`. Later
+ * syncs seem to succeed, because the kernel reports an error only once. Called from a module that
+ * every thread of a storage preloads.
  */
 export function failFirstSync(method: 'all' | 'get'): void {
   if (isMainThread || typeof workerData?.path !== 'string') return;

@@ -1,7 +1,8 @@
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 
 /*
- * Preloaded in each thread of a storage: a call that contains one of these texts has this effect.
+ * Preloaded in each thread of a storage. A call that contains one of these texts has the effect
+ * that the text describes.
  */
 
 export const endsThread = 'this call ends its thread';

@@ -17,7 +17,7 @@ function walLog(db: Database): { log: number; checkpointed: number } {
 
 const logBytes = ({ path }: OpenedFile) => statSync(`${path}-wal`).size;
 
-test('a second server is rejected, whatever the path by which it opens the file', async () => {
+test('a second server is rejected, even if it opens the file by another path', async () => {
   await using opened = await openInFolder();
   symlinkSync(opened.path, `${opened.path}.link`);
   for (const name of [opened.path, `${opened.path}.link`]) {
@@ -39,14 +39,14 @@ test('a command that writes keys works while a server is running', async () => {
   await saveOne(opened.storage);
 });
 
-test('the files of a database are readable by their owner alone', async () => {
+test('the files of a database are readable only by their owner', async () => {
   await using opened = await openInFolder();
   for (const suffix of ['', '-wal', '.lock']) {
     expect(statSync(opened.path + suffix).mode & 0o777).toBe(0o600);
   }
 });
 
-test('after close() the log and its index are gone, and everything is in the file', async () => {
+test('after close() the log and its index are removed, and all data is in the file', async () => {
   await using opened = await openInFolder();
   const project = await newProject(opened);
   await saveMany(opened.storage, 20);
@@ -58,7 +58,7 @@ test('after close() the log and its index are gone, and everything is in the fil
   opened.storage = await openSqlite(opened.path);
 });
 
-test('the log is written into the file while the server runs', async () => {
+test('the log is checkpointed while the server runs', async () => {
   await using opened = await openInFolder();
   const beside = new Database(opened.path);
   const content = 'a long text '.repeat(10_000);
@@ -70,7 +70,7 @@ test('the log is written into the file while the server runs', async () => {
   beside.close(true);
 });
 
-test('the log starts again under writes that never pause, and no memory is missing', async () => {
+test('the log restarts during continuous writes, and no memory is lost', async () => {
   await using opened = await openInFolder();
   const project = await newProject(opened);
   const beside = new Database(opened.path);
@@ -117,7 +117,7 @@ test('a log that grew during a long read is truncated afterwards', async () => {
 
 for (const moved of ['', '-wal']) {
   const what = moved === '' ? 'file' : 'log';
-  test(`writes are rejected while the database ${what} is moved away, and work again after`, async () => {
+  test(`writes are rejected while the database ${what} is moved away, and accepted afterwards`, async () => {
     await using opened = await openInFolder();
     const project = await newProject(opened);
     const [before, refused, after] = [memory(), memory(), memory()];
@@ -137,7 +137,7 @@ for (const moved of ['', '-wal']) {
   });
 }
 
-test('a short write of another program delays writes and loses none', async () => {
+test('a short write of another program delays writes but fails none', async () => {
   await using opened = await openInFolder();
   const other = new Database(opened.path);
   other.run('BEGIN IMMEDIATE');
@@ -148,7 +148,7 @@ test('a short write of another program delays writes and loses none', async () =
   other.close(true);
 });
 
-test('a long lock of another program makes writes unavailable meanwhile', async () => {
+test('writes are unavailable during a long lock of another program', async () => {
   await using opened = await openInFolder();
   const other = new Database(opened.path);
   other.run('BEGIN IMMEDIATE');

@@ -18,29 +18,29 @@ import type {
 import type { Task } from '../../server/storage/task-storage.ts';
 
 /*
- * The shortest way to each operation of the storage, for the conformance suite: what a test does
- * not name has a default here.
+ * Short forms of the storage operations for the conformance suite, with defaults for the fields
+ * that a test does not set.
  */
 
-/** The items of a page as text, however large they are. */
+/** Returns the items of a page as text, whether they are a string or bytes. */
 function textOf(items: ItemsJson): string {
   return typeof items === 'string' ? items : Buffer.from(items).toString();
 }
 
-/** A storage of its own, empty at first. `reopen` closes it and opens it again. */
+/** A separate, initially empty storage. `reopen` closes and opens the storage. */
 export type Opened = {
   storage: Storage;
   reopen(): Promise<Storage>;
-  /** Closes it, and removes what it stored. */
+  /** Closes the storage and removes its data. */
   dispose(): Promise<void>;
   /**
-   * Ends every lease, or those of an owner, in a backend that judges leases by a clock of its own
-   * and does not know whether an owner is gone.
+   * Ends every lease, or those of one owner. Only for backends that expire leases by the clock of
+   * the database and cannot detect that an owner no longer exists.
    */
   endLeases?(owner?: string): Promise<void>;
 };
 
-/** With `smallQueue` a project may have that few pending records. */
+/** With `smallQueue`, a project can have only `smallQueueRecords` pending records. */
 export type OpenStorage = (options?: { smallQueue?: boolean }) => Promise<Opened>;
 
 export const smallQueueRecords = 20;
@@ -83,7 +83,7 @@ type ListedPage<T> = { items: T[]; next: string | null };
 
 export type Found = Memory & { score: number; snippet: string };
 
-/** One project's part of a storage. Tests that have a project each can share a storage. */
+/** A storage as seen by one project. Tests with separate projects can share a storage. */
 export type Project = Awaited<ReturnType<typeof newProject>>;
 
 let projects = 0;
@@ -178,12 +178,12 @@ export function bodyOf<T = Memory & { memoryId: string }>({ response }: WriteRes
   return JSON.parse(response.body) as T;
 }
 
-/** What a stored response becomes once the memory that it held is gone. */
+/** Returns the body of a stored response after its memory has been deleted. */
 export function deletedBody(id: string): string {
   return JSON.stringify({ id, memoryId: id, deleted: true });
 }
 
-/** Every page of a walk, one after the other. */
+/** Reads all pages, one after the other. */
 export async function walk<T>(
   readPage: (after: string | null) => Promise<ListedPage<T>>,
 ): Promise<T[][]> {
@@ -201,7 +201,7 @@ export const leaseMs = 30_000;
 
 type ClaimFields = { owner?: string; now?: number; limit?: number; leaseMs?: number };
 
-/** Claims what is due. No task of these tests waits longer than the horizon. */
+/** Claims the tasks that are due. No task in these tests waits longer than the horizon. */
 export function claim(storage: Storage, fields: ClaimFields = {}): Promise<Task[]> {
   const { now = 2_000 } = fields;
   const claimed = { owner: 'worker', now, leaseMs, horizon: now + 60_000, limit: 100 };
@@ -223,10 +223,10 @@ export async function complete(storage: Storage, task: Task, now = 3_000): Promi
   return held;
 }
 
-/** Completes every task of the storage, whatever its state: the tests share one queue. */
+/** Completes all tasks of the storage in any state, because the tests share one queue. */
 export async function drainTasks({ storage, endLeases }: Opened): Promise<void> {
   await endLeases?.();
-  // So late that every lease has ended, with a horizon that every waiting task is beyond.
+  // Every lease has ended by this time, and every waiting task is beyond this horizon.
   const late = { owner: 'drain', now: 1e12, leaseMs, horizon: -1, limit: 1_000 };
   for (;;) {
     const tasks = await storage.claimTasks(late);

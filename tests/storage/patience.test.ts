@@ -7,7 +7,7 @@ import { backupDatabase, restoreDatabase } from '../../server/storage/sqlite/adm
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { countIn, fill } from './sqlite.ts';
 
-/* A database that another process has open, briefly or for long. */
+/* Opening and restoring a database that another process has open. */
 
 const briefMs = 700;
 const holds = `
@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A process that has the database open briefly, in this locking mode of SQLite. */
+/** Starts a process that opens the database briefly, in this locking mode of SQLite. */
 async function startHolder(path: string, mode: 'normal' | 'exclusive') {
   const holder = Bun.spawn([process.execPath, '-e', holds], {
     env: { ...process.env, DATABASE: path, MODE: mode, HELD_MS: String(briefMs) },
@@ -41,7 +41,7 @@ async function startHolder(path: string, mode: 'normal' | 'exclusive') {
   return holder;
 }
 
-test.concurrent('a database in use by another program is opened after that closes it', async () => {
+test.concurrent('a database in use by another program is opened once that program closes it', async () => {
   const path = join(folder, 'opened.db');
   copyFileSync(backup, path);
   const holder = await startHolder(path, 'exclusive');
@@ -51,7 +51,7 @@ test.concurrent('a database in use by another program is opened after that close
   expect(await holder.exited).toBe(0);
 });
 
-test.concurrent('a database in use by a program is restored once that closes it', async () => {
+test.concurrent('a database in use by another program is restored once that program closes it', async () => {
   const path = join(folder, 'restored.db');
   copyFileSync(backup, path);
   const holder = await startHolder(path, 'normal');
@@ -69,7 +69,7 @@ const restores = `
   restoreDatabase(process.env.BACKUP, process.env.DATABASE, 'never');
 `;
 
-// In separate processes and concurrently, because each waits for five seconds.
+// The cases run concurrently in separate processes, because each waits for five seconds.
 test.concurrent.each([
   ['locked', 'opened', opens, 'PRAGMA locking_mode = exclusive'],
   ['locked', 'replaced by a restore', restores, 'PRAGMA locking_mode = exclusive'],

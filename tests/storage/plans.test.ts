@@ -8,19 +8,19 @@ import { claimOne, complete, imported, keyed, memory, newProject, record } from 
 import { cutByBucket, isDistributed, isPlanned, oneLine, parts, partsOf } from './plans.ts';
 
 /*
- * What the storage sends, explained: a statement of a request looks into one part of the tables.
- * The tables are cut into partitions by bucket; of a database with Citus they are its shards.
+ * Checks with EXPLAIN that each statement of a request touches one part of the tables. The parts
+ * are partitions by bucket or, in a database with Citus, shards.
  */
 
-/** Statements that look into all parts, and why they do. */
+/** Statements that touch all parts, with the reasons. */
 const wide: Record<string, { pattern: RegExp; reason: string }> = {
   texts: {
     pattern: /^UPDATE idempotency_keys SET body = NULL/,
-    reason: 'a key is in the bucket of its own text, and a memory does not know its keys',
+    reason: 'a key is in the bucket of its own text, and a memory does not store its keys',
   },
   locations: {
     pattern: /^DELETE FROM memory_locations .* IN \( ?SELECT/,
-    reason: 'an erased user may have imported memories, whose ids name other buckets',
+    reason: 'an erased user may have imported memories with ids in other buckets',
   },
   pending: {
     pattern: /FROM tasks WHERE run_at IS NOT NULL GROUP BY project_id$/,
@@ -28,7 +28,7 @@ const wide: Record<string, { pattern: RegExp; reason: string }> = {
   },
   queue: {
     pattern: /(FROM|UPDATE) tasks .*run_at IS NOT NULL/,
-    reason: 'the queue is worked on in the order of time, in the background',
+    reason: 'the queue is processed in the order of time, in the background',
   },
   export: {
     pattern: /\(m\.bucket, m\.id\) >/,
@@ -63,14 +63,14 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The user's bucket is not that of the names that are used as keys. */
+/** The user's bucket differs from the buckets of the idempotency keys in these tests. */
 const userId = 'ada';
 const made = (fields: Partial<NewMemory> = {}) =>
   memory({ id: newMemoryId(userId), userId, ...fields });
 const madeRecord = (fields: Partial<NewMemory> = {}) =>
   record({ id: newMemoryId(userId), userId, ...fields });
 
-/** Names those of its statements that looked into more than one part. */
+/** Returns the names of the operation's statements that touch more than one part. */
 async function wideStatements(operation: () => Promise<unknown>): Promise<string[]> {
   recorder.take();
   await operation();
@@ -231,19 +231,19 @@ function claimOf(now: number) {
   return { owner: 'plans', now, leaseMs: 30_000, horizon: now + 60_000, limit: 10 };
 }
 
-describe(`of ${parts} parts one is looked into by`, () => {
-  test.each(requests)('%s, but for %j', async (_, expected, prepare) => {
+describe(`one of ${parts} parts is touched by`, () => {
+  test.each(requests)('%s, except in %j', async (_, expected, prepare) => {
     expect(await wideStatements(await prepare())).toEqual(expected);
   });
 });
 
-describe('in the background one is looked into by', () => {
-  test.each(background)('%s, but for %j', async (_, expected, prepare) => {
+describe('one part is touched in the background by', () => {
+  test.each(background)('%s, except in %j', async (_, expected, prepare) => {
     expect(await wideStatements(await prepare())).toEqual(expected);
   });
 });
 
-test('a statement without a bucket looks into all of them', async () => {
+test('a statement without a bucket touches all parts', async () => {
   const text = 'SELECT * FROM memories WHERE id = $1';
   expect(await partsOf(database, { text, values: ['mem_1'] })).toBeGreaterThanOrEqual(8);
 });

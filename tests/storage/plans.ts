@@ -2,8 +2,8 @@ import { query, type TestDatabase } from '../support/postgres.ts';
 import type { SentStatement } from '../support/statement-recorder.ts';
 
 /*
- * How many parts of the tables a statement has to look into, by the plan of the database: shards of
- * Citus, or partitions where the tables are cut by bucket.
+ * Counts the parts of the tables that a statement touches according to its query plan. The parts
+ * are shards of Citus, or partitions if the tables are partitioned by bucket.
  */
 
 export const parts = 32;
@@ -16,7 +16,7 @@ export async function isDistributed({ url }: TestDatabase): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Puts partitioned tables with the same columns and indexes in the place of the empty ones. */
+/** Replaces the empty tables with partitioned tables that have the same columns and indexes. */
 export async function cutByBucket({ url }: TestDatabase): Promise<void> {
   for (const table of spreadTables) {
     await query(url, `ALTER TABLE ${table} RENAME TO whole_${table}`);
@@ -34,7 +34,7 @@ export async function cutByBucket({ url }: TestDatabase): Promise<void> {
 
 type Plan = Record<string, unknown>;
 
-/** The statement's rows are not needed: it is planned and not run. */
+/** Returns the number of parts that the statement would touch, without running it. */
 export async function partsOf({ url }: TestDatabase, sent: SentStatement): Promise<number> {
   const rows = await query(url, `EXPLAIN (FORMAT JSON) ${sent.text}`, sent.values);
   const plans = Object.values(rows[0] ?? {}) as unknown[];
@@ -52,14 +52,14 @@ function collect(value: unknown, seen: { tasks: number[]; parts: Set<string> }):
   for (const inner of Object.values(value)) collect(inner, seen);
 }
 
-/** Whether it reads or writes tables at all. */
+/** Returns whether the statement reads or writes tables. */
 export function isPlanned({ text }: SentStatement): boolean {
   return (
     /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH|DECLARE)\b/.test(text) && /\bFROM|INTO|UPDATE/.test(text)
   );
 }
 
-/** In the same words whatever the layout of the statement. */
+/** Returns the statement on one line, with single spaces. */
 export function oneLine({ text }: SentStatement): string {
   return text.replace(/\s+/g, ' ').trim();
 }

@@ -7,7 +7,7 @@ import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { keyed, memory, newProject, type Project, record } from './fixtures.ts';
 
-/* What becomes of writes where the database, or the way to it, fails. */
+/* Writes and reads during faults of the database or of the connection to it. */
 
 let database: TestDatabase;
 let proxy: TcpProxy;
@@ -15,7 +15,7 @@ let storage: Storage;
 let project: Project;
 
 beforeAll(async () => {
-  // Its sessions are ended below, and those of other tests must not be.
+  // A test terminates all writer sessions of its database, so other tests must not use it.
   database = await newWholeDatabase();
   const url = new URL(database.url);
   proxy = startTcpProxy({ hostname: url.hostname, port: Number(url.port) });
@@ -34,8 +34,8 @@ afterAll(async () => {
 const fault = async () => (await storage.health()).fault;
 
 describe('a connection that is lost after COMMIT was sent', () => {
-  test('leaves a save of unknown outcome, and its retry finds the one effect', async () => {
-    // A statement is prepared when it is first used, and only then sent with the others.
+  test('fails a save with an unknown outcome, and a retry has no second effect', async () => {
+    // The first use prepares a statement. Only prepared statements are sent in a pipeline.
     await project.save(memory(), { idempotency: keyed('first') });
     const idempotency = keyed('lost');
     const given = memory({ content: 'the answer is lost' });
@@ -50,7 +50,7 @@ describe('a connection that is lost after COMMIT was sent', () => {
     expect(await project.list()).toHaveLength(2);
   });
 
-  test('leaves an update of unknown outcome, and its retry has no second effect', async () => {
+  test('fails an update with an unknown outcome, and a retry has no second effect', async () => {
     const given = memory();
     await project.save(given);
     await project.update(given.id, { content: 'second' }, { idempotency: keyed('second') });
@@ -63,16 +63,16 @@ describe('a connection that is lost after COMMIT was sent', () => {
   });
 });
 
-test('a connection that is lost before COMMIT stores nothing, and the write is done again', async () => {
+test('a write whose connection is lost before COMMIT stores nothing and is retried', async () => {
   const given = memory();
   await project.save(given);
-  // The look at the memory, in a transaction that has not written anything.
+  // The connection is lost at the read of the memory, before the transaction has written anything.
   proxy.loseAnswerTo(given.id);
   await project.update(given.id, { content: 'newer' });
   expect(await project.get(given.id)).toMatchObject({ content: 'newer', version: 2 });
 });
 
-test('a database that refuses connections makes writes unavailable, until it takes them', async () => {
+test('writes are unavailable while the database refuses connections', async () => {
   proxy.refuse();
   const unavailable = { code: 'unavailable', retryAfterSeconds: expect.any(Number) };
   await until(fault, { what: 'a fault' });
@@ -85,7 +85,7 @@ test('a database that refuses connections makes writes unavailable, until it tak
   expect(await project.list()).toHaveLength(1);
 });
 
-test('a database that falls silent is said within three seconds, and no write waits for it', async () => {
+test('a database that stops responding is reported within three seconds, and no write waits', async () => {
   const begun = performance.now();
   proxy.silence();
   expect(await until(fault, { what: 'a fault' })).toContain('cannot be reached');
@@ -97,7 +97,7 @@ test('a database that falls silent is said within three seconds, and no write wa
   await until(async () => (await fault()) === null, { what: 'the end of the fault' });
 });
 
-test('a connection that hears nothing any more is passed over', async () => {
+test('reads use another connection if one stops responding', async () => {
   const given = memory();
   await project.save(given);
   proxy.silenceAt(given.id);
@@ -105,13 +105,13 @@ test('a connection that hears nothing any more is passed over', async () => {
   const stuck = read();
   const answer = () => Promise.race([read(), Bun.sleep(100).then(() => null)]);
   expect(await until(answer, { what: 'an answer', timeoutMs: 2_000 })).toMatchObject(given);
-  // The first read is still in hand: for it the connection would have to be given up.
+  // The first read is still pending, because only dropping its connection would end it.
   expect(await Promise.race([stuck, 'no answer'])).toBe('no answer');
   proxy.heal();
   expect(await stuck).toBeNull();
 });
 
-test('a server that falls silent while a connection is made is not waited for', async () => {
+test('connecting fails if the database stops responding during the connection setup', async () => {
   const url = new URL(database.url);
   const own = startTcpProxy({ hostname: url.hostname, port: Number(url.port) });
   url.port = String(own.port);
@@ -121,7 +121,7 @@ test('a server that falls silent while a connection is made is not waited for', 
   own.stop();
 });
 
-test('a session that is terminated while it is idle costs no write', async () => {
+test('the termination of an idle session fails no write', async () => {
   await project.save(memory());
   await query(
     database.url,

@@ -4,7 +4,7 @@ import type { QuotaTake, QuotaTaken, Storage } from '../../server/storage/storag
 import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 
-/* Two servers take from the windows of the rate limit that they share. */
+/* Two servers take requests from shared windows of the rate limit. */
 
 let database: TestDatabase;
 let storages: Storage[];
@@ -19,7 +19,7 @@ afterAll(async () => {
 
 let projects = 0;
 
-/** Takes of a project of its own, by one of the servers. */
+/** Returns a function that takes requests of a new project through one of the servers. */
 function newTakes(window: Omit<QuotaTake, 'projectId' | 'amount'>) {
   projects += 1;
   const projectId = projects;
@@ -34,7 +34,7 @@ function sum(takes: QuotaTaken[]): number {
   return takes.reduce((total, { granted }) => total + granted, 0);
 }
 
-test('takes of several servers at once are granted the limit, and no more', async () => {
+test('concurrent takes of several servers are granted the limit and no more', async () => {
   const take = newTakes({ limit: 100, seconds: 60 });
   const takes = await Promise.all(Array.from({ length: 60 }, (_, index) => take(index % 2, 3)));
   expect(sum(takes)).toBe(100);
@@ -42,7 +42,7 @@ test('takes of several servers at once are granted the limit, and no more', asyn
   expect(await take(0, 1)).toMatchObject({ granted: 0, untaken: 0 });
 });
 
-test('a take says what is left for the others, and when the window ends', async () => {
+test('a take returns the remaining requests and the end of the window', async () => {
   const take = newTakes({ limit: 100, seconds: 60 });
   const first = await take(0, 30);
   expect(first).toMatchObject({ granted: 30, untaken: 70 });
@@ -65,13 +65,13 @@ test('the next window begins with the first take after the end', async () => {
   expect(await take(0, 10)).toMatchObject({ granted: 6, endsAt: next.endsAt });
 });
 
-test('projects have windows of their own', async () => {
+test('each project has its own window', async () => {
   const [one, other] = [newTakes({ limit: 5, seconds: 60 }), newTakes({ limit: 5, seconds: 60 })];
   await one(0, 5);
   expect(await other(0, 5)).toMatchObject({ granted: 5 });
 });
 
-test('a window of the time before the clock was set back does not go on for ever', async () => {
+test('a window from before the clock was set back still ends', async () => {
   const take = newTakes({ limit: 5, seconds: 60 });
   await take(0, 5);
   const late = `UPDATE quotas SET ends_at = clock_timestamp() + interval '1 hour'

@@ -3,11 +3,11 @@ import { openPostgres } from '../../server/storage/postgres/open.ts';
 import { newDatabase, query } from '../support/postgres.ts';
 import { type Opened, type OpenStorage, smallQueueRecords } from './fixtures.ts';
 
-/** A PostgreSQL storage in a schema of its own, for the conformance suite. */
+/** Opens a PostgreSQL storage in a new schema, for the conformance suite. */
 export const openPostgresStorage: OpenStorage = async ({ smallQueue = false } = {}) => {
   const database = await newDatabase();
   const { pendingRecords } = limits;
-  // This backend accepts records in the thread that opened it.
+  // This backend checks the limit in the current thread.
   if (smallQueue) Object.assign(limits, { pendingRecords: smallQueueRecords });
   const opened: Opened = {
     storage: await openPostgres(database.url),

@@ -29,7 +29,7 @@ const opens = {
     openKeyAdmin(process.env.DATABASE);`,
 };
 
-/** The error message that the process ends with, if any; Bun prints it below the source line. */
+/** Runs the source and returns the error message, if any, that Bun prints below the source line. */
 function run(source: string): string {
   const env = { ...process.env, DATABASE: path };
   const shown = Bun.spawnSync([process.execPath, '-e', source], { env }).stderr.toString();
@@ -41,7 +41,7 @@ const writes = (statements: string[]) => `
   const db = new Database(process.env.DATABASE);
   for (const statement of ${JSON.stringify(statements)}) db.run(statement)`;
 
-/** Leaves the file as a killed process would. */
+/** Runs the statements in a process that is then killed, which leaves a log behind. */
 function leave(statements: string[]): void {
   run(`${writes(statements)}; process.kill(process.pid, 'SIGKILL');`);
 }
@@ -78,7 +78,7 @@ const files: [refusal: string, statements: string[], who: Who[]][] = [
     everybody,
   ],
   ['is the database of another program', ['PRAGMA user_version = 7'], everybody],
-  // A command does not check the whole file.
+  // Commands do not check the whole file.
   ['is damaged', damage, ['server']],
 ];
 

@@ -8,7 +8,7 @@ import { straceMissing } from '../faults/strace.ts';
 import { until } from '../support/until.ts';
 import { countIn, fill, saveMany } from './sqlite.ts';
 
-/* A command that opens the database at the moment when a restore replaces it. */
+/* A command opens the database at the moment when a restore replaces it. */
 
 const delayMicros = 1_500_000;
 const createsKey = `
@@ -18,7 +18,7 @@ const createsKey = `
   await admin.close();
 `;
 
-/** A command that has opened the file and for a while takes no SQLite lock on it. */
+/** Starts a command that opens the file and acquires its first SQLite lock after a delay. */
 async function startSlowCommand(path: string, folder: string) {
   const calls = join(folder, 'calls');
   const delay = `inject=fcntl:delay_enter=${delayMicros}:when=1`;

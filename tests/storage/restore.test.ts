@@ -24,7 +24,7 @@ import { openSqlite } from '../../server/storage/sqlite/open.ts';
 import { rejectionOf } from '../support/thrown.ts';
 import { countIn, fill, saveMany, saveOne } from './sqlite.ts';
 
-/* What a restore may find: leftover logs and journals, active readers, damaged files. */
+/* Restores with leftover logs and journals, active readers and damaged files. */
 
 let folder: string;
 let path: string;
@@ -40,7 +40,7 @@ beforeEach(async () => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Leaves the files as a killed server would: the last writes are only in the log. */
+/** Creates the files that a killed server leaves: the last writes are only in the log. */
 async function leaveLog(file: string, count: number): Promise<void> {
   const storage = await openSqlite(path);
   await saveMany(storage, count, 'late');
@@ -49,7 +49,7 @@ async function leaveLog(file: string, count: number): Promise<void> {
   for (const part of ['', '-wal']) renameSync(`${folder}/killed.db${part}`, file + part);
 }
 
-test('a restore sets a log without its file aside, and does not apply it to the restored file', async () => {
+test('a restore moves a log without a file away, and does not apply it to the restored file', async () => {
   await leaveLog(path, 40);
   rmSync(path);
   const { memories, kept } = restoreDatabase(backup, path, 'now');
@@ -59,7 +59,7 @@ test('a restore sets a log without its file aside, and does not apply it to the 
   expect(countIn(path)).toBe(3);
 });
 
-test('a restore keeps the former database whole, its log included', async () => {
+test('a restore keeps the previous database complete, including its log', async () => {
   await leaveLog(path, 40);
   const { kept } = restoreDatabase(backup, path, 'now');
   expect(countIn(kept ?? '')).toBe(43);
@@ -86,7 +86,7 @@ test('a restore includes the log of a backup, and changes neither file', async (
   expect(bytes()).toEqual(before);
 });
 
-test('a restored database is readable by its owner alone, whatever the mode of the backup', () => {
+test('a restored database is readable only by its owner, regardless of the mode of the backup', () => {
   const open = join(folder, 'open.db');
   copyFileSync(backup, open);
   chmodSync(open, 0o644);
@@ -99,7 +99,7 @@ test('a server does not start on an empty database after an interrupted restore'
   copyFileSync(backup, `${path}.restoring`);
   expect((await rejectionOf(openSqlite(path))).message).toContain('a restore was interrupted');
   expect(existsSync(path)).toBe(false);
-  // It does not start after another, failed restore either.
+  // A server does not start after another, failed restore either.
   expect(() => restoreDatabase(join(folder, 'none.db'), path, 'later')).toThrow('no backup');
   writeFileSync(join(folder, 'bad.db'), 'no database at all '.repeat(1_000));
   expect(() => restoreDatabase(join(folder, 'bad.db'), path, 'later')).toThrow(
@@ -112,7 +112,7 @@ test('a server does not start on an empty database after an interrupted restore'
   expect(readdirSync(folder).filter((name) => name.includes('restoring'))).toEqual([]);
 });
 
-test('a restore sets a leftover journal aside, and does not apply it to the restored file', () => {
+test('a restore moves a leftover journal away, and does not apply it to the restored file', () => {
   const other = new Database(join(folder, 'other.db'));
   other.run('PRAGMA journal_mode = DELETE');
   other.run('CREATE TABLE t (x)');
@@ -209,13 +209,13 @@ test('symbolic links are followed relative to their folder, and a loop is reject
   );
 });
 
-test('a file of another program is rejected as such, whatever its schema version', async () => {
+test('a file of another program is rejected as such, regardless of its schema version', async () => {
   const foreign = join(folder, 'foreign.db');
   const db = new Database(foreign);
   db.run('CREATE TABLE t (x)');
   db.run('PRAGMA user_version = 7');
   db.close(true);
   expect((await rejectionOf(openSqlite(foreign))).message).toContain('of another program');
-  // The doctor must not suggest to replace it by a backup either.
+  // The doctor must not suggest replacing the file with a backup.
   expect(JSON.stringify(diagnose(foreign, Date.now()))).not.toContain('memory restore');
 });

@@ -12,7 +12,7 @@ import {
 import { openPostgresStorage } from './postgres.ts';
 import { openSqliteStorage } from './sqlite.ts';
 
-/* Both backends find the same: ids, order, scores and snippets of the same data. */
+/* Both backends return the same ids, order, scores and snippets for the same data. */
 
 const seed = 20_261_122;
 const memories = 300;
@@ -36,7 +36,7 @@ async function inBoth(work: (project: Project, opened: Opened) => Promise<unknow
   for (const index of [0, 1] as const) await work(projects[index], opened[index]);
 }
 
-test('searches of both backends are equal, also after changes', async () => {
+test('searches of both backends are equal, even after changes', async () => {
   const random = createRandom(seed);
   const vocabulary = words.split(' ');
   const text = (count: number) =>
@@ -69,7 +69,7 @@ test('searches of both backends are equal, also after changes', async () => {
         found += one.length;
       }
     }
-    // Else nothing was compared.
+    // Ensures that the searches found something to compare.
     expect(found).toBeGreaterThan(queries);
   }
 

@@ -30,13 +30,13 @@ export async function openInFolder(options: OpenOptions = {}): Promise<OpenedFil
   return opened;
 }
 
-/** For the conformance suite. */
+/** Opens an SQLite storage for the conformance suite. */
 export const openSqliteStorage: OpenStorage = ({ smallQueue = false } = {}) => {
   const preload = smallQueue ? [join(import.meta.dir, 'small-queue.ts')] : [];
   return openInFolder({ preload });
 };
 
-/** Opens the database file, saves so many memories in it, one by one, and closes it. */
+/** Opens the database file, saves `count` memories in it, one by one, and closes it. */
 export async function fill(path: string, count: number, text = 'text'): Promise<void> {
   const storage = await openSqlite(path);
   await saveMany(storage, count, text);
@@ -52,14 +52,14 @@ export function saveOne(storage: Storage, fields: Partial<NewMemory> = {}): Prom
   return storage.saveMemory({ ...write, memory: memory(fields) });
 }
 
-/** How many rows the table of a sound database file has. */
+/** Checks the integrity of the file and returns the number of rows in the table. */
 export function countIn(file: string, table: 'memories' | 'api_keys' = 'memories'): number {
   const db = new Database(file, { readonly: true });
   try {
     expect(db.prepare('PRAGMA integrity_check').values()).toEqual([['ok']]);
     return Number(db.prepare(`SELECT count(*) FROM ${table}`).values()[0]?.[0]);
   } finally {
-    // Else it stays open until it is collected.
+    // Without this, the database stays open until it is garbage-collected.
     db.close(true);
   }
 }

@@ -4,13 +4,13 @@ import type { Task } from '../../server/storage/task-storage.ts';
 import { drainTasks, newProject, type Opened, type OpenStorage, type Project } from './fixtures.ts';
 
 /*
- * Shared by the parts of the conformance suite: the lifecycle of a storage across the tests of a
- * `describe`, and the ways in which a task ends without a result.
+ * Helpers that the parts of the conformance suite share: the lifecycle of a storage across the
+ * tests of a `describe`, and the ways in which a task ends without a result.
  */
 
 /**
- * Opens one storage for all tests of a `describe` and closes it after the last. Before each test
- * the queue is empty, and `use` receives the storage and a new project.
+ * Opens one storage for all tests of a `describe` and closes it after the last test. Before each
+ * test, empties the queue and passes the storage and a new project to `use`.
  */
 export function withStorage(
   open: () => ReturnType<OpenStorage>,
@@ -28,8 +28,8 @@ export function withStorage(
 }
 
 /**
- * The ways in which a task ends without a result. Each resolves to whether its lease was still
- * held.
+ * Returns the operations that end a task without a result. Each resolves to whether the task's
+ * lease was still held.
  */
 export function taskEnds(storageNow: () => Storage) {
   return {

@@ -6,9 +6,9 @@ import { endsThread, hangsThread, slowsThread } from './faulty-threads.ts';
 import { keyed, memory, newProject } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
-/* How a storage thread that ends or hangs affects its pending calls and later ones. */
+/* How a storage thread that ends or hangs affects its pending calls and later calls. */
 
-/** Each test has its own storage: they run concurrently, because a thread hangs for seconds. */
+/** Opens a storage for one test. The tests run concurrently, because a thread hangs for seconds. */
 async function open() {
   const warnings: string[] = [];
   const ends: string[] = [];
@@ -22,7 +22,7 @@ async function open() {
   return { opened, project, warnings, ends, [Symbol.asyncDispose]: () => opened.dispose() };
 }
 
-test.concurrent('a search whose reader thread ends is unavailable, and later searches are answered', async () => {
+test.concurrent('a search whose reader thread ends is unavailable, and later searches succeed', async () => {
   await using all = await open();
   const { project, warnings, ends } = all;
   const lost = await rejectionOf(project.search(endsThread));
@@ -32,7 +32,7 @@ test.concurrent('a search whose reader thread ends is unavailable, and later sea
   expect(ends).toEqual([]);
 });
 
-test.concurrent('searches continue after every reader thread ended at once', async () => {
+test.concurrent('searches continue after all reader threads end at the same time', async () => {
   await using all = await open();
   const { project } = all;
   const searches = Array.from({ length: 8 }, () => project.search(endsThread));
@@ -41,7 +41,7 @@ test.concurrent('searches continue after every reader thread ended at once', asy
   expect(await project.search('kept')).toHaveLength(1);
 });
 
-test.concurrent('a search whose reader thread hangs is unavailable, and others are answered meanwhile', async () => {
+test.concurrent('a search whose reader thread hangs is unavailable, and other searches continue', async () => {
   await using all = await open();
   const { opened, project } = all;
   const hung = rejectionOf(project.search(hangsThread));
@@ -80,7 +80,7 @@ test.concurrent('a search that is aborted while it waits is not executed', async
   expect(await project.search('kept')).toHaveLength(1);
 });
 
-test.concurrent('an index that takes too long is never searched in part, and is eventually built', async () => {
+test.concurrent('an index that takes long to build is never searched in part, and is finally built', async () => {
   await using opened = await openInFolder({ preload: [join(import.meta.dir, 'leaping-clock.ts')] });
   const project = await newProject(opened);
   for (let n = 0; n < 20; n += 1) await project.save(memory({ content: `lantern ${n}` }));
@@ -109,7 +109,7 @@ test.concurrent('a writer thread that ends is replaced, and its calls have an un
   expect(ends).toEqual([]);
 });
 
-test.concurrent('a writer thread that ends repeatedly ends the service', async () => {
+test.concurrent('a writer thread that ends repeatedly stops the service', async () => {
   await using all = await open();
   const { project, ends } = all;
   for (let n = 0; n < 10 && ends.length === 0; n += 1) {
@@ -119,7 +119,7 @@ test.concurrent('a writer thread that ends repeatedly ends the service', async (
   expect(ends.join()).toContain('writer thread');
 });
 
-test.concurrent('a writer thread that hangs is replaced, and reads are answered meanwhile', async () => {
+test.concurrent('a writer thread that hangs is replaced, and reads continue', async () => {
   await using all = await open();
   const { project, warnings, ends } = all;
   const hung = rejectionOf(project.save(memory({ userId: hangsThread })));

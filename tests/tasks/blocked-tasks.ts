@@ -1,8 +1,8 @@
 import { parentPort } from 'node:worker_threads';
 
 /*
- * Preloaded in each thread of a server: accepted work sends the tasks thread into a system call,
- * which cannot be terminated. Only that thread is woken.
+ * Preloaded in each thread of a server. Each wake-up blocks the tasks thread in a system call,
+ * which cannot be terminated. Only the tasks thread receives wake-ups.
  */
 const blockedMs = 2_500;
 

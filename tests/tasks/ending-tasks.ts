@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 
-/* Preloaded in each thread of a server: accepted work ends the tasks thread, which it wakes. */
+/* Preloaded in each thread of a server. Each wake-up for accepted work ends the tasks thread. */
 parentPort?.on('message', (message: unknown) => {
   if (message === 'wake') process.exit(7);
 });

@@ -9,7 +9,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { endFileVariable } from './end-once.ts';
 
-/* The queue of a running server whose threads end. */
+/* The queue of a running server after its threads have ended. */
 
 const folder = mkdtempSync(join(tmpdir(), 'memory-tasks-'));
 const endFile = join(folder, 'end');
@@ -32,7 +32,7 @@ async function ingestText(): Promise<string> {
   return (await ingest(server, '/v1/ingest/document', record)).memoryId;
 }
 
-test('records are processed although the tasks thread ended', async () => {
+test('records are processed after the tasks thread has ended', async () => {
   await whenComplete(server, await ingestText());
   writeFileSync(endFile, '');
   const id = await ingestText();
@@ -42,20 +42,20 @@ test('records are processed although the tasks thread ended', async () => {
   expect(await getStatus(server, id)).toMatchObject({ status: 'complete' });
 });
 
-test('a record is processed as soon as it is accepted, not at the next look at the queue', async () => {
+test('a record is processed as soon as it is accepted, not at the next poll of the queue', async () => {
   const waits: number[] = [];
   for (let round = 0; round < 6; round += 1) {
     const begun = performance.now();
     await whenComplete(server, await ingestText());
     waits.push(performance.now() - begun);
   }
-  // Without a wake-up each record after the first waits for the end of a pause.
+  // Without a wake-up, each record after the first would wait for the next poll.
   expect(Math.min(...waits.slice(1))).toBeLessThan(200);
 });
 
-// Only the embedded database has a thread that writes.
+// Only the SQLite backend has a writer thread.
 test.skipIf(backend !== 'sqlite')(
-  'records are processed although the writer thread ended',
+  'records are processed after the writer thread has ended',
   async () => {
     const body = { userId: endsThread, content: 'x' };
     expectError(await ask(server, 'POST', '/v1/memories', { body }), 500, 'internal');

@@ -5,7 +5,7 @@ import { startWorker } from '../../server/tasks/worker.ts';
 import { newProject, record } from '../storage/fixtures.ts';
 import { openInFolder } from '../storage/sqlite.ts';
 
-test('work that began before a stop is stored when the worker has stopped', async () => {
+test('the result of a task that is running at a stop is stored before the worker has stopped', async () => {
   await using opened = await openInFolder();
   const project = await newProject(opened);
   const log = createLogger('silent', () => {});

@@ -6,7 +6,7 @@ import { emptyDatabase } from '../support/backend.ts';
 import { startTestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
-test('/health is failing while the tasks thread is blocked, which is then replaced', async () => {
+test('/health is failing while the tasks thread is blocked, and the thread is replaced', async () => {
   const server = await startTestServer({}, [join(import.meta.dir, 'blocked-tasks.ts')]);
   try {
     const { client } = server;
@@ -27,7 +27,7 @@ test('/health is failing while the tasks thread is blocked, which is then replac
   }
 });
 
-test('a tasks thread that ends again and again ends the service', async () => {
+test('a tasks thread that ends repeatedly stops the service', async () => {
   const { url: databaseUrl, remove } = await emptyDatabase();
   const reasons: string[] = [];
   const server = await startServer({

@@ -36,7 +36,7 @@ function start({ handler = indexMemory, ...options }: Started = {}): void {
   const log = createLogger('debug', (entry) => logged.push(entry));
   const owner = crypto.randomUUID();
   const clock = { now: Date.now, progress() {} };
-  // No jitter: a failed task is due again at once.
+  // Without jitter, a failed task is due again immediately.
   const defaults = { storage, owner, log, random: () => 0, handlers: { index: handler } };
   worker = startWorker({ ...defaults, ...clock, ...options });
 }
@@ -57,7 +57,7 @@ function ended(id: string | undefined) {
   });
 }
 
-/** A handler that does the work and counts the memories it was called for. */
+/** Returns a handler that does the work and records the memories that it was called for. */
 function recorder(): { seen: string[]; handler: Handler } {
   const seen: string[] = [];
   return {
@@ -80,7 +80,7 @@ test('an accepted record is indexed, and its status counts the chunks', async ()
   expect(await project.search('sentence')).toMatchObject([{ id: large }]);
 });
 
-test('tasks from before the start are done, also those a crashed process claimed', async () => {
+test('tasks from before the start are processed, even if a crashed process had claimed them', async () => {
   const ids = await acceptTexts('one', 'two');
   await claimOne(storage, { owner: 'crashed', now: Date.now() });
   start();
@@ -91,7 +91,7 @@ test('tasks from before the start are done, also those a crashed process claimed
 
 test('a record is processed as soon as the worker is woken', async () => {
   start();
-  // By now the worker sleeps for seconds.
+  // The worker is now asleep for several seconds.
   await Bun.sleep(100);
   const begun = performance.now();
   const [id] = await acceptTexts('text');
@@ -107,7 +107,7 @@ test('many records are each processed once, in order', async () => {
   expect(seen).toEqual(ids);
 });
 
-test('a record whose handler always throws fails after five attempts, others succeed', async () => {
+test('a record whose handler always throws fails after five attempts, and others succeed', async () => {
   start({
     handler: async (task, own) => {
       const memory = await own.getMemory({ ...task, id: task.memoryId ?? '', now: 0 });
@@ -140,7 +140,7 @@ test('a failed attempt waits for its backoff', async () => {
   expect(second - first).toBeWithin(490, 2_000);
 });
 
-test('a task that ended the process on each attempt fails without another attempt', async () => {
+test('a task that crashed the process on each attempt fails without another attempt', async () => {
   const [id] = await acceptTexts('fatal');
   for (let attempt = 1; attempt <= 5; attempt += 1) {
     await claimOne(storage, { owner: `process ${attempt}`, now: Date.now() });
@@ -156,7 +156,7 @@ test('a task that ended the process on each attempt fails without another attemp
 const unavailable = () => new ServiceError('unavailable', 'the disk is full');
 type Operation = 'claimTasks' | 'completeTasks' | 'failTask' | 'recoverTasks' | 'nextTaskAt';
 
-/** A storage whose operation throws on the first few calls. */
+/** Returns a storage whose operation throws on the first `calls` calls. */
 function failing(operation: Operation, calls: number, error: () => Error): TaskStorage {
   let left = calls;
   return {
@@ -199,7 +199,7 @@ test('a database fault in a handler does not count as an attempt', async () => {
   expect(await ended(id)).toMatchObject({ status: 'complete', attempts: 1 });
 });
 
-test('database faults during a long batch lose no record', async () => {
+test('no record is lost in database faults during a long batch', async () => {
   const { claimTasks } = storage;
   const small = (claim: Parameters<typeof claimTasks>[0]) => claimTasks({ ...claim, limit: 50 });
   const ids = await acceptTexts(...numbered(300));
@@ -225,7 +225,7 @@ test('a text that changes while it is processed is processed again', async () =>
   expect(await ended(id)).toMatchObject({ status: 'complete', chunksTotal: 3, attempts: 1 });
 });
 
-test('a memory that is deleted while it is processed leaves nothing behind', async () => {
+test('a memory that is deleted while it is processed is removed completely', async () => {
   start({
     handler: async (task, own) => {
       await project.remove(task.memoryId ?? '');
