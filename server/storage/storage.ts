@@ -121,8 +121,7 @@ export interface Storage extends TaskQueue {
 
   /**
    * Reserves part of a project's rate limit for this server, if several servers share the storage;
-   * see QuotaTake. Null if only one server can use the storage, which then counts requests in
-   * memory.
+   * see QuotaTake. Null if only one server can use the storage.
    */
   readonly takeQuota: ((take: QuotaTake) => Promise<QuotaTaken>) | null;
 
@@ -134,10 +133,7 @@ export interface Storage extends TaskQueue {
    */
   maintain(run: { now: number; elapsedMs: number }): Promise<MaintenanceReport>;
 
-  /**
-   * Checks for damage more thoroughly than opening the storage does, which may take long. Returns
-   * the faults found; empty if there are none.
-   */
+  /** Returns the damage that a slow and thorough check finds; empty if there is none. */
   findDamage(): Promise<string[]>;
 
   /** Reports why writes fail, and warnings for the operator. Never throws. */
