@@ -117,6 +117,6 @@ function openErrorsOut(path: string) {
       EACCES: `no permission to write ${path}`,
     };
     const why = reasons[errorCode(error)] ?? errorText(error);
-    throw new CliError('file_not_writable', `--errors-out cannot be written: ${why}.`);
+    throw new CliError('file_not_writable', `Cannot write the --errors-out file: ${why}.`);
   }
 }

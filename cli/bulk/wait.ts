@@ -20,8 +20,8 @@ const unavailablePauseMs = 1_000;
 const graceMs = 2_000;
 
 /**
- * Waits for memories until a shared deadline and reports each memory when it finishes. Rate limits
- * and restarts of the service only delay the wait. Returns the exit code.
+ * Waits until the memories are processed, up to one deadline for all, and reports each when it
+ * finishes. Rate limits and restarts of the service do not end the wait. Returns the exit code.
  */
 export async function waitForAll(
   term: Terminal,

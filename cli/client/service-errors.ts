@@ -56,7 +56,7 @@ function wordsOf(error: MemoryServiceError, baseUrl: string): Words {
     case 'TimeoutError':
       return unreachable(error, baseUrl);
     case 'NotFoundError': {
-      const isRoute = message.startsWith('there is no such route');
+      const isRoute = message.startsWith('no such route');
       const hint = isRoute ? hintAbout(baseUrl) : 'To list ids: memory list --user <id>';
       return { message: `Not found: ${message}.`, hint, exitCode: exitCodes.notFound };
     }

@@ -39,7 +39,7 @@ export async function printLine(term: Terminal, line: string): Promise<void> {
   await term.stdout.write(`${term.stdout.isTerminal ? escapeControls(line) : line}\n`);
 }
 
-/** Prints a row without a table: columns on a terminal, tab-separated values in a pipe. */
+/** Prints a single row: cells separated by two spaces on a terminal, by tabs otherwise. */
 export async function printCells(term: Terminal, cells: string[]): Promise<void> {
   await term.stdout.write(`${rowOf(term, cells)}\n`);
 }

@@ -2,7 +2,7 @@ import { type ErrorBody, errorTable } from '../../sdk/contract/errors.ts';
 import { headers as headerNames } from '../../sdk/contract/headers.ts';
 import { ServiceError } from '../errors.ts';
 
-/** Sent with every response, to prevent caching and guesses at the content type. */
+/** Sent with every response, to prevent caching and MIME sniffing. */
 export const constantHeaders = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',

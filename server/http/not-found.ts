@@ -33,7 +33,7 @@ export function noSuchRoute({ url }: Request): ServiceError {
   const route = patterns.find(({ pattern }) => pattern.test(pathname));
   const methods = patterns.filter(({ path }) => path === route?.path).map((one) => one.method);
   if (methods.length === 0) {
-    return new ServiceError('not_found', 'there is no such route; /openapi.json lists them');
+    return new ServiceError('not_found', 'no such route; see /openapi.json for all routes');
   }
   // A route that supports GET supports HEAD as well.
   const all = methods.includes('GET') ? [...methods, 'HEAD'] : methods;

@@ -64,14 +64,14 @@ const ownTools =
 
 /** Writes a consistent, verified copy of the database to `target`. */
 export async function backupDatabase(url: string, target: string): Promise<BackupContents> {
-  if (isPostgres(url)) throw new Error(`this command backs up an SQLite database. ${ownTools}`);
+  if (isPostgres(url)) throw new Error(`this command supports only SQLite. ${ownTools}`);
   const { backupDatabase: copy } = await import('./sqlite/admin/backup.ts');
   return copy(sqlitePath(url), target);
 }
 
 /** Replaces the database with a backup. The old file is renamed, with `stamp` in its new name. */
 export async function restoreDatabase(url: string, file: string, stamp: string): Promise<Restored> {
-  if (isPostgres(url)) throw new Error(`this command restores an SQLite database. ${ownTools}`);
+  if (isPostgres(url)) throw new Error(`this command supports only SQLite. ${ownTools}`);
   const { restoreDatabase: putBack } = await import('./sqlite/admin/backup.ts');
   return putBack(file, sqlitePath(url), stamp);
 }

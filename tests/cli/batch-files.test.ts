@@ -50,7 +50,7 @@ describe('--errors-out', () => {
     using folder = temporaryFolder();
     const argv = [...batch, '-', '--errors-out', `${folder.path}/${name}`];
     const { code, stderr } = await memory(argv, { stdin: `${event('early', 'a')}\n{` });
-    expect(stderr).toBe(`Error: --errors-out cannot be written: ${why(folder.path)}`);
+    expect(stderr).toBe(`Error: Cannot write the --errors-out file: ${why(folder.path)}`);
     expect(code).toBe(1);
     expect((await server.client.list({ userId: 'early' })).items).toEqual([]);
   });

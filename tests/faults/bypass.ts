@@ -108,7 +108,7 @@ const overrides = [
   'Connection: Authorization',
 ];
 
-/** Tokens that differ slightly from the key. */
+/** Authorization headers that must be rejected: malformed, or close to the valid key. */
 function tokensLike(key: string): string[] {
   return [
     '',

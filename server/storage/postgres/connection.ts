@@ -40,7 +40,17 @@ export type ConnectionOptions = {
   url: string;
   /** The purpose of the connection, shown in pg_stat_activity. */
   purpose: string;
+  /** Additional PostgreSQL settings of the session. */
+  settings?: Record<string, string>;
 };
+
+/**
+ * Settings for connections that read pages. The planner expects too few rows per user, because it
+ * considers project, bucket and user independent, and would rather read and sort all of them than
+ * use an index in their order. Below PostgreSQL 18, the penalty for a sort that cannot be avoided
+ * would trigger just-in-time compilation.
+ */
+export const readInIndexOrder = { enable_sort: 'off', jit: 'off' };
 
 /** A database that does not respond within this time is considered unreachable. */
 const defaultDeadlineMs = 10_000;
@@ -192,7 +202,7 @@ function asLost(error: unknown): unknown {
   return new ConnectionLost(message, { cause: error });
 }
 
-function createPool({ url, purpose }: ConnectionOptions, onclose: () => void): SQL {
+function createPool({ url, purpose, settings }: ConnectionOptions, onclose: () => void): SQL {
   return new SQL({
     url,
     // Set explicitly, because PGDATABASE in the environment would override the URL.
@@ -205,12 +215,7 @@ function createPool({ url, purpose }: ConnectionOptions, onclose: () => void): S
       lock_timeout: '5s',
       idle_in_transaction_session_timeout: '15s',
       client_min_messages: 'warning',
-      // Every statement reads few rows, by an index and in its order. The planner expects other
-      // numbers, because it does not know the parameters and takes columns for independent.
-      enable_hashjoin: 'off',
-      enable_mergejoin: 'off',
-      enable_sort: 'off',
-      jit: 'off',
+      ...settings,
       // In parallel mode, Citus runs only one write to several shards at a time in the whole
       // cluster. PostgreSQL ignores the setting.
       'citus.multi_shard_modify_mode': 'sequential',

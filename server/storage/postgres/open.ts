@@ -3,7 +3,7 @@ import type { Storage } from '../storage.ts';
 import type { TaskStorage } from '../task-storage.ts';
 import { readIsDistributed } from './citus.ts';
 import { createOperations } from './client.ts';
-import { createConnection } from './connection.ts';
+import { createConnection, readInIndexOrder } from './connection.ts';
 import { cannotOpen, notRead, notStored } from './errors.ts';
 import { createHealth } from './health.ts';
 import { assertFinished, migrate } from './migrate.ts';
@@ -43,7 +43,11 @@ export async function openPostgres(
   options: { warn?(message: string, error?: unknown): void; preload?: readonly string[] } = {},
 ): Promise<Storage> {
   const { warn = () => {}, preload = [] } = options;
-  const connection = createSharedConnection({ url, purpose: 'server' });
+  const connection = createSharedConnection({
+    url,
+    purpose: 'server',
+    settings: readInIndexOrder,
+  });
   let isDistributed: boolean;
   try {
     await migrate(connection);
@@ -74,7 +78,8 @@ export async function openPostgres(
   const maintenance = await createMaintenance(connection, transact, isDistributed);
   uptime = maintenance.uptime;
   const tasks = createTasks(connection, transact, isDistributed);
-  const stopStatistics = keepStatistics(url, connection);
+  // On Citus, the tables of the coordinator are empty, and the workers have their own autovacuum.
+  const stopStatistics = isDistributed ? () => {} : keepStatistics(url, connection);
   const readers = createReaderPool({
     module: 'server/storage/postgres/reader/thread.ts',
     data: (limits): ReaderStart => ({ url, ...limits }),
@@ -89,7 +94,7 @@ export async function openPostgres(
       await Promise.all([readers.stop(), writes.drain()]);
       tasks.stop();
       health.stop();
-      await stopStatistics();
+      stopStatistics();
       await maintenance.release().catch(() => {});
       for (const one of [connection, quotas, ...connections]) one.close();
     },

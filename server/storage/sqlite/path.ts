@@ -12,7 +12,7 @@ export function canonicalPath(path: string, links = mostLinks): string {
   if (existsSync(path)) return realpathSync(path);
   // If the target of a link does not exist, SQLite creates the file there.
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
-    if (links === 0) throw new Error(`${path} is a symbolic link without a target`);
+    if (links === 0) throw new Error(`${path} has too many levels of symbolic links`);
     return canonicalPath(resolve(realpathSync(dirname(path)), readlinkSync(path)), links - 1);
   }
   mkdirSync(dirname(path), { recursive: true });

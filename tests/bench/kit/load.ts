@@ -34,7 +34,7 @@ type State = {
   done: boolean;
 };
 
-/** Loads a server for `seconds`. Rejects at the first response that is not a success. */
+/** Puts load on a server for `seconds`. Rejects on the first unsuccessful response. */
 export async function load({
   url,
   connections,

@@ -18,10 +18,10 @@ import type { Transaction } from '../transaction.ts';
 type User = { projectId: number; userId: string };
 type UserRow = { memories: number; lastChange: number };
 
-/** The number of rows to fetch in the first round trip. There are rarely more changes. */
+/** The number of changes read in the first round trip. There are rarely more. */
 const firstRows = 16;
-/** The same for a new index. The number is lower because the texts may be large. */
-const firstRowsOfAll = 2;
+/** The number of rows in the first fetch from a cursor. It is low because texts may be large. */
+const firstFetched = 2;
 /** The approximate amount of text per fetch, in UTF-16 units. */
 const fetchedUnits = 1_000_000;
 const maxRows = 2_000;
@@ -34,69 +34,73 @@ const indexTask = `t.project_id = m.project_id AND t.bucket = m.bucket AND t.mem
 const ofUser = (table: string) => `${table}.project_id = $1::int8 AND ${table}.bucket = $2::int2
   AND ${table}.user_id = $3 AND ${table}.last_change > $4::int8`;
 
-/** The second part of the UNION selects unchanged memories whose task has changed. */
-const changes = `SELECT ${columns}, m.last_change::float8 AS change
-    FROM memories AS m LEFT JOIN tasks AS t ON ${indexTask} WHERE ${ofUser('m')}
-  UNION ALL
-  SELECT ${columns}, t.last_change::float8 AS change
-    FROM tasks AS t JOIN memories AS m ON ${indexTask}
-    WHERE ${ofUser('t')} AND m.last_change <= $4::int8
-  ORDER BY change`;
-/** A cursor is planned each time, so it is declared only if there are more rows than these. */
-const firstChanges = (count: number) => `${changes} LIMIT ${count}`;
-const declareChanges = `DECLARE changes NO SCROLL CURSOR FOR ${changes}`;
+/** Selects the memories that changed, in the order of the changes. */
+const ofMemories = `SELECT ${columns}, m.last_change::float8 AS change
+  FROM memories AS m LEFT JOIN tasks AS t ON ${indexTask} WHERE ${ofUser('m')}`;
+/** Selects the unchanged memories whose task has changed. */
+const ofTasks = `SELECT ${columns}, t.last_change::float8 AS change
+  FROM tasks AS t JOIN memories AS m ON ${indexTask}
+  WHERE ${ofUser('t')} AND m.last_change <= $4::int8`;
+
+/** A cursor is planned each time, so it is declared only if there are more changes than these. */
+const firstChanges = `(${ofMemories} ORDER BY m.last_change LIMIT ${firstRows})
+  UNION ALL (${ofTasks} ORDER BY t.last_change LIMIT ${firstRows})
+  ORDER BY change LIMIT ${firstRows}`;
+const declareChanges = `DECLARE changes NO SCROLL CURSOR FOR
+  ${ofMemories} UNION ALL ${ofTasks} ORDER BY change`;
 
 /** Updates the index to the state of the snapshot. See IndexUpdate for the deadline. */
 export async function catchUp(tx: Transaction, held: HeldIndex, user: User): Promise<void> {
   const place = [user.projectId, bucketOf(user.userId), user.userId];
-  const wanted = held.lastChange < 0 ? firstRowsOfAll : firstRows;
-  const [[found] = [], first = []] = (await tx.run(
+  const isNew = held.lastChange < 0;
+  const [[found] = [], ...changes] = (await tx.run(
     statement(
       `SELECT memories::float8 AS memories, last_change::float8 AS "lastChange" FROM users
        WHERE project_id = $1::int8 AND bucket = $2::int2 AND user_id = $3`,
       ...place,
     ),
-    statement(firstChanges(wanted), ...place, held.lastChange),
-  )) as [UserRow[], ChangedMemory[]];
+    ...(isNew ? cursorOver(held, place) : [statement(firstChanges, ...place, held.lastChange)]),
+  )) as [UserRow[], ...ChangedMemory[][]];
   const row = found ?? { memories: 0, lastChange: 0 };
+  let rows = changes.at(-1) ?? [];
   // The user was erased and created again, so the index is rebuilt.
   const isOther = row.lastChange < held.lastChange;
   if (isOther) Object.assign(held, newHeldIndex());
-  if (isOther || first.length === wanted) {
-    await applyAll(tx, held, place, isOther ? firstRowsOfAll : rowsLike(first));
-  } else {
-    const update = new IndexUpdate(held);
-    for (const one of first) update.apply(one);
+  const needsCursor = isOther || (!isNew && rows.length === firstRows);
+  if (needsCursor) {
+    rows = ((await tx.run(...cursorOver(held, place))).at(-1) ?? []) as ChangedMemory[];
   }
+  await applyChanges(tx, held, rows, isNew || needsCursor);
   held.lastChange = row.lastChange;
   if (held.index.size !== row.memories) await removeDeleted(tx, held, place);
 }
 
-async function applyAll(
-  tx: Transaction,
-  held: HeldIndex,
-  place: readonly (string | number)[],
-  count: number,
-): Promise<void> {
-  const update = new IndexUpdate(held);
-  const declare = statement(declareChanges, ...place, held.lastChange);
-  let wanted = count;
-  let rows = ((await tx.run(declare, fetchRows(wanted)))[1] ?? []) as ChangedMemory[];
-  for (;;) {
-    for (const row of rows) update.apply(row);
-    if (rows.length < wanted) return;
-    wanted = rowsLike(rows);
-    rows = ((await tx.run(fetchRows(wanted)))[0] ?? []) as ChangedMemory[];
-  }
+/** Returns statements that open a cursor over the changes and fetch the first rows. */
+function cursorOver({ lastChange }: HeldIndex, place: readonly (string | number)[]): Statement[] {
+  return [statement(declareChanges, ...place, lastChange), fetchRows(firstFetched)];
 }
 
 function fetchRows(count: number): Statement {
   return statement(`FETCH FORWARD ${count} FROM changes`);
 }
 
-/** The number of rows of this size that fit into one fetch. */
-function rowsLike(rows: readonly ChangedMemory[]): number {
-  return rowsFor(rows.reduce((sum, row) => sum + unitsOf(row), 0) / rows.length);
+/** Applies the rows, and then those that follow them in the cursor, if it is open. */
+async function applyChanges(
+  tx: Transaction,
+  held: HeldIndex,
+  first: ChangedMemory[],
+  isCursorOpen: boolean,
+): Promise<void> {
+  const update = new IndexUpdate(held);
+  let wanted = isCursorOpen ? firstFetched : Number.POSITIVE_INFINITY;
+  let rows = first;
+  for (;;) {
+    for (const row of rows) update.apply(row);
+    if (rows.length < wanted) return;
+    const units = rows.reduce((sum, row) => sum + unitsOf(row), 0);
+    wanted = rowsFor(units / rows.length);
+    rows = ((await tx.run(fetchRows(wanted)))[0] ?? []) as ChangedMemory[];
+  }
 }
 
 function rowsFor(unitsEach: number): number {

@@ -8,7 +8,7 @@ import {
 } from '../../../threads/serve.ts';
 import { replyToRead } from '../../read-reply.ts';
 import type { Storage } from '../../storage.ts';
-import { createConnection } from '../connection.ts';
+import { createConnection, readInIndexOrder } from '../connection.ts';
 import { notRead } from '../errors.ts';
 import { readExport, readList } from './list.ts';
 import { readStatuses } from './memories.ts';
@@ -25,7 +25,7 @@ import { readUsers } from './users.ts';
 export type ReaderStart = { url: string; maxIndexBytes: number };
 
 const { url, maxIndexBytes } = workerData as ReaderStart;
-const connection = createConnection({ url, purpose: 'reader' });
+const connection = createConnection({ url, purpose: 'reader', settings: readInIndexOrder });
 
 const operations = {
   ...createSearches(connection, maxIndexBytes),

@@ -1,54 +1,62 @@
 import { type Connection, createConnection } from '../connection.ts';
 import { statement } from '../statement.ts';
 
-/** A few times faster than autovacuum, which looks at a database once a minute. */
+/** More often than autovacuum, which looks at a database once a minute. */
 const everyMs = 3_000;
-/** ANALYZE of a table that no longer fits into memory reads a sample from the disk. */
+const pauseAfterErrorMs = 60_000;
+/** ANALYZE of a table that is larger than memory reads a sample from the disk. */
 const deadlineMs = 60_000;
 
 /**
- * Tables of ours that have never been analyzed, or have become ten times as large since. Small
- * changes, and tables of another owner, are left to autovacuum.
+ * Selects the tables of the service that were never analyzed, or have become ten times as large
+ * since. Smaller changes, and tables of another owner, are left to autovacuum.
  */
 const grown = statement(
-  `SELECT c.oid::regclass::text AS "table"
-   FROM pg_class AS c JOIN pg_stat_all_tables AS s ON s.relid = c.oid
+  `SELECT c.oid::regclass::text AS "table" FROM pg_class AS c
    WHERE c.oid IN ('memories'::regclass, 'tasks'::regclass, 'users'::regclass,
        'idempotency_keys'::regclass)
-     AND s.n_mod_since_analyze >= 1000 AND pg_has_role(c.relowner, 'USAGE')
-     AND (coalesce(s.last_analyze, s.last_autoanalyze) IS NULL
-       OR s.n_mod_since_analyze >= 10 * c.reltuples)`,
+     AND pg_stat_get_live_tuples(c.oid) >= 1000 AND pg_has_role(c.relowner, 'USAGE')
+     AND (coalesce(pg_stat_get_last_analyze_time(c.oid),
+         pg_stat_get_last_autoanalyze_time(c.oid)) IS NULL
+       OR pg_stat_get_live_tuples(c.oid) >= 10 * c.reltuples)`,
 );
 
 /**
  * Analyzes tables soon after they have grown. Every key begins with project and bucket, so without
- * statistics the planner considers all indexes equally good, and a statement planned for an empty
- * table may read a whole bucket for each row. The returned function stops it.
+ * statistics the planner considers all indexes equally good, and a statement that was planned for
+ * an empty table may read a whole bucket for each row. The returned function stops it.
  */
-export function keepStatistics(url: string, shared: Connection): () => Promise<void> {
-  let running = Promise.resolve();
+export function keepStatistics(url: string, shared: Connection): () => void {
+  let isRunning = false;
+  let pausedUntil = 0;
+  let analyzing: Connection | null = null;
 
   async function analyzeGrown(): Promise<void> {
-    const [tables = []] = await shared.run([grown]);
-    if (tables.length > 0) await analyze(tables.map(({ table }) => String(table)));
+    const [rows = []] = await shared.run([grown]);
+    if (rows.length === 0) return;
+    // On a separate connection, because it may take seconds.
+    analyzing = createConnection({ url, purpose: 'statistics' });
+    const tables = rows.map(({ table }) => table).join(', ');
+    await analyzing.run([statement(`ANALYZE (SKIP_LOCKED) ${tables}`)], deadlineMs);
   }
 
-  /** On a separate connection, because it may take seconds. */
-  async function analyze(tables: string[]): Promise<void> {
-    const connection = createConnection({ url, purpose: 'statistics' });
+  const timer = setInterval(async () => {
+    if (isRunning || performance.now() < pausedUntil) return;
+    isRunning = true;
     try {
-      await connection.run([statement(`ANALYZE ${tables.join(', ')}`)], deadlineMs);
+      await analyzeGrown();
+    } catch {
+      // Nothing depends on it, and autovacuum will do the same.
+      pausedUntil = performance.now() + pauseAfterErrorMs;
     } finally {
-      connection.close();
+      analyzing?.close();
+      analyzing = null;
+      isRunning = false;
     }
-  }
-
-  const timer = setInterval(() => {
-    // After an error, the next run tries again, and so does autovacuum.
-    running = running.then(analyzeGrown).catch(() => {});
   }, everyMs);
+
   return () => {
     clearInterval(timer);
-    return running;
+    analyzing?.close();
   };
 }

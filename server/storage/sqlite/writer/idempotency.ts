@@ -8,8 +8,8 @@ export type IdempotencyKeys = {
   /** Runs a client's write once per key. Stores the effect and response in one transaction. */
   once(write: Write, effect: () => StoredResponse): WriteResult;
   /**
-   * Returns the response to an earlier request with this key, or null. Throws if the earlier
-   * request was a different one.
+   * Returns the stored response for this key, or null. Throws if the key was used for a different
+   * request.
    */
   find(write: Write): WriteResult | null;
   store(write: Write, response: StoredResponse): WriteResult;
