@@ -76,7 +76,7 @@ describe('memory ingest batch', () => {
     using folder = temporaryFolder();
     const [file, out] = [folder.file('in.jsonl'), folder.file('bad.jsonl')];
     const bad = ['{"type":"event",', '{"type":"nope","userId":"u","data":{}}', '5'];
-    const text = ['', event('bad', 'a'), bad[0], '  ', bad[1], event('bad', 'b'), bad[2]];
+    const text = ['', event('bad', 'a'), bad[0], ' \t', bad[1], event('bad', 'b'), bad[2]];
     writeFileSync(file, `${text.join('\r\n')}\n`);
     appendFileSync(file, Buffer.from(event('bad', 'café'), 'latin1'));
     const { code, stdout, stderr } = await memory([...batch, file, '--errors-out', out]);

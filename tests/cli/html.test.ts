@@ -150,6 +150,15 @@ describe('any page', () => {
     },
   );
 
+  test.each([
+    [9_999, 'a\nb'],
+    [10_000, 'ab'],
+  ])('counts only open elements for the limit: %i, after 10,000 closed ones', (open, text) => {
+    const closed = '<div></div>'.repeat(10_000);
+    const page = `${closed}${'<div>'.repeat(open)}<div>a</div>b`;
+    expect(readHtml(page).text).toBe(text);
+  });
+
   test.each(['\n', ' ', '&', '<div><b>', '<ul><li>', '<table><tr><td>', '<pre>\n', '<br>'])(
     'takes time in proportion to its length: a megabyte of %j',
     (piece) => {

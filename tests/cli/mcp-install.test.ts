@@ -148,6 +148,14 @@ describe('the contents of the file are kept', () => {
     });
   });
 
+  test('TOML without our section, which is appended', async () => {
+    using place = home();
+    const before = 'model = "x"\n\n[profiles.fast]\nmodel = "z"\n';
+    place.put('codex', before);
+    const { code, stdout } = await place.install('codex', ['--yes']);
+    expect({ code, text: place.read('codex') }).toEqual({ code: 0, text: `${before}\n${stdout}` });
+  });
+
   test('a link stays a link, and the mode is kept', async () => {
     using place = home();
     const target = place.file('dotfiles.json');
@@ -245,7 +253,8 @@ describe('the prompt', () => {
 
   test('writes nothing on any other answer', async () => {
     using place = home();
-    const { code } = await place.install('cursor', [], { typed: '\n', terminal: 80 });
+    const { code, stderr } = await place.install('cursor', [], { typed: '\n', terminal: 80 });
+    expect(stderr).toEndWith('Nothing was written.\n');
     expect({ code, exists: existsSync(place.path('cursor')) }).toEqual({ code: 1, exists: false });
   });
 

@@ -39,16 +39,19 @@ test('a first key that cannot be stored is not logged, and a hint follows', asyn
 test.each([
   [
     'a key of its user',
-    { keys: { KEY: { apiKey: 'a-key-of-its-user-1' } } },
+    { keys: { URL: { apiKey: 'a-key-of-its-user-1' } } },
     'contains another key',
+    true,
   ],
-  ['nothing', { keys: {} }, 'It is stored for the command line in'],
+  ['nothing', { keys: {} }, 'It is stored for the command line in', true],
+  ['its address', { baseUrl: 'URL', keys: {} }, 'It is stored for the command line in', false],
 ])(
   'the first key is printed on a terminal if the profile contains %s',
-  async (_, profile, words) => {
+  async (_, profile, words, needsAddress) => {
     using home = temporaryFolder();
     const port = await freePort();
-    const text = JSON.stringify(profile).replace('KEY', `http://127.0.0.1:${port}`);
+    const baseUrl = `http://127.0.0.1:${port}`;
+    const text = JSON.stringify(profile).replace('URL', baseUrl);
     await Bun.write(home.file('.config/memory-service/profile.json'), text);
     const interruption = new AbortController();
     const seen = { told: '' };
@@ -62,6 +65,8 @@ test.each([
     await inProcess(argv, { terminal: 100, home: home.path, env, interrupted, onOutput });
     expect(seen.told).toMatch(/shown only once:\n {2}mk_\w{38}\n/);
     expect(seen.told).toContain(words);
+    const address = needsAddress ? ` --base-url ${baseUrl}` : '';
+    expect(seen.told).toContain(`\n  memory list --user u-1${address}\n`);
   },
 );
 

@@ -46,6 +46,17 @@ describe('memory export', () => {
     expect(answer).toEqual({ code: 0, stdout: '', stderr: 'Exported 0 memories.\n' });
   });
 
+  test('prints the lines while it reads, instead of holding them in memory', async () => {
+    const all = many('export-large', 20).map((one) => ({ ...one, content: 'x'.repeat(50_000) }));
+    const stdin = jsonl(all);
+    await memory(['import', '-'], { stdin });
+    const lengths: number[] = [];
+    const onOutput = ({ length }: string) => void lengths.push(length);
+    const { stdout } = await memory(['export', '--user', 'export-large'], { onOutput });
+    expect(stdout).toBe(stdin);
+    expect(Math.max(...lengths)).toBeLessThan(200_000);
+  });
+
   test('reports the number of exported memories if the connection is lost', async () => {
     const page = { items: [importable('u')], nextCursor: 'c' };
     using broken = startFaultServer(json(200, page), dropped());

@@ -57,6 +57,12 @@ describe('GET /v1/users', () => {
     expectInvalid(await ask(project, 'GET', `/v1/users?${query}`), field);
   });
 
+  test('returns the same error for any cursor that was not issued', async () => {
+    const { body } = await ask(project, 'GET', '/v1/users?cursor=x');
+    const message = 'was not issued by this service; start again without a cursor';
+    expect(body).toMatchObject({ details: [{ field: 'cursor', message }] });
+  });
+
   test('returns 400 for a cursor of another list', async () => {
     const path = '/v1/memories?userId=ben&limit=1';
     const { nextCursor } = (await ask(project, 'GET', path)).body as UserPage;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { memoryAt } from '../cli/command.ts';
 import { program, shellAt } from '../cli/shell.ts';
+import { html, startFaultServer } from '../support/fault-server.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 /* Tests of `memory mcp` as a process: its start, output and exit. */
@@ -97,6 +98,13 @@ describe('it starts', () => {
   ])('not %s', async (_, args, env, code, why) => {
     const ran = await memory(['mcp', ...args], { env });
     expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(why) });
+  });
+
+  test('not with the address of another web server', async () => {
+    using other = startFaultServer(html(404));
+    const ran = await memory(['mcp', '--user', 'u'], { env: { MEMORY_BASE_URL: other.url } });
+    const stderr = expect.stringContaining('The server at this address is not the memory service');
+    expect(ran).toMatchObject({ code: 1, stdout: '', stderr });
   });
 
   test('not for a user other than the one the key is bound to', async () => {
