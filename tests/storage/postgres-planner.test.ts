@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { newMemoryId } from '../../server/ids.ts';
-import { createConnection } from '../../server/storage/postgres/connection.ts';
+import { createConnection, readInIndexOrder } from '../../server/storage/postgres/connection.ts';
 import { openPostgres } from '../../server/storage/postgres/open.ts';
 import { statement } from '../../server/storage/postgres/statement.ts';
 import type { Storage } from '../../server/storage/storage.ts';
@@ -71,7 +71,11 @@ test('a list reads only the rows of its page', async () => {
 /** The blocks that the statement reads if it is planned once for all parameters. */
 async function blocksRead({ text, values }: SentStatement): Promise<number> {
   // Has the planner settings of the service.
-  const connection = createConnection({ url: database.url, purpose: 'test' });
+  const connection = createConnection({
+    url: database.url,
+    purpose: 'test',
+    settings: readInIndexOrder,
+  });
   const literals = values.map((value) =>
     value === null ? 'NULL' : `'${String(value).replaceAll("'", "''")}'`,
   );
