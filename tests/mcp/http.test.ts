@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { startServer } from '../../server/main.ts';
+import { emptyDatabase } from '../support/backend.ts';
 import { send, startTestServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
 
 /* /mcp as raw JSON-RPC: authentication, and requests rejected before they reach a tool. */
 
@@ -193,13 +196,30 @@ describe('limits and logging apply as to every request', () => {
 });
 
 test('a thread that exits is replaced without affecting other requests', async () => {
-  const other = await startTestServer({}, [join(import.meta.dir, 'ending-tool.ts')]);
+  const other = await startTestServer({}, [join(import.meta.dir, 'faulty-tools.ts')]);
   const { status, json } = await post('/mcp/users/u', call('end_thread', {}), {}, other);
   expect(status).toBe(503);
   expect(json.message).toContain('try again');
   const saved = await post('/mcp/users/u', call('save_memory', { content: 'x' }), {}, other);
   expect(saved.json.result.content[0].text).toStartWith('Saved: ');
   await other.stop();
+});
+
+test('a thread that does not respond is terminated and replaced', async () => {
+  const { url: databaseUrl, remove } = await emptyDatabase();
+  const lines: string[] = [];
+  const preload = [join(import.meta.dir, 'faulty-tools.ts')];
+  const log = (line: string) => void lines.push(line);
+  const other = await startServer({ env: {}, port: 0, databaseUrl, preload, log });
+  const at = { url: other.url, key: other.firstKey ?? '' } as TestServer;
+  const { status } = await post('/mcp/users/u', call('block_thread', {}), {}, at);
+  expect(status).toBe(503);
+  const saved = await post('/mcp/users/u', call('save_memory', { content: 'x' }), {}, at);
+  expect(saved.json.result.content[0].text).toStartWith('Saved: ');
+  const hasEnded = () => lines.some((line) => line.includes('the mcp thread exited'));
+  await until(hasEnded, { what: 'the end of the thread' });
+  await other.stop();
+  await remove();
 });
 
 test.each(['/mcp/', '/mcp/users', '/mcp/users/', '/mcp/users/a/b', '/mcp/other'])(

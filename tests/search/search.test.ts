@@ -75,6 +75,18 @@ describe('search', () => {
     );
   });
 
+  test('finds numbers that begin with a number of the query', () => {
+    const texts = ['Order 47110815 was sent', 'Order 98765 was sent'];
+    for (const query of ['4711?', '4711']) {
+      expect(ask(query, texts).found.map(({ id }) => id)).toEqual(['0']);
+    }
+  });
+
+  test('pairs only adjacent words of the query, not words next to a stop word', () => {
+    expect(parseQuery('green tea').pairs).toMatchObject([{ left: 0, right: 1 }]);
+    expect(parseQuery('green and tea').pairs).toEqual([]);
+  });
+
   test('joins adjacent words, but not a speaker and the text', () => {
     expect(ask('anaboat?', ['an ana boat']).found).toHaveLength(1);
     expect(ask('anaboat?', ['Ana: boat']).found).toHaveLength(0);

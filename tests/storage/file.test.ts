@@ -1,6 +1,14 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { existsSync, readdirSync, renameSync, statSync, symlinkSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { openKeyAdmin } from '../../server/storage/sqlite/admin/keys.ts';
 import { openSqlite } from '../../server/storage/sqlite/open.ts';
@@ -45,6 +53,19 @@ test('the files of a database are readable only by their owner', async () => {
     expect(statSync(opened.path + suffix).mode & 0o777).toBe(0o600);
   }
 });
+
+test.skipIf(process.getuid?.() !== 0)(
+  'the lock file that root creates belongs to the owner of the database',
+  async () => {
+    await using opened = await openInFolder();
+    await opened.storage.close();
+    rmSync(`${opened.path}.lock`, { force: true });
+    const owner = { uid: 12_345, gid: 23_456 };
+    chownSync(opened.path, owner.uid, owner.gid);
+    opened.storage = await openSqlite(opened.path);
+    expect(statSync(`${opened.path}.lock`)).toMatchObject(owner);
+  },
+);
 
 test('after close() the log and its index are removed, and all data is in the file', async () => {
   await using opened = await openInFolder();

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { createConnection } from '../../server/storage/postgres/connection.ts';
 import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { statement } from '../../server/storage/postgres/statement.ts';
 import type { Storage } from '../../server/storage/storage.ts';
 import { newWholeDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
@@ -119,6 +121,37 @@ test('connecting fails if the database stops responding during the connection se
   const failed = await rejectionOf(openPostgres(url.href));
   expect(String(failed)).toContain('the database cannot be reached');
   own.stop();
+});
+
+test('a write that fails on a worker of a cluster fails no other write of its group', async () => {
+  await query(
+    database.url,
+    `CREATE FUNCTION lose_worker() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       IF NEW.content = 'on a lost worker' THEN RAISE 'lost' USING ERRCODE = '08006'; END IF;
+       RETURN NEW;
+     END $$`,
+  );
+  await query(
+    database.url,
+    `CREATE TRIGGER lost BEFORE INSERT ON memories
+     FOR EACH ROW EXECUTE FUNCTION lose_worker()`,
+  );
+  const [lost, saved] = await Promise.allSettled([
+    project.save(memory({ content: 'on a lost worker' })),
+    project.save(memory({ userId: 'v' })),
+  ]);
+  await query(database.url, 'DROP TRIGGER lost ON memories');
+  expect(lost).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } });
+  expect(saved).toMatchObject({ status: 'fulfilled' });
+  expect(await project.list('v')).toHaveLength(1);
+});
+
+test('a closed connection is not opened again', async () => {
+  const connection = createConnection({ url: database.url, purpose: 'test' });
+  const run = () => connection.run([statement('SELECT 1 AS one')]);
+  expect(await run()).toEqual([[{ one: 1 }]]);
+  connection.close();
+  expect(String(await rejectionOf(run()))).toContain('the connection is closed');
 });
 
 test('the termination of an idle session fails no write', async () => {

@@ -145,6 +145,17 @@ test('a backup removes the partial files of killed backups, but not those of run
   expect(left).toEqual([basename(running)]);
 });
 
+test('a backup does not signal the process of a running backup', async () => {
+  const target = join(folder, 'copy.db');
+  const running = Bun.spawn(['sleep', '60']);
+  writeFileSync(`${target}.${running.pid}.partial`, 'half');
+  backupDatabase(path, target);
+  running.kill('SIGTERM');
+  await running.exited;
+  // A signal that arrived earlier would have ended it.
+  expect(running.signalCode).toBe('SIGTERM');
+});
+
 test('an empty file is rejected as a backup, and reported by the doctor', () => {
   writeFileSync(backup, '');
   expect(() => restoreDatabase(backup, path, 'now')).toThrow(

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
-import { endsThread, hangsThread, slowsThread } from './faulty-threads.ts';
+import { breaksThread, endsThread, hangsThread, slowsThread } from './faulty-threads.ts';
 import { keyed, memory, newProject } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
@@ -30,6 +30,14 @@ test.concurrent('a search whose reader thread ends is unavailable, and later sea
   for (let n = 0; n < 5; n += 1) expect(await project.search('kept')).toHaveLength(1);
   expect(warnings.join()).toContain('reader thread');
   expect(ends).toEqual([]);
+});
+
+test.concurrent('a warning about a thread that ends states the error that ended it', async () => {
+  await using all = await open();
+  const { project, warnings } = all;
+  const lost = await rejectionOf(project.search(breaksThread));
+  expect(lost).toMatchObject({ code: 'unavailable' });
+  expect(warnings.join()).toContain('a broken thread');
 });
 
 test.concurrent('searches continue after all reader threads end at the same time', async () => {

@@ -83,6 +83,8 @@ test.each([
   ['MEMORY_DATABASE_URL', 'sqlite:'],
   ['MEMORY_DATABASE_URL', 'sqlite::memory:'],
   ['MEMORY_DATABASE_URL', './memory.db'],
+  ['MEMORY_DATABASE_URL', 'postgres://me@localhost:port/memory'],
+  ['MEMORY_DATABASE_URL', 'postgres://me@localhost'],
   ['MEMORY_API_KEY', 'x'.repeat(15)],
   ['MEMORY_API_KEY', 'x'.repeat(257)],
   ['MEMORY_API_KEY', 'sixteen or more with spaces'],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { bucketOf, bucketOfId } from '../../server/bucket.ts';
 import { newMemoryId } from '../../server/ids.ts';
+import { bucketOfTask, newTaskId } from '../../server/storage/postgres/writer/task-rows.ts';
 
 describe('the bucket of a text', () => {
   // The bucket is the low twelve bits of the CRC-32, whose check value is 0xcbf43926.
@@ -33,6 +34,12 @@ describe('the id of a new memory', () => {
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids).toEqual([...ids].sort());
   });
+});
+
+test('random task ids of one bucket are distinct, exact numbers that contain the bucket', () => {
+  const ids = Array.from({ length: 5_000 }, () => newTaskId(0x97c));
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids.every((id) => Number.isSafeInteger(id) && bucketOfTask(id) === 0x97c)).toBe(true);
 });
 
 describe('the bucket of an id in another form', () => {

@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test';
 import { createSampler } from '../../server/http/log-sampler.ts';
+import { createTrace } from '../../server/http/trace.ts';
+import { createLogger, type LogEntry } from '../../server/log.ts';
 
 function samplerAt() {
   const clock = { ms: 5_000 };
@@ -30,4 +32,18 @@ test('after a quiet period, the full burst is available again, and no more', () 
   take(401, 50);
   clock.ms += 3_600_000;
   expect(take(401, 21)).toEqual([30, ...Array(19).fill(0), null]);
+});
+
+test('a line states how many lines were suppressed before it, even if it was only one', () => {
+  const lines: LogEntry[] = [];
+  const clock = { ms: 5_000 };
+  const log = createLogger('info', (entry) => lines.push(entry));
+  const trace = createTrace(log, () => clock.ms);
+  const request = new Request('http://127.0.0.1:7070/v1/memories');
+  const answer = () => trace.answered({ request, set: { status: 401, headers: {} } });
+  for (let sent = 0; sent < 21; sent += 1) answer();
+  clock.ms += 1_000;
+  answer();
+  const suppressed = lines.map(({ fields }) => fields.suppressed);
+  expect(suppressed).toEqual([...Array(20).fill(undefined), 1]);
 });

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { SQL } from 'bun';
+import { bucketOf, bucketOfId } from '../../server/bucket.ts';
+import { openPostgres } from '../../server/storage/postgres/open.ts';
+import type { Storage } from '../../server/storage/storage.ts';
+import { newWholeDatabase, query, type TestDatabase } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
+import { imported, newProject } from './fixtures.ts';
+
+/* An id is unique in its project, although users in different buckets have different keys. */
+
+let database: TestDatabase;
+let storage: Storage;
+
+beforeAll(async () => {
+  database = await newWholeDatabase();
+  storage = await openPostgres(database.url);
+});
+afterAll(async () => {
+  await storage.close();
+  await database.drop();
+});
+
+/** Returns a user in the bucket in which the id is looked for first. */
+function userBeside(id: string): string {
+  let n = 0;
+  while (bucketOf(`user ${n}`) !== bucketOfId(id)) n += 1;
+  return `user ${n}`;
+}
+
+async function areWaiting(count: number): Promise<boolean> {
+  const [row] = await query(
+    database.url,
+    `SELECT count(*)::int4 AS n FROM pg_stat_activity
+     WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+  );
+  return row?.n === count;
+}
+
+test('an id that is imported for two users at the same time is imported once', async () => {
+  const project = await newProject({
+    storage,
+    reopen: async () => storage,
+    dispose: async () => {},
+  });
+  const id = 'mem_of_another_database';
+  const users = [userBeside(id), 'somebody else'];
+  const sql = new SQL(database.url, { max: 1 });
+  const session = await sql.reserve();
+  await session`BEGIN`;
+  // Allows reads, so that both imports find the id unused before either is written.
+  await session`LOCK TABLE memories IN SHARE ROW EXCLUSIVE MODE`;
+  const imports = users.map((userId) => project.import([imported({ id, userId })]));
+  await until(() => areWaiting(2), { what: 'two imports that wait' });
+  await session`COMMIT`;
+  session.release();
+  await sql.close();
+  await Promise.all(imports);
+  const lists = await Promise.all(users.map((userId) => project.list(userId)));
+  expect(lists.flat()).toMatchObject([{ id }]);
+});

@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { openPostgres } from '../../server/storage/postgres/open.ts';
+import { newDatabase, postgresUrl, query, type TestDatabase } from '../support/postgres.ts';
+import { rejectionOf } from '../support/thrown.ts';
+
+/* Database servers that cannot be used. A function in front of the system's reports a setting. */
+
+let database: TestDatabase;
+let schema: string;
+let url: URL;
+
+beforeEach(async () => {
+  database = await newDatabase();
+  url = new URL(database.url);
+  schema = url.searchParams.get('search_path') ?? '';
+  url.searchParams.set('search_path', `${schema},pg_catalog`);
+});
+afterEach(() => database.drop());
+
+async function report(name: string, value: string): Promise<void> {
+  await query(
+    await postgresUrl(),
+    `CREATE FUNCTION ${schema}.current_setting(name text) RETURNS text LANGUAGE sql AS $$
+       SELECT CASE name WHEN '${name}' THEN '${value}' ELSE pg_catalog.current_setting(name) END
+     $$`,
+  );
+}
+
+async function tables(): Promise<number> {
+  const text = `SELECT count(*)::int4 AS n FROM pg_tables WHERE schemaname = $1`;
+  const [row] = await query(await postgresUrl(), text, [schema]);
+  return Number(row?.n);
+}
+
+test.each([
+  ['older than 15', 'server_version_num', '140022', 'PostgreSQL 15 or newer is required'],
+  ['with another encoding', 'server_encoding', 'LATIN1', 'create a database with UTF8'],
+])('a server %s is rejected before any table is created', async (_, name, value, advice) => {
+  await report(name, value);
+  expect((await rejectionOf(openPostgres(url.href))).message).toContain(advice);
+  expect(await tables()).toBe(0);
+});
+
+test('PostgreSQL 15 is accepted', async () => {
+  await report('server_version_num', '150000');
+  const storage = await openPostgres(url.href);
+  await storage.close();
+  expect(await tables()).toBeGreaterThan(5);
+});
