@@ -115,9 +115,16 @@ export async function getPage(server: TestServer, userId: string, query = 'limit
 }
 
 /** Returns the memory when its processing is complete. */
-export async function whenComplete(server: TestServer, id: string): Promise<Memory> {
-  return until(async () => {
-    const memory = await getMemory(server, id);
-    return memory.status === 'complete' ? memory : null;
-  });
+export async function whenComplete(
+  server: TestServer,
+  id: string,
+  timeoutMs?: number,
+): Promise<Memory> {
+  return until(
+    async () => {
+      const memory = await getMemory(server, id);
+      return memory.status === 'complete' ? memory : null;
+    },
+    timeoutMs === undefined ? {} : { timeoutMs },
+  );
 }

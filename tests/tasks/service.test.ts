@@ -37,10 +37,11 @@ test('records are processed after the tasks thread has ended', async () => {
   writeFileSync(endFile, '');
   const id = await ingestText();
   await until(() => !existsSync(endFile), { what: 'the end of the thread' });
-  await whenComplete(server, id);
+  // On PostgreSQL, a task that the thread had claimed waits until its lease of ten seconds expires.
+  await whenComplete(server, id, 20_000);
   await whenComplete(server, await ingestText());
   expect(await getStatus(server, id)).toMatchObject({ status: 'complete' });
-});
+}, 30_000);
 
 test('a record is processed as soon as it is accepted, not at the next poll of the queue', async () => {
   const waits: number[] = [];
