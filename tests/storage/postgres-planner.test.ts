@@ -4,6 +4,7 @@ import { createConnection, readInIndexOrder } from '../../server/storage/postgre
 import { openPostgres } from '../../server/storage/postgres/open.ts';
 import { statement } from '../../server/storage/postgres/statement.ts';
 import type { Storage } from '../../server/storage/storage.ts';
+import { backend } from '../support/backend.ts';
 import { newDatabase, query, type TestDatabase } from '../support/postgres.ts';
 import { recordStatements, type SentStatement } from '../support/statement-recorder.ts';
 import { until } from '../support/until.ts';
@@ -42,7 +43,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-test('tables are analyzed soon after they have grown', async () => {
+// Not in `npm test`: the database counts changed rows only every ten seconds.
+test.skipIf(backend !== 'postgres')('tables are analyzed soon after they have grown', async () => {
   const analyzed = async () => {
     const rows = await query(
       database.url,
