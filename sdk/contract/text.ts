@@ -157,10 +157,14 @@ export function metadataProblem(value: unknown): string | null {
   }
   const problem = jsonProblem(value, 1, { values: limits.metadataBytes });
   if (problem !== null) return problem;
-  const bytes = new TextEncoder().encode(JSON.stringify(value)).length;
+  const json = JSON.stringify(value);
+  if (json.length * maxBytesPerUnit <= limits.metadataBytes) return null;
+  const bytes = new TextEncoder().encode(json).length;
   return bytes <= limits.metadataBytes ? null : `${tooLong}, not ${bytes}`;
 }
 
+/** UTF-8 takes at most this many bytes per UTF-16 unit. */
+const maxBytesPerUnit = 3;
 const tooLong = `must be at most ${limits.metadataBytes} bytes as JSON`;
 
 /**

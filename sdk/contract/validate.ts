@@ -98,12 +98,18 @@ function emptyErrors(record: IngestRecord): FieldError[] {
 }
 
 function openDataErrors(record: IngestRecord): FieldError[] {
-  if (record.type !== 'event' && record.type !== 'profile') return [];
+  if (!hasOpenData(record)) return [];
   const message = metadataProblem(descriptiveFields(record));
   return message === null ? [] : [{ field: 'data', message }];
 }
 
+function hasOpenData({ type }: IngestRecord): boolean {
+  return type === 'event' || type === 'profile';
+}
+
 function mergedErrors(record: IngestRecord): FieldError[] {
+  // The data alone was already checked.
+  if (hasOpenData(record) && record.metadata === undefined) return [];
   const message = metadataProblem(recordMetadata(record));
   if (message === null) return [];
   return [{ field: 'metadata', message: `${message}, including the descriptive fields of data` }];

@@ -32,7 +32,7 @@ export function createBodyReader(queue: BodyQueue): BodyReader {
 
   /** The garbage collector does not count memory outside of its heap and would run too late. */
   function collectAfter(bytes: number): void {
-    if (bytes <= largeBytes) return;
+    if (bytes <= mostlyTextBytes) return;
     uncollectedBytes += bytes;
     if (uncollectedBytes < collectedBytes) return;
     uncollectedBytes = 0;
@@ -65,6 +65,8 @@ export function createBodyReader(queue: BodyQueue): BodyReader {
 
 /** The memory of large bodies is freed after this many bytes. A collection takes 8 to 15 ms. */
 const collectedBytes = 8 * 1024 * 1024;
+/** Smaller bodies create enough objects for the collector to run by itself. */
+const mostlyTextBytes = 1024 * 1024;
 
 /** A larger body waits in the queue, and is scanned and parsed in steps, with yields in between. */
 const largeBytes = 64 * 1024;

@@ -4,7 +4,7 @@ import { type Channel, createChannel } from './channel.ts';
 /**
  * A thread of the service and its watchdog.
  *
- *   starting -> running <-> silent (no message for two seconds)
+ *   starting -> running <-> silent (no message for four pings)
  *       \          \----------\---> ended
  *
  * A running thread responds to pings, reports progress from inside a long operation, or has
@@ -41,7 +41,7 @@ export type ThreadOptions = {
   onNotice?(notice: unknown): void;
 };
 
-const pingEveryMs = 400;
+const pingEveryMs = 300;
 /** Counted in ticks, not in time, because a suspended process has no ticks. */
 const silentTicks = 4;
 const stopWithinMs = 5_000;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
 import { breaksThread, endsThread, hangsThread, slowsThread } from './faulty-threads.ts';
-import { keyed, memory, newProject } from './fixtures.ts';
+import { keyed, memory, newProject, record } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
 /* How a storage thread that ends or hangs affects its pending calls and later calls. */
@@ -74,6 +74,16 @@ test.concurrent('a search does not wait for the many slow searches of another pr
     expect(isBusy).toBe(true);
   }
   await busy;
+});
+
+test.concurrent('a save is stored before a large batch that was sent at the same time', async () => {
+  await using all = await open();
+  const { opened, project } = all;
+  const other = await newProject(opened);
+  const batch = other.accept(Array.from({ length: 10_000 }, () => record()));
+  await project.save(memory());
+  expect(await other.list()).toEqual([]);
+  expect(await batch).toHaveLength(10_000);
 });
 
 test.concurrent('a search that is aborted while it waits is not executed', async () => {

@@ -27,10 +27,11 @@ async function open(preload: string) {
 }
 
 test.each([
-  ['the checkpoint thread', 'failing-sync-in-thread.ts'],
-  ['the writer', 'failing-sync-in-writer.ts'],
+  ['a checkpoint of the thread', 'failing-sync-in-thread.ts'],
+  ['the file by the thread', 'failing-sync-of-file.ts'],
+  ['a checkpoint of the writer', 'failing-sync-in-writer.ts'],
 ])(
-  'after a failed sync in %s the log is kept, until the next start writes it again',
+  'after a failed sync of %s the log is kept, until the next start writes it again',
   async (_, preload) => {
     await using all = await open(preload);
     const { opened, project, save, warning, logBytes } = all;

@@ -5,6 +5,9 @@ import type { CheckpointOutcome } from './writer/checkpoints.ts';
 
 export type WriterStart = { path: string };
 
+/** A write of more rows is large: it is committed on its own. */
+export const maxSmallRows = 128;
+
 /** Messages from the writer. */
 export type WriterNotice =
   /** The reason why writes fail, or null once writes succeed again. */

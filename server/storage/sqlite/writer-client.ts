@@ -6,7 +6,7 @@ import { startThread, type Thread } from '../../threads/start.ts';
 import { outcomeUnknown, unavailable } from '../refusals.ts';
 import type { WriteResult } from '../storage.ts';
 import { createCheckpointer } from './checkpointer.ts';
-import type { WriterNotice, WriterOrder, WriterStart } from './protocol.ts';
+import { maxSmallRows, type WriterNotice, type WriterOrder, type WriterStart } from './protocol.ts';
 
 /**
  * The HTTP thread's handle on the writer thread. A writer thread that exits or hangs is replaced.
@@ -47,18 +47,24 @@ export type WriterOptions = {
 type Waiting = WriteRequest & { resolve(returned: Returned): void; reject(error: unknown): void };
 
 /**
- * The maximum number of rows sent to the writer at a time, except for a single larger write. A
- * lower limit would make groups smaller. A higher limit would make a save wait for batches of other
- * projects.
+ * The maximum number of rows of small writes sent to the writer at a time. A large write is sent on
+ * its own in addition, so that a save waits for at most one.
  */
-const maxRowsInHand = 128;
+const maxRowsInHand = maxSmallRows;
+/** Large writes pause if a small write was sent within this time. */
+const mixedMs = 1_000;
 
 export function createWriterClient(path: string, options: WriterOptions): WriterClient {
   const { preload, warn, onReplaced, onEnd } = options;
   const queue = new FairQueue<Waiting>();
   const restarts = createRestarts(onEnd);
   const drained = Promise.withResolvers<void>();
+  /** The number of writes, and the number of rows in small writes, sent to the writer. */
+  let inHand = 0;
   let rowsInHand = 0;
+  let isLargeInHand = false;
+  let smallSentAt = Number.NEGATIVE_INFINITY;
+  let areLargePaused = false;
   let isStopping = false;
   let fault: string | null = null;
   let silence: string | null = null;
@@ -108,25 +114,54 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
     else checkpointer.checkpoint();
   }
 
-  /** Sends waiting writes to the writer, up to `maxRowsInHand`. Projects take turns. */
+  /** Sends waiting writes to the writer. Projects take turns. */
   function dispatch(): void {
-    while (rowsInHand < maxRowsInHand) {
-      const next = queue.take((_, { cost = 1 }) => {
-        return rowsInHand === 0 || rowsInHand + cost <= maxRowsInHand;
-      });
+    for (;;) {
+      const next = queue.take((_, { cost = 1 }) => mayBeSent(cost));
       if (next === undefined) return;
       hand(next);
     }
   }
 
+  function mayBeSent(cost: number): boolean {
+    if (cost <= maxSmallRows) return rowsInHand + cost <= maxRowsInHand;
+    return !isLargeInHand && (isStopping || !areLargePaused);
+  }
+
   function hand({ operation, argument, texts, cost = 1, resolve, reject }: Waiting): void {
-    rowsInHand += cost;
-    const done = () => {
-      rowsInHand -= cost;
+    const done = cost <= maxSmallRows ? handSmall(cost) : handLarge();
+    inHand += 1;
+    const settled = () => {
+      inHand -= 1;
+      done();
       dispatch();
-      if (isStopping && rowsInHand === 0) drained.resolve();
+      if (isStopping && inHand === 0) drained.resolve();
     };
-    writer.call(operation, argument, texts).then(resolve, reject).then(done, done);
+    writer.call(operation, argument, texts).then(resolve, reject).then(settled, settled);
+  }
+
+  function handSmall(cost: number): () => void {
+    rowsInHand += cost;
+    smallSentAt = performance.now();
+    return () => {
+      rowsInHand -= cost;
+    };
+  }
+
+  /** After a large write, the next one waits for as long as this one took, if there are others. */
+  function handLarge(): () => void {
+    const sentAt = performance.now();
+    isLargeInHand = true;
+    return () => {
+      isLargeInHand = false;
+      const now = performance.now();
+      if (now - smallSentAt > mixedMs) return;
+      areLargePaused = true;
+      setTimeout(() => {
+        areLargePaused = false;
+        dispatch();
+      }, now - sentAt);
+    };
   }
 
   return {
@@ -153,7 +188,8 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
     async stop() {
       isStopping = true;
       // Wait for the writes that were accepted before the stop.
-      if (rowsInHand > 0) await drained.promise;
+      dispatch();
+      if (inHand > 0) await drained.promise;
       restarts.stop();
       await checkpointer.stop();
       // The writer closes last. If the file may lack pages of the log, the writer keeps the log for

@@ -1,3 +1,4 @@
+import fs from 'node:fs';
 import { workerData } from 'node:worker_threads';
 import { openInbox, parent, watched } from '../../../threads/serve.ts';
 import { isSyncFault } from '../errors.ts';
@@ -14,16 +15,36 @@ import type { CheckpointOutcome } from '../writer/checkpoints.ts';
 const { path } = workerData as { path: string };
 const db = openForWriting(path);
 const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+/**
+ * SQLite syncs the file only after the last page of the log, which the writer checkpoints. This
+ * thread syncs the file earlier, so that little is left for that sync. The file is never closed,
+ * because closing it would release SQLite's locks on the same file.
+ */
+const file = fs.openSync(path, 'r+');
 let syncFailed = false;
 
 function run(): CheckpointOutcome {
+  if (!syncFailed) syncFailed = !checkpointed() || !synced();
+  return { syncFailed };
+}
+
+function checkpointed(): boolean {
   try {
-    if (!syncFailed) checkpoint.all();
+    checkpoint.all();
+    return true;
   } catch (error) {
     // After any other error the log is still complete, and the next checkpoint continues.
-    syncFailed = isSyncFault(error);
+    return !isSyncFault(error);
   }
-  return { syncFailed };
+}
+
+function synced(): boolean {
+  try {
+    fs.fdatasyncSync(file);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const inbox = openInbox(parent(), ({ reply }) => {

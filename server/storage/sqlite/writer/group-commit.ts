@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite';
 import type { Incoming } from '../../../threads/serve.ts';
 import { unavailable } from '../../refusals.ts';
 import { notCommitted, notStored } from '../errors.ts';
+import { maxSmallRows } from '../protocol.ts';
 import type { WriteHealth } from './health.ts';
 
 /**
@@ -24,6 +25,10 @@ export const unfinished = Symbol('unfinished');
 
 /** Runs one operation inside the transaction and returns a function that sends the reply. */
 export type RunCall = (call: Incoming) => (() => void) | typeof unfinished;
+
+function isSmall({ texts }: Incoming): boolean {
+  return texts.length <= maxSmallRows;
+}
 
 export function createGroupCommit(options: {
   db: Database;
@@ -49,12 +54,16 @@ export function createGroupCommit(options: {
 
   function flush(): void {
     isPlanned = false;
-    const group = waiting;
+    const calls = waiting;
     waiting = [];
     const fault = health.check();
-    if (fault === null) commitGroup(group);
-    else failAll(group, unavailable(`${fault}; nothing was stored`));
-    settled();
+    // A small write does not wait for a large one that arrived at the same time.
+    for (const group of [calls.filter(isSmall), calls.filter((call) => !isSmall(call))]) {
+      if (group.length === 0) continue;
+      if (fault === null) commitGroup(group);
+      else failAll(group, unavailable(`${fault}; nothing was stored`));
+      settled();
+    }
     if (waiting.length > 0) plan();
   }
 

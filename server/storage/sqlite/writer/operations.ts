@@ -15,7 +15,7 @@ import { createUsers } from './users.ts';
 export type Operations = MemoryWrites &
   RecordWrites &
   Pick<Removal, 'eraseUser'> &
-  Omit<TaskWrites, 'queue' | 'addFailed'> &
+  Omit<TaskWrites, 'queue' | 'queueInserted' | 'addFailed'> &
   KeyWrites;
 
 export function openWrites(

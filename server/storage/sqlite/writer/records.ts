@@ -70,13 +70,14 @@ export function createRecordWrites(
     queueLimit(projectId, records.length);
     const changeOf = changesOf(projectId);
     const added = new Map<string, number>();
+    const inserted: number[] = [];
     const ids = records.map((record) => {
       const { userId } = record;
       const lastChange = changeOf(userId);
       const found = origins.find(projectId, record, at);
       if (found === null) {
         const row = { version: 1, lastChange, createdAt: at, updatedAt: at };
-        tasks.queue(projectId, userId, insert(projectId, record, row), at);
+        inserted.push(insert(projectId, record, row));
         added.set(userId, (added.get(userId) ?? 0) + 1);
         return record.id;
       }
@@ -84,6 +85,7 @@ export function createRecordWrites(
       tasks.queue(projectId, userId, found.rowId, at);
       return found.id;
     });
+    tasks.queueInserted(inserted, at);
     countAdded(projectId, added);
     const [first] = records;
     if (batch === null && first !== undefined) return acceptedResponse(first, ids[0] ?? '');

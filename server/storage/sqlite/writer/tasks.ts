@@ -12,6 +12,8 @@ type Due = Omit<Task, 'attempt'> & { attempts: number };
 export type TaskWrites = {
   /** Adds the indexing task of a memory, or restarts the task with the new text. */
   queue(projectId: number, userId: string, memoryRowId: number, at: number): void;
+  /** Adds the indexing tasks of memories that this write inserted one after the other. */
+  queueInserted(memoryRowIds: number[], at: number): void;
   /** Adds a failed task for a memory that was imported with the status `failed`. */
   addFailed(projectId: number, userId: string, memoryRowId: number, at: number): void;
   claimTasks(claim: Claim): Task[];
@@ -33,6 +35,15 @@ export function createTaskWrites(db: Database, users: Users): TaskWrites {
        state = 'waiting', accepted_at = ?4, run_at = ?4, updated_at = max(?4, updated_at),
        attempts = 0, lease_token = lease_token + 1, lease_owner = NULL, chunks_complete = 0,
        chunks_total = 0, error_message = NULL, last_change = NULL`,
+  );
+  // One statement for all rows takes a third of the time of one statement per row. A memory that
+  // a later item of the same batch replaced already has its task.
+  const insertRange = db.prepare(
+    `INSERT INTO tasks
+       (project_id, kind, memory_row_id, user_id, state, accepted_at, run_at, updated_at)
+     SELECT project_id, 'index', row_id, user_id, 'waiting', ?3, ?3, ?3 FROM memories
+     WHERE row_id BETWEEN ?1 AND ?2
+     ON CONFLICT DO NOTHING`,
   );
   const insertFailed = db.prepare(
     `INSERT INTO tasks
@@ -82,6 +93,11 @@ export function createTaskWrites(db: Database, users: Users): TaskWrites {
   return {
     queue: (projectId, userId, memoryRowId, at) =>
       void insert.run(projectId, memoryRowId, userId, at),
+    queueInserted(memoryRowIds, at) {
+      const [first] = memoryRowIds;
+      // A new row id is one higher than the highest, so no other rows are in this range.
+      if (first !== undefined) insertRange.run(first, memoryRowIds.at(-1) ?? first, at);
+    },
     addFailed: (projectId, userId, memoryRowId, at) =>
       void insertFailed.run(projectId, memoryRowId, userId, at),
     claimTasks: ({ owner, now, leaseMs, horizon, limit }) =>
