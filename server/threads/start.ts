@@ -41,7 +41,7 @@ export type ThreadOptions = {
   onNotice?(notice: unknown): void;
 };
 
-const pingEveryMs = 300;
+const pingEveryMs = 350;
 /** Counted in ticks, not in time, because a suspended process has no ticks. */
 const silentTicks = 4;
 const stopWithinMs = 5_000;

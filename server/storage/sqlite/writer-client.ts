@@ -1,12 +1,12 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import { FairQueue } from '../../fair-queue.ts';
-import type { Port, Returned } from '../../threads/channel.ts';
+import type { Port } from '../../threads/channel.ts';
 import { createRestarts } from '../../threads/restarts.ts';
 import { startThread, type Thread } from '../../threads/start.ts';
 import { outcomeUnknown, unavailable } from '../refusals.ts';
 import type { WriteResult } from '../storage.ts';
 import { createCheckpointer } from './checkpointer.ts';
-import { maxSmallRows, type WriterNotice, type WriterOrder, type WriterStart } from './protocol.ts';
+import type { WriterNotice, WriterOrder, WriterStart } from './protocol.ts';
+import { createWriteQueue, type WriteRequest } from './write-queue.ts';
 
 /**
  * The HTTP thread's handle on the writer thread. A writer thread that exits or hangs is replaced.
@@ -25,16 +25,6 @@ export type WriterClient = {
   stop(): Promise<void>;
 };
 
-export type WriteRequest = {
-  projectId: number;
-  operation: string;
-  argument: unknown;
-  /** The contents of the memories in the argument, in the same order. */
-  texts?: string[];
-  /** The approximate number of rows to write. */
-  cost?: number;
-};
-
 export type WriterOptions = {
   preload: readonly string[];
   warn(message: string, error?: unknown): void;
@@ -44,27 +34,12 @@ export type WriterOptions = {
   onEnd(reason: string): void;
 };
 
-type Waiting = WriteRequest & { resolve(returned: Returned): void; reject(error: unknown): void };
-
-/**
- * The maximum number of rows of small writes sent to the writer at a time. A large write is sent on
- * its own in addition, so that a save waits for at most one.
- */
-const maxRowsInHand = maxSmallRows;
-/** Large writes pause if a small write was sent within this time. */
-const mixedMs = 1_000;
-
 export function createWriterClient(path: string, options: WriterOptions): WriterClient {
   const { preload, warn, onReplaced, onEnd } = options;
-  const queue = new FairQueue<Waiting>();
+  const queue = createWriteQueue(({ operation, argument, texts }) =>
+    writer.call(operation, argument, texts),
+  );
   const restarts = createRestarts(onEnd);
-  const drained = Promise.withResolvers<void>();
-  /** The number of writes, and the number of rows in small writes, sent to the writer. */
-  let inHand = 0;
-  let rowsInHand = 0;
-  let isLargeInHand = false;
-  let smallSentAt = Number.NEGATIVE_INFINITY;
-  let areLargePaused = false;
   let isStopping = false;
   let fault: string | null = null;
   let silence: string | null = null;
@@ -114,65 +89,12 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
     else checkpointer.checkpoint();
   }
 
-  /** Sends waiting writes to the writer. Projects take turns. */
-  function dispatch(): void {
-    for (;;) {
-      const next = queue.take((_, { cost = 1 }) => mayBeSent(cost));
-      if (next === undefined) return;
-      hand(next);
-    }
-  }
-
-  function mayBeSent(cost: number): boolean {
-    if (cost <= maxSmallRows) return rowsInHand + cost <= maxRowsInHand;
-    return !isLargeInHand && (isStopping || !areLargePaused);
-  }
-
-  function hand({ operation, argument, texts, cost = 1, resolve, reject }: Waiting): void {
-    const done = cost <= maxSmallRows ? handSmall(cost) : handLarge();
-    inHand += 1;
-    const settled = () => {
-      inHand -= 1;
-      done();
-      dispatch();
-      if (isStopping && inHand === 0) drained.resolve();
-    };
-    writer.call(operation, argument, texts).then(resolve, reject).then(settled, settled);
-  }
-
-  function handSmall(cost: number): () => void {
-    rowsInHand += cost;
-    smallSentAt = performance.now();
-    return () => {
-      rowsInHand -= cost;
-    };
-  }
-
-  /** After a large write, the next one waits for as long as this one took, if there are others. */
-  function handLarge(): () => void {
-    const sentAt = performance.now();
-    isLargeInHand = true;
-    return () => {
-      isLargeInHand = false;
-      const now = performance.now();
-      if (now - smallSentAt > mixedMs) return;
-      areLargePaused = true;
-      setTimeout(() => {
-        areLargePaused = false;
-        dispatch();
-      }, now - sentAt);
-    };
-  }
-
   return {
     ready: Promise.all([writer.ready, checkpointer.ready]).then(() => {}),
     async write<T>(request: WriteRequest): Promise<T> {
       const why = isStopping ? 'the service is shutting down' : (silence ?? fault);
       if (why !== null) throw unavailable(`${why}; nothing was stored`);
-      const { value, texts } = await new Promise<Returned>((resolve, reject) => {
-        queue.push(request.projectId, { ...request, resolve, reject }, request.cost);
-        dispatch();
-      });
+      const { value, texts } = await queue.add(request);
       const [body] = texts;
       if (body === undefined) return value as T;
       const { response, replayed } = value as WriteResult;
@@ -188,8 +110,7 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
     async stop() {
       isStopping = true;
       // Wait for the writes that were accepted before the stop.
-      dispatch();
-      if (inHand > 0) await drained.promise;
+      await queue.drain();
       restarts.stop();
       await checkpointer.stop();
       // The writer closes last. If the file may lack pages of the log, the writer keeps the log for
