@@ -27,29 +27,6 @@ export type TaskWrites = {
 const held = "state = 'running' AND lease_token =";
 
 export function createTaskWrites(db: Database, users: Users): TaskWrites {
-  const insert = db.prepare(
-    `INSERT INTO tasks
-       (project_id, kind, memory_row_id, user_id, state, accepted_at, run_at, updated_at)
-     VALUES (?1, 'index', ?2, ?3, 'waiting', ?4, ?4, ?4)
-     ON CONFLICT (project_id, memory_row_id, kind) WHERE memory_row_id IS NOT NULL DO UPDATE SET
-       state = 'waiting', accepted_at = ?4, run_at = ?4, updated_at = max(?4, updated_at),
-       attempts = 0, lease_token = lease_token + 1, lease_owner = NULL, chunks_complete = 0,
-       chunks_total = 0, error_message = NULL, last_change = NULL`,
-  );
-  // One statement for all rows takes a third of the time of one statement per row. A memory that
-  // a later item of the same batch replaced already has its task.
-  const insertRange = db.prepare(
-    `INSERT INTO tasks
-       (project_id, kind, memory_row_id, user_id, state, accepted_at, run_at, updated_at)
-     SELECT project_id, 'index', row_id, user_id, 'waiting', ?3, ?3, ?3 FROM memories
-     WHERE row_id BETWEEN ?1 AND ?2
-     ON CONFLICT DO NOTHING`,
-  );
-  const insertFailed = db.prepare(
-    `INSERT INTO tasks
-       (project_id, kind, memory_row_id, user_id, state, accepted_at, run_at, updated_at)
-     VALUES (?1, 'index', ?2, ?3, 'failed', ?4, NULL, ?4)`,
-  );
   // A task that was never attempted is always due. A task that waits longer than the maximum
   // backoff is also due, because the clock must have been set back.
   const due = db.prepare<Due, [number, number, number, number]>(
@@ -91,15 +68,7 @@ export function createTaskWrites(db: Database, users: Users): TaskWrites {
   );
 
   return {
-    queue: (projectId, userId, memoryRowId, at) =>
-      void insert.run(projectId, memoryRowId, userId, at),
-    queueInserted(memoryRowIds, at) {
-      const [first] = memoryRowIds;
-      // A new row id is one higher than the highest, so no other rows are in this range.
-      if (first !== undefined) insertRange.run(first, memoryRowIds.at(-1) ?? first, at);
-    },
-    addFailed: (projectId, userId, memoryRowId, at) =>
-      void insertFailed.run(projectId, memoryRowId, userId, at),
+    ...createTaskInserts(db),
     claimTasks: ({ owner, now, leaseMs, horizon, limit }) =>
       claimable(due.all(now, horizon, now, limit)).map(({ attempts, ...task }) => {
         claim.run(owner, now + leaseMs, task.projectId, task.taskId);
@@ -125,5 +94,45 @@ export function createTaskWrites(db: Database, users: Users): TaskWrites {
     releaseTask: ({ projectId, taskId, leaseToken }) =>
       release.run(projectId, taskId, leaseToken).changes > 0,
     recoverTasks: ({ owner, now }) => recover.run(owner, now).changes,
+  };
+}
+
+/** The writes that add a memory's indexing task. */
+function createTaskInserts(
+  db: Database,
+): Pick<TaskWrites, 'queue' | 'queueInserted' | 'addFailed'> {
+  const insert = db.prepare(
+    `INSERT INTO tasks
+       (project_id, kind, memory_row_id, user_id, state, accepted_at, run_at, updated_at)
+     VALUES (?1, 'index', ?2, ?3, 'waiting', ?4, ?4, ?4)
+     ON CONFLICT (project_id, memory_row_id, kind) WHERE memory_row_id IS NOT NULL DO UPDATE SET
+       state = 'waiting', accepted_at = ?4, run_at = ?4, updated_at = max(?4, updated_at),
+       attempts = 0, lease_token = lease_token + 1, lease_owner = NULL, chunks_complete = 0,
+       chunks_total = 0, error_message = NULL, last_change = NULL`,
+  );
+  // One statement for all rows takes a third of the time of one statement per row. A memory that
+  // a later item of the same batch replaced already has its task.
+  const insertRange = db.prepare(
+    `INSERT INTO tasks
+       (project_id, kind, memory_row_id, user_id, state, accepted_at, run_at, updated_at)
+     SELECT project_id, 'index', row_id, user_id, 'waiting', ?3, ?3, ?3 FROM memories
+     WHERE row_id BETWEEN ?1 AND ?2
+     ON CONFLICT DO NOTHING`,
+  );
+  const insertFailed = db.prepare(
+    `INSERT INTO tasks
+       (project_id, kind, memory_row_id, user_id, state, accepted_at, run_at, updated_at)
+     VALUES (?1, 'index', ?2, ?3, 'failed', ?4, NULL, ?4)`,
+  );
+  return {
+    queue: (projectId, userId, memoryRowId, at) =>
+      void insert.run(projectId, memoryRowId, userId, at),
+    queueInserted(memoryRowIds, at) {
+      const [first] = memoryRowIds;
+      // A new row id is one higher than the highest, so no other rows are in this range.
+      if (first !== undefined) insertRange.run(first, memoryRowIds.at(-1) ?? first, at);
+    },
+    addFailed: (projectId, userId, memoryRowId, at) =>
+      void insertFailed.run(projectId, memoryRowId, userId, at),
   };
 }
