@@ -89,7 +89,7 @@ export function createAuthenticator(options: {
   function reject(why: string, addressOf: () => string): never {
     const { left, resetSeconds } = wrongKeys.count(addressOf());
     if (left >= 0) throw new ServiceError('unauthorized', why);
-    throw new ServiceError('rate_limited', 'too many wrong keys from this address', {
+    throw new ServiceError('rate_limited', 'too many invalid API keys from this address', {
       retryAfterSeconds: resetSeconds,
     });
   }

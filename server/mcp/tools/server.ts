@@ -39,7 +39,7 @@ async function run(tool: Tool, args: unknown, session: Session): Promise<Result>
   } catch (error) {
     const advice = adviceOn(error);
     if (advice === undefined) session.onError(error);
-    const text = advice ?? 'Internal error of the memory tools; the details are in their log.';
+    const text = advice ?? 'Internal error in the memory tools; see the log for details.';
     const more = isUnreachable(error) ? await session.onUnreachable?.(error) : undefined;
     const line = oneLine(more === undefined ? text : `${text} ${more}`);
     return { content: [{ type: 'text', text: line }], isError: true };

@@ -94,7 +94,8 @@ function aboutLog(path: string): Finding {
   const found = megabytes(bytes);
   if (bytes < longLogBytes) return { name: 'write-ahead log', level: 'ok', found };
   const advice =
-    'a reader has been open for too long; end old readers and backups, or restart the server';
+    'a read transaction has been open for too long; stop the backup or program that reads the file, ' +
+    'or restart the server';
   return { name: 'write-ahead log', level: 'warning', found, advice };
 }
 
@@ -120,7 +121,7 @@ function aboutKeys(db: Database, now: number): Finding {
     )
     .get(now) as { n: number };
   if (n > 0) return { name: 'keys', level: 'ok', found: `${n} in use` };
-  const advice = 'create one: memory keys create (or set MEMORY_API_KEY for the server)';
+  const advice = 'create a key with "memory keys create", or set MEMORY_API_KEY for the server';
   return { name: 'keys', level: 'warning', found: 'none', advice };
 }
 
@@ -137,7 +138,9 @@ function aboutWork(db: Database, now: number): Finding[] {
     name: 'queue',
     level: waits > stuckMs ? 'warning' : 'ok',
     found: `${pending} pending${pending > 0 ? `, the oldest for ${Math.round(waits / 1_000)} s` : ''}`,
-    ...(waits > stuckMs && { advice: 'check that a server is running, its log and GET /health' }),
+    ...(waits > stuckMs && {
+      advice: 'check that a server is running, then check its log and GET /health',
+    }),
   };
   if (failed === 0) return [waiting];
   const advice = 'memory status <id> shows the reason; to retry, ingest the record again';
