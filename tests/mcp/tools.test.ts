@@ -202,7 +202,9 @@ describe.each(ways)('over $transport, version $version', (way) => {
     ] as const) {
       expect(await memory.failure(tool, args)).toBe(missing);
     }
-    expect(await memory.call('search_memories', { query: 'secret' })).toStartWith('Nothing');
+    expect(await memory.call('search_memories', { query: 'secret' })).toStartWith(
+      'No memory matches',
+    );
     expect(await memory.call('list_memories')).toBe('End of the list.');
     expect(await server.client.get(id)).toMatchObject({ content, version: 1 });
   });

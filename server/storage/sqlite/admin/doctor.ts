@@ -162,7 +162,7 @@ function aboutErasure(db: Database, path: string): Finding[] {
   const found = 'erased text may still be in the file';
   const advice =
     statSync(path).size > maxRebuiltBytes
-      ? `to remove it, run this at a time when writes can wait: sqlite3 ${path} "VACUUM; DELETE FROM maintenance WHERE name = 'scrub'"`
+      ? `when writes can wait, run: sqlite3 ${path} "VACUUM; DELETE FROM maintenance WHERE name = 'scrub'"`
       : 'a running server removes it within ten minutes; if this warning remains, check its log';
   return [{ name: 'erasure', level: 'warning', found, advice }];
 }
