@@ -56,7 +56,7 @@ export function errorFromResponse(
 
 function unexpected(status: number, headers: Headers): string {
   const found = headers.get('Location') ?? headers.get('Content-Type') ?? 'no content type';
-  return `the response is not from the memory service (${status}, ${found}); check the base URL`;
+  return `not a response of the memory service: ${status}, ${found}`;
 }
 
 /** Converts whole seconds or an HTTP date to milliseconds from now. */

@@ -28,9 +28,7 @@ export async function openCopySide(
   const connection = createConnection({ url, purpose: 'migrate' });
   try {
     if (!create && (await readVersion(connection)) === 0) {
-      throw new Error(
-        'the database at this address does not contain the tables of the memory service; check the URL',
-      );
+      throw new Error('no database of this service found at this address; check the URL');
     }
     await migrate(connection);
     await assertUnused(connection);
