@@ -157,7 +157,9 @@ describe('memory migrate is rejected', () => {
     expect(await refusal(source, used.url)).toContain('already has rows in projects');
     await using finished = await freshDatabase();
     await migrate(source, finished.url);
-    expect(await refusal(source, finished.url)).toContain('is already a complete copy of this source');
+    expect(await refusal(source, finished.url)).toContain(
+      'is already a complete copy of this source',
+    );
     const another = `sqlite:${folder.file('another.db')}`;
     await createKeys(another);
     expect(await refusal(another, finished.url)).toContain('already has rows in projects');
