@@ -72,7 +72,7 @@ export type Call = <Name extends keyof ResponseBodies>(
   options: InnerOptions | undefined,
 ) => ApiPromise<ResponseBodies[Name]>;
 
-const unsendable = 'cannot build a request from these arguments';
+const unsendable = 'the arguments cannot be sent as a request';
 
 export function openCall(settings: Settings): Call {
   const transport = openTransport(settings.fetch);
@@ -192,7 +192,7 @@ function randomKey(): string {
 function bearer({ apiKey }: Settings): string {
   if (apiKey && /^[\x21-\x7e]+$/.test(apiKey)) return `Bearer ${apiKey}`;
   const message = apiKey
-    ? 'the API key is not visible ASCII: see apiKey and MEMORY_API_KEY'
-    : 'no API key: set MEMORY_API_KEY or pass apiKey; `memory keys create` creates one';
+    ? 'the API key must contain only visible ASCII characters; check apiKey or MEMORY_API_KEY'
+    : 'no API key was provided; set MEMORY_API_KEY or pass apiKey (`memory keys create` creates a key)';
   throw new AuthenticationError(message, { code: 'unauthorized' });
 }

@@ -102,8 +102,11 @@ export class IngestFailedError extends MemoryServiceError {
   declare readonly ingestStatus: IngestStatus;
 
   constructor(ingestStatus: IngestStatus, facts: ErrorFacts) {
-    const reason = ingestStatus.errorMessage ?? 'no reason given';
-    super(`${ingestStatus.memoryId} failed: ${reason}`, { ...facts, code: 'ingest_failed' });
+    const reason = ingestStatus.errorMessage ?? 'no reason was reported';
+    super(`${ingestStatus.memoryId} failed: ${reason}`, {
+      ...facts,
+      code: 'ingest_failed',
+    });
     this.ingestStatus = ingestStatus;
   }
 }
@@ -124,11 +127,14 @@ export class WaitTimeoutError extends MemoryServiceError {
     attempts?: number,
     cause?: unknown,
   ) {
-    super(`${memoryId} is not complete after ${timeoutMs} ms. Nothing is lost: wait again.`, {
-      code: 'wait_timeout',
-      attempts,
-      cause,
-    });
+    super(
+      `${memoryId} is not complete after ${timeoutMs} ms; processing continues, and you can wait again`,
+      {
+        code: 'wait_timeout',
+        attempts,
+        cause,
+      },
+    );
     this.memoryId = memoryId;
     this.ingestStatus = ingestStatus;
   }

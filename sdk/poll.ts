@@ -85,6 +85,9 @@ function isComplete({ data, response: facts }: ApiResponse<IngestStatus>): boole
     case 'failed':
       throw new IngestFailedError(data, facts);
     default:
-      throw new ServerError(`unknown status ${JSON.stringify(data.status)}`, facts);
+      throw new ServerError(
+        `the service returned an unknown status: ${JSON.stringify(data.status)}`,
+        facts,
+      );
   }
 }

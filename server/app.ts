@@ -76,7 +76,7 @@ export function createApp(services: Services) {
         return new Response(null, { status: 204, headers: textual(set.headers) });
       }
       if (!URL.canParse(request.url)) {
-        throw new ServiceError('invalid_request', 'invalid Host header or path');
+        throw new ServiceError('invalid_request', 'the Host header or the path is invalid');
       }
       return undefined;
     })

@@ -46,14 +46,24 @@ export function readConfig(env: Env): Config {
       'sqlite:<path>, such as sqlite:./data/memory.db, or postgres://<user>@<host>/<database>',
     ),
     apiKey: read('MEMORY_API_KEY', null, apiKey, '16 to 256 visible ASCII characters'),
-    corsOrigins: read('MEMORY_CORS_ORIGINS', [], origins, 'origins such as https://app.example, …'),
-    mcpHosts: read('MEMORY_MCP_HOSTS', [], hostNames, 'host names such as memory.example, …'),
+    corsOrigins: read(
+      'MEMORY_CORS_ORIGINS',
+      [],
+      origins,
+      'a comma-separated list of origins such as https://app.example',
+    ),
+    mcpHosts: read(
+      'MEMORY_MCP_HOSTS',
+      [],
+      hostNames,
+      'a comma-separated list of host names such as memory.example',
+    ),
     logLevel: read('LOG_LEVEL', 'info', logLevel, `one of ${logLevels.join(', ')}`),
     maxBodyBytes: read(
       'MEMORY_MAX_BODY_BYTES',
       limits.bodyBytesDefault,
       (text) => integer(text, 1_024, 1_073_741_824),
-      'a number of bytes, 1024 to 1073741824',
+      'a number of bytes from 1024 to 1073741824',
     ),
     rateLimit: read(
       'MEMORY_RATE_LIMIT',

@@ -55,7 +55,7 @@ export function createLogger(level: LogLevel, write: (entry: LogEntry) => void):
 function describe(error: unknown): string | undefined {
   if (error === undefined) return undefined;
   if (typeof error === 'string') return error;
-  if (!(error instanceof Error)) return `thrown: ${typeof error}`;
+  if (!(error instanceof Error)) return `a value of type ${typeof error} was thrown`;
   const own = error.stack ?? error.message;
   return error.cause === undefined ? own : `${own}\ncaused by ${describe(error.cause)}`;
 }
@@ -132,6 +132,6 @@ export function stderrSink(render: (entry: LogEntry) => string): LogSink {
 }
 
 function droppedEntry(count: number): LogEntry {
-  const message = `${count} lines were dropped before this one: stderr was not read`;
+  const message = `${count} log lines were dropped because stderr was not being read`;
   return { at: Date.now(), level: 'warn', message, fields: {} };
 }

@@ -162,7 +162,9 @@ function watchDamage(storage: Storage, log: Logger): { found(): string | null } 
     (faults) => {
       if (faults.length === 0) return;
       damage = 'the database is damaged; the operator must restore a backup';
-      log.error(`${damage}: memory doctor, memory restore`, { error: faults.join('\n') });
+      log.error(`${damage}; run "memory doctor" and "memory restore"`, {
+        error: faults.join('\n'),
+      });
     },
     (error) => log.warn('could not check the database for damage', { error }),
   );

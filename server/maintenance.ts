@@ -31,7 +31,7 @@ export function startMaintenance(options: {
         ({ more } = await storage.maintain({ now: now(), elapsedMs }));
       }
     } catch (error) {
-      log.warn('maintenance failed; it will be retried', { error });
+      log.warn('periodic maintenance failed and will be retried', { error });
     }
   }
 

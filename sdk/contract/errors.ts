@@ -10,8 +10,9 @@ export const errorTable = {
   },
   idempotency_key_reused: {
     status: 400,
-    when: 'the idempotency key was used before with another request',
-    example: 'this Idempotency-Key was used before with another request; use a new key',
+    when: 'the idempotency key was already used with a different request',
+    example:
+      'this Idempotency-Key was already used with a different request; use a new key for each request',
   },
   unauthorized: {
     status: 401,
@@ -25,17 +26,17 @@ export const errorTable = {
   },
   not_found: {
     status: 404,
-    when: 'no such memory, or no such route',
+    when: 'the memory or the route does not exist',
     example: 'no memory has this id',
   },
   method_not_allowed: {
     status: 405,
-    when: 'the route exists, but not with this method',
+    when: 'the route does not support this method',
     example: 'this route allows GET, HEAD, POST',
   },
   precondition_failed: {
     status: 412,
-    when: 'If-Match names another version',
+    when: 'the memory has a different version than If-Match',
     example: 'the memory is at version 3, not 2; read it again and repeat the change',
   },
   payload_too_large: {
@@ -45,7 +46,7 @@ export const errorTable = {
   },
   unsupported_media_type: {
     status: 415,
-    when: 'the body is not plain application/json',
+    when: 'the body is compressed, or its Content-Type is not application/json',
     example: 'send the body as JSON, with "Content-Type: application/json"',
   },
   rate_limited: {

@@ -91,7 +91,10 @@ export const Health = Type.Object(
   {
     title: 'Health',
     description: "The service's health.",
-    examples: [healthy, { ...healthy, status: 'failing', message: 'the database does not answer' }],
+    examples: [
+      healthy,
+      { ...healthy, status: 'failing', message: 'the database does not respond' },
+    ],
   },
 );
 export type Health = Static<typeof Health>;

@@ -89,9 +89,8 @@ export function createAuthenticator(options: {
   function reject(why: string, addressOf: () => string): never {
     const { left, resetSeconds } = wrongKeys.count(addressOf());
     if (left >= 0) throw new ServiceError('unauthorized', why);
-    throw new ServiceError('rate_limited', 'too many wrong keys from this address', {
-      retryAfterSeconds: resetSeconds,
-    });
+    const message = `too many invalid API keys from this address; try again in ${resetSeconds} s`;
+    throw new ServiceError('rate_limited', message, { retryAfterSeconds: resetSeconds });
   }
 
   async function flushKeyUsage(): Promise<void> {

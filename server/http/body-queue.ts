@@ -104,7 +104,11 @@ export function createBodyQueue(limits: BodyQueueLimits): BodyQueue {
 }
 
 function tooManyBodies(): ServiceError {
-  return new ServiceError('unavailable', 'too many large requests at once; try again shortly', {
-    retryAfterSeconds: 1,
-  });
+  return new ServiceError(
+    'unavailable',
+    'too many large requests are being processed; try again shortly',
+    {
+      retryAfterSeconds: 1,
+    },
+  );
 }

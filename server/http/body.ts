@@ -116,9 +116,7 @@ async function readBytes(
     return await readCounted(request.body, reading, admit);
   } catch (error) {
     // Any other error means that the client closed the connection.
-    throw error instanceof ServiceError
-      ? error
-      : invalidBody('the body ended before it was complete');
+    throw error instanceof ServiceError ? error : invalidBody('the request body is incomplete');
   }
 }
 
@@ -173,13 +171,15 @@ function parse(bytes: Uint8Array): unknown {
   try {
     text = utf8.decode(bytes);
   } catch {
-    throw invalidBody('the body is not valid UTF-8');
+    throw invalidBody('the request body is not valid UTF-8');
   }
   try {
     return JSON.parse(text);
   } catch {
     // The parser's message is not returned, because it may contain parts of the body.
-    throw invalidBody(text === '' ? 'the body is empty; send JSON' : 'the body is not valid JSON');
+    throw invalidBody(
+      text === '' ? 'the request body is empty; send JSON' : 'the request body is not valid JSON',
+    );
   }
 }
 

@@ -72,7 +72,7 @@ async function observe(
     if (failure !== null) return { status: 'failing', ...about, ...queue, message: failure };
     return { status: 'ok', ...about, ...queue, ...(warning !== null && { message: warning }) };
   } catch (error) {
-    const message = fault ?? 'the database does not answer';
+    const message = fault ?? 'the database does not respond';
     report(message, error);
     return { status: 'failing', ...about, pending: 0, oldestPendingSeconds: null, message };
   }
@@ -80,5 +80,5 @@ async function observe(
 
 function queueFault({ tasks }: Services, pending: number): string | null {
   const isStuck = pending > 0 && performance.now() - tasks.movedAt() >= stuckMs;
-  return tasks.fault() ?? (isStuck ? 'the task queue is stuck' : null);
+  return tasks.fault() ?? (isStuck ? 'the task queue makes no progress' : null);
 }

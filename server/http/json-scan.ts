@@ -182,7 +182,7 @@ export class JsonScan {
   #countValue(): void {
     this.#values += 1;
     if (this.#values > limits.jsonValues) {
-      throw invalidJson(`the JSON must hold at most ${limits.jsonValues} values`);
+      throw invalidJson(`the JSON must contain at most ${limits.jsonValues} values`);
     }
   }
 
@@ -199,7 +199,7 @@ function latin1(bytes: Uint8Array): string {
 }
 
 function tooManyFields(): ServiceError {
-  return invalidJson(`a record must hold at most ${limits.recordFields} fields`);
+  return invalidJson(`a record must contain at most ${limits.recordFields} fields`);
 }
 
 function invalidJson(message: string): ServiceError {

@@ -27,7 +27,7 @@ export function mcp({ reading: auth }: Auth, services: RouteServices) {
   ): Promise<Response> {
     rejectForeignHosts(request, config);
     if (request.method !== 'POST') {
-      const message = 'MCP messages are sent with POST; there are no sessions and no streams';
+      const message = 'send MCP messages with POST; this endpoint has no sessions and no streams';
       throw new ServiceError('method_not_allowed', message, { allow: 'POST' });
     }
     const body = await bodies.readJson(request, caller.projectId, maxBodyBytes);

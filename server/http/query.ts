@@ -54,7 +54,7 @@ export function withMetadata(query: Record<string, unknown>): Record<string, unk
   const metadata: Record<string, unknown> = Object.create(null);
   for (const [name, value] of Object.entries(query)) {
     const [, key] = /^metadata\[(.+)\]$/s.exec(name) ?? [];
-    if (key?.includes('][')) throw badRequest(name, 'only a top-level key can be compared');
+    if (key?.includes('][')) throw badRequest(name, 'must name a top-level key of the metadata');
     if (key === undefined) rest[name] = value;
     else metadata[key] = value;
   }

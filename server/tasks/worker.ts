@@ -116,7 +116,7 @@ export function startWorker(options: WorkerOptions): Worker {
       await storage.completeTasks(results);
     } catch (error) {
       hasFault = true;
-      log.warn('could not store results; the tasks will be retried', { error });
+      log.warn('could not store the results of tasks; the tasks will be retried', { error });
       await Promise.all(results.map(release));
     }
   }

@@ -32,7 +32,7 @@ export type ThrownError = {
 };
 
 export function packError(error: unknown): ThrownError {
-  if (!(error instanceof Error)) return { message: `thrown: ${typeof error}` };
+  if (!(error instanceof Error)) return { message: `a value of type ${typeof error} was thrown` };
   const { message, stack, cause } = error;
   const base: ThrownError = { message, ...(stack !== undefined && { stack }) };
   if (cause !== undefined) base.cause = packError(cause);

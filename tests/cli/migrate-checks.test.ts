@@ -157,7 +157,9 @@ describe('memory migrate is rejected', () => {
     expect(await refusal(source, used.url)).toContain('already has rows in projects');
     await using finished = await freshDatabase();
     await migrate(source, finished.url);
-    expect(await refusal(source, finished.url)).toContain('is a finished copy of this source');
+    expect(await refusal(source, finished.url)).toContain(
+      'is already a complete copy of this source',
+    );
     const another = `sqlite:${folder.file('another.db')}`;
     await createKeys(another);
     expect(await refusal(another, finished.url)).toContain('already has rows in projects');
@@ -166,7 +168,7 @@ describe('memory migrate is rejected', () => {
     expect((await memory(migrating(another, begun.url), { interrupted })).code).toBe(130);
     expect(await refusal(source, begun.url)).toContain('an unfinished copy of another database');
     const onward = `sqlite:${folder.file('onward.db')}`;
-    expect(await refusal(begun.url, onward)).toContain('the source is itself an unfinished copy');
+    expect(await refusal(begun.url, onward)).toContain('the source is an unfinished copy');
     expect((await memory(migrating(another, begun.url))).code).toBe(0);
   });
 

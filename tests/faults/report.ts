@@ -40,12 +40,13 @@ function head(results: Result[]): string[] {
   const { revision, cores, bun, sqlite, system } = describeMachine();
   const minutes = results.reduce((sum, { durationMs }) => sum + durationMs, 0) / 60_000;
   return [
-    '# What is promised, and how it was put to the test',
+    '# The promises and their tests',
     '',
-    'The table is written by `bun tests/faults/main.ts --full`. A promise counts when a test can',
-    'break it, so every harness also runs on a control: the service with one protection removed,',
-    'on which it must fail. Zero failures in n random trials bound the rate at about 3/n and no',
-    'more. "Proved at" is the commit that a row was measured at.',
+    '`bun tests/faults/main.ts --full` writes this table. Each test also runs on a control, which is',
+    'the service with one protection removed. The test must fail on the control.',
+    '',
+    'If n random trials have no failure, the failure rate is below about 3/n with 95 % confidence.',
+    '"Proved at" is the commit at which a row was measured.',
     '',
     `Last run: commit ${revision}, ${cores} cores, ${system}, Bun ${bun}, SQLite ${sqlite},`,
     `${minutes.toFixed(1)} minutes.`,

@@ -32,8 +32,8 @@ describe.each(endpoints)('POST %s', (path) => {
       `{"items":[${levels(31)}]}`,
       'the JSON must be at most 32 levels deep',
     ],
-    ['200,001 values', `[${zeros(200_000)}]`, 'the JSON must hold at most 200000 values'],
-    ['20,001 fields', `{${fields(20_001)}}`, 'a record must hold at most 20000 fields'],
+    ['200,001 values', `[${zeros(200_000)}]`, 'the JSON must contain at most 200000 values'],
+    ['20,001 fields', `{${fields(20_001)}}`, 'a record must contain at most 20000 fields'],
   ])('returns 400 for %s', async (_, body, message) => {
     for (const headers of [{}, { 'idempotency-key': newUser() }]) {
       const answer = await post(path, body, headers);

@@ -75,7 +75,7 @@ test('returns 503 if records wait and the task queue makes no progress for a min
       const state = await aMinuteLater();
       return state.status === 'failing' ? state : null;
     });
-    expect(stuck).toMatchObject({ message: 'the task queue is stuck', pending: 1 });
+    expect(stuck).toMatchObject({ message: 'the task queue makes no progress', pending: 1 });
   } finally {
     performance.now = clock;
     await own.stop();

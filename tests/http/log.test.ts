@@ -227,13 +227,13 @@ test('dropped lines are counted when the log resumes', async () => {
   writeFileSync(`${pipe}.go`, '');
   const isTold = async () => {
     await ask();
-    return readFileSync(`${pipe}.log`, 'utf8').includes('lines were dropped before this one');
+    return readFileSync(`${pipe}.log`, 'utf8').includes('log lines were dropped');
   };
   await until(isTold, { what: 'the line that counts' });
   process.kill(child.pid, 'SIGTERM');
   expect(await child.exited).toBe(0);
   const log = readFileSync(`${pipe}.log`, 'utf8');
-  const dropped = Number(/(\d+) lines were dropped/.exec(log)?.[1]);
+  const dropped = Number(/(\d+) log lines were dropped/.exec(log)?.[1]);
   expect(dropped).toBeGreaterThan(100);
   expect(log.match(/"message":"request"/g)?.length).toBeLessThan(20_100 - dropped);
 });

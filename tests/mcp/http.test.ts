@@ -173,7 +173,7 @@ describe('limits and logging apply as to every request', () => {
     const search = call('search_memories', { query: 'x' });
     const first = await post('/mcp/users/u', search, {}, limited);
     expect(first.headers.get('ratelimit')).toMatch(/r=3;/);
-    expect(first.json.result.content[0].text).toStartWith('Nothing found');
+    expect(first.json.result.content[0].text).toStartWith('No memory matches');
     await post('/mcp/users/u', list, {}, limited);
     const third = await post('/mcp/users/u', search, {}, limited);
     expect(third.json.result).toMatchObject({ isError: true });
@@ -191,7 +191,7 @@ describe('limits and logging apply as to every request', () => {
     const text = 'word '.repeat(900_000);
     await server.client.ingest.document({ userId: 'large', data: { text } });
     const { json } = await post('/mcp/users/large', call('list_memories', {}));
-    expect(json.result.content[0].text).toMatch(/ word w\S*…\nThat is all\.$/);
+    expect(json.result.content[0].text).toMatch(/ word w\S*…\nEnd of the list\.$/);
   });
 });
 

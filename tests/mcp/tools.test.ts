@@ -66,7 +66,7 @@ describe.each(ways)('over $transport, version $version', (way) => {
       `${head}: Lives in «Lisbon», works from a «boat»`,
     );
     expect(await memory.call('list_memories')).toBe(
-      `${head}: Lives in Lisbon, works from a boat\nThat is all.`,
+      `${head}: Lives in Lisbon, works from a boat\nEnd of the list.`,
     );
     expect(await memory.call('get_memory', { id })).toBe(
       `${head}, version 1, metadata {"sure":true}\n\nLives in Lisbon,\nworks from a boat`,
@@ -74,12 +74,12 @@ describe.each(ways)('over $transport, version $version', (way) => {
     const content = 'Lives in Porto';
     expect(await memory.call('update_memory', { id, content })).toBe(`Updated: ${id}`);
     expect(await memory.call('search_memories', { query: 'Lisbon' })).toBe(
-      'Nothing found. Try other words, or list_memories.',
+      'No memory matches the query. Try other words, or call list_memories.',
     );
     expect(await server.client.get(id)).toMatchObject({ userId, content, version: 2 });
     expect(await memory.call('delete_memory', { id })).toBe(`Deleted: ${id}`);
     expect(await memory.failure('get_memory', { id })).toStartWith('This user has no memory');
-    expect(await memory.call('list_memories')).toBe('That is all.');
+    expect(await memory.call('list_memories')).toBe('End of the list.');
   });
 
   test('the same text is not saved twice, but is saved again after a delete', async () => {
@@ -122,7 +122,7 @@ describe.each(ways)('over $transport, version $version', (way) => {
     expect(items).toMatchObject([{ id, content: 'Is vegan', metadata: { since: 2026 } }]);
     // A later session reads the key here, so that it replaces this memory when the diet changes.
     const head = `[${id}] ${new Date().toISOString().slice(0, 10)} memory mcp key "diet"`;
-    expect(await memory.call('list_memories')).toBe(`${head}: Is vegan\nThat is all.`);
+    expect(await memory.call('list_memories')).toBe(`${head}: Is vegan\nEnd of the list.`);
     expect(await memory.call('search_memories', { query: 'vegan' })).toStartWith(head);
     expect(await memory.call('get_memory', { id })).toStartWith(`${head}, version 3, metadata`);
     await memory.call('delete_memory', { id });
@@ -146,7 +146,7 @@ describe.each(ways)('over $transport, version $version', (way) => {
     await server.client.update(id, { content: 'two' });
     const args = { id, content: 'three', expectedVersion: 1 };
     expect(await memory.failure('update_memory', args)).toBe(
-      'Changed meanwhile: the memory is at version 2, not 1; read it again and repeat the change.',
+      'Not updated: the memory is at version 2, not 1; read it again and repeat the change.',
     );
     expect(await memory.call('update_memory', { ...args, expectedVersion: 2 })).toContain(id);
     expect(await server.client.get(id)).toMatchObject({ content: 'three', version: 3 });
@@ -166,7 +166,7 @@ describe.each(ways)('over $transport, version $version', (way) => {
     expect(await memory.call('get_memory', { id, offset: 20_000 })).toContain('offset 20000');
     const line = await memory.call('list_memories', { limit: 1 });
     expect(line.split('\n')[0]).toHaveLength(200);
-    expect(line).toContain('a…\nThat is all.');
+    expect(line).toContain('a…\nEnd of the list.');
     await server.client.delete(id);
   });
 
@@ -175,14 +175,16 @@ describe.each(ways)('over $transport, version $version', (way) => {
     await server.client.save({ userId, content: 'Older', source: 'crm', occurredAt: '2019-05-08' });
     await server.client.save({ userId, content: 'New' });
     const first = await memory.call('list_memories', { limit: 2 });
-    expect(first).toMatch(/New\n.*2019-05-08 memory crm: Older\nMore: cursor \S+$/);
+    expect(first).toMatch(
+      /New\n.*2019-05-08 memory crm: Older\nTo get more, call again with cursor \S+$/,
+    );
     const cursor = first.split(' ').at(-1);
     const second = await memory.call('list_memories', { limit: 2, cursor });
-    expect(second).toEndWith('2020-05-08 memory crm: Old\nThat is all.');
+    expect(second).toEndWith('2020-05-08 memory crm: Old\nEnd of the list.');
     expect(await memory.call('list_memories', { source: 'crm', type: 'memory' })).not.toContain(
       'New',
     );
-    expect(await memory.call('list_memories', { type: 'ticket' })).toBe('That is all.');
+    expect(await memory.call('list_memories', { type: 'ticket' })).toBe('End of the list.');
     const year = { from: '2020-01-01', to: '2021-01-01' };
     const found = await memory.call('search_memories', { query: 'old', ...year });
     expect(found.split('\n')).toHaveLength(1);
@@ -200,8 +202,10 @@ describe.each(ways)('over $transport, version $version', (way) => {
     ] as const) {
       expect(await memory.failure(tool, args)).toBe(missing);
     }
-    expect(await memory.call('search_memories', { query: 'secret' })).toStartWith('Nothing');
-    expect(await memory.call('list_memories')).toBe('That is all.');
+    expect(await memory.call('search_memories', { query: 'secret' })).toStartWith(
+      'No memory matches',
+    );
+    expect(await memory.call('list_memories')).toBe('End of the list.');
     expect(await server.client.get(id)).toMatchObject({ content, version: 1 });
   });
 

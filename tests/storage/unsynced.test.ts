@@ -59,7 +59,7 @@ test('while the checkpoint thread is blocked, everything is stored, with a warni
   while (logBytes() < longBytes) await save();
   const said = await until(warning, { what: 'the warning' });
   expect(said).toBe(
-    'the checkpoint thread does not respond: writes are stored, but the log keeps growing',
+    'the checkpoint thread does not respond: writes are stored, but the write-ahead log keeps growing',
   );
   expect((await save()).response.status).toBe(201);
   await until(async () => (await warning()) === null, { what: 'its end' });

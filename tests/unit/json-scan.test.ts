@@ -19,8 +19,8 @@ const object = (count: number) =>
   `{${Array.from({ length: count }, (_, index) => `"k${index}":0`).join(',')}}`;
 
 const tooDeep = 'the JSON must be at most 32 levels deep';
-const tooMany = 'the JSON must hold at most 200000 values';
-const tooWide = 'a record must hold at most 20000 fields';
+const tooMany = 'the JSON must contain at most 200000 values';
+const tooWide = 'a record must contain at most 20000 fields';
 
 describe('levels', () => {
   test.each([

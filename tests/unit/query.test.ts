@@ -91,7 +91,7 @@ test.each(['metadata[a][b]', 'metadata[][b]', 'metadata[a][]', 'metadata[a][b][c
   (name) => {
     expect(thrownBy(() => withMetadata({ [name]: 'v' }))).toMatchObject({
       code: 'invalid_request',
-      message: `${name}: only a top-level key can be compared`,
+      message: `${name}: must name a top-level key of the metadata`,
     });
   },
 );

@@ -26,7 +26,7 @@ export function adviceOn(error: unknown): string | undefined {
   const known = Object.hasOwn(advice, code) ? advice[code] : undefined;
   if (known !== undefined) return known(message);
   if (status === undefined) return undefined;
-  return `The memory service cannot do this now: ${message}. Call again in a moment.`;
+  return `The memory service is unavailable: ${message}. Call again in a moment.`;
 }
 
 const noAnswer =
@@ -35,12 +35,12 @@ const noAnswer =
 const advice: Record<string, (message: string) => string> = {
   not_found: () =>
     'This user has no memory with that id. Find ids with search_memories or list_memories.',
-  precondition_failed: (message) => `Changed meanwhile: ${message}.`,
-  invalid_request: (message) => `Invalid: ${message}. Correct it and call again.`,
-  payload_too_large: (message) => `Too large: ${message}. Save it in parts.`,
+  precondition_failed: (message) => `Not updated: ${message}.`,
+  invalid_request: (message) => `Invalid arguments: ${message}. Correct them and call again.`,
+  payload_too_large: (message) => `The text is too large: ${message}. Save it in parts.`,
   rate_limited: (message) => `Too many requests: ${message}.`,
-  forbidden: (message) => `Not allowed: ${message}. The user has to configure another key.`,
-  unauthorized: () => 'The API key is not accepted. The user has to configure a valid one.',
+  forbidden: (message) => `Not allowed: ${message}. Ask the user to configure another key.`,
+  unauthorized: () => 'The API key was rejected. Ask the user to configure a valid key.',
   connection: () => noAnswer,
   timeout: () => noAnswer,
 };

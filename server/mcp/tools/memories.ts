@@ -20,7 +20,8 @@ export async function searchMemories(args: SearchArguments, session: Session): P
   const { limit = defaults.searchLimit, ...rest } = args;
   const query: SearchQuery = { ...rest, limit, userId: session.userId };
   const { items } = await session.client.search(query);
-  if (items.length === 0) return 'Nothing found. Try other words, or list_memories.';
+  if (items.length === 0)
+    return 'No memory matches the query. Try other words, or call list_memories.';
   return items.map((found) => `${headOf(found)}: ${oneLine(found.snippet)}`).join('\n');
 }
 
@@ -49,7 +50,10 @@ export async function listMemories(args: ListArguments, session: Session): Promi
       lineCharacters,
     );
   });
-  const end = page.nextCursor === null ? 'That is all.' : `More: cursor ${page.nextCursor}`;
+  const end =
+    page.nextCursor === null
+      ? 'End of the list.'
+      : `To get more, call again with cursor ${page.nextCursor}`;
   return [...lines, end].join('\n');
 }
 

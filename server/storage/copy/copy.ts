@@ -55,7 +55,9 @@ export async function copyRows(
 
 async function resume(source: CopySide, target: CopySide): Promise<Progress> {
   if ((await source.state()).unfinished !== null) {
-    throw new Error('the source is itself an unfinished copy of another database');
+    throw new Error(
+      'the source is an unfinished copy of another database; complete that copy first',
+    );
   }
   const id = await source.sourceId();
   const { unfinished, copiedFrom, filled } = await target.state();
@@ -66,7 +68,9 @@ async function resume(source: CopySide, target: CopySide): Promise<Progress> {
     );
   }
   if (copiedFrom === id) {
-    throw new Error('the target is a finished copy of this source; --verify compares them');
+    throw new Error(
+      'the target is already a complete copy of this source; use --verify to compare them',
+    );
   }
   if (filled !== null) {
     throw new Error(`the target already has rows in ${filled}; specify an empty database`);

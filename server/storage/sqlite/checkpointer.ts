@@ -13,7 +13,7 @@ export type Checkpointer = {
 
 const fileNotSynced =
   'the database file could not be synced to the disk; check the disk, then restart the service. ' +
-  'Until then, writes are stored but the log keeps growing';
+  'Until then, writes are stored but the write-ahead log keeps growing';
 
 export function createCheckpointer(
   path: string,
@@ -39,7 +39,7 @@ export function createCheckpointer(
       lost: (reason) => new Error(reason),
       onSilent(reason) {
         warn(reason);
-        silence = `${reason}: writes are stored, but the log keeps growing`;
+        silence = `${reason}: writes are stored, but the write-ahead log keeps growing`;
         thread.terminate();
       },
       onEnd(reason) {

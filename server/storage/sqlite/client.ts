@@ -112,6 +112,6 @@ function stateOf({ path, fileCheck, writer }: Parts): StorageHealth {
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   const megabytes = Math.round(log / 1_048_576);
   const isLong = log > longLogBytes;
-  const longLog = `the write-ahead log has grown to ${megabytes} MB: a reader has been open for too long`;
+  const longLog = `the write-ahead log has grown to ${megabytes} MB: a read transaction has been open for too long`;
   return { fault, warning: writer.warning() ?? (isLong ? longLog : null) };
 }

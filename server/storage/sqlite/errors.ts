@@ -12,12 +12,12 @@ const temporary = new Map([
 
 /** Errors that are caused by the disk or the file, not by the data to store. */
 const ofDisk = new Map([
-  ['SQLITE_IOERR', 'the disk reports an error'],
+  ['SQLITE_IOERR', 'the disk reported an error'],
   ['SQLITE_CORRUPT', 'the database is damaged'],
   ['SQLITE_NOTADB', 'the database is damaged'],
   ['SQLITE_CANTOPEN', 'the database file cannot be opened'],
   ['SQLITE_READONLY', 'the database is read-only'],
-  ['SQLITE_PERM', 'the database file may not be accessed'],
+  ['SQLITE_PERM', 'the process has no permission to access the database file'],
   ['SQLITE_NOMEM', 'the process is out of memory'],
 ]);
 

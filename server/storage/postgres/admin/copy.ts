@@ -28,7 +28,7 @@ export async function openCopySide(
   const connection = createConnection({ url, purpose: 'migrate' });
   try {
     if (!create && (await readVersion(connection)) === 0) {
-      throw new Error('no database of this service found at this address');
+      throw new Error('no database of this service found at this address; check the URL');
     }
     await migrate(connection);
     await assertUnused(connection);

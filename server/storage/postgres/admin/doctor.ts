@@ -110,11 +110,12 @@ function aboutStandbys({ standbys, connected, commit }: Settings): Finding {
   const name = 'standbys';
   const found = `${connected} connected, synchronous: ${standbys || 'none'}`;
   if (standbys !== '' && connected === 0) {
-    const advice = 'every write waits for a standby, and none is connected';
+    const advice =
+      'every write waits for a standby: connect one, or change synchronous_standby_names';
     return { name, level: 'failure', found, advice };
   }
   if (standbys !== '' && commit === 'local') {
-    const advice = 'synchronous_commit is local: a failover can lose acknowledged writes';
+    const advice = 'a failover can lose acknowledged writes: set synchronous_commit = on';
     return { name, level: 'warning', found, advice };
   }
   return ok(name, found);
@@ -141,7 +142,8 @@ const maxTransactionSeconds = 15 * 60;
 function aboutTransactions({ oldestTransactionSeconds }: Settings): Finding {
   const found = `the oldest has been open for ${Math.round(oldestTransactionSeconds)} s`;
   if (oldestTransactionSeconds < maxTransactionSeconds) return ok('transactions', found);
-  const advice = 'it prevents the removal of deleted rows; end it (see pg_stat_activity)';
+  const advice =
+    'an open transaction prevents the removal of deleted rows; find it in pg_stat_activity and end it';
   return { name: 'transactions', level: 'warning', found, advice };
 }
 
@@ -182,7 +184,7 @@ async function aboutContents(connection: Connection, now: number): Promise<Findi
 
 function aboutKeys({ keys }: Pick<Contents, 'keys'>): Finding {
   if (keys > 0) return ok('keys', `${keys} in use`);
-  const advice = 'create one: memory keys create (or set MEMORY_API_KEY for the server)';
+  const advice = 'create a key with "memory keys create", or set MEMORY_API_KEY for the server';
   return { name: 'keys', level: 'warning', found: 'none', advice };
 }
 
@@ -198,7 +200,7 @@ function aboutWork({ pending, oldest, failed, ended }: Queue, now: number): Find
         name: 'queue',
         level: 'warning',
         found,
-        advice: 'check that a server is running, its log and GET /health',
+        advice: 'check that a server is running, then check its log and GET /health',
       }
     : ok('queue', found);
   if (failed === 0) return [queue];
@@ -209,6 +211,6 @@ function aboutWork({ pending, oldest, failed, ended }: Queue, now: number): Find
 function aboutDeadRows({ deadShare }: Pick<Contents, 'deadShare'>): Finding {
   const found = `at most ${Math.round(deadShare * 100)} % of a table`;
   if (deadShare < 1) return ok('dead rows', found);
-  const advice = 'autovacuum does not keep up: check its settings and long transactions';
+  const advice = 'autovacuum does not keep up: check its settings, and end long transactions';
   return { name: 'dead rows', level: 'warning', found, advice };
 }

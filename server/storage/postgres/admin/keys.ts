@@ -13,7 +13,7 @@ export async function openKeyAdmin(
   const connection = createConnection({ url, purpose: 'admin' });
   try {
     if (!create && (await readVersion(connection)) === 0) {
-      throw new Error('no database of this service found at this address');
+      throw new Error('no database of this service found at this address; check the URL');
     }
     await migrate(connection);
     await assertFinished(connection);

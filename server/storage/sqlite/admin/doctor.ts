@@ -75,7 +75,12 @@ function aboutOwner(path: string): Finding {
   const name = 'permissions';
   const found = mode.toString(8);
   if ((mode & 0o077) === 0) return { name, level: 'ok', found };
-  return { name, level: 'warning', found, advice: `other users can read it: chmod 600 ${path}` };
+  return {
+    name,
+    level: 'warning',
+    found,
+    advice: `other users of the machine can read the file; run chmod 600 ${path}`,
+  };
 }
 
 function aboutSpace(path: string): Finding {
@@ -85,7 +90,7 @@ function aboutSpace(path: string): Finding {
   const found = `${megabytes(free)} free, the database uses ${megabytes(size)}`;
   if (free > spareBytes && free > size) return { name: 'disk', level: 'ok', found };
   const level = free > spareBytes ? 'warning' : 'failure';
-  return { name: 'disk', level, found, advice: 'free up space: writes fail on a full disk' };
+  return { name: 'disk', level, found, advice: 'free disk space: writes fail if the disk is full' };
 }
 
 function aboutLog(path: string): Finding {
@@ -94,7 +99,8 @@ function aboutLog(path: string): Finding {
   const found = megabytes(bytes);
   if (bytes < longLogBytes) return { name: 'write-ahead log', level: 'ok', found };
   const advice =
-    'a reader has been open for too long; end old readers and backups, or restart the server';
+    'a read transaction has been open for too long; stop the backup or program that reads the file, ' +
+    'or restart the server';
   return { name: 'write-ahead log', level: 'warning', found, advice };
 }
 
@@ -102,7 +108,12 @@ function aboutVersion(db: Database, { schema, behind }: ReturnType<typeof assert
   const { version } = db.prepare('SELECT sqlite_version() AS version').get() as { version: string };
   const found = `schema ${schema}, SQLite ${version}`;
   if (!behind) return { name: 'version', level: 'ok', found };
-  return { name: 'version', level: 'ok', found, advice: 'the next server start upgrades it' };
+  return {
+    name: 'version',
+    level: 'ok',
+    found,
+    advice: 'the next server start upgrades the schema',
+  };
 }
 
 function aboutStructure(db: Database): Finding {
@@ -120,7 +131,7 @@ function aboutKeys(db: Database, now: number): Finding {
     )
     .get(now) as { n: number };
   if (n > 0) return { name: 'keys', level: 'ok', found: `${n} in use` };
-  const advice = 'create one: memory keys create (or set MEMORY_API_KEY for the server)';
+  const advice = 'create a key with "memory keys create", or set MEMORY_API_KEY for the server';
   return { name: 'keys', level: 'warning', found: 'none', advice };
 }
 
@@ -137,7 +148,9 @@ function aboutWork(db: Database, now: number): Finding[] {
     name: 'queue',
     level: waits > stuckMs ? 'warning' : 'ok',
     found: `${pending} pending${pending > 0 ? `, the oldest for ${Math.round(waits / 1_000)} s` : ''}`,
-    ...(waits > stuckMs && { advice: 'check that a server is running, its log and GET /health' }),
+    ...(waits > stuckMs && {
+      advice: 'check that a server is running, then check its log and GET /health',
+    }),
   };
   if (failed === 0) return [waiting];
   const advice = 'memory status <id> shows the reason; to retry, ingest the record again';
@@ -149,8 +162,8 @@ function aboutErasure(db: Database, path: string): Finding[] {
   const found = 'erased text may still be in the file';
   const advice =
     statSync(path).size > maxRebuiltBytes
-      ? `when writes can be blocked for a while: sqlite3 ${path} "VACUUM; DELETE FROM maintenance WHERE name = 'scrub'"`
-      : 'a running server removes it within a minute; if this warning remains, check its log';
+      ? `when writes can wait, run: sqlite3 ${path} "VACUUM; DELETE FROM maintenance WHERE name = 'scrub'"`
+      : 'a running server removes it within ten minutes; if this warning remains, check its log';
   return [{ name: 'erasure', level: 'warning', found, advice }];
 }
 
