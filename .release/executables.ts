@@ -20,8 +20,8 @@ export const hostTarget = targets.find(
 );
 
 /**
- * Builds the command line and the service as one self-contained file. Executables for musl need the
- * system's C++ library (`apk add libstdc++`).
+ * Builds one executable with the command line and the service. On musl, the executable needs
+ * libstdc++ (`apk add libstdc++`).
  */
 export async function buildExecutable(dist: string, target: Target): Promise<string> {
   const { version } = await readManifest('package.json');

@@ -8,8 +8,8 @@ type Sbom = {
 };
 
 /**
- * Writes the service's packages as a CycloneDX SBOM. Omits the timestamp and the serial number that
- * npm generates for each run, so that the output is reproducible.
+ * Writes the service's packages as a CycloneDX SBOM. For reproducible output, the timestamp and
+ * serial number are omitted.
  */
 export async function writeSbom(dist: string): Promise<string> {
   const { name, version } = await readManifest('package.json');

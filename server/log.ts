@@ -32,7 +32,6 @@ export type LogEntry = {
   fields: LogFields;
 };
 
-/** A destination for log entries. `flush` writes the buffered entries. */
 export type LogSink = { write(entry: LogEntry): void; flush(): void };
 
 export type Logger = Record<
@@ -60,13 +59,11 @@ function describe(error: unknown): string | undefined {
   return error.cause === undefined ? own : `${own}\ncaused by ${describe(error.cause)}`;
 }
 
-/** Formats an entry as one JSON object per line, for machines. */
 export function jsonLine({ at, level, message, fields }: LogEntry): string {
   const error = describe(fields.error);
   return JSON.stringify({ time: timeOf(at), level, message, ...fields, error });
 }
 
-/** Formats an entry as a shorter line, for people at a terminal. */
 export function prettyLine({ at, level, message, fields }: LogEntry): string {
   const { method, route, status, durationMs, error, ...others } = fields;
   const head = `${timeOf(at).slice(11, 19)} ${level === 'info' ? '' : `${level} `}`;

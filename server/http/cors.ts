@@ -26,7 +26,7 @@ const exposedHeaders = [
 
 /**
  * Adds the CORS headers for the configured origins to `headers`. Returns true for a preflight
- * request, whose response has only these headers.
+ * request, which needs no other response.
  */
 export function allowOrigin(
   request: Request,

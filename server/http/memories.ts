@@ -33,14 +33,13 @@ const validateUpdate = validator(UpdateRequest);
 const validateSearch = validator(SearchQuery);
 const validateList = validator(ListQuery);
 
-/** Serves /v1/memories: saving, reading, searching, changing and deleting memories. */
 export function memories({ byMethod: auth }: Auth, services: RouteServices) {
   const { storage, now, newMemoryId, config, waitLonger, bodies } = services;
   const maxBodyBytes = Math.min(config.maxBodyBytes, limits.saveBodyBytes);
 
   /**
-   * Responds to an unknown id with 404 even if the body is invalid. Only an invalid request needs
-   * the lookup; for a valid one, the write itself detects an unknown id.
+   * Responds to an unknown id with 404 even if the request is invalid. For a valid request, the
+   * write itself detects an unknown id.
    */
   async function ofKnown<T>(caller: Caller, id: string, read: () => Promise<T>): Promise<T> {
     try {

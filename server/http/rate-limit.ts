@@ -36,8 +36,8 @@ export function createRateLimit(quota: number, seconds: number, clock: () => num
 }
 
 /**
- * Creates the rate limit of projects. The function counts a request of the caller, sets the rate
- * limit headers, and throws `rate_limited` once the quota is exceeded.
+ * Returns a function that counts a request, sets the rate limit headers, and throws `rate_limited`
+ * once the quota is exceeded.
  */
 export function createProjectLimit(
   rateLimit: Config['rateLimit'],

@@ -10,7 +10,6 @@ import { etagOf } from './conditions.ts';
  */
 export type ResponseHead = { status?: number | string; headers: Record<string, string | number> };
 
-/** Sends JSON text. */
 export function sendJson(set: ResponseHead, status: number, body: string): string {
   set.status = status;
   set.headers['content-type'] = 'application/json';
@@ -40,9 +39,7 @@ function slicesOf(bytes: Uint8Array): Uint8Array[] {
   );
 }
 
-/**
- * Streams the parts with yields in between: copying megabytes into a socket delays other requests.
- */
+/** Streams the parts and yields in between, because copying megabytes delays other requests. */
 function streamOf(parts: Uint8Array[]): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {
@@ -55,8 +52,8 @@ function streamOf(parts: Uint8Array[]): ReadableStream<Uint8Array> {
 }
 
 /**
- * Sends the response of a write. If the request has an idempotency key, a header reports whether
- * the write ran or was replayed.
+ * Sends the response of a write. For a request with an idempotency key, a header reports whether it
+ * is a replay.
  */
 export function sendResult(
   set: ResponseHead,

@@ -4,7 +4,7 @@ import { normalize } from '../search/normalize.ts';
 /** About a long paragraph: enough context to stand alone, short enough to be a precise hit. */
 const targetLength = 1_000;
 
-/** The author is normalized with each chunk. Longer texts are not names and are ignored. */
+/** The author is indexed with each chunk. A longer text is not a name and is ignored. */
 const maxAuthorLength = 200;
 
 /** Places to cut, best first. The cut is at the end of the match. */
@@ -46,7 +46,6 @@ export function indexedChunks(
   });
 }
 
-/** Returns the title and the author in the metadata. */
 function namesIn(metadata: string): { title: string; author: string } {
   if (!/"(?:title|speaker|author|role)"/.test(metadata)) return { title: '', author: '' };
   const { title, speaker, author, role }: Record<string, unknown> = JSON.parse(metadata);

@@ -6,7 +6,7 @@ import { isTypo, letterMask, minTypoLength, minUnfinishedLength, unitsOf } from 
 /** A term that occurs in no chunk as it was typed, and its index in the query. */
 export type Missing = { text: string; index: number };
 
-/** The limit bounds the cost of a query. Further missing terms are ignored. */
+/** Bounds the cost of a query. Further missing terms are ignored. */
 const maxMissing = 8;
 /** Longer terms are hashes or encoded data rather than mistyped words. */
 const maxTermLength = 64;

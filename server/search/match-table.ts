@@ -25,7 +25,6 @@ export class MatchTable {
     if (word !== noWord) this.codes[word] = this.#code(match);
   }
 
-  /** Returns the terms that match at least one word of the dictionary. */
   matchedTerms(): Set<number> {
     const found = new Uint8Array(this.matches.length);
     const { codes } = this;

@@ -12,8 +12,7 @@ const shortTurnWords = 2;
 /**
  * Scores chunks and adds a boost from the chunks before them. In a conversation, the question often
  * contains the search term and the answer does not: "Where is the studio?" "In the old cannery,
- * with good light." A term is raised at most to the neighbour's reduced weight, so equal chunks
- * stay equal.
+ * with good light."
  */
 export class NeighbourBoost {
   readonly #hits: Hits;

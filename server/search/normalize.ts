@@ -81,8 +81,7 @@ export function normalizeWords(text: string): string {
 }
 
 /**
- * Chooses the normalization form. NFKD can expand one character to eighteen, so a text that would
- * grow too much uses NFD.
+ * Uses NFD for a text that NFKD would expand too much. NFKD can expand one character to eighteen.
  */
 function normalizerFor(text: string): (text: string) => string {
   if (ascii.test(text)) return normalizeAscii;
@@ -101,9 +100,7 @@ function normalizeLine(line: string, normalizeAny: (text: string) => string): st
   return start === 0 ? said : `${said} ${normalizeAny(line.slice(0, start))}`.trimEnd();
 }
 
-/**
- * Removes accents, but not from Vietnamese words, which can differ only in accents. `stem` does.
- */
+/** Removes accents except from Vietnamese words, which can differ only in accents. */
 function removeAccents(decomposed: string): string {
   if (!vietnamese.test(decomposed)) return decomposed.replace(accents, '');
   const withoutWords = decomposed.replace(latinWord, (word) => {

@@ -12,7 +12,6 @@ const unspacedRanges = [
 
 const classes = unspacedRanges.map((ends) => [...String.fromCharCode(...ends)].join('-'));
 
-/** Matches each run of characters of these scripts. */
 export const unspacedRun = new RegExp(`[${classes.join('')}\u{20000}-\u{3ffff}]+`, 'gu');
 
 /** 1 for each UTF-16 unit of these scripts, and for the high surrogates of planes 2 and 3. */
@@ -21,7 +20,6 @@ for (const [first, last] of [...unspacedRanges, [0xd840, 0xd8bf]] as const) {
   unspacedUnits.fill(1, first, last + 1);
 }
 
-/** Whether a UTF-16 unit belongs to a script without spaces between words. */
 export function isUnspaced(unit: number): boolean {
   return unspacedUnits[unit] === 1;
 }

@@ -42,10 +42,7 @@ export function splitMatches(
   return matches;
 }
 
-/**
- * Returns the roles of each word: a bit if it is close to a term, and a bit for each term that
- * begins with it.
- */
+/** Returns the roles of each word as bits. */
 function rolesOf(
   splittable: readonly Wanted[],
   close: ReadonlyMap<number, number>,

@@ -41,7 +41,6 @@ const irregular = new Map(Object.entries({ skies: 'sky', skis: 'ski', sky: 'sky'
 /** Longer tokens are hashes and encoded data, not inflected words. */
 const maxStemmedLength = 64;
 
-/** Returns the stem of a normalized word. */
 export function stem(word: string): string {
   const bare = accented.test(word) ? withoutAccents(word) : word;
   if (bare !== word) return stem(bare);

@@ -62,7 +62,6 @@ export class WordTable {
     return word;
   }
 
-  /** Whether the word equals the part of a text from `start` to `end`. */
   isAt(word: number, text: string, start: number, end: number): boolean {
     const { units } = this;
     const starts = this.starts.values;

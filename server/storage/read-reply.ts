@@ -11,7 +11,6 @@ const largeUnits = 64 * 1024;
  */
 const quietUnits = 1_000_000;
 
-/** Returns the items of a search result as JSON. */
 export function foundItems(found: readonly FoundMemory[]): string {
   const units = found.reduce((sum, { memory }) => sum + memory.content.length, 0);
   return units < quietUnits ? foundJson(found) : announced(() => foundJson(found));

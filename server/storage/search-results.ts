@@ -11,7 +11,6 @@ import type { Filter, StoredMemory } from './storage.ts';
  */
 const maxText = 64 * 1024 * 1024;
 
-/** Collects the best memories that match the filter, up to the limit. */
 export class SearchResults {
   readonly found: FoundMemory[] = [];
   readonly #matcher: Ranked['matcher'];

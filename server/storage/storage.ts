@@ -35,8 +35,8 @@ export interface Storage extends TaskQueue {
   ): Promise<WriteResult>;
 
   /**
-   * Deletes the memory and its tasks, and removes its text from stored responses. Throws the same
-   * errors as `updateMemory`.
+   * Deletes the memory and its tasks, and removes its text from stored responses. Throws like
+   * `updateMemory`.
    */
   deleteMemory(write: Write & { id: string; expectedVersion: number | null }): Promise<WriteResult>;
 
@@ -165,8 +165,8 @@ export type Write = {
 export type Idempotency = { scope: string; key: string; fingerprint: string };
 
 /**
- * A response that is stored for replays. The body is empty for 204. `memoryId` and `version` are
- * set if the body is a single memory.
+ * A response that is stored for replays. `memoryId` and `version` are set if the body is a single
+ * memory.
  */
 export type StoredResponse = {
   status: number;

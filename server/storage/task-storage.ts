@@ -21,8 +21,8 @@ export interface TaskQueue {
   completeTasks(results: TaskResult[]): Promise<boolean[]>;
 
   /**
-   * Schedules a retry at `retryAt`, or marks the task as failed if `retryAt` is null. Returns false
-   * if the lease was lost.
+   * Schedules a retry, or marks the task as failed if `retryAt` is null. Returns false if the lease
+   * was lost.
    */
   failTask(
     failure: Lease & { now: number; retryAt: number | null; errorMessage: string },
@@ -44,7 +44,7 @@ export interface TaskQueue {
   taskQueueState(): Promise<{ pending: number; oldestAcceptedAt: number | null }>;
 }
 
-/** The operations that the queue's worker needs; see tasks/worker.ts. */
+/** The operations that the queue's worker needs. */
 export type TaskStorage = Omit<TaskQueue, 'taskQueueState'> & Pick<Storage, 'getMemory' | 'close'>;
 
 /** The right to complete a task. It is lost when the task is claimed again or the text changes. */

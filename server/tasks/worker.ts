@@ -17,7 +17,6 @@ import { createNotifier } from './notifier.ts';
  * logged, and the loop continues after a pause.
  */
 export type Worker = {
-  /** Notifies the worker of new work. */
   wake(): void;
   /** Finishes the current task, releases the other claimed tasks, and stops. */
   stop(): Promise<void>;
@@ -87,7 +86,6 @@ export function startWorker(options: WorkerOptions): Worker {
     return Math.min(maxSleepMs, Math.max(0, nextAt - now()));
   }
 
-  /** Runs the tasks in order and starts to store their results. */
   async function runAll(tasks: Task[]): Promise<void> {
     const results: TaskResult[] = [];
     for (const task of tasks) {

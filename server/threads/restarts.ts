@@ -1,4 +1,3 @@
-/** Decides whether to restart a thread that exited. */
 export type Restarts = {
   /** Records an unexpected exit. Returns false if there were too many. */
   admit(reason: string): boolean;

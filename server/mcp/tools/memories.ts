@@ -11,8 +11,6 @@ import { NoSuchMemory } from './errors.ts';
 import type { Session } from './session.ts';
 import { cutLine, headOf, oneLine, sliceText } from './text.ts';
 
-/* The tools, except saving. Their arguments have been validated. */
-
 const pageCharacters = 8_000;
 const lineCharacters = 200;
 

@@ -60,7 +60,7 @@ function holds(known: Memory, { content, metadata }: SaveArguments): boolean {
   return metadata === undefined || Bun.deepEquals(known.metadata, metadata as JsonValue);
 }
 
-/** Returns similar memories: the user may have meant to update one of them. */
+/** Returns similar memories, because the user may have meant to update one of them. */
 async function similarTo(id: string, content: string, session: Session): Promise<string[]> {
   const { client, userId, onError } = session;
   const query = [...content.slice(0, queryCharacters * 2)].slice(0, queryCharacters).join('');

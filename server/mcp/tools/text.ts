@@ -24,7 +24,6 @@ export function oneLine(text: string): string {
   return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }
 
-/** Returns one line of at most `characters` code points. */
 export function cutLine(text: string, characters: number): string {
   // Cut the text first, because a document can have millions of characters.
   const line = oneLine(text.slice(0, characters * 4));

@@ -42,7 +42,6 @@ export function columnsOf(table: TableName): string[] {
   return lists.get(table) ?? [];
 }
 
-/** Converts a column name to snake case, for example `lastChange` to `last_change`. */
 export function columnName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -11,7 +11,6 @@ import { type Statement, statement } from './statement.ts';
 /** The distributed tables, in order of creation. All are colocated with the first table. */
 const spreadTables = ['users', 'memories', 'memory_locations', 'tasks', 'idempotency_keys'];
 
-/** Distributes newly created tables. */
 export const distribute: Statement = {
   text: spreadTables
     .map((table, index) => {
@@ -25,7 +24,6 @@ export const distribute: Statement = {
 
 type Run = (...statements: Statement[]) => Promise<Record<string, unknown>[][]>;
 
-/** Whether the Citus extension is installed in the database. */
 export async function hasCitus(run: Run): Promise<boolean> {
   const [rows = []] = await run(
     statement(`SELECT 1 AS one FROM pg_extension WHERE extname = 'citus'`),
@@ -33,10 +31,7 @@ export async function hasCitus(run: Run): Promise<boolean> {
   return rows.length > 0;
 }
 
-/**
- * Returns synchronous_commit of each worker. A server turns the setting on for its own sessions,
- * but that does not affect the workers.
- */
+/** Returns synchronous_commit of each worker, which the settings of our sessions do not affect. */
 export async function readWorkerCommits(connection: Connection): Promise<string[]> {
   const [rows = []] = (await connection.run([
     statement(`SELECT result FROM run_command_on_workers('SHOW synchronous_commit')`),

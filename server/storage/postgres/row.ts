@@ -13,7 +13,6 @@ export const statusColumn = `CASE coalesce(t.state, 'complete')
   WHEN 'waiting' THEN 'processing' WHEN 'running' THEN 'processing'
   WHEN 'failed' THEN 'failed' ELSE 'complete' END AS status`;
 
-/** A memory's columns, renamed to the fields of StoredMemory. */
 export const memoryColumns = `m.id, m.user_id AS "userId", m.type, m.content, m.metadata, m.source,
   m.external_id AS "externalId", m.occurred_at::float8 AS "occurredAt",
   m.expires_at::float8 AS "expiresAt", m.version::float8 AS version,
@@ -113,8 +112,7 @@ export type InsertedMemory = {
   createdAt: number;
   updatedAt: number;
   /**
-   * Whether the id may come from another database. Only a row in memory_locations can then show
-   * that the id is in use.
+   * Whether the id may come from another database. memory_locations then detects a duplicate id.
    */
   isImported: boolean;
 };
@@ -197,7 +195,6 @@ export function byKey(a: readonly Value[], b: readonly Value[]): number {
   return 0;
 }
 
-/** Returns a new memory as a read would return it, with the status `complete`. */
 export function asStored(memory: NewMemory, at: number): StoredMemory {
   return { ...memory, status: 'complete', version: 1, createdAt: at, updatedAt: at };
 }

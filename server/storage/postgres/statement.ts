@@ -1,5 +1,3 @@
-/* SQL statements as plain data. */
-
 export type Value = string | number | boolean | null;
 
 /** A script is several statements without values. It is not pipelined. */
@@ -9,10 +7,7 @@ export function statement(text: string, ...values: Value[]): Statement {
   return { text, values };
 }
 
-/**
- * The possible numbers of rows per statement. Longer lists are split, so that only a few statement
- * texts have to be prepared.
- */
+/** Statements have one of these numbers of rows, so that only a few texts have to be prepared. */
 const chunkSizes = [64, 16, 4, 1];
 
 /**
@@ -68,7 +63,6 @@ export function after(seconds: string): string {
   return `to_timestamp(extract(epoch FROM statement_timestamp())::float8 + ${seconds})`;
 }
 
-/** Encodes a list of texts as one value of type text[]. */
 export function textArray(texts: readonly string[]): string {
   const quoted = texts.map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`);
   return `{${quoted.join(',')}}`;

@@ -9,10 +9,7 @@ export type Transaction = {
   run(...statements: Statement[]): Promise<Row[][]>;
 };
 
-/**
- * The work of a transaction. It reads and locks rows first, then returns the statements to send
- * with COMMIT.
- */
+/** Reads and locks rows first, then returns the statements to send with COMMIT. */
 export type Work<T> = (tx: Transaction) => Promise<{ last: Statement[]; result: T }>;
 
 const begin = statement('BEGIN ISOLATION LEVEL READ COMMITTED');

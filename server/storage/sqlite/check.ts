@@ -1,20 +1,17 @@
 import type { Database } from 'bun:sqlite';
 import { isDamage } from './errors.ts';
 
-/** The maximum number of reported faults. A single fault makes a file unusable. */
+/** The maximum number of reported faults. */
 const maxFaults = 5;
 
-/**
- * Returns the structural faults that SQLite finds in the file; empty if there are none. Changed
- * text inside a row is not detected.
- */
+/** Returns the structural faults that SQLite finds. Changed text inside a row is not detected. */
 export function structuralFaults(db: Database): string[] {
   return faultsBy(db, 'integrity_check');
 }
 
 /**
- * A faster check, which does not compare indexes with tables. If the file is in the page cache, the
- * check takes about a second per gigabyte.
+ * Faster, because indexes are not compared with tables: about a second per gigabyte in the page
+ * cache.
  */
 export function coarseFaults(db: Database): string[] {
   return faultsBy(db, 'quick_check');

@@ -62,7 +62,6 @@ export async function openSqlite(name: string, options: OpenOptions = {}): Promi
   }
 }
 
-/** Creates or checks the file, and brings its schema up to date. */
 function prepareFile(path: string): void {
   const db = openForWriting(path, { create: true });
   try {
@@ -75,10 +74,7 @@ function prepareFile(path: string): void {
   }
 }
 
-/**
- * Files up to this size are checked before they are served. `findDamage` checks a larger file while
- * it is being served.
- */
+/** Files up to this size are checked before they are served, and larger files afterwards. */
 const checkedAtOpenBytes = 16 * 1024 * 1024;
 
 function isSmall(path: string): boolean {
@@ -137,7 +133,6 @@ async function startThreads(
   };
 }
 
-/** Connects another thread of the same process to the task queue. */
 export function connectSqlite({ path, port }: { path: string; port: MessagePort }): TaskStorage {
   const channel = createChannel((message) => port.postMessage(message));
   port.on('message', channel.receive);

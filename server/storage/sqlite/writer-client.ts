@@ -10,8 +10,8 @@ import type { WriterNotice, WriterOrder, WriterStart } from './protocol.ts';
 
 /**
  * The HTTP thread's handle on the writer thread. A writer thread that exits or hangs is replaced.
- * The writes that it was processing fail with an unknown outcome, and the waiting writes continue
- * on the new thread.
+ * Its unfinished writes fail with an unknown outcome, and the waiting writes continue on the new
+ * thread.
  */
 export type WriterClient = {
   ready: Promise<void>;
@@ -20,7 +20,6 @@ export type WriterClient = {
   openPort(): MessagePort;
   /** Returns why writes fail, or null if writes succeed. */
   fault(): string | null;
-  /** Returns a warning for the operator, or null. */
   warning(): string | null;
   stop(): Promise<void>;
 };
@@ -29,7 +28,7 @@ export type WriteRequest = {
   projectId: number;
   operation: string;
   argument: unknown;
-  /** The contents of the memories in the argument, in the same order. */
+  /** The contents of the memories in the argument, in order. */
   texts?: string[];
   /** The approximate number of rows to write. */
   cost?: number;
@@ -38,7 +37,7 @@ export type WriteRequest = {
 export type WriterOptions = {
   preload: readonly string[];
   warn(message: string, error?: unknown): void;
-  /** Called when the writer thread was replaced. Ports to the old thread no longer work. */
+  /** Called when the thread was replaced. Ports to the old thread no longer work. */
   onReplaced(): void;
   /** Called with the reason when the writer thread keeps failing and the process must exit. */
   onEnd(reason: string): void;
@@ -156,8 +155,7 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
       if (rowsInHand > 0) await drained.promise;
       restarts.stop();
       await checkpointer.stop();
-      // The writer closes last. If the file may lack pages of the log, the writer keeps the log for
-      // the next start.
+      // The writer closes last. If a sync has failed, the writer keeps the log for the next start.
       await writer.stop();
     },
   };

@@ -39,7 +39,9 @@ export async function openCopySide(
   }
 }
 
-/** Throws if a server is running. One of the running servers always holds the cleanup turn. */
+/**
+ * Throws if a server is running, i.e. if one holds the cleanup turn (see writer/maintenance.ts).
+ */
 async function assertUnused(connection: Connection): Promise<void> {
   const [turns = []] = await connection.run([
     statement(`SELECT ceil(extract(epoch FROM held_until - clock_timestamp()))::float8 AS seconds
@@ -76,7 +78,6 @@ function copyDatabase(connection: Connection): CopyDatabase {
   };
 }
 
-/** Runs the statements in one transaction. */
 function runTogether(connection: Connection, queries: readonly Statement[]): Promise<void> {
   const work = async () => ({ last: [...queries], result: undefined });
   return asCopyError(inTransaction(connection, work, deadlineMs));

@@ -10,9 +10,9 @@ import {
 import { type Statement, statement } from '../statement.ts';
 import type { Transaction } from '../transaction.ts';
 
-/*
- * Brings the in-memory search index of one user up to date. In one snapshot, `catchUp` reads the
- * rows that changed since the last update. A new index is built in the same way, from all rows.
+/**
+ * Brings the in-memory search index of one user up to date. `catchUp` reads the rows that changed
+ * since the last update, in one snapshot. A new index is built in the same way, from all rows.
  */
 
 type User = { projectId: number; userId: string };
@@ -42,7 +42,7 @@ const ofTasks = `SELECT ${columns}, t.last_change::float8 AS change
   FROM tasks AS t JOIN memories AS m ON ${indexTask}
   WHERE ${ofUser('t')} AND m.last_change <= $4::int8`;
 
-/** A cursor is planned each time, so it is declared only if there are more changes than these. */
+/** Avoids a cursor, which is planned each time, unless there are more changes. */
 const firstChanges = `(${ofMemories} ORDER BY m.last_change LIMIT ${firstRows})
   UNION ALL (${ofTasks} ORDER BY t.last_change LIMIT ${firstRows})
   ORDER BY change LIMIT ${firstRows}`;
@@ -75,7 +75,6 @@ export async function catchUp(tx: Transaction, held: HeldIndex, user: User): Pro
   if (held.index.size !== row.memories) await removeDeleted(tx, held, place);
 }
 
-/** Returns statements that open a cursor over the changes and fetch the first rows. */
 function cursorOver({ lastChange }: HeldIndex, place: readonly (string | number)[]): Statement[] {
   return [statement(declareChanges, ...place, lastChange), fetchRows(firstFetched)];
 }
@@ -109,10 +108,7 @@ function rowsFor(unitsEach: number): number {
   return Math.min(maxRows, Math.max(1, count));
 }
 
-/**
- * Removes deleted memories from the index. A deletion leaves no changed row, so deletions are
- * detected by the number of memories.
- */
+/** Removes deleted memories from the index, if the number of memories shows that there are any. */
 async function removeDeleted(
   tx: Transaction,
   { index }: HeldIndex,

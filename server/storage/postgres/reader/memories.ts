@@ -5,11 +5,8 @@ import { findByIds, findMemory, isId, notExpired, statusColumn, withTask } from 
 import { overPlaces, type Statement, statement } from '../statement.ts';
 import type { Transaction } from '../transaction.ts';
 
-/* Short reads by key. */
-
 type Run = Transaction['run'];
 
-/** Whether a key may read the memory. A key for one user cannot read other users' memories. */
 function isOf({ userId }: { userId: string }, onlyUserId: string | null | undefined): boolean {
   return onlyUserId == null || userId === onlyUserId;
 }
@@ -42,7 +39,6 @@ const findStatuses = overPlaces(
     WHERE ${notExpired('p.now')}${inBucket('m.bucket')}`,
 );
 
-/** Returns the statuses of the ids that exist, in the requested order. */
 export async function readStatuses(
   run: Run,
   { projectId, ids, now, onlyUserId }: Parameters<Storage['getStatuses']>[0],

@@ -30,10 +30,7 @@ type Save = Parameters<Storage['saveMemory']>[0];
 type Update = Parameters<Storage['updateMemory']>[0];
 type Delete = Parameters<Storage['deleteMemory']>[0];
 
-/**
- * Plans a save. A memory without an external id cannot replace another, so saving it is a plain
- * insert. Other saves read first.
- */
+/** Plans a save. Without an external id, a save cannot replace a memory and is a plain insert. */
 export function planSave(write: Save, uptime: () => number): PlannedWrite<WriteResult> {
   const { projectId, at, memory } = write;
   const work = once(write, uptime, (tx) => save(tx, write));

@@ -2,12 +2,13 @@ import type { QuotaTake, QuotaTaken } from '../../storage.ts';
 import type { Connection } from '../connection.ts';
 import { statement } from '../statement.ts';
 
-/** Short, because a request may be waiting. The request is counted in memory after this time. */
+/**
+ * Short, because a request may be waiting. On failure, this server counts the request in memory.
+ */
 const deadlineMs = 2_000;
 
 /**
- * A window that ends later than a new window plus this interval is replaced. Such a window was
- * started before the clock was set back.
+ * A window that ends later than a new window by this interval is replaced: the clock was set back.
  */
 const maxLate = "interval '1 minute'";
 
@@ -24,10 +25,7 @@ const take = `INSERT INTO quotas AS q (project_id, used, ends_at)
 
 type Row = { used: number; endsAt: number; endsInMs: number };
 
-/**
- * Takes part of the rate limit in one statement, which waits for the statements of other servers
- * and includes their requests.
- */
+/** Waits for the concurrent statements of other servers and includes their requests. */
 export async function takeQuota(
   connection: Connection,
   { projectId, amount, limit, seconds }: QuotaTake,

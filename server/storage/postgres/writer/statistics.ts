@@ -22,9 +22,9 @@ const grown = statement(
 );
 
 /**
- * Analyzes tables soon after they have grown. Every key begins with project and bucket, so without
- * statistics the planner considers all indexes equally good, and a statement that was planned for
- * an empty table may read a whole bucket for each row. The returned function stops it.
+ * Analyzes tables soon after they have grown. Without statistics, the planner considers all indexes
+ * equally good, because every key begins with project and bucket, and may read a whole bucket for
+ * each row. Returns a function that stops the analysis.
  */
 export function keepStatistics(url: string, shared: Connection): () => void {
   let isRunning = false;
@@ -34,7 +34,7 @@ export function keepStatistics(url: string, shared: Connection): () => void {
   async function analyzeGrown(): Promise<void> {
     const [rows = []] = await shared.run([grown]);
     if (rows.length === 0) return;
-    // On a separate connection, because it may take seconds.
+    // ANALYZE may take seconds, so it runs on a separate connection.
     analyzing = createConnection({ url, purpose: 'statistics' });
     const tables = rows.map(({ table }) => table).join(', ');
     await analyzing.run([statement(`ANALYZE (SKIP_LOCKED) ${tables}`)], deadlineMs);
@@ -46,7 +46,7 @@ export function keepStatistics(url: string, shared: Connection): () => void {
     try {
       await analyzeGrown();
     } catch {
-      // Nothing depends on it, and autovacuum will do the same.
+      // Ignore the error, because autovacuum also analyzes the tables.
       pausedUntil = performance.now() + pauseAfterErrorMs;
     } finally {
       analyzing?.close();

@@ -63,7 +63,6 @@ export function removeEmptyUsers(users: readonly Omit<UserChange, 'added'>[]): S
 /** Returns the change number of a user. Throws if `countChanges` was not called for the user. */
 export type ChangeNumber = (user: { projectId: number; userId: string }) => number;
 
-/** Reads the change numbers from the rows that `countChanges` returned. */
 export function changeNumbers(rows: readonly Record<string, unknown>[]): ChangeNumber {
   const counted = rows as { projectId: number; userId: string; lastChange: number }[];
   const numbers = new Map(counted.map((row) => [nameOf(row), row.lastChange]));

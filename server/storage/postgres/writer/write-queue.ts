@@ -57,14 +57,14 @@ const maxPauseMs = 20;
 /** A write that fails is retried for at most this long. */
 const triedForMs = 5_000;
 /**
- * The number of recent idempotency keys to remember. A write with a recent key is probably a
- * replay, which would make its group fail.
+ * The number of recent idempotency keys to remember. A replay would make its group fail, so a write
+ * with a recent key runs alone.
  */
 const maxRecentKeys = 10_000;
 
 export function createWriteQueue(options: {
   connections: readonly Connection[];
-  /** See citus.ts. */
+  /** Whether Citus distributes the tables; see citus.ts. */
   isDistributed: boolean;
   uptime(): number;
   /** Returns why no write can succeed now, or null. */

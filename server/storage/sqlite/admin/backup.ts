@@ -51,10 +51,7 @@ export function backupDatabase(name: string, target: string): BackupContents {
   }
 }
 
-/**
- * Deletes partial copies of this backup whose process was killed. Each may be as large as the
- * database.
- */
+/** Deletes partial copies of this backup by processes that no longer run. */
 function removeOrphans(target: string): void {
   for (const name of readdirSync(dirname(target))) {
     const [, pid] = /\.(\d+)\.partial$/.exec(name) ?? [];
@@ -103,16 +100,13 @@ export function restoreDatabase(backup: string, name: string, stamp: string): Re
   }
 }
 
-/**
- * Moves the copy to the path, and an existing database to `kept`. Returns the new path of the
- * existing database, or null if there is none.
- */
+/** Returns the new path of the existing database, or null if there is none. */
 function replace(path: string, copy: string, kept: string): string | null {
   const lock = lockForMoving(path);
   try {
     if (existsSync(path)) foldLog(path);
-    // All steps that take long or are likely to fail are done. For a moment, no file exists at the
-    // path. The copy at `arrivingAt(path)` keeps a server from creating an empty database there.
+    // All steps that take long or are likely to fail are done. While no file exists at the path,
+    // the copy at `arrivingAt(path)` keeps a server from creating an empty database there.
     moveDurably(copy, arrivingAt(path));
     const setAsideAt = setAside(path, kept);
     moveDurably(arrivingAt(path), path);
@@ -175,7 +169,6 @@ function inspect(file: string): BackupContents {
   }
 }
 
-/** Moves the database at the path to `kept`. Returns its new path, or null if there is none. */
 function setAside(path: string, kept: string): string | null {
   const found = parts.filter((part) => existsSync(path + part));
   for (const part of found) renameSync(path + part, kept + part);
@@ -198,10 +191,7 @@ function foldLog(path: string): void {
   }
 }
 
-/**
- * Leaves WAL mode, waiting for other processes to close the file. SQLite's own timeout applies only
- * to locks.
- */
+/** Retries until other processes have closed the file. SQLite's timeout applies only to locks. */
 function leaveLog(db: Database): void {
   const deadline = performance.now() + busyTimeoutMs;
   for (;;) {
@@ -215,10 +205,7 @@ function leaveLog(db: Database): void {
   }
 }
 
-/**
- * Renames a file and syncs the folder, which makes the rename durable. The content of the file must
- * already be synced.
- */
+/** Renames a synced file and syncs the folder, which makes the rename durable. */
 function moveDurably(from: string, to: string): void {
   renameSync(from, to);
   syncFile(dirname(to));

@@ -67,10 +67,7 @@ const inserts: Record<TableName, string> = {
   idempotency_keys: insertInto('idempotency_keys', 'idempotency_keys'),
 };
 
-/**
- * Returns the INSERT statement for a table. A task's memoryId is replaced by a row id, and a
- * response's memoryUserId is not stored.
- */
+/** A task's memoryId is replaced by a row id, and a response's memoryUserId is not stored. */
 function insertInto(into: string, table: TableName): string {
   const names = columnsOf(table);
   const at = (name: string) => `?${names.indexOf(name) + 1}`;
@@ -143,10 +140,7 @@ function copyDatabase(db: Database, release: () => void): CopyDatabase {
   };
 }
 
-/**
- * Returns the row as SQLite stores it. If the memory of a response was deleted, SQLite stores a
- * replacement body instead of null.
- */
+/** If the memory of a response was deleted, SQLite stores a replacement body instead of null. */
 function toStored(row: Row): Row {
   return row.body === null ? { ...row, body: deletedBodyOf(row) } : row;
 }

@@ -8,7 +8,7 @@ import {
   removeMissing,
 } from '../../held-indexes.ts';
 
-/*
+/**
  * Brings the in-memory search index of one user up to date. Inside a read transaction, `catchUp`
  * reads the rows that changed since the last update. A new index is built in the same way, from all
  * rows.
@@ -46,8 +46,7 @@ export function createIndexReads(db: Database): IndexReads {
   );
 
   /**
-   * Removes deleted memories from the index. A deletion leaves no changed row, so deletions are
-   * detected by the number of memories.
+   * Removes deleted memories from the index, if the number of memories shows that there are any.
    */
   function removeDeleted(index: SearchIndex, { projectId, userId }: User): void {
     const existing = new Set(ids.all(projectId, userId).map(({ id }) => id));

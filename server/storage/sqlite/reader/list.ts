@@ -23,9 +23,9 @@ const maxTexts = 64;
 const progressRows = 1_000;
 
 /**
- * Lists a user's memories in index order. With a filter, a list reads along the index until the
- * page is full. SQLite skips rows that cannot match, and `matches` checks the rest. A page is
- * consistent, because one statement reads one snapshot.
+ * Lists a user's memories in index order, until the page is full. SQLite skips rows that cannot
+ * match a filter, and `matches` checks the rest. One statement reads one snapshot, so a page is
+ * consistent.
  */
 export function createPageReads(db: Database): PageReads {
   const prepare = createStatements(db);
@@ -59,7 +59,6 @@ export function createPageReads(db: Database): PageReads {
   };
 }
 
-/** Returns a function that prepares statements and caches them by text. */
 function createStatements(db: Database) {
   const statements = new Map<string, Statement<unknown, Value[]>>();
   return <Row>(sql: string): Statement<Row, Value[]> => {
@@ -71,7 +70,6 @@ function createStatements(db: Database) {
   };
 }
 
-/** Returns the position after a memory, as "<time> <id>". */
 function listPosition({ createdAt, id }: StoredMemory): string {
   return `${createdAt} ${id}`;
 }

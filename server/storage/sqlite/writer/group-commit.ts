@@ -15,7 +15,6 @@ import type { WriteHealth } from './health.ts';
  */
 export type GroupCommit = {
   take(call: Incoming): void;
-  /** Commits the waiting writes. */
   flush(): void;
 };
 

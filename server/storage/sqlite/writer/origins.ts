@@ -34,7 +34,6 @@ export function createOrigins(db: Database): Origins {
       if (externalId === null) return null;
       const known = select.get(projectId, userId, source ?? '', externalId);
       if (known === null || known.expiresAt === null || known.expiresAt > at) return known;
-      // Free the external id of an expired memory, which the next maintenance run deletes.
       forget.run(projectId, known.rowId);
       return null;
     },

@@ -7,8 +7,7 @@ export type Users = {
 };
 
 /**
- * The first change number of a new user. It is random, because a search index of an erased user
- * with the same id may still be in memory.
+ * The random first change number of a new user. An index of an erased user may still be in memory.
  */
 const firstChange = 'abs(random() % 70368744177664)';
 
