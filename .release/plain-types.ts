@@ -63,10 +63,7 @@ function isSchema(value: unknown): value is TSchema {
   return typeof value === 'object' && value !== null && Kind in value;
 }
 
-/**
- * Renders a schema as a TypeScript type. `self` is the name of the type, which must not refer to
- * itself.
- */
+/** Renders a schema as a type. `self` is the name of that type, which is not a reference. */
 function print(schema: TSchema, module: string, self?: string, indent = ''): string {
   const name = self === undefined ? nameOf(schema, module) : undefined;
   if (name !== undefined) return name;

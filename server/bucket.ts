@@ -1,6 +1,6 @@
 /**
- * Each user's data is in one bucket, by which a database can distribute its rows. Stored ids and
- * rows contain bucket numbers, so the results of these functions must never change.
+ * A database can distribute its rows by bucket; a user's data is in one bucket. Stored ids and rows
+ * contain bucket numbers, so the results of these functions must never change.
  */
 const buckets = 4_096;
 

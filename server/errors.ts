@@ -27,9 +27,7 @@ export class ServiceError extends Error {
   }
 }
 
-/**
- * The error is the same whether the memory never existed, was deleted, or is in another project.
- */
+/** The error does not reveal whether the memory never existed, was deleted, or is elsewhere. */
 export function noSuchMemory(): ServiceError {
   return new ServiceError('not_found', 'no memory has this id');
 }

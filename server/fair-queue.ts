@@ -1,6 +1,6 @@
 type Owner<Item> = {
   waiting: { item: Item; cost: number }[];
-  /** The cost served so far, in virtual time. The owner with the lowest value is next. */
+  /** The cost served so far. The owner with the lowest value is next. */
   served: number;
 };
 

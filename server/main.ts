@@ -51,7 +51,6 @@ type Wiring = {
 
 const defaultProject = 'default';
 
-/** Starts the service and listens. Throws an Error with advice if the service cannot start. */
 export async function startServer(options: StartOptions): Promise<RunningServer> {
   const config = readConfig(withFlags(options));
   const { preload = [], onFatal = endProcess } = options;

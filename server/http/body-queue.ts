@@ -5,9 +5,7 @@ import { ServiceError } from '../errors.ts';
  * memory for it. The requests of one project wait in order, and projects take turns.
  */
 export type BodyQueue = {
-  /**
-   * Resolves once the body fits, with a function that frees its bytes. Rejects with `unavailable`.
-   */
+  /** Resolves once the body fits, with a function that frees its bytes. */
   admit(projectId: number, bytes: number): Promise<() => void>;
 };
 
@@ -15,9 +13,7 @@ export type BodyQueueLimits = {
   /** Limits for all bodies in memory and for those of a project. A single body may exceed both. */
   totalBytes: number;
   projectBytes: number;
-  /**
-   * Limits for waiting requests, for each of which Bun may already hold about 1 MiB of the body.
-   */
+  /** Limits for waiting requests. Bun may already hold about 1 MiB of each body. */
   maxWaiting: number;
   maxProjectWaiting: number;
   maxWaitMs: number;

@@ -15,8 +15,7 @@ export type BodyReader = {
   readJson(request: Request, projectId: number, maxBytes: number): Promise<unknown>;
   release(request: Request): void;
   /**
-   * Whether the client may still be sending after the response. If so, Bun would read and discard
-   * the rest.
+   * Whether the client may still be sending after the response, which Bun would read and discard.
    */
   mayStillSend(request: Request, maxBytes: number): boolean;
 };

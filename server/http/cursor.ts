@@ -2,7 +2,7 @@ import { badRequest } from './parse.ts';
 
 /**
  * A cursor contains a position and a hash of the list's parameters. Cursors are not signed, because
- * a forged cursor is only a position in a list that the client can read.
+ * a forged position gives no access to other data.
  */
 
 /** `list` contains all parameters of the request except cursor and limit. */

@@ -61,7 +61,7 @@ function createHash(): Hash {
 
 /**
  * Adds a value, with the keys of objects in order. Each string is preceded by its length, so that
- * different values have different text. Numbers beyond the range of JSON (1e400) stay distinct.
+ * different values have different text. Infinity, which JSON.parse returns for 1e400, is distinct.
  */
 function addValue(hash: Hash, value: unknown): void {
   if (typeof value === 'string') {

@@ -51,10 +51,7 @@ function streamOf(parts: Uint8Array[]): ReadableStream<Uint8Array> {
   });
 }
 
-/**
- * Sends the response of a write. For a request with an idempotency key, a header reports whether it
- * is a replay.
- */
+/** Sends the response of a write. A header reports whether the response is a replay. */
 export function sendResult(
   set: ResponseHead,
   request: Request,

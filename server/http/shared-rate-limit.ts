@@ -20,8 +20,7 @@ type Share = {
   /** Identifies the window in the storage; null if this server counts separately. */
   endsAt: number | null;
   /**
-   * The window ends between these times, which are based on when the take was sent and when its
-   * response arrived.
+   * The window ends between these times, based on the send time and the response time of the take.
    */
   spendUntil: number;
   resetsAt: number;

@@ -20,7 +20,7 @@ export type Mcp = {
 export function createMcp(options: {
   version: string;
   log: Logger;
-  /** The service's request handler. Tools call it with their caller's API key. */
+  /** The service's request handler, which tools call with their caller's API key. */
   fetch(request: Request): Response | Promise<Response>;
   preload: readonly string[];
 }): Mcp {

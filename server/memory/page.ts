@@ -29,9 +29,7 @@ export function takePage(
   return { items: memoriesJson(items), next: null };
 }
 
-/**
- * Returns the approximate size of a memory in a page. As JSON, a text can be several times as long.
- */
+/** Returns the approximate size in a page. As JSON, a text can be several times as long. */
 function sizeOf({ content, metadata }: StoredMemory): number {
   const length = content.length + metadata.length;
   return length <= shortLength ? length : Buffer.byteLength(JSON.stringify(content));

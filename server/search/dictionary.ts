@@ -10,7 +10,6 @@ import { noWord, WordTable } from './word-table.ts';
 export class Dictionary {
   /** The words, and the stems that do not occur as words. The count of such a stem is 0. */
   readonly words: WordTable;
-  /** The number of tokens of each word. */
   readonly counts = new Uint32List();
   readonly letters = new Uint32List();
   /** Words with the same stem form a linked list that starts at the stem. */

@@ -6,7 +6,7 @@ import type { SearchWeights } from './weights.ts';
 const minFactor = 0.05;
 /** Limits the cost of a search with many consecutive chunks without hits. */
 const maxNeighbours = 12;
-/** A turn of this many words gets half the boost, because short turns are rarely the answer. */
+/** A chunk of this many words gets half the boost: very short turns are rarely the answer. */
 const shortTurnWords = 2;
 
 /**

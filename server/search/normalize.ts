@@ -64,9 +64,7 @@ const plain = new Map(
 );
 const stroked = new RegExp(`[${[...plain.keys()].join('')}]`, 'g');
 
-/**
- * Normalizes a chunk. If the text does not start with the author, the author is added as a label.
- */
+/** Normalizes a chunk, with the author as a label if the text does not start with the author. */
 export function normalize(text: string, author = ''): string {
   const labelled = author === '' || text.startsWith(author) ? text : `${author}: ${text}`;
   const normalizeAny = normalizerFor(labelled);
@@ -81,7 +79,7 @@ export function normalizeWords(text: string): string {
 }
 
 /**
- * Uses NFD for a text that NFKD would expand too much. NFKD can expand one character to eighteen.
+ * Uses NFD for a text that NFKD, which can expand a character to eighteen, would expand too much.
  */
 function normalizerFor(text: string): (text: string) => string {
   if (ascii.test(text)) return normalizeAscii;

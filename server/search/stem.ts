@@ -27,9 +27,7 @@ const endings =
 const cyrillicEnding =
   /(?<=[а-я]{3})(?:иями|ями|ами|ого|его|ому|ему|ыми|ими|ешь|ить|ать|ять|еть|ла|ло|ли|ый|ий|ой|ая|яя|ое|ее|ые|ие|ую|юю|ов|ев|ей|ам|ям|ах|ях|ом|ем|ил|ал|[аеиоуыьюяй])$/;
 
-/**
- * Words that only look inflected: the exceptions of Porter's algorithm and a few additional words.
- */
+/** Words that only look inflected: the exceptions of Porter's algorithm and a few more. */
 const whole: ReadonlySet<string> = new Set(
   (
     'news evening wedding morning inning outing canning herring earring proceed exceed succeed ' +

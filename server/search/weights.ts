@@ -13,7 +13,7 @@ export type SearchWeights = {
   /** A word that begins with the unfinished last word, and a fuzzy match of a missing term. */
   prefix: number;
   fuzzy: number;
-  /** A speaker named in the query: full weight for a long chunk, less near `speakerWords` words. */
+  /** A speaker named in the query. A chunk of `speakerWords` words gets half of this weight. */
   speaker: number;
   speakerWords: number;
   /** Two words of a quotation or a code that are also adjacent in the chunk. */

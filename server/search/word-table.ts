@@ -24,7 +24,6 @@ export class WordTable {
     this.starts.push(0);
   }
 
-  /** The number of words plus one, because the numbers of words start at 1. */
   get size(): number {
     return this.#hashes.length;
   }

@@ -69,10 +69,7 @@ export async function restoreDatabase(url: string, file: string, stamp: string):
   return putBack(file, sqlitePath(url), stamp);
 }
 
-/**
- * Opens both databases and returns the source first. Throws if `create` is false and the target
- * does not exist.
- */
+/** Returns the source first. Throws if `create` is false and the target does not exist. */
 export async function openCopySides(
   source: string,
   target: string,

@@ -34,10 +34,7 @@ export interface Storage extends TaskQueue {
     write: Write & { id: string; changes: MemoryChanges; expectedVersion: number | null },
   ): Promise<WriteResult>;
 
-  /**
-   * Deletes the memory and its tasks, and removes its text from stored responses. Throws like
-   * `updateMemory`.
-   */
+  /** Deletes the memory, its tasks and its text in stored responses. Throws like `updateMemory`. */
   deleteMemory(write: Write & { id: string; expectedVersion: number | null }): Promise<WriteResult>;
 
   /**
@@ -164,10 +161,7 @@ export type Write = {
  */
 export type Idempotency = { scope: string; key: string; fingerprint: string };
 
-/**
- * A response that is stored for replays. `memoryId` and `version` are set if the body is a single
- * memory.
- */
+/** A stored response. `memoryId` and `version` are set if the body is a single memory. */
 export type StoredResponse = {
   status: number;
   body: string;

@@ -7,8 +7,8 @@ import { handlers } from './handlers.ts';
 import { startWorker } from './worker.ts';
 
 /**
- * The tasks thread runs the queue's worker on a separate connection to the storage. A slow text or
- * a handler that never returns delays only the queue.
+ * The tasks thread runs the queue's worker with a separate connection to the storage, so a slow
+ * handler delays only the queue.
  */
 
 export type TasksStart = {

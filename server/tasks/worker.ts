@@ -69,9 +69,7 @@ export function startWorker(options: WorkerOptions): Worker {
     await Promise.allSettled(storing);
   }
 
-  /**
-   * Claims tasks while the results of the previous claim are stored, so that both share a commit.
-   */
+  /** Claims tasks while earlier results are stored, so that both share a commit. */
   async function claimNext(): Promise<Task[]> {
     const claim = { owner, now: now(), leaseMs, horizon: now() + maxBackoffMs, limit: claimLimit };
     const [claimed] = await Promise.allSettled([storage.claimTasks(claim), ...storing.splice(0)]);

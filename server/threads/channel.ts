@@ -9,7 +9,6 @@ export type Port = {
 /** The result of a call: its value, and the large texts that the value refers to. */
 export type Returned = { value: unknown; texts: LargeText[] };
 
-/** Calls operations in another thread and pairs the replies with them. */
 export type Channel = {
   call(operation: string, argument: unknown, texts?: string[]): Promise<Returned>;
   /** Sends the calls of this turn of the event loop immediately. */

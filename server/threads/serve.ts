@@ -7,7 +7,6 @@ import { type Call, type LargeText, type Message, packError, type Reply } from '
 export type Incoming = {
   operation: string;
   argument: unknown;
-  /** The large texts that the argument refers to. */
   texts: string[];
   /** Replies are buffered until `flushReplies`. */
   reply(value: unknown, texts?: LargeText[]): void;

@@ -3,13 +3,10 @@ export type JsonObject = { [name: string]: Json };
 
 export type Components = {
   schemas: JsonObject;
-  /** Converts a schema of the contract to one of the document. */
   refer(schema: object): Json;
 };
 
-/**
- * Converts schemas of the contract. A schema with a title becomes a component and is referenced.
- */
+/** Converts schemas of the contract. A schema with a title becomes a component. */
 export function createComponents(): Components {
   const schemas: JsonObject = {};
 

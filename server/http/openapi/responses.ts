@@ -116,9 +116,7 @@ function content(schemas: TSchema[], refer: Components['refer']): JsonObject {
   };
 }
 
-/**
- * The schema of `ErrorBody`. The contract has only a type, because the SDK does not use TypeBox.
- */
+/** The schema of `ErrorBody`, which is only a type in the contract. */
 const ErrorSchema = Type.Object(
   {
     error: OpenEnum(Object.keys(errorTable), 'The error, for programs.'),

@@ -6,7 +6,7 @@ export type Session = {
   userId: string;
   readOnly: boolean;
   version: string;
-  /** Logs an unexpected error, i.e. one that is not an error of the SDK. */
+  /** Logs an error that is not an error of the SDK. */
   onError(error: unknown): void;
   /** Returns the address that did not respond, with advice, if the model may see the address. */
   onUnreachable?(error: MemoryServiceError): Promise<string>;

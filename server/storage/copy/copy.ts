@@ -10,7 +10,7 @@ import { addRow, type Sum, type TableName, tableNames } from './tables.ts';
  * continues after the last stored batch.
  */
 
-/** Called with the number of processed rows and the total. If it throws, the copy is unfinished. */
+/** Called with the number of processed rows and the total. An exception stops the copy. */
 export type ReportRows = (done: number, total: number) => Promise<void>;
 
 /** The rows of one table and project. `project` is null for rows that belong to no project. */

@@ -11,7 +11,6 @@ export type CopySide = {
   state(): Promise<CopyState>;
   /** Marks an empty database as an unfinished copy of the source, which servers refuse to open. */
   begin(source: number): Promise<void>;
-  /** Stores the rows and the new progress in one transaction. */
   write(table: TableName, rows: Row[], progress: Progress): Promise<void>;
   /** Marks the copy as finished, which allows servers to open the database. */
   finish(source: number): Promise<void>;
@@ -53,7 +52,6 @@ export type CopyDatabase = {
   jsonArray(expressions: string): string;
   isUnfinished(): Promise<boolean>;
   read(query: Query): Promise<Row[]>;
-  /** Runs the statements in one transaction. */
   run(...queries: Query[]): Promise<void>;
   /** Stores the rows and runs `last` in one transaction. The table has `before` rows already. */
   insert(table: TableName, rows: Row[], before: number, last: Query): Promise<void>;

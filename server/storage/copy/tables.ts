@@ -58,9 +58,7 @@ export type StoredTable = {
   keys: string[];
   /** Expressions for columns that are not stored under their name. */
   expressions?: Record<string, string>;
-  /** Additional columns for the backend's `asCopied`. */
   further?: string[];
-  /** The column with large texts, if any. */
   large?: string;
 };
 

@@ -1,11 +1,9 @@
 import type { Connection } from './connection.ts';
 import { type Statement, statement } from './statement.ts';
 
-/*
- * Citus distributes tables over several machines. The memories and tasks of a user are in one
- * bucket, and all rows of a bucket are on the same machine, in every table. Servers connect to the
- * coordinator, which also stores the small tables. Code that differs for distributed tables checks
- * `isDistributed`.
+/**
+ * Citus distributes tables over several machines. All rows of a bucket are on the same machine, in
+ * every table. Servers connect to the coordinator, which also stores the small tables.
  */
 
 /** The distributed tables, in order of creation. All are colocated with the first table. */

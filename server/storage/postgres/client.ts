@@ -18,7 +18,6 @@ import type { Tasks } from './writer/tasks.ts';
 import type { WriteQueue } from './writer/write-queue.ts';
 
 export type Parts = {
-  /** The connection for single statements. */
   connection: Connection;
   /** Separate, because these statements may wait for a row that another server has locked. */
   quotas: Connection;

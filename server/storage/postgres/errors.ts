@@ -37,7 +37,7 @@ export function isRefusal(error: unknown): boolean {
   return state !== '' && !sessionEnded.test(state);
 }
 
-/** Whether a machine of a cluster was unreachable. The outcome of such a COMMIT is unknown. */
+/** Whether a worker of Citus was unreachable. The outcome of such a COMMIT is unknown. */
 export function isPartLost(error: unknown): boolean {
   return partLost.test(stateOf(error));
 }
@@ -47,7 +47,7 @@ export function isConflict(error: unknown): boolean {
   return /^(23505|40001|40P01)$/.test(stateOf(error));
 }
 
-/** Whether one write may have made its whole group fail, so that the writes are retried alone. */
+/** Whether a group may have failed because of one write. Its writes are then retried alone. */
 export function isOfOneWrite(error: unknown): boolean {
   if (!isRefusal(error)) return false;
   if (isPartLost(error) || isConflict(error)) return true;

@@ -30,7 +30,6 @@ export const memoryTime = 'coalesce(m.occurred_at, m.created_at)';
 
 export type MemoryRow = StoredMemory & { bucket: number };
 
-/** Selects the memory with this id in a bucket, even if the memory has expired. */
 export function memoryIn(projectId: number, bucket: number, id: string): Statement {
   return statement(
     `SELECT m.bucket, ${memoryColumns} FROM memories AS m ${withTask}
@@ -111,9 +110,7 @@ export type InsertedMemory = {
   version: number;
   createdAt: number;
   updatedAt: number;
-  /**
-   * Whether the id may come from another database. memory_locations then detects a duplicate id.
-   */
+  /** Whether the id may come from another database. It may then exist in any bucket. */
   isImported: boolean;
 };
 

@@ -1,7 +1,6 @@
 import type { Database } from 'bun:sqlite';
 import { isDamage } from './errors.ts';
 
-/** The maximum number of reported faults. */
 const maxFaults = 5;
 
 /** Returns the structural faults that SQLite finds. Changed text inside a row is not detected. */
@@ -9,10 +8,7 @@ export function structuralFaults(db: Database): string[] {
   return faultsBy(db, 'integrity_check');
 }
 
-/**
- * Faster, because indexes are not compared with tables: about a second per gigabyte in the page
- * cache.
- */
+/** Faster: indexes are not compared with tables. Takes about a second per cached gigabyte. */
 export function coarseFaults(db: Database): string[] {
   return faultsBy(db, 'quick_check');
 }

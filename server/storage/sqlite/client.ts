@@ -17,7 +17,6 @@ export type Parts = {
   pageReads: PageReads;
 };
 
-/** The project id of operations that belong to no project, such as maintenance. */
 const noProject = 0;
 /** The operator is warned if the log is larger than this. */
 const longLogBytes = 256 * 1024 * 1024;

@@ -79,7 +79,7 @@ function tryLock(file: string, path: string, how: How = {}): Database | null {
   }
 }
 
-/** Gives a file that root created to the owner of the database, as SQLite does. */
+/** Gives a file that root created to the owner of the database. */
 function shareWithOwner(file: string, path: string): void {
   const database = statSync(path, { throwIfNoEntry: false });
   if (process.getuid?.() !== 0 || database === undefined) return;

@@ -19,7 +19,6 @@ export function canonicalPath(path: string, links = mostLinks): string {
   return join(realpathSync(dirname(path)), basename(path));
 }
 
-/** The temporary path of a restored backup. */
 export function arrivingAt(path: string): string {
   return `${path}.restoring`;
 }

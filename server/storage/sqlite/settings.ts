@@ -93,9 +93,7 @@ export function closeKeepingLog(path: string, ...opened: Database[]): void {
   reader?.close(true);
 }
 
-/**
- * A program that blocks reads for longer has the file open, so our connections are not the last.
- */
+/** A program that blocks reads for longer keeps the file open after our connections. */
 const readerTimeoutMs = 100;
 
 /** Opens a connection that holds SQLite's read lock; null if the file cannot be opened. */

@@ -18,7 +18,6 @@ export type WriterClient = {
   write<T>(request: WriteRequest): Promise<T>;
   /** Opens a port through which another thread can call the current writer thread. */
   openPort(): MessagePort;
-  /** Returns why writes fail, or null if writes succeed. */
   fault(): string | null;
   warning(): string | null;
   stop(): Promise<void>;

@@ -39,9 +39,7 @@ export async function openCopySide(
   }
 }
 
-/**
- * Throws if a server is running, i.e. if one holds the cleanup turn (see writer/maintenance.ts).
- */
+/** Throws if a server holds the cleanup turn, as a running server does (writer/maintenance.ts). */
 async function assertUnused(connection: Connection): Promise<void> {
   const [turns = []] = await connection.run([
     statement(`SELECT ceil(extract(epoch FROM held_until - clock_timestamp()))::float8 AS seconds

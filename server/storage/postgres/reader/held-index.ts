@@ -34,7 +34,6 @@ const indexTask = `t.project_id = m.project_id AND t.bucket = m.bucket AND t.mem
 const ofUser = (table: string) => `${table}.project_id = $1::int8 AND ${table}.bucket = $2::int2
   AND ${table}.user_id = $3 AND ${table}.last_change > $4::int8`;
 
-/** Selects the memories that changed, in the order of the changes. */
 const ofMemories = `SELECT ${columns}, m.last_change::float8 AS change
   FROM memories AS m LEFT JOIN tasks AS t ON ${indexTask} WHERE ${ofUser('m')}`;
 /** Selects the unchanged memories whose task has changed. */
@@ -42,7 +41,7 @@ const ofTasks = `SELECT ${columns}, t.last_change::float8 AS change
   FROM tasks AS t JOIN memories AS m ON ${indexTask}
   WHERE ${ofUser('t')} AND m.last_change <= $4::int8`;
 
-/** Avoids a cursor, which is planned each time, unless there are more changes. */
+/** Reads a few changes without a cursor, which would be planned each time. */
 const firstChanges = `(${ofMemories} ORDER BY m.last_change LIMIT ${firstRows})
   UNION ALL (${ofTasks} ORDER BY t.last_change LIMIT ${firstRows})
   ORDER BY change LIMIT ${firstRows}`;
@@ -63,7 +62,7 @@ export async function catchUp(tx: Transaction, held: HeldIndex, user: User): Pro
   )) as [UserRow[], ...ChangedMemory[][]];
   const row = found ?? { memories: 0, lastChange: 0 };
   let rows = changes.at(-1) ?? [];
-  // The user was erased and created again, so the index is rebuilt.
+  // The user was erased and created again.
   const isOther = row.lastChange < held.lastChange;
   if (isOther) Object.assign(held, newHeldIndex());
   const needsCursor = isOther || (!isNew && rows.length === firstRows);
@@ -83,7 +82,7 @@ function fetchRows(count: number): Statement {
   return statement(`FETCH FORWARD ${count} FROM changes`);
 }
 
-/** Applies the rows, and then those that follow them in the cursor, if it is open. */
+/** Applies the rows, then the following rows from the cursor, if the cursor is open. */
 async function applyChanges(
   tx: Transaction,
   held: HeldIndex,
@@ -108,7 +107,7 @@ function rowsFor(unitsEach: number): number {
   return Math.min(maxRows, Math.max(1, count));
 }
 
-/** Removes deleted memories from the index, if the number of memories shows that there are any. */
+/** Removes deleted memories from the index, if the number of memories shows any. */
 async function removeDeleted(
   tx: Transaction,
   { index }: HeldIndex,

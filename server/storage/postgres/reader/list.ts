@@ -21,7 +21,7 @@ type Row = StoredMemory & { bucket: number; octets: number; total: number };
 const maxTexts = 64;
 /** The number of rows per fetch if a filter may reject most of them. */
 const filteredRows = 256;
-/** The maximum text per statement, in bytes: three for each UTF-16 unit of the page size. */
+/** The maximum text per statement in bytes: three for each UTF-16 unit of a page. */
 const maxOctets = 3 * 4 * 1024 * 1024;
 
 /**

@@ -38,9 +38,7 @@ export function keyInserts(responses: readonly KeyedResponse[], uptime: number):
   return insertKeys(rows.sort(byKey));
 }
 
-/**
- * Runs a write once per key. Inserting the key waits for a concurrent request with the same key.
- */
+/** Runs a write once per key. Inserting a key waits for a concurrent request with that key. */
 export function once(write: Write, uptime: () => number, effect: Effect): Work<WriteResult> {
   return async (tx) => {
     const replay = await claimKey(tx, write, uptime());

@@ -109,8 +109,8 @@ async function remove(tx: Transaction, write: Delete): ReturnType<Effect> {
 type Located = Write & { id: string; expectedVersion: number | null };
 
 /**
- * Locks the user's row, so that the memory cannot change until the transaction ends, and returns
- * the memory. `added` is the change in the user's number of memories.
+ * Locks the user's row, so that the memory cannot change until the transaction ends. `added` is the
+ * change in the user's number of memories.
  */
 async function lockMemory(
   tx: Transaction,

@@ -32,7 +32,6 @@ const replace = overPlaces(
       ${inBucket('m.bucket')}`,
 );
 
-/** Finds the existing memories with the origins of the given memories, expired or not. */
 export function findOrigins(projectId: number, memories: readonly NewMemory[]): Statement[] {
   const rows = memories.flatMap((memory): Value[][] => {
     const origin = originOf(memory);

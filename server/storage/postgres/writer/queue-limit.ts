@@ -10,7 +10,6 @@ export type QueueLimit = (projectId: number, added: number) => Promise<boolean>;
 
 /** The minimum time between two counts, which may be longer if a count takes long. */
 const countEveryMs = 500;
-/** The maximum share of the time that is spent on counting. */
 const costShare = 0.05;
 
 const count = statement(

@@ -2,14 +2,10 @@ import type { QuotaTake, QuotaTaken } from '../../storage.ts';
 import type { Connection } from '../connection.ts';
 import { statement } from '../statement.ts';
 
-/**
- * Short, because a request may be waiting. On failure, this server counts the request in memory.
- */
+/** Short, because a request may be waiting. On failure, the request is counted in memory. */
 const deadlineMs = 2_000;
 
-/**
- * A window that ends later than a new window by this interval is replaced: the clock was set back.
- */
+/** A window that ends later than a new window by this interval is from before a clock change. */
 const maxLate = "interval '1 minute'";
 
 const isOpen = `q.ends_at > excluded.ends_at - make_interval(secs => $3::float8)

@@ -1,15 +1,15 @@
 import { type Connection, createConnection } from '../connection.ts';
 import { statement } from '../statement.ts';
 
-/** More often than autovacuum, which looks at a database once a minute. */
+/** More often than autovacuum, which checks a database once a minute by default. */
 const everyMs = 3_000;
 const pauseAfterErrorMs = 60_000;
 /** ANALYZE of a table that is larger than memory reads a sample from the disk. */
 const deadlineMs = 60_000;
 
 /**
- * Selects the tables of the service that were never analyzed, or have become ten times as large
- * since. Smaller changes, and tables of another owner, are left to autovacuum.
+ * Selects the tables that were never analyzed, or have become ten times as large since. Smaller
+ * changes, and tables of another owner, are left to autovacuum.
  */
 const grown = statement(
   `SELECT c.oid::regclass::text AS "table" FROM pg_class AS c

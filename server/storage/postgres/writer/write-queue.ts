@@ -54,12 +54,8 @@ const maxGroups = 2;
 const maxRowsInGroup = 128;
 const maxAttempts = 5;
 const maxPauseMs = 20;
-/** A write that fails is retried for at most this long. */
 const triedForMs = 5_000;
-/**
- * The number of recent idempotency keys to remember. A replay would make its group fail, so a write
- * with a recent key runs alone.
- */
+/** The number of recent idempotency keys to remember. A replay would make its group fail. */
 const maxRecentKeys = 10_000;
 
 export function createWriteQueue(options: {

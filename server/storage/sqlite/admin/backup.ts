@@ -100,7 +100,7 @@ export function restoreDatabase(backup: string, name: string, stamp: string): Re
   }
 }
 
-/** Returns the new path of the existing database, or null if there is none. */
+/** Returns the path to which the existing database was moved, or null if there was none. */
 function replace(path: string, copy: string, kept: string): string | null {
   const lock = lockForMoving(path);
   try {

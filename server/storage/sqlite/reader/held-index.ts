@@ -45,9 +45,7 @@ export function createIndexReads(db: Database): IndexReads {
     'SELECT id FROM memories WHERE project_id = ? AND user_id = ?',
   );
 
-  /**
-   * Removes deleted memories from the index, if the number of memories shows that there are any.
-   */
+  /** Removes deleted memories from the index, if the number of memories shows any. */
   function removeDeleted(index: SearchIndex, { projectId, userId }: User): void {
     const existing = new Set(ids.all(projectId, userId).map(({ id }) => id));
     removeMissing(index, existing);
@@ -57,7 +55,7 @@ export function createIndexReads(db: Database): IndexReads {
     catchUp(held, of) {
       const { projectId, userId } = of;
       const row = user.get(projectId, userId) ?? { memories: 0, lastChange: 0 };
-      // The user was erased and created again, so the index is rebuilt.
+      // The user was erased and created again.
       if (row.lastChange < held.lastChange) Object.assign(held, newHeldIndex());
       if (held.lastChange < row.lastChange) {
         const update = new IndexUpdate(held);

@@ -45,8 +45,7 @@ export function createPageReads(db: Database): PageReads {
     exportMemories: (read) => {
       const { onlyUserId = null } = read;
       if (onlyUserId !== null) {
-        // The memories of one user are exported by creation time, which has an index without other
-        // users' rows.
+        // In the index by creation time, the memories of a user are adjacent.
         const list = { ...read, userId: onlyUserId, filter: null, order: 'asc' as const };
         const { sql, values } = listStatement(list);
         return takePage(prepare<StoredMemory>(sql).iterate(...values), read.limit, listPosition);

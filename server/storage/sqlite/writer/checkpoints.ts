@@ -3,11 +3,10 @@ import { statSync } from 'node:fs';
 import { isSyncFault } from '../errors.ts';
 
 /**
- * A checkpoint writes the log's pages to the file and waits for the disk. Inside a commit, a
- * checkpoint would block all writes for tens of milliseconds, so a separate thread runs it
- * (checkpoint/thread.ts). Under constant writes, that thread never catches up entirely. Once the
- * log is long, the writer therefore checkpoints the rest itself, and the next write restarts the
- * log.
+ * A checkpoint waits for the disk, which would block all writes inside a commit, so a separate
+ * thread makes checkpoints (checkpoint/thread.ts). Under constant writes, that thread never catches
+ * up entirely. Once the log is long, the writer therefore checkpoints the rest itself, and the next
+ * write restarts the log.
  */
 export type Checkpoints = {
   committed(): void;
@@ -15,7 +14,9 @@ export type Checkpoints = {
   made(outcome: CheckpointOutcome): boolean;
 };
 
-/** If `syncFailed` is set, the file may lack pages of the log. No later sync would report that. */
+/**
+ * If `syncFailed` is set, the file may lack pages of the log, and no later sync would report it.
+ */
 export type CheckpointOutcome = { syncFailed: boolean };
 
 type Log = { log: number; checkpointed: number };

@@ -7,7 +7,6 @@ type Known = { rowId: number; id: string; expiresAt: number | null };
 export type Origins = {
   /** Returns the memory with this origin, or null. Removes the external id of an expired memory. */
   find(projectId: number, memory: NewMemory, at: number): Known | null;
-  /** Replaces the content of a memory, which keeps its id and creation time. */
   replace(
     projectId: number,
     rowId: number,

@@ -2,12 +2,11 @@ import type { Database } from 'bun:sqlite';
 import { statSync } from 'node:fs';
 import { announced } from '../../../threads/serve.ts';
 
-/*
- * Removes the traces of deleted text. `secure_delete` overwrites a deleted row in place, but a row
- * that was moved to another page may have left a copy in the unused part of the old page, and the
- * write-ahead log keeps older pages until it restarts. Rebuilding the file and emptying the log
- * removes both. A rebuild blocks writes, so each rebuild is followed by a pause in proportion to
- * its duration.
+/**
+ * Removes the traces of deleted text. `secure_delete` overwrites a deleted row in place, but an
+ * older copy of the row may remain in an unused part of another page or in the write-ahead log.
+ * Rebuilding the file and emptying the log removes both. Each rebuild blocks writes and is followed
+ * by a proportional pause.
  */
 
 export type ScrubNote = {
@@ -30,10 +29,7 @@ const maxPauseMs = 9 * 60_000;
 const retryMs = 10_000;
 /** How long to wait for readers of an older snapshot, which prevent emptying the log. */
 const emptyLogTimeoutMs = 100;
-/**
- * The maximum size of a file that is rebuilt. Rebuilding a larger file would block writes for too
- * long, so only its log is emptied, and the operator chooses the time of a rebuild.
- */
+/** A larger file is not rebuilt, because that would block writes for too long. */
 export const maxRebuiltBytes = 1024 ** 3;
 
 export function createScrubber(options: {
