@@ -1,7 +1,6 @@
-/*
- * Only an allow-list of named fields is logged: never a key, a body, a memory's text or an
- * idempotency key. Errors are logged with their stack, so the service's error messages must not
- * contain any of these.
+/**
+ * Only the named fields are logged: never a key, a body, a memory's text or an idempotency key.
+ * Errors are logged with their stack, so error messages must not contain any of these either.
  */
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;

@@ -11,10 +11,9 @@ const maxAuthorLength = 200;
 const boundaries = [/\n\s*\n/g, /\n/g, /[.!?。！？]["')\]]?\s|[。！？]/g, /\s/g];
 
 /**
- * Cuts a text into chunks of at most `targetLength` UTF-16 units and returns their lengths, which
- * add up to the length of the text. A cut falls after a paragraph if one ends in the second half of
- * the chunk, else after a line, a sentence or a word; never inside a surrogate pair. Takes linear
- * time.
+ * Cuts a text into chunks of at most `targetLength` UTF-16 units and returns their lengths. A cut
+ * falls after a paragraph if one ends in the second half of the chunk, else after a line, a
+ * sentence or a word; never inside a surrogate pair. Takes linear time.
  */
 export function splitChunks(content: string): number[] {
   const lengths: number[] = [];

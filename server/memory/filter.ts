@@ -35,9 +35,8 @@ export function filterOf(
 }
 
 /**
- * Whether the metadata, given as JSON, has every top-level key of the filter with a matching value.
- * Strings are compared by content, numbers and booleans by their JSON; an array matches if any of
- * its elements does.
+ * Whether the metadata (JSON text) has every key of the filter with a matching value. Strings are
+ * compared by content, numbers and booleans by their JSON. An array matches if any element does.
  */
 export function matchesMetadata(json: string, wanted: Filter['metadata']): boolean {
   if (wanted.length === 0) return true;

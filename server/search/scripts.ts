@@ -25,9 +25,8 @@ export function isUnspaced(unit: number): boolean {
 }
 
 /**
- * Returns the length of an n-gram in such a script, in units. In Thai, Lao, Burmese and Khmer,
- * which have alphabets, two letters carry too little information. In Chinese and Japanese, two
- * characters are enough.
+ * Returns the length of an n-gram, in units. In Thai, Lao, Burmese and Khmer, which have alphabets,
+ * two letters carry too little information, unlike two characters of Chinese or Japanese.
  */
 export function ngramLength(unit: number): number {
   return unit < 0x1800 ? 3 : 2;

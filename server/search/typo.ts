@@ -1,4 +1,4 @@
-/** Words of three letters have too many similar words: only swapped letters count as a typo. */
+/** The only typo in words of three letters is a swap, because most have many similar words. */
 export const minTypoLength = 3;
 /** From this length on, a word may be unfinished and have a typo at the same time. */
 export const minUnfinishedLength = 5;

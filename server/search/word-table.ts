@@ -4,8 +4,8 @@ import { Uint32List } from './lists.ts';
 export const noWord = 0;
 
 /**
- * Distinct words, numbered from 1, in typed arrays. A Map of strings would take four times the
- * memory and twice the time, and its keys would retain the texts that they were sliced from.
+ * Distinct words, numbered from 1. A Map of strings would take four times the memory and twice the
+ * time, and its keys would retain the texts that they were sliced from.
  */
 export class WordTable {
   /** The UTF-16 units of all words; word n is at `starts[n]` to `starts[n + 1]`. */

@@ -42,9 +42,9 @@ export type ConnectionOptions = {
 
 /**
  * Settings for connections that read pages. The planner expects too few rows per user, because it
- * considers project, bucket and user independent, and would rather read and sort all of them than
- * use an index in their order. Below PostgreSQL 18, the penalty for a sort that cannot be avoided
- * would trigger just-in-time compilation.
+ * considers project, bucket and user independent, and would therefore sort all rows instead of
+ * reading an index in order. Below PostgreSQL 18, the penalty for an unavoidable sort would trigger
+ * just-in-time compilation.
  */
 export const readInIndexOrder = { enable_sort: 'off', jit: 'off' };
 

@@ -8,7 +8,7 @@ import type { ChangeNumber } from './writer/users.ts';
  * to 2^53, because the client returns int8 as text.
  */
 
-/** The status of the indexing task. A saved memory has no task and is complete. */
+/** The status of the indexing task; `complete` if the memory has no task. */
 export const statusColumn = `CASE coalesce(t.state, 'complete')
   WHEN 'waiting' THEN 'processing' WHEN 'running' THEN 'processing'
   WHEN 'failed' THEN 'failed' ELSE 'complete' END AS status`;

@@ -21,10 +21,7 @@ export function isLocked(path: string): boolean {
   return lock === null;
 }
 
-/**
- * How long to wait for the other holder of the lock. Opening a database takes milliseconds, but a
- * restore holds the lock while it writes the log to the file.
- */
+/** How long to wait for the lock. A restore holds the lock while it writes the log to the file. */
 const movingPatienceMs = 10_000;
 
 /**

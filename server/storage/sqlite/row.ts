@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import type { NewMemory, StoredMemory } from '../storage.ts';
 
-/** The status of the indexing task. A saved memory has no task and is complete. */
+/** The status of the indexing task; `complete` if the memory has no task. */
 export const statusColumn = `CASE ifnull(t.state, 'complete')
   WHEN 'waiting' THEN 'processing' WHEN 'running' THEN 'processing'
   WHEN 'failed' THEN 'failed' ELSE 'complete' END AS status`;

@@ -93,7 +93,10 @@ export function closeKeepingLog(path: string, ...opened: Database[]): void {
   reader?.close(true);
 }
 
-/** A program that blocks reads for longer keeps the file open after our connections. */
+/**
+ * Not waiting longer is safe: a program that blocks reads has the file open, so SQLite keeps the
+ * log.
+ */
 const readerTimeoutMs = 100;
 
 /** Opens a connection that holds SQLite's read lock; null if the file cannot be opened. */

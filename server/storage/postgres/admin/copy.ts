@@ -18,8 +18,8 @@ import { derive, derivedColumns, isMisplaced, stored } from './copy-tables.ts';
 const deadlineMs = 10 * 60_000;
 
 /**
- * Connects to the database for a copy. Throws an Error with advice if a server is running on the
- * database, or if the tables do not exist and `create` is false.
+ * Connects to the database for a copy. Throws an Error with advice if a server is running, or if
+ * the tables do not exist and `create` is false.
  */
 export async function openCopySide(
   url: string,

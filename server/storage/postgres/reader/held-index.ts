@@ -26,7 +26,7 @@ const firstFetched = 2;
 const fetchedUnits = 1_000_000;
 const maxRows = 2_000;
 
-/** A memory is searchable once its indexing task is complete. A saved memory has no task. */
+/** A memory is searchable unless it has an indexing task that is not complete. */
 const columns = `m.id, m.created_at::float8 AS "createdAt", m.content, m.metadata,
   (t.state IS NULL OR t.state = 'complete') AS "isSearchable"`;
 const indexTask = `t.project_id = m.project_id AND t.bucket = m.bucket AND t.memory_id = m.id

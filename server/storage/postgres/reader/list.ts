@@ -38,10 +38,7 @@ export async function readList(run: Run, read: ListRead): Promise<Page> {
   return takePage(rows, read.limit, listPosition);
 }
 
-/**
- * Exports the memories of one user by creation time, which has an index without other users' rows,
- * or the memories of a project by bucket and id.
- */
+/** Exports the memories of one user by creation time, or those of a project by bucket and id. */
 export async function readExport(run: Run, read: ExportRead): Promise<Page> {
   const { onlyUserId = null } = read;
   if (onlyUserId !== null) {

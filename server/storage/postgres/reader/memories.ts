@@ -23,7 +23,7 @@ export async function readMemory(
 
 type StatusRow = StoredStatus & { userId: string; savedContent: string | null };
 
-// A saved memory has no task, so its chunks are counted on request.
+// The chunks of a memory without a task are counted on request.
 const findStatuses = overPlaces(
   ['int8', 'int2', 'text', 'int8'],
   (values, inBucket) => `SELECT m.id AS "memoryId", m.user_id AS "userId", ${statusColumn},

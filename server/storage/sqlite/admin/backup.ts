@@ -26,10 +26,9 @@ import {
 } from '../settings.ts';
 
 /**
- * Writes a consistent copy of the database to `target`. A server may continue to write; the copy
- * contains every write that was acknowledged before the backup began. The copy is verified and
- * synced to disk before it is renamed to `target`. Throws an Error if the target exists or the copy
- * is damaged.
+ * Writes a consistent copy of the database to `target`, with every write that was acknowledged
+ * before. A server may continue to write. The copy is verified and synced to disk before it is
+ * renamed to `target`. Throws an Error if the target exists or the copy is damaged.
  */
 export function backupDatabase(name: string, target: string): BackupContents {
   if (!existsSync(name)) throw new Error(`no database found at ${name}`);
@@ -75,9 +74,9 @@ function refuseTaken(target: string): void {
 }
 
 /**
- * Replaces the database with a backup. The old database is kept next to it, under the returned name
- * `kept`, which is null if there was no database. Throws an Error and changes nothing if another
- * process has the database open or the backup is damaged.
+ * Replaces the database with a backup. `kept` is the new path of the old database, or null if there
+ * was none. Throws an Error and changes nothing if another process has the database open or the
+ * backup is damaged.
  */
 export function restoreDatabase(backup: string, name: string, stamp: string): Restored {
   if (!existsSync(backup)) throw new Error(`no backup found at ${backup}`);
@@ -126,8 +125,8 @@ function upgrade(path: string): void {
 }
 
 /**
- * The suffixes of a database file and of the files that SQLite keeps next to it. SQLite would apply
- * a leftover log or journal to a new database of the same name.
+ * The suffixes of a database file and of SQLite's files next to it. SQLite would apply a leftover
+ * log or journal to a new database of the same name.
  */
 const parts = ['', '-journal', '-wal', '-shm'];
 
@@ -176,8 +175,8 @@ function setAside(path: string, kept: string): string | null {
 }
 
 /**
- * Writes the log into the file and deletes the log. Throws if another process has the file open. If
- * the file is damaged or the disk is full, the log remains, and possibly a journal.
+ * Writes the log into the file and deletes the log. Throws if another process has the file open.
+ * After an error, the log and possibly a journal remain.
  */
 function foldLog(path: string): void {
   let db: Database | null = null;

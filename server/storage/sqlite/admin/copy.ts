@@ -82,8 +82,8 @@ function insertInto(into: string, table: TableName): string {
 }
 
 /**
- * Locks the database and opens it for a copy. Throws an Error with advice if a server is running on
- * the database, or if the file does not exist and `create` is false.
+ * Locks the database and opens it for a copy. Throws an Error with advice if a server is running,
+ * or if the file does not exist and `create` is false.
  */
 export function openCopySide(name: string, { create }: { create: boolean }): CopySide {
   if (!create && !existsSync(name)) throw new Error(`no database found at ${name}`);

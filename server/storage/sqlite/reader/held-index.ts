@@ -22,7 +22,7 @@ export type IndexReads = {
 type User = { projectId: number; userId: string };
 type UserRow = { memories: number; lastChange: number };
 
-/** A memory is searchable once its indexing task is complete. A saved memory has no task. */
+/** A memory is searchable unless it has an indexing task that is not complete. */
 const searchable = `(t.state IS NULL OR t.state = 'complete') AS isSearchable`;
 const columns = `m.id, m.created_at AS createdAt, m.content, m.metadata, ${searchable}`;
 const indexTask = `t.project_id = m.project_id AND t.memory_row_id = m.row_id AND t.kind = 'index'`;

@@ -72,7 +72,7 @@ function asKey({ readOnly, ...key }: KeyRow): StoredKey {
 type StatusRow = StoredStatus & { userId: string; savedContent: string | null };
 
 export function prepareStatus(db: Database): KeyReads['getStatus'] {
-  // A saved memory has no task, so its chunks are counted on request.
+  // The chunks of a memory without a task are counted on request.
   const find = db.prepare<StatusRow, [number, string, number]>(
     `SELECT m.id AS memoryId, m.user_id AS userId, ${statusColumn},
        ifnull(t.chunks_complete, 0) AS chunksComplete, ifnull(t.chunks_total, 0) AS chunksTotal,
