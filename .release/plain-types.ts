@@ -5,7 +5,6 @@ import { root } from './staging.ts';
 /**
  * The contract derives its types from TypeBox schemas (`Static<typeof Memory>`). This module writes
  * each type out, so that compiling against the SDK does not require TypeBox.
- * tests/package/pack.test.ts compares the result with the original types.
  */
 
 type Module = Record<string, unknown>;

@@ -48,7 +48,7 @@ export async function doctor(databaseUrl: string): Promise<Finding[]> {
 /**
  * Copies a database to an empty one of the other backend, or resumes an unfinished copy, and
  * compares the two. With `copies: false`, only compares them. Throws an Error with advice if a
- * server is running on either database, or if the target contains other data.
+ * server is running or the target contains other data.
  */
 export async function migrate(
   from: string,

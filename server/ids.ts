@@ -10,7 +10,7 @@ let count = 0;
 /**
  * Creates an opaque id: a version 8 UUID of 48 bits of milliseconds, 12 bits of the user's bucket,
  * a count within the millisecond and 48 random bits. Ids begin with the time, so that new rows are
- * adjacent in an index and the ids that a server creates for a user sort by creation.
+ * adjacent in an index.
  */
 export function newMemoryId(userId: string): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

@@ -86,9 +86,8 @@ const maxUnread = 1024 * 1024;
 function ignoreError(): void {}
 
 /**
- * Writes entries to stderr in batches. Entries are formatted when a batch is written, so that
- * requests do not wait for it. If stderr is not read, or its disk is full, entries are dropped and
- * counted.
+ * Writes entries to stderr in batches, which are formatted outside of requests. If stderr is not
+ * read, or its disk is full, entries are dropped and counted.
  */
 export function stderrSink(render: (entry: LogEntry) => string): LogSink {
   let buffered: LogEntry[] = [];

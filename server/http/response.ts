@@ -4,9 +4,9 @@ import type { ItemsJson, WriteResult } from '../storage/storage.ts';
 import { etagOf } from './conditions.ts';
 
 /**
- * The part of Elysia's context that a response is written to. A handler destructures the fields it
- * uses and never passes the whole context on: Elysia analyses the handler's source and would then
- * parse cookies, query and headers in every request.
+ * The part of Elysia's context for a response. A handler must destructure the fields it uses:
+ * Elysia analyses the handler's source, and passing the whole context on would make it parse
+ * cookies, query and headers in every request.
  */
 export type ResponseHead = { status?: number | string; headers: Record<string, string | number> };
 

@@ -12,8 +12,7 @@ const firstRole = 2;
 
 /**
  * Adds matches for adjacent words that together spell a missing term ("note book" for "notebook").
- * Such a match replaces a match by a typo; the last match in the timeline takes precedence. The
- * timeline is read only if a term can be split, or if there are too many close words.
+ * Such a match replaces a match by a typo; the last match in the timeline takes precedence.
  */
 export function splitMatches(
   timeline: Timeline,

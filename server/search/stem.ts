@@ -1,7 +1,6 @@
-/*
- * Stems English words by Porter's second algorithm, which removes inflection and common
- * derivations: "hiking", "hikes" and "hiked" have the same stem. In other alphabets, only the most
- * common endings of Russian and Arabic are removed.
+/**
+ * Stems English words by Porter's second algorithm: "hiking", "hikes" and "hiked" have the same
+ * stem. For Russian and Arabic, only the most common endings are removed.
  */
 import { withoutAccents } from './normalize.ts';
 import { isArabic, stemArabic } from './stem-arabic.ts';

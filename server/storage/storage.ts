@@ -124,9 +124,8 @@ export interface Storage extends TaskQueue {
 
   /**
    * Runs one bounded step of the periodic cleanup, which deletes expired memories and old
-   * idempotency keys. `elapsedMs` is the time since the last call by a monotonic clock. An
-   * idempotency key expires only by both clocks, so a jump of the wall clock cannot remove keys too
-   * early.
+   * idempotency keys. `elapsedMs` is the time since the last call by a monotonic clock. A key is
+   * deleted only once it is old by both clocks, so a jump of the wall clock cannot delete it early.
    */
   maintain(run: { now: number; elapsedMs: number }): Promise<MaintenanceReport>;
 

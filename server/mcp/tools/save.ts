@@ -11,9 +11,9 @@ const similarShare = 0.35;
 const queryCharacters = 1_000;
 
 /**
- * Saves with an external id, the given key or a hash of the text, so that a repeated call does not
- * store the text twice. An idempotency key would not work: after a delete, the repeated call would
- * return the id of the deleted memory.
+ * Saves with an external id, which is the given key or a hash of the text, so that a repeated call
+ * does not store the text twice. With an idempotency key, a call after a delete would return the
+ * deleted memory's id.
  */
 export async function saveMemory(args: SaveArguments, session: Session): Promise<string> {
   const { client, userId } = session;

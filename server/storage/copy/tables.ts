@@ -10,9 +10,9 @@ const task = `projectId kind payload memoryId userId state acceptedAt runAt upda
   leaseToken chunksComplete chunksTotal errorMessage lastChange`;
 
 /**
- * The copied tables and their columns. Tables are copied in this order, so that referenced tables
- * come first. A running task is copied as if it had been released. The body of a stored response is
- * null if its memory was deleted.
+ * The copied tables and their columns, in the order of copying: referenced tables come first. A
+ * running task is copied as if it had been released. The body of a stored response is null if its
+ * memory was deleted.
  */
 const columns = {
   uptime: 'name value',

@@ -44,9 +44,8 @@ export type OpenOptions = {
 };
 
 /**
- * Opens the database file, creating it if it does not exist, and brings its schema up to date. No
- * other server can open the file until the storage is closed. Throws an Error with advice if the
- * file cannot be served.
+ * Opens the database file, creating it if it does not exist, and brings its schema up to date.
+ * Locks the file against other servers. Throws an Error with advice if the file cannot be served.
  */
 export async function openSqlite(name: string, options: OpenOptions = {}): Promise<Storage> {
   const { warn = () => {}, onReplaced = () => {}, onEnd = () => {}, preload = [] } = options;

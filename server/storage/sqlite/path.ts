@@ -24,9 +24,9 @@ export function arrivingAt(path: string): string {
 }
 
 /**
- * Throws an Error with advice if opening the file could lose data. Opening a hard link would use a
- * separate log and lock. Opening a missing or empty file would start an empty database, although
- * its log or an unfinished restore exists.
+ * Throws an Error with advice if opening the file could lose data. A hard link has a separate log
+ * and lock. A missing or empty file would become an empty database, although its log or an
+ * unfinished restore exists.
  */
 export function assertWhole(name: string): void {
   // SQLite keeps the log next to the file, not next to a symbolic link to the file.

@@ -46,8 +46,7 @@ type Waiting = WriteRequest & { resolve(returned: Returned): void; reject(error:
 
 /**
  * The maximum number of rows sent to the writer at a time, except for a single larger write. A
- * lower limit would make groups smaller. A higher limit would make a save wait for batches of other
- * projects.
+ * lower limit makes groups smaller; a higher limit makes a save wait for batches of other projects.
  */
 const maxRowsInHand = 128;
 

@@ -22,9 +22,9 @@ const grown = statement(
 );
 
 /**
- * Analyzes tables soon after they have grown. Without statistics, the planner considers all indexes
- * equally good, because every key begins with project and bucket, and may read a whole bucket for
- * each row. Returns a function that stops the analysis.
+ * Analyzes tables soon after they have grown, and returns a function that stops the analysis.
+ * Without statistics, the planner prefers no index, because every key begins with project and
+ * bucket, and a statement may read a whole bucket for each row.
  */
 export function keepStatistics(url: string, shared: Connection): () => void {
   let isRunning = false;
