@@ -47,7 +47,7 @@ export function lockForMoving(path: string): Lock {
   throw new Error(`another command is opening ${path}; try again when it has finished`);
 }
 
-/** A separate lock file, because admin commands also run while a server holds the first lock. */
+/** Separate from the server's lock, because admin commands also run while a server is running. */
 function movingAt(path: string): string {
   return `${path}.restore-lock`;
 }
