@@ -19,10 +19,7 @@ export const hostTarget = targets.find(
   (target) => target === `${process.platform.replace('win32', 'windows')}-${process.arch}`,
 );
 
-/**
- * Builds the command line and the service as one self-contained file. Executables for musl need the
- * system's C++ library (`apk add libstdc++`).
- */
+/** Builds an executable of the command line and the service. On musl, it needs libstdc++. */
 export async function buildExecutable(dist: string, target: Target): Promise<string> {
   const { version } = await readManifest('package.json');
   const extension = target.startsWith('windows') ? '.exe' : '';

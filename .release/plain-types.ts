@@ -2,10 +2,9 @@ import { join } from 'node:path';
 import { Kind, OptionalKind, type TSchema } from '@sinclair/typebox';
 import { root } from './staging.ts';
 
-/*
- * The contract derives its types from schemas (`Static<typeof Memory>`), so compiling against the
- * SDK would require the schema library. This module writes each type out instead, with the schemas'
- * descriptions of fields. tests/package/pack.test.ts compares the result with the sources' types.
+/**
+ * The contract derives its types from TypeBox schemas (`Static<typeof Memory>`). This module writes
+ * each type out, so that compiling against the SDK does not require TypeBox.
  */
 
 type Module = Record<string, unknown>;
@@ -63,7 +62,7 @@ function isSchema(value: unknown): value is TSchema {
   return typeof value === 'object' && value !== null && Kind in value;
 }
 
-/** Renders a schema as a TypeScript type; `self` is the type that is being written out. */
+/** Renders a schema as a type. `self` is the name of that type, which is not a reference. */
 function print(schema: TSchema, module: string, self?: string, indent = ''): string {
   const name = self === undefined ? nameOf(schema, module) : undefined;
   if (name !== undefined) return name;
@@ -107,7 +106,7 @@ function printSimple(schema: TSchema): string {
   }
 }
 
-/** Renders the values of an extensible enum as a type; undefined for any other string. */
+/** Returns undefined if the schema is not an extensible enum. */
 function openEnum(schema: TSchema): string | undefined {
   const values: string[] | undefined = schema['x-extensible-enum'];
   return values?.map((value) => JSON.stringify(value)).join(' | ');
@@ -140,9 +139,7 @@ function nameOf(schema: TSchema, from: string): string | undefined {
   return undefined;
 }
 
-/**
- * The names that are also exported as types. `Time` and `UserId`, for example, are only schemas.
- */
+/** The names that are also exported as types. Some, such as `UserId`, are only schemas. */
 const typeNames = new Set(
   await Promise.all(
     [...modules.keys()].map(async (module) => {

@@ -7,10 +7,7 @@ type Sbom = {
   metadata: { timestamp?: string; component: { name: string } };
 };
 
-/**
- * Writes the service's packages as a CycloneDX SBOM. Omits the timestamp and the serial number that
- * npm generates for each run, so that the output is reproducible.
- */
+/** Writes the service's packages as a CycloneDX SBOM whose bytes are reproducible. */
 export async function writeSbom(dist: string): Promise<string> {
   const { name, version } = await readManifest('package.json');
   const printed = await $`npm sbom --sbom-format cyclonedx --omit dev`.cwd(root).quiet();

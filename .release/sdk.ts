@@ -4,9 +4,7 @@ import { $ } from 'bun';
 import { plainTypes } from './plain-types.ts';
 import { packFolder, readManifest, root, writeManifest } from './staging.ts';
 
-/**
- * Packs the SDK as ECMAScript modules with plain types. The package needs neither Bun nor TypeBox.
- */
+/** Packs the SDK as ECMAScript modules with types that need neither Bun nor TypeBox. */
 export function packSdk(dist: string): Promise<string> {
   return packFolder(dist, async (folder) => {
     await compile(folder);
@@ -51,7 +49,6 @@ async function makeTypesPlain(folder: string): Promise<void> {
   }
 }
 
-/** Removes modules and declarations that are not reachable from `index`. */
 async function dropUnreached(folder: string): Promise<void> {
   const reached = new Set([
     ...(await reachedFrom(folder, 'index.js', '.js')),
@@ -81,7 +78,6 @@ async function filesIn(folder: string): Promise<string[]> {
     .map((entry) => posix.relative(folder, posix.join(entry.parentPath, entry.name)));
 }
 
-/** Returns the manifest of the SDK with the paths of the compiled files instead of the sources. */
 async function manifest() {
   const { private: _, dependencies = {}, ...rest } = await readManifest('sdk/package.json');
   const { version } = await readManifest('package.json');

@@ -4,9 +4,8 @@ import { writeNotices } from './notices.ts';
 import { copyFiles, packFolder, readManifest, root, writeManifest } from './staging.ts';
 
 /**
- * Packs the command line as one file with its bytecode, for a fast start, and the service as
- * sources, because its threads start from separate modules. The entry point is a Node script,
- * because npm guarantees only Node.
+ * Packs the command line as one file with bytecode, and the service as sources, because its threads
+ * start from separate modules. The entry points are Node scripts, because npm guarantees only Node.
  */
 export function packService(dist: string): Promise<string> {
   return packFolder(dist, async (folder) => {

@@ -33,7 +33,7 @@ export async function packFolder(
   }
 }
 
-/** Before version 12, npm prints a list; since then, a map. */
+/** npm 12 and later print a map; earlier versions print a list. */
 function tarballName(json: string): string {
   const [packed] = Object.values(JSON.parse(json)) as { filename?: string }[];
   if (packed?.filename === undefined) throw new Error('npm pack did not report a file name');
@@ -44,7 +44,6 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   await Bun.write(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** Copies the matching files under the same names. */
 export async function copyFiles(folder: string, patterns: string[]): Promise<void> {
   for (const pattern of patterns) {
     for await (const path of new Bun.Glob(pattern).scan({ cwd: root })) {

@@ -18,7 +18,6 @@ async function sha256(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Returns the size for display, in KB or MB. */
 export async function sizeOf(path: string): Promise<string> {
   const { size } = await stat(path);
   return size < 1e6 ? `${(size / 1e3).toFixed(1)} KB` : `${(size / 1e6).toFixed(1)} MB`;

@@ -34,25 +34,21 @@ export async function backup(databaseUrl: string, target: string): Promise<Backu
   return backupDatabase(checked(databaseUrl), target);
 }
 
-/**
- * Replaces the database with a backup. `kept` is the new path of the previous database, if there
- * was one.
- */
+/** Replaces the database with a backup. `kept` is the new path of the previous database, if any. */
 export async function restore(databaseUrl: string, file: string): Promise<Restored> {
   const stamp = new Date().toISOString().replace(/[:.]/g, '-');
   return restoreDatabase(checked(databaseUrl), file, stamp);
 }
 
-/** Checks the database and returns the findings, with advice for each problem. */
+/** Checks the database without changing it. A server may be running. */
 export async function doctor(databaseUrl: string): Promise<Finding[]> {
   return diagnose(checked(databaseUrl), Date.now());
 }
 
 /**
  * Copies a database to an empty one of the other backend, or resumes an unfinished copy, and
- * compares the two. With `copies: false`, it only compares. A server does not start on a target
- * that differs from its source. Throws an Error with advice if a server is running on either
- * database, or if the target contains other data.
+ * compares the two. With `copies: false`, only compares them. Throws an Error with advice if a
+ * server is running or the target contains other data.
  */
 export async function migrate(
   from: string,
@@ -76,15 +72,14 @@ export async function migrate(
   }
 }
 
-/** Validates a database URL by the rules of the server's setting. */
+/** Validates a database URL like the setting MEMORY_DATABASE_URL. */
 function checked(databaseUrl: string): string {
   return readConfig({ MEMORY_DATABASE_URL: databaseUrl }).databaseUrl;
 }
 
 /**
- * Opens the database. A running server applies changed keys within a second. If the database does
- * not exist, it is created; with `create: false`, this throws an Error instead, so that a mistyped
- * path does not create a database.
+ * Opens the database and creates it if it does not exist. With `create: false`, throws an Error
+ * instead, so that a mistyped path does not create a database.
  */
 export async function openAdmin(
   databaseUrl: string,

@@ -24,7 +24,6 @@ import type { Mcp } from './mcp/client.ts';
 import type { Storage } from './storage/storage.ts';
 import type { TaskRunner } from './tasks/client.ts';
 
-/** The dependencies of the app, which main.ts creates. */
 export type Services = {
   storage: Storage;
   tasks: TaskRunner;
@@ -34,7 +33,7 @@ export type Services = {
   log: Logger;
   version: string;
   now(): number;
-  /** Returns the time of a monotonic clock, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   clock(): number;
   newMemoryId(userId: string): string;
   /** Returns the client's address, as reported by the socket. */
@@ -43,11 +42,10 @@ export type Services = {
   waitLonger(request: Request): void;
   /** Closes the connection of a request soon, even if the client is still sending. */
   closeSoon(request: Request): void;
-  /** Returns the reason if requests are currently rejected; null if they are served. */
+  /** Returns why requests are currently rejected, or null. */
   unavailableReason(): string | null;
 };
 
-/** The dependencies of the routes. The app adds the body reader. */
 export type RouteServices = Services & { bodies: BodyReader };
 
 type Answered = Parameters<Trace['answered']>[0];
@@ -105,7 +103,7 @@ export function createApp(services: Services) {
     .use(unknownRoutes(auth));
 }
 
-/** Limits bodies in memory to twice the maximum size: handling one takes several times its size. */
+/** Twice the maximum size of a body, because handling a body takes several times its size. */
 function bodyQueueLimits({ maxBodyBytes }: Config): BodyQueueLimits {
   const totalBytes = 2 * maxBodyBytes;
   const projectBytes = totalBytes / 2;

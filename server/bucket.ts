@@ -1,14 +1,12 @@
 /**
- * The number of buckets. A user's data is in one bucket, and a database can distribute its rows by
- * bucket. Bucket numbers are part of ids and stored rows, so the results of these functions must
- * never change.
+ * A database can distribute its rows by bucket; a user's data is in one bucket. Stored ids and rows
+ * contain bucket numbers, so the results of these functions must never change.
  */
 const buckets = 4_096;
 
 /** An id from `newMemoryId`: the time, the version 8, the bucket, and the count and random bits. */
 const madeId = /^mem_[0-9a-f]{12}8([0-9a-f]{3})[89ab][0-9a-f]{15}$/;
 
-/** Returns the bucket of a user id or of any other text. */
 export function bucketOf(text: string): number {
   return Bun.hash.crc32(text) & (buckets - 1);
 }

@@ -86,7 +86,6 @@ function databaseUrl(text: string): string | undefined {
   return /^sqlite:(?!:memory:)(?!\/\/[^/]).+/.test(text) ? text : undefined;
 }
 
-/** Whether the URL has a host and a database. */
 function isServerUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { hostname, pathname } = new URL(text);

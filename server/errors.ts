@@ -5,7 +5,6 @@ export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
   readonly details: FieldError[] | undefined;
-  /** The number of seconds to wait before a retry. */
   readonly retryAfterSeconds: number | undefined;
   /** The methods of the route, for `method_not_allowed`. */
   readonly allow: string | undefined;
@@ -28,7 +27,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** Does not reveal whether the memory never existed, was deleted, or is in another project. */
+/** The error does not reveal whether the memory never existed, was deleted, or is elsewhere. */
 export function noSuchMemory(): ServiceError {
   return new ServiceError('not_found', 'no memory has this id');
 }

@@ -1,8 +1,8 @@
 const waiting: (() => void)[] = [];
 
 /**
- * Resolves in a later turn of the event loop. Only one caller resumes in each turn, so that the
- * steps of many requests never add up to one long pause.
+ * Resolves in a later turn of the event loop. Each turn resumes only one caller, so that the steps
+ * of many requests do not add up to one long pause.
  */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {

@@ -1,13 +1,12 @@
 type Owner<Item> = {
   waiting: { item: Item; cost: number }[];
-  /** The cost served so far, in virtual time. The owner with the lowest value is next. */
+  /** The cost served so far. The owner with the lowest value is next. */
   served: number;
 };
 
 /**
- * A fair queue: every owner gets the same share, measured by the cost of its items, so that no
- * owner's first item waits behind all items of another. The items of one owner stay in order. An
- * owner gets no credit for the time in which it had no items.
+ * A fair queue. Owners with waiting items get equal shares, measured by the cost of items. The
+ * items of one owner stay in order. An owner gets no credit for the time in which it had no items.
  */
 export class FairQueue<Item> {
   readonly #owners = new Map<number, Owner<Item>>();
@@ -25,7 +24,8 @@ export class FairQueue<Item> {
     let next: Owner<Item> | undefined;
     for (const [id, owner] of this.#owners) {
       const [first] = owner.waiting;
-      // Drop an idle owner that has used no more than its share: a new entry would be the same.
+      // Drop an idle owner that has used no more than its share. A new entry would equal the old
+      // one.
       if (first === undefined && owner.served <= this.#now) this.#owners.delete(id);
       if (first === undefined || owner.served >= (next?.served ?? Number.POSITIVE_INFINITY))
         continue;
@@ -38,12 +38,10 @@ export class FairQueue<Item> {
     return taken.item;
   }
 
-  /** Returns the number of waiting items of the owner. */
   countOf(owner: number): number {
     return this.#owners.get(owner)?.waiting.length ?? 0;
   }
 
-  /** Removes and returns all items. */
   clear(): Item[] {
     const items = [...this.#owners.values()].flatMap(({ waiting }) => waiting);
     this.#owners.clear();

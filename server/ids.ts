@@ -1,8 +1,6 @@
 import { bucketOf } from './bucket.ts';
 
-/**
- * The first count in a millisecond is a random number below this, which leaves room for more ids.
- */
+/** A random first count below this leaves room for more ids in the same millisecond. */
 const firstCount = 4_096;
 const counts = 16_384;
 
@@ -16,7 +14,7 @@ let count = 0;
 /**
  * Creates an opaque id: a version 8 UUID of 48 bits of milliseconds, 12 bits of the user's bucket,
  * a count within the millisecond and 48 random bits. Ids begin with the time, so that new rows are
- * adjacent in an index and a user's ids sort in the order of creation.
+ * adjacent in an index.
  */
 export function newMemoryId(userId: string): string {
   crypto.getRandomValues(bytes);

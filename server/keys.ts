@@ -19,7 +19,7 @@ export function hashKey(key: string): string {
   return Bun.CryptoHasher.hash('sha256', key, 'hex');
 }
 
-/** Returns the stored form of a key. `prefix` and `lastFour` help users to identify a key. */
+/** `prefix` and `lastFour` help users to identify a key. */
 export function keyToStore(
   key: string,
   about: Pick<NewKey, 'project' | 'name' | 'userId' | 'readOnly' | 'createdAt' | 'expiresAt'>,

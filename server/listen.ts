@@ -6,7 +6,7 @@ import type { Logger } from './log.ts';
 export type Listener = {
   url: string;
   addressOf(request: Request): string;
-  /** Extends the idle timeout of a request that may take a long time. */
+  /** Extends the idle timeout of a request. */
   waitLonger(request: Request): void;
   /** Closes the connection soon, even if the client is still sending. */
   closeSoon(request: Request): void;
@@ -14,7 +14,7 @@ export type Listener = {
   stop(): Promise<void>;
 };
 
-/** Longer than the timeout of common proxies, which might otherwise reuse a closed connection. */
+/** Longer than that of common proxies, which might otherwise reuse a closed connection. */
 const idleTimeoutSeconds = 75;
 /** The timeout of a request that waits in a queue: the maximum that Bun accepts. */
 const maxWaitSeconds = 255;

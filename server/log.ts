@@ -1,7 +1,6 @@
-/*
- * Only an allow-list of named fields is logged: never a key, a body, a memory's text or an
- * idempotency key. Errors are logged with their stack, so the service's error messages must not
- * contain any of these.
+/**
+ * Only the named fields are logged: never a key, a body, a memory's text or an idempotency key.
+ * Errors are logged with their stack, so error messages must not contain any of these either.
  */
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -32,7 +31,6 @@ export type LogEntry = {
   fields: LogFields;
 };
 
-/** A destination for log entries. `flush` writes the buffered entries. */
 export type LogSink = { write(entry: LogEntry): void; flush(): void };
 
 export type Logger = Record<
@@ -60,13 +58,11 @@ function describe(error: unknown): string | undefined {
   return error.cause === undefined ? own : `${own}\ncaused by ${describe(error.cause)}`;
 }
 
-/** Formats an entry as one JSON object per line, for machines. */
 export function jsonLine({ at, level, message, fields }: LogEntry): string {
   const error = describe(fields.error);
   return JSON.stringify({ time: timeOf(at), level, message, ...fields, error });
 }
 
-/** Formats an entry as a shorter line, for people at a terminal. */
 export function prettyLine({ at, level, message, fields }: LogEntry): string {
   const { method, route, status, durationMs, error, ...others } = fields;
   const head = `${timeOf(at).slice(11, 19)} ${level === 'info' ? '' : `${level} `}`;
@@ -90,9 +86,8 @@ const maxUnread = 1024 * 1024;
 function ignoreError(): void {}
 
 /**
- * Writes entries to stderr in batches. Entries are formatted when a batch is written, so that
- * requests do not wait for it. If stderr is not read, or its disk is full, entries are dropped and
- * counted.
+ * Writes entries to stderr in batches, which are formatted outside of requests. If stderr is not
+ * read, or its disk is full, entries are dropped and counted.
  */
 export function stderrSink(render: (entry: LogEntry) => string): LogSink {
   let buffered: LogEntry[] = [];

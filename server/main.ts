@@ -25,15 +25,9 @@ export type StartOptions = {
   port?: number;
   host?: string;
   databaseUrl?: string;
-  /**
-   * Receives each log line as JSON. By default, the log goes to stderr, as plain text on a
-   * terminal.
-   */
+  /** Receives each log line as JSON. By default, the log goes to stderr. */
   log?: (line: string) => void;
-  /**
-   * Called with the reason if the service cannot continue. By default, the process exits with code
-   * 1.
-   */
+  /** Called if the service cannot continue. By default, the process exits with code 1. */
   onFatal?: (reason: string) => void;
   /** Modules that every thread loads first. Tests use them to inject faults. */
   preload?: readonly string[];
@@ -57,7 +51,6 @@ type Wiring = {
 
 const defaultProject = 'default';
 
-/** Starts the service and listens. Throws an Error with advice if the service cannot start. */
 export async function startServer(options: StartOptions): Promise<RunningServer> {
   const config = readConfig(withFlags(options));
   const { preload = [], onFatal = endProcess } = options;
@@ -146,7 +139,7 @@ async function serve({ config, storage, log, tasks, preload }: Wiring): Promise<
       await mcp.stop();
       await tasks.stop();
       await maintenanceStopped;
-      // The database must be closed even if the usage of keys cannot be stored.
+      // Close the database even if the usage of keys cannot be stored.
       await authenticator
         .flushKeyUsage()
         .catch((error) => log.warn('could not store the usage of API keys', { error }));
@@ -155,7 +148,6 @@ async function serve({ config, storage, log, tasks, preload }: Wiring): Promise<
   };
 }
 
-/** Checks the database in the background. `found` returns a message once damage is detected. */
 function watchDamage(storage: Storage, log: Logger): { found(): string | null } {
   let damage: string | null = null;
   storage.findDamage().then(
@@ -171,7 +163,6 @@ function watchDamage(storage: Storage, log: Logger): { found(): string | null } 
   return { found: () => damage };
 }
 
-/** Applies the flags, which override the environment and are validated by the same rules. */
 function withFlags({ env, port, host, databaseUrl }: StartOptions): StartOptions['env'] {
   return {
     ...env,

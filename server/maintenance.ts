@@ -4,15 +4,12 @@ import type { Storage } from './storage/storage.ts';
 
 const everyMs = 30_000;
 
-/**
- * Starts the periodic cleanup. Returns a function that stops the cleanup and waits for a run in
- * progress.
- */
+/** Starts the cleanup. Returns a function that stops it and waits for a run in progress. */
 export function startMaintenance(options: {
   storage: Storage;
   authenticator: Authenticator;
   now(): number;
-  /** Returns the time of a monotonic clock, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   clock(): number;
   log: Logger;
 }): () => Promise<void> {

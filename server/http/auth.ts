@@ -14,8 +14,8 @@ export type Auth = ReturnType<typeof createAuth>;
 
 /**
  * Authentication and rate limiting for every route under /v1, both before the body is read. The
- * plugins are attached to the routes and do not compare paths, because a comparison could parse the
- * path of a crafted request differently than the router.
+ * plugins are attached to routes, because comparing paths could miss a crafted request that the
+ * router accepts.
  */
 export function createAuth(options: {
   authenticator: Authenticator;

@@ -3,12 +3,11 @@ import { hashKey } from '../keys.ts';
 import type { Storage, StoredKey } from '../storage/storage.ts';
 import { createRateLimit } from './rate-limit.ts';
 
-/** The properties of a request's API key that routes need. */
 export type Caller = {
   projectId: number;
   project: string;
   keyName: string;
-  /** The only part of the key that is logged. */
+  /** The part of the key that is logged. */
   keyLastFour: string;
   /** The user that the key is bound to, or null for the whole project. */
   userId: string | null;
@@ -19,15 +18,13 @@ export type Caller = {
 export type Authenticator = {
   /**
    * Returns the caller for an Authorization header. Throws `unauthorized`, or `rate_limited` for an
-   * address that keeps sending wrong keys. Calls `addressOf` only if the key is wrong.
+   * address that keeps sending wrong keys. Calls `addressOf` only for a wrong key.
    */
   authenticate(header: string | null, addressOf: () => string): Caller | Promise<Caller>;
-  /** Stores when keys were used since the last call, and drops stale cache entries. Called
-   * periodically, outside of requests. */
+  /** Stores when keys were last used, and drops stale cache entries. Called by maintenance. */
   flushKeyUsage(): Promise<void>;
 };
 
-/** A cached key and when it was read; `key` is null for the key from the settings. */
 type Known = { caller: Caller; key: StoredKey | null; at: number };
 
 /** A revoked key is rejected after at most this time. */
@@ -38,7 +35,7 @@ const wrongKeysPerMinute = 60;
 export function createAuthenticator(options: {
   storage: Storage;
   now(): number;
-  /** Returns the time of a monotonic clock, in milliseconds, for the ages of cache entries. */
+  /** A monotonic clock, in milliseconds. */
   clock(): number;
   /** The key from the settings, for the project `default`. */
   fixed: { key: string; projectId: number } | null;
@@ -61,7 +58,8 @@ export function createAuthenticator(options: {
     if (token === null) return reject(noKey, addressOf);
     const at = clock();
     const hash = hashKey(token);
-    // Comparing hashes is safe: the duration of the comparison reveals nothing about the key.
+    // Comparing hashes is safe, because the duration of the comparison reveals nothing about the
+    // key.
     if (fixed !== null && hash === fixedHash) {
       const caller = fixedCaller(fixed.projectId, token);
       return accept(keep(header, { caller, key: null, at }), addressOf);
@@ -119,9 +117,6 @@ function bearerToken(header: string): string | null {
   return /^Bearer +([\x21-\x7e]{1,256})$/i.exec(header)?.[1] ?? null;
 }
 
-/** The message for a header that is missing or malformed. */
 const noKey = 'a valid API key is required: send the header "Authorization: Bearer <API_KEY>"';
-/**
- * One message for the three cases, so that the response does not reveal whether a key ever existed.
- */
+/** The same message in all three cases does not reveal whether a key ever existed. */
 const wrongKey = 'the API key is unknown, expired or revoked';

@@ -8,11 +8,9 @@ import type { Caller } from './authenticate.ts';
 import { withBoundUser } from './bound-user.ts';
 import { parse } from './parse.ts';
 
-/* Parses batch bodies. Items are validated one by one; an invalid item does not affect the rest. */
-
 export type ValidatedItems<T> = {
   valid: T[];
-  /** The indexes of the valid items. */
+  /** The position of each valid item in the request. */
   indexes: number[];
   failed: ItemFailure[];
 };
@@ -26,9 +24,9 @@ export const validateBatchBody = validator(
 );
 
 /**
- * Validates the items one by one, converts the valid ones and yields to the event loop in between.
- * An item for a user other than the key's fails as `forbidden`. Throws `invalid_request` if the
- * batch body itself is invalid.
+ * Validates and converts the items one by one and yields to the event loop in between. An item that
+ * names a user other than the key's fails as `forbidden`. Throws `invalid_request` if the batch
+ * body itself is invalid.
  */
 export async function validateItems<Item, T>(
   body: unknown,

@@ -2,11 +2,10 @@ import { ServiceError } from '../errors.ts';
 
 /**
  * Limits the memory for large request bodies. A body is read to its end only once there is enough
- * memory for it; until then, most of its bytes stay in the socket. Requests of one project wait in
- * order, projects take turns, and no project gets more than its share.
+ * memory for it. The requests of one project wait in order, and projects take turns.
  */
 export type BodyQueue = {
-  /** Resolves with a function that frees the bytes again. Rejects with `unavailable`. */
+  /** Resolves once the body fits, with a function that frees its bytes. */
   admit(projectId: number, bytes: number): Promise<() => void>;
 };
 
@@ -14,10 +13,7 @@ export type BodyQueueLimits = {
   /** Limits for all bodies in memory and for those of a project. A single body may exceed both. */
   totalBytes: number;
   projectBytes: number;
-  /**
-   * Limits for waiting requests, in total and per project. Bun reads ahead about 1 MiB of each
-   * body.
-   */
+  /** Limits for waiting requests. Bun may already hold about 1 MiB of each body. */
   maxWaiting: number;
   maxProjectWaiting: number;
   maxWaitMs: number;

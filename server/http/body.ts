@@ -3,10 +3,7 @@ import { mapYielding, yieldToEventLoop } from '../event-loop.ts';
 import type { BodyQueue } from './body-queue.ts';
 import { JsonScan, type Range } from './json-scan.ts';
 
-/**
- * The option of every route that accepts a body. Elysia does not parse the body; the handler reads
- * it after all other checks.
- */
+/** For every route with a body: Elysia does not parse the body; the handler reads it. */
 export const bodyUnread = { parse: 'none' } as const;
 
 /** Reads request bodies. `release` must be called when the response is complete. */
@@ -18,8 +15,7 @@ export type BodyReader = {
   readJson(request: Request, projectId: number, maxBytes: number): Promise<unknown>;
   release(request: Request): void;
   /**
-   * Whether the client may still be sending after the response. Bun would then read and discard the
-   * rest until the connection is closed.
+   * Whether the client may still be sending after the response, which Bun would read and discard.
    */
   mayStillSend(request: Request, maxBytes: number): boolean;
 };
@@ -30,7 +26,7 @@ export function createBodyReader(queue: BodyQueue): BodyReader {
   const received = new WeakMap<Request, number>();
   let uncollectedBytes = 0;
 
-  /** The garbage collector does not count memory outside of its heap and would run too late. */
+  /** Frees large bodies early: the garbage collector ignores memory outside of its heap. */
   function collectAfter(bytes: number): void {
     if (bytes <= mostlyTextBytes) return;
     uncollectedBytes += bytes;
@@ -63,19 +59,19 @@ export function createBodyReader(queue: BodyQueue): BodyReader {
   };
 }
 
-/** The memory of large bodies is freed after this many bytes. A collection takes 8 to 15 ms. */
+/** The number of bytes of large bodies per garbage collection, which takes 8 to 15 ms. */
 const collectedBytes = 8 * 1024 * 1024;
 /** Smaller bodies create enough objects for the collector to run by itself. */
 const mostlyTextBytes = 1024 * 1024;
 
-/** A larger body waits in the queue, and is scanned and parsed in steps, with yields in between. */
+/** A larger body waits in the queue, and is scanned and parsed in steps. */
 const largeBytes = 64 * 1024;
 
 /** A body over the limit is read and discarded up to this many times the limit: most clients read
  * the response only after they have sent the whole body. */
 const discardedLimits = 4;
 
-/** Returns the declared length of the body; null if the body is chunked. */
+/** Returns null if the body is chunked. */
 function declaredBytes(headers: Headers): number | null {
   const declared = headers.get('content-length');
   return declared === null ? null : Number(declared);
@@ -98,7 +94,7 @@ function unsupported(message: string): ServiceError {
 
 type Reading = { declared: number | null; maxBytes: number; scan: JsonScan };
 
-/** Reads the body. Awaits `admit` once the body turns out to be large. */
+/** Awaits `admit` once more than `largeBytes` have arrived. */
 async function readBytes(
   request: Request,
   reading: Reading,

@@ -1,14 +1,11 @@
 import { ServiceError } from '../errors.ts';
 import type { Caller } from './authenticate.ts';
 
-/**
- * Adds the user of a user-bound key to a query, body or item without `userId`. Throws `forbidden`
- * if the request names another user.
- */
+/** Adds the user of a user-bound key to a request. Throws `forbidden` for another user. */
 export function withBoundUser<T>(request: T, { userId }: Caller): T {
   if (userId === null || !isObject(request)) return request;
   if (request.userId === undefined) return { ...request, userId };
-  // Validation reports a value that is not a string.
+  // A value that is not a string is rejected later, by the schema.
   if (typeof request.userId !== 'string' || request.userId === userId) return request;
   throw new ServiceError('forbidden', 'this API key is bound to another user');
 }
@@ -17,12 +14,10 @@ function isObject(value: unknown): value is { userId?: unknown } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns the fields that every storage read has. */
 export function readBy({ projectId, userId }: Caller, now: number) {
   return { projectId, now, onlyUserId: userId };
 }
 
-/** Returns the fields that every storage write has, except the idempotency key. */
 export function writeBy({ projectId, userId }: Caller, now: number) {
   return { projectId, at: now, onlyUserId: userId };
 }

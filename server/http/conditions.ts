@@ -1,16 +1,11 @@
 import { headers as headerNames, validators } from '../../sdk/contract/headers.ts';
 import { badRequest } from './parse.ts';
 
-/* Conditional requests. An ETag is the version of a memory in double quotes. */
-
 export function etagOf(version: number): string {
   return `"${version}"`;
 }
 
-/**
- * Returns the version in `If-Match`; null if the header is missing or `*`, which matches any
- * version. Throws `invalid_request`.
- */
+/** Returns the version in `If-Match`; null if the header is missing or `*`. */
 export function readIfMatch({ headers }: Request): number | null {
   const header = headers.get(headerNames.ifMatch)?.trim() ?? '*';
   if (header === '*') return null;

@@ -24,10 +24,7 @@ const exposedHeaders = [
   'Location',
 ];
 
-/**
- * Adds the CORS headers for the configured origins to `headers`. Returns true for a preflight
- * request, whose response has only these headers.
- */
+/** Adds the CORS headers for the configured origins. Returns true for a preflight request. */
 export function allowOrigin(
   request: Request,
   origins: readonly string[],

@@ -1,11 +1,11 @@
 import { badRequest } from './parse.ts';
 
-/*
- * A cursor contains a position and a hash of the list it was issued for. Cursors are not signed: a
- * forged cursor is only a position in a list that the client has access to.
+/**
+ * A cursor contains a position and a hash of the list's parameters. Cursors are not signed, because
+ * a forged position gives no access to other data.
  */
 
-/** `list` has the parameters that select and order the memories: all except cursor and limit. */
+/** `list` contains all parameters of the request except cursor and limit. */
 export function writeCursor(position: string, list: readonly string[]): string {
   return Buffer.from(JSON.stringify([position, hash(list)])).toString('base64url');
 }

@@ -8,7 +8,7 @@ export const constantHeaders = {
   'x-content-type-options': 'nosniff',
 } as const;
 
-/** Converts an error to a response. Hides all details of an unexpected error. */
+/** Hides all details of an unexpected error. */
 export function errorResponse(
   error: unknown,
   requestId: string,

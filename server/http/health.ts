@@ -5,13 +5,9 @@ import type { Logger } from '../log.ts';
 import type { Storage } from '../storage/storage.ts';
 import { sendJson } from './response.ts';
 
-/**
- * The worker polls the queue every few seconds. After this long without a poll, the worker is
- * stuck.
- */
+/** The worker polls the queue every few seconds. Without a poll for this long, it is stuck. */
 const stuckMs = 60_000;
 
-/** Serves /health (readiness) and /health/live (liveness), which need no API key. */
 export function health(services: Services) {
   const report = onChange(services.log);
   const queueState = cached(() => services.storage.taskQueueState());
@@ -25,13 +21,10 @@ export function health(services: Services) {
 
 type QueueState = Awaited<ReturnType<Storage['taskQueueState']>>;
 
-/**
- * The maximum share of time spent on counting the queue. Counting a long queue is slow, and clients
- * may request the health at any rate.
- */
+/** The maximum share of time spent on counting the queue, which is slow if the queue is long. */
 const costShare = 0.05;
 
-/** Caches the result of `ask`, so that calls of `ask` take at most `costShare` of the time. */
+/** Caches the result of `ask`, so that its calls take at most `costShare` of the time. */
 function cached<T>(ask: () => Promise<T>): () => Promise<T> {
   let last: { value: T; until: number } | null = null;
   return async () => {

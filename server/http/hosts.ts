@@ -1,7 +1,6 @@
 import type { Config } from '../config.ts';
 import { ServiceError } from '../errors.ts';
 
-/** The names and addresses of the local machine. */
 const loopback = ['localhost', '127.0.0.1', '[::1]'];
 const anyAddress = ['0.0.0.0', '::', ''];
 
@@ -25,7 +24,6 @@ export function rejectForeignHosts(
   throw forbidden('the origin is not allowed; to allow it, add it to MEMORY_CORS_ORIGINS');
 }
 
-/** Returns an empty string if the URL is invalid. */
 function hostnameOf(url: string): string {
   return URL.parse(url)?.hostname ?? '';
 }

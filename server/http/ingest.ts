@@ -28,7 +28,6 @@ import { type ResponseHead, sendResult } from './response.ts';
 
 type Context = { request: Request; caller: Caller; set: ResponseHead };
 
-/** Serves /v1/ingest: records of any type, one at a time or in batches. */
 export function ingest(auth: Auth, services: RouteServices) {
   const { storage, tasks, now, newMemoryId, config, bodies } = services;
 
@@ -38,7 +37,6 @@ export function ingest(auth: Auth, services: RouteServices) {
     return body;
   }
 
-  /** Stores the records together with their response, then sends the response. */
   async function accept(
     { request, caller, set }: Context,
     body: unknown,
@@ -56,7 +54,7 @@ export function ingest(auth: Auth, services: RouteServices) {
     return { result, sent: sendResult(set, request, result) };
   }
 
-  /** Creates the handler of an endpoint for one record. `type` is set if the body has no `type`. */
+  /** `type` is the type of a record whose body has none. */
   function endpoint(validate: Validator, type?: RecordType) {
     return async ({ request, caller, set }: Context) => {
       const body = await readBody(request, caller);

@@ -2,10 +2,7 @@
 const burst = 20;
 const perSecond = 2;
 
-/**
- * Decides whether to write a log line of the given kind. Returns the number of lines suppressed
- * since the last written line, or null to suppress this line, too.
- */
+/** Returns the number of suppressed lines to report, or null to suppress this line, too. */
 export type Sampler = (kind: number) => number | null;
 
 /** `clock` is monotonic, in ms. */

@@ -12,8 +12,8 @@ import { badRequest } from './parse.ts';
 import type { ResponseHead } from './response.ts';
 
 /**
- * The MCP endpoints: /mcp serves the user that the key is bound to, /mcp/users/<userId> any user of
- * the project. Each message is one request; there are no sessions.
+ * The MCP endpoints: /mcp serves the user that the key is bound to, and /mcp/users/<userId> serves
+ * any user of the project. There are no sessions.
  */
 export function mcp({ reading: auth }: Auth, services: RouteServices) {
   const { bodies, config, waitLonger } = services;

@@ -22,7 +22,7 @@ import { badRequest, parse } from './parse.ts';
 import { readNoQuery, readQuery, withLimit, withMetadata } from './query.ts';
 import { sendItems, sendJson, sendPage, sendResult } from './response.ts';
 
-/** Requests in the wire format, where times are text. */
+/** Requests in the wire format, in which times are text. */
 type Saved = Static<typeof SaveRequest>;
 type Updated = Static<typeof UpdateRequest>;
 type Listed = Static<typeof ListQuery>;
@@ -33,15 +33,11 @@ const validateUpdate = validator(UpdateRequest);
 const validateSearch = validator(SearchQuery);
 const validateList = validator(ListQuery);
 
-/** Serves /v1/memories: saving, reading, searching, changing and deleting memories. */
 export function memories({ byMethod: auth }: Auth, services: RouteServices) {
   const { storage, now, newMemoryId, config, waitLonger, bodies } = services;
   const maxBodyBytes = Math.min(config.maxBodyBytes, limits.saveBodyBytes);
 
-  /**
-   * Responds to an unknown id with 404 even if the body is invalid. Only an invalid request needs
-   * the lookup; for a valid one, the write itself detects an unknown id.
-   */
+  /** Responds with 404 to an unknown id even if the request is invalid. */
   async function ofKnown<T>(caller: Caller, id: string, read: () => Promise<T>): Promise<T> {
     try {
       return await read();

@@ -4,10 +4,7 @@ import type { Auth } from './auth.ts';
 import { bodyUnread } from './body.ts';
 import { routes } from './routes.ts';
 
-/**
- * Sorted so that paths without a parameter match first: /v1/memories/search is not the path of a
- * memory.
- */
+/** Paths without a parameter are first: /v1/memories/search is not the path of a memory. */
 const patterns = Object.values(routes)
   .toSorted((a, b) => Number(a.path.includes(':')) - Number(b.path.includes(':')))
   .map(({ method, path }) => ({
@@ -27,7 +24,7 @@ export function unknownRoutes(auth: Auth) {
     .all('/v1/*', reject, bodyUnread);
 }
 
-/** Creates the error: 404, or 405 if the path exists with another method. */
+/** Returns 405 if the path exists with another method, else 404. */
 export function noSuchRoute({ url }: Request): ServiceError {
   const { pathname } = new URL(url);
   const route = patterns.find(({ pattern }) => pattern.test(pathname));

@@ -1,9 +1,7 @@
 import { sentence, type Validator } from '../../sdk/contract/validate.ts';
 import { ServiceError } from '../errors.ts';
 
-/**
- * Returns the value with the type of its schema. Throws `invalid_request` with the invalid fields.
- */
+/** Throws `invalid_request` with the invalid fields. */
 export function parse<T>(validate: Validator, value: unknown): T {
   const details = validate(value);
   const [first] = details;

@@ -13,7 +13,6 @@ import { sendJson, sendPage } from './response.ts';
 const validateUsers = validator(UsersQuery);
 const list = ['users'];
 
-/** Serves /v1/users and /v1/key. */
 export function project(auth: Auth, { storage, now }: RouteServices) {
   return new Elysia({ prefix: '/v1' })
     .use(auth.byMethod)

@@ -1,6 +1,5 @@
 import { badRequest } from './parse.ts';
 
-/** Returns the raw query of a URL. */
 export function searchOf(url: string): string {
   const begin = url.indexOf('?');
   if (begin < 0) return '';

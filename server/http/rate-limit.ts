@@ -11,9 +11,7 @@ export type Count = { left: number; resetSeconds: number };
 /** Counts by name in fixed windows. The first count of a name starts its window. */
 export type RateLimit = { count(name: string | number): Count };
 
-/**
- * Beyond this number, the oldest name is dropped, so that forged names cannot exhaust the memory.
- */
+/** The limit prevents forged names from exhausting the memory. The oldest name is dropped. */
 const maxNames = 10_000;
 
 /** `clock` is monotonic, in ms, like `performance.now()`. */
@@ -36,8 +34,8 @@ export function createRateLimit(quota: number, seconds: number, clock: () => num
 }
 
 /**
- * Creates the rate limit of projects. The function counts a request of the caller, sets the rate
- * limit headers, and throws `rate_limited` once the quota is exceeded.
+ * Returns a function that counts a request, sets the rate limit headers, and throws `rate_limited`
+ * once the quota is exceeded.
  */
 export function createProjectLimit(
   rateLimit: Config['rateLimit'],

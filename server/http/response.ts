@@ -4,13 +4,12 @@ import type { ItemsJson, WriteResult } from '../storage/storage.ts';
 import { etagOf } from './conditions.ts';
 
 /**
- * The part of Elysia's context that a response is written to. A handler destructures the fields it
- * uses and never passes the whole context on: Elysia analyses the handler's source and would then
- * parse cookies, query and headers in every request.
+ * The part of Elysia's context for a response. A handler must destructure the fields it uses:
+ * Elysia analyses the handler's source, and passing the whole context on would make it parse
+ * cookies, query and headers in every request.
  */
 export type ResponseHead = { status?: number | string; headers: Record<string, string | number> };
 
-/** Sends JSON text. */
 export function sendJson(set: ResponseHead, status: number, body: string): string {
   set.status = status;
   set.headers['content-type'] = 'application/json';
@@ -40,9 +39,7 @@ function slicesOf(bytes: Uint8Array): Uint8Array[] {
   );
 }
 
-/**
- * Streams the parts with yields in between: copying megabytes into a socket delays other requests.
- */
+/** Streams the parts and yields in between, because copying megabytes delays other requests. */
 function streamOf(parts: Uint8Array[]): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {
@@ -54,10 +51,7 @@ function streamOf(parts: Uint8Array[]): ReadableStream<Uint8Array> {
   });
 }
 
-/**
- * Sends the response of a write. If the request has an idempotency key, a header reports whether
- * the write ran or was replayed.
- */
+/** Sends the response of a write. A header reports whether the response is a replay. */
 export function sendResult(
   set: ResponseHead,
   request: Request,

@@ -2,7 +2,6 @@ import { type Operation, type OperationName, operations } from '../../sdk/contra
 
 export type RouteName = OperationName | 'live' | 'openapi';
 
-/** Every route: the operations of the contract, and the routes that have no SDK method. */
 export const routes: Record<RouteName, Operation> = {
   ...operations,
   live: { method: 'GET', path: '/health/live', success: 200 },

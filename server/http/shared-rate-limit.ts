@@ -8,8 +8,8 @@ import type { Count } from './rate-limit.ts';
  *   spent -> take -> some left -> fewer than a lump left -> take in the background
  *                \-> nothing granted: rejected until the window ends
  *
- * All servers together never allow more requests than the quota in a window. Quota that a server
- * took but did not use is lost. While the storage is unavailable, each server counts separately.
+ * All servers together allow at most the quota in a window, unless the storage is unavailable: then
+ * each server counts separately. Quota that a server took but did not use is lost.
  */
 export type SharedRateLimit = { count(projectId: number): Promise<Count> };
 
@@ -20,8 +20,7 @@ type Share = {
   /** Identifies the window in the storage; null if this server counts separately. */
   endsAt: number | null;
   /**
-   * The window ends between these two times: the first is based on when the take was sent, the
-   * second on when its response arrived.
+   * The window ends between these times, based on the send time and the response time of the take.
    */
   spendUntil: number;
   resetsAt: number;
@@ -34,12 +33,9 @@ type Share = {
   taking: Promise<void> | null;
 };
 
-/**
- * The number of lumps in a quota. Six of them, two for each of three servers, are less than a
- * twentieth of the quota.
- */
+/** The number of lumps in a quota. A server holds about two lumps, or 1.6 % of the quota. */
 const lumps = 128;
-/** The maximum number of takes per request. A window may end before its quota arrives. */
+/** The maximum number of takes per request. A window may end before a take returns. */
 const maxTakes = 5;
 const maxShares = 10_000;
 

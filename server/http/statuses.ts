@@ -13,7 +13,6 @@ import { sendJson } from './response.ts';
 
 const validateStatuses = validator(StatusesRequest);
 
-/** Serves POST /v1/memories/status. It is a read, but its list of ids can be too long for a URL. */
 export function statuses(auth: Auth, { storage, now, config, bodies }: RouteServices) {
   const maxBodyBytes = Math.min(config.maxBodyBytes, limits.saveBodyBytes);
   return new Elysia({ prefix: '/v1/memories' }).use(auth.reading).post(

@@ -9,7 +9,6 @@ import type { InnerRequest, McpNotice, McpRequest, McpResponse, McpStart } from 
 
 /** The HTTP thread's handle on the MCP thread, which the first request starts. */
 export type Mcp = {
-  /** Handles one message of a client on behalf of a caller and one user. */
   handle(
     message: { headers: Headers; body: unknown; requestId: string },
     caller: Pick<Caller, 'readOnly'>,
@@ -21,7 +20,7 @@ export type Mcp = {
 export function createMcp(options: {
   version: string;
   log: Logger;
-  /** The service's request handler. Tools call it with their caller's API key. */
+  /** The service's request handler, which tools call with their caller's API key. */
   fetch(request: Request): Response | Promise<Response>;
   preload: readonly string[];
 }): Mcp {
@@ -76,7 +75,6 @@ export function createMcp(options: {
   };
 }
 
-/** Passes the requests of tools to the service. */
 function serveRequests(port: Port, fetch: (request: Request) => Response | Promise<Response>) {
   const inbox = openInbox(port, async ({ argument, reply, fail }) => {
     const { url, ...init } = argument as InnerRequest;

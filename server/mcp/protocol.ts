@@ -1,10 +1,8 @@
 import type { MessagePort } from 'node:worker_threads';
 
-/* Messages between the HTTP thread and the MCP thread. */
-
 export type McpStart = { version: string; requests: MessagePort };
 
-/** One HTTP request of a client. The HTTP thread has authenticated it. */
+/** An authenticated HTTP request of a client. */
 export type McpRequest = {
   headers: [name: string, value: string][];
   body: unknown;

@@ -14,9 +14,9 @@ import type {
 } from './protocol.ts';
 import { createMcpServer } from './tools/server.ts';
 
-/*
- * The MCP thread: the protocol and the tools. A tool calls the service like any client, with the
- * key of its caller. Large responses are parsed here, where they do not delay other requests.
+/**
+ * The MCP thread handles the protocol and the tools. A tool calls the service with the API key of
+ * its caller. Large responses are parsed here, where they do not delay other requests.
  */
 
 const { version, requests } = workerData as McpStart;
@@ -24,9 +24,9 @@ const port = parent();
 const service = createChannel((message) => requests.postMessage(message));
 requests.on('message', (message) => service.receive(message));
 
-/** Parsing a larger response can take a long time on a busy processor. */
+/** Parsing a larger response can take longer than the watchdog (threads/start.ts) waits. */
 const largeBytes = 1024 * 1024;
-/** A placeholder. Requests go to the HTTP thread, which uses only the path of the URL. */
+/** A placeholder. The HTTP thread uses only the path. */
 const baseUrl = 'http://localhost';
 
 async function fetchFromService(url: string, init: RequestInit = {}): Promise<Response> {

@@ -4,17 +4,16 @@ import { normalize } from '../search/normalize.ts';
 /** About a long paragraph: enough context to stand alone, short enough to be a precise hit. */
 const targetLength = 1_000;
 
-/** The author is normalized with each chunk. Longer texts are not names and are ignored. */
+/** The author is indexed with each chunk. A longer text is not a name and is ignored. */
 const maxAuthorLength = 200;
 
 /** Places to cut, best first. The cut is at the end of the match. */
 const boundaries = [/\n\s*\n/g, /\n/g, /[.!?。！？]["')\]]?\s|[。！？]/g, /\s/g];
 
 /**
- * Cuts a text into chunks of at most `targetLength` UTF-16 units and returns their lengths, which
- * add up to the length of the text. A cut falls after a paragraph if one ends in the second half of
- * the chunk, else after a line, a sentence or a word; never inside a surrogate pair. Takes linear
- * time.
+ * Cuts a text into chunks of at most `targetLength` UTF-16 units and returns their lengths. A cut
+ * falls after a paragraph if one ends in the second half of the chunk, else after a line, a
+ * sentence or a word; never inside a surrogate pair. Takes linear time.
  */
 export function splitChunks(content: string): number[] {
   const lengths: number[] = [];
@@ -46,7 +45,6 @@ export function indexedChunks(
   });
 }
 
-/** Returns the title and the author in the metadata. */
 function namesIn(metadata: string): { title: string; author: string } {
   if (!/"(?:title|speaker|author|role)"/.test(metadata)) return { title: '', author: '' };
   const { title, speaker, author, role }: Record<string, unknown> = JSON.parse(metadata);

@@ -2,10 +2,7 @@ import type { FilterFields } from '../../sdk/contract/filter.ts';
 import type { JsonValue } from '../../sdk/contract/text.ts';
 import type { Filter, StoredMemory } from '../storage/storage.ts';
 
-/*
- * Filters by metadata. Every backend uses `matchesMetadata`; conditions in SQL only exclude rows
- * that cannot match.
- */
+/** Metadata filters: `matchesMetadata` decides, and SQL only excludes rows that cannot match. */
 
 export const noFilter: Filter = {
   type: null,
@@ -16,7 +13,6 @@ export const noFilter: Filter = {
   metadata: [],
 };
 
-/** Whether the filter matches every memory. */
 export function isUnfiltered({ metadata, ...rest }: Filter): boolean {
   return metadata.length === 0 && Object.values(rest).every((value) => value === null);
 }
@@ -39,9 +35,8 @@ export function filterOf(
 }
 
 /**
- * Whether the metadata, given as JSON, has every top-level key of the filter with a matching value.
- * Strings are compared by content, numbers and booleans by their JSON; an array matches if any of
- * its elements does.
+ * Whether the metadata (JSON text) has every key of the filter with a matching value. Strings are
+ * compared by content, numbers and booleans by their JSON. An array matches if any element does.
  */
 export function matchesMetadata(json: string, wanted: Filter['metadata']): boolean {
   if (wanted.length === 0) return true;
@@ -52,7 +47,6 @@ export function matchesMetadata(json: string, wanted: Filter['metadata']): boole
   });
 }
 
-/** Whether the memory passes the whole filter. */
 export function matches(memory: StoredMemory, filter: Filter): boolean {
   const { type, source, externalId, from, to, metadata } = filter;
   const time = memory.occurredAt ?? memory.createdAt;
@@ -71,7 +65,7 @@ function isText(found: JsonValue | undefined, value: string): boolean {
   return (typeof found === 'number' || typeof found === 'boolean') && String(found) === value;
 }
 
-/** Returns strings that every matching JSON text contains literally. */
+/** Returns strings that the JSON of every matching metadata contains. */
 export function necessaryTexts(wanted: Filter['metadata']): string[] {
   return wanted.flatMap(({ key, value }) => [
     JSON.stringify(key),

@@ -1,24 +1,18 @@
 import type { Memory } from '../../sdk/contract/memory.ts';
 import type { StoredMemory, StoredStatus } from '../storage/storage.ts';
 
-/* Converts stored values to the JSON of the contract. */
-
-/** A search result. */
 export type FoundMemory = { memory: StoredMemory; score: number; snippet: string };
 
 export function memoryJson(memory: StoredMemory): string {
   return JSON.stringify(shownMemory(memory));
 }
 
-/**
- * Formats the response to a save: the memory, with its id repeated as `memoryId`, as in every
- * write.
- */
+/** Formats the response to a save. As in every write, the id is repeated as `memoryId`. */
 export function savedMemoryJson(memory: StoredMemory): string {
   return JSON.stringify({ ...shownMemory(memory), memoryId: memory.id });
 }
 
-/** Formats the items of a page. One call is several times as fast as joining many small texts. */
+/** One call of JSON.stringify is several times as fast as joining many small texts. */
 export function memoriesJson(items: readonly StoredMemory[]): string {
   return JSON.stringify(items.map(shownMemory));
 }

@@ -1,10 +1,7 @@
 import type { Page, StoredMemory } from '../storage/storage.ts';
 import { memoriesJson } from './json.ts';
 
-/**
- * The maximum size of a page; further memories are on the next page. Without this limit, a page of
- * a hundred documents could take half a gigabyte.
- */
+/** The maximum size of a page. Without it, a hundred documents could take half a gigabyte. */
 const maxPageBytes = 4 * 1024 * 1024;
 
 /** Shorter texts are not measured as JSON: even with every character escaped, a page is small. */
@@ -32,9 +29,7 @@ export function takePage(
   return { items: memoriesJson(items), next: null };
 }
 
-/**
- * Returns the approximate size of a memory in a page. As JSON, a text can be several times as long.
- */
+/** Returns the approximate size in a page. As JSON, a text can be several times as long. */
 function sizeOf({ content, metadata }: StoredMemory): number {
   const length = content.length + metadata.length;
   return length <= shortLength ? length : Buffer.byteLength(JSON.stringify(content));

@@ -4,7 +4,6 @@ import { type JsonValue, pointInTimeMs } from '../../sdk/contract/text.ts';
 import { entryText, type TimelineEntry, timestampMs } from '../../sdk/contract/timeline.ts';
 import type { NewMemory } from '../storage/storage.ts';
 
-/** Converts a record to a memory. The worker splits the content into chunks later. */
 export function renderRecord(record: IngestRecord, id: string): NewMemory {
   const { occurredAt, expiresAt } = record;
   return {
@@ -44,7 +43,6 @@ function renderContent(record: IngestRecord): string {
   }
 }
 
-/** Joins the non-empty parts with an empty line between them. */
 function paragraphs(...parts: (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined && part !== '').join('\n\n');
 }

@@ -9,12 +9,8 @@ import type {
 } from '../storage/storage.ts';
 import { memoryJson, savedMemoryJson } from './json.ts';
 
-/*
- * The responses to writes. They are rendered inside the transaction that stores them under the
- * idempotency key.
- */
+/** The responses to writes, which are rendered inside the transaction that stores them. */
 
-/** The outcome of one item of an import. */
 export type ImportOutcome = 'imported' | 'skipped' | 'conflict';
 
 export function savedResponse(memory: StoredMemory): StoredResponse {
@@ -73,12 +69,11 @@ export function importedResponse(outcomes: readonly ImportOutcome[], batch: Batc
   return { ...ofNone, status: 200, body: JSON.stringify(report) };
 }
 
-/** Replaces the body of a stored response when the memory in it is deleted. */
+/** Returns the body that replaces a stored response when its memory is deleted. */
 export function deletedBody(memoryId: string): string {
   return JSON.stringify({ id: memoryId, memoryId, deleted: true });
 }
 
-/** The fields of a response that contains no memory. */
 const ofNone = { memoryId: null, version: null };
 
 function ofMemory({ id, version }: StoredMemory) {

@@ -1,7 +1,4 @@
-/*
- * A fast path for ASCII text, the common case. It has the same result as normalize.ts, but takes
- * one pass over the units and a fifth of the time of the regular expressions.
- */
+/** A fast path for ASCII text, with the same result as normalize.ts in a fifth of the time. */
 
 const space = 0x20;
 const apostrophe = 0x27;

@@ -4,7 +4,7 @@ import type { SearchWeights } from './weights.ts';
 
 /**
  * Converts the term frequencies of all chunks to BM25 term weights, in place, and adds the weight
- * of terms in labels. Returns the inverse document frequency of each term among this user's chunks.
+ * of terms in labels. Returns the inverse document frequency of each term.
  */
 export function weighTerms(hits: Hits, timeline: Timeline, weights: SearchWeights): Float64Array {
   const { starts, ends } = timeline;

@@ -7,7 +7,7 @@ import { noWord } from './word-table.ts';
 /** A chunk of a memory: its position in the content, and its normalized text. */
 export type IndexedChunk = { start: number; length: number; text: string };
 
-/** Chunks in order of insertion, as columns. Removed chunks stay until the table is compacted. */
+/** Chunks in order of insertion. Removed chunks stay until the table is compacted. */
 export class ChunkTable {
   readonly dictionary: Dictionary;
   readonly tokens = new Uint32List();

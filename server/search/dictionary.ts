@@ -4,15 +4,13 @@ import { letterMask } from './typo.ts';
 import { noWord, WordTable } from './word-table.ts';
 
 /**
- * The words of one user's chunks, their counts and their stems. A word whose last chunk was removed
- * keeps its number until the index is compacted.
+ * The words of one user's chunks. A word whose last chunk was removed keeps its number until the
+ * index is compacted.
  */
 export class Dictionary {
   /** The words, and the stems that do not occur as words. The count of such a stem is 0. */
   readonly words: WordTable;
-  /** The number of tokens of each word. */
   readonly counts = new Uint32List();
-  /** The `letterMask` of each word. */
   readonly letters = new Uint32List();
   /** Words with the same stem form a linked list that starts at the stem. */
   readonly #stemOf = new Uint32List();
@@ -52,12 +50,10 @@ export class Dictionary {
     return word;
   }
 
-  /** Adds one token of an interned word. */
   retain(word: number): void {
     this.counts.values[word] = this.counts.at(word) + 1;
   }
 
-  /** Subtracts one token of a word. */
   release(word: number): void {
     if (word !== noWord) this.counts.values[word] = this.counts.at(word) - 1;
   }

@@ -6,7 +6,7 @@ import { isTypo, letterMask, minTypoLength, minUnfinishedLength, unitsOf } from 
 /** A term that occurs in no chunk as it was typed, and its index in the query. */
 export type Missing = { text: string; index: number };
 
-/** The limit bounds the cost of a query. Further missing terms are ignored. */
+/** Bounds the cost of a query. Further missing terms are ignored. */
 const maxMissing = 8;
 /** Longer terms are hashes or encoded data rather than mistyped words. */
 const maxTermLength = 64;
@@ -20,8 +20,7 @@ export type Wanted = Missing & { units: Uint16Array; mask: number; allowsTypo: b
 /**
  * Finds words for missing terms: words within one typo (a letter wrong, missing, extra, or two
  * swapped), words that begin with the term, and adjacent words that spell it (408 247 8880). A term
- * with digits allows no typo, because it would be another number. Returns a map from each word to
- * the index of its term.
+ * with digits allows no typo, because it would be another number.
  */
 export function fuzzyMatches(timeline: Timeline, missing: readonly Missing[]): Map<number, number> {
   const wanted = missing.slice(0, maxMissing).flatMap(({ text, index }): Wanted[] => {

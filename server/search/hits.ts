@@ -6,7 +6,7 @@ import { inLabel, wordOf } from './tokenizer.ts';
 
 /**
  * The frequency of each query term in each chunk, as a sparse table: a chunk has entries only for
- * the terms that it contains, in the order of the query. A full table would be far larger.
+ * the terms that it contains, in the order of the query.
  */
 export class Hits {
   /** The entries of the chunk with rank n are at `starts[n]` to `starts[n + 1]`. */
@@ -19,7 +19,6 @@ export class Hits {
   labels: Uint16Array<ArrayBuffer>;
   /** For each term, the sum of its best match in each chunk. */
   readonly found: Float64Array;
-  /** Null if the query contains no phrase. */
   readonly phrases: PhraseFinder | null;
 
   constructor(chunks: number, query: Query) {
@@ -47,7 +46,7 @@ function twice({ buffer }: { buffer: ArrayBuffer }): ArrayBuffer {
   return buffer.transfer(buffer.byteLength * 2);
 }
 
-/** Finds the hits of a query. Reads every token of the timeline once. */
+/** Reads every token of the timeline once. */
 export function findHits(timeline: Timeline, { codes, matches }: MatchTable, query: Query): Hits {
   const { tokens, starts, ends } = timeline;
   const hits = new Hits(starts.length, query);
@@ -64,7 +63,6 @@ export function findHits(timeline: Timeline, { codes, matches }: MatchTable, que
   return hits;
 }
 
-/** Collects the hits of one chunk while its tokens are read. */
 class ChunkHits {
   readonly #hits: Hits;
   readonly #termOf: Uint8Array;

@@ -13,10 +13,7 @@ export type { Ranked, RankedMemory } from './ranked.ts';
 /** A memory in the index. Searches do not find a memory without chunks. */
 export type IndexedMemory = { id: string; createdAt: number; chunks: readonly IndexedChunk[] };
 
-/**
- * The index is compacted when more than half of its tokens or memories, and more than this number,
- * were removed.
- */
+/** The index is compacted when more than half of it, and more than this number, was removed. */
 const minRemoved = 16_384;
 
 /**
@@ -45,7 +42,6 @@ export class SearchIndex {
     this.#table = new ChunkTable(seed);
   }
 
-  /** Adds a memory, or replaces the one with the same id. */
   put({ id, createdAt, chunks }: IndexedMemory): void {
     this.remove(id);
     const range = { first: this.#table.length, count: chunks.length };
@@ -107,7 +103,6 @@ export class SearchIndex {
     );
   }
 
-  /** Copies the remaining memories, in order, to new tables. */
   #compact(): void {
     const memories = new MemoryTable();
     const table = new ChunkTable(this.#seed);

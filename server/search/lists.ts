@@ -1,4 +1,4 @@
-/** A Uint32Array that grows. Hot loops read `values` directly, up to `length`. */
+/** A Uint32Array that grows. Hot loops read `values` directly. */
 export class Uint32List {
   values = new Uint32Array(16);
   length = 0;

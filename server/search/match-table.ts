@@ -25,7 +25,6 @@ export class MatchTable {
     if (word !== noWord) this.codes[word] = this.#code(match);
   }
 
-  /** Returns the terms that match at least one word of the dictionary. */
   matchedTerms(): Set<number> {
     const found = new Uint8Array(this.matches.length);
     const { codes } = this;
@@ -49,9 +48,7 @@ export class MatchTable {
     }
   }
 
-  /**
-   * Groups the prefixes by their first unit, longest first, because the longest is the best match.
-   */
+  /** Groups the prefixes by their first unit, longest first: the longest is the best match. */
   #prefixesByUnit({ prefix, ngrams }: Matcher): Map<number, { text: string; code: number }[]> {
     const all = [...ngrams].filter(([text]) => text.length < ngramLength(text.charCodeAt(0)));
     if (prefix !== null) all.push([prefix.text, prefix.match]);

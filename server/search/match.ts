@@ -10,10 +10,7 @@ export type Match = { term: number; weight: number };
 const stemsOfForms = byStem(irregularForms, (word) => [stem(word)]);
 const stemsOfSynonyms = byStem(synonyms, formStems);
 
-/**
- * Decides which words match which term of a query. The first match of a word or stem takes
- * precedence.
- */
+/** Decides which words match which terms of a query. The first match of a word or stem wins. */
 export class Matcher {
   readonly query: Query;
   readonly words = new Map<string, Match>();
@@ -44,7 +41,6 @@ export class Matcher {
     this.prefix = last === undefined ? null : { text: last.text, match };
   }
 
-  /** Returns the match of a normalized word, or null. */
   match(word: string): Match | null {
     const known = this.words.get(word) ?? this.stems.get(knownStem(word));
     if (known !== undefined) return known;
@@ -60,7 +56,6 @@ export class Matcher {
     return null;
   }
 
-  /** Adds a fuzzy match of a misspelt or split word. */
   addFuzzy(word: string, term: number): Match {
     const match = { term, weight: this.#weights.fuzzy };
     this.words.set(word, match);
@@ -105,7 +100,6 @@ function formStems(word: string): readonly string[] {
   return [stemmed, ...(stemsOfForms.get(stemmed) ?? [])];
 }
 
-/** Converts groups of words to groups of stems. */
 function byStem(
   groups: ReadonlyMap<string, readonly string[]>,
   stemsOf: (word: string) => readonly string[],

@@ -6,14 +6,13 @@ import type { SearchWeights } from './weights.ts';
 const minFactor = 0.05;
 /** Limits the cost of a search with many consecutive chunks without hits. */
 const maxNeighbours = 12;
-/** A turn of this many words gets half the boost, because short turns are rarely the answer. */
+/** A chunk of this many words gets half the boost: very short turns are rarely the answer. */
 const shortTurnWords = 2;
 
 /**
  * Scores chunks and adds a boost from the chunks before them. In a conversation, the question often
  * contains the search term and the answer does not: "Where is the studio?" "In the old cannery,
- * with good light." A term is raised at most to the neighbour's reduced weight, so equal chunks
- * stay equal.
+ * with good light."
  */
 export class NeighbourBoost {
   readonly #hits: Hits;

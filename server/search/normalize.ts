@@ -64,9 +64,7 @@ const plain = new Map(
 );
 const stroked = new RegExp(`[${[...plain.keys()].join('')}]`, 'g');
 
-/**
- * Normalizes a chunk. If the text does not start with the author, the author is added as a label.
- */
+/** Normalizes a chunk, with the author as a label if the text does not start with the author. */
 export function normalize(text: string, author = ''): string {
   const labelled = author === '' || text.startsWith(author) ? text : `${author}: ${text}`;
   const normalizeAny = normalizerFor(labelled);
@@ -81,8 +79,7 @@ export function normalizeWords(text: string): string {
 }
 
 /**
- * Chooses the normalization form. NFKD can expand one character to eighteen, so a text that would
- * grow too much uses NFD.
+ * Uses NFD for a text that NFKD, which can expand a character to eighteen, would expand too much.
  */
 function normalizerFor(text: string): (text: string) => string {
   if (ascii.test(text)) return normalizeAscii;
@@ -101,9 +98,7 @@ function normalizeLine(line: string, normalizeAny: (text: string) => string): st
   return start === 0 ? said : `${said} ${normalizeAny(line.slice(0, start))}`.trimEnd();
 }
 
-/**
- * Removes accents, but not from Vietnamese words, which can differ only in accents. `stem` does.
- */
+/** Removes accents except from Vietnamese words, which can differ only in accents. */
 function removeAccents(decomposed: string): string {
   if (!vietnamese.test(decomposed)) return decomposed.replace(accents, '');
   const withoutWords = decomposed.replace(latinWord, (word) => {

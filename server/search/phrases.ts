@@ -1,11 +1,8 @@
 import type { Query } from './query.ts';
 
-/**
- * The maximum number of phrase pairs in a query. Further pairs are ignored; 48 words have 47 pairs.
- */
+/** The maximum number of phrase pairs in a query. Further pairs are ignored. */
 export const maxPhrasePairs = 64;
 
-/** A position before the first hit. */
 const nowhere = -2;
 
 /** Finds which phrase pairs of a query are adjacent in each chunk. */

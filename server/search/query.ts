@@ -10,7 +10,6 @@ export type Pair = { left: number; right: number; isPhrase: boolean };
 
 export type Query = {
   terms: Term[];
-  /** The pairs of adjacent terms, without duplicates. */
   pairs: Pair[];
   /** The index of the last word if it may be unfinished, else -1. */
   prefix: number;
@@ -35,10 +34,7 @@ export function parseQuery(text: string): Query {
   return query;
 }
 
-/**
- * Returns the tokens in order. `quoted` has the tokens of quotations and codes, in which stop words
- * are kept.
- */
+/** `quoted` has the tokens of quotations and codes, in which stop words are kept. */
 function tokenize(text: string): { tokens: Token[]; quoted: Set<Token> } {
   const tokens: Token[] = [];
   const quoted = new Set<Token>();
@@ -71,10 +67,7 @@ function tokensOf(text: string, follows: boolean, isPhrase: boolean): Token[] {
   });
 }
 
-/**
- * Returns the n-grams of a run. A run shorter than an n-gram matches all n-grams that begin with
- * it.
- */
+/** A run shorter than an n-gram matches all n-grams that begin with it. */
 function ngramsOf(run: string): string[] {
   const ngrams: string[] = [];
   for (let at = 0; at < run.length; at += 1) {

@@ -1,12 +1,10 @@
 import type { Matcher } from './match.ts';
 
-/** A memory that matches, with its best chunk. */
 export type RankedMemory = { id: string; start: number; length: number; score: number };
 
 /**
- * The results of one search, best first. Results with equal scores are sorted newest first. The
- * results are sorted lazily, because most callers read only ten, and are valid until the index
- * changes.
+ * The results of one search, best first, newest first among equal scores. Sorted lazily, because
+ * most callers read only ten. Invalid once the index changes.
  */
 export class Ranked implements Iterable<RankedMemory> {
   /** Used for snippets, to find the words that matched. */
@@ -14,17 +12,13 @@ export class Ranked implements Iterable<RankedMemory> {
   readonly #scores: readonly number[];
   readonly #read: (result: number) => RankedMemory;
 
-  /**
-   * `scores` has the scores of the results, oldest memory first. `read` returns a result by its
-   * index.
-   */
+  /** `scores` has the oldest memory first. `read` returns a result by its index in `scores`. */
   constructor(matcher: Matcher, scores: readonly number[], read: (at: number) => RankedMemory) {
     this.matcher = matcher;
     this.#scores = scores;
     this.#read = read;
   }
 
-  /** The number of matching memories. */
   get size(): number {
     return this.#scores.length;
   }

@@ -10,7 +10,7 @@ import type { SearchWeights } from './weights.ts';
 /** The matching memories with their best chunks, as columns, oldest first. */
 export type Results = { memories: number[]; ranks: number[]; scores: number[] };
 
-/** Scores all chunks of a timeline. Adds fuzzy matches to the matcher. */
+/** Adds fuzzy matches to the matcher. */
 export function scoreTimeline(
   timeline: Timeline,
   matcher: Matcher,
@@ -32,7 +32,6 @@ export function scoreTimeline(
   return results;
 }
 
-/** Adds fuzzy matches for terms that occur in no chunk. */
 function matchMissing(timeline: Timeline, matcher: Matcher, table: MatchTable): void {
   const matched = table.matchedTerms();
   const missing = matcher.query.terms.flatMap(({ text, isNgram }, index) => {

@@ -12,7 +12,6 @@ const unspacedRanges = [
 
 const classes = unspacedRanges.map((ends) => [...String.fromCharCode(...ends)].join('-'));
 
-/** Matches each run of characters of these scripts. */
 export const unspacedRun = new RegExp(`[${classes.join('')}\u{20000}-\u{3ffff}]+`, 'gu');
 
 /** 1 for each UTF-16 unit of these scripts, and for the high surrogates of planes 2 and 3. */
@@ -21,15 +20,13 @@ for (const [first, last] of [...unspacedRanges, [0xd840, 0xd8bf]] as const) {
   unspacedUnits.fill(1, first, last + 1);
 }
 
-/** Whether a UTF-16 unit belongs to a script without spaces between words. */
 export function isUnspaced(unit: number): boolean {
   return unspacedUnits[unit] === 1;
 }
 
 /**
- * Returns the length of an n-gram in such a script, in units. In Thai, Lao, Burmese and Khmer,
- * which have alphabets, two letters carry too little information. In Chinese and Japanese, two
- * characters are enough.
+ * Returns the length of an n-gram, in units. In Thai, Lao, Burmese and Khmer, which have alphabets,
+ * two letters carry too little information, unlike two characters of Chinese or Japanese.
  */
 export function ngramLength(unit: number): number {
   return unit < 0x1800 ? 3 : 2;

@@ -2,7 +2,6 @@ import type { Matcher } from './match.ts';
 import { normalizeWords } from './normalize.ts';
 import { isLowSurrogate, isUnspaced } from './scripts.ts';
 
-/** The marks around a matched word. */
 export const markOpen = '«';
 export const markClose = '»';
 
@@ -147,7 +146,6 @@ function wordEndBefore(text: string, end: number, limit: number): number {
   return isInsidePair(text, end) ? end - 1 : end;
 }
 
-/** Whether a cut here would split a surrogate pair. */
 function isInsidePair(text: string, at: number): boolean {
   return isLowSurrogate(text.charCodeAt(at));
 }

@@ -12,8 +12,7 @@ const firstRole = 2;
 
 /**
  * Adds matches for adjacent words that together spell a missing term ("note book" for "notebook").
- * Such a match replaces a match by a typo; the last match in the timeline takes precedence. The
- * timeline is read only if a term can be split, or if there are too many close words.
+ * Such a match replaces a match by a typo; the last match in the timeline takes precedence.
  */
 export function splitMatches(
   timeline: Timeline,
@@ -42,10 +41,7 @@ export function splitMatches(
   return matches;
 }
 
-/**
- * Returns the roles of each word: a bit if it is close to a term, and a bit for each term that
- * begins with it.
- */
+/** Returns the roles of each word as bits. */
 function rolesOf(
   splittable: readonly Wanted[],
   close: ReadonlyMap<number, number>,

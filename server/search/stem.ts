@@ -1,7 +1,6 @@
-/*
- * Stems English words by Porter's second algorithm, which removes inflection and common
- * derivations: "hiking", "hikes" and "hiked" have the same stem. In other alphabets, only the most
- * common endings of Russian and Arabic are removed.
+/**
+ * Stems English words by Porter's second algorithm: "hiking", "hikes" and "hiked" have the same
+ * stem. For Russian and Arabic, only the most common endings are removed.
  */
 import { withoutAccents } from './normalize.ts';
 import { isArabic, stemArabic } from './stem-arabic.ts';
@@ -27,9 +26,7 @@ const endings =
 const cyrillicEnding =
   /(?<=[а-я]{3})(?:иями|ями|ами|ого|его|ому|ему|ыми|ими|ешь|ить|ать|ять|еть|ла|ло|ли|ый|ий|ой|ая|яя|ое|ее|ые|ие|ую|юю|ов|ев|ей|ам|ям|ах|ях|ом|ем|ил|ал|[аеиоуыьюяй])$/;
 
-/**
- * Words that only look inflected: the exceptions of Porter's algorithm and a few additional words.
- */
+/** Words that only look inflected: the exceptions of Porter's algorithm and a few more. */
 const whole: ReadonlySet<string> = new Set(
   (
     'news evening wedding morning inning outing canning herring earring proceed exceed succeed ' +
@@ -41,7 +38,6 @@ const irregular = new Map(Object.entries({ skies: 'sky', skis: 'ski', sky: 'sky'
 /** Longer tokens are hashes and encoded data, not inflected words. */
 const maxStemmedLength = 64;
 
-/** Returns the stem of a normalized word. */
 export function stem(word: string): string {
   const bare = accented.test(word) ? withoutAccents(word) : word;
   if (bare !== word) return stem(bare);

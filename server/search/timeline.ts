@@ -2,17 +2,13 @@ import type { ChunkTable } from './chunk-table.ts';
 import type { Dictionary } from './dictionary.ts';
 import type { MemoryTable } from './memory-table.ts';
 
-/**
- * All chunks of a user in order of time, as columns; a chunk's index in them is its rank. A search
- * reads only this part of the index.
- */
+/** All chunks of a user in order of time, as columns. A chunk's rank is its index in them. */
 export type Timeline = {
   dictionary: Dictionary;
   /** The tokens of all chunks; a chunk's tokens are from `starts` to `ends`. */
   tokens: Uint32Array;
   starts: Uint32Array;
   ends: Uint32Array;
-  /** The number of tokens in all chunks. */
   tokenCount: number;
   /** 1 if the chunk has a label that names a speaker. */
   labelled: Uint8Array;

@@ -22,7 +22,6 @@ export function wordOf(token: number): number {
   return token >>> flagBits;
 }
 
-/** Replaces the word number of a token and keeps its flags. */
 export function withWord(token: number, word: number): number {
   return (word << flagBits) | (token & (inLabel | endsLabel));
 }

@@ -1,9 +1,8 @@
-/** Words of three letters have too many similar words: only swapped letters count as a typo. */
+/** The only typo in words of three letters is a swap, because most have many similar words. */
 export const minTypoLength = 3;
 /** From this length on, a word may be unfinished and have a typo at the same time. */
 export const minUnfinishedLength = 5;
 
-/** A word: the UTF-16 units from `start` to `end`. */
 type Word = { units: Uint16Array; start: number; end: number };
 
 /** Whether the typed text is the word with one typo, or with one typo and a missing end. */
@@ -21,10 +20,7 @@ export function isTypo(typed: Uint16Array, { units, start, end }: Word): boolean
   );
 }
 
-/**
- * Whether at most one letter is wrong, missing, extra or swapped; in words of three letters, only
- * swapped.
- */
+/** Whether at most one letter is wrong, missing, extra or swapped; of three, only swapped. */
 function isOneEdit(typed: Uint16Array, units: Uint16Array, start: number, end: number): boolean {
   const extra = end - start - typed.length;
   if (extra < -1 || extra > 1) return false;
@@ -53,10 +49,7 @@ function isSameRest(
   return true;
 }
 
-/**
- * Returns a mask with one bit for each letter, by its low five bits. An edit changes at most two
- * bits.
- */
+/** Returns one bit for each letter, by its low five bits. An edit changes at most two bits. */
 export function letterMask(units: Uint16Array, start: number, end: number): number {
   let mask = 0;
   for (let at = start; at < end; at += 1) mask |= 1 << ((units[at] ?? 0) & 31);

@@ -2,21 +2,18 @@
 export type SearchWeights = {
   /** BM25: how slowly repetition saturates, and how strongly a chunk's length counts against it. */
   k1: number;
-  /**
-   * BM25's b for turns of a conversation, in which longer turns have more content, and for other
-   * text.
-   */
+  /** BM25's b, for turns of a conversation (longer turns have more content) and other text. */
   turnB: number;
   textB: number;
   /** Another form of the word, and a synonym. */
   inflection: number;
   synonym: number;
-  /** The word with accents other than in the query. A word without accents matches all of them. */
+  /** The word with accents other than in the query. */
   otherAccents: number;
   /** A word that begins with the unfinished last word, and a fuzzy match of a missing term. */
   prefix: number;
   fuzzy: number;
-  /** A speaker named in the query: full weight for a long chunk, less near `speakerWords` words. */
+  /** A speaker named in the query. A chunk of `speakerWords` words gets half of this weight. */
   speaker: number;
   speakerWords: number;
   /** Two words of a quotation or a code that are also adjacent in the chunk. */

@@ -4,8 +4,8 @@ import { Uint32List } from './lists.ts';
 export const noWord = 0;
 
 /**
- * Distinct words, numbered from 1, in typed arrays. A Map of strings would take four times the
- * memory and twice the time, and its keys would retain the texts that they were sliced from.
+ * Distinct words, numbered from 1. A Map of strings would take four times the memory and twice the
+ * time, and its keys would retain the texts that they were sliced from.
  */
 export class WordTable {
   /** The UTF-16 units of all words; word n is at `starts[n]` to `starts[n + 1]`. */
@@ -24,7 +24,6 @@ export class WordTable {
     this.starts.push(0);
   }
 
-  /** The number of words plus one, because the numbers of words start at 1. */
   get size(): number {
     return this.#hashes.length;
   }
@@ -62,7 +61,6 @@ export class WordTable {
     return word;
   }
 
-  /** Whether the word equals the part of a text from `start` to `end`. */
   isAt(word: number, text: string, start: number, end: number): boolean {
     const { units } = this;
     const starts = this.starts.values;

@@ -1,7 +1,4 @@
-/*
- * Stop words, irregular forms and synonyms of everyday English. The lists apply only to queries and
- * are not stored in the index.
- */
+/** Stop words, irregular forms and synonyms of English, which are applied only to queries. */
 
 /** Words that shape a question but do not name its subject. */
 export const stopWords: ReadonlySet<string> = new Set(
@@ -75,7 +72,6 @@ const synonymGroups =
 export const irregularForms = byWord(irregularGroups);
 export const synonyms = byWord(synonymGroups);
 
-/** Maps each word to all words of its groups. */
 function byWord(list: string): ReadonlyMap<string, readonly string[]> {
   const map = new Map<string, string[]>();
   for (const group of list.split(';').map((words) => words.split(' '))) {

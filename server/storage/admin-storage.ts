@@ -1,8 +1,5 @@
 import type { NewKey, StoredKey } from './storage.ts';
 
-/* Administrative operations that access the database directly instead of through a server. */
-
-/** API key operations, as described in storage.ts. */
 export type KeyAdmin = {
   createKey(key: NewKey): StoredKey | Promise<StoredKey>;
   listKeys(): StoredKey[] | Promise<StoredKey[]>;
@@ -10,7 +7,7 @@ export type KeyAdmin = {
   close(): void;
 };
 
-/** The result of one check by `memory doctor`. `advice` is how to fix the problem. */
+/** The result of one check by `memory doctor`. */
 export type Finding = {
   name: string;
   level: 'ok' | 'warning' | 'failure';
@@ -18,7 +15,6 @@ export type Finding = {
   advice?: string;
 };
 
-/** The number of memories in a backup, and its size. */
 export type BackupContents = { memories: number; bytes: number };
 
 /** `kept` is the new path of the replaced database, or null if there was none. */

@@ -1,6 +1,6 @@
 /**
- * Selects the tasks to claim from a list of due tasks. A task that was attempted before may crash
- * the process, so it is claimed alone. Otherwise, all tasks before the first such task are claimed.
+ * Selects the tasks to claim: a task that was attempted before may crash the process, so it is
+ * claimed alone.
  */
 export function claimable<Due extends { attempts: number }>(due: Due[]): Due[] {
   const attempted = due.findIndex(({ attempts }) => attempts > 0);

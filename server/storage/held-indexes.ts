@@ -10,7 +10,7 @@ import { unavailable } from './refusals.ts';
 
 export type HeldIndex = {
   index: SearchIndex;
-  /** The number of the user's last change that the index contains. */
+  /** The user's change number up to which the index is complete. */
   lastChange: number;
 };
 
@@ -65,7 +65,7 @@ export function createHeldIndexes(maxBytes: number): HeldIndexes {
 
 /** The maximum time that one search may spend on updating its index. */
 const budgetMs = 10_000;
-/** The amount of text between two progress reports, in UTF-16 units. Takes a few milliseconds. */
+/** Progress is reported after this much text, which takes a few milliseconds to index. */
 const progressUnits = 200_000;
 const unitsOfRow = 100;
 
@@ -106,7 +106,6 @@ export class IndexUpdate {
   }
 }
 
-/** Removes memories from the index that no longer exist. */
 export function removeMissing(index: SearchIndex, existing: ReadonlySet<string>): void {
   for (const id of [...index.ids()]) if (!existing.has(id)) index.remove(id);
 }

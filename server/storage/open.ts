@@ -6,8 +6,6 @@ import type { OpenOptions } from './sqlite/open.ts';
 import type { Storage } from './storage.ts';
 import type { TaskStorage } from './task-storage.ts';
 
-/* Selects the backend by the URL of the database. */
-
 /** Opens the storage at the URL. Throws an Error with advice if the storage cannot be opened. */
 export async function openStorage(url: string, options: OpenOptions): Promise<Storage> {
   if (isPostgres(url)) {
@@ -22,10 +20,7 @@ type Connection =
   | { kind: 'sqlite'; path: string; port: MessagePort }
   | { kind: 'postgres'; url: string; isDistributed: boolean };
 
-/**
- * Connects to a storage that another thread of this process has opened. `data` is from the
- * storage's `connection` method.
- */
+/** Connects to a storage of another thread. `data` is from the storage's `connection` method. */
 export async function connectStorage(data: unknown): Promise<TaskStorage> {
   const connection = data as Connection;
   if (connection.kind === 'postgres') {
@@ -48,7 +43,6 @@ export async function openKeyAdmin(url: string, options: { create: boolean }): P
   return open(path);
 }
 
-/** Checks the database without changing it. */
 export async function diagnose(url: string, now: number): Promise<Finding[]> {
   if (isPostgres(url)) {
     const { diagnose: look } = await import('./postgres/admin/doctor.ts');
@@ -62,24 +56,20 @@ const ownTools =
   'For PostgreSQL, use its own tools: pg_dump and pg_restore, or continuous archiving with ' +
   'pg_basebackup. "memory export" and "memory import" copy the memories of a project.';
 
-/** Writes a consistent, verified copy of the database to `target`. */
 export async function backupDatabase(url: string, target: string): Promise<BackupContents> {
   if (isPostgres(url)) throw new Error(`this command supports only SQLite. ${ownTools}`);
   const { backupDatabase: copy } = await import('./sqlite/admin/backup.ts');
   return copy(sqlitePath(url), target);
 }
 
-/** Replaces the database with a backup. The old file is renamed, with `stamp` in its new name. */
+/** Renames the old file, with `stamp` in its new name. */
 export async function restoreDatabase(url: string, file: string, stamp: string): Promise<Restored> {
   if (isPostgres(url)) throw new Error(`this command supports only SQLite. ${ownTools}`);
   const { restoreDatabase: putBack } = await import('./sqlite/admin/backup.ts');
   return putBack(file, sqlitePath(url), stamp);
 }
 
-/**
- * Opens both databases of a copy and returns the source first. Throws if the target does not exist
- * and `create` is false.
- */
+/** Returns the source first. Throws if `create` is false and the target does not exist. */
 export async function openCopySides(
   source: string,
   target: string,
@@ -113,7 +103,6 @@ function isPostgres(url: string): boolean {
   return /^postgres(ql)?:/.test(url);
 }
 
-/** Returns the path of a `sqlite:<path>` URL. */
 export function sqlitePath(url: string): string {
   return url.slice('sqlite:'.length).replace(/^\/\/\//, '/');
 }

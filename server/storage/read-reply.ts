@@ -6,12 +6,11 @@ import type { ItemsJson, Page } from './storage.ts';
 const largeUnits = 64 * 1024;
 
 /**
- * In UTF-16 units. Reader threads run at a low priority, so on a busy machine the watchdog could
- * end a thread that encodes more text than this without a progress report.
+ * In UTF-16 units. Encoding more text without a report could exceed the watchdog's limit, because
+ * reader threads have a low priority.
  */
 const quietUnits = 1_000_000;
 
-/** Returns the items of a search result as JSON. */
 export function foundItems(found: readonly FoundMemory[]): string {
   const units = found.reduce((sum, { memory }) => sum + memory.content.length, 0);
   return units < quietUnits ? foundJson(found) : announced(() => foundJson(found));

@@ -5,9 +5,9 @@ import { startThread, type Thread } from '../threads/start.ts';
 import { unavailable } from './refusals.ts';
 
 /**
- * The pool of reader threads. A thread runs one read at a time, to completion. There is one more
- * thread than cores, and a project may use all threads but one. A single project can therefore use
- * every core, and another project still finds a free thread. Projects take turns in the queue.
+ * The pool of reader threads. A thread runs one read at a time. There is one more thread than
+ * cores, up to `maxThreads`, and a project may use all threads but one, so that another project
+ * still finds a free thread. Projects take turns in the queue.
  */
 export type ReaderPool = {
   /** `user` identifies the search index to use. A thread that holds this index is preferred. */

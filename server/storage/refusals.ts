@@ -1,10 +1,7 @@
 import { limits } from '../../sdk/contract/limits.ts';
 import { ServiceError } from '../errors.ts';
 
-/* API errors that every backend throws, with the same messages. */
-
 const retryAfterSeconds = 5;
-/** The Retry-After value for a full queue. */
 const fullRetryAfterSeconds = 10;
 
 export function unavailable(message: string, cause?: unknown): ServiceError {
@@ -40,7 +37,7 @@ export function queueFull(): ServiceError {
   );
 }
 
-/** `fitting` is the number of search results whose texts fit into one response. */
+/** `fitting` is the number of results whose texts fit into one response. */
 export function tooMuchText(fitting: number): ServiceError {
   const message = `must be at most ${fitting}: more results would exceed the maximum response size`;
   return new ServiceError('invalid_request', `limit ${message}`, {

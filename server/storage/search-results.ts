@@ -6,12 +6,11 @@ import { tooMuchText } from './refusals.ts';
 import type { Filter, StoredMemory } from './storage.ts';
 
 /**
- * The maximum amount of text in a response with more than one memory, in UTF-16 units. Large enough
- * for ten texts of the default maximum size.
+ * The maximum text of a response with several memories, in UTF-16 units. Large enough for ten texts
+ * of the default maximum size.
  */
 const maxText = 64 * 1024 * 1024;
 
-/** Collects the best memories that match the filter, up to the limit. */
 export class SearchResults {
   readonly found: FoundMemory[] = [];
   readonly #matcher: Ranked['matcher'];

@@ -34,10 +34,7 @@ export interface Storage extends TaskQueue {
     write: Write & { id: string; changes: MemoryChanges; expectedVersion: number | null },
   ): Promise<WriteResult>;
 
-  /**
-   * Deletes the memory and its tasks, and removes its text from stored responses. Throws the same
-   * errors as `updateMemory`.
-   */
+  /** Deletes the memory, its tasks and its text in stored responses. Throws like `updateMemory`. */
   deleteMemory(write: Write & { id: string; expectedVersion: number | null }): Promise<WriteResult>;
 
   /**
@@ -127,9 +124,8 @@ export interface Storage extends TaskQueue {
 
   /**
    * Runs one bounded step of the periodic cleanup, which deletes expired memories and old
-   * idempotency keys. `elapsedMs` is the time since the last call by a monotonic clock. An
-   * idempotency key expires only by both clocks, so a jump of the wall clock cannot remove keys too
-   * early.
+   * idempotency keys. `elapsedMs` is the time since the last call by a monotonic clock. A key is
+   * deleted only once it is old by both clocks, so a jump of the wall clock cannot delete it early.
    */
   maintain(run: { now: number; elapsedMs: number }): Promise<MaintenanceReport>;
 
@@ -164,10 +160,7 @@ export type Write = {
  */
 export type Idempotency = { scope: string; key: string; fingerprint: string };
 
-/**
- * A response that is stored for replays. The body is empty for 204. `memoryId` and `version` are
- * set if the body is a single memory.
- */
+/** A stored response. `memoryId` and `version` are set if the body is a single memory. */
 export type StoredResponse = {
   status: number;
   body: string;

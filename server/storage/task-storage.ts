@@ -1,13 +1,12 @@
 import type { Storage } from './storage.ts';
 
-/** The storage operations of the durable queue. */
 export interface TaskQueue {
   /**
    * Claims up to `limit` due tasks for `leaseMs`, in the order in which they became due, and counts
-   * the attempt. A task is due if it was never attempted, if its retry time is at or before `now`,
-   * if its retry time is after `horizon` (the clock was set back), or if it is running with an
-   * expired lease. A task that was attempted before is claimed alone, so that a task that crashes
-   * the process cannot use up the attempts of other tasks.
+   * the attempt. A task is due if it was never attempted, if its retry time is at or before `now`
+   * or after `horizon` (the clock was set back), or if it is running with an expired lease. A task
+   * that was attempted before is claimed alone, so that a task that crashes the process cannot use
+   * up the attempts of other tasks.
    */
   claimTasks(claim: {
     owner: string;
@@ -20,10 +19,7 @@ export interface TaskQueue {
   /** Stores the results, except those whose lease was lost. Returns which results were stored. */
   completeTasks(results: TaskResult[]): Promise<boolean[]>;
 
-  /**
-   * Schedules a retry at `retryAt`, or marks the task as failed if `retryAt` is null. Returns false
-   * if the lease was lost.
-   */
+  /** Schedules a retry, or fails the task if `retryAt` is null. Returns false for a lost lease. */
   failTask(
     failure: Lease & { now: number; retryAt: number | null; errorMessage: string },
   ): Promise<boolean>;
@@ -44,10 +40,10 @@ export interface TaskQueue {
   taskQueueState(): Promise<{ pending: number; oldestAcceptedAt: number | null }>;
 }
 
-/** The operations that the queue's worker needs; see tasks/worker.ts. */
+/** The operations that the queue's worker needs. */
 export type TaskStorage = Omit<TaskQueue, 'taskQueueState'> & Pick<Storage, 'getMemory' | 'close'>;
 
-/** The right to complete a task. It is lost when the task is claimed again or the text changes. */
+/** The right to complete a task, until the task is claimed again or the text changes. */
 export type Lease = { projectId: number; taskId: number; leaseToken: number };
 
 /** The kinds of tasks. `index` splits a memory's text and makes it searchable. */
@@ -58,9 +54,7 @@ export type Task = Lease & {
   kind: TaskKind;
   payload: string;
   attempt: number;
-  /** The memory of the task, if any. */
   memoryId: string | null;
 };
 
-/** `chunks` is the number of chunks of the memory's text. */
 export type TaskResult = Lease & { now: number; chunks: number };

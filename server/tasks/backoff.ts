@@ -1,7 +1,6 @@
 export const maxAttempts = 5;
 
 const baseMs = 500;
-/** The maximum delay. */
 export const maxBackoffMs = 60_000;
 
 /**

@@ -5,23 +5,17 @@ import { createRestarts } from '../threads/restarts.ts';
 import { startThread, type Thread } from '../threads/start.ts';
 import type { TasksNotice, TasksStart } from './thread.ts';
 
-/**
- * The HTTP thread's handle on the tasks thread, which is restarted if it exits or hangs. A thread
- * that hangs in a system call cannot be terminated. If it does not exit in time, the service exits.
- */
+/** The HTTP thread's handle on the tasks thread, which is restarted if it exits or hangs. */
 export type TaskRunner = {
   /** Resolves when the first thread is ready; rejects if it fails to start. */
   ready: Promise<void>;
-  /** Notifies the worker of new work. It is cheap enough to call after every accepted record. */
+  /** Notifies the worker of new work. Cheap enough to call for every accepted record. */
   wake(): void;
   /** Restarts the thread with a new connection to the storage. */
   restart(): void;
-  /** Returns why no tasks are being processed; null if the thread responds. */
+  /** Returns why no tasks are being processed, or null. */
   fault(): string | null;
-  /**
-   * Returns when the loop last made progress (a claim, a task, an idle check), as a time of
-   * `performance.now()`.
-   */
+  /** Returns when the loop last made progress, as a time of `performance.now()`. */
   movedAt(): number;
   stop(): Promise<void>;
 };
@@ -30,7 +24,6 @@ export function startTasks(options: {
   storage: Storage;
   config: Pick<Config, 'logLevel'>;
   log: Logger;
-  /** Writes a log entry of the thread. */
   write(entry: LogEntry): void;
   /** Called with the reason when the thread cannot be restarted. */
   onEnd(reason: string): void;

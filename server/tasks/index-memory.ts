@@ -1,16 +1,10 @@
 import { splitChunks } from '../memory/chunks.ts';
 import type { Handler } from './handlers.ts';
 
-/**
- * Texts above this length are freed immediately, because the garbage collector does not count texts
- * outside of its heap.
- */
+/** Larger texts are freed early: the garbage collector ignores memory outside of its heap. */
 const largeUnits = 1_000_000;
 
-/**
- * Counts the chunks of the memory's text. Once their number is stored, searches find the memory and
- * split its text in the same way.
- */
+/** Counts the chunks of the memory's text. Searches find the memory once the number is stored. */
 export const indexMemory: Handler = async ({ projectId, memoryId }, storage) => {
   const memory = await storage.getMemory({ projectId, id: memoryId ?? '', now: 0 });
   // The memory and its task were deleted, so the storage will reject the result.

@@ -1,7 +1,4 @@
-/**
- * An interruptible sleep. A notification while no sleep is in progress ends the next sleep
- * immediately.
- */
+/** An interruptible sleep. A notification while nothing waits ends the next sleep immediately. */
 export type Notifier = {
   notify(): void;
   /** Resolves after `ms`, or at the next notification. */

@@ -6,9 +6,9 @@ import { parent, reportProgress, watched, yieldPriority } from '../threads/serve
 import { handlers } from './handlers.ts';
 import { startWorker } from './worker.ts';
 
-/*
- * The tasks thread: the durable queue's worker, with its own connection to the storage. A slow text
- * or a handler that never returns delays only the queue.
+/**
+ * The tasks thread runs the queue's worker with a separate connection to the storage, so a slow
+ * handler delays only the queue.
  */
 
 export type TasksStart = {
@@ -19,7 +19,7 @@ export type TasksStart = {
 /** Messages to the HTTP thread: a log entry, with errors as text, or progress of the loop. */
 export type TasksNotice = { log: LogEntry } | 'moved';
 
-/** Limits the number of messages: a busy loop makes progress thousands of times per second. */
+/** Limits the messages of a busy loop, which makes progress thousands of times per second. */
 const tellMovedEveryMs = 1_000;
 
 const { connection, logLevel } = workerData as TasksStart;

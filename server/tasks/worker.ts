@@ -17,7 +17,6 @@ import { createNotifier } from './notifier.ts';
  * logged, and the loop continues after a pause.
  */
 export type Worker = {
-  /** Notifies the worker of new work. */
   wake(): void;
   /** Finishes the current task, releases the other claimed tasks, and stops. */
   stop(): Promise<void>;
@@ -70,9 +69,7 @@ export function startWorker(options: WorkerOptions): Worker {
     await Promise.allSettled(storing);
   }
 
-  /**
-   * Claims tasks while the results of the previous claim are stored, so that both share a commit.
-   */
+  /** Claims tasks while earlier results are stored, so that both share a commit. */
   async function claimNext(): Promise<Task[]> {
     const claim = { owner, now: now(), leaseMs, horizon: now() + maxBackoffMs, limit: claimLimit };
     const [claimed] = await Promise.allSettled([storage.claimTasks(claim), ...storing.splice(0)]);
@@ -87,7 +84,6 @@ export function startWorker(options: WorkerOptions): Worker {
     return Math.min(maxSleepMs, Math.max(0, nextAt - now()));
   }
 
-  /** Runs the tasks in order and starts to store their results. */
   async function runAll(tasks: Task[]): Promise<void> {
     const results: TaskResult[] = [];
     for (const task of tasks) {

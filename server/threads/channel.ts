@@ -9,26 +9,18 @@ export type Port = {
 /** The result of a call: its value, and the large texts that the value refers to. */
 export type Returned = { value: unknown; texts: LargeText[] };
 
-/** Calls operations in another thread and pairs the replies with them. */
 export type Channel = {
   call(operation: string, argument: unknown, texts?: string[]): Promise<Returned>;
   /** Sends the calls of this turn of the event loop immediately. */
   flush(): void;
-  /** The number of calls without a reply. */
   pending(): number;
   /** Rejects every call without a reply. Replies that arrive later are ignored. */
   failPending(error: Error): void;
-  /**
-   * Handles a message from the thread. Returns false if the message does not belong to this
-   * channel.
-   */
+  /** Handles a message. Returns false if the message does not belong to this channel. */
   receive(message: unknown): boolean;
 };
 
-/**
- * Calls made in the same turn of the event loop are sent as one message, and the thread also
- * batches its replies.
- */
+/** Calls made in the same turn of the event loop are sent as one message. */
 export function createChannel(post: (message: Message) => void): Channel {
   const waiting = new Map<number, PromiseWithResolvers<Returned>>();
   let calls: Call[] = [];

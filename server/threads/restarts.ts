@@ -1,8 +1,7 @@
-/** Decides whether to restart a thread that exited. */
 export type Restarts = {
   /** Records an unexpected exit. Returns false if there were too many. */
   admit(reason: string): boolean;
-  /** Expects a terminated thread to exit. If it does not exit in time, `giveUp` is called. */
+  /** Calls `giveUp` if a terminated thread does not exit in time. */
   expect(reason: string): void;
   /** Treats every later exit as expected. */
   stop(): void;

@@ -4,11 +4,9 @@ import { parentPort } from 'node:worker_threads';
 import type { Port } from './channel.ts';
 import { type Call, type LargeText, type Message, packError, type Reply } from './messages.ts';
 
-/** A call, as received by the thread that handles it. */
 export type Incoming = {
   operation: string;
   argument: unknown;
-  /** The large texts that the argument refers to. */
   texts: string[];
   /** Replies are buffered until `flushReplies`. */
   reply(value: unknown, texts?: LargeText[]): void;
@@ -18,10 +16,9 @@ export type Incoming = {
 /** A `nice` value: 0 is the default, 19 the lowest priority. */
 const lowPriority = 10;
 
-/** Receives calls from a port and sends the replies. */
 export type Inbox = { flushReplies(): void };
 
-/** Passes each call of each message to `take`, in order. */
+/** Passes each call to `take`, in order. */
 export function openInbox(port: Port, take: (call: Incoming) => void): Inbox {
   let replies: Reply[] = [];
   let replyTexts: LargeText[] = [];
@@ -73,7 +70,6 @@ export function yieldPriority(): void {
   }
 }
 
-/** Returns the port to the thread that started this one. */
 export function parent(): Port {
   // Node's types are merged with those of the browser, which require a transfer list.
   const port: Port | null = parentPort as Port | null;
@@ -86,7 +82,7 @@ export function reportProgress(): void {
   if (parentPort !== null) parent().postMessage('alive');
 }
 
-/** Runs a long operation that cannot report progress. */
+/** Runs a long operation that cannot report progress, without the watchdog ending the thread. */
 export function announced<T>(operation: () => T): T {
   parent().postMessage('busy');
   try {

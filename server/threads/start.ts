@@ -4,7 +4,7 @@ import { type Channel, createChannel } from './channel.ts';
 /**
  * A thread of the service and its watchdog.
  *
- *   starting -> running <-> silent (no message for four pings)
+ *   starting -> running <-> silent (four pings without a message)
  *       \          \----------\---> ended
  *
  * A running thread responds to pings, reports progress from inside a long operation, or has
@@ -14,13 +14,10 @@ import { type Channel, createChannel } from './channel.ts';
 export type Thread = Channel & {
   /** Resolves when the thread is ready; rejects if it fails to start. */
   ready: Promise<void>;
-  /** Sends a message that is not a call. */
   post(message: unknown, transfer?: readonly unknown[]): void;
-  /** Whether the thread responded recently. */
   isResponsive(): boolean;
   /** Asks the thread to finish and close its resources; terminates it after a timeout. */
   stop(): Promise<void>;
-  /** Terminates the thread immediately. */
   terminate(): void;
 };
 
@@ -122,10 +119,7 @@ function startWorker({ name, module, data, transfer = [], preload = [] }: Thread
   return new Worker(urlOf(module), settings);
 }
 
-/**
- * Returns the URL of a module. In an executable, every `thread.ts` is an entry point at its path
- * relative to the root.
- */
+/** In an executable, every `thread.ts` is an entry point at its path relative to the root. */
 function urlOf(module: string): URL {
   const isSource = import.meta.url.endsWith('/server/threads/start.ts');
   return new URL(isSource ? `../../${module}` : `./${module}`, import.meta.url);

@@ -2,16 +2,11 @@ export type Json = string | number | boolean | null | Json[] | JsonObject;
 export type JsonObject = { [name: string]: Json };
 
 export type Components = {
-  /** The schemas referenced so far, by name. */
   schemas: JsonObject;
-  /** Converts a schema of the contract to one of the document. */
   refer(schema: object): Json;
 };
 
-/**
- * Converts schemas of the contract. A schema with a title is written once, under `components`, and
- * referenced by its title.
- */
+/** Converts schemas of the contract. A schema with a title becomes a component. */
 export function createComponents(): Components {
   const schemas: JsonObject = {};
 

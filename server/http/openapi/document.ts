@@ -10,7 +10,6 @@ import { responseHeaders } from './headers.ts';
 import { type OperationDocument, operationDocuments, tags } from './operations.ts';
 import { errorResponses, isConditional, isWrite, needsKey, responsesOf } from './responses.ts';
 
-/** Builds the OpenAPI 3.1 document from the schemas and the operations of the contract. */
 export function openApiDocument(version: string) {
   const components = createComponents();
   const all = Object.entries(routes).map(([name, operation]): [Operation, OperationDocument] => {
@@ -91,8 +90,8 @@ function parametersOf(
     in: 'query',
     required: query?.required?.includes(name) ?? false,
     description: schema.description ?? '',
-    // A map is written name[key]=value. `explode` is omitted: this style does not need it, and it
-    // makes at least one client generator send key=value.
+    // `explode` is omitted, because it makes at least one client generator send key=value instead
+    // of name[key]=value.
     ...(schema.type === 'object' && { style: 'deepObject' }),
     schema: refer(schema),
     ...(schema.examples !== undefined && { example: schema.examples[0] }),

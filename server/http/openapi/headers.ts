@@ -5,7 +5,6 @@ export const exampleRequestId = 'req_5f0c3a9e7d2b4c1f8e6a0b9d8c7f6e5d';
 
 const text = { type: 'string' };
 
-/** Every response header, by its name on the wire. */
 export const responseHeaders = {
   [headers.requestId]: {
     description: 'Identifies the request in the log: the id that the client sent, or a new one.',

@@ -22,7 +22,6 @@ export const tags = {
   Service: 'The service itself. No key is required.',
 };
 
-/** The documentation of an operation, in addition to its method and path. */
 export type OperationDocument = {
   /** The operationId, which generated clients use as the name of the method. */
   id: string;
@@ -33,9 +32,7 @@ export type OperationDocument = {
   request?: TSchema;
   /** Undefined if the response has no body. */
   response?: TSchema;
-  /**
-   * Whether the response contains a memory's text. A replay after the memory was deleted has none.
-   */
+  /** Whether the response contains a memory's text, which a replay omits after a deletion. */
   holdsText?: true;
   /** Whether a 201 or 202 response has the header `Location`. */
   location?: true;

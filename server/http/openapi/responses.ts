@@ -23,7 +23,6 @@ export function isConditional(operation: Operation): boolean {
   return isWrite(operation) && operation.path.includes(':');
 }
 
-/** Returns every response of the operation, by status. */
 export function responsesOf(
   operation: Operation,
   about: OperationDocument,
@@ -59,7 +58,6 @@ function notModified(names: HeaderName[]): JsonObject {
   };
 }
 
-/** Returns the error responses that operations reference. */
 export function errorResponses({ refer }: Components, all: [Operation, OperationDocument][]) {
   const groups = all.flatMap(([operation, about]) => [...errorsOf(operation, about).values()]);
   const responses = groups.map((codes) => {
@@ -71,7 +69,6 @@ export function errorResponses({ refer }: Components, all: [Operation, Operation
   return Object.fromEntries(responses) as JsonObject;
 }
 
-/** Returns the error codes that apply to the operation, grouped by status. */
 function errorsOf(
   operation: Operation,
   { request, query }: OperationDocument,
@@ -119,10 +116,7 @@ function content(schemas: TSchema[], refer: Components['refer']): JsonObject {
   };
 }
 
-/**
- * The schema of `ErrorBody`, which is only a type in the contract so that clients do not need
- * TypeBox.
- */
+/** The schema of `ErrorBody`, which is only a type in the contract. */
 const ErrorSchema = Type.Object(
   {
     error: OpenEnum(Object.keys(errorTable), 'The error, for programs.'),

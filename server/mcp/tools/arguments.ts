@@ -1,7 +1,5 @@
 import type { MemoryType } from '../../../sdk/index.ts';
 
-/* The arguments of the tools, after validation. */
-
 export const defaults = { searchLimit: 8, listLimit: 20 };
 
 export type SearchArguments = {

@@ -1,9 +1,6 @@
 import type { MemoryServiceError } from '../../../sdk/index.ts';
 
-/**
- * Thrown for a memory of another user. Clients must not be able to distinguish it from a missing
- * memory.
- */
+/** Thrown for another user's memory, so that it looks like a missing memory. */
 export class NoSuchMemory extends Error {
   override name = 'NoSuchMemory';
   readonly code = 'not_found';

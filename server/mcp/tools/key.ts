@@ -1,6 +1,6 @@
 import type { Memory } from '../../../sdk/index.ts';
 
-/** The source of memories that the tools save. Their external ids are keys or hashes of texts. */
+/** The `source` of all memories that the tools save. */
 export const source = 'mcp';
 
 /** Returns the external id of a memory that is saved without a key. */

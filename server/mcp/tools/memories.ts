@@ -11,8 +11,6 @@ import { NoSuchMemory } from './errors.ts';
 import type { Session } from './session.ts';
 import { cutLine, headOf, oneLine, sliceText } from './text.ts';
 
-/* The tools, except saving. Their arguments have been validated. */
-
 const pageCharacters = 8_000;
 const lineCharacters = 200;
 
@@ -73,9 +71,7 @@ export async function deleteMemory({ id }: DeleteArguments, session: Session): P
   return `Deleted: ${id}`;
 }
 
-/**
- * Returns a memory of the session's user. A project-wide key can read the memories of all users.
- */
+/** A project-wide key can read all users' memories; the session has only one user. */
 async function ownMemory(id: string, { client, userId }: Session): Promise<Memory> {
   const memory = await client.get(id);
   if (memory.userId !== userId) throw new NoSuchMemory();

@@ -11,9 +11,9 @@ const similarShare = 0.35;
 const queryCharacters = 1_000;
 
 /**
- * Saves with an external id, the given key or a hash of the text, so that a repeated call does not
- * store the text twice. An idempotency key would not work: after a delete, the repeated call would
- * return the id of the deleted memory.
+ * Saves with an external id, which is the given key or a hash of the text, so that a repeated call
+ * does not store the text twice. With an idempotency key, a call after a delete would return the
+ * deleted memory's id.
  */
 export async function saveMemory(args: SaveArguments, session: Session): Promise<string> {
   const { client, userId } = session;
@@ -60,7 +60,7 @@ function holds(known: Memory, { content, metadata }: SaveArguments): boolean {
   return metadata === undefined || Bun.deepEquals(known.metadata, metadata as JsonValue);
 }
 
-/** Returns similar memories: the user may have meant to update one of them. */
+/** Returns similar memories, because the user may have meant to update one of them. */
 async function similarTo(id: string, content: string, session: Session): Promise<string[]> {
   const { client, userId, onError } = session;
   const query = [...content.slice(0, queryCharacters * 2)].slice(0, queryCharacters).join('');

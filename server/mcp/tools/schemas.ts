@@ -3,8 +3,6 @@ import { Ajv, AjvJsonSchemaValidator } from '@modelcontextprotocol/server/valida
 import { cutLine } from './text.ts';
 import type { Tool } from './tools.ts';
 
-/* Validates arguments, with messages that name the argument and its allowed values. */
-
 /** An invalid call must not cause a huge response. */
 const maxProblems = 20;
 const maxNameLength = 200;

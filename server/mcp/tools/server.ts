@@ -13,7 +13,7 @@ const instructions =
 /** Compiled only once, because every HTTP request creates a server. */
 const schemas = new Map(tools.map((tool) => [tool.name, compiled(tool)]));
 
-/** Creates an MCP server for one user. A read-only session has only the three tools that read. */
+/** Creates an MCP server for one user. A read-only session has only the tools that read. */
 export function createMcpServer(session: Session): McpServer {
   const about = { name: 'memory', title: 'Memory', version: session.version };
   const server = new McpServer(about, {

@@ -4,15 +4,10 @@ import type { MemoryClient, MemoryServiceError } from '../../../sdk/index.ts';
 export type Session = {
   client: MemoryClient;
   userId: string;
-  /** Whether the session has only the tools that read. */
   readOnly: boolean;
-  /** The version of the program that serves the session. */
   version: string;
-  /** Logs an unexpected error, i.e. one that is not an error of the SDK. */
+  /** Logs an error that is not an error of the SDK. */
   onError(error: unknown): void;
-  /**
-   * Returns the address that did not respond, with advice. Absent if the model must not see the
-   * address.
-   */
+  /** Returns the address that did not respond, with advice, if the model may see the address. */
   onUnreachable?(error: MemoryServiceError): Promise<string>;
 };

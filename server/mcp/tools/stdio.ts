@@ -10,7 +10,6 @@ export type Streams = {
   signal: AbortSignal;
 };
 
-/** Serves one client over a pair of streams, until the input ends or `signal` is aborted. */
 export async function serveOverStdio(session: Session, streams: Streams): Promise<void> {
   const { onError } = session;
   const input = Readable.fromWeb(streams.input as Parameters<typeof Readable.fromWeb>[0]);

@@ -5,8 +5,7 @@ import { keyOf } from './key.ts';
 
 /**
  * Returns the head of a memory, such as `[mem_…] 2026-11-22 ticket helpdesk`: id, date, type and
- * source, then the key that the memory was saved with (`key "diet"`), and the status unless it is
- * `complete`.
+ * source, then the key that the memory was saved with and the status unless it is `complete`.
  */
 export function headOf(memory: Memory): string {
   const { id, occurredAt, createdAt, type, source, status } = memory;
@@ -24,7 +23,6 @@ export function oneLine(text: string): string {
   return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }
 
-/** Returns one line of at most `characters` code points. */
 export function cutLine(text: string, characters: number): string {
   // Cut the text first, because a document can have millions of characters.
   const line = oneLine(text.slice(0, characters * 4));

@@ -39,7 +39,6 @@ const type = {
   enum: ['memory', 'ticket', 'document', 'conversation', 'event', 'profile'] satisfies MemoryType[],
 };
 const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true };
-/** A repeated call has no further effect. The call may overwrite or remove earlier data. */
 const writes = { readOnlyHint: false, destructiveHint: true, idempotentHint: true };
 
 const limit = (count: number) => ({ type: 'integer', minimum: 1, maximum: 100, default: count });

@@ -10,10 +10,7 @@ import { addRow, type Sum, type TableName, tableNames } from './tables.ts';
  * continues after the last stored batch.
  */
 
-/**
- * Called with the number of processed rows and the total. If the callback throws, the copy stops
- * and stays unfinished.
- */
+/** Called with the number of processed rows and the total. An exception stops the copy. */
 export type ReportRows = (done: number, total: number) => Promise<void>;
 
 /** The rows of one table and project. `project` is null for rows that belong to no project. */
@@ -79,7 +76,6 @@ async function resume(source: CopySide, target: CopySide): Promise<Progress> {
   return {};
 }
 
-/** Reads both databases completely and compares them, table by table and project by project. */
 export async function compare(
   source: CopySide,
   target: CopySide,
@@ -106,7 +102,6 @@ export async function compare(
 async function sumsOf(side: CopySide, count: (rows: number) => Promise<void>) {
   const sums = new Map<string, Sum>();
   const places = new Map<string, { table: TableName; projectId: number }>();
-  /** Project names by project id. */
   const names = new Map<number, string>();
   for (const table of tableNames) {
     let batch = await side.read(table, null);

@@ -23,10 +23,7 @@ export function createReads(database: CopyDatabase): Pick<CopySide, 'countRows' 
     return database.read({ text, values: [...place, limit] });
   }
 
-  /**
-   * Returns the number of rows in the next batch. Row sizes are read first, because a text may be
-   * several megabytes long.
-   */
+  /** Returns the size of the next batch. Row sizes are read first, because texts can be large. */
   async function countNext(table: TableName, place: readonly Value[]): Promise<number> {
     const { large } = stored[table];
     if (large === undefined) return batchRows;

@@ -11,7 +11,6 @@ export type CopySide = {
   state(): Promise<CopyState>;
   /** Marks an empty database as an unfinished copy of the source, which servers refuse to open. */
   begin(source: number): Promise<void>;
-  /** Stores the rows and the new progress in one transaction. */
   write(table: TableName, rows: Row[], progress: Progress): Promise<void>;
   /** Marks the copy as finished, which allows servers to open the database. */
   finish(source: number): Promise<void>;
@@ -35,7 +34,6 @@ export type CopyState = {
 /** The table that stores the progress. It exists until the copy is finished. */
 export const progressTable = 'copy_progress';
 
-/** The error of a server that is started on an unfinished copy. */
 export function unfinishedCopy(name: string): Error {
   return new Error(
     `${name} is an unfinished copy of another database. Run the same "memory migrate" command ` +
@@ -45,24 +43,17 @@ export function unfinishedCopy(name: string): Error {
 
 export type Query = { text: string; values: readonly Value[] };
 
-/** The backend-specific parts of a copy. */
 export type CopyDatabase = {
   stored: Record<TableName, StoredTable>;
   /** Returns the placeholder of a parameter for a column. Parameters are numbered from 1. */
   parameter(number: number, column: string): string;
   /** Returns an expression whose result the client returns as a JavaScript number. */
   integer(expression: string): string;
-  /** Returns an expression for a JSON array of these values. */
   jsonArray(expressions: string): string;
-  /** Whether the progress table exists. */
   isUnfinished(): Promise<boolean>;
   read(query: Query): Promise<Row[]>;
-  /** Runs the statements in one transaction. */
   run(...queries: Query[]): Promise<void>;
-  /**
-   * Stores the rows and runs `last` in one transaction. `before` is the number of rows of the table
-   * that are already stored.
-   */
+  /** Stores the rows and runs `last` in one transaction. The table has `before` rows already. */
   insert(table: TableName, rows: Row[], before: number, last: Query): Promise<void>;
   /** Returns the row as it is copied. `misplaced` is set if its derived columns are wrong. */
   asCopied(table: TableName, row: Row): Row;

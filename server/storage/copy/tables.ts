@@ -10,9 +10,9 @@ const task = `projectId kind payload memoryId userId state acceptedAt runAt upda
   leaseToken chunksComplete chunksTotal errorMessage lastChange`;
 
 /**
- * The copied tables and their columns. Tables are copied in this order, so that referenced tables
- * come first. A running task is copied as if it had been released. The body of a stored response is
- * null if its memory was deleted.
+ * The copied tables and their columns, in the order of copying: referenced tables come first. A
+ * running task is copied as if it had been released. The body of a stored response is null if its
+ * memory was deleted.
  */
 const columns = {
   uptime: 'name value',
@@ -42,7 +42,6 @@ export function columnsOf(table: TableName): string[] {
   return lists.get(table) ?? [];
 }
 
-/** Converts a column name to snake case, for example `lastChange` to `last_change`. */
 export function columnName(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
@@ -59,9 +58,7 @@ export type StoredTable = {
   keys: string[];
   /** Expressions for columns that are not stored under their name. */
   expressions?: Record<string, string>;
-  /** Additional columns for the backend's `asCopied`. */
   further?: string[];
-  /** The column with large texts, if any. */
   large?: string;
 };
 

@@ -1,17 +1,14 @@
 import type { Connection } from './connection.ts';
 import { type Statement, statement } from './statement.ts';
 
-/*
- * Citus distributes tables over several machines. The memories and tasks of a user are in one
- * bucket, and all rows of a bucket are on the same machine, in every table. Servers connect to the
- * coordinator, which also stores the small tables. Code that differs for distributed tables checks
- * `isDistributed`.
+/**
+ * Citus distributes tables over several machines. All rows of a bucket are on the same machine, in
+ * every table. Servers connect to the coordinator, which also stores the small tables.
  */
 
 /** The distributed tables, in order of creation. All are colocated with the first table. */
 const spreadTables = ['users', 'memories', 'memory_locations', 'tasks', 'idempotency_keys'];
 
-/** Distributes newly created tables. */
 export const distribute: Statement = {
   text: spreadTables
     .map((table, index) => {
@@ -25,7 +22,6 @@ export const distribute: Statement = {
 
 type Run = (...statements: Statement[]) => Promise<Record<string, unknown>[][]>;
 
-/** Whether the Citus extension is installed in the database. */
 export async function hasCitus(run: Run): Promise<boolean> {
   const [rows = []] = await run(
     statement(`SELECT 1 AS one FROM pg_extension WHERE extname = 'citus'`),
@@ -33,10 +29,7 @@ export async function hasCitus(run: Run): Promise<boolean> {
   return rows.length > 0;
 }
 
-/**
- * Returns synchronous_commit of each worker. A server turns the setting on for its own sessions,
- * but that does not affect the workers.
- */
+/** Returns synchronous_commit of each worker, which the settings of our sessions do not affect. */
 export async function readWorkerCommits(connection: Connection): Promise<string[]> {
   const [rows = []] = (await connection.run([
     statement(`SELECT result FROM run_command_on_workers('SHOW synchronous_commit')`),

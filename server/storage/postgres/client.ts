@@ -17,14 +17,9 @@ import { planErasure } from './writer/removal.ts';
 import type { Tasks } from './writer/tasks.ts';
 import type { WriteQueue } from './writer/write-queue.ts';
 
-/** The connections and threads behind the storage interface. */
 export type Parts = {
-  /** The connection for single statements. */
   connection: Connection;
-  /**
-   * A separate connection for the rate limit, whose statements may wait for a row that another
-   * server has locked.
-   */
+  /** Separate, because these statements may wait for a row that another server has locked. */
   quotas: Connection;
   writes: WriteQueue;
   tasks: Tasks;
@@ -35,7 +30,6 @@ export type Parts = {
 
 type Operations = Omit<Storage, 'name' | 'connection' | 'close'>;
 
-/** Assigns each operation to a connection or thread and maps its errors. */
 export function createOperations(parts: Parts): Operations {
   const { connection, quotas, writes, tasks, maintenance, readers, health } = parts;
   const { uptime } = maintenance;
@@ -82,7 +76,7 @@ export function createOperations(parts: Parts): Operations {
 
     takeQuota: (take) => written(takeQuota(quotas, take)),
     maintain: (run) => written(maintenance.maintain(run)),
-    // PostgreSQL checks its pages itself and reports damage in its own log.
+    // PostgreSQL itself verifies page checksums, if they are enabled.
     findDamage: async () => [],
     health: async () => health.state(),
   };

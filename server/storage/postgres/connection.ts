@@ -12,14 +12,11 @@ import type { Statement, Value } from './statement.ts';
  * instead.
  */
 export type Connection = {
-  /** Returns the open session, or opens a new session. */
+  /** Returns the open session, or opens one. */
   session(): Promise<Session>;
-  /**
-   * Runs the statements in the current session and returns their rows. Rejects with the first
-   * error.
-   */
+  /** Runs the statements and returns their rows. Rejects with the first error. */
   run(statements: readonly Statement[], deadlineMs?: number): Promise<Row[][]>;
-  /** The time since the oldest unanswered statement was sent, in ms; 0 if there is none. */
+  /** The time since the oldest unanswered statement or connection attempt began, in ms, or 0. */
   silentMs(): number;
   close(): void;
 };
@@ -40,15 +37,14 @@ export type ConnectionOptions = {
   url: string;
   /** The purpose of the connection, shown in pg_stat_activity. */
   purpose: string;
-  /** Additional PostgreSQL settings of the session. */
   settings?: Record<string, string>;
 };
 
 /**
  * Settings for connections that read pages. The planner expects too few rows per user, because it
- * considers project, bucket and user independent, and would rather read and sort all of them than
- * use an index in their order. Below PostgreSQL 18, the penalty for a sort that cannot be avoided
- * would trigger just-in-time compilation.
+ * considers project, bucket and user independent, and would therefore sort all rows instead of
+ * reading an index in order. Below PostgreSQL 18, the penalty for an unavoidable sort would trigger
+ * just-in-time compilation.
  */
 export const readInIndexOrder = { enable_sort: 'off', jit: 'off' };
 
@@ -132,7 +128,6 @@ async function openChecked(pool: SQL): Promise<Bun.ReservedSQL> {
 }
 
 function createSession(pool: SQL, reserved: Bun.ReservedSQL, lost: () => void): Open {
-  /** The calls that wait for a response, oldest first. */
   const unanswered = new Set<{ sentAt: number }>();
 
   /** Ends the session immediately, without waiting for running statements. */
@@ -228,7 +223,7 @@ function databaseOf(url: string): string {
 }
 
 /**
- * Rejects a standby, which returns outdated data. Enables synchronous commit, because an
+ * Rejects a standby, whose data may be outdated. Enables synchronous commit, because an
  * asynchronous commit can lose acknowledged writes.
  */
 async function checkServer(session: Bun.ReservedSQL): Promise<void> {

@@ -1,8 +1,6 @@
 import { SQL } from 'bun';
 import { unavailable } from '../refusals.ts';
 
-/* Maps errors of the database and its connection to errors of the service. */
-
 /** The connection was lost or could not be opened. A running statement has an unknown outcome. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
@@ -39,7 +37,7 @@ export function isRefusal(error: unknown): boolean {
   return state !== '' && !sessionEnded.test(state);
 }
 
-/** Whether a machine of a cluster was unreachable. The outcome of such a COMMIT is unknown. */
+/** Whether a worker of Citus was unreachable. The outcome of such a COMMIT is unknown. */
 export function isPartLost(error: unknown): boolean {
   return partLost.test(stateOf(error));
 }
@@ -49,7 +47,7 @@ export function isConflict(error: unknown): boolean {
   return /^(23505|40001|40P01)$/.test(stateOf(error));
 }
 
-/** Whether one write may have made its whole group fail. The writes are then retried alone. */
+/** Whether a group may have failed because of one write. Its writes are then retried alone. */
 export function isOfOneWrite(error: unknown): boolean {
   if (!isRefusal(error)) return false;
   if (isPartLost(error) || isConflict(error)) return true;
@@ -69,22 +67,17 @@ export function faultOf(error: unknown): string | null {
   return known ?? (sessionEnded.test(state) ? 'the database cannot be reached' : null);
 }
 
-/**
- * Maps an error after which nothing was stored: COMMIT was not sent yet, or the server rejected the
- * transaction.
- */
+/** Maps an error after which nothing was stored. */
 export function notStored(error: unknown): unknown {
   const fault = faultOf(error);
   return fault === null ? error : unavailable(`${fault}; nothing was stored`, error);
 }
 
-/** Maps the error of a failed read. */
 export function notRead(error: unknown): unknown {
   const fault = faultOf(error);
   return fault === null ? error : unavailable(fault, error);
 }
 
-/** Maps the error of opening the database to an error with a message for the operator. */
 export function cannotOpen(error: unknown): unknown {
   const fault = faultOf(error);
   if (fault === null) return error;

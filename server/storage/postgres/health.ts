@@ -3,10 +3,7 @@ import { type Connection, createConnection } from './connection.ts';
 import { faultOf, isWriteFault } from './errors.ts';
 import { statement } from './statement.ts';
 
-/**
- * Tracks whether the database responds and accepts writes, so that /health does not have to wait
- * for the database.
- */
+/** Tracks whether the database responds and accepts writes, so that /health does not wait. */
 export type Health = {
   state(): StorageHealth;
   /** Records the error of a write, unless it is specific to that write. */
@@ -32,10 +29,7 @@ export function createHealth(url: string, watched: readonly Connection[]): Healt
   let writeFault: string | null = null;
   let isProbing = false;
 
-  /**
-   * Retries a read that failed quickly, because a closed session does not mean that the database is
-   * unreachable.
-   */
+  /** Retries a read that failed quickly, because only the session may have been closed. */
   async function answers(): Promise<void> {
     const begun = performance.now();
     try {

@@ -12,7 +12,6 @@ const firstVersion = 2;
 /** The migrations from `firstVersion` on. Append only: a released migration is never changed. */
 const migrations: string[] = [tables];
 
-/** The version of the schema that this program reads and writes. */
 export const schemaVersion = firstVersion + migrations.length - 1;
 
 const minServerVersion = 15;
@@ -88,7 +87,6 @@ export async function isUnfinishedCopy(connection: Connection): Promise<boolean>
   return copy?.isUnfinished === true;
 }
 
-/** Throws an Error if the database is an unfinished copy of another database. */
 export async function assertFinished(connection: Connection): Promise<void> {
   if (!(await isUnfinishedCopy(connection))) return;
   throw unfinishedCopy('the database');

@@ -34,10 +34,7 @@ const writeConnections = 4;
 /** The project id of operations that belong to no project. */
 const noProject = 0;
 
-/**
- * Connects to the database and brings its schema up to date. Throws an Error with advice if the
- * database cannot be served.
- */
+/** Connects to the database and migrates it. Throws an Error with advice on failure. */
 export async function openPostgres(
   url: string,
   options: { warn?(message: string, error?: unknown): void; preload?: readonly string[] } = {},
@@ -101,7 +98,6 @@ export async function openPostgres(
   };
 }
 
-/** Connects another thread of the same process to the task queue. */
 export function connectPostgres({
   url,
   isDistributed,

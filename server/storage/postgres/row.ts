@@ -8,12 +8,11 @@ import type { ChangeNumber } from './writer/users.ts';
  * to 2^53, because the client returns int8 as text.
  */
 
-/** The status of the indexing task. A saved memory has no task and is complete. */
+/** The status of the indexing task; `complete` if the memory has no task. */
 export const statusColumn = `CASE coalesce(t.state, 'complete')
   WHEN 'waiting' THEN 'processing' WHEN 'running' THEN 'processing'
   WHEN 'failed' THEN 'failed' ELSE 'complete' END AS status`;
 
-/** A memory's columns, renamed to the fields of StoredMemory. */
 export const memoryColumns = `m.id, m.user_id AS "userId", m.type, m.content, m.metadata, m.source,
   m.external_id AS "externalId", m.occurred_at::float8 AS "occurredAt",
   m.expires_at::float8 AS "expiresAt", m.version::float8 AS version,
@@ -31,7 +30,6 @@ export const memoryTime = 'coalesce(m.occurred_at, m.created_at)';
 
 export type MemoryRow = StoredMemory & { bucket: number };
 
-/** Selects the memory with this id in a bucket, even if the memory has expired. */
 export function memoryIn(projectId: number, bucket: number, id: string): Statement {
   return statement(
     `SELECT m.bucket, ${memoryColumns} FROM memories AS m ${withTask}
@@ -112,10 +110,7 @@ export type InsertedMemory = {
   version: number;
   createdAt: number;
   updatedAt: number;
-  /**
-   * Whether the id may come from another database. Only a row in memory_locations can then show
-   * that the id is in use.
-   */
+  /** Whether the id may come from another database. It may then exist in any bucket. */
   isImported: boolean;
 };
 
@@ -197,7 +192,6 @@ export function byKey(a: readonly Value[], b: readonly Value[]): number {
   return 0;
 }
 
-/** Returns a new memory as a read would return it, with the status `complete`. */
 export function asStored(memory: NewMemory, at: number): StoredMemory {
   return { ...memory, status: 'complete', version: 1, createdAt: at, updatedAt: at };
 }

@@ -5,9 +5,8 @@ const passedOverAfterMs = 250;
 const connections = 2;
 
 /**
- * A connection for statements that may run in any order, backed by two connections. If the server
- * stops responding on one of them, new statements use the other. The first reopens after its
- * deadline.
+ * Two connections for statements that may run in any order. If the server stops responding on one,
+ * new statements use the other. The first reopens after its deadline.
  */
 export function createSharedConnection(options: ConnectionOptions): Connection {
   const all = Array.from({ length: connections }, () => createConnection(options));

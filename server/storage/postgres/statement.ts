@@ -1,5 +1,3 @@
-/* SQL statements as plain data. */
-
 export type Value = string | number | boolean | null;
 
 /** A script is several statements without values. It is not pipelined. */
@@ -9,16 +7,12 @@ export function statement(text: string, ...values: Value[]): Statement {
   return { text, values };
 }
 
-/**
- * The possible numbers of rows per statement. Longer lists are split, so that only a few statement
- * texts have to be prepared.
- */
+/** Statements have one of these numbers of rows, so that only a few texts have to be prepared. */
 const chunkSizes = [64, 16, 4, 1];
 
 /**
  * Creates statements over many rows. `write` receives a VALUES list with parameters of the given
- * types and returns the text of a statement. The returned function splits rows into as many
- * statements as necessary.
+ * types and returns a statement. The returned function uses as many statements as necessary.
  */
 export function overRows(types: readonly string[], write: (values: string) => string): OverRows {
   const textFor = remembered((count) => write(placeholders(types, count)));
@@ -27,9 +21,9 @@ export function overRows(types: readonly string[], write: (values: string) => st
 }
 
 /**
- * Like `overRows`, but for rows that begin with their project and bucket. If all rows of a
- * statement are in one bucket, `inBucket` returns a condition that restricts a column to this
- * bucket, so that a distributed database needs only one machine.
+ * Like `overRows`, but for rows that begin with project and bucket. If all rows are in one bucket,
+ * `inBucket` returns a condition for that bucket, so that a distributed database needs only one
+ * machine.
  */
 export function overPlaces(
   types: readonly string[],
@@ -60,15 +54,13 @@ function remembered(write: (count: number) => string): (count: number) => string
 }
 
 /**
- * Returns an expression for the time `seconds` from now, by the database's clock. Citus cannot
- * evaluate the sum of a time and an interval on its workers, because the sum depends on the time
- * zone.
+ * Returns an expression for the time `seconds` from now, by the database's clock. Citus cannot add
+ * an interval to a time on its workers, because the sum depends on the time zone.
  */
 export function after(seconds: string): string {
   return `to_timestamp(extract(epoch FROM statement_timestamp())::float8 + ${seconds})`;
 }
 
-/** Encodes a list of texts as one value of type text[]. */
 export function textArray(texts: readonly string[]): string {
   const quoted = texts.map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`);
   return `{${quoted.join(',')}}`;

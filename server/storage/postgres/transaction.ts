@@ -5,14 +5,10 @@ import { type Statement, statement } from './statement.ts';
 
 /** An open transaction. Each statement sees all data that was committed before its start. */
 export type Transaction = {
-  /** Pipelines the statements and returns the rows of each. */
   run(...statements: Statement[]): Promise<Row[][]>;
 };
 
-/**
- * The work of a transaction. It reads and locks rows first, then returns the statements to send
- * with COMMIT.
- */
+/** Reads and locks rows first, then returns the statements to send with COMMIT. */
 export type Work<T> = (tx: Transaction) => Promise<{ last: Statement[]; result: T }>;
 
 const begin = statement('BEGIN ISOLATION LEVEL READ COMMITTED');
@@ -47,7 +43,7 @@ export async function inTransaction<T>(
     assertCommitted(await session.settle(all, deadlineMs));
     return result;
   } catch (error) {
-    // No rollback is needed once COMMIT was sent: the transaction has ended, even if COMMIT failed.
+    // No rollback is needed once COMMIT was sent, because the transaction has ended.
     if (isBegun) await session.settle([rollback]).catch(() => {});
     throw error;
   }

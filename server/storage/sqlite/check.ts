@@ -1,21 +1,14 @@
 import type { Database } from 'bun:sqlite';
 import { isDamage } from './errors.ts';
 
-/** The maximum number of reported faults. A single fault makes a file unusable. */
 const maxFaults = 5;
 
-/**
- * Returns the structural faults that SQLite finds in the file; empty if there are none. Changed
- * text inside a row is not detected.
- */
+/** Returns the structural faults that SQLite finds. Changed text inside a row is not detected. */
 export function structuralFaults(db: Database): string[] {
   return faultsBy(db, 'integrity_check');
 }
 
-/**
- * A faster check, which does not compare indexes with tables. If the file is in the page cache, the
- * check takes about a second per gigabyte.
- */
+/** Faster: indexes are not compared with tables. Takes about a second per cached gigabyte. */
 export function coarseFaults(db: Database): string[] {
   return faultsBy(db, 'quick_check');
 }

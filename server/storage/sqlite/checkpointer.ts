@@ -1,7 +1,7 @@
 import { startThread, type Thread } from '../../threads/start.ts';
 import type { CheckpointOutcome } from './writer/checkpoints.ts';
 
-/** The HTTP thread's handle on the checkpoint thread, which is restarted if it exits or hangs. */
+/** The HTTP thread's handle on the checkpoint thread. */
 export type Checkpointer = {
   ready: Promise<void>;
   checkpoint(): void;

@@ -8,25 +8,21 @@ import type { PageReads } from './reader/list.ts';
 import type { KeyReads } from './reader/memories.ts';
 import type { WriterClient } from './writer-client.ts';
 
-/** The threads and the connection behind the storage interface. */
 export type Parts = {
   path: string;
   fileCheck: FileCheck;
   writer: WriterClient;
   readers: ReaderPool;
-  /** Runs on a connection of the HTTP thread; see KeyReads. */
   keyReads: KeyReads;
   pageReads: PageReads;
 };
 
-/** The project id of operations that belong to no project, such as maintenance. */
 const noProject = 0;
 /** The operator is warned if the log is larger than this. */
 const longLogBytes = 256 * 1024 * 1024;
 
 type Operations = Omit<Storage, 'name' | 'findDamage' | 'connection' | 'close'>;
 
-/** Assigns each operation to a thread. */
 export function createOperations(parts: Parts): Operations {
   const { writer, readers, keyReads, pageReads } = parts;
   const admin = <T>(operation: string, argument: unknown) =>

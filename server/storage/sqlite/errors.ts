@@ -1,8 +1,6 @@
 import { SQLiteError } from 'bun:sqlite';
 import { outcomeUnknown, unavailable } from '../refusals.ts';
 
-/* Maps SQLite's errors to errors of the service. */
-
 /** Errors after which nothing was stored and a retry may succeed. */
 const temporary = new Map([
   ['SQLITE_FULL', 'the disk is full'],
@@ -21,7 +19,6 @@ const ofDisk = new Map([
   ['SQLITE_NOMEM', 'the process is out of memory'],
 ]);
 
-/** Returns the primary result code, for example SQLITE_IOERR for SQLITE_IOERR_FSYNC. */
 function primaryCode(error: unknown): string {
   if (!(error instanceof SQLiteError)) return '';
   return error.code?.split('_').slice(0, 2).join('_') ?? '';
@@ -49,7 +46,6 @@ export function notCommitted(error: unknown): unknown {
   return temporary.has(code) ? notStored(error) : outcomeUnknown(error);
 }
 
-/** Maps the error of a failed read. */
 export function notRead(error: unknown): unknown {
   const fault = faultOf(error);
   return fault === null ? error : unavailable(fault, error);
@@ -66,7 +62,6 @@ export function isBusy(error: unknown): boolean {
   return error instanceof Error && isBusy(error.cause);
 }
 
-/** Whether the disk failed to sync a write. */
 export function isSyncFault(error: unknown): boolean {
   return error instanceof SQLiteError && error.code === 'SQLITE_IOERR_FSYNC';
 }

@@ -23,7 +23,6 @@ export function watchFile(path: string): FileCheck {
   };
 }
 
-/** Returns the device and inode of a file, or null if the file does not exist. */
 function inodeOf(path: string): string | null {
   const file = statSync(path, { throwIfNoEntry: false });
   return file === undefined ? null : `${file.dev}:${file.ino}`;

@@ -5,9 +5,8 @@ import { isBusy } from './errors.ts';
 export type Lock = { release(): void };
 
 /**
- * Locks the database against other servers until the lock is released. The operating system
- * releases the lock when the process exits, even after a crash. Commands that may run alongside a
- * server, such as a backup, do not take this lock.
+ * Locks the database against other servers. The operating system releases the lock when the process
+ * exits. Commands that may run alongside a server, such as a backup, do not take this lock.
  */
 export function lockDatabase(path: string, advice: string): Lock {
   const lock = tryLock(`${path}.lock`, path);
@@ -15,7 +14,6 @@ export function lockDatabase(path: string, advice: string): Lock {
   throw new Error(`a server is already running on ${path}. ${advice}`);
 }
 
-/** Whether a running server holds the lock. */
 export function isLocked(path: string): boolean {
   if (!existsSync(`${path}.lock`)) return false;
   const lock = tryLock(`${path}.lock`, path);
@@ -23,10 +21,7 @@ export function isLocked(path: string): boolean {
   return lock === null;
 }
 
-/**
- * How long to wait for the other holder of the lock. Opening a database takes milliseconds, but a
- * restore holds the lock while it writes the log to the file.
- */
+/** How long to wait for the lock. A restore holds the lock while it writes the log to the file. */
 const movingPatienceMs = 10_000;
 
 /**
@@ -52,17 +47,13 @@ export function lockForMoving(path: string): Lock {
   throw new Error(`another command is opening ${path}; try again when it has finished`);
 }
 
-/**
- * The path of a separate lock file, because admin commands also run while a server holds the first
- * lock.
- */
+/** Separate from the server's lock, because admin commands also run while a server is running. */
 function movingAt(path: string): string {
   return `${path}.restore-lock`;
 }
 
 type How = { shared?: boolean; patienceMs?: number };
 
-/** Returns the lock, or null if another process holds it. */
 function tryLock(file: string, path: string, how: How = {}): Database | null {
   const { shared = false, patienceMs = 0 } = how;
   const lock = new Database(file, { create: true });
@@ -85,7 +76,7 @@ function tryLock(file: string, path: string, how: How = {}): Database | null {
   }
 }
 
-/** Gives a file that root created to the owner of the database, as SQLite does. */
+/** Gives a file that root created to the owner of the database. */
 function shareWithOwner(file: string, path: string): void {
   const database = statSync(path, { throwIfNoEntry: false });
   if (process.getuid?.() !== 0 || database === undefined) return;

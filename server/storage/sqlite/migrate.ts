@@ -11,7 +11,6 @@ const migrations: string[] = [threads];
 /** Identifies our files in SQLite's header: "memo" in ASCII. */
 const applicationId = 0x6d656d6f;
 
-/** The version of the schema that this program reads and writes. */
 export const schemaVersion = firstVersion + migrations.length - 1;
 
 /** Brings the schema up to date. Two processes may run this at the same time. */
@@ -62,7 +61,6 @@ export function isUnfinishedCopy(db: Database): boolean {
   return db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(progressTable) !== null;
 }
 
-/** Throws an Error if the file is an unfinished copy of another database. */
 export function assertFinished(db: Database, path: string): void {
   if (!isUnfinishedCopy(db)) return;
   throw unfinishedCopy(path);

@@ -44,9 +44,8 @@ export type OpenOptions = {
 };
 
 /**
- * Opens the database file, creating it if it does not exist, and brings its schema up to date. No
- * other server can open the file until the storage is closed. Throws an Error with advice if the
- * file cannot be served.
+ * Opens the database file, creating it if it does not exist, and brings its schema up to date.
+ * Locks the file against other servers. Throws an Error with advice if the file cannot be served.
  */
 export async function openSqlite(name: string, options: OpenOptions = {}): Promise<Storage> {
   const { warn = () => {}, onReplaced = () => {}, onEnd = () => {}, preload = [] } = options;
@@ -62,7 +61,6 @@ export async function openSqlite(name: string, options: OpenOptions = {}): Promi
   }
 }
 
-/** Creates or checks the file, and brings its schema up to date. */
 function prepareFile(path: string): void {
   const db = openForWriting(path, { create: true });
   try {
@@ -75,10 +73,7 @@ function prepareFile(path: string): void {
   }
 }
 
-/**
- * Files up to this size are checked before they are served. `findDamage` checks a larger file while
- * it is being served.
- */
+/** Files up to this size are checked before they are served, and larger files afterwards. */
 const checkedAtOpenBytes = 16 * 1024 * 1024;
 
 function isSmall(path: string): boolean {
@@ -137,7 +132,6 @@ async function startThreads(
   };
 }
 
-/** Connects another thread of the same process to the task queue. */
 export function connectSqlite({ path, port }: { path: string; port: MessagePort }): TaskStorage {
   const channel = createChannel((message) => port.postMessage(message));
   port.on('message', channel.receive);

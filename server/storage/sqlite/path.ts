@@ -19,15 +19,14 @@ export function canonicalPath(path: string, links = mostLinks): string {
   return join(realpathSync(dirname(path)), basename(path));
 }
 
-/** The temporary path of a restored backup, until the old files have been moved away. */
 export function arrivingAt(path: string): string {
   return `${path}.restoring`;
 }
 
 /**
- * Throws an Error with advice if opening the file could lose data. Opening a hard link would use a
- * separate log and lock. Opening a missing or empty file would start an empty database, although
- * its log or an unfinished restore exists.
+ * Throws an Error with advice if opening the file could lose data. A hard link has a separate log
+ * and lock. A missing or empty file would become an empty database, although its log or an
+ * unfinished restore exists.
  */
 export function assertWhole(name: string): void {
   // SQLite keeps the log next to the file, not next to a symbolic link to the file.

@@ -1,14 +1,11 @@
 import type { Database } from 'bun:sqlite';
 import type { NewMemory, StoredMemory } from '../storage.ts';
 
-/* Maps a memory to its row and the row of its task. */
-
-/** The status of the indexing task. A saved memory has no task and is complete. */
+/** The status of the indexing task; `complete` if the memory has no task. */
 export const statusColumn = `CASE ifnull(t.state, 'complete')
   WHEN 'waiting' THEN 'processing' WHEN 'running' THEN 'processing'
   WHEN 'failed' THEN 'failed' ELSE 'complete' END AS status`;
 
-/** A memory's columns, renamed to the fields of StoredMemory. */
 export const memoryColumns = `m.id, m.user_id AS userId, m.type, m.content, m.metadata, m.source,
   m.external_id AS externalId, m.occurred_at AS occurredAt, m.expires_at AS expiresAt, m.version,
   m.created_at AS createdAt,
@@ -34,7 +31,6 @@ type Insert = (
   row: { version: number; lastChange: number; createdAt: number; updatedAt: number },
 ) => number;
 
-/** Returns a function that inserts a memory and returns its row id. */
 export function prepareInsert(db: Database): Insert {
   const insert = db.prepare(
     `INSERT INTO memories
@@ -64,7 +60,6 @@ export function prepareInsert(db: Database): Insert {
   };
 }
 
-/** Returns a new memory as a read would return it, with the status `complete`. */
 export function asStored(memory: NewMemory, at: number): StoredMemory {
   return { ...memory, status: 'complete', version: 1, createdAt: at, updatedAt: at };
 }

@@ -7,10 +7,7 @@ import { assertWhole } from './path.ts';
 /** The minimum version. Older versions have a bug that can corrupt the file on a WAL reset. */
 const minSqlite = [3, 51, 3];
 
-/**
- * How long to wait for a lock. Another process locks the database briefly when it opens or closes
- * the file.
- */
+/** How long to wait for a process that locks the file while it opens or closes the database. */
 export const busyTimeoutMs = 5_000;
 
 type Settings = Record<string, string | number>;
@@ -46,8 +43,8 @@ export function keepFilesPrivate(): void {
 }
 
 /**
- * Opens the database for writing. `create` is only for the first open of a process. If the file was
- * moved away later, SQLite would create an empty file and delete the log.
+ * Opens the database for writing. Only the first open of a process may `create` the file: if the
+ * file was moved away later, SQLite would create an empty file and delete the log.
  */
 export function openForWriting(path: string, { create = false } = {}): Database {
   assertWhole(path);
@@ -85,9 +82,8 @@ export function heldByAnother(path: string, cause: unknown): Error {
 }
 
 /**
- * Closes connections and keeps the log. When the last connection to a file is closed, SQLite writes
- * the log to the file and deletes the log. A read-only connection cannot do that, so one is opened
- * first and closed last.
+ * Closes connections and keeps the log. SQLite writes the log to the file and deletes the log when
+ * the last connection is closed, unless that connection is read-only.
  */
 export function closeKeepingLog(path: string, ...opened: Database[]): void {
   if (opened.length === 0) return;
@@ -98,8 +94,8 @@ export function closeKeepingLog(path: string, ...opened: Database[]): void {
 }
 
 /**
- * A program that blocks reads for longer has the file open itself, so our connections are not the
- * last to close.
+ * Not waiting longer is safe: a program that blocks reads has the file open, so SQLite keeps the
+ * log.
  */
 const readerTimeoutMs = 100;
 
@@ -125,7 +121,7 @@ function openFile(path: string, options: ConstructorParameters<typeof Database>[
   }
 }
 
-/** Applies a setting and verifies the value. */
+/** Verifies that the setting was applied. */
 export function applySetting(db: Database, name: string, value: string | number): void {
   db.run(`PRAGMA ${name} = ${value}`);
   const row = db.prepare(`PRAGMA ${name}`).get() as Record<string, string | number>;

@@ -6,7 +6,7 @@ export type WriteRequest = {
   projectId: number;
   operation: string;
   argument: unknown;
-  /** The contents of the memories in the argument, in the same order. */
+  /** The contents of the memories in the argument, in order. */
   texts?: string[];
   /** The approximate number of rows to write. */
   cost?: number;

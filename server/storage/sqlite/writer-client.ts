@@ -10,17 +10,15 @@ import { createWriteQueue, type WriteRequest } from './write-queue.ts';
 
 /**
  * The HTTP thread's handle on the writer thread. A writer thread that exits or hangs is replaced.
- * The writes that it was processing fail with an unknown outcome, and the waiting writes continue
- * on the new thread.
+ * Its unfinished writes fail with an unknown outcome, and the waiting writes continue on the new
+ * thread.
  */
 export type WriterClient = {
   ready: Promise<void>;
   write<T>(request: WriteRequest): Promise<T>;
   /** Opens a port through which another thread can call the current writer thread. */
   openPort(): MessagePort;
-  /** Returns why writes fail, or null if writes succeed. */
   fault(): string | null;
-  /** Returns a warning for the operator, or null. */
   warning(): string | null;
   stop(): Promise<void>;
 };
@@ -28,7 +26,7 @@ export type WriterClient = {
 export type WriterOptions = {
   preload: readonly string[];
   warn(message: string, error?: unknown): void;
-  /** Called when the writer thread was replaced. Ports to the old thread no longer work. */
+  /** Called when the thread was replaced. Ports to the old thread no longer work. */
   onReplaced(): void;
   /** Called with the reason when the writer thread keeps failing and the process must exit. */
   onEnd(reason: string): void;
@@ -113,8 +111,7 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
       await queue.drain();
       restarts.stop();
       await checkpointer.stop();
-      // The writer closes last. If the file may lack pages of the log, the writer keeps the log for
-      // the next start.
+      // The writer closes last. If a sync has failed, the writer keeps the log for the next start.
       await writer.stop();
     },
   };

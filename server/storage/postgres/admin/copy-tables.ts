@@ -4,8 +4,6 @@ import { originOf } from '../row.ts';
 import type { Value } from '../statement.ts';
 import { newTaskId } from '../writer/task-rows.ts';
 
-/* Defines how the copied tables are stored, and which columns are derived. */
-
 /** A running task is copied as waiting, without its current attempt. */
 const tasks = {
   from: 'tasks',

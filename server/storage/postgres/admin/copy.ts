@@ -18,8 +18,8 @@ import { derive, derivedColumns, isMisplaced, stored } from './copy-tables.ts';
 const deadlineMs = 10 * 60_000;
 
 /**
- * Connects to the database for a copy. Throws an Error with advice if a server is running on the
- * database, or if the tables do not exist and `create` is false.
+ * Connects to the database for a copy. Throws an Error with advice if a server is running, or if
+ * the tables do not exist and `create` is false.
  */
 export async function openCopySide(
   url: string,
@@ -39,7 +39,7 @@ export async function openCopySide(
   }
 }
 
-/** Throws if a server is running. One of the running servers always holds the cleanup turn. */
+/** Throws if a server holds the cleanup turn, as a running server does (writer/maintenance.ts). */
 async function assertUnused(connection: Connection): Promise<void> {
   const [turns = []] = await connection.run([
     statement(`SELECT ceil(extract(epoch FROM held_until - clock_timestamp()))::float8 AS seconds
@@ -76,7 +76,6 @@ function copyDatabase(connection: Connection): CopyDatabase {
   };
 }
 
-/** Runs the statements in one transaction. */
 function runTogether(connection: Connection, queries: readonly Statement[]): Promise<void> {
   const work = async () => ({ last: [...queries], result: undefined });
   return asCopyError(inTransaction(connection, work, deadlineMs));

@@ -5,7 +5,6 @@ import { faultOf } from '../errors.ts';
 import { readVersion, schemaVersion } from '../migrate.ts';
 import { statement } from '../statement.ts';
 
-/** Checks the database without changing it, whether or not servers are running. */
 export async function diagnose(url: string, now: number): Promise<Finding[]> {
   const connection = createConnection({ url, purpose: 'doctor' });
   try {

@@ -10,9 +10,9 @@ import {
 import { type Statement, statement } from '../statement.ts';
 import type { Transaction } from '../transaction.ts';
 
-/*
- * Brings the in-memory search index of one user up to date. In one snapshot, `catchUp` reads the
- * rows that changed since the last update. A new index is built in the same way, from all rows.
+/**
+ * Brings the in-memory search index of one user up to date. `catchUp` reads the rows that changed
+ * since the last update, in one snapshot. A new index is built in the same way, from all rows.
  */
 
 type User = { projectId: number; userId: string };
@@ -26,7 +26,7 @@ const firstFetched = 2;
 const fetchedUnits = 1_000_000;
 const maxRows = 2_000;
 
-/** A memory is searchable once its indexing task is complete. A saved memory has no task. */
+/** A memory is searchable unless it has an indexing task that is not complete. */
 const columns = `m.id, m.created_at::float8 AS "createdAt", m.content, m.metadata,
   (t.state IS NULL OR t.state = 'complete') AS "isSearchable"`;
 const indexTask = `t.project_id = m.project_id AND t.bucket = m.bucket AND t.memory_id = m.id
@@ -34,7 +34,6 @@ const indexTask = `t.project_id = m.project_id AND t.bucket = m.bucket AND t.mem
 const ofUser = (table: string) => `${table}.project_id = $1::int8 AND ${table}.bucket = $2::int2
   AND ${table}.user_id = $3 AND ${table}.last_change > $4::int8`;
 
-/** Selects the memories that changed, in the order of the changes. */
 const ofMemories = `SELECT ${columns}, m.last_change::float8 AS change
   FROM memories AS m LEFT JOIN tasks AS t ON ${indexTask} WHERE ${ofUser('m')}`;
 /** Selects the unchanged memories whose task has changed. */
@@ -42,7 +41,7 @@ const ofTasks = `SELECT ${columns}, t.last_change::float8 AS change
   FROM tasks AS t JOIN memories AS m ON ${indexTask}
   WHERE ${ofUser('t')} AND m.last_change <= $4::int8`;
 
-/** A cursor is planned each time, so it is declared only if there are more changes than these. */
+/** Reads a few changes without a cursor, which would be planned each time. */
 const firstChanges = `(${ofMemories} ORDER BY m.last_change LIMIT ${firstRows})
   UNION ALL (${ofTasks} ORDER BY t.last_change LIMIT ${firstRows})
   ORDER BY change LIMIT ${firstRows}`;
@@ -63,7 +62,7 @@ export async function catchUp(tx: Transaction, held: HeldIndex, user: User): Pro
   )) as [UserRow[], ...ChangedMemory[][]];
   const row = found ?? { memories: 0, lastChange: 0 };
   let rows = changes.at(-1) ?? [];
-  // The user was erased and created again, so the index is rebuilt.
+  // The user was erased and created again.
   const isOther = row.lastChange < held.lastChange;
   if (isOther) Object.assign(held, newHeldIndex());
   const needsCursor = isOther || (!isNew && rows.length === firstRows);
@@ -75,7 +74,6 @@ export async function catchUp(tx: Transaction, held: HeldIndex, user: User): Pro
   if (held.index.size !== row.memories) await removeDeleted(tx, held, place);
 }
 
-/** Returns statements that open a cursor over the changes and fetch the first rows. */
 function cursorOver({ lastChange }: HeldIndex, place: readonly (string | number)[]): Statement[] {
   return [statement(declareChanges, ...place, lastChange), fetchRows(firstFetched)];
 }
@@ -84,7 +82,7 @@ function fetchRows(count: number): Statement {
   return statement(`FETCH FORWARD ${count} FROM changes`);
 }
 
-/** Applies the rows, and then those that follow them in the cursor, if it is open. */
+/** Applies the rows, then the following rows from the cursor, if the cursor is open. */
 async function applyChanges(
   tx: Transaction,
   held: HeldIndex,
@@ -109,10 +107,7 @@ function rowsFor(unitsEach: number): number {
   return Math.min(maxRows, Math.max(1, count));
 }
 
-/**
- * Removes deleted memories from the index. A deletion leaves no changed row, so deletions are
- * detected by the number of memories.
- */
+/** Removes deleted memories from the index, if the number of memories shows any. */
 async function removeDeleted(
   tx: Transaction,
   { index }: HeldIndex,

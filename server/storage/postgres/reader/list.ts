@@ -11,10 +11,7 @@ type Run = Transaction['run'];
 type ListRead = Parameters<Storage['listMemories']>[0];
 type ExportRead = Parameters<Storage['exportMemories']>[0];
 
-/**
- * A row of a page. `total` is the number of rows found. The database sends only the rows that fit
- * into one response.
- */
+/** A row of a page. `total` is the number of rows found, including rows that were not sent. */
 type Row = StoredMemory & { bucket: number; octets: number; total: number };
 
 /**
@@ -24,10 +21,7 @@ type Row = StoredMemory & { bucket: number; octets: number; total: number };
 const maxTexts = 64;
 /** The number of rows per fetch if a filter may reject most of them. */
 const filteredRows = 256;
-/**
- * The maximum text in one response of the database, in bytes. This is three times the page size,
- * because `takePage` counts UTF-16 units.
- */
+/** The maximum text per statement in bytes: three for each UTF-16 unit of a page. */
 const maxOctets = 3 * 4 * 1024 * 1024;
 
 /**
@@ -44,10 +38,7 @@ export async function readList(run: Run, read: ListRead): Promise<Page> {
   return takePage(rows, read.limit, listPosition);
 }
 
-/**
- * Exports the memories of one user by creation time, which has an index without other users' rows,
- * or the memories of a project by bucket and id.
- */
+/** Exports the memories of one user by creation time, or those of a project by bucket and id. */
 export async function readExport(run: Run, read: ExportRead): Promise<Page> {
   const { onlyUserId = null } = read;
   if (onlyUserId !== null) {
@@ -87,7 +78,6 @@ async function gather(
   }
 }
 
-/** Returns the position after a memory, as "<time> <id>". */
 function listPosition({ createdAt, id }: StoredMemory): string {
   return `${createdAt} ${id}`;
 }
@@ -96,10 +86,7 @@ function exportPosition({ bucket, id }: Row): string {
   return `${bucket}.${id}`;
 }
 
-/**
- * Returns a subquery that adds two columns to the rows of `source`: the number of rows, and the
- * amount of text before each row.
- */
+/** Adds two columns to `source`: the number of rows, and the amount of text before each row. */
 function measured(source: string, columns: string, order: string): string {
   return `(SELECT *, count(*) OVER () AS total,
       sum(octets) OVER (ORDER BY ${order}) - octets AS before

@@ -5,11 +5,8 @@ import { findByIds, findMemory, isId, notExpired, statusColumn, withTask } from 
 import { overPlaces, type Statement, statement } from '../statement.ts';
 import type { Transaction } from '../transaction.ts';
 
-/* Short reads by key. */
-
 type Run = Transaction['run'];
 
-/** Whether a key may read the memory. A key for one user cannot read other users' memories. */
 function isOf({ userId }: { userId: string }, onlyUserId: string | null | undefined): boolean {
   return onlyUserId == null || userId === onlyUserId;
 }
@@ -26,7 +23,7 @@ export async function readMemory(
 
 type StatusRow = StoredStatus & { userId: string; savedContent: string | null };
 
-// A saved memory has no task, so its chunks are counted on request.
+// The chunks of a memory without a task are counted on request.
 const findStatuses = overPlaces(
   ['int8', 'int2', 'text', 'int8'],
   (values, inBucket) => `SELECT m.id AS "memoryId", m.user_id AS "userId", ${statusColumn},
@@ -42,7 +39,6 @@ const findStatuses = overPlaces(
     WHERE ${notExpired('p.now')}${inBucket('m.bucket')}`,
 );
 
-/** Returns the statuses of the ids that exist, in the requested order. */
 export async function readStatuses(
   run: Run,
   { projectId, ids, now, onlyUserId }: Parameters<Storage['getStatuses']>[0],

@@ -3,14 +3,13 @@ import type { Task } from '../../task-storage.ts';
 
 type Reading = (read: Read & { id: string }) => Promise<StoredMemory | null>;
 
-/** Prefetches the memories of claimed tasks, in order. */
 export type ReadAhead = {
   /** Sets the next tasks, in the order in which their memories will be read. */
   expect(tasks: readonly Task[]): void;
   getMemory: Reading;
 };
 
-/** The maximum number of prefetched memories. Each text may be several megabytes long. */
+/** The maximum number of prefetched memories, because texts can be large. */
 const maxAhead = 8;
 
 /**

@@ -20,9 +20,8 @@ type SearchRead = Parameters<Storage['searchMemories']>[0];
 const maxFetched = 16;
 
 /**
- * Creates the searches of one reader thread, which holds the indexes of the most recently searched
- * users, up to `maxBytes`. Each search runs in one snapshot, so the index, the memories and the
- * filter are consistent.
+ * Creates the searches of one reader thread, which holds recently used indexes up to `maxBytes`.
+ * Each search runs in one snapshot, so the index, the memories and the filter are consistent.
  */
 export function createSearches(
   connection: Connection,

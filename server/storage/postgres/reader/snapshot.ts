@@ -7,7 +7,6 @@ const end = statement('COMMIT');
 /** Long enough for a response with many megabytes of text. */
 const deadlineMs = 30_000;
 
-/** Runs reads in one snapshot of the database. BEGIN is sent with the first read. */
 export async function inSnapshot<T>(
   connection: Connection,
   work: (tx: Transaction) => Promise<T>,

@@ -16,10 +16,10 @@ import { createSearches } from './search.ts';
 import { inSnapshot } from './snapshot.ts';
 import { readUsers } from './users.ts';
 
-/*
- * A reader thread runs searches, filtered lists, exports and other reads whose cost grows with the
- * stored data, on its own connection. It runs one operation at a time, each in a snapshot. The HTTP
- * thread schedules the operations.
+/**
+ * A reader thread runs searches, filtered lists, exports and other slow reads on its own
+ * connection. It runs one operation at a time, each in a snapshot. The HTTP thread schedules the
+ * operations.
  */
 
 export type ReaderStart = { url: string; maxIndexBytes: number };

@@ -4,12 +4,11 @@ import type { Transaction } from '../transaction.ts';
 
 type UserRow = { userId: string; memories: number; lastCreatedAt: number };
 
-/** Returns a page of the users of a project, ordered by id. */
 export async function readUsers(
   run: Transaction['run'],
   { projectId, now, onlyUserId = null, after, limit }: Parameters<Storage['listUsers']>[0],
 ): Promise<Page> {
-  // Expired memories that maintenance has not deleted yet must not be counted. They are few.
+  // Exclude expired memories that maintenance has not deleted yet. They are few.
   const [rows = []] = (await run(
     statement(
       `WITH expired AS MATERIALIZED (

@@ -59,10 +59,7 @@ function claimStatement({ owner, now, leaseMs, horizon, limit }: Claim): Stateme
   );
 }
 
-/**
- * Claims a task only if it has not changed since it was read, so that only one of several servers
- * claims it.
- */
+/** Skips a task that another server has claimed since it was read. */
 const claimRead = overRows(
   ['int8', 'int2', 'int8', 'int8', 'int8', 'text', 'float8'],
   (values) => `UPDATE tasks AS t SET state = 'running', attempts = t.attempts + 1,

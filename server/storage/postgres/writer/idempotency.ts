@@ -11,7 +11,6 @@ export type Effect = (
   tx: Transaction,
 ) => Promise<{ response: StoredResponse; bucket?: number; last: Statement[] }>;
 
-/** A response to store, and the write with its idempotency key. */
 export type KeyedResponse = { write: Write; response: StoredResponse; bucket: number | null };
 
 type Found = Omit<StoredResponse, 'body'> & {
@@ -26,10 +25,7 @@ const insertKeys = overRows(
     body, memory_id, memory_bucket, version, stored_uptime, created_at) ${values}`,
 );
 
-/**
- * Inserts responses in the order of their keys, so that transactions that wait for each other's
- * keys cannot deadlock.
- */
+/** Inserts responses in the order of their keys, so that two transactions cannot deadlock. */
 export function keyInserts(responses: readonly KeyedResponse[], uptime: number): Statement[] {
   const rows = responses.flatMap(({ write, response, bucket }): Value[][] => {
     const { projectId, idempotency, at } = write;
@@ -42,10 +38,7 @@ export function keyInserts(responses: readonly KeyedResponse[], uptime: number):
   return insertKeys(rows.sort(byKey));
 }
 
-/**
- * Runs a write once per key. Inserting the key waits for a concurrent request with the same key,
- * whose response is then returned.
- */
+/** Runs a write once per key. Inserting a key waits for a concurrent request with that key. */
 export function once(write: Write, uptime: () => number, effect: Effect): Work<WriteResult> {
   return async (tx) => {
     const replay = await claimKey(tx, write, uptime());

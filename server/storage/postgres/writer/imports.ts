@@ -79,9 +79,7 @@ async function importAll(tx: Transaction, write: Import): ReturnType<Effect> {
   }
 }
 
-/**
- * Determines the outcome of each item. Earlier items of the batch may have the same id or origin.
- */
+/** Determines the outcome of each item, including conflicts within the batch. */
 function sortOut({ at, memories }: Import, known: Known[], origins: KnownOrigin[]) {
   const isThere = (row: Known) => isVisible(row, at);
   const takenIds = new Set(known.filter(isThere).map(({ id }) => id));

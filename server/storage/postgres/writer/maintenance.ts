@@ -7,8 +7,8 @@ import { sweepKeys } from './idempotency.ts';
 import { removeExpired } from './removal.ts';
 
 /**
- * The service's uptime on this database, and the periodic cleanup, which one server runs at a time.
- * Only that server advances the uptime. Several servers would otherwise make it advance too fast.
+ * The periodic cleanup, which one server runs at a time, and the service's uptime on this database,
+ * which only that server advances.
  */
 export type Maintenance = {
   /** The last known uptime in ms, at most one maintenance interval old. */

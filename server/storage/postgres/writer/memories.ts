@@ -30,10 +30,7 @@ type Save = Parameters<Storage['saveMemory']>[0];
 type Update = Parameters<Storage['updateMemory']>[0];
 type Delete = Parameters<Storage['deleteMemory']>[0];
 
-/**
- * Plans a save. A memory without an external id cannot replace another, so saving it is a plain
- * insert. Other saves read first.
- */
+/** Plans a save. Without an external id, a save cannot replace a memory and is a plain insert. */
 export function planSave(write: Save, uptime: () => number): PlannedWrite<WriteResult> {
   const { projectId, at, memory } = write;
   const work = once(write, uptime, (tx) => save(tx, write));
@@ -112,8 +109,8 @@ async function remove(tx: Transaction, write: Delete): ReturnType<Effect> {
 type Located = Write & { id: string; expectedVersion: number | null };
 
 /**
- * Locks the user's row, so that the memory cannot change until the transaction ends, and returns
- * the memory. `added` is the change in the user's number of memories.
+ * Locks the user's row, so that the memory cannot change until the transaction ends. `added` is the
+ * change in the user's number of memories.
  */
 async function lockMemory(
   tx: Transaction,

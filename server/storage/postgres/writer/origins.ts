@@ -3,8 +3,6 @@ import type { NewMemory } from '../../storage.ts';
 import { byKey, type MemoryRow, memoryColumns, originOf, withTask } from '../row.ts';
 import { overPlaces, type Statement, statement, type Value } from '../statement.ts';
 
-/* Finds and replaces memories by user, source and external id. */
-
 const find = overPlaces(
   ['int8', 'int2', 'text', 'text'],
   (values, inBucket) => `SELECT m.bucket, m.origin, ${memoryColumns} FROM memories AS m ${withTask}
@@ -34,7 +32,6 @@ const replace = overPlaces(
       ${inBucket('m.bucket')}`,
 );
 
-/** Finds the existing memories with the origins of the given memories, expired or not. */
 export function findOrigins(projectId: number, memories: readonly NewMemory[]): Statement[] {
   const rows = memories.flatMap((memory): Value[][] => {
     const origin = originOf(memory);

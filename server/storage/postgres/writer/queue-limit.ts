@@ -3,14 +3,13 @@ import type { Connection } from '../connection.ts';
 import { statement } from '../statement.ts';
 
 /**
- * Returns whether `added` more tasks would exceed the project's limit. Each server has its own
- * count, which does not include the tasks that other servers have accepted since the last query.
+ * Returns whether `added` more tasks would exceed the project's limit. A server's count does not
+ * include tasks that other servers have accepted since the last query.
  */
 export type QueueLimit = (projectId: number, added: number) => Promise<boolean>;
 
-/** The minimum time between two counts. A count takes longer if more tasks are pending. */
+/** The minimum time between two counts, which may be longer if a count takes long. */
 const countEveryMs = 500;
-/** The maximum share of the time that is spent on counting. */
 const costShare = 0.05;
 
 const count = statement(
@@ -42,7 +41,7 @@ export function createQueueLimit(connection: Connection): QueueLimit {
   return async (projectId, added) => {
     const then = () => (pending.get(projectId) ?? 0) + added;
     const isStale = () => performance.now() >= countAgainAt;
-    // Near the limit the count must be recent, because other servers may have accepted tasks.
+    // Near the limit, a recent count is needed, because other servers may have accepted tasks.
     if (isStale() && (countAgainAt === 0 || then() > limits.pendingRecords / 2)) await countAgain();
     if (then() > limits.pendingRecords) return true;
     pending.set(projectId, then());

@@ -2,13 +2,10 @@ import type { QuotaTake, QuotaTaken } from '../../storage.ts';
 import type { Connection } from '../connection.ts';
 import { statement } from '../statement.ts';
 
-/** Short, because a request may be waiting. The request is counted in memory after this time. */
+/** Short, because a request may be waiting. On failure, the request is counted in memory. */
 const deadlineMs = 2_000;
 
-/**
- * A window that ends later than a new window plus this interval is replaced. Such a window was
- * started before the clock was set back.
- */
+/** A window that ends later than a new window by this interval is from before a clock change. */
 const maxLate = "interval '1 minute'";
 
 const isOpen = `q.ends_at > excluded.ends_at - make_interval(secs => $3::float8)
@@ -24,10 +21,7 @@ const take = `INSERT INTO quotas AS q (project_id, used, ends_at)
 
 type Row = { used: number; endsAt: number; endsInMs: number };
 
-/**
- * Takes part of the rate limit in one statement, which waits for the statements of other servers
- * and includes their requests.
- */
+/** Waits for the concurrent statements of other servers and includes their requests. */
 export async function takeQuota(
   connection: Connection,
   { projectId, amount, limit, seconds }: QuotaTake,

@@ -13,10 +13,7 @@ import type { PlannedWrite } from './write-queue.ts';
 
 type Accept = Parameters<Storage['acceptRecords']>[0];
 
-/**
- * Plans an ingest. Records without external ids cannot replace memories, so ingesting them is a
- * plain insert. Other writes read first.
- */
+/** Plans an ingest. Without external ids, records cannot replace memories and are plain inserts. */
 export function planRecords(
   write: Accept,
   { uptime, isFull }: { uptime: () => number; isFull: boolean },

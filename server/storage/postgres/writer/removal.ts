@@ -8,8 +8,6 @@ import { type Effect, once } from './idempotency.ts';
 import { addMemories, countChanges, removeEmptyUsers } from './users.ts';
 import type { PlannedWrite } from './write-queue.ts';
 
-/* Deletes single memories, all memories of a user, and expired memories. */
-
 type Erase = Parameters<Storage['eraseUser']>[0];
 type Removed = Pick<MemoryRow, 'id' | 'bucket' | 'userId'>;
 
@@ -108,7 +106,6 @@ const stillExpired = (now: number) =>
         ${inBucket('bucket')}`,
   );
 
-/** Deletes at most `limit` memories that have expired by `now`. Returns their number. */
 export function removeExpired(now: number, limit: number): Work<number> {
   return async (tx) => {
     const [candidates = []] = (await tx.run(

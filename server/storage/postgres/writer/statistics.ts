@@ -1,15 +1,15 @@
 import { type Connection, createConnection } from '../connection.ts';
 import { statement } from '../statement.ts';
 
-/** More often than autovacuum, which looks at a database once a minute. */
+/** More often than autovacuum, which checks a database once a minute by default. */
 const everyMs = 3_000;
 const pauseAfterErrorMs = 60_000;
 /** ANALYZE of a table that is larger than memory reads a sample from the disk. */
 const deadlineMs = 60_000;
 
 /**
- * Selects the tables of the service that were never analyzed, or have become ten times as large
- * since. Smaller changes, and tables of another owner, are left to autovacuum.
+ * Selects the tables that were never analyzed, or have become ten times as large since. Smaller
+ * changes, and tables of another owner, are left to autovacuum.
  */
 const grown = statement(
   `SELECT c.oid::regclass::text AS "table" FROM pg_class AS c
@@ -22,9 +22,9 @@ const grown = statement(
 );
 
 /**
- * Analyzes tables soon after they have grown. Every key begins with project and bucket, so without
- * statistics the planner considers all indexes equally good, and a statement that was planned for
- * an empty table may read a whole bucket for each row. The returned function stops it.
+ * Analyzes tables soon after they have grown, and returns a function that stops the analysis.
+ * Without statistics, the planner prefers no index, because every key begins with project and
+ * bucket, and a statement may read a whole bucket for each row.
  */
 export function keepStatistics(url: string, shared: Connection): () => void {
   let isRunning = false;
@@ -34,7 +34,7 @@ export function keepStatistics(url: string, shared: Connection): () => void {
   async function analyzeGrown(): Promise<void> {
     const [rows = []] = await shared.run([grown]);
     if (rows.length === 0) return;
-    // On a separate connection, because it may take seconds.
+    // ANALYZE may take seconds, so it runs on a separate connection.
     analyzing = createConnection({ url, purpose: 'statistics' });
     const tables = rows.map(({ table }) => table).join(', ');
     await analyzing.run([statement(`ANALYZE (SKIP_LOCKED) ${tables}`)], deadlineMs);
@@ -46,7 +46,7 @@ export function keepStatistics(url: string, shared: Connection): () => void {
     try {
       await analyzeGrown();
     } catch {
-      // Nothing depends on it, and autovacuum will do the same.
+      // Ignore the error, because autovacuum also analyzes the tables.
       pausedUntil = performance.now() + pauseAfterErrorMs;
     } finally {
       analyzing?.close();

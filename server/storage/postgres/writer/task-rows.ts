@@ -2,8 +2,6 @@ import { bucketOf } from '../../../bucket.ts';
 import { byKey, type InsertedMemory } from '../row.ts';
 import { overRows, type Statement, statement, type Value } from '../statement.ts';
 
-/* Inserts and updates tasks for the writes of memories. */
-
 const buckets = 4_096;
 const maxToken = 1e12;
 

@@ -6,11 +6,10 @@ import type { Work } from '../transaction.ts';
 import { claimTasks } from './claim.ts';
 import { bucketOfTask } from './task-rows.ts';
 
-/*
- * The task queue, which several servers share. A claim is one statement that skips rows locked by
- * another claim. Leases expire by the database's clock unless a heartbeat renews them. A process
- * that hangs loses its leases. After another claim of the task, the lease token of a late result is
- * invalid.
+/**
+ * The task queue, which several servers share. A claim skips rows locked by another claim. Leases
+ * expire by the database's clock unless a heartbeat renews them. After another claim of the task,
+ * the lease token of a late result is invalid.
  */
 
 type Failure = Parameters<TaskQueue['failTask']>[0];
@@ -83,7 +82,6 @@ export function createTasks(
   isDistributed: boolean,
 ): Tasks {
   const overTasks = isDistributed ? byBucket : (rows: Value[][]) => [rows];
-  /** The leases to renew, by task. */
   const leases = new Map<string, Value[]>();
 
   function forget(lease: Lease): void {

@@ -6,8 +6,7 @@ import { overPlaces, overRows, type Statement } from '../statement.ts';
 export type UserChange = { projectId: number; userId: string; added: number };
 
 /**
- * The limit for the random first change number of a user. It is random, because a search index of
- * an erased user with the same id may still be in memory.
+ * A search index of an erased user may still be in memory, so a new user's numbers start at random.
  */
 const maxFirstChange = 2 ** 46;
 
@@ -46,7 +45,6 @@ export function countChanges(changes: readonly UserChange[]): Statement[] {
   return upserts(rows.sort(byKey));
 }
 
-/** Updates the number of memories of users whose rows are already locked. */
 export function addMemories(changes: readonly UserChange[]): Statement[] {
   const rows = merged(changes).filter(({ added }) => added !== 0);
   return additions(
@@ -63,7 +61,6 @@ export function removeEmptyUsers(users: readonly Omit<UserChange, 'added'>[]): S
 /** Returns the change number of a user. Throws if `countChanges` was not called for the user. */
 export type ChangeNumber = (user: { projectId: number; userId: string }) => number;
 
-/** Reads the change numbers from the rows that `countChanges` returned. */
 export function changeNumbers(rows: readonly Record<string, unknown>[]): ChangeNumber {
   const counted = rows as { projectId: number; userId: string; lastChange: number }[];
   const numbers = new Map(counted.map((row) => [nameOf(row), row.lastChange]));

@@ -49,22 +49,18 @@ export type Insert = {
 
 type Waiting = PlannedWrite & { resolve(result: unknown): void; reject(error: unknown): void };
 
-/** A higher limit would make groups smaller, but writes no faster. */
+/** The maximum number of groups in progress. More groups would be smaller, but not faster. */
 const maxGroups = 2;
 const maxRowsInGroup = 128;
 const maxAttempts = 5;
 const maxPauseMs = 20;
-/** A write that fails is retried for at most this long. */
 const triedForMs = 5_000;
-/**
- * The number of recent idempotency keys to remember. A write with a recent key is probably a
- * replay, which would make its group fail.
- */
+/** The number of recent idempotency keys to remember. A replay would make its group fail. */
 const maxRecentKeys = 10_000;
 
 export function createWriteQueue(options: {
   connections: readonly Connection[];
-  /** See citus.ts. */
+  /** Whether Citus distributes the tables; see citus.ts. */
   isDistributed: boolean;
   uptime(): number;
   /** Returns why no write can succeed now, or null. */
@@ -201,9 +197,8 @@ export function createWriteQueue(options: {
 }
 
 /**
- * Inserts the rows of a group, in the order in which every transaction locks rows. This takes one
- * round trip, or two if the tables are distributed. Citus cannot join memories and users of several
- * buckets in one statement, so the change numbers are read first.
+ * Inserts the rows of a group in the locking order of every transaction, in one round trip. Citus
+ * needs two, because it cannot join memories and users of several buckets in one statement.
  */
 function insertGroup(
   inserts: readonly Insert[],

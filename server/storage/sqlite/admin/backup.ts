@@ -26,10 +26,9 @@ import {
 } from '../settings.ts';
 
 /**
- * Writes a consistent copy of the database to `target`. A server may continue to write; the copy
- * contains every write that was acknowledged before the backup began. The copy is verified and
- * synced to disk before it is renamed to `target`. Throws an Error if the target exists or the copy
- * is damaged.
+ * Writes a consistent copy of the database to `target`, with every write that was acknowledged
+ * before. A server may continue to write. The copy is verified and synced to disk before it is
+ * renamed to `target`. Throws an Error if the target exists or the copy is damaged.
  */
 export function backupDatabase(name: string, target: string): BackupContents {
   if (!existsSync(name)) throw new Error(`no database found at ${name}`);
@@ -51,10 +50,7 @@ export function backupDatabase(name: string, target: string): BackupContents {
   }
 }
 
-/**
- * Deletes partial copies of this backup whose process was killed. Each may be as large as the
- * database.
- */
+/** Deletes partial copies of this backup by processes that no longer run. */
 function removeOrphans(target: string): void {
   for (const name of readdirSync(dirname(target))) {
     const [, pid] = /\.(\d+)\.partial$/.exec(name) ?? [];
@@ -78,9 +74,9 @@ function refuseTaken(target: string): void {
 }
 
 /**
- * Replaces the database with a backup. The old database is kept next to it, under the returned name
- * `kept`, which is null if there was no database. Throws an Error and changes nothing if another
- * process has the database open or the backup is damaged.
+ * Replaces the database with a backup. `kept` is the new path of the old database, or null if there
+ * was none. Throws an Error and changes nothing if another process has the database open or the
+ * backup is damaged.
  */
 export function restoreDatabase(backup: string, name: string, stamp: string): Restored {
   if (!existsSync(backup)) throw new Error(`no backup found at ${backup}`);
@@ -103,16 +99,13 @@ export function restoreDatabase(backup: string, name: string, stamp: string): Re
   }
 }
 
-/**
- * Moves the copy to the path, and an existing database to `kept`. Returns the new path of the
- * existing database, or null if there is none.
- */
+/** Returns the path to which the existing database was moved, or null if there was none. */
 function replace(path: string, copy: string, kept: string): string | null {
   const lock = lockForMoving(path);
   try {
     if (existsSync(path)) foldLog(path);
-    // All steps that take long or are likely to fail are done. For a moment, no file exists at the
-    // path. The copy at `arrivingAt(path)` keeps a server from creating an empty database there.
+    // All steps that take long or are likely to fail are done. While no file exists at the path,
+    // the copy at `arrivingAt(path)` keeps a server from creating an empty database there.
     moveDurably(copy, arrivingAt(path));
     const setAsideAt = setAside(path, kept);
     moveDurably(arrivingAt(path), path);
@@ -132,8 +125,8 @@ function upgrade(path: string): void {
 }
 
 /**
- * The suffixes of a database file and of the files that SQLite keeps next to it. SQLite would apply
- * a leftover log or journal to a new database of the same name.
+ * The suffixes of a database file and of SQLite's files next to it. SQLite would apply a leftover
+ * log or journal to a new database of the same name.
  */
 const parts = ['', '-journal', '-wal', '-shm'];
 
@@ -175,7 +168,6 @@ function inspect(file: string): BackupContents {
   }
 }
 
-/** Moves the database at the path to `kept`. Returns its new path, or null if there is none. */
 function setAside(path: string, kept: string): string | null {
   const found = parts.filter((part) => existsSync(path + part));
   for (const part of found) renameSync(path + part, kept + part);
@@ -183,8 +175,8 @@ function setAside(path: string, kept: string): string | null {
 }
 
 /**
- * Writes the log into the file and deletes the log. Throws if another process has the file open. If
- * the file is damaged or the disk is full, the log remains, and possibly a journal.
+ * Writes the log into the file and deletes the log. Throws if another process has the file open.
+ * After an error, the log and possibly a journal remain.
  */
 function foldLog(path: string): void {
   let db: Database | null = null;
@@ -198,10 +190,7 @@ function foldLog(path: string): void {
   }
 }
 
-/**
- * Leaves WAL mode, waiting for other processes to close the file. SQLite's own timeout applies only
- * to locks.
- */
+/** Retries until other processes have closed the file. SQLite's timeout applies only to locks. */
 function leaveLog(db: Database): void {
   const deadline = performance.now() + busyTimeoutMs;
   for (;;) {
@@ -215,10 +204,7 @@ function leaveLog(db: Database): void {
   }
 }
 
-/**
- * Renames a file and syncs the folder, which makes the rename durable. The content of the file must
- * already be synced.
- */
+/** Renames a synced file and syncs the folder, which makes the rename durable. */
 function moveDurably(from: string, to: string): void {
   renameSync(from, to);
   syncFile(dirname(to));

@@ -67,10 +67,7 @@ const inserts: Record<TableName, string> = {
   idempotency_keys: insertInto('idempotency_keys', 'idempotency_keys'),
 };
 
-/**
- * Returns the INSERT statement for a table. A task's memoryId is replaced by a row id, and a
- * response's memoryUserId is not stored.
- */
+/** A task's memoryId is replaced by a row id, and a response's memoryUserId is not stored. */
 function insertInto(into: string, table: TableName): string {
   const names = columnsOf(table);
   const at = (name: string) => `?${names.indexOf(name) + 1}`;
@@ -85,8 +82,8 @@ function insertInto(into: string, table: TableName): string {
 }
 
 /**
- * Locks the database and opens it for a copy. Throws an Error with advice if a server is running on
- * the database, or if the file does not exist and `create` is false.
+ * Locks the database and opens it for a copy. Throws an Error with advice if a server is running,
+ * or if the file does not exist and `create` is false.
  */
 export function openCopySide(name: string, { create }: { create: boolean }): CopySide {
   if (!create && !existsSync(name)) throw new Error(`no database found at ${name}`);
@@ -143,10 +140,7 @@ function copyDatabase(db: Database, release: () => void): CopyDatabase {
   };
 }
 
-/**
- * Returns the row as SQLite stores it. If the memory of a response was deleted, SQLite stores a
- * replacement body instead of null.
- */
+/** If the memory of a response was deleted, SQLite stores a replacement body instead of null. */
 function toStored(row: Row): Row {
   return row.body === null ? { ...row, body: deletedBodyOf(row) } : row;
 }

@@ -14,7 +14,6 @@ const spareBytes = 512 * 1024 * 1024;
 const longLogBytes = 256 * 1024 * 1024;
 const stuckMs = 5 * 60_000;
 
-/** Checks the database without changing it, whether or not a server is running on it. */
 export function diagnose(path: string, now: number): Finding[] {
   try {
     assertWhole(path);

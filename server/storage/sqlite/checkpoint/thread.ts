@@ -5,11 +5,11 @@ import { isSyncFault } from '../errors.ts';
 import { closeKeepingLog, openForWriting } from '../settings.ts';
 import type { CheckpointOutcome } from '../writer/checkpoints.ts';
 
-/*
+/**
  * The checkpoint thread writes the log's pages to the file while the writer continues. After a
- * failed sync, the operating system may treat unwritten pages as written, and a later sync would
- * succeed without them. The thread therefore makes no further checkpoints. The log is complete, and
- * the next start writes all of it to the file.
+ * failed sync, the operating system may treat unwritten pages as written, so a later sync could
+ * succeed without them. The thread then makes no further checkpoints, and the next start writes the
+ * complete log to the file.
  */
 
 const { path } = workerData as { path: string };

@@ -8,7 +8,7 @@ import {
   removeMissing,
 } from '../../held-indexes.ts';
 
-/*
+/**
  * Brings the in-memory search index of one user up to date. Inside a read transaction, `catchUp`
  * reads the rows that changed since the last update. A new index is built in the same way, from all
  * rows.
@@ -22,7 +22,7 @@ export type IndexReads = {
 type User = { projectId: number; userId: string };
 type UserRow = { memories: number; lastChange: number };
 
-/** A memory is searchable once its indexing task is complete. A saved memory has no task. */
+/** A memory is searchable unless it has an indexing task that is not complete. */
 const searchable = `(t.state IS NULL OR t.state = 'complete') AS isSearchable`;
 const columns = `m.id, m.created_at AS createdAt, m.content, m.metadata, ${searchable}`;
 const indexTask = `t.project_id = m.project_id AND t.memory_row_id = m.row_id AND t.kind = 'index'`;
@@ -45,10 +45,7 @@ export function createIndexReads(db: Database): IndexReads {
     'SELECT id FROM memories WHERE project_id = ? AND user_id = ?',
   );
 
-  /**
-   * Removes deleted memories from the index. A deletion leaves no changed row, so deletions are
-   * detected by the number of memories.
-   */
+  /** Removes deleted memories from the index, if the number of memories shows any. */
   function removeDeleted(index: SearchIndex, { projectId, userId }: User): void {
     const existing = new Set(ids.all(projectId, userId).map(({ id }) => id));
     removeMissing(index, existing);
@@ -58,7 +55,7 @@ export function createIndexReads(db: Database): IndexReads {
     catchUp(held, of) {
       const { projectId, userId } = of;
       const row = user.get(projectId, userId) ?? { memories: 0, lastChange: 0 };
-      // The user was erased and created again, so the index is rebuilt.
+      // The user was erased and created again.
       if (row.lastChange < held.lastChange) Object.assign(held, newHeldIndex());
       if (held.lastChange < row.lastChange) {
         const update = new IndexUpdate(held);

@@ -23,9 +23,9 @@ const maxTexts = 64;
 const progressRows = 1_000;
 
 /**
- * Lists a user's memories in index order. With a filter, a list reads along the index until the
- * page is full. SQLite skips rows that cannot match, and `matches` checks the rest. A page is
- * consistent, because one statement reads one snapshot.
+ * Lists a user's memories in index order, until the page is full. SQLite skips rows that cannot
+ * match a filter, and `matches` checks the rest. One statement reads one snapshot, so a page is
+ * consistent.
  */
 export function createPageReads(db: Database): PageReads {
   const prepare = createStatements(db);
@@ -45,8 +45,7 @@ export function createPageReads(db: Database): PageReads {
     exportMemories: (read) => {
       const { onlyUserId = null } = read;
       if (onlyUserId !== null) {
-        // The memories of one user are exported by creation time, which has an index without other
-        // users' rows.
+        // In the index by creation time, the memories of a user are adjacent.
         const list = { ...read, userId: onlyUserId, filter: null, order: 'asc' as const };
         const { sql, values } = listStatement(list);
         return takePage(prepare<StoredMemory>(sql).iterate(...values), read.limit, listPosition);
@@ -59,7 +58,6 @@ export function createPageReads(db: Database): PageReads {
   };
 }
 
-/** Returns a function that prepares statements and caches them by text. */
 function createStatements(db: Database) {
   const statements = new Map<string, Statement<unknown, Value[]>>();
   return <Row>(sql: string): Statement<Row, Value[]> => {
@@ -71,7 +69,6 @@ function createStatements(db: Database) {
   };
 }
 
-/** Returns the position after a memory, as "<time> <id>". */
 function listPosition({ createdAt, id }: StoredMemory): string {
   return `${createdAt} ${id}`;
 }

@@ -3,9 +3,9 @@ import { splitChunks } from '../../../memory/chunks.ts';
 import type { Read, StoredKey, StoredMemory, StoredStatus } from '../../storage.ts';
 import { memoriesWithTasks, memoryColumns, notExpired, statusColumn } from '../row.ts';
 
-/*
- * Short reads by key. Their cost does not grow with the amount of data, so the HTTP thread runs
- * them on its own connection. Calling another thread would double the cost.
+/**
+ * Short reads by key, which the HTTP thread runs on its own connection. Calling another thread
+ * would double their cost.
  */
 export type KeyReads = {
   getMemory(read: Read & { id: string }): StoredMemory | null;
@@ -61,7 +61,6 @@ export function createKeyReads(db: Database): KeyReads {
   };
 }
 
-/** Whether a key may read the memory. A key for one user cannot read other users' memories. */
 function isVisible(found: { userId: string } | null, onlyUserId: string | null): boolean {
   return found !== null && (onlyUserId === null || found.userId === onlyUserId);
 }
@@ -73,7 +72,7 @@ function asKey({ readOnly, ...key }: KeyRow): StoredKey {
 type StatusRow = StoredStatus & { userId: string; savedContent: string | null };
 
 export function prepareStatus(db: Database): KeyReads['getStatus'] {
-  // A saved memory has no task, so its chunks are counted on request.
+  // The chunks of a memory without a task are counted on request.
   const find = db.prepare<StatusRow, [number, string, number]>(
     `SELECT m.id AS memoryId, m.user_id AS userId, ${statusColumn},
        ifnull(t.chunks_complete, 0) AS chunksComplete, ifnull(t.chunks_total, 0) AS chunksTotal,

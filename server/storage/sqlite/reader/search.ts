@@ -11,9 +11,8 @@ import { createKeyReads } from './memories.ts';
 type SearchRead = Parameters<Storage['searchMemories']>[0];
 
 /**
- * Creates the searches of one reader thread, which holds the indexes of the most recently searched
- * users, up to `maxBytes`. Each search runs in one read transaction, so the index, the memories and
- * the filter are consistent.
+ * Creates the searches of one reader thread, which holds recently used indexes up to `maxBytes`.
+ * Each search runs in one read transaction, so index, memories and filter are consistent.
  */
 export function createSearches(
   db: Database,

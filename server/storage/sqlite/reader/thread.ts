@@ -16,10 +16,9 @@ import { prepareStatus } from './memories.ts';
 import { createSearches } from './search.ts';
 import { createUserReads } from './users.ts';
 
-/*
- * A reader thread runs searches, filtered lists, exports and other reads whose cost grows with the
- * stored data. Each operation runs to completion in a read transaction, which is a snapshot. The
- * HTTP thread schedules the operations.
+/**
+ * A reader thread runs searches, filtered lists, exports and other slow reads. Each operation runs
+ * to completion in a read transaction. The HTTP thread schedules the operations.
  */
 
 const { path, maxIndexBytes } = workerData as ReaderStart;

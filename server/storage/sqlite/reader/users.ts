@@ -3,11 +3,10 @@ import type { Page, Storage } from '../../storage.ts';
 
 type UserRow = { userId: string; memories: number; lastCreatedAt: number };
 
-/** Lists the users of a project, ordered by id. */
 export function createUserReads(db: Database): {
   listUsers(read: Parameters<Storage['listUsers']>[0]): Page;
 } {
-  // Expired memories that maintenance has not deleted yet must not be counted. They are few.
+  // Exclude expired memories that maintenance has not deleted yet. They are few.
   const page = db.prepare<UserRow, [number, string, string | null, number, number]>(
     `WITH expired AS MATERIALIZED (
        SELECT user_id, count(*) AS memories FROM memories

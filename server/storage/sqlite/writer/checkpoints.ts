@@ -2,21 +2,21 @@ import type { Database } from 'bun:sqlite';
 import { statSync } from 'node:fs';
 import { isSyncFault } from '../errors.ts';
 
-/*
- * A checkpoint writes the log's pages to the file and waits for the disk. Inside a commit, a
- * checkpoint would block all writes for tens of milliseconds, so a separate thread runs it
- * (checkpoint/thread.ts). Under constant writes, that thread never catches up entirely, and the log
- * would keep growing. Once the log is long, the writer checkpoints the short rest itself, and the
- * next write restarts the log.
+/**
+ * A checkpoint waits for the disk, which would block all writes inside a commit, so a separate
+ * thread makes checkpoints (checkpoint/thread.ts). Under constant writes, that thread never catches
+ * up entirely. Once the log is long, the writer therefore checkpoints the rest itself, and the next
+ * write restarts the log.
  */
 export type Checkpoints = {
-  /** Called after each group of writes. */
   committed(): void;
   /** Called after a checkpoint by the thread. Returns whether a sync has ever failed. */
   made(outcome: CheckpointOutcome): boolean;
 };
 
-/** If `syncFailed` is set, the file may lack pages of the log. No later sync would report that. */
+/**
+ * If `syncFailed` is set, the file may lack pages of the log, and no later sync would report it.
+ */
 export type CheckpointOutcome = { syncFailed: boolean };
 
 type Log = { log: number; checkpointed: number };
@@ -35,7 +35,6 @@ const maxLogBytes = 64 * 1024 * 1024;
 export function createCheckpoints(options: {
   db: Database;
   path: string;
-  /** Requests a checkpoint from the thread. */
   request(): void;
 }): Checkpoints {
   const { db, path, request } = options;
@@ -47,10 +46,7 @@ export function createCheckpoints(options: {
   let isRequested = false;
   let hasFailed = false;
 
-  /**
-   * Writes the rest of the log to the file. SQLite syncs the file after the last page of the log,
-   * so a sync failure often occurs here.
-   */
+  /** Writes the rest of the log to the file and syncs the file. */
   function finish(): void {
     try {
       const { log, checkpointed } = checkpoint.get() ?? { log: 0, checkpointed: 0 };

@@ -16,7 +16,6 @@ import type { WriteHealth } from './health.ts';
  */
 export type GroupCommit = {
   take(call: Incoming): void;
-  /** Commits the waiting writes. */
   flush(): void;
 };
 

@@ -14,7 +14,7 @@ export type WriteHealth = {
 /** How often the file is checked and, after a fault, a test write is made. */
 const probeEveryMs = 500;
 
-/** `changed` is called when the fault changes, so that /health and other threads need not poll. */
+/** `changed` is called when the fault changes. */
 export function createWriteHealth(options: {
   db: Database;
   fileCheck: FileCheck;

@@ -7,10 +7,7 @@ import type { Uptime } from './uptime.ts';
 export type IdempotencyKeys = {
   /** Runs a client's write once per key. Stores the effect and response in one transaction. */
   once(write: Write, effect: () => StoredResponse): WriteResult;
-  /**
-   * Returns the stored response for this key, or null. Throws if the key was used for a different
-   * request.
-   */
+  /** Returns the stored response, or null. Throws if the key was used for a different request. */
   find(write: Write): WriteResult | null;
   store(write: Write, response: StoredResponse): WriteResult;
   /** Removes the memory's text from every stored response. */

@@ -29,7 +29,6 @@ type Update = Write & {
   expectedVersion: number | null;
 };
 
-/** Saves, updates and deletes single memories inside a group's transaction. */
 export type MemoryWrites = {
   saveMemory(write: Write & { memory: NewMemory }): WriteResult;
   updateMemory(write: Update): WriteResult;
@@ -74,7 +73,6 @@ export function createMemoryWrites(
     return found;
   }
 
-  /** Completes the memory's task after a change, and returns the memory. */
   function settled(projectId: number, id: string, rowId: number, at: number): StoredMemory {
     const memory = readBack.get(projectId, id);
     if (memory === null) throw noSuchMemory();

@@ -11,7 +11,6 @@ import { createTaskWrites, type TaskWrites } from './tasks.ts';
 import { createUptime, type Uptime } from './uptime.ts';
 import { createUsers } from './users.ts';
 
-/** Every operation that the writer thread runs inside a group's transaction, by its name. */
 export type Operations = MemoryWrites &
   RecordWrites &
   Pick<Removal, 'eraseUser'> &

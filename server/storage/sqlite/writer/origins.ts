@@ -7,7 +7,6 @@ type Known = { rowId: number; id: string; expiresAt: number | null };
 export type Origins = {
   /** Returns the memory with this origin, or null. Removes the external id of an expired memory. */
   find(projectId: number, memory: NewMemory, at: number): Known | null;
-  /** Replaces the content of a memory, which keeps its id and creation time. */
   replace(
     projectId: number,
     rowId: number,
@@ -34,7 +33,6 @@ export function createOrigins(db: Database): Origins {
       if (externalId === null) return null;
       const known = select.get(projectId, userId, source ?? '', externalId);
       if (known === null || known.expiresAt === null || known.expiresAt > at) return known;
-      // Free the external id of an expired memory, which the next maintenance run deletes.
       forget.run(projectId, known.rowId);
       return null;
     },

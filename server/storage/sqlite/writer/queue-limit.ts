@@ -5,14 +5,13 @@ import { queueFull } from '../../refusals.ts';
 /** Throws `rate_limited` if `added` more tasks would exceed the project's limit. */
 export type QueueLimit = (projectId: number, added: number) => void;
 
-/** The minimum time between two counts. A count takes longer if more tasks are pending. */
+/** The minimum time between two counts, which may be longer if a count takes long. */
 const countEveryMs = 500;
-/** The maximum share of the writer's time that is spent on counting. */
 const costShare = 0.05;
 
 /**
- * Between two counts, the last count plus the tasks accepted since then is an upper bound. The
- * queue is counted again only if the upper bound exceeds the limit.
+ * The last count plus the tasks accepted since then is an upper bound, so the queue is counted
+ * again only if the bound exceeds the limit.
  */
 export function createQueueLimit(db: Database): QueueLimit {
   const count = db.prepare<{ projectId: number; n: number }, []>(

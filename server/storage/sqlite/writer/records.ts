@@ -24,7 +24,6 @@ import type { Users } from './users.ts';
 type Accept = Write & { records: NewMemory[]; batch: Batch | null };
 type Import = Write & { memories: ImportedMemory[]; batch: Batch };
 
-/** Writes ingested records with their tasks, and imported memories. */
 export type RecordWrites = {
   acceptRecords(write: Accept): WriteResult;
   importMemories(write: Import): WriteResult;
@@ -61,7 +60,6 @@ export function createRecordWrites(
     };
   }
 
-  /** Records how many memories the write adds to each user. */
   function countAdded(projectId: number, added: Map<string, number>): void {
     for (const [userId, count] of added) users.recordChange(projectId, userId, count);
   }

@@ -14,7 +14,6 @@ export type Erasure = Write & { userId: string; progress?: Progress };
 
 type Progress = { lastRowId: number; erased: number };
 
-/** Deletes single memories, all memories of a user, and expired memories. */
 export type Removal = {
   /** Deletes memories of one user, with their tasks and their text in stored responses. */
   remove(projectId: number, userId: string, rows: readonly Row[]): void;

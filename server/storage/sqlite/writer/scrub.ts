@@ -2,24 +2,21 @@ import type { Database } from 'bun:sqlite';
 import { statSync } from 'node:fs';
 import { announced } from '../../../threads/serve.ts';
 
-/*
- * Removes the traces of deleted text. `secure_delete` overwrites a deleted row in place, but a row
- * that was moved to another page may have left a copy in the unused part of the old page, and the
- * write-ahead log keeps older pages until it restarts. Rebuilding the file and emptying the log
- * removes both. A rebuild blocks writes, so each rebuild is followed by a pause in proportion to
- * its duration.
+/**
+ * Removes the traces of deleted text. `secure_delete` overwrites a deleted row in place, but an
+ * older copy of the row may remain in an unused part of another page or in the write-ahead log.
+ * Rebuilding the file and emptying the log removes both. Each rebuild blocks writes and is followed
+ * by a proportional pause.
  */
 
-/** Records deletions until a scrub has removed their traces. Called inside a write. */
 export type ScrubNote = {
-  /** Records that a memory was deleted. The next erasure of a user then requires a rebuild. */
+  /** Called when a memory is deleted. The next erasure of a user then requires a rebuild. */
   noteDeleted(): void;
-  /** Records that a user was erased. All traces of deleted text must then be removed. */
+  /** Called when a user is erased. All traces of deleted text must then be removed. */
   noteErased(): void;
 };
 
 export type Scrubber = ScrubNote & {
-  /** Scrubs if a scrub is due. Must run outside of any transaction. */
   runIfDue(): void;
 };
 
@@ -27,16 +24,12 @@ export type Scrubber = ScrubNote & {
 const delayMs = 1_000;
 /** The pause after a rebuild, as a multiple of its duration. */
 const pauseFactor = 100;
-/** The maximum pause. Erased text is removed within ten minutes, however long a rebuild takes. */
+/** The maximum pause, so that erased text is normally removed within ten minutes. */
 const maxPauseMs = 9 * 60_000;
 const retryMs = 10_000;
 /** How long to wait for readers of an older snapshot, which prevent emptying the log. */
 const emptyLogTimeoutMs = 100;
-/**
- * The maximum size of a file that is rebuilt. Rebuilding a larger file would block writes for too
- * long, so only its log is emptied. The note remains, and the operator can choose the time of a
- * rebuild.
- */
+/** A larger file is not rebuilt, because that would block writes for too long. */
 export const maxRebuiltBytes = 1024 ** 3;
 
 export function createScrubber(options: {
@@ -60,7 +53,7 @@ export function createScrubber(options: {
   const forgetDeleted = db.prepare(`DELETE FROM maintenance WHERE name = 'deleted'`);
   let isNoted = noted.get() !== null;
   let notBefore = performance.now() + delayMs;
-  /** The note for which the file has been rebuilt but the log is not empty yet. */
+  /** The value of the `scrub` row when the file was last rebuilt. */
   let rebuilt: number | null = null;
 
   function scrub(): void {
@@ -69,7 +62,7 @@ export function createScrubber(options: {
     if (value === null) return;
     const isSmall = statSync(path).size <= maxRebuiltBytes;
     if (isSmall && rebuilt !== value) {
-      // Clear the note before the rebuild, because the rebuild does not cover later deletions.
+      // Clear the `deleted` row first, because the rebuild does not cover later deletions.
       forgetDeleted.run();
       db.run('VACUUM');
     }
@@ -103,7 +96,7 @@ export function createScrubber(options: {
   };
 }
 
-/** Empties the log. Returns false if a reader prevented that. */
+/** Returns false if a reader prevented emptying the log. */
 function emptyLog(db: Database): boolean {
   const { timeout } = db.prepare('PRAGMA busy_timeout').get() as { timeout: number };
   db.run(`PRAGMA busy_timeout = ${emptyLogTimeoutMs}`);

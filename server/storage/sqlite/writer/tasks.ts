@@ -8,13 +8,12 @@ type Claim = Parameters<Storage['claimTasks']>[0];
 type Failure = Parameters<Storage['failTask']>[0];
 type Due = Omit<Task, 'attempt'> & { attempts: number };
 
-/** The writes of the task queue. The states of a task are described in 002-threads.sql. */
+/** The writes of the task queue. 002-threads.sql describes the states of a task. */
 export type TaskWrites = {
   /** Adds the indexing task of a memory, or restarts the task with the new text. */
   queue(projectId: number, userId: string, memoryRowId: number, at: number): void;
-  /** Adds the indexing tasks of memories that this write inserted one after the other. */
+  /** Adds the indexing tasks of consecutive new memories. */
   queueInserted(memoryRowIds: number[], at: number): void;
-  /** Adds a failed task for a memory that was imported with the status `failed`. */
   addFailed(projectId: number, userId: string, memoryRowId: number, at: number): void;
   claimTasks(claim: Claim): Task[];
   completeTasks(results: TaskResult[]): boolean[];

@@ -12,9 +12,9 @@ import { createWriteHealth } from './health.ts';
 import { type Operations, openWrites } from './operations.ts';
 import { createScrubber } from './scrub.ts';
 
-/*
- * The writer thread owns the service's only connection that writes data. If SQLite blocks, only
- * this thread waits. The HTTP thread and the tasks thread send calls, each through its own port.
+/**
+ * The writer thread owns the only connection that writes data. If SQLite blocks, only this thread
+ * waits. The HTTP thread and the tasks thread send calls through separate ports.
  */
 
 /** How long to wait for an admin command that is writing. */
@@ -122,7 +122,7 @@ watched(() => {
   clearInterval(scrubbing);
   health.stop();
   group.flush();
-  // After a failed sync, the file may lack pages of the log, and the next start writes them again.
+  // After a failed sync, the file may lack pages of the log, so the log is kept.
   if (keepsLog) closeKeepingLog(path, db);
   else db.close(true);
 });

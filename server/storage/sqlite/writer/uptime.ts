@@ -2,8 +2,7 @@ import type { Database } from 'bun:sqlite';
 
 /**
  * How long the service has run on this database, in ms, by a monotonic clock. Every maintenance run
- * stores the uptime. A crash loses the time since the last run, so data that expires by uptime is
- * kept a little longer.
+ * stores the uptime. After a crash, data that expires by uptime is kept a little longer.
  */
 export type Uptime = {
   now(): number;

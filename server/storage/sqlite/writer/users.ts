@@ -1,15 +1,11 @@
 import type { Database } from 'bun:sqlite';
 
-/** The rows of users, which store the number of memories and the last change number. */
 export type Users = {
   /** Records a change that adds `added` memories. Returns the change number. */
   recordChange(projectId: number, userId: string, added: number): number;
 };
 
-/**
- * The first change number of a new user. It is random, because a search index of an erased user
- * with the same id may still be in memory.
- */
+/** Random, because a search index of an erased user with the same id may still be in memory. */
 const firstChange = 'abs(random() % 70368744177664)';
 
 export function createUsers(db: Database): Users {
