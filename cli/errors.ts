@@ -20,7 +20,7 @@ export type Failure = {
   exitCode: number;
 };
 
-/** An error of the command line. report-error.ts converts errors of the SDK to the same type. */
+/** An error of the command line. run.ts converts errors of the SDK to the same type. */
 export class CliError extends Error implements Failure {
   override name = 'CliError';
   readonly code: string;

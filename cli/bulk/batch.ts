@@ -1,13 +1,13 @@
 import type { IngestRecord, Memory, MemoryClient, RecordType } from '../../sdk/index.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
+import { memoriesOf, quoted } from '../terminal/text.ts';
 import { apart, chunkLines, keyOfChunk } from './chunks.ts';
 import type { BatchInput } from './input.ts';
 import { runPipeline } from './pipeline.ts';
-import { type BadLine, type Entry, idOf, pairOf } from './records.ts';
-import { remarksOn } from './remarks.ts';
+import { type BadLine, type Entry, idOf, pairOf, type Unit } from './records.ts';
 import { openReport } from './report.ts';
 import { chunkSender, problemsOf } from './send.ts';
-import { waitAndCount } from './wait-and-count.ts';
+import { waitAndCount } from './wait.ts';
 
 type LinesOptions = {
   json?: true | undefined;
@@ -135,4 +135,42 @@ function reportFor(term: Terminal, { totalBytes }: BatchInput, options: LinesOpt
 function namesOf(entries: Entry[], nameOf: ((entry: Entry) => string | undefined)[]): Set<string> {
   const names = entries.flatMap((entry) => nameOf.map((name) => name(entry)));
   return new Set(names.filter((name) => name !== undefined));
+}
+
+type Sent = { accepted: number; replayed: number; failed: number; memories: number };
+
+/** Returns remarks that explain the counts of a batch, one per line. */
+export function remarksOn(
+  { accepted, replayed, failed, memories }: Sent,
+  unit: Unit,
+  { wait, errorsOut }: { wait?: true | undefined; errorsOut?: string | undefined },
+): string[] {
+  const sent = accepted + replayed;
+  const isMerged = wait === true && memories < sent;
+  return [
+    ...(sent === replayed && replayed > 0 && failed === 0 ? nothingNew(replayed, unit) : []),
+    ...(isMerged ? [`${sent} records became ${memoriesOf(memories)}: ${lastWins}`] : []),
+    ...(failed > 0 ? [howToCorrect(errorsOut)] : []),
+  ];
+}
+
+const lastWins = 'of records with the same externalId, the last one is stored.';
+
+function nothingNew(replayed: number, unit: Unit): string[] {
+  const all = replayed === 1 ? `the one ${unit}` : `all ${replayed} ${unit}s`;
+  return [
+    `Nothing new: an earlier run ingested ${all}.`,
+    'They are recognized for three days by their text and position, or by the given',
+    'key, even if their memories have since been changed or deleted.',
+    'To ingest them again: --idempotency-key <a new key>',
+  ];
+}
+
+/** Suggests a new file: sending the whole corrected file again would duplicate other lines. */
+function howToCorrect(errorsOut: string | undefined): string {
+  if (errorsOut === undefined) {
+    return 'Copy these lines to a new file, correct them, and ingest only the new file.';
+  }
+  return `Extract these lines: jq -r .text ${quoted(errorsOut)} > corrected.jsonl
+Correct them there, and ingest only the new file.`;
 }

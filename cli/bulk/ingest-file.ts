@@ -6,8 +6,8 @@ import { refuseToOverwrite, writeOptions } from '../options.ts';
 import { inputName } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { runBatch } from './batch.ts';
-import { type AfterIngest, reportIngest } from './ingest-report.ts';
 import { openRecords } from './input.ts';
+import { type AfterIngest, reportIngest } from './wait.ts';
 
 export type FileOptions = GlobalOptions & AfterIngest & { errorsOut?: string | undefined };
 

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { RecordType } from '../../sdk/index.ts';
 import { errorText } from '../errors.ts';
 import { holdsSoLarge, soLarge } from '../terminal/json.ts';
-import type { Line } from './lines.ts';
+import type { Line } from './input.ts';
 import type { Problem } from './report.ts';
 
 /** The result of JSON.parse(), which the service validates. */

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { ApiPromise, CallOptions } from '../../sdk/index.ts';
-import { reportRetries } from '../client/retries.ts';
+import { reportRetries } from '../client/connect.ts';
 import { messageOf } from '../client/service-errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { type Chunk, halves } from './chunks.ts';

@@ -1,10 +1,9 @@
-import type { MemoryClient } from '../../sdk/index.ts';
+import type { MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
 import type { GlobalOptions } from '../commander.ts';
 import { CliError, exitCodes, usageError } from '../errors.ts';
-import type { Terminal } from '../terminal/terminal.ts';
-import { readEntries, readProject, serviceName } from './profile.ts';
-import { readProfile } from './profile-file.ts';
-import { reportRetries } from './retries.ts';
+import { canRedraw, noteStyled, type Terminal } from '../terminal/terminal.ts';
+import { capitalized, escapeLine } from '../terminal/text.ts';
+import { readEntries, readProfile, readProject, serviceName } from './profile.ts';
 
 export const defaultBaseUrl = 'http://127.0.0.1:7070';
 
@@ -127,4 +126,32 @@ const maxListed = 3;
 export function listed(urls: string[]): string {
   const more = urls.length > maxListed ? `, … (memory profile list)` : '';
   return `${urls.slice(0, maxListed).join(', ')}${more}`;
+}
+
+/** The fields that are used of the client's attempt event. */
+type Wait = { error: MemoryServiceError | undefined; retryInMs: number | undefined };
+
+/** The shortest wait to report. Shorter ones end before the message can be read. */
+const minReportedMs = 1_900;
+
+/** Reports the wait before the client retries a request. */
+export function reportRetries(term: Terminal): (event: Wait) => void {
+  let reportedUntil = 0;
+  return ({ error, retryInMs = 0 }) => {
+    // If several concurrent requests wait, only one is reported.
+    if (retryInMs < minReportedMs || term.now() < reportedUntil) return;
+    reportedUntil = term.now() + retryInMs;
+    // Clears the progress line, if any.
+    const clear = canRedraw(term) ? '\r\x1b[K' : '';
+    const seconds = Math.ceil(retryInMs / 1000);
+    void noteStyled(term, `${clear}${reasonOf(error)}; retrying in ${seconds} s.`);
+  };
+}
+
+function reasonOf(error: MemoryServiceError | undefined): string {
+  const { status, code, message = '' } = error ?? {};
+  if (status === undefined) return 'No response';
+  if (status !== 429) return `The service returned ${status}`;
+  if (code !== 'rate_limited') return 'Too many requests (429)';
+  return capitalized(escapeLine(message.replace(/; try again.*$/, '')));
 }

@@ -2,7 +2,7 @@ import type { MemoryServiceError } from '../../sdk/index.ts';
 import { errorCode, exitCodes, type Failure } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { resolveApiKey, resolveBaseUrl } from './connect.ts';
-import { shownProfilePath } from './profile-file.ts';
+import { shownProfilePath } from './profile.ts';
 
 type Context = { baseUrl?: string; apiKey?: string; project?: string };
 

@@ -42,7 +42,7 @@ export function addImport(program: Parent, term: Terminal): void {
       return runImport(term, client, await openInput(term, file, 'memories'), options);
     }
     const { openForeign } = await import('../bulk/foreign/open.ts');
-    const { createLosses } = await import('../bulk/foreign/losses.ts');
+    const { createLosses } = await import('../bulk/foreign/open.ts');
     const losses = createLosses();
     const input = await openForeign(from, { term, path: file, userId: options.user, losses });
     try {

@@ -1,6 +1,6 @@
 import type { ChatRequest, IngestRecord, Metadata, SupportRequest } from '../../sdk/index.ts';
 import type { Endpoint, FileOptions } from '../bulk/ingest-file.ts';
-import { reportIngest } from '../bulk/ingest-report.ts';
+import { reportIngest } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
 import { addExamples } from '../command-metadata.ts';
 import { type AnyCommand, type AnyOption, Option, type Parent } from '../commander.ts';

@@ -1,6 +1,5 @@
 import { resolveBaseUrl } from '../client/connect.ts';
-import { serviceName, storeFirstRunKey } from '../client/profile.ts';
-import { shownProfilePath } from '../client/profile-file.ts';
+import { serviceName, shownProfilePath, storeFirstRunKey } from '../client/profile.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withFlag } from '../database.ts';

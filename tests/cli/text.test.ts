@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { readLines } from '../../cli/bulk/lines.ts';
+import { readLines } from '../../cli/bulk/input.ts';
 import { inOrder } from '../../cli/bulk/pipeline.ts';
 import { whereJsonBreaks } from '../../cli/terminal/json.ts';
 import { progressLine } from '../../cli/terminal/progress.ts';

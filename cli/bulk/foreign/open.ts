@@ -1,10 +1,8 @@
 import { CliError } from '../../errors.ts';
 import { inputName, parseJson, readText, readUtf8 } from '../../terminal/input.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import type { BatchInput } from '../input.ts';
-import { type Line, readLines } from '../lines.ts';
+import { type BatchInput, type Line, readLines } from '../input.ts';
 import { recordsOf } from './chatgpt.ts';
-import type { Losses } from './losses.ts';
 import { memoryConverter } from './memories.ts';
 
 export type ForeignFormat = 'mem0' | 'chatgpt' | 'jsonl';
@@ -79,4 +77,18 @@ function otherShape(path: string, expected: string): CliError {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export type Losses = ReturnType<typeof createLosses>;
+
+/** Counts the parts of an export that cannot be imported. */
+export function createLosses() {
+  const counts = new Map<string, number>();
+  return {
+    add(what: string, count = 1): void {
+      if (count > 0) counts.set(what, (counts.get(what) ?? 0) + count);
+    },
+    /** Returns, for example, `hash: 2, relations: 1`; empty if nothing was lost. */
+    toString: () => [...counts].map(([what, count]) => `${what}: ${count}`).join(', '),
+  };
 }

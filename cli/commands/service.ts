@@ -1,4 +1,4 @@
-import { connectWithoutKey } from '../client/connect.ts';
+import { connect, connectWithoutKey } from '../client/connect.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
 import { exitCodes } from '../errors.ts';
@@ -18,4 +18,18 @@ export function addHealth(program: Parent, term: Terminal): void {
     out.end(health.status === 'ok' ? exitCodes.done : exitCodes.failed);
   });
   addExamples(command, ['memory health']);
+}
+
+export function addWhoami(program: Parent, term: Terminal): void {
+  const command = program
+    .command('whoami')
+    .description('Show the project, user and permissions of the API key.');
+  command.action(async () => {
+    const options = command.optsWithGlobals();
+    const client = await connect(term, options);
+    const key = await client.key({ signal: term.interrupted });
+    if (options.json) return printJson(term, key);
+    await printFields(term, { ...key, readOnly: String(key.readOnly) });
+  });
+  addExamples(command, ['memory whoami']);
 }

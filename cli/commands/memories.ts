@@ -1,0 +1,180 @@
+import type { Memory, MemoryClient } from '../../sdk/index.ts';
+import { connect } from '../client/connect.ts';
+import { rejectDeletedReplay } from '../client/deleted-replay.ts';
+import { addExamples } from '../command-metadata.ts';
+import type { Parent } from '../commander.ts';
+import { ExitWith, exitCodes, usageError } from '../errors.ts';
+import * as shared from '../options.ts';
+import { memoryId } from '../options.ts';
+import { confirm, textArgument } from '../terminal/input.ts';
+import {
+  printFields,
+  printJson,
+  printLine,
+  printResult,
+  resilientOutput,
+} from '../terminal/output.ts';
+import { hint, note, type Terminal } from '../terminal/terminal.ts';
+import { escapeControls, memoriesOf, quoted } from '../terminal/text.ts';
+
+export function addSave(program: Parent, term: Terminal): void {
+  const command = program
+    .command('save')
+    .argument('<text>', 'the text to save, or - for stdin')
+    .usage('--user <id> [options] <text>')
+    .description('Save text as a memory and print its id.')
+    .addOption(shared.userOption)
+    .addOption(shared.metadataOption)
+    .addOption(shared.sourceOption)
+    .addOption(shared.nameOption)
+    .addOption(shared.occurredOption)
+    .addOption(shared.expiryOption)
+    .addOption(shared.idempotencyKeyOption);
+  command.action(async (text) => {
+    const options = command.optsWithGlobals();
+    const userId = shared.needUser(options.user);
+    const client = await connect(term, options);
+    const content = await textArgument(term, text);
+    if (content === '') throw usageError('The text must not be empty.');
+    const { metadata, source, externalId } = options;
+    const fields = shared.definedOnly({ metadata, source, externalId });
+    const request = { userId, content, ...fields, ...shared.timesOf(term, options) };
+    const saved = await client.save(request, shared.writeOptions(term, options));
+    rejectDeletedReplay(saved, 'saved');
+    const out = resilientOutput(term);
+    await printResult(out.term, options.json, saved, saved.id);
+    if (!options.json || out.hasFailed())
+      await hint(term, `Saved. To show it: memory get ${saved.id}`);
+    out.end();
+  });
+  addExamples(command, [
+    'memory save --user u-1 "Prefers dark mode"',
+    'memory save --user u-1 -m source=chat -m confidence:=0.9 "Lives in Lisbon"',
+    'memory save --user u-1 --source agent --external-id diet "Is vegetarian"',
+    'memory save --user u-1 --occurred 2026-05-08 --expires 30d "At Hotel Bern"',
+    'echo "Speaks French" | memory save --user u-1 -',
+  ]);
+}
+
+export function addGet(program: Parent, term: Terminal): void {
+  const command = program
+    .command('get')
+    .addArgument(memoryId)
+    .description('Show one memory in full.');
+  command.action(async (id) => {
+    const options = command.optsWithGlobals();
+    const client = await connect(term, options);
+    const memory = await client.get(id, { signal: term.interrupted });
+    await (options.json ? printJson(term, memory) : printMemory(term, memory));
+  });
+  addExamples(command, ['memory get mem_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
+}
+
+async function printMemory(term: Terminal, memory: Memory): Promise<void> {
+  const { content, metadata, ...rest } = memory;
+  const entries = Object.keys(metadata).length;
+  const fields = { ...rest, metadata: entries === 0 ? null : JSON.stringify(metadata) };
+  if (!term.stdout.isTerminal) return printFields(term, { ...fields, content });
+  await printFields(term, fields);
+  await printLine(term, `\n${escapeControls(content)}`);
+}
+
+export function addUpdate(program: Parent, term: Terminal): void {
+  const command = program
+    .command('update')
+    .addArgument(shared.memoryId)
+    .argument('[text]', 'the new text, or - for stdin')
+    .description('Replace the text, metadata or times of a memory; the rest is unchanged.')
+    .addOption(shared.metadataOption)
+    .addOption(shared.occurredOption)
+    .addOption(shared.expiryOption)
+    .addOption(shared.ifVersionOption)
+    .addOption(shared.idempotencyKeyOption);
+  command.action(async (id, text) => {
+    const options = command.optsWithGlobals();
+    const fields = {
+      ...shared.definedOnly({ metadata: options.metadata }),
+      ...shared.timesOf(term, options),
+    };
+    if (text === undefined && Object.keys(fields).length === 0) {
+      throw usageError('Nothing to update: pass <text>, --metadata, --occurred or --expires.');
+    }
+    const client = await connect(term, options);
+    const content = text === undefined ? undefined : await textArgument(term, text);
+    if (content === '') {
+      throw usageError('The text must not be empty.', `To delete the memory: memory delete ${id}`);
+    }
+    const request = { ...shared.definedOnly({ content }), ...fields };
+    const updated = await client.update(id, request, shared.writeOptions(term, options));
+    rejectDeletedReplay(updated, 'updated');
+    await printResult(term, options.json, updated, updated.id);
+    if (!options.json) await note(term, 'Updated.');
+  });
+  addExamples(command, [
+    'memory update mem_0199c2a4f1e87c3d9b5e6a7f80912b3c "Prefers light mode"',
+    'memory update mem_0199c2a4f1e87c3d9b5e6a7f80912b3c "Moved" --if-version 1',
+  ]);
+}
+
+export function addDelete(program: Parent, term: Terminal): void {
+  const command = program
+    .command('delete')
+    .argument('[id]', 'the id of the memory', shared.parseId)
+    .usage('<id> | --user <id> [options]')
+    .description('Delete a memory permanently, or all memories of a user.')
+    .addOption(shared.userOptionFor('delete all memories of this user'))
+    .option('-y, --yes', 'skip the confirmation; required if stdin is not a terminal')
+    .addOption(shared.ifVersionOption)
+    .addOption(shared.idempotencyKeyOption);
+  command.action(async (id) => {
+    const options = command.optsWithGlobals();
+    if (id === undefined) return deleteAll(term, options);
+    if (options.user !== undefined) {
+      throw usageError('Pass either an id, or --user to delete all memories of a user.');
+    }
+    const client = await connect(term, options);
+    await client.delete(id, shared.writeOptions(term, options));
+    if (options.json) await printJson(term, { memoryId: id, deleted: true });
+    else await note(term, `Deleted ${id}.`);
+  });
+  addExamples(command, [
+    'memory delete mem_0199c2a4f1e87c3d9b5e6a7f80912b3c',
+    'memory delete --user u-1 --yes',
+  ]);
+}
+
+type Options = Parameters<typeof connect>[1] & {
+  user?: string | undefined;
+  yes?: true | undefined;
+  idempotencyKey?: string | undefined;
+  ifVersion?: number | undefined;
+};
+
+async function deleteAll(term: Terminal, options: Options): Promise<void> {
+  if (options.user === undefined) {
+    throw usageError('Missing <id>, or --user <id> to delete all memories of a user.');
+  }
+  if (options.ifVersion !== undefined) {
+    throw usageError('--if-version applies to one memory: pass its id instead of --user.');
+  }
+  const userId = shared.needUser(options.user);
+  const client: MemoryClient = await connect(term, options);
+  if (!options.yes) await askFirst(term, userId);
+  const answer = await client.deleteAll({ userId }, shared.writeOptions(term, options));
+  if (options.json) return printJson(term, answer);
+  const { deleted } = answer;
+  await note(term, `Deleted ${memoriesOf(deleted)} of ${userId}.`);
+}
+
+/** A script cannot answer a prompt, so it must confirm in advance with --yes. */
+async function askFirst(term: Terminal, userId: string): Promise<void> {
+  if (!term.stdin.isTerminal || !term.stderr.isTerminal) {
+    throw usageError(
+      'Deleting all memories of a user requires --yes if stdin is not a terminal.',
+      `For example: memory delete --user ${quoted(userId)} --yes`,
+    );
+  }
+  if (await confirm(term, `Permanently delete all memories of ${escapeControls(userId)}?`)) return;
+  await note(term, 'Nothing was deleted.');
+  throw new ExitWith(exitCodes.failed);
+}
