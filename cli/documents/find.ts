@@ -2,9 +2,8 @@ import type { Dirent, Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, posix, relative, resolve } from 'node:path';
 import { CliError, errorCode, usageError } from '../errors.ts';
-import { leadsNowhere, mayLackWriter } from '../terminal/input.ts';
+import { leadsNowhere } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { quoted } from '../terminal/text.ts';
 import { extensionOf, isDocument, isNeverText } from './kind.ts';
 
 /** A file to ingest or, with `error`, an argument or folder that could not be read. */
@@ -68,10 +67,6 @@ async function* filesOf(term: Terminal, arg: string, search: Search): AsyncGener
     const takes = (path: string) => !isNeverText(path);
     const none = `No documents match ${arg}`;
     yield* filesIn(term, search, { ...beginOf(externalId), isMeant, takes, none });
-  } else if (found !== undefined && mayLackWriter(arg, found)) {
-    const hint = `To read from it: memory ingest document - < ${quoted(arg)}`;
-    const error = new CliError('not_a_file', `${arg} is a pipe, not a file.`, hint);
-    yield { ...named, externalId: undefined, error };
   } else {
     // A missing file is reported when it is read.
     const isFile = found === undefined || found.isFile();

@@ -95,7 +95,7 @@ export async function openSettings(
   const file = fileOf(term);
   const text = await readSettings(file);
   const before = parse(text);
-  const problem = before === undefined ? problemOf(text) : undefined;
+  const problem = before === undefined ? await problemOf(text) : undefined;
   if (problem !== undefined) throw brokenSettings(file, problem);
   const servers = before?.[section] ?? {};
   if (before === undefined || !isTable(servers)) throw invalidSettings(file, title);

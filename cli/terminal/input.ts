@@ -1,7 +1,7 @@
-import { lstatSync, type Stats, statSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { CliError, errorCode } from '../errors.ts';
-import { holdsSoLarge, soLarge, whereJsonBreaks } from './json.ts';
+import { CliError, errorCode, errorText } from '../errors.ts';
+import { holdsSoLarge, jsonSyntaxError, soLarge } from './json.ts';
 import { note, type Terminal } from './terminal.ts';
 import { quoted } from './text.ts';
 
@@ -10,25 +10,7 @@ export async function* readBytes(term: Terminal, path: string): AsyncGenerator<U
   if (path === '-' && term.stdin.isTerminal) {
     await note(term, 'Reading from the terminal; press Ctrl-D on an empty line to end the input.');
   }
-  const file = path === '-' ? undefined : fileAt(term, path);
-  if (file !== undefined && mayLackWriter(path, file)) {
-    await note(term, `${path} is a pipe; waiting for input.`);
-  }
   yield* readPieces(term, path);
-}
-
-/** Returns undefined on an error; reading the file reports it. */
-function fileAt(term: Terminal, path: string): Stats | undefined {
-  try {
-    return statSync(resolve(term.cwd, path));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether the file is a named pipe. Unlike a shell's <(command), it may never get a writer. */
-export function mayLackWriter(path: string, file: Stats): boolean {
-  return file.isFIFO() && !/^\/(dev|proc)\//.test(path);
 }
 
 export async function* readPieces(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
@@ -94,14 +76,13 @@ export function decodeText(bytes: Uint8Array, path: string): string {
   }
 }
 
-export function parseJson(text: string, path: string): unknown {
+export async function parseJson(text: string, path: string): Promise<unknown> {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch {
-    const { line, column, found } = whereJsonBreaks(text);
-    const message = `${inputName(path)} is not valid JSON: line ${line}, column ${column}: ${found}.`;
-    throw new CliError('invalid_json', message);
+  } catch (error) {
+    const why = (await jsonSyntaxError(text, { disallowComments: true })) ?? errorText(error);
+    throw new CliError('invalid_json', `${inputName(path)} is not valid JSON: ${why}.`);
   }
   if (!holdsSoLarge(value)) return value;
   throw new CliError('invalid_request', `${inputName(path)} ${soLarge}.`);
@@ -113,13 +94,9 @@ export function inputName(path: string): string {
 
 function inputError(term: Terminal, path: string, error: unknown): unknown {
   const code = errorCode(error);
-  if (
-    code === 'ENOENT' &&
-    lstatSync(resolve(term.cwd, path), { throwIfNoEntry: false })?.isSymbolicLink()
-  ) {
-    return leadsNowhere(path);
-  }
   if (code === 'ENOENT') {
+    const entry = lstatSync(resolve(term.cwd, path), { throwIfNoEntry: false });
+    if (entry?.isSymbolicLink()) return leadsNowhere(path);
     return new CliError('file_not_found', `File not found: ${path}.`, 'Use - to read from stdin.');
   }
   if (code === 'EISDIR') return new CliError('not_a_file', `${path} is a folder, not a file.`);

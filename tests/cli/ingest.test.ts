@@ -100,7 +100,9 @@ describe('memory ingest support', () => {
   test('invalid JSON is reported with line and column', async () => {
     const stdin = '{\n "userId": "u",\n "data": {"subject": "x" "comments": []}\n}';
     const { code, stderr } = await memory(['ingest', 'support', '-'], { stdin });
-    expect(stderr).toStartWith('Error: The input is not valid JSON: line 3, column 26: found');
+    expect(stderr).toStartWith(
+      'Error: The input is not valid JSON: comma expected at line 3, column 26.',
+    );
     expect(code).toBe(1);
   });
 

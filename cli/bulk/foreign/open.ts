@@ -12,7 +12,7 @@ type Foreign = { term: Terminal; path: string; userId: string | undefined; losse
 /** Converts an export of another service to lines. `losses` is updated while they are read. */
 export async function openForeign(format: ForeignFormat, from: Foreign): Promise<BatchInput> {
   if (format === 'jsonl') return { lines: convertedLines(from), unit: 'line' };
-  const parsed = parseJson(await readText(from.term, from.path), from.path);
+  const parsed = await parseJson(await readText(from.term, from.path), from.path);
   const items = format === 'mem0' ? mem0Items(parsed, from) : chatgptItems(parsed, from);
   return { lines: linesOf(items), unit: 'item' };
 }
