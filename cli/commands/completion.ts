@@ -1,9 +1,9 @@
 import { addExamples } from '../command-metadata.ts';
 import { type AnyCommand, Argument, Option, type Parent } from '../commander.ts';
-import { scriptFor, shells } from '../completion/scripts.ts';
+import { scripts, shells } from '../completion/scripts.ts';
 import { usageError } from '../errors.ts';
-import { printResult } from '../terminal/output.ts';
-import { ownName, type Terminal } from '../terminal/terminal.ts';
+import { printLine, printResult } from '../terminal/output.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 export function addCompletion(
   program: Parent,
@@ -23,7 +23,7 @@ export function addCompletion(
     const { json, line } = command.optsWithGlobals();
     if (line !== undefined) return printSuggestions(term, await load(), line);
     if (shell === undefined) throw usageError(`Missing <shell>: ${shells.join(', ')}.`);
-    const script = scriptFor(shell, ownName(term));
+    const script = scripts[shell];
     await printResult(term, json, { shell, script }, script);
   });
   addExamples(command, ['memory completion bash', 'memory completion zsh > _memory']);
@@ -33,13 +33,10 @@ export function addCompletion(
 async function printSuggestions(term: Terminal, program: AnyCommand, line: string): Promise<void> {
   const { suggest } = await import('../completion/suggest.ts');
   const suggestions = suggest(program, line);
-  const lines =
-    suggestions === 'files'
-      ? [':files']
-      : suggestions.map(({ value, description }) =>
-          description ? `${value}\t${description}` : value,
-        );
-  await term.stdout.write(lines.map((one) => `${one}\n`).join(''));
+  if (suggestions === 'files') return printLine(term, ':files');
+  for (const { value, description } of suggestions) {
+    await printLine(term, description ? `${value}\t${description}` : value);
+  }
 }
 
 const help = `
@@ -49,6 +46,4 @@ To enable completion in every new shell:
   fish        once:
     memory completion fish > ~/.config/fish/completions/memory.fish
   powershell  add to $PROFILE:
-    memory completion powershell | Out-String | Invoke-Expression
-
-In a clone, npx memory completion prints a script for npx memory.`;
+    memory completion powershell | Out-String | Invoke-Expression`;
