@@ -1,7 +1,7 @@
 import { serviceFailure } from './client/service-errors.ts';
 import { isCommand } from './command-names.ts';
 import { type AnyCommand, CommanderError } from './commander.ts';
-import { CliError, ExitWith, errorText, exitCodes, type Failure } from './errors.ts';
+import { CliError, ExitWith, errorText, exitCodes, usageError } from './errors.ts';
 import { commandWord, createProgram, HelpAsJson } from './program.ts';
 import { printJson } from './terminal/output.ts';
 import { OutputClosed } from './terminal/process-output.ts';
@@ -31,7 +31,7 @@ export async function run(argv: string[], processTerminal: Terminal): Promise<nu
     if (error instanceof OutputClosed) return exitCodes.done;
     if (error instanceof CommanderError && error.code === 'commander.help') return exitCodes.usage;
     if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.done;
-    const failure = await describeError(term, error, { called, ...program.opts() });
+    const failure = await failureOf(term, error, { called, ...program.opts() });
     // If stdout is full or closed, stderr may still work.
     await reportFailure(term, program.opts().json, failure).catch(() =>
       reportFailure(term, undefined, failure),
@@ -45,15 +45,10 @@ async function printHelpAsJson(term: Terminal, words: string[]): Promise<void> {
   await help.printHelpAsJson(term, await createProgram(term), words);
 }
 
-/*
- * Converts errors of the SDK, of commander and of the command line into one type with a message, a
- * hint and an exit code.
- */
-
 type Context = { called: AnyCommand; baseUrl?: string; apiKey?: string; project?: string };
 
 /** Writes the failure to stderr as text or, with --json, to stdout as JSON. */
-export async function reportFailure(term: Terminal, json: true | undefined, failure: Failure) {
+async function reportFailure(term: Terminal, json: true | undefined, failure: CliError) {
   const { code, message, requestId, details } = failure;
   const hint = failure.hint === null ? null : asCalled(term, failure.hint);
   if (json) return printJson(term, { error: { code, message, hint, requestId, details } });
@@ -65,20 +60,16 @@ export async function reportFailure(term: Terminal, json: true | undefined, fail
   return noteStyled(term, lines.join('\n'));
 }
 
-export async function describeError(
-  term: Terminal,
-  error: unknown,
-  context: Context,
-): Promise<Failure> {
+async function failureOf(term: Terminal, error: unknown, context: Context): Promise<CliError> {
   if (term.interrupted.aborted) {
     const exitCode = term.interrupted.reason === 'SIGTERM' ? 143 : 130;
     return new CliError('interrupted', 'Interrupted.', undefined, exitCode);
   }
   // A usage error without a hint shows an example.
-  if (error instanceof CliError && error.exitCode === exitCodes.usage && error.hint === null) {
-    return new CliError(error.code, error.message, exampleHint(context.called), error.exitCode);
+  if (error instanceof CliError) {
+    const isBare = error.exitCode === exitCodes.usage && error.hint === null;
+    return isBare ? usageError(error.message, exampleHint(context.called)) : error;
   }
-  if (error instanceof CliError) return error;
   if (error instanceof CommanderError) return usageFailure(term, error, context.called);
   const { MemoryServiceError } = await import('../sdk/index.ts');
   if (error instanceof MemoryServiceError) return serviceFailure(term, error, context);

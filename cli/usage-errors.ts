@@ -2,53 +2,44 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { allOptions, examplesBelow, pathBelowRoot } from './command-metadata.ts';
 import type { AnyCommand, CommanderError } from './commander.ts';
-import { exitCodes, type Failure } from './errors.ts';
+import { type CliError, usageError } from './errors.ts';
 import type { Terminal } from './terminal/terminal.ts';
 import { capitalized, quoted } from './terminal/text.ts';
 
-/** Maps command names of other tools to ours, for the root and for the groups. */
-const foreignCommands = new Map([
-  ['add', 'save'],
-  ['create', 'save'],
-  ['new', 'save'],
-  ['find', 'search'],
-  ['rm', 'delete'],
-  ['remove', 'delete'],
-  ['show', 'get'],
-  ['ls', 'list'],
-  ['edit', 'update'],
-  ['ingest ticket', 'support'],
-  ['ingest conversation', 'chat'],
-  ['ingest event', 'record'],
-  ['ingest file', 'document'],
-  ['ingest folder', 'document'],
-  ['ingest jsonl', 'batch'],
-  ['keys add', 'create'],
-  ['keys new', 'create'],
-  ['keys delete', 'revoke'],
-  ['keys remove', 'revoke'],
-  ['profile add', 'set'],
-  ['profile delete', 'remove'],
-]);
+/** Our commands and options, each with the names that other tools use. */
+const foreignCommands: Record<string, string[]> = {
+  save: ['add', 'create', 'new'],
+  search: ['find'],
+  delete: ['rm', 'remove'],
+  get: ['show'],
+  list: ['ls'],
+  update: ['edit'],
+  support: ['ingest ticket'],
+  chat: ['ingest conversation'],
+  record: ['ingest event'],
+  document: ['ingest file', 'ingest folder'],
+  batch: ['ingest jsonl'],
+  create: ['keys add', 'keys new'],
+  revoke: ['keys delete', 'keys remove'],
+  set: ['profile add'],
+  remove: ['profile delete'],
+};
+const foreignOptions: Record<string, string[]> = {
+  '--cursor': ['--page', '--offset'],
+  '--database': ['--db', '--database-url'],
+  '--yes': ['--force'],
+  '--metadata': ['--tag'],
+  '--json': ['--format', '--output'],
+};
 
-/** Names of options in other tools; suggested if the command has the equivalent. */
-const foreignOptions = new Map([
-  ['--page', '--cursor'],
-  ['--offset', '--cursor'],
-  ['--db', '--database'],
-  ['--database-url', '--database'],
-  ['--force', '--yes'],
-  ['--tag', '--metadata'],
-  ['--format', '--json'],
-  ['--output', '--json'],
-]);
+function ourName(names: Record<string, string[]>, foreign: string): string | undefined {
+  return Object.keys(names).find((name) => names[name]?.includes(foreign));
+}
 
 /** Converts an error of commander into a message of the command line. */
-export function usageFailure(term: Terminal, error: CommanderError, called: AnyCommand): Failure {
+export function usageFailure(term: Terminal, error: CommanderError, called: AnyCommand): CliError {
   const message = withSuggestion(error.message.replace(/^error: /, ''), called);
-  const hint = hintFor(term, error, called);
-  const { usage: exitCode } = exitCodes;
-  return { code: 'usage', message: capitalized(message), hint, requestId: null, exitCode };
+  return usageError(capitalized(message), hintFor(term, error, called));
 }
 
 /** Prefers the equivalent of another tool's name to a name with a similar spelling. */
@@ -62,11 +53,11 @@ function meantCommand(word: string, called: AnyCommand): string | undefined {
   const path = `${pathBelowRoot(called)} ${word}`.trim();
   // The word is a file or folder instead of a kind of record.
   if (/^ingest .*[./]/.test(path)) return word.endsWith('.jsonl') ? 'batch' : 'document';
-  return foreignCommands.get(path);
+  return ourName(foreignCommands, path);
 }
 
 function meantOption(word: string, called: AnyCommand): string | undefined {
-  const meant = foreignOptions.get(word.replace(/=.*/s, ''));
+  const meant = ourName(foreignOptions, word.replace(/=.*/s, ''));
   return meant !== undefined && hasOption(called, meant) ? meant : undefined;
 }
 

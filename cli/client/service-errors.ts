@@ -1,5 +1,5 @@
 import type { MemoryServiceError } from '../../sdk/index.ts';
-import { errorCode, exitCodes, type Failure } from '../errors.ts';
+import { CliError, errorCode, exitCodes } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { resolveApiKey, resolveBaseUrl } from './connect.ts';
 import { shownProfilePath } from './profile.ts';
@@ -13,14 +13,15 @@ export async function serviceFailure(
   term: Terminal,
   error: MemoryServiceError,
   context: Context,
-): Promise<Failure> {
-  const { code, requestId = null, details } = error;
+): Promise<CliError> {
   const { value: baseUrl } = await resolveBaseUrl(term, context);
   const words = isKeyRefused(error)
     ? await keyRefused(term, error, baseUrl, context)
     : wordsOf(error, baseUrl);
-  const { message, hint = null, exitCode = exitCodes.failed } = words;
-  return { code, message, hint, requestId, exitCode, ...(details.length > 0 && { details }) };
+  const failure = new CliError(error.code, words.message, words.hint, words.exitCode);
+  failure.requestId = error.requestId ?? null;
+  if (error.details.length > 0) failure.details = error.details;
+  return failure;
 }
 
 /** Returns the message of an error, or a description if a proxy or the HTTP parser rejected it. */
