@@ -43,13 +43,24 @@ export function isRepeatable({ parseArg, variadic, argChoices }: Option): boolea
   return variadic || (argChoices === undefined && (parseArg?.length ?? 0) > 1);
 }
 
+const notesByCommand = new WeakMap<AnyCommand, string>();
 const examplesByCommand = new WeakMap<AnyCommand, string[]>();
+
+/** Adds notes after the options in a command's help. */
+export function addNotes(command: object & AnyCommand, notes: string): void {
+  notesByCommand.set(command, notes);
+  command.addHelpText('after', notes);
+}
 
 /** Adds examples to the end of a command's help. The tests run every one of them. */
 export function addExamples(command: object & AnyCommand, examples: string[]): void {
   examplesByCommand.set(command, examples);
   const title = examples.length === 1 ? 'Example:' : 'Examples:';
   command.addHelpText('after', ['', title, ...examples.map((one) => `  ${one}`)].join('\n'));
+}
+
+export function notesOf(command: AnyCommand): string {
+  return notesByCommand.get(command) ?? '';
 }
 
 export function examplesOf(command: AnyCommand): string[] {

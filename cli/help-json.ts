@@ -1,4 +1,3 @@
-import { EventEmitter } from 'node:events';
 import {
   type Argument,
   allOptions,
@@ -6,6 +5,7 @@ import {
   examplesOf,
   isRepeatable,
   leavesOf,
+  notesOf,
   type Option,
   ownOptions,
   pathBelowRoot,
@@ -49,7 +49,7 @@ function commandOf(term: Terminal, root: AnyCommand, command: AnyCommand) {
     usage: `${root.name()} ${pathBelowRoot(command)} ${command.usage()}`,
     arguments: command.registeredArguments.map(argumentOf),
     options: ownOptions(command).map((option) => optionOf(option, command)),
-    notes: notesOf(term, command),
+    notes: asCalled(term, notesOf(command)).trim(),
     examples: examplesOf(command).map((example) => asCalled(term, example)),
   };
 }
@@ -86,18 +86,8 @@ function isRequired(name: string, command: AnyCommand): boolean {
   return ways.every((way) => ` ${way.replace(/\[.*?\]/g, '')} `.includes(` ${name} `));
 }
 
-/** Returns the help text after the options, without the examples. */
-function notesOf(term: Terminal, command: AnyCommand): string {
-  const said: string[] = [];
-  const write = (text: string) => said.push(text);
-  const events: unknown = command;
-  if (events instanceof EventEmitter) events.emit('afterHelp', { error: false, command, write });
-  const notes = said.filter((text) => !/^\nExamples?:/.test(text));
-  return asCalled(term, notes.join('')).trim();
-}
-
 function environmentOf(root: AnyCommand) {
-  const found = new Map(serverSettings.map((one) => [one.name, { ...one, default: one.default }]));
+  const found = new Map(serverSettings.map((one) => [one.name, one]));
   for (const option of leavesOf(root).flatMap(allOptions)) {
     const { env, name, description, default: preset } = optionOf(option);
     if (env === null || found.has(env)) continue;

@@ -6,8 +6,6 @@ import { shownProfilePath } from './profile.ts';
 
 type Context = { baseUrl?: string; apiKey?: string; project?: string };
 
-type Words = { message: string; hint?: string | undefined; exitCode?: number };
-
 /** Converts an error of the SDK into a message of the command line. */
 export async function serviceFailure(
   term: Terminal,
@@ -15,10 +13,9 @@ export async function serviceFailure(
   context: Context,
 ): Promise<CliError> {
   const { value: baseUrl } = await resolveBaseUrl(term, context);
-  const words = isKeyRefused(error)
+  const failure = isKeyRefused(error)
     ? await keyRefused(term, error, baseUrl, context)
-    : wordsOf(error, baseUrl);
-  const failure = new CliError(error.code, words.message, words.hint, words.exitCode);
+    : failureOf(error, baseUrl);
   failure.requestId = error.requestId ?? null;
   if (error.details.length > 0) failure.details = error.details;
   return failure;
@@ -38,19 +35,21 @@ function isKeyRefused({ name, code, status = 0 }: MemoryServiceError): boolean {
   return name === 'AuthenticationError' || (name === 'PermissionError' && code !== 'forbidden');
 }
 
-function wordsOf(error: MemoryServiceError, baseUrl: string): Words {
+function failureOf(error: MemoryServiceError, baseUrl: string): CliError {
   const { status = 0, code, message } = error;
+  const failure = (text: string, hint?: string, exitCode?: number) =>
+    new CliError(code, text, hint, exitCode);
   const isForeign = code === 'unexpected_answer';
   if (isForeign && isProxy(status)) {
-    const answer = `A proxy in front of the service returned: ${foundIn(error)}.`;
-    return { message: answer, hint: `Try again in ${retryTime(error) ?? 'a while'}.` };
+    const hint = `Try again in ${retryTime(error) ?? 'a while'}.`;
+    return failure(`A proxy in front of the service returned: ${foundIn(error)}.`, hint);
   }
   // A 404 of another program may have a different error code.
   const isOther =
     status === 404 ? code !== 'not_found' : isForeign && (status < 400 || status >= 500);
   if (isOther) {
-    const answer = `The server at this address is not the memory service: ${foundIn(error)}.`;
-    return { message: answer, hint: hintAbout(baseUrl) };
+    const text = `The server at this address is not the memory service: ${foundIn(error)}.`;
+    return failure(text, hintAbout(baseUrl));
   }
   switch (error.name) {
     case 'ConnectionError':
@@ -59,27 +58,23 @@ function wordsOf(error: MemoryServiceError, baseUrl: string): Words {
     case 'NotFoundError': {
       const isRoute = message.startsWith('no such route');
       const hint = isRoute ? hintAbout(baseUrl) : 'To list ids: memory list --user <id>';
-      return { message: `Not found: ${message}.`, hint, exitCode: exitCodes.notFound };
+      return failure(`Not found: ${message}.`, hint, exitCodes.notFound);
     }
     case 'PermissionError': {
       const hint = 'To show the permissions of the key: memory whoami';
-      return { message: `Not allowed: ${message}.`, hint, exitCode: exitCodes.refused };
+      return failure(`Not allowed: ${message}.`, hint, exitCodes.refused);
     }
-    case 'PreconditionFailedError':
-      return {
-        message: `Nothing was changed: ${message}.`,
-        hint: 'To show the current version: memory get <id>',
-      };
+    case 'PreconditionFailedError': {
+      const hint = 'To show the current version: memory get <id>';
+      return failure(`Nothing was changed: ${message}.`, hint);
+    }
     case 'WaitTimeoutError': {
       const id = 'memoryId' in error ? String(error.memoryId) : '<id>';
-      return {
-        message: `${id} is still processing. Nothing is lost; the service continues.`,
-        hint: `Continue waiting: memory wait ${id}`,
-        exitCode: exitCodes.processing,
-      };
+      const text = `${id} is still processing. Nothing is lost; the service continues.`;
+      return failure(text, `Continue waiting: memory wait ${id}`, exitCodes.processing);
     }
     default:
-      return { message: withDetails(error), hint: hintFor(error) };
+      return failure(withDetails(error), hintFor(error));
   }
 }
 
@@ -117,28 +112,26 @@ function retryTime({ retryAfterMs }: MemoryServiceError): string | undefined {
   return retryAfterMs === undefined ? undefined : `${Math.ceil(retryAfterMs / 1000)} s`;
 }
 
-/** Reports the source of the rejected key, which the service does not know. */
+/** Names the source of the rejected key, which the service does not know. */
 async function keyRefused(
   term: Terminal,
-  { status, message }: MemoryServiceError,
+  { status, code, message }: MemoryServiceError,
   baseUrl: string,
   context: Context,
-): Promise<Words> {
+): Promise<CliError> {
   const key = await resolveApiKey(term, context, baseUrl);
   const profile = shownProfilePath(term);
   const places = { flag: '--api-key', environment: 'MEMORY_API_KEY', profile, default: 'use' };
   const place = places[key?.from ?? 'default'];
   const why = status === 401 ? ' is unknown, expired or revoked' : `: ${message}`;
-  return {
-    message:
-      status === undefined
-        ? `The API key in ${place} cannot be sent: it must consist of visible ASCII characters.`
-        : `The API key was rejected: the key in ${place}${why}.`,
-    hint:
-      withoutV1(baseUrl) ??
-      'On the machine of the server, list the keys: memory keys list, or create one: memory keys create --save',
-    exitCode: exitCodes.refused,
-  };
+  const text =
+    status === undefined
+      ? `The API key in ${place} cannot be sent: it must consist of visible ASCII characters.`
+      : `The API key was rejected: the key in ${place}${why}.`;
+  const hint =
+    withoutV1(baseUrl) ??
+    'On the machine of the server, list the keys: memory keys list, or create one: memory keys create --save';
+  return new CliError(code, text, hint, exitCodes.refused);
 }
 
 function hintAbout(baseUrl: string): string {
@@ -154,26 +147,19 @@ function withoutV1(baseUrl: string): string | undefined {
   return `Remove /v1 from the base URL: ${baseUrl.slice(0, -'/v1'.length)}`;
 }
 
-function unreachable(error: MemoryServiceError, baseUrl: string): Words {
-  const exitCode = exitCodes.unreachable;
-  const code = errorCode(error.cause);
-  if (baseUrl.startsWith('https:') && /EPROTO|WRONG_VERSION/.test(code)) {
-    const message = `Cannot reach ${baseUrl} (no TLS on that port).`;
-    const plain = baseUrl.replace('https:', 'http:');
-    return { message, hint: `If the port has no TLS, use http:// instead: ${plain}`, exitCode };
+function unreachable({ code, name, message, cause }: MemoryServiceError, url: string): CliError {
+  const failure = (why: string, hint: string) =>
+    new CliError(code, `Cannot reach ${url} (${why}).`, hint, exitCodes.unreachable);
+  const reason = errorCode(cause);
+  if (url.startsWith('https:') && /EPROTO|WRONG_VERSION/.test(reason)) {
+    const plain = url.replace('https:', 'http:');
+    return failure('no TLS on that port', `If the port has no TLS, use http:// instead: ${plain}`);
   }
-  const isLocal = /^https?:\/\/(127\.|localhost\b|\[::1\])/.test(baseUrl);
-  return {
-    message: `Cannot reach ${baseUrl} (${whyUnreachable(error, code)}).`,
-    hint: isLocal
-      ? 'Is the server running? Try: memory serve'
-      : 'Check the address: memory profile show',
-    exitCode,
-  };
-}
-
-function whyUnreachable({ name, message }: MemoryServiceError, code: string): string {
-  if (name === 'TimeoutError') return 'timed out';
-  if (/refused/i.test(code)) return 'connection refused';
-  return /notfound|dns/i.test(code) ? 'no such host' : message;
+  const isLocal = /^https?:\/\/(127\.|localhost\b|\[::1\])/.test(url);
+  const hint = isLocal
+    ? 'Is the server running? Try: memory serve'
+    : 'Check the address: memory profile show';
+  if (name === 'TimeoutError') return failure('timed out', hint);
+  if (/refused/i.test(reason)) return failure('connection refused', hint);
+  return failure(/notfound|dns/i.test(reason) ? 'no such host' : message, hint);
 }

@@ -1,4 +1,4 @@
-import { addExamples } from '../command-metadata.ts';
+import { addExamples, addNotes } from '../command-metadata.ts';
 import { type AnyCommand, Argument, Option, type Parent } from '../commander.ts';
 import { scripts, shells } from '../completion/scripts.ts';
 import { usageError } from '../errors.ts';
@@ -17,8 +17,7 @@ export function addCompletion(
     .description('Print a shell completion script for commands and options.')
     .addOption(
       new Option('--line <text>', 'print the completions of this line, for the script').hideHelp(),
-    )
-    .addHelpText('after', help);
+    );
   command.action(async (shell) => {
     const { json, line } = command.optsWithGlobals();
     if (line !== undefined) return printSuggestions(term, await load(), line);
@@ -26,6 +25,7 @@ export function addCompletion(
     const script = scripts[shell];
     await printResult(term, json, { shell, script }, script);
   });
+  addNotes(command, help);
   addExamples(command, ['memory completion bash', 'memory completion zsh > _memory']);
 }
 

@@ -1,5 +1,5 @@
 import { connect } from '../client/connect.ts';
-import { addExamples } from '../command-metadata.ts';
+import { addExamples, addNotes } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
 import { definedOnly, needUser, userOptionFor } from '../options.ts';
 import { OutputClosed } from '../terminal/process-output.ts';
@@ -10,8 +10,7 @@ export function addExport(program: Parent, term: Terminal): void {
   const command = program
     .command('export')
     .description('Print every memory of the project as JSON lines.')
-    .addOption(userOptionFor('only memories of this user'))
-    .addHelpText('after', '\nmemory import reads these lines, on the same or on another service.');
+    .addOption(userOptionFor('only memories of this user'));
   command.action(async () => {
     const options = command.optsWithGlobals();
     const userId = options.user === undefined ? undefined : needUser(options.user);
@@ -25,6 +24,7 @@ export function addExport(program: Parent, term: Terminal): void {
     if (error !== undefined) throw error;
     if (!options.json) await note(term, `Exported ${exported}.`);
   });
+  addNotes(command, '\nmemory import reads these lines, on the same or on another service.');
   addExamples(command, [
     'memory export > memories.jsonl',
     'memory export --user u-1 | gzip > u-1.jsonl.gz',

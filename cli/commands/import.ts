@@ -1,6 +1,6 @@
 import type { ForeignFormat } from '../bulk/foreign/open.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples } from '../command-metadata.ts';
+import { addExamples, addNotes } from '../command-metadata.ts';
 import { Option, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import {
@@ -19,8 +19,7 @@ export function addImport(program: Parent, term: Terminal): void {
     .addOption(fromOption)
     .addOption(userOptionFor('with --from: the user that owns the memories'))
     .addOption(errorsOutOption)
-    .addOption(idempotencyKeysOption)
-    .addHelpText('after', help);
+    .addOption(idempotencyKeysOption);
   command.action(async (file) => {
     const { from, ...options } = command.optsWithGlobals();
     refuseToOverwrite(file, options.errorsOut);
@@ -53,6 +52,7 @@ export function addImport(program: Parent, term: Terminal): void {
       if (lost !== '') await note(term, `Not imported: ${lost}.`);
     }
   });
+  addNotes(command, help);
   addExamples(command, [
     'memory import memories.jsonl',
     'cat memories.jsonl | memory import -',

@@ -2,7 +2,7 @@ import type { ChatRequest, IngestRecord, Metadata, SupportRequest } from '../../
 import type { Endpoint, FileOptions } from '../bulk/ingest-file.ts';
 import { reportIngest } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples } from '../command-metadata.ts';
+import { addExamples, addNotes } from '../command-metadata.ts';
 import { type AnyCommand, type AnyOption, Option, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
@@ -164,7 +164,7 @@ function addFileOptions(command: AnyCommand, record: string): void {
 A file contains one record, or several with one per line. With -, the records
 are read from stdin.
 Record: ${record}`;
-  command.addHelpText('after', help);
+  addNotes(command, help);
 }
 
 type Turn = { content: string } & ({ author: string } | { role: string });

@@ -1,5 +1,5 @@
 import { connect } from '../client/connect.ts';
-import { addExamples } from '../command-metadata.ts';
+import { addExamples, addNotes } from '../command-metadata.ts';
 import type { AnyCommand, Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
@@ -39,8 +39,7 @@ export function addIngestBatch(group: Parent, term: Terminal): void {
     .addOption(shared.errorsOutOption)
     .addOption(shared.idempotencyKeysOption)
     .addOption(shared.waitOption)
-    .addOption(shared.timeoutOption)
-    .addHelpText('after', batchHelp);
+    .addOption(shared.timeoutOption);
   command.action(async (file) => {
     const options = command.optsWithGlobals();
     shared.refuseToOverwrite(file, options.errorsOut);
@@ -50,6 +49,7 @@ export function addIngestBatch(group: Parent, term: Terminal): void {
     const client = await connect(term, options);
     return runBatch(term, client, await openInput(term, file, 'records'), options);
   });
+  addNotes(command, batchHelp);
   addExamples(command, [
     'memory ingest batch records.jsonl --dry-run',
     'memory ingest batch records.jsonl --errors-out bad.jsonl',
@@ -96,12 +96,12 @@ export function addIngestDocument(group: Parent, term: Terminal): void {
     .option('--dry-run', 'read and validate every file without sending anything')
     .addOption(shared.idempotencyKeysOption)
     .addOption(shared.waitOption)
-    .addOption(shared.timeoutOption)
-    .addHelpText('after', documentHelp);
+    .addOption(shared.timeoutOption);
   command.action(async (files) => {
     const { ingestDocuments } = await import('../bulk/documents.ts');
     return ingestDocuments(term, files, command.optsWithGlobals());
   });
+  addNotes(command, documentHelp);
   addExamples(command, [
     'memory ingest document --user u-1 handbook.md --title "Handbook" --wait',
     'memory ingest document --user u-1 --source notes handbook.md faq.md',

@@ -1,6 +1,6 @@
 import { defaultBaseUrl, resolveBaseUrl } from '../client/connect.ts';
 import * as profile from '../client/profile.ts';
-import { addExamples } from '../command-metadata.ts';
+import { addExamples, addNotes } from '../command-metadata.ts';
 import type { GlobalOptions, Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withAdmin } from '../database.ts';
 import { CliError, exitCodes, usageError } from '../errors.ts';
@@ -97,12 +97,7 @@ export function addCreate(group: Parent, term: Terminal): void {
     .addOption(userOptionFor('restrict the key to the memories of this user'))
     .addOption(expiresOption)
     .option('--save', 'store the key in the profile, for other commands to use')
-    .addOption(databaseOption)
-    .addHelpText(
-      'after',
-      '\nAll keys of a project access the same memories. Projects are isolated.' +
-        '\nTo replace a key: memory keys create --save; memory keys revoke <old>',
-    );
+    .addOption(databaseOption);
   command.action(async () => {
     const options = command.optsWithGlobals();
     const { name, project = defaultProject, user, readOnly = false, database, json } = options;
@@ -131,6 +126,11 @@ export function addCreate(group: Parent, term: Terminal): void {
     } else if (!json) await hint(term, howToUse);
     out.end();
   });
+  addNotes(
+    command,
+    '\nAll keys of a project access the same memories. Projects are isolated.' +
+      '\nTo replace a key: memory keys create --save; memory keys revoke <old>',
+  );
   addExamples(command, [
     'memory keys create --name my-app --expires 90d',
     'memory keys create --read-only --user ada',

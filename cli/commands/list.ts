@@ -1,6 +1,6 @@
 import type { Memory, User } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples } from '../command-metadata.ts';
+import { addExamples, addNotes } from '../command-metadata.ts';
 import { Option, type Parent } from '../commander.ts';
 import * as filters from '../filters.ts';
 import { definedOnly, needUser, parseLimit, userOption } from '../options.ts';
@@ -25,8 +25,7 @@ export function addList(program: Parent, term: Terminal): void {
     .addOption(filters.externalIdFilter)
     .addOption(filters.fromFilter)
     .addOption(filters.toFilter)
-    .addOption(filters.metadataFilter)
-    .addHelpText('after', listHelp);
+    .addOption(filters.metadataFilter);
   command.action(async () => {
     const options = command.optsWithGlobals();
     const userId = needUser(options.user);
@@ -39,6 +38,7 @@ export function addList(program: Parent, term: Terminal): void {
     const none = `No memories of ${userId}${match}.`;
     await printPages(term, options, pages, memoryColumns(term.now()), none);
   });
+  addNotes(command, listHelp);
   addExamples(command, [
     'memory list --user u-1',
     'memory list --user u-1 --type ticket -m priority=high',
@@ -77,8 +77,7 @@ export function addUsers(program: Parent, term: Terminal): void {
     .description('List the users that have memories, ordered by id.')
     .option('-n, --limit <number>', 'users per page, at most 100 (default: 20)', parseLimit)
     .option('--cursor <cursor>', 'the nextCursor of the previous page')
-    .option('--all', 'print all pages')
-    .addHelpText('after', usersHelp);
+    .option('--all', 'print all pages');
   command.action(async () => {
     const options = command.optsWithGlobals();
     const client = await connect(term, options);
@@ -86,6 +85,7 @@ export function addUsers(program: Parent, term: Terminal): void {
     const pages = client.users(query, { signal: term.interrupted });
     await printPages(term, options, pages, userColumns(term.now()), 'No users have memories.');
   });
+  addNotes(command, usersHelp);
   addExamples(command, ['memory users', 'memory users --all | cut -f 1']);
 }
 

@@ -4,7 +4,7 @@ import type { MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
 import { connect, resolveApiKey, resolveBaseUrl } from '../client/connect.ts';
 import { endsOfKey } from '../client/profile.ts';
 import { serviceFailure } from '../client/service-errors.ts';
-import { addExamples } from '../command-metadata.ts';
+import { addExamples, addNotes } from '../command-metadata.ts';
 import { Argument, type GlobalOptions, Option, type Parent } from '../commander.ts';
 import { CliError, ExitWith, exitCodes, usageError } from '../errors.ts';
 import { clientNames, openSettings, type Settings, snippetFor } from '../mcp-clients/clients.ts';
@@ -68,8 +68,7 @@ export function addInstall(group: Mcp, term: Terminal): void {
     .usage('<client> --user <id> [options]')
     .description('Add this server to the settings of an MCP client. Prints the entry first.')
     .option('--with-key', 'also write the API key into the settings')
-    .option('-y, --yes', 'skip the confirmation; required if stdin is not a terminal')
-    .addHelpText('after', installHelp);
+    .option('-y, --yes', 'skip the confirmation; required if stdin is not a terminal');
   command.action(async (client) => {
     const options = command.optsWithGlobals();
     const { json, yes } = options;
@@ -88,6 +87,7 @@ export function addInstall(group: Mcp, term: Terminal): void {
     const key = entry.env === undefined ? '' : ' (including the API key)';
     await note(term, `Written to ${shownPath(term, file)}${key}. Restart ${title} to apply it.`);
   });
+  addNotes(command, installHelp);
   addExamples(command, [
     'memory mcp install claude-code --user u-1 --yes',
     'memory mcp install codex --user u-1 --read-only --yes',

@@ -1,5 +1,5 @@
 import type { Comparison } from '../../server/admin.ts';
-import { addExamples } from '../command-metadata.ts';
+import { addExamples, addNotes } from '../command-metadata.ts';
 import { Option, type Parent } from '../commander.ts';
 import { databaseUrlOf, shownDatabase } from '../database.ts';
 import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
@@ -20,8 +20,7 @@ export function addMigrate(program: Parent, term: Terminal): void {
     .description('Copy a database from SQLite to PostgreSQL or back. Servers must be stopped.')
     .addOption(fromOption)
     .addOption(toOption)
-    .addOption(verifyOption)
-    .addHelpText('after', help);
+    .addOption(verifyOption);
   command.action(async () => {
     const { json, from, to, verify = false } = command.optsWithGlobals();
     const [source, target] = [urlOf(term, from, '--from'), urlOf(term, to, '--to')];
@@ -37,6 +36,7 @@ export function addMigrate(program: Parent, term: Terminal): void {
     const copied = verify ? '' : `Copied ${rowsOf(copiedRows)}. `;
     await note(term, `${copied}${shown.to} is equal to ${shown.from}.`);
   });
+  addNotes(command, help);
   addExamples(command, [
     'memory migrate --from data/memory.db --to postgres://db.example/memory',
     'memory migrate --from postgres://db.example/memory --to data/memory.db',

@@ -19,7 +19,7 @@ import {
   useProject,
   useService,
 } from '../client/profile.ts';
-import { addExamples } from '../command-metadata.ts';
+import { addExamples, addNotes } from '../command-metadata.ts';
 import type { GlobalOptions, Parent } from '../commander.ts';
 import { CliError, exitCodes, usageError } from '../errors.ts';
 import { definedOnly } from '../options.ts';
@@ -43,11 +43,7 @@ export function addProfile(program: Parent, term: Terminal): void {
 function addShow(group: Parent, term: Terminal): void {
   const command = group
     .command('show')
-    .description('Show each setting and its source; the key is masked.')
-    .addHelpText(
-      'after',
-      '\nFlags override the environment, and the environment overrides the profile.',
-    );
+    .description('Show each setting and its source; the key is masked.');
   command.action(async () => {
     const options = command.optsWithGlobals();
     const settings = await settingsOf(term, options);
@@ -55,6 +51,7 @@ function addShow(group: Parent, term: Terminal): void {
     const rows = Object.entries(settings).map(([name, setting]) => ({ name, ...setting }));
     await printTable(term, settingColumns, rows);
   });
+  addNotes(command, '\nFlags override the environment, and the environment overrides the profile.');
   addExamples(command, ['memory profile show']);
 }
 
@@ -101,11 +98,7 @@ export function addSet(group: Parent, term: Terminal): void {
     .command('set')
     .argument('<base-url>', url)
     .argument('[-]', 'read the key from stdin (default: --api-key or MEMORY_API_KEY)')
-    .description('Store the key of a service in a file that only you can read.')
-    .addHelpText(
-      'after',
-      "\nPrefer stdin or MEMORY_API_KEY: arguments are kept in the shell's history.",
-    );
+    .description('Store the key of a service in a file that only you can read.');
   command.action(async (address, stdin) => {
     const { json, apiKey: flag, project = defaultProject } = command.optsWithGlobals();
     const service = serviceName(parseBaseUrl(address, '<base-url>'));
@@ -119,6 +112,7 @@ export function addSet(group: Parent, term: Terminal): void {
     const more = isOther ? ` --project ${project}` : '';
     await hint(term, `To use it by default: memory profile use ${service}${more}`);
   });
+  addNotes(command, "\nPrefer stdin or MEMORY_API_KEY: arguments are kept in the shell's history.");
   addExamples(command, [
     'memory profile set https://memory.example - < key.txt',
     'memory profile set https://memory.example - --project shop < key.txt',

@@ -1,6 +1,6 @@
 import type { FoundMemory } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples } from '../command-metadata.ts';
+import { addExamples, addNotes } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import * as filters from '../filters.ts';
@@ -23,8 +23,7 @@ export function addSearch(program: Parent, term: Terminal): void {
     .addOption(filters.externalIdFilter)
     .addOption(filters.fromFilter)
     .addOption(filters.toFilter)
-    .addOption(filters.metadataFilter)
-    .addHelpText('after', help);
+    .addOption(filters.metadataFilter);
   command.action(async (text) => {
     const options = command.optsWithGlobals();
     const userId = needUser(options.user);
@@ -42,6 +41,7 @@ export function addSearch(program: Parent, term: Terminal): void {
     await printFound(term, answer.items);
     if (answer.items.length === 0) await note(term, 'Nothing was found.');
   });
+  addNotes(command, help);
   addExamples(command, [
     'memory search --user u-1 "where is my refund"',
     'memory search --user u-1 --type ticket -m priority=high refund',

@@ -1,6 +1,6 @@
 import { resolveBaseUrl } from '../client/connect.ts';
 import { serviceName, shownProfilePath, storeFirstRunKey } from '../client/profile.ts';
-import { addExamples } from '../command-metadata.ts';
+import { addExamples, addNotes } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withFlag } from '../database.ts';
 import { CliError, errorCode, errorText, usageError } from '../errors.ts';
@@ -17,8 +17,7 @@ export function addServe(program: Parent, term: Terminal): void {
     .description('Run the service until Ctrl-C.')
     .option('-p, --port <number>', 'the port to listen on (env: PORT, default: 7070)', parsePort)
     .option('--host <host>', 'the address to listen on (env: HOST, default: 127.0.0.1)')
-    .addOption(databaseOption)
-    .addHelpText('after', serverSettingsText);
+    .addOption(databaseOption);
   command.action(async () => {
     const { port, host, database } = command.opts();
     const databaseUrl = databaseUrlOf(term, database);
@@ -38,6 +37,7 @@ export function addServe(program: Parent, term: Terminal): void {
     await note(term, 'Stopped.');
     clearTimeout(unread);
   });
+  addNotes(command, serverSettingsText());
   addExamples(command, ['memory serve', 'memory serve --port 8080 --database sqlite:./demo.db']);
 }
 

@@ -1,6 +1,6 @@
 import { printOutcome, waitForAll } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples } from '../command-metadata.ts';
+import { addExamples, addNotes } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
 import { exitCodes } from '../errors.ts';
 import { memoryId, parseIds, timeoutOption } from '../options.ts';
@@ -26,11 +26,7 @@ export function addWait(program: Parent, term: Terminal): void {
     .command('wait')
     .argument('<id...>', 'the ids of the memories', parseIds)
     .description('Wait until memories are processed; prints a line as each one finishes.')
-    .addOption(timeoutOption)
-    .addHelpText(
-      'after',
-      '\nExits with 0 if all are complete, 1 if one failed, and 8 on a timeout.',
-    );
+    .addOption(timeoutOption);
   command.action(async (ids) => {
     const options = command.optsWithGlobals();
     const client = await connect(term, options);
@@ -45,5 +41,6 @@ export function addWait(program: Parent, term: Terminal): void {
     }
     out.end(exitCode);
   });
+  addNotes(command, '\nExits with 0 if all are complete, 1 if one failed, and 8 on a timeout.');
   addExamples(command, ['memory wait mem_0199c2a4f1e87c3d9b5e6a7f80912b3c --timeout 5m']);
 }
