@@ -12,6 +12,10 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 const { definedOnly } = shared;
 
+export const externalIdOption = shared.externalIdOptionFor(
+  'ingesting it again updates the same memory',
+);
+
 type Fields = Record<string, unknown>;
 
 type Kind = {
@@ -120,7 +124,7 @@ function addKind(group: Parent, term: Terminal, kind: Kind): void {
     .command(name)
     .argument('[file]', fileArgument)
     .description(description);
-  const { userOption, sourceOption, externalIdOption, metadataOption } = shared;
+  const { userOption, sourceOption, metadataOption } = shared;
   const about = [sourceOption, externalIdOption, metadataOption];
   for (const option of [userOption, ...options, ...about]) command.addOption(option);
   addFileOptions(command, `{ userId, source?, externalId?, metadata?, data: ${shape} }`);
@@ -133,7 +137,7 @@ function addKind(group: Parent, term: Terminal, kind: Kind): void {
       options.map((one) => [one.attributeName(), values[one.attributeName()]]),
     );
     if (file !== undefined) {
-      shared.refuseBoth({ user, ...fields, source, externalId, metadata });
+      refuseBoth({ user, ...fields, source, externalId, metadata });
       const { ingestFile } = await import('../bulk/ingest-file.ts');
       return ingestFile(term, file, all, endpoint);
     }
@@ -179,4 +183,16 @@ function addTurn(name: 'author' | 'role') {
     const hint = `For example: ${option} "user: Where is it?"`;
     throw usageError(`${option} "${text}" has no author.`, hint);
   };
+}
+
+/** Rejects record options together with a file, because their precedence would be unclear. */
+function refuseBoth(options: Record<string, unknown>): void {
+  const flags = Object.keys(definedOnly(options)).map(
+    (name) => `--${name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`,
+  );
+  if (flags.length === 0) return;
+  throw usageError(
+    `The record is read from the file: omit ${flags.join(', ')}.`,
+    'The fields of a record are userId, source, externalId, metadata and data.',
+  );
 }

@@ -4,7 +4,12 @@ import type { AnyCommand, Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { addIngestChat, addIngestRecord, addIngestSupport } from './ingest-records.ts';
+import {
+  addIngestChat,
+  addIngestRecord,
+  addIngestSupport,
+  externalIdOption,
+} from './ingest-records.ts';
 
 export function addIngest(program: Parent, term: Terminal): void {
   const group = program
@@ -89,9 +94,9 @@ export function addIngestDocument(group: Parent, term: Terminal): void {
       'the MIME type, for example text/markdown (default: by file extension)',
     )
     .option('--source-url <url>', 'the URL of the document')
-    .option('--page-count <number>', 'the number of pages', shared.parseWhole)
+    .option('--page-count <number>', 'the number of pages', parsePages)
     .addOption(shared.sourceOption)
-    .addOption(shared.externalIdOption)
+    .addOption(externalIdOption)
     .addOption(shared.metadataOption)
     .option('--dry-run', 'read and validate every file without sending anything')
     .addOption(shared.idempotencyKeysOption)
@@ -110,6 +115,10 @@ export function addIngestDocument(group: Parent, term: Terminal): void {
     'cat faq.md handbook.md | memory ingest document --user u-1 -',
     'memory ingest document --user u-1 - --mime-type text/html < docs/page.html',
   ]);
+}
+
+function parsePages(text: string): number {
+  return shared.parseNumber(text, 0, 999_999_999, 'It must be a whole number.');
 }
 
 const documentHelp = `

@@ -1,10 +1,10 @@
 import { defaultBaseUrl, resolveBaseUrl } from '../client/connect.ts';
 import * as profile from '../client/profile.ts';
 import { addExamples, addNotes } from '../command-metadata.ts';
-import type { GlobalOptions, Parent } from '../commander.ts';
+import { type GlobalOptions, InvalidArgumentError, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withAdmin } from '../database.ts';
 import { CliError, exitCodes, usageError } from '../errors.ts';
-import { expiresOption, needUser, parseId, userOptionFor } from '../options.ts';
+import { needUser, parseId, parseTime, userOptionFor } from '../options.ts';
 import {
   type Column,
   printJson,
@@ -95,7 +95,7 @@ export function addCreate(group: Parent, term: Terminal): void {
     .option('--name <name>', 'a name for the key', 'unnamed')
     .option('--read-only', 'do not allow writes')
     .addOption(userOptionFor('restrict the key to the memories of this user'))
-    .addOption(expiresOption)
+    .option('--expires <time>', 'when the key expires, for example 12h or 30d', parseLifetime)
     .option('--save', 'store the key in the profile, for other commands to use')
     .addOption(databaseOption);
   command.action(async () => {
@@ -136,6 +136,12 @@ export function addCreate(group: Parent, term: Terminal): void {
     'memory keys create --read-only --user ada',
     'memory keys create --save',
   ]);
+}
+
+/** A number without a unit is rejected, because it could mean seconds or days. */
+function parseLifetime(text: string): number {
+  if (/[smhd]$/.test(text)) return parseTime(text);
+  throw new InvalidArgumentError('Include a unit, for example 90d, 12h or 30m.');
 }
 
 const howToUse =

@@ -2,7 +2,7 @@ import type { Memory, User } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
 import { addExamples, addNotes } from '../command-metadata.ts';
 import { Option, type Parent } from '../commander.ts';
-import * as filters from '../filters.ts';
+import { addFilters, filtersOf } from '../filters.ts';
 import { definedOnly, needUser, parseLimit, userOption } from '../options.ts';
 import { type Column, printJson, printJsonLine, printTable } from '../terminal/output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
@@ -19,19 +19,14 @@ export function addList(program: Parent, term: Terminal): void {
       new Option('--order <order>', 'the order by creation time').choices(['desc', 'asc'] as const),
     )
     .option('--cursor <cursor>', 'the nextCursor of the previous page')
-    .option('--all', 'print all pages')
-    .addOption(filters.typeFilter)
-    .addOption(filters.sourceFilter)
-    .addOption(filters.externalIdFilter)
-    .addOption(filters.fromFilter)
-    .addOption(filters.toFilter)
-    .addOption(filters.metadataFilter);
+    .option('--all', 'print all pages');
+  addFilters(command);
   command.action(async () => {
     const options = command.optsWithGlobals();
     const userId = needUser(options.user);
     const client = await connect(term, options);
     const { order, cursor } = options;
-    const narrowed = filters.filtersOf(options);
+    const narrowed = filtersOf(command);
     const query = { userId, ...definedOnly({ limit: pageSize(options), order, cursor }) };
     const pages = client.list({ ...query, ...narrowed }, { signal: term.interrupted });
     const match = Object.keys(narrowed).length > 0 ? ' match the filters' : '';

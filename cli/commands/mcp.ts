@@ -6,8 +6,8 @@ import { endsOfKey } from '../client/profile.ts';
 import { serviceFailure } from '../client/service-errors.ts';
 import { addExamples, addNotes } from '../command-metadata.ts';
 import { Argument, type GlobalOptions, Option, type Parent } from '../commander.ts';
-import { CliError, ExitWith, exitCodes, usageError } from '../errors.ts';
-import { clientNames, openSettings, type Settings, snippetFor } from '../mcp-clients/clients.ts';
+import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
+import { clientNames, openSettings, snippetFor } from '../mcp-clients/clients.ts';
 import type { ServerEntry } from '../mcp-clients/entry.ts';
 import { needUser, userOptionFor } from '../options.ts';
 import { confirm } from '../terminal/input.ts';
@@ -36,7 +36,7 @@ export function addMcp(program: Parent, term: Terminal): void {
       accessOf(term, client, options, 'memory mcp'),
     ]);
     if (term.stdin.isTerminal) await greet(term);
-    const onError = (error: unknown) => void note(term, textOf(error));
+    const onError = (error: unknown) => void note(term, errorText(error));
     const onUnreachable = (error: MemoryServiceError) => noteFailure(term, options, error);
     await serveOverStdio(
       { ...access, client, version, onError, onUnreachable },
@@ -53,10 +53,6 @@ export function addMcp(program: Parent, term: Terminal): void {
 async function greet(term: Terminal): Promise<void> {
   await note(term, 'Waiting for an MCP client on stdin; press Ctrl-D to stop.');
   await hint(term, 'To set up a client: memory mcp install <client>');
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 type Mcp = Command<[], McpOptions, GlobalOptions>;
@@ -78,14 +74,21 @@ export function addInstall(group: Mcp, term: Terminal): void {
     if (!json) await term.stdout.write(escapeControls(snippetFor(client, withoutKey(entry))));
     const settings = await openSettings(term, client, entry);
     const { title, file, change } = settings;
+    const shown = shownPath(term, file);
+    const target = entry.env === undefined ? shown : `${shown} (including the API key)`;
     if (change !== 'none') {
-      if (!yes) await askFirst(term, settings, entry, `${install}${shownFlags(options)} --yes`);
+      const unasked = usageError(
+        `Writing to ${target} requires --yes if stdin is not a terminal.`,
+        `To skip the confirmation: ${install}${shownFlags(options)} --yes`,
+      );
+      const place = change === 'added' ? '' : ', replacing the existing entry';
+      const question = `Write this to ${target}${place}?`;
+      if (!yes) await confirm(term, question, unasked, 'Nothing was written.');
       await settings.write();
     }
     if (json) return printJson(term, { client, file, change });
-    if (change === 'none') return note(term, `${shownPath(term, file)} is already up to date.`);
-    const key = entry.env === undefined ? '' : ' (including the API key)';
-    await note(term, `Written to ${shownPath(term, file)}${key}. Restart ${title} to apply it.`);
+    if (change === 'none') return note(term, `${shown} is already up to date.`);
+    await note(term, `Written to ${target}. Restart ${title} to apply it.`);
   });
   addNotes(command, installHelp);
   addExamples(command, [
@@ -156,26 +159,6 @@ function shownFlags({ user, readOnly, withKey }: InstallOptions): string {
     ...(withKey ? ['--with-key'] : []),
   ];
   return flags.map((flag) => ` ${flag}`).join('');
-}
-
-async function askFirst(
-  term: Terminal,
-  { file, change }: Settings,
-  { env }: ServerEntry,
-  withYes: string,
-): Promise<void> {
-  const key = env === undefined ? '' : ' (including the API key)';
-  const shown = shownPath(term, file);
-  if (!term.stdin.isTerminal || !term.stderr.isTerminal) {
-    throw usageError(
-      `Writing to ${shown}${key} requires --yes if stdin is not a terminal.`,
-      `To skip the confirmation: ${withYes}`,
-    );
-  }
-  const place = change === 'added' ? '' : ', replacing the existing entry';
-  if (await confirm(term, `Write this to ${shown}${key}${place}?`)) return;
-  await note(term, 'Nothing was written.');
-  throw new ExitWith(exitCodes.failed);
 }
 
 /* Determines which user's memories an MCP client can access, and whether it can change them. */

@@ -1,11 +1,10 @@
-import type { Memory, MemoryClient } from '../../sdk/index.ts';
+import type { Memory } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
 import { rejectDeletedReplay } from '../client/deleted-replay.ts';
 import { addExamples } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
-import { ExitWith, exitCodes, usageError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
-import { memoryId } from '../options.ts';
 import { confirm, textArgument } from '../terminal/input.ts';
 import {
   printFields,
@@ -26,7 +25,7 @@ export function addSave(program: Parent, term: Terminal): void {
     .addOption(shared.userOption)
     .addOption(shared.metadataOption)
     .addOption(shared.sourceOption)
-    .addOption(shared.nameOption)
+    .addOption(shared.externalIdOptionFor('saving it again replaces the memory'))
     .addOption(shared.occurredOption)
     .addOption(shared.expiryOption)
     .addOption(shared.idempotencyKeyOption);
@@ -59,7 +58,7 @@ export function addSave(program: Parent, term: Terminal): void {
 export function addGet(program: Parent, term: Terminal): void {
   const command = program
     .command('get')
-    .addArgument(memoryId)
+    .addArgument(shared.memoryId)
     .description('Show one memory in full.');
   command.action(async (id) => {
     const options = command.optsWithGlobals();
@@ -158,23 +157,17 @@ async function deleteAll(term: Terminal, options: Options): Promise<void> {
     throw usageError('--if-version applies to one memory: pass its id instead of --user.');
   }
   const userId = shared.needUser(options.user);
-  const client: MemoryClient = await connect(term, options);
-  if (!options.yes) await askFirst(term, userId);
+  const client = await connect(term, options);
+  if (!options.yes) {
+    const unasked = usageError(
+      'Deleting all memories of a user requires --yes if stdin is not a terminal.',
+      `For example: memory delete --user ${quoted(userId)} --yes`,
+    );
+    const question = `Permanently delete all memories of ${escapeControls(userId)}?`;
+    await confirm(term, question, unasked, 'Nothing was deleted.');
+  }
   const answer = await client.deleteAll({ userId }, shared.writeOptions(term, options));
   if (options.json) return printJson(term, answer);
   const { deleted } = answer;
   await note(term, `Deleted ${memoriesOf(deleted)} of ${userId}.`);
-}
-
-/** A script cannot answer a prompt, so it must confirm in advance with --yes. */
-async function askFirst(term: Terminal, userId: string): Promise<void> {
-  if (!term.stdin.isTerminal || !term.stderr.isTerminal) {
-    throw usageError(
-      'Deleting all memories of a user requires --yes if stdin is not a terminal.',
-      `For example: memory delete --user ${quoted(userId)} --yes`,
-    );
-  }
-  if (await confirm(term, `Permanently delete all memories of ${escapeControls(userId)}?`)) return;
-  await note(term, 'Nothing was deleted.');
-  throw new ExitWith(exitCodes.failed);
 }

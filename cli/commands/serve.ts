@@ -4,18 +4,24 @@ import { addExamples, addNotes } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withFlag } from '../database.ts';
 import { CliError, errorCode, errorText, usageError } from '../errors.ts';
-import { definedOnly, parsePort } from '../options.ts';
+import { definedOnly, option, parseNumber } from '../options.ts';
 import { serverSettingsText } from '../server-settings.ts';
 import { hint, note, noteStyled, type Terminal } from '../terminal/terminal.ts';
 import { escapeControls, paint, quoted } from '../terminal/text.ts';
 
 const lastWordMs = 1_000;
 
+const portOption = option(
+  '-p, --port <number>',
+  'the port to listen on (env: PORT, default: 7070)',
+  (text) => parseNumber(text, 0, 65_535, 'It must be a port number, 0 to 65535.'),
+);
+
 export function addServe(program: Parent, term: Terminal): void {
   const command = program
     .command('serve')
     .description('Run the service until Ctrl-C.')
-    .option('-p, --port <number>', 'the port to listen on (env: PORT, default: 7070)', parsePort)
+    .addOption(portOption)
     .option('--host <host>', 'the address to listen on (env: HOST, default: 127.0.0.1)')
     .addOption(databaseOption);
   command.action(async () => {

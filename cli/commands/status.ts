@@ -3,7 +3,7 @@ import { connect } from '../client/connect.ts';
 import { addExamples, addNotes } from '../command-metadata.ts';
 import type { Parent } from '../commander.ts';
 import { exitCodes } from '../errors.ts';
-import { memoryId, parseIds, timeoutOption } from '../options.ts';
+import { memoryId, parseId, timeoutOption } from '../options.ts';
 import { printFields, printJson, resilientOutput } from '../terminal/output.ts';
 import { hint, type Terminal } from '../terminal/terminal.ts';
 
@@ -24,7 +24,10 @@ export function addStatus(program: Parent, term: Terminal): void {
 export function addWait(program: Parent, term: Terminal): void {
   const command = program
     .command('wait')
-    .argument('<id...>', 'the ids of the memories', parseIds)
+    .argument('<id...>', 'the ids of the memories', (id, previous: string[] = []) => [
+      ...previous,
+      parseId(id),
+    ])
     .description('Wait until memories are processed; prints a line as each one finishes.')
     .addOption(timeoutOption);
   command.action(async (ids) => {

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { CliError, errorCode, errorText } from '../errors.ts';
+import { CliError, ExitWith, errorCode, errorText, exitCodes } from '../errors.ts';
 import { holdsSoLarge, jsonSyntaxError, soLarge } from './json.ts';
 import { note, type Terminal } from './terminal.ts';
 import { quoted } from './text.ts';
@@ -135,12 +135,24 @@ export async function readSecret(term: Terminal, question: string): Promise<stri
   }
 }
 
-export async function confirm(term: Terminal, question: string): Promise<boolean> {
+/**
+ * Asks before a change that cannot be undone; any answer but yes ends the command. A script cannot
+ * answer, so it must pass --yes: `unasked` is the error without it.
+ */
+export async function confirm(
+  term: Terminal,
+  question: string,
+  unasked: CliError,
+  declined: string,
+): Promise<void> {
+  if (!term.stdin.isTerminal || !term.stderr.isTerminal) throw unasked;
   await term.stderr.write(`${question} [y/N] `);
   let answer = '';
   for await (const piece of readPieces(term, '-')) {
     answer += new TextDecoder().decode(piece);
     if (answer.includes('\n')) break;
   }
-  return /^\s*y(es)?\s*$/i.test(answer);
+  if (/^\s*y(es)?\s*$/i.test(answer)) return;
+  await note(term, declined);
+  throw new ExitWith(exitCodes.failed);
 }
