@@ -10,7 +10,6 @@ export function ownOptions(command: AnyCommand): Option[] {
   return [...command.createHelp().visibleOptions(command)];
 }
 
-/** Includes the options of parent commands. */
 export function allOptions(command: AnyCommand): Option[] {
   return [...ownOptions(command), ...command.createHelp().visibleGlobalOptions(command)];
 }
@@ -46,7 +45,6 @@ export function isRepeatable({ parseArg, variadic, argChoices }: Option): boolea
 const notesByCommand = new WeakMap<AnyCommand, string>();
 const examplesByCommand = new WeakMap<AnyCommand, string[]>();
 
-/** Adds notes after the options in a command's help. */
 export function addNotes(command: object & AnyCommand, notes: string): void {
   notesByCommand.set(command, notes);
   command.addHelpText('after', notes);
@@ -67,7 +65,6 @@ export function examplesOf(command: AnyCommand): string[] {
   return examplesByCommand.get(command) ?? [];
 }
 
-/** Returns every example in the help of a command and of its subcommands. */
 export function examplesBelow(command: AnyCommand): string[] {
   return [...examplesOf(command), ...command.commands.flatMap(examplesBelow)];
 }

@@ -6,7 +6,6 @@ const types = ['memory', 'ticket', 'document', 'conversation', 'event', 'profile
 const time = 'only memories from this time on, for example 2026-05 or 2026-05-08';
 const pair = 'only memories with this metadata; may be repeated, then all must match';
 
-/** Adds the filters of a list or a search to a command. */
 export function addFilters(command: object & AnyCommand): void {
   command
     .addOption(new Option('--type <type>', 'only memories of this type').choices(types))

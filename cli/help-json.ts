@@ -18,7 +18,6 @@ import { serverSettings } from './server-settings.ts';
 import { printJson } from './terminal/output.ts';
 import { asCalled, type Terminal } from './terminal/terminal.ts';
 
-/** Prints the help of the named command, or of all commands, as JSON. */
 export async function printHelpAsJson(term: Terminal, root: AnyCommand, words: string[]) {
   await printJson(term, {
     name: root.name(),

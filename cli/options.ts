@@ -113,12 +113,10 @@ export function parseName(name: string): string {
   throw new InvalidArgumentError(`It must be 1 to ${nameCharacters} characters, not ${length}.`);
 }
 
-/** Counts characters as the contract does. */
 function charactersOf(text: string): number {
   return [...text].length;
 }
 
-/** Collects the values of a repeatable option. */
 export function collect(value: string, previous: string[] | undefined): string[] {
   return [...(previous ?? []), value];
 }
@@ -199,7 +197,6 @@ function parseValue(json: string): Metadata[string] {
   return value;
 }
 
-/** Returns the times of a memory as API fields. */
 export function timesOf(
   { now }: Terminal,
   { occurred, expires }: { occurred?: string | undefined; expires?: number | string | undefined },
@@ -208,7 +205,6 @@ export function timesOf(
   return definedOnly({ occurredAt: occurred, expiresAt });
 }
 
-/** Returns the options of the SDK call for a write. */
 export function writeOptions(
   term: Terminal,
   options: { idempotencyKey?: string | undefined; ifVersion?: number | undefined },
@@ -217,7 +213,6 @@ export function writeOptions(
   return { signal: term.interrupted, ...definedOnly({ idempotencyKey, ifVersion }) };
 }
 
-/** Removes the fields that are undefined. */
 export function definedOnly<Fields extends Record<string, unknown>>(fields: Fields) {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };

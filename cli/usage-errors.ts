@@ -36,7 +36,6 @@ function ourName(names: Record<string, string[]>, foreign: string): string | und
   return Object.keys(names).find((name) => names[name]?.includes(foreign));
 }
 
-/** Converts an error of commander into a message of the command line. */
 export function usageFailure(term: Terminal, error: CommanderError, called: AnyCommand): CliError {
   const message = withSuggestion(error.message.replace(/^error: /, ''), called);
   return usageError(capitalized(message), hintFor(term, error, called));
@@ -108,7 +107,6 @@ function excessHint(called: AnyCommand): string {
   return `Pass one file at a time. ${takesLines ? several : ''}`;
 }
 
-/** For example `memory ingest chat`. */
 function pathOf(command: AnyCommand): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }

@@ -139,7 +139,6 @@ function namesOf(entries: Entry[], nameOf: ((entry: Entry) => string | undefined
 
 type Sent = { accepted: number; replayed: number; failed: number; memories: number };
 
-/** Returns remarks that explain the counts of a batch, one per line. */
 export function remarksOn(
   { accepted, replayed, failed, memories }: Sent,
   unit: Unit,

@@ -38,7 +38,6 @@ type DocumentOptions = GlobalOptions &
 
 type RequestOf = (found: Found) => Promise<DocumentRequest>;
 
-/** Ingests the files, folders and patterns in the arguments, and stdin for `-`. */
 export async function ingestDocuments(term: Terminal, args: string[], options: DocumentOptions) {
   const { title, mimeType, sourceUrl, pageCount, source, metadata } = options;
   const userId = needUser(options.user);
@@ -106,7 +105,6 @@ async function ingestMany(
   report.end(exitCode);
 }
 
-/** Reads and validates every file and sends nothing. */
 async function dryRun(
   term: Terminal,
   search: Search,

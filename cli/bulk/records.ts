@@ -43,7 +43,6 @@ export function parseRecord(line: Line, type: RecordType | undefined): Entry | B
   }
 }
 
-/** Infers a missing type from the data. Returns any other value unchanged. */
 function recognized(item: Json): Json {
   if (!isObject(item) || 'type' in item) return item;
   const record = withData(item);

@@ -134,7 +134,6 @@ type Wait = { error: MemoryServiceError | undefined; retryInMs: number | undefin
 /** The shortest wait to report. Shorter ones end before the message can be read. */
 const minReportedMs = 1_900;
 
-/** Reports the wait before the client retries a request. */
 export function reportRetries(term: Terminal): (event: Wait) => void {
   let reportedUntil = 0;
   return ({ error, retryInMs = 0 }) => {

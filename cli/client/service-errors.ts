@@ -6,7 +6,6 @@ import { shownProfilePath } from './profile.ts';
 
 type Context = { baseUrl?: string; apiKey?: string; project?: string };
 
-/** Converts an error of the SDK into a message of the command line. */
 export async function serviceFailure(
   term: Terminal,
   error: MemoryServiceError,
@@ -78,7 +77,6 @@ function failureOf(error: MemoryServiceError, baseUrl: string): CliError {
   }
 }
 
-/** Puts several invalid fields on separate lines. */
 function withDetails(error: MemoryServiceError): string {
   const lines = error.details.map(({ field, message }) => `  ${field}: ${message}`);
   return lines.length < 2 ? messageOf(error) : ['The request is invalid:', ...lines].join('\n');

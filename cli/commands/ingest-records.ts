@@ -22,9 +22,7 @@ type Kind = {
   name: string;
   description: string;
   options: AnyOption[];
-  /** The contents of `data` in a file. */
   shape: string;
-  /** The options required without a file. */
   needs: string;
   /** Returns undefined if a required option is missing. */
   dataOf(fields: Fields): object | undefined;
@@ -33,7 +31,7 @@ type Kind = {
 };
 
 // A file may contain any JSON, which the service validates. Hence the type assertions below.
-const support: Kind = {
+export const support: Kind = {
   name: 'support',
   description: 'Ingest a support ticket: from a file, or from options.',
   options: [
@@ -62,7 +60,7 @@ const support: Kind = {
   ],
 };
 
-const chat: Kind = {
+export const chat: Kind = {
   name: 'chat',
   description: 'Ingest a conversation: from a file, or from options.',
   options: [
@@ -94,14 +92,6 @@ const anyRecord: Endpoint = {
   send: (client, record, options) => client.ingest.record(record as IngestRecord, options),
 };
 
-export function addIngestSupport(group: Parent, term: Terminal): void {
-  addKind(group, term, support);
-}
-
-export function addIngestChat(group: Parent, term: Terminal): void {
-  addKind(group, term, chat);
-}
-
 export function addIngestRecord(group: Parent, term: Terminal): void {
   const command: AnyCommand = group
     .command('record')
@@ -118,29 +108,27 @@ export function addIngestRecord(group: Parent, term: Terminal): void {
 
 type About = { user?: string; source?: string; externalId?: string; metadata?: Metadata };
 
-function addKind(group: Parent, term: Terminal, kind: Kind): void {
+export function addIngestKind(group: Parent, term: Terminal, kind: Kind): void {
   const { name, description, options, shape, needs, endpoint, examples } = kind;
   const command: AnyCommand = group
     .command(name)
     .argument('[file]', fileArgument)
     .description(description);
   const { userOption, sourceOption, metadataOption } = shared;
-  const about = [sourceOption, externalIdOption, metadataOption];
-  for (const option of [userOption, ...options, ...about]) command.addOption(option);
+  const ofRecord = [userOption, ...options, sourceOption, externalIdOption, metadataOption];
+  for (const option of ofRecord) command.addOption(option);
   addFileOptions(command, `{ userId, source?, externalId?, metadata?, data: ${shape} }`);
   command.action(async () => {
     const [file] = command.args;
     const all = optionsOf(command);
     const { user, source, externalId, metadata } = all;
-    const values: Fields = command.opts();
-    const fields = Object.fromEntries(
-      options.map((one) => [one.attributeName(), values[one.attributeName()]]),
-    );
+    const given = (one: AnyOption) => command.getOptionValue(one.attributeName());
     if (file !== undefined) {
-      refuseBoth({ user, ...fields, source, externalId, metadata });
+      refuseBoth(ofRecord.filter((one) => given(one) !== undefined));
       const { ingestFile } = await import('../bulk/ingest-file.ts');
       return ingestFile(term, file, all, endpoint);
     }
+    const fields = Object.fromEntries(options.map((one) => [one.attributeName(), given(one)]));
     const data = user === undefined ? undefined : kind.dataOf(fields);
     if (data === undefined) throw usageError(`Pass a file, or ${needs}.`);
     const userId = shared.needUser(user);
@@ -152,7 +140,6 @@ function addKind(group: Parent, term: Terminal, kind: Kind): void {
   addExamples(command, examples);
 }
 
-/** The options of these commands, as parsed by commander. */
 function optionsOf(command: AnyCommand): FileOptions & About {
   return command.optsWithGlobals() as FileOptions & About;
 }
@@ -186,13 +173,10 @@ function addTurn(name: 'author' | 'role') {
 }
 
 /** Rejects record options together with a file, because their precedence would be unclear. */
-function refuseBoth(options: Record<string, unknown>): void {
-  const flags = Object.keys(definedOnly(options)).map(
-    (name) => `--${name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`,
-  );
-  if (flags.length === 0) return;
+function refuseBoth(options: AnyOption[]): void {
+  if (options.length === 0) return;
   throw usageError(
-    `The record is read from the file: omit ${flags.join(', ')}.`,
+    `The record is read from the file: omit ${options.map(({ long }) => long).join(', ')}.`,
     'The fields of a record are userId, source, externalId, metadata and data.',
   );
 }

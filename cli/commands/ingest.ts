@@ -5,10 +5,11 @@ import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import {
-  addIngestChat,
+  addIngestKind,
   addIngestRecord,
-  addIngestSupport,
+  chat,
   externalIdOption,
+  support,
 } from './ingest-records.ts';
 
 export function addIngest(program: Parent, term: Terminal): void {
@@ -22,9 +23,9 @@ export function addIngest(program: Parent, term: Terminal): void {
         '\nprocessing, add --wait or use memory wait <id>.',
     );
   group.hook('preAction', (_, command) => refuseIdleTimeout(command));
-  addIngestSupport(group, term);
+  addIngestKind(group, term, support);
   addIngestDocument(group, term);
-  addIngestChat(group, term);
+  addIngestKind(group, term, chat);
   addIngestRecord(group, term);
   addIngestBatch(group, term);
 }

@@ -23,7 +23,6 @@ type Place = {
   onlyArguments: boolean;
 };
 
-/** Returns the suggestions for the end of `line`. */
 export function suggest(program: AnyCommand, line: string): Suggestions {
   const { words, current } = readLine(line);
   const [first, ...rest] = words;

@@ -161,7 +161,6 @@ async function followLink(term: Terminal, path: string, root: string): Promise<S
   return { path, kind: found?.isFile() ? 'file' : 'pipe' };
 }
 
-/** Returns undefined if the file does not exist. */
 export function statOf(term: Terminal, path: string): Promise<Stats | undefined> {
   return stat(resolve(term.cwd, path)).catch(() => undefined);
 }

@@ -1,6 +1,5 @@
 import { type Layout, openLayout } from './layout.ts';
 
-/** Elements whose content is not visible text. */
 const unread = new Set(
   'script style template noscript iframe object svg canvas audio video noembed noframes'.split(' '),
 );
@@ -23,7 +22,6 @@ const maxOpen = 10_000;
 /** Schedules work for the end of an element. Returns false if the limit is reached. */
 type AtEnd = (element: HTMLRewriterTypes.Element, work: () => void) => boolean;
 
-/** Returns the title and the visible text of a page. */
 export function readHtml(html: string): { text: string; title: string | undefined } {
   const layout = openLayout();
   let title: string | undefined;
@@ -92,7 +90,6 @@ function boundedAtEnd(): AtEnd {
   };
 }
 
-/** Applies an element to the layout, at its start and at its end. */
 function lay(layout: Layout, element: HTMLRewriterTypes.Element, atEnd: AtEnd): void {
   const { tagName } = element;
   if (paragraphs.has(tagName)) {

@@ -12,7 +12,6 @@ type ReadDocument = Pick<DocumentRequest['data'], 'text' | 'title' | 'mimeType'>
 const maxMebibytes = 32;
 const tooLongForTitle = 1_000;
 
-/** Reads one file and returns its text, type and title. */
 export async function readDocument(
   term: Terminal,
   path: string,

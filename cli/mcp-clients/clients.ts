@@ -10,7 +10,6 @@ import { editToml, parseToml, tomlProblem } from './toml.ts';
 export const clientNames = ['claude-code', 'cursor', 'vscode', 'codex', 'claude-desktop'] as const;
 export type ClientName = (typeof clientNames)[number];
 
-/** The name of our server in a client's list. */
 const name = 'memory';
 
 type Client = {
@@ -70,7 +69,6 @@ const formats = {
   toml: { parse: parseToml, edit: editToml, problemOf: tomlProblem },
 };
 
-/** Returns the settings with only our entry. */
 export function snippetFor(client: ClientName, entry: ServerEntry): string {
   const { section, more, format } = known[client];
   return formats[format].edit('', [section, name], merged(undefined, entry, more));
@@ -109,7 +107,6 @@ export async function openSettings(
   return { title, file, change, write: () => writeSettings(file, edited) };
 }
 
-/** Returns an empty text if the file does not exist. */
 export async function readSettings(file: string): Promise<string> {
   const handle = Bun.file(file);
   return (await handle.exists()) ? handle.text() : '';

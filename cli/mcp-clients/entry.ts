@@ -1,4 +1,3 @@
-/** How a client starts this command. */
 export type ServerEntry = {
   command: string;
   args: string[];

@@ -6,7 +6,6 @@ import { isTable, type Table } from './entry.ts';
 
 const dialect = { allowTrailingComma: true };
 
-/** Returns undefined if the text is not a JSON object. */
 export function parseJson(text: string): Table | undefined {
   if (text.trim() === '') return {};
   const errors: ParseError[] = [];

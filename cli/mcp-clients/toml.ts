@@ -2,7 +2,6 @@ import { isTable, type Table } from './entry.ts';
 
 /* Edits settings in TOML. Replaces or appends our sections and keeps all other text. */
 
-/** Returns undefined if the text is not TOML. */
 export function parseToml(text: string): Table | undefined {
   try {
     return Bun.TOML.parse(text) as Table;

@@ -5,7 +5,6 @@ import { holdsSoLarge, jsonSyntaxError, soLarge } from './json.ts';
 import { note, type Terminal } from './terminal.ts';
 import { quoted } from './text.ts';
 
-/** Streams the bytes of a file, or of stdin for `-`. */
 export async function* readBytes(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
   if (path === '-' && term.stdin.isTerminal) {
     await note(term, 'Reading from the terminal; press Ctrl-D on an empty line to end the input.');

@@ -81,7 +81,6 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 export type Losses = ReturnType<typeof createLosses>;
 
-/** Counts the parts of an export that cannot be imported. */
 export function createLosses() {
   const counts = new Map<string, number>();
   return {
