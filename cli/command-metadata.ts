@@ -14,10 +14,6 @@ export function allOptions(command: AnyCommand): Option[] {
   return [...ownOptions(command), ...command.createHelp().visibleGlobalOptions(command)];
 }
 
-export function commandsBelow(command: AnyCommand): AnyCommand[] {
-  return [...command.createHelp().visibleCommands(command)];
-}
-
 export function leavesOf(command: AnyCommand): AnyCommand[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
 }

@@ -70,7 +70,7 @@ async function failureOf(term: Terminal, error: unknown, context: Context): Prom
     const isBare = error.exitCode === exitCodes.usage && error.hint === null;
     return isBare ? usageError(error.message, exampleHint(context.called)) : error;
   }
-  if (error instanceof CommanderError) return usageFailure(term, error, context.called);
+  if (error instanceof CommanderError) return usageFailure(error, context.called);
   const { MemoryServiceError } = await import('../sdk/index.ts');
   if (error instanceof MemoryServiceError) return serviceFailure(term, error, context);
   return new CliError('failed', errorText(error));

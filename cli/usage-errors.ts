@@ -1,9 +1,6 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { allOptions, examplesBelow, pathBelowRoot } from './command-metadata.ts';
 import type { AnyCommand, CommanderError } from './commander.ts';
 import { type CliError, usageError } from './errors.ts';
-import type { Terminal } from './terminal/terminal.ts';
 import { capitalized, quoted } from './terminal/text.ts';
 
 /** Our commands and options, each with the names that other tools use. */
@@ -36,9 +33,9 @@ function ourName(names: Record<string, string[]>, foreign: string): string | und
   return Object.keys(names).find((name) => names[name]?.includes(foreign));
 }
 
-export function usageFailure(term: Terminal, error: CommanderError, called: AnyCommand): CliError {
+export function usageFailure(error: CommanderError, called: AnyCommand): CliError {
   const message = withSuggestion(error.message.replace(/^error: /, ''), called);
-  return usageError(capitalized(message), hintFor(term, error, called));
+  return usageError(capitalized(message), hintFor(error, called));
 }
 
 /** Prefers the equivalent of another tool's name to a name with a similar spelling. */
@@ -73,13 +70,9 @@ function seeHelp(called: AnyCommand): string {
   return `See: ${pathOf(called)} --help`;
 }
 
-function hintFor({ cwd }: Terminal, { code, message }: CommanderError, called: AnyCommand): string {
+function hintFor({ code, message }: CommanderError, called: AnyCommand): string {
   const help = seeHelp(called);
   const [, option] = /^error: unknown option '(.*?)'/.exec(message) ?? [];
-  const takesFiles = called.registeredArguments.some((argument) => argument.name() === 'file');
-  if (option !== undefined && takesFiles && existsSync(resolve(cwd, option))) {
-    return `To pass the file: ${quoted(`./${option}`)}`;
-  }
   if (option?.includes(' ')) return `Put -- before text that begins with a dash. ${help}`;
   if (/^error: option '-n, --limit /.test(message) && hasOption(called, '--all')) {
     return `To get all pages: --all. ${help}`;

@@ -87,38 +87,24 @@ async function noKey(term: Terminal, baseUrl: string, project?: string): Promise
   const projects = entries.filter((one) => one.service === service).map((one) => one.project);
   const services = [...new Set(entries.map((one) => one.service))];
   const target = project === undefined ? baseUrl : `project ${project} of ${baseUrl}`;
-  return new CliError(
-    'unauthorized',
-    `No API key for ${target}.`,
-    projects.length > 0 ? hintAtProjects(service, projects) : hintAtServices(services),
-    exitCodes.refused,
-  );
+  const hint = projects.length > 0 ? projectHint(service, projects) : serviceHint(services);
+  return new CliError('unauthorized', `No API key for ${target}.`, hint, exitCodes.refused);
 }
 
-function hintAtProjects(service: string, projects: string[]): string {
-  const which = onlyOne(projects) ?? '<name>';
-  return (
-    `The profile has keys for the projects ${listed(projects)}: add --project ${which},\n` +
-    `or set the default: memory profile use ${service} --project ${which}`
-  );
+function projectHint(service: string, projects: string[]): string {
+  const which = projects.length === 1 ? projects[0] : '<name>';
+  return `The profile has keys for the projects ${listed(projects)}: add --project ${which},
+or set the default: memory profile use ${service} --project ${which}`;
 }
 
-function hintAtServices(known: string[]): string {
-  if (known.length === 0) {
-    return (
-      'Set MEMORY_API_KEY. To start a server, which creates a first key: memory serve\n' +
-      'To create a key for an existing server, on its machine: memory keys create --save'
-    );
+function serviceHint(services: string[]): string {
+  if (services.length === 0) {
+    return `Set MEMORY_API_KEY. To start a server, which creates a first key: memory serve
+To create a key for an existing server, on its machine: memory keys create --save`;
   }
-  const which = onlyOne(known) ?? '<url>';
-  return (
-    `Set MEMORY_API_KEY. The profile has a key for ${listed(known)}:\n` +
-    `add --base-url ${which}, or make it the default: memory profile use ${which}`
-  );
-}
-
-function onlyOne(names: string[]): string | undefined {
-  return names.length === 1 ? names[0] : undefined;
+  const which = services.length === 1 ? services[0] : '<url>';
+  return `Set MEMORY_API_KEY. The profile has a key for ${listed(services)}:
+add --base-url ${which}, or make it the default: memory profile use ${which}`;
 }
 
 const maxListed = 3;

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { resolveBaseUrl } from '../client/connect.ts';
 import { serviceName, shownProfilePath, storeFirstRunKey } from '../client/profile.ts';
 import { addExamples, addNotes } from '../command-metadata.ts';
@@ -34,7 +35,7 @@ export function addServe(program: Parent, term: Terminal): void {
       if (server.firstKey !== null) {
         await showFirstKey(term, server.url, server.firstKey, keysCreate);
       }
-      await untilInterrupted(term);
+      if (!term.interrupted.aborted) await once(term.interrupted, 'abort');
     } finally {
       await server.stop();
     }
@@ -112,11 +113,4 @@ async function storeKey(term: Terminal, baseUrl: string, apiKey: string): Promis
   } catch (error) {
     return `The key could not be stored (${errorText(error)})`;
   }
-}
-
-async function untilInterrupted({ interrupted }: Terminal): Promise<void> {
-  if (interrupted.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  interrupted.addEventListener('abort', () => resolve(), { once: true });
-  await promise;
 }

@@ -276,20 +276,3 @@ describe('memory status and wait', () => {
     expect(some.code).toBe(3);
   });
 });
-
-test('for an existing file whose name begins with a dash, a hint shows how to pass it', async () => {
-  using folder = temporaryFolder();
-  const names = ['-dash.md', '--a b.md'];
-  for (const name of names) writeFileSync(folder.file(name), 'x');
-  const ingest = async (name: string) => {
-    const argv = ['ingest', 'document', '--user', 'u', name];
-    const { code, stderr } = await memory(argv, { cwd: folder.path });
-    expect(code).toBe(2);
-    return lines(stderr).at(-1);
-  };
-  expect(await ingest('-dash.md')).toBe('To pass the file: ./-dash.md');
-  expect(await ingest('--a b.md')).toBe("To pass the file: './--a b.md'");
-  expect(await ingest('-none.md')).toBe('See: memory ingest document --help');
-  const list = await memory(['list', '--user', 'u', '-dash.md'], { cwd: folder.path });
-  expect(list.stderr).not.toContain('./-dash.md');
-});
