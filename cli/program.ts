@@ -45,16 +45,12 @@ export async function createProgram(term: Terminal, names: readonly CommandName[
 /** Thrown when help is requested with --json; run.ts handles it. */
 export class HelpAsJson extends Error {
   override name = 'HelpAsJson';
-  readonly words: string[];
+  readonly command: AnyCommand;
 
   constructor(command: AnyCommand) {
     super('help');
-    this.words = wordsOf(command);
+    this.command = command;
   }
-}
-
-function wordsOf(command: AnyCommand): string[] {
-  return command.parent === null ? [] : [...wordsOf(command.parent), command.name()];
 }
 
 function createRoot(term: Terminal) {

@@ -1,4 +1,5 @@
 import { serviceFailure } from './client/service-errors.ts';
+import { pathBelowRoot } from './command-metadata.ts';
 import { isCommand } from './command-names.ts';
 import { type AnyCommand, CommanderError } from './commander.ts';
 import { CliError, ExitWith, errorText, exitCodes, usageError } from './errors.ts';
@@ -22,7 +23,7 @@ export async function run(argv: string[], processTerminal: Terminal): Promise<nu
   }
   try {
     await program.parseAsync(argv, { from: 'user' }).catch((error) => {
-      if (error instanceof HelpAsJson) return printHelpAsJson(term, error.words);
+      if (error instanceof HelpAsJson) return printHelpAsJson(term, error.command);
       throw error;
     });
     return exitCodes.done;
@@ -40,7 +41,8 @@ export async function run(argv: string[], processTerminal: Terminal): Promise<nu
   }
 }
 
-async function printHelpAsJson(term: Terminal, words: string[]): Promise<void> {
+async function printHelpAsJson(term: Terminal, command: AnyCommand): Promise<void> {
+  const words = pathBelowRoot(command).split(' ').filter(Boolean);
   const help = await import('./help-json.ts');
   await help.printHelpAsJson(term, await createProgram(term), words);
 }

@@ -21,10 +21,10 @@ import { runPipeline } from './pipeline.ts';
 import { type Counts, openReport, type Problem, type Report, type Row } from './report.ts';
 import { retryWhileBusy } from './send.ts';
 import { sendDocument } from './send-document.ts';
-import { type AfterIngest, reportIngest, waitAndCount } from './wait.ts';
+import { type BulkOptions, reportIngest, waitAndCount } from './wait.ts';
 
 type DocumentOptions = GlobalOptions &
-  AfterIngest & {
+  BulkOptions & {
     user?: string | undefined;
     title?: string | undefined;
     mimeType?: string | undefined;

@@ -7,9 +7,9 @@ import { inputName } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { runBatch } from './batch.ts';
 import { openRecords } from './input.ts';
-import { type AfterIngest, reportIngest } from './wait.ts';
+import { type BulkOptions, reportIngest } from './wait.ts';
 
-export type FileOptions = GlobalOptions & AfterIngest & { errorsOut?: string | undefined };
+export type FileOptions = GlobalOptions & BulkOptions;
 
 /** The endpoint for a single record. If it has a type, the records do not require one. */
 export type Endpoint = {

@@ -2,15 +2,18 @@ import { setTimeout } from 'node:timers/promises';
 import type { Accepted, IngestStatus, MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
 import { rejectDeletedIngest } from '../client/deleted-replay.ts';
 import { exitCodes } from '../errors.ts';
-import {
-  printCells,
-  printJson,
-  printJsonLine,
-  printLine,
-  resilientOutput,
-} from '../terminal/output.ts';
+import { printJson, printJsonLine, printLine, resilientOutput, rowOf } from '../terminal/output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';
 import { type Counts, maxShown } from './report.ts';
+
+/** The options of commands that ingest records. */
+export type BulkOptions = {
+  json?: true | undefined;
+  idempotencyKey?: string | undefined;
+  errorsOut?: string | undefined;
+  wait?: true | undefined;
+  timeout: number;
+};
 
 /** The result of the wait for one memory. `error` is null if it is complete. */
 export type Outcome = {
@@ -112,7 +115,8 @@ export async function printOutcome(term: Terminal, json: true | undefined, outco
   if (!json) {
     const word = isGone ? 'not found' : (status?.status ?? 'processing');
     const { errorMessage } = status ?? {};
-    return printCells(term, [memoryId, word, ...(errorMessage ? [errorMessage] : [])]);
+    const cells = [memoryId, word, ...(errorMessage ? [errorMessage] : [])];
+    return term.stdout.write(`${rowOf(term, cells)}\n`);
   }
   const gone = { memoryId, error: { code: error?.code, message: error?.message } };
   await printJsonLine(term, isGone ? gone : (status ?? { memoryId, status: 'processing' }));
@@ -132,9 +136,7 @@ export async function hintIfInterrupted<Result>(
   }
 }
 
-type WaitOptions = {
-  wait?: true | undefined;
-  timeout: number;
+type WaitOptions = BulkOptions & {
   /** The accepted and failed items, reported if the user interrupts the wait. */
   accepted: { what: 'record' | 'document'; count: number; failed: number };
 };
@@ -175,19 +177,12 @@ function acceptedAll({ what, count, failed }: WaitOptions['accepted']): string {
   return `${all} accepted and will be processed; only the wait was interrupted.`;
 }
 
-export type AfterIngest = {
-  json?: true | undefined;
-  idempotencyKey?: string | undefined;
-  wait?: true | undefined;
-  timeout: number;
-};
-
 /** Prints the id of a queued record and the next command; with --wait, the result. */
 export async function reportIngest(
   term: Terminal,
   client: MemoryClient,
   accepted: Accepted,
-  { json, idempotencyKey, wait, timeout }: AfterIngest,
+  { json, idempotencyKey, wait, timeout }: BulkOptions,
 ): Promise<void> {
   const { memoryId } = accepted;
   const queued = `Queued. To wait for the result: memory wait ${memoryId}`;

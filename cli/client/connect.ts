@@ -93,7 +93,7 @@ async function noKey(term: Terminal, baseUrl: string, project?: string): Promise
 
 function projectHint(service: string, projects: string[]): string {
   const which = projects.length === 1 ? projects[0] : '<name>';
-  return `The profile has keys for the projects ${listed(projects)}: add --project ${which},
+  return `The profile has keys for the projects ${projects.join(', ')}: add --project ${which},
 or set the default: memory profile use ${service} --project ${which}`;
 }
 
@@ -103,15 +103,8 @@ function serviceHint(services: string[]): string {
 To create a key for an existing server, on its machine: memory keys create --save`;
   }
   const which = services.length === 1 ? services[0] : '<url>';
-  return `Set MEMORY_API_KEY. The profile has a key for ${listed(services)}:
+  return `Set MEMORY_API_KEY. The profile has a key for ${services.join(', ')}:
 add --base-url ${which}, or make it the default: memory profile use ${which}`;
-}
-
-const maxListed = 3;
-
-export function listed(urls: string[]): string {
-  const more = urls.length > maxListed ? `, … (memory profile list)` : '';
-  return `${urls.slice(0, maxListed).join(', ')}${more}`;
 }
 
 /** The fields that are used of the client's attempt event. */

@@ -6,6 +6,9 @@ import { OutputClosed } from '../terminal/process-output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 import { memoriesOf, toJson } from '../terminal/text.ts';
 
+/** Lines are written in batches, because a system call per line would dominate the run time. */
+const writtenAtOnce = 64 * 1024;
+
 export function addExport(program: Parent, term: Terminal): void {
   const command = program
     .command('export')
@@ -15,43 +18,31 @@ export function addExport(program: Parent, term: Terminal): void {
     const options = command.optsWithGlobals();
     const userId = options.user === undefined ? undefined : needUser(options.user);
     const client = await connect(term, options);
-    const memories = client.export(definedOnly({ userId }), { signal: term.interrupted });
-    const { count, error } = await printLines(term, memories);
-    if (error instanceof OutputClosed) throw error;
-    const exported = memoriesOf(count);
-    if (error !== undefined)
-      await note(term, `Stopped after ${exported}: the export is incomplete.`);
-    if (error !== undefined) throw error;
-    if (!options.json) await note(term, `Exported ${exported}.`);
+    let [count, lines] = [0, ''];
+    const flush = async () => {
+      const text = lines;
+      lines = '';
+      await term.stdout.write(text);
+    };
+    try {
+      const call = { signal: term.interrupted };
+      for await (const memory of client.export(definedOnly({ userId }), call)) {
+        lines += `${toJson(memory)}\n`;
+        count += 1;
+        if (lines.length > writtenAtOnce) await flush();
+      }
+      await flush();
+    } catch (error) {
+      if (error instanceof OutputClosed) throw error;
+      await flush();
+      await note(term, `Stopped after ${memoriesOf(count)}: the export is incomplete.`);
+      throw error;
+    }
+    if (!options.json) await note(term, `Exported ${memoriesOf(count)}.`);
   });
   addNotes(command, '\nmemory import reads these lines, on the same or on another service.');
   addExamples(command, [
     'memory export > memories.jsonl',
     'memory export --user u-1 | gzip > u-1.jsonl.gz',
   ]);
-}
-
-/** Lines are written in batches, because a system call per line would dominate the run time. */
-const writtenAtOnce = 64 * 1024;
-
-/** Prints the values as JSON lines, including those that were read before an error. */
-async function printLines(term: Terminal, values: AsyncIterable<object>) {
-  let [count, lines] = [0, ''];
-  const write = async () => {
-    const text = lines;
-    lines = '';
-    await term.stdout.write(text);
-  };
-  try {
-    for await (const value of values) {
-      lines += `${toJson(value)}\n`;
-      count += 1;
-      if (lines.length > writtenAtOnce) await write();
-    }
-    await write();
-    return { count };
-  } catch (error) {
-    await write();
-    return { count, error };
-  }
 }

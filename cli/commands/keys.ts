@@ -1,3 +1,4 @@
+import type { Admin } from '../../server/admin.ts';
 import { defaultBaseUrl, resolveBaseUrl } from '../client/connect.ts';
 import * as profile from '../client/profile.ts';
 import { addExamples, addNotes } from '../command-metadata.ts';
@@ -33,13 +34,7 @@ function addList(group: Parent, term: Terminal): void {
   command.action(async () => {
     const { json, database } = command.optsWithGlobals();
     const keys = await withAdmin(term, database, (admin) => admin.listKeys());
-    const rows = keys.map((key) => ({
-      ...key,
-      createdAt: new Date(key.createdAt).toISOString(),
-      expiresAt: iso(key.expiresAt),
-      lastUsedAt: iso(key.lastUsedAt),
-      revokedAt: iso(key.revokedAt),
-    }));
+    const rows = keys.map(rowOf);
     if (json) return printJson(term, { items: rows });
     await printTable(term, columnsAt(term.now()), rows);
     if (rows.length === 0) await hint(term, 'No keys yet. To create one: memory keys create');
@@ -47,19 +42,17 @@ function addList(group: Parent, term: Terminal): void {
   addExamples(command, ['memory keys list']);
 }
 
-type KeyRow = {
-  id: string;
-  name: string;
-  project: string;
-  prefix: string;
-  lastFour: string;
-  userId: string | null;
-  readOnly: boolean;
-  createdAt: string;
-  expiresAt: string | null;
-  lastUsedAt: string | null;
-  revokedAt: string | null;
-};
+type KeyRow = ReturnType<typeof rowOf>;
+
+function rowOf(key: StoredKey) {
+  return {
+    ...key,
+    createdAt: new Date(key.createdAt).toISOString(),
+    expiresAt: iso(key.expiresAt),
+    lastUsedAt: iso(key.lastUsedAt),
+    revokedAt: iso(key.revokedAt),
+  };
+}
 
 const nameWidth = 16;
 
@@ -118,11 +111,10 @@ export function addCreate(group: Parent, term: Terminal): void {
     }
     if (service !== null) await save(term, { service, project, apiKey: made.key });
     else if (out.hasFailed()) {
-      const revoke = `memory keys revoke ${made.id}${database ? ` --database ${quoted(database)}` : ''}`;
-      await hint(
-        term,
-        `The key could not be printed and is shown only once. To revoke it: ${revoke}`,
-      );
+      const flag = database ? ` --database ${quoted(database)}` : '';
+      const revoke = `memory keys revoke ${made.id}${flag}`;
+      const lost = 'The key could not be printed and is shown only once.';
+      await hint(term, `${lost} To revoke it: ${revoke}`);
     } else if (!json) await hint(term, howToUse);
     out.end();
   });
@@ -147,25 +139,16 @@ function parseLifetime(text: string): number {
 const howToUse =
   'The key is shown only once. To use it: export MEMORY_API_KEY=<key>; to store it: --save';
 
-type NewKey = {
-  name: string;
-  project: string;
-  userId: string | null;
-  readOnly: boolean;
-  expiresAt: number | null;
-};
+type NewKey = Parameters<Admin['createKey']>[0];
+type StoredKey = Awaited<ReturnType<Admin['listKeys']>>[number];
 
 function createKey(term: Terminal, database: string | undefined, key: NewKey) {
   return withAdmin(
     term,
     database,
     async (admin, isNew) => {
-      if (isNew) {
-        await note(
-          term,
-          `Created a new database at ${shownDatabase(databaseUrlOf(term, database))}.`,
-        );
-      }
+      const place = shownDatabase(databaseUrlOf(term, database));
+      if (isNew) await note(term, `Created a new database at ${place}.`);
       const known = (await admin.listKeys()).map((one) => one.project);
       // The server creates the project `default` even without a key.
       const isNewProject = ![defaultProject, ...known].includes(key.project);
@@ -196,10 +179,8 @@ async function save(term: Terminal, entry: profile.Entry): Promise<void> {
   for (const line of stored) await note(term, line);
   if (before !== project) {
     const back = `memory profile use ${service} --project ${before}`;
-    await hint(
-      term,
-      `Commands now use project ${project} of this service. To switch back: ${back}`,
-    );
+    const now = `Commands now use project ${project} of this service.`;
+    await hint(term, `${now} To switch back: ${back}`);
   }
   if (term.env.MEMORY_API_KEY) await note(term, 'MEMORY_API_KEY is set and overrides the profile.');
 }

@@ -1,6 +1,5 @@
 import {
   defaultBaseUrl,
-  listed,
   type Origin,
   parseBaseUrl,
   resolveApiKey,
@@ -213,7 +212,7 @@ async function knownService(term: Terminal, text: string): Promise<string> {
   const hint =
     known.size === 0
       ? `For example: ${defaultBaseUrl}. The profile contains no service yet.`
-      : `A service is identified by its URL. The profile contains ${listed([...known])}`;
+      : `A service is identified by its URL. The profile contains ${[...known].join(', ')}`;
   return serviceName(parseBaseUrl(text, '<base-url>', hint));
 }
 

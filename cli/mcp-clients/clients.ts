@@ -94,26 +94,33 @@ export async function openSettings(
   const text = await readSettings(file);
   const before = parse(text);
   const problem = before === undefined ? await problemOf(text) : undefined;
-  if (problem !== undefined) throw brokenSettings(file, problem);
+  if (problem !== undefined) {
+    const hint = 'Correct it and run the command again, or add the entry shown above by hand.';
+    throw settingsError(`${file} ${problem}`, hint);
+  }
+  const invalid = settingsError(
+    `The entry cannot be added to ${file} without other changes`,
+    `Add the entry shown above to the settings of ${title} by hand.`,
+  );
   const servers = before?.[section] ?? {};
-  if (before === undefined || !isTable(servers)) throw invalidSettings(file, title);
+  if (before === undefined || !isTable(servers)) throw invalid;
   const value = merged(servers[name], entry, more);
   const after = { ...before, [section]: { ...servers, [name]: value } };
   const isKnown = Object.hasOwn(servers, name);
   const change = !isKnown ? 'added' : Bun.deepEquals(before, after) ? 'none' : 'replaced';
   const edited = edit(text, [section, name], value);
   // Verify that the edit changed nothing else.
-  if (!Bun.deepEquals(parse(edited), after)) throw invalidSettings(file, title);
+  if (!Bun.deepEquals(parse(edited), after)) throw invalid;
   return { title, file, change, write: () => writeSettings(file, edited) };
 }
 
-export async function readSettings(file: string): Promise<string> {
+async function readSettings(file: string): Promise<string> {
   const handle = Bun.file(file);
   return (await handle.exists()) ? handle.text() : '';
 }
 
 /** Replaces the file by a rename, so the client never reads a partial file. Keeps a link. */
-export async function writeSettings(file: string, text: string): Promise<void> {
+async function writeSettings(file: string, text: string): Promise<void> {
   const { chmod, mkdir, realpath, rename, rm, stat, writeFile } = await import('node:fs/promises');
   await mkdir(dirname(file), { recursive: true });
   const target = await realpath(file).catch(() => file);
@@ -133,18 +140,6 @@ export async function writeSettings(file: string, text: string): Promise<void> {
   }
 }
 
-export function brokenSettings(file: string, problem: string): CliError {
-  return new CliError(
-    'settings_unreadable',
-    `${file} ${problem}. Nothing was written.`,
-    'Correct it and run the command again, or add the entry shown above by hand.',
-  );
-}
-
-export function invalidSettings(file: string, title: string): CliError {
-  return new CliError(
-    'settings_unreadable',
-    `The entry cannot be added to ${file} without other changes. Nothing was written.`,
-    `Add the entry shown above to the settings of ${title} by hand.`,
-  );
+function settingsError(message: string, hint: string): CliError {
+  return new CliError('settings_unreadable', `${message}. Nothing was written.`, hint);
 }
