@@ -13,8 +13,8 @@ import {
   valueName,
 } from './command-metadata.ts';
 import type { AnyCommand } from './commander.ts';
+import { serverSettings } from './commands/serve.ts';
 import { exitCodes } from './errors.ts';
-import { serverSettings } from './server-settings.ts';
 import { printJson } from './terminal/output.ts';
 import { asCalled, type Terminal } from './terminal/terminal.ts';
 

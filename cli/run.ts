@@ -1,6 +1,6 @@
 import { serviceFailure } from './client/service-errors.ts';
 import { pathBelowRoot } from './command-metadata.ts';
-import { isCommand } from './command-names.ts';
+import { commandNames } from './command-names.ts';
 import { type AnyCommand, CommanderError } from './commander.ts';
 import { CliError, ExitWith, errorText, exitCodes, usageError } from './errors.ts';
 import { commandWord, createProgram, HelpAsJson } from './program.ts';
@@ -13,8 +13,9 @@ import { exampleHint, usageFailure } from './usage-errors.ts';
 export async function run(argv: string[], processTerminal: Terminal): Promise<number> {
   const term = argv.includes('--no-color') ? withoutColor(processTerminal) : processTerminal;
   const word = commandWord(argv);
+  const name = commandNames.find((one) => one === word);
   // Without a known command, load all of them for the help or for a spelling suggestion.
-  const program = await createProgram(term, isCommand(word) ? [word] : undefined);
+  const program = await createProgram(term, name && [name]);
   let called: AnyCommand = program;
   for (const parent of [program, ...program.commands]) {
     parent.hook('preSubcommand', (_, command) => {

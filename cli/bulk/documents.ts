@@ -149,7 +149,7 @@ const maxKinds = 5;
  * Runs `work` for every file and reports the rows and the rejected files. Any other error ends the
  * run. `unit` is the noun for the number of files that were sent before such an error.
  */
-export async function forEachFile(
+async function forEachFile(
   term: Terminal,
   { json }: { json?: true | undefined },
   search: Search,
@@ -196,7 +196,7 @@ function problemOf({ path, externalId }: Found, error: CliError | MemoryServiceE
   };
 }
 
-export async function summarize(term: Terminal, report: Report, search: Search, counts: Counts) {
+async function summarize(term: Terminal, report: Report, search: Search, counts: Counts) {
   if (report.isQuiet()) return;
   if (search.skipped.size > 0) await note(term, skippedLine(search.skipped));
   await report.summary({ ...counts, linksNotFollowed: search.outside.size });

@@ -97,12 +97,12 @@ function empty(path: string): CliError {
 
 function otherLines(path: string, held: Held): CliError {
   const file = path === '-' ? '-' : quoted(path);
-  const [what, hint] =
-    held === 'records'
-      ? ['memories from an export, not records.', 'import them: memory import']
-      : ['records to ingest, not memories from an export.', 'ingest them: memory ingest batch'];
-  const message = `${inputName(path)} contains ${what}`;
-  return new CliError('not_these_lines', message, `To ${hint} ${file}`);
+  if (held === 'records') {
+    const message = `${inputName(path)} contains memories from an export, not records.`;
+    return new CliError('not_records', message, `To import them: memory import ${file}`);
+  }
+  const message = `${inputName(path)} contains records to ingest, not memories from an export.`;
+  return new CliError('not_memories', message, `To ingest them: memory ingest batch ${file}`);
 }
 
 function aText(path: string): CliError {

@@ -16,7 +16,7 @@ export type BulkOptions = {
 };
 
 /** The result of the wait for one memory. `error` is null if it is complete. */
-export type Outcome = {
+type Outcome = {
   memoryId: string;
   status: IngestStatus | null;
   error: MemoryServiceError | null;
@@ -123,7 +123,7 @@ export async function printOutcome(term: Terminal, json: true | undefined, outco
 }
 
 /** After an interruption, prints a hint about the accepted records. */
-export async function hintIfInterrupted<Result>(
+async function hintIfInterrupted<Result>(
   term: Terminal,
   wait: Promise<Result>,
   text: string,

@@ -107,7 +107,7 @@ export async function removeService(term: Terminal, service: string, project?: s
  * API keys. A key is stored under the URL of its service, followed by `#` and the project unless
  * the project is `default`.
  */
-export type Profile = {
+type Profile = {
   baseUrl?: string;
   projects?: Record<string, string>;
   keys: Record<string, ProfileKey>;
@@ -153,7 +153,7 @@ export async function readProfile(term: Terminal): Promise<Profile> {
  * the lock file, which is then renamed to the profile, so readers never read a partial file.
  * `change` returns null to keep the profile. Returns whether the profile changed.
  */
-export async function changeProfile(
+async function changeProfile(
   term: Terminal,
   change: (profile: Profile) => Profile | null,
 ): Promise<boolean> {

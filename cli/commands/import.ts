@@ -1,4 +1,3 @@
-import type { ForeignFormat } from '../bulk/foreign/open.ts';
 import { connect } from '../client/connect.ts';
 import { addExamples, addNotes } from '../command-metadata.ts';
 import { Option, type Parent } from '../commander.ts';
@@ -60,11 +59,10 @@ export function addImport(program: Parent, term: Terminal): void {
   ]);
 }
 
-const formats = ['mem0', 'chatgpt', 'jsonl'] as const satisfies ForeignFormat[];
 const fromOption = new Option(
   '--from <format>',
   'the format of an export from another service',
-).choices(formats);
+).choices(['mem0', 'chatgpt', 'jsonl'] as const);
 
 const help = `
 Ids, times, types and status are kept. A memory whose id already exists is

@@ -36,7 +36,7 @@ function refuseIdleTimeout(command: AnyCommand): void {
   throw usageError('--timeout requires --wait: add --wait, or omit --timeout.');
 }
 
-export function addIngestBatch(group: Parent, term: Terminal): void {
+function addIngestBatch(group: Parent, term: Terminal): void {
   const command = group
     .command('batch')
     .argument('<file>', 'JSON lines; - for stdin')
@@ -82,7 +82,7 @@ To correct invalid lines, extract them from the --errors-out file, edit them and
 ingest only these lines: jq -r .text bad.jsonl > corrected.jsonl. An edited copy
 of the whole file would save its lines without an externalId again.`;
 
-export function addIngestDocument(group: Parent, term: Terminal): void {
+function addIngestDocument(group: Parent, term: Terminal): void {
   const command = group
     .command('document')
     .argument('<file...>', 'files, folders and patterns; - for stdin')

@@ -81,7 +81,7 @@ function iso(time: number | null): string | null {
 
 const { defaultProject } = profile;
 
-export function addCreate(group: Parent, term: Terminal): void {
+function addCreate(group: Parent, term: Terminal): void {
   const command = group
     .command('create')
     .description('Create an API key and print it once; only --save stores it.')
@@ -187,7 +187,7 @@ async function save(term: Terminal, entry: profile.Entry): Promise<void> {
 
 const listHint = 'To list ids: memory keys list';
 
-export function addRevoke(group: Parent, term: Terminal): void {
+function addRevoke(group: Parent, term: Terminal): void {
   const command = group
     .command('revoke')
     .argument('<id>', 'the id of the key, not the key itself', parseId)

@@ -107,11 +107,11 @@ type PageOptions = {
 const maxPageItems = 100;
 
 /** Returns the page size. The default for --all is the maximum, which needs the fewest requests. */
-export function pageSize({ all, limit }: PageOptions): number | undefined {
+function pageSize({ all, limit }: PageOptions): number | undefined {
   return limit ?? (all ? maxPageItems : undefined);
 }
 
-export async function printPages<Item extends object>(
+async function printPages<Item extends object>(
   term: Terminal,
   options: PageOptions,
   pages: Pages<Item>,

@@ -35,7 +35,10 @@ export function addMcp(program: Parent, term: Terminal): void {
       import('../../server/mcp/tools/stdio.ts'),
       accessOf(term, client, options, 'memory mcp'),
     ]);
-    if (term.stdin.isTerminal) await greet(term);
+    if (term.stdin.isTerminal) {
+      await note(term, 'Waiting for an MCP client on stdin; press Ctrl-D to stop.');
+      await hint(term, 'To set up a client: memory mcp install <client>');
+    }
     const onError = (error: unknown) => void note(term, errorText(error));
     const onUnreachable = (error: MemoryServiceError) => noteFailure(term, options, error);
     await serveOverStdio(
@@ -50,14 +53,9 @@ export function addMcp(program: Parent, term: Terminal): void {
   addExamples(command, ['memory mcp --user u-1', 'memory mcp --user u-1 --read-only']);
 }
 
-async function greet(term: Terminal): Promise<void> {
-  await note(term, 'Waiting for an MCP client on stdin; press Ctrl-D to stop.');
-  await hint(term, 'To set up a client: memory mcp install <client>');
-}
-
 type Mcp = Command<[], McpOptions, GlobalOptions>;
 
-export function addInstall(group: Mcp, term: Terminal): void {
+function addInstall(group: Mcp, term: Terminal): void {
   const command = group
     .command('install')
     .addArgument(new Argument('<client>', 'the MCP client').choices(clientNames))
@@ -163,17 +161,17 @@ function shownFlags({ user, readOnly, withKey }: InstallOptions): string {
 
 /* Determines which user's memories an MCP client can access, and whether it can change them. */
 
-export const mcpUserOption = userOptionFor('the user; optional if the key is bound to a user');
-export const readOnlyOption = new Option('--read-only', 'offer only read-only tools');
+const mcpUserOption = userOptionFor('the user; optional if the key is bound to a user');
+const readOnlyOption = new Option('--read-only', 'offer only read-only tools');
 
-export type McpOptions = { user?: string | undefined; readOnly?: true | undefined };
+type McpOptions = { user?: string | undefined; readOnly?: true | undefined };
 
 /**
  * Derives the user and the write permission from the options and the key. With --user, an
  * unreachable service is logged but is not an error, because the MCP client would not restart the
  * command. The hint of a usage error shows `command`.
  */
-export async function accessOf(
+async function accessOf(
   term: Terminal,
   client: MemoryClient,
   options: GlobalOptions & McpOptions,
@@ -206,7 +204,7 @@ export async function accessOf(
 }
 
 /** Writes the error and its hint to stderr, which MCP clients log. Returns the text. */
-export async function noteFailure(
+async function noteFailure(
   term: Terminal,
   options: GlobalOptions,
   error: MemoryServiceError,

@@ -92,7 +92,7 @@ const settingColumns: Column<Setting & { name: string }>[] = [
 
 const url = 'the base URL of the service';
 
-export function addSet(group: Parent, term: Terminal): void {
+function addSet(group: Parent, term: Terminal): void {
   const command = group
     .command('set')
     .argument('<base-url>', url)
@@ -119,7 +119,7 @@ export function addSet(group: Parent, term: Terminal): void {
   ]);
 }
 
-export function addUse(group: Parent, term: Terminal): void {
+function addUse(group: Parent, term: Terminal): void {
   const command = group
     .command('use')
     .argument('<base-url>', url)
@@ -143,7 +143,7 @@ export function addUse(group: Parent, term: Terminal): void {
   addExamples(command, ['memory profile use https://memory.example']);
 }
 
-export function addRemove(group: Parent, term: Terminal): void {
+function addRemove(group: Parent, term: Terminal): void {
   const command = group
     .command('remove')
     .argument('<base-url>', url)
@@ -165,7 +165,7 @@ export function addRemove(group: Parent, term: Terminal): void {
   addExamples(command, ['memory profile remove https://memory.example']);
 }
 
-export function addProfileList(group: Parent, term: Terminal): void {
+function addProfileList(group: Parent, term: Terminal): void {
   const command = group
     .command('list')
     .description('List the services in the profile, and the one in use.');

@@ -6,7 +6,6 @@ import type { Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withFlag } from '../database.ts';
 import { CliError, errorCode, errorText, usageError } from '../errors.ts';
 import { definedOnly, option, parseNumber } from '../options.ts';
-import { serverSettingsText } from '../server-settings.ts';
 import { hint, note, noteStyled, type Terminal } from '../terminal/terminal.ts';
 import { escapeControls, paint, quoted } from '../terminal/text.ts';
 
@@ -44,8 +43,25 @@ export function addServe(program: Parent, term: Terminal): void {
     await note(term, 'Stopped.');
     clearTimeout(unread);
   });
-  addNotes(command, serverSettingsText());
+  const settings = serverSettings.map(({ name, description, default: preset }) => {
+    const suffix = preset === null ? '' : ` (default: ${preset})`;
+    return `  ${name.padEnd(21)}  ${description}${suffix}`;
+  });
+  addNotes(command, ['\nSet by environment variables only:', ...settings].join('\n'));
   addExamples(command, ['memory serve', 'memory serve --port 8080 --database sqlite:./demo.db']);
+}
+
+/** The settings that the server reads only from the environment. A test checks the list. */
+export const serverSettings = [
+  setting('MEMORY_MAX_BODY_BYTES', 'the maximum request body, in bytes', '5242880'),
+  setting('MEMORY_RATE_LIMIT', 'limit as requests/seconds, or off', '6000/60'),
+  setting('MEMORY_CORS_ORIGINS', 'the allowed CORS origins, comma-separated', null),
+  setting('MEMORY_MCP_HOSTS', 'additional host names for /mcp, comma-separated', null),
+  setting('LOG_LEVEL', 'debug, info, warn, error or silent', 'info'),
+];
+
+function setting(name: string, description: string, preset: string | null) {
+  return { name, description, default: preset };
 }
 
 type Given = { port?: number; host?: string; databaseUrl: string };

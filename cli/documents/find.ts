@@ -130,7 +130,7 @@ type Step = {
  * Follows links to files inside the folder. Does not follow links to folders, which may form a
  * cycle, or links to targets outside the folder, which the user did not choose.
  */
-export async function* walkFolder(
+async function* walkFolder(
   term: Terminal,
   folder: string,
   levels: number,
@@ -161,7 +161,7 @@ async function followLink(term: Terminal, path: string, root: string): Promise<S
   return { path, kind: found?.isFile() ? 'file' : 'pipe' };
 }
 
-export function statOf(term: Terminal, path: string): Promise<Stats | undefined> {
+function statOf(term: Terminal, path: string): Promise<Stats | undefined> {
   return stat(resolve(term.cwd, path)).catch(() => undefined);
 }
 

@@ -153,7 +153,7 @@ const unended = /^(?:#.*|nbsp|amp|lt|gt|quot|copy|reg)$/;
 const entity = /&(#x[\da-f]{1,6}|#\d{1,7}|[a-z][a-z\d]{1,31})(;?)/gi;
 
 /** Decodes the entities in HTML text. Unknown entities are kept. */
-export function decodeEntities(text: string): string {
+function decodeEntities(text: string): string {
   return text.replace(entity, (whole, name: string, end: string) => {
     if (end === '' && !unended.test(name)) return whole;
     return name.startsWith('#') ? decodeNumber(name.slice(1)) : (decodeName(name) ?? whole);

@@ -86,7 +86,7 @@ const named =
  * Decodes a file as UTF-8, unless it starts with a UTF-16 byte order mark or is HTML that declares
  * another character set. Throws on invalid bytes.
  */
-export function decodeDocument(bytes: Uint8Array, path: string, html: boolean): string {
+function decodeDocument(bytes: Uint8Array, path: string, html: boolean): string {
   const charset = markOf(bytes) ?? (html ? charsetOf(bytes) : undefined) ?? 'utf-8';
   const text = decode(bytes, charset, path);
   if (!text.includes('\0')) return text;

@@ -74,20 +74,11 @@ export function snippetFor(client: ClientName, entry: ServerEntry): string {
   return formats[format].edit('', [section, name], merged(undefined, entry, more));
 }
 
-/** The settings of a client with our entry, before they are written. */
-export type Settings = {
-  title: string;
-  file: string;
-  change: 'none' | 'added' | 'replaced';
-  write(): Promise<void>;
-};
-
-/** Throws if the file cannot be extended without losing some of its contents. */
-export async function openSettings(
-  term: Terminal,
-  client: ClientName,
-  entry: ServerEntry,
-): Promise<Settings> {
+/**
+ * Returns the settings of a client with our entry, before they are written. Throws if the file
+ * cannot be extended without losing some of its contents.
+ */
+export async function openSettings(term: Terminal, client: ClientName, entry: ServerEntry) {
   const { title, fileOf, section, more, format } = known[client];
   const { parse, edit, problemOf } = formats[format];
   const file = fileOf(term);

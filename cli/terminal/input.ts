@@ -12,7 +12,7 @@ export async function* readBytes(term: Terminal, path: string): AsyncGenerator<U
   yield* readPieces(term, path);
 }
 
-export async function* readPieces(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
+async function* readPieces(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
   let stop = () => {};
   try {
     const source = path === '-' ? term.stdin : Bun.file(resolve(term.cwd, path));
