@@ -4,9 +4,9 @@ import { memoriesOf, quoted } from '../terminal/text.ts';
 import { apart, chunkLines, keyOfChunk } from './chunks.ts';
 import type { BatchInput } from './input.ts';
 import { runPipeline } from './pipeline.ts';
-import { type BadLine, type Entry, idOf, pairOf, type Unit } from './records.ts';
+import { type BadLine, type Entry, idOf, pairOf, problemsOf, type Unit } from './records.ts';
 import { openReport } from './report.ts';
-import { chunkSender, problemsOf } from './send.ts';
+import { chunkSender } from './send.ts';
 import { type BulkOptions, waitAndCount } from './wait.ts';
 
 type BatchOptions = BulkOptions & { type?: RecordType | undefined };

@@ -16,8 +16,13 @@ export type BadLine = { line: number; error: string; message: string; text: stri
 /** The noun for an entry of the input in messages: an array has items, a file has lines. */
 export type Unit = 'line' | 'item';
 
-export function problemOf(unit: Unit, { line, error, message, text }: BadLine): Problem {
-  return { shown: `${unit} ${line}: ${message}`, json: { line, error, message }, text };
+/** Returns the problems of these lines in the order of the file. */
+export function problemsOf(unit: Unit, bad: BadLine[]): Problem[] {
+  return bad
+    .sort((a, b) => a.line - b.line)
+    .map(({ line, error, message, text }) => {
+      return { shown: `${unit} ${line}: ${message}`, json: { line, error, message }, text };
+    });
 }
 
 /** Parses one line as a record, which must have the given type unless it is undefined. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { CliError, errorCode, errorText } from '../errors.ts';
+import { isObject } from '../terminal/json.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { shownPath } from '../terminal/text.ts';
 
@@ -201,10 +202,6 @@ function isProfile(value: unknown): value is Partial<Profile> {
     isObject(keys) &&
     Object.values(keys).every((key) => isObject(key) && typeof key.apiKey === 'string')
   );
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function unreadable(path: string, why: string): CliError {

@@ -1,7 +1,8 @@
 import { dirname, join } from 'node:path';
 import { CliError } from '../errors.ts';
+import { isObject } from '../terminal/json.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { isTable, merged, type ServerEntry, type Table } from './entry.ts';
+import { merged, type ServerEntry, type Table } from './entry.ts';
 import { editJson, jsonProblem, parseJson } from './json.ts';
 import { editToml, parseToml, tomlProblem } from './toml.ts';
 
@@ -94,7 +95,7 @@ export async function openSettings(term: Terminal, client: ClientName, entry: Se
     `Add the entry shown above to the settings of ${title} by hand.`,
   );
   const servers = before?.[section] ?? {};
-  if (before === undefined || !isTable(servers)) throw invalid;
+  if (before === undefined || !isObject(servers)) throw invalid;
   const value = merged(servers[name], entry, more);
   const after = { ...before, [section]: { ...servers, [name]: value } };
   const isKnown = Object.hasOwn(servers, name);

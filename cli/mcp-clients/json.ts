@@ -1,6 +1,6 @@
 import { applyEdits, format, modify, type ParseError, parse } from 'jsonc-parser';
-import { jsonSyntaxError } from '../terminal/json.ts';
-import { isTable, type Table } from './entry.ts';
+import { isObject, jsonSyntaxError } from '../terminal/json.ts';
+import type { Table } from './entry.ts';
 
 /* Edits settings in JSON with comments, and keeps the comments and the layout. */
 
@@ -10,7 +10,7 @@ export function parseJson(text: string): Table | undefined {
   if (text.trim() === '') return {};
   const errors: ParseError[] = [];
   const value = parse(text, errors, dialect);
-  return errors.length === 0 && isTable(value) ? value : undefined;
+  return errors.length === 0 && isObject(value) ? value : undefined;
 }
 
 export async function jsonProblem(text: string): Promise<string | undefined> {

@@ -9,6 +9,10 @@ export function holdsSoLarge(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsSoLarge);
 }
 
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** Describes the first syntax error, for example `comma expected at line 3, column 5`. */
 export async function jsonSyntaxError(
   text: string,

@@ -1,5 +1,6 @@
 import { CliError } from '../../errors.ts';
 import { inputName, parseJson, readText, readUtf8 } from '../../terminal/input.ts';
+import { isObject } from '../../terminal/json.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { type BatchInput, type Line, readLines } from '../input.ts';
 import { recordsOf } from './chatgpt.ts';
@@ -73,10 +74,6 @@ function otherShape(path: string, expected: string): CliError {
     'other_format',
     `${inputName(path)} is not an export in this format: expected ${expected}.`,
   );
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export type Losses = ReturnType<typeof createLosses>;
