@@ -1,18 +1,18 @@
 import {
-  type Argument,
+  type AnyCommand,
   allOptions,
+  type CommandArgument,
+  type CommandOption,
   commandAt,
   examplesOf,
   isRepeatable,
   leavesOf,
   notesOf,
-  type Option,
   ownOptions,
   pathBelowRoot,
   takesValue,
   valueName,
-} from './command-metadata.ts';
-import type { AnyCommand } from './commander.ts';
+} from './commander.ts';
 import { serverSettings } from './commands/serve.ts';
 import { exitCodes } from './errors.ts';
 import { printJson } from './terminal/output.ts';
@@ -53,7 +53,7 @@ function commandOf(term: Terminal, root: AnyCommand, command: AnyCommand) {
   };
 }
 
-function argumentOf(argument: Argument) {
+function argumentOf(argument: CommandArgument) {
   const { required, variadic, description, argChoices: choices = null } = argument;
   return { name: argument.name(), description, required, variadic, choices };
 }
@@ -61,7 +61,7 @@ function argumentOf(argument: Argument) {
 /** Matches the environment variable and default in a description, which become separate fields. */
 const inBrackets = / \((?:env: (\w+))?(?:, )?(?:default: (.+))?\)$/;
 
-function optionOf(option: Option, command?: AnyCommand) {
+function optionOf(option: CommandOption, command?: AnyCommand) {
   const { long = '', short = null, argChoices, defaultValue, defaultValueDescription } = option;
   const [, env, byDescription] = inBrackets.exec(option.description) ?? [];
   const preset = defaultValueDescription ?? (option.negate ? undefined : defaultValue);

@@ -6,8 +6,7 @@ import type {
   Metadata,
 } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
-import { rejectDeletedIngest } from '../client/deleted-replay.ts';
-import { messageOf } from '../client/service-errors.ts';
+import { messageOf, rejectDeletedIngest } from '../client/service-errors.ts';
 import type { GlobalOptions } from '../commander.ts';
 import { type Found, findFiles, type Search, skip } from '../documents/find.ts';
 import { readDocument } from '../documents/read.ts';

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Accepted, IngestStatus, MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
-import { rejectDeletedIngest } from '../client/deleted-replay.ts';
+import { rejectDeletedIngest } from '../client/service-errors.ts';
 import { exitCodes } from '../errors.ts';
 import { printJson, printJsonLine, printLine, resilientOutput, rowOf } from '../terminal/output.ts';
 import { hint, note, type Terminal } from '../terminal/terminal.ts';

@@ -1,11 +1,30 @@
-import type { ChatRequest, IngestRecord, Metadata, SupportRequest } from '../../sdk/index.ts';
-import type { Endpoint, FileOptions } from '../bulk/ingest-file.ts';
-import { reportIngest } from '../bulk/wait.ts';
+import type {
+  Accepted,
+  CallOptions,
+  ChatRequest,
+  IngestRecord,
+  MemoryClient,
+  Metadata,
+  RecordType,
+  SupportRequest,
+} from '../../sdk/index.ts';
+import { runBatch } from '../bulk/batch.ts';
+import { openRecords } from '../bulk/input.ts';
+import { type BulkOptions, reportIngest } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples, addNotes } from '../command-metadata.ts';
-import { type AnyCommand, type AnyOption, Option, type Parent } from '../commander.ts';
-import { usageError } from '../errors.ts';
+import {
+  type AnyCommand,
+  type AnyOption,
+  addExamples,
+  addNotes,
+  type GlobalOptions,
+  Option,
+  type Parent,
+} from '../commander.ts';
+import { CliError, usageError } from '../errors.ts';
 import * as shared from '../options.ts';
+import { refuseToOverwrite, writeOptions } from '../options.ts';
+import { inputName } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /* Ingests tickets and conversations from options, and records of any type from files. */
@@ -99,7 +118,7 @@ export function addIngestRecord(group: Parent, term: Terminal): void {
     .description('Ingest any record: ticket, document, conversation, event or profile.');
   addFileOptions(command, '{ type, userId, source?, externalId?, metadata?, data }');
   command.action(async () => {
-    const { ingestFile } = await import('../bulk/ingest-file.ts');
+    const { ingestFile } = await import('./ingest-records.ts');
     const [file = '-'] = command.args;
     await ingestFile(term, file, optionsOf(command), anyRecord);
   });
@@ -125,7 +144,7 @@ export function addIngestKind(group: Parent, term: Terminal, kind: Kind): void {
     const given = (one: AnyOption) => command.getOptionValue(one.attributeName());
     if (file !== undefined) {
       refuseBoth(ofRecord.filter((one) => given(one) !== undefined));
-      const { ingestFile } = await import('../bulk/ingest-file.ts');
+      const { ingestFile } = await import('./ingest-records.ts');
       return ingestFile(term, file, all, endpoint);
     }
     const fields = Object.fromEntries(options.map((one) => [one.attributeName(), given(one)]));
@@ -178,5 +197,41 @@ function refuseBoth(options: AnyOption[]): void {
   throw usageError(
     `The record is read from the file: omit ${options.map(({ long }) => long).join(', ')}.`,
     'The fields of a record are userId, source, externalId, metadata and data.',
+  );
+}
+
+export type FileOptions = GlobalOptions & BulkOptions;
+
+/** The endpoint for a single record. If it has a type, the records do not require one. */
+export type Endpoint = {
+  type?: RecordType;
+  send(client: MemoryClient, record: unknown, options: CallOptions): Promise<Accepted>;
+};
+
+export async function ingestFile(
+  term: Terminal,
+  path: string,
+  options: FileOptions,
+  endpoint: Endpoint,
+): Promise<void> {
+  refuseToOverwrite(path, options.errorsOut);
+  const client = await connect(term, options);
+  const input = await openRecords(term, path);
+  const { type } = endpoint;
+  if ('lines' in input) return runBatch(term, client, input, { ...options, type });
+  const record = withoutType(input.record, path, type);
+  const accepted = await endpoint.send(client, record, writeOptions(term, options));
+  await reportIngest(term, client, accepted, options);
+}
+
+function withoutType(record: unknown, path: string, type: RecordType | undefined): unknown {
+  const named = typeof record === 'object' && record !== null && 'type' in record;
+  if (type === undefined || !named) return record;
+  const { type: own, ...rest } = record;
+  if (own === type) return rest;
+  throw new CliError(
+    'invalid_request',
+    `${inputName(path)} contains a record of type ${JSON.stringify(own)}, not ${type}.`,
+    `To ingest a record of any type: memory ingest record ${path}`,
   );
 }

@@ -1,6 +1,5 @@
 import { connect } from '../client/connect.ts';
-import { addExamples, addNotes } from '../command-metadata.ts';
-import type { AnyCommand, Parent } from '../commander.ts';
+import { type AnyCommand, addExamples, addNotes, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import type { Terminal } from '../terminal/terminal.ts';

@@ -1,8 +1,13 @@
 import type { Admin } from '../../server/admin.ts';
 import { defaultBaseUrl, resolveBaseUrl } from '../client/connect.ts';
 import * as profile from '../client/profile.ts';
-import { addExamples, addNotes } from '../command-metadata.ts';
-import { type GlobalOptions, InvalidArgumentError, type Parent } from '../commander.ts';
+import {
+  addExamples,
+  addNotes,
+  type GlobalOptions,
+  InvalidArgumentError,
+  type Parent,
+} from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withAdmin } from '../database.ts';
 import { CliError, exitCodes, usageError } from '../errors.ts';
 import { needUser, parseId, parseTime, userOptionFor } from '../options.ts';

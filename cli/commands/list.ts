@@ -1,7 +1,6 @@
 import type { Memory, User } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples, addNotes } from '../command-metadata.ts';
-import { Option, type Parent } from '../commander.ts';
+import { addExamples, addNotes, Option, type Parent } from '../commander.ts';
 import { addFilters, filtersOf } from '../filters.ts';
 import { definedOnly, needUser, parseLimit, userOption } from '../options.ts';
 import { type Column, printJson, printJsonLine, printTable } from '../terminal/output.ts';

@@ -4,8 +4,14 @@ import type { MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
 import { connect, resolveApiKey, resolveBaseUrl } from '../client/connect.ts';
 import { endsOfKey } from '../client/profile.ts';
 import { serviceFailure } from '../client/service-errors.ts';
-import { addExamples, addNotes } from '../command-metadata.ts';
-import { Argument, type GlobalOptions, Option, type Parent } from '../commander.ts';
+import {
+  Argument,
+  addExamples,
+  addNotes,
+  type GlobalOptions,
+  Option,
+  type Parent,
+} from '../commander.ts';
 import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
 import { clientNames, openSettings, snippetFor } from '../mcp-clients/clients.ts';
 import type { ServerEntry } from '../mcp-clients/entry.ts';

@@ -1,8 +1,7 @@
 import type { Memory } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
-import { rejectDeletedReplay } from '../client/deleted-replay.ts';
-import { addExamples } from '../command-metadata.ts';
-import type { Parent } from '../commander.ts';
+import { rejectDeletedReplay } from '../client/service-errors.ts';
+import { addExamples, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import * as shared from '../options.ts';
 import { confirm, textArgument } from '../terminal/input.ts';

@@ -1,6 +1,5 @@
 import type { Comparison } from '../../server/admin.ts';
-import { addExamples, addNotes } from '../command-metadata.ts';
-import type { Parent } from '../commander.ts';
+import { addExamples, addNotes, type Parent } from '../commander.ts';
 import { databaseUrlOf, shownDatabase } from '../database.ts';
 import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
 import { type Column, printJson, printTable, resilientOutput } from '../terminal/output.ts';

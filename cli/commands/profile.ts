@@ -18,8 +18,7 @@ import {
   useProject,
   useService,
 } from '../client/profile.ts';
-import { addExamples, addNotes } from '../command-metadata.ts';
-import type { GlobalOptions, Parent } from '../commander.ts';
+import { addExamples, addNotes, type GlobalOptions, type Parent } from '../commander.ts';
 import { CliError, exitCodes, usageError } from '../errors.ts';
 import { definedOnly } from '../options.ts';
 import { readSecret } from '../terminal/input.ts';

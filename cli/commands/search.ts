@@ -1,7 +1,6 @@
 import type { FoundMemory } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples, addNotes } from '../command-metadata.ts';
-import type { Parent } from '../commander.ts';
+import { addExamples, addNotes, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import { addFilters, filtersOf } from '../filters.ts';
 import { definedOnly, needUser, parseLimit, userOption } from '../options.ts';

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { resolveBaseUrl } from '../client/connect.ts';
 import { serviceName, shownProfilePath, storeFirstRunKey } from '../client/profile.ts';
-import { addExamples, addNotes } from '../command-metadata.ts';
-import type { Parent } from '../commander.ts';
+import { addExamples, addNotes, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withFlag } from '../database.ts';
 import { CliError, errorCode, errorText, usageError } from '../errors.ts';
 import { definedOnly, option, parseNumber } from '../options.ts';

@@ -1,6 +1,5 @@
 import { connect, connectWithoutKey } from '../client/connect.ts';
-import { addExamples } from '../command-metadata.ts';
-import type { Parent } from '../commander.ts';
+import { addExamples, type Parent } from '../commander.ts';
 import { exitCodes } from '../errors.ts';
 import { printFields, printJson, resilientOutput } from '../terminal/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';

@@ -1,7 +1,6 @@
 import { printOutcome, waitForAll } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples, addNotes } from '../command-metadata.ts';
-import type { Parent } from '../commander.ts';
+import { addExamples, addNotes, type Parent } from '../commander.ts';
 import { exitCodes } from '../errors.ts';
 import { memoryId, parseId, timeoutOption } from '../options.ts';
 import { printFields, printJson, resilientOutput } from '../terminal/output.ts';

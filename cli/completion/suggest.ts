@@ -1,12 +1,12 @@
 import {
-  type Argument,
+  type AnyCommand,
   allOptions,
+  type CommandArgument,
+  type CommandOption,
   isRepeatable,
-  type Option,
   takesValue,
   valueName,
-} from '../command-metadata.ts';
-import type { AnyCommand } from '../commander.ts';
+} from '../commander.ts';
 
 /** The possible next words, or `files` to let the shell complete file names. */
 type Suggestions = 'files' | Suggestion[];
@@ -41,9 +41,9 @@ function candidates(program: AnyCommand, words: string[], current: string): Sugg
 function walk(program: AnyCommand, words: string[]) {
   let command = program;
   let count = 0;
-  const used = new Set<Option>();
+  const used = new Set<CommandOption>();
   // The option whose value is the next word.
-  let open: Option | undefined;
+  let open: CommandOption | undefined;
   // After --, a word that begins with a dash is an argument.
   let onlyArguments = false;
   for (const word of words) {
@@ -85,7 +85,7 @@ function optionsAt({ command, used }: Place, current: string): Suggestions {
   return values.map(({ value, description }) => ({ value: `${flag}=${value}`, description }));
 }
 
-function valuesOf(one: Option | Argument): Suggestions {
+function valuesOf(one: CommandOption | CommandArgument): Suggestions {
   const name = 'flags' in one ? valueName(one) : one.name();
   if (/\b(?:file|path)\b/.test(name ?? '')) return 'files';
   return (one.argChoices ?? []).map((value) => ({ value, description: '' }));
