@@ -47,7 +47,7 @@ export async function runBatch(
   const failed = report.failed();
   const { waited, exitCode } = await waitAndCount(term, client, [...awaited], {
     ...options,
-    accepted: { what: 'record', count: counts.accepted + counts.replayed, failed },
+    accepted: { what: 'record', count: counts.accepted + counts.replayed },
   });
   await report.summary({ ...counts, ...waited });
   const sent = { ...counts, failed, memories: awaited.size };

@@ -98,7 +98,7 @@ async function ingestMany(
   const report = await forEachFile(term, options, search, ingest, unit);
   const { waited, exitCode } = await waitAndCount(term, client, awaited, {
     ...options,
-    accepted: { what: 'document', count: report.done(), failed: report.failed() },
+    accepted: { what: 'document', count: report.done() },
   });
   await summarize(term, report, search, { ...counts, ...waited });
   report.end(exitCode);

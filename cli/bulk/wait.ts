@@ -137,8 +137,8 @@ async function hintIfInterrupted<Result>(
 }
 
 type WaitOptions = BulkOptions & {
-  /** The accepted and failed items, reported if the user interrupts the wait. */
-  accepted: { what: 'record' | 'document'; count: number; failed: number };
+  /** Reported if the user interrupts the wait. */
+  accepted: { what: 'record' | 'document'; count: number };
 };
 
 /** With --wait, waits for every memory of a bulk command and reports those that do not complete. */
@@ -159,7 +159,10 @@ export async function waitAndCount(
     const id = exitCode === exitCodes.notFound ? `${memoryId}: ` : '';
     await note(term, id + error.message);
   });
-  const exitCode = await hintIfInterrupted(term, waiting, acceptedAll(accepted));
+  const { what, count } = accepted;
+  const queued = `Accepted ${count} ${what}${count === 1 ? '' : 's'}, which will be processed.`;
+  const interrupted = `${queued} Only the wait was interrupted.`;
+  const exitCode = await hintIfInterrupted(term, waiting, interrupted);
   if (incomplete > maxShown) await note(term, `and ${incomplete - maxShown} more`);
   const notFound = counts.get(exitCodes.notFound);
   const waited = {
@@ -169,12 +172,6 @@ export async function waitAndCount(
     ...(notFound !== undefined && { notFound }),
   };
   return { waited, exitCode };
-}
-
-function acceptedAll({ what, count, failed }: WaitOptions['accepted']): string {
-  const those = count === 1 ? `1 ${what} was` : `${count} ${what}s were`;
-  const all = failed === 0 && count > 1 ? `All ${those}` : those;
-  return `${all} accepted and will be processed; only the wait was interrupted.`;
 }
 
 /** Prints the id of a queued record and the next command; with --wait, the result. */
