@@ -81,9 +81,13 @@ function addInstall(group: Mcp, term: Terminal): void {
     const shown = shownPath(term, file);
     const target = entry.env === undefined ? shown : `${shown} (including the API key)`;
     if (change !== 'none') {
+      const flags = [
+        ...accessFlags(options).map(quoted),
+        ...(options.withKey ? ['--with-key'] : []),
+      ];
       const unasked = usageError(
         `Writing to ${target} requires --yes if stdin is not a terminal.`,
-        `To skip the confirmation: ${install}${shownFlags(options)} --yes`,
+        `To skip the confirmation: ${[install, ...flags, '--yes'].join(' ')}`,
       );
       const place = change === 'added' ? '' : ', replacing the existing entry';
       const question = `Write this to ${target}${place}?`;
@@ -111,7 +115,7 @@ type InstallOptions = GlobalOptions & McpOptions & { withKey?: true | undefined 
 
 /** Returns how the client must start this command to use the same service and key. */
 async function entryOf(term: Terminal, options: InstallOptions): Promise<ServerEntry> {
-  const { user, readOnly, withKey, project } = options;
+  const { withKey, project } = options;
   const baseUrl = await resolveBaseUrl(term, options);
   const isOwn = baseUrl.from === 'flag' || baseUrl.from === 'environment';
   const key = await resolveApiKey(term, options, baseUrl.value);
@@ -123,8 +127,7 @@ async function entryOf(term: Terminal, options: InstallOptions): Promise<ServerE
   const args = [
     ...own,
     'mcp',
-    ...(user === undefined ? [] : ['--user', user]),
-    ...(readOnly ? ['--read-only'] : []),
+    ...accessFlags(options),
     ...(isOwn ? ['--base-url', baseUrl.value] : []),
     ...(project === undefined || withKey ? [] : ['--project', project]),
   ];
@@ -156,13 +159,8 @@ function withoutKey({ env, ...entry }: ServerEntry): ServerEntry {
   return { ...entry, env: { MEMORY_API_KEY: endsOfKey(env.MEMORY_API_KEY) } };
 }
 
-function shownFlags({ user, readOnly, withKey }: InstallOptions): string {
-  const flags = [
-    ...(user === undefined ? [] : ['--user', quoted(user)]),
-    ...(readOnly ? ['--read-only'] : []),
-    ...(withKey ? ['--with-key'] : []),
-  ];
-  return flags.map((flag) => ` ${flag}`).join('');
+function accessFlags({ user, readOnly }: McpOptions): string[] {
+  return [...(user === undefined ? [] : ['--user', user]), ...(readOnly ? ['--read-only'] : [])];
 }
 
 /* Determines which user's memories an MCP client can access, and whether it can change them. */

@@ -126,14 +126,28 @@ export function addDelete(program: Parent, term: Terminal): void {
     .addOption(shared.idempotencyKeyOption);
   command.action(async (id) => {
     const options = command.optsWithGlobals();
-    if (id === undefined) return deleteAll(term, options);
-    if (options.user !== undefined) {
-      throw usageError('Pass either an id, or --user to delete all memories of a user.');
+    const { user, json } = options;
+    const call = shared.writeOptions(term, options);
+    if (id !== undefined) {
+      if (user !== undefined) {
+        throw usageError('Pass either an id, or --user to delete all memories of a user.');
+      }
+      const client = await connect(term, options);
+      await client.delete(id, call);
+      return json ? printJson(term, { memoryId: id, deleted: true }) : note(term, `Deleted ${id}.`);
     }
+    if (user === undefined) {
+      throw usageError('Missing <id>, or --user <id> to delete all memories of a user.');
+    }
+    if (options.ifVersion !== undefined) {
+      throw usageError('--if-version applies to one memory: pass its id instead of --user.');
+    }
+    const userId = shared.needUser(user);
     const client = await connect(term, options);
-    await client.delete(id, shared.writeOptions(term, options));
-    if (options.json) await printJson(term, { memoryId: id, deleted: true });
-    else await note(term, `Deleted ${id}.`);
+    if (!options.yes) await confirmDeleteAll(term, userId);
+    const answer = await client.deleteAll({ userId }, call);
+    if (json) return printJson(term, answer);
+    await note(term, `Deleted ${memoriesOf(answer.deleted)} of ${userId}.`);
   });
   addExamples(command, [
     'memory delete mem_0199c2a4f1e87c3d9b5e6a7f80912b3c',
@@ -141,32 +155,11 @@ export function addDelete(program: Parent, term: Terminal): void {
   ]);
 }
 
-type Options = Parameters<typeof connect>[1] & {
-  user?: string | undefined;
-  yes?: true | undefined;
-  idempotencyKey?: string | undefined;
-  ifVersion?: number | undefined;
-};
-
-async function deleteAll(term: Terminal, options: Options): Promise<void> {
-  if (options.user === undefined) {
-    throw usageError('Missing <id>, or --user <id> to delete all memories of a user.');
-  }
-  if (options.ifVersion !== undefined) {
-    throw usageError('--if-version applies to one memory: pass its id instead of --user.');
-  }
-  const userId = shared.needUser(options.user);
-  const client = await connect(term, options);
-  if (!options.yes) {
-    const unasked = usageError(
-      'Deleting all memories of a user requires --yes if stdin is not a terminal.',
-      `For example: memory delete --user ${quoted(userId)} --yes`,
-    );
-    const question = `Permanently delete all memories of ${escapeControls(userId)}?`;
-    await confirm(term, question, unasked, 'Nothing was deleted.');
-  }
-  const answer = await client.deleteAll({ userId }, shared.writeOptions(term, options));
-  if (options.json) return printJson(term, answer);
-  const { deleted } = answer;
-  await note(term, `Deleted ${memoriesOf(deleted)} of ${userId}.`);
+async function confirmDeleteAll(term: Terminal, userId: string): Promise<void> {
+  const unasked = usageError(
+    'Deleting all memories of a user requires --yes if stdin is not a terminal.',
+    `For example: memory delete --user ${quoted(userId)} --yes`,
+  );
+  const question = `Permanently delete all memories of ${escapeControls(userId)}?`;
+  await confirm(term, question, unasked, 'Nothing was deleted.');
 }
