@@ -219,7 +219,7 @@ export function definedOnly<Fields extends Record<string, unknown>>(fields: Fiel
 }
 
 /** Compares device and inode, because one file can have many names. */
-export function refuseToOverwrite(file: string, errorsOut: string | undefined): void {
+export function rejectOverwrite(file: string, errorsOut: string | undefined): void {
   if (file === '-' || errorsOut === undefined) return;
   const [one, other] = [file, errorsOut].map((path) => statSync(path, { throwIfNoEntry: false }));
   const isSame = one !== undefined && one.dev === other?.dev && one.ino === other.ino;

@@ -45,7 +45,7 @@ export async function ingestDocuments(term: Terminal, args: string[], options: D
   const isAlone = search.files.length === 1 && search.outside.size === 0;
   if (isAlone && first?.error !== undefined) throw first.error;
   const single = args.length === 1 && first?.isNamed ? first : undefined;
-  if (single === undefined) refuseForSeveral(options);
+  if (single === undefined) rejectForSeveral(options);
   async function requestOf(found: Found): Promise<DocumentRequest> {
     if (found.error !== undefined) throw found.error;
     const document = await readDocument(term, found.path, mimeType);
@@ -132,7 +132,7 @@ function keyAt(call: CallOptions, { externalId, path }: Found): CallOptions {
   return { ...call, idempotencyKey: `${call.idempotencyKey}:${hash.slice(0, 16)}` };
 }
 
-function refuseForSeveral({ title, sourceUrl, pageCount, externalId }: DocumentOptions): void {
+function rejectForSeveral({ title, sourceUrl, pageCount, externalId }: DocumentOptions): void {
   const one = [title, sourceUrl, pageCount, externalId];
   if (one.every((value) => value === undefined)) return;
   throw usageError(

@@ -60,11 +60,13 @@ async function readWhole(lines: AsyncIterable<Line>, path: string): Promise<unkn
   return parseJson(decodeText(Buffer.concat(pieces), path), path);
 }
 
-function items(records: unknown[]): BatchInput {
+/** Returns the values as numbered lines. */
+export function items(values: Iterable<unknown>): BatchInput {
   async function* lines(): AsyncGenerator<Line> {
-    for (const [index, record] of records.entries()) {
-      const bytes = Buffer.from(JSON.stringify(record));
-      yield { number: index + 1, end: 0, bytes, tooLong: false };
+    let number = 0;
+    for (const value of values) {
+      number += 1;
+      yield { number, end: 0, bytes: Buffer.from(JSON.stringify(value)), tooLong: false };
     }
   }
   return { lines: lines(), unit: 'item' };

@@ -23,7 +23,7 @@ import {
 } from '../commander.ts';
 import { CliError, usageError } from '../errors.ts';
 import * as shared from '../options.ts';
-import { refuseToOverwrite, writeOptions } from '../options.ts';
+import { rejectOverwrite, writeOptions } from '../options.ts';
 import { inputName } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -143,7 +143,7 @@ export function addIngestKind(group: Parent, term: Terminal, kind: Kind): void {
     const { user, source, externalId, metadata } = all;
     const given = (one: AnyOption) => command.getOptionValue(one.attributeName());
     if (file !== undefined) {
-      refuseBoth(ofRecord.filter((one) => given(one) !== undefined));
+      rejectRecordOptions(ofRecord.filter((one) => given(one) !== undefined));
       const { ingestFile } = await import('./ingest-records.ts');
       return ingestFile(term, file, all, endpoint);
     }
@@ -192,7 +192,7 @@ function addTurn(name: 'author' | 'role') {
 }
 
 /** Rejects record options together with a file, because their precedence would be unclear. */
-function refuseBoth(options: AnyOption[]): void {
+function rejectRecordOptions(options: AnyOption[]): void {
   if (options.length === 0) return;
   throw usageError(
     `The record is read from the file: omit ${options.map(({ long }) => long).join(', ')}.`,
@@ -214,7 +214,7 @@ export async function ingestFile(
   options: FileOptions,
   endpoint: Endpoint,
 ): Promise<void> {
-  refuseToOverwrite(path, options.errorsOut);
+  rejectOverwrite(path, options.errorsOut);
   const client = await connect(term, options);
   const input = await openRecords(term, path);
   const { type } = endpoint;

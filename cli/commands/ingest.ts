@@ -21,7 +21,7 @@ export function addIngest(program: Parent, term: Terminal): void {
       '\nEach command returns as soon as the record is durably queued. To wait for' +
         '\nprocessing, add --wait or use memory wait <id>.',
     );
-  group.hook('preAction', (_, command) => refuseIdleTimeout(command));
+  group.hook('preAction', (_, command) => rejectUnusedTimeout(command));
   addIngestKind(group, term, support);
   addIngestDocument(group, term);
   addIngestKind(group, term, chat);
@@ -30,7 +30,7 @@ export function addIngest(program: Parent, term: Terminal): void {
 }
 
 /** Rejects --timeout without --wait, because it would be ignored. */
-function refuseIdleTimeout(command: AnyCommand): void {
+function rejectUnusedTimeout(command: AnyCommand): void {
   if (command.opts().wait || command.getOptionValueSource('timeout') !== 'cli') return;
   throw usageError('--timeout requires --wait: add --wait, or omit --timeout.');
 }
@@ -47,7 +47,7 @@ function addIngestBatch(group: Parent, term: Terminal): void {
     .addOption(shared.timeoutOption);
   command.action(async (file) => {
     const options = command.optsWithGlobals();
-    shared.refuseToOverwrite(file, options.errorsOut);
+    shared.rejectOverwrite(file, options.errorsOut);
     const { openInput } = await import('../bulk/input.ts');
     const { dryRun, runBatch } = await import('../bulk/batch.ts');
     if (options.dryRun) return dryRun(term, await openInput(term, file, 'records'), options);

@@ -63,9 +63,9 @@ function setting(name: string, description: string, preset: string | null) {
   return { name, description, default: preset };
 }
 
-type Given = { port?: number; host?: string; databaseUrl: string };
+type ServeOptions = { port?: number; host?: string; databaseUrl: string };
 
-async function start(term: Terminal, options: Given, flag: string | undefined) {
+async function start(term: Terminal, options: ServeOptions, flag: string | undefined) {
   // Imported on demand, to keep other commands fast.
   const { startServer } = await import('../../server/main.ts');
   try {

@@ -6,7 +6,7 @@ import {
   errorsOutOption,
   idempotencyKeysOption,
   needUser,
-  refuseToOverwrite,
+  rejectOverwrite,
   userOptionFor,
 } from '../options.ts';
 import { OutputClosed } from '../terminal/process-output.ts';
@@ -65,7 +65,7 @@ export function addImport(program: Parent, term: Terminal): void {
     .addOption(idempotencyKeysOption);
   command.action(async (file) => {
     const { from, ...options } = command.optsWithGlobals();
-    refuseToOverwrite(file, options.errorsOut);
+    rejectOverwrite(file, options.errorsOut);
     if (from === undefined && options.user !== undefined) {
       throw usageError(
         '--user requires --from: the lines of memory export already contain user ids.',

@@ -38,13 +38,13 @@ export async function* readUtf8(term: Terminal, path: string): AsyncGenerator<Ui
     // A pipe may deliver the two bytes of a byte order mark separately.
     if (head.length < 4) {
       head += Buffer.from(piece.subarray(0, 2)).toString('hex');
-      refuseMarkOf(head, path);
+      rejectByMark(head, path);
     }
     yield piece;
   }
 }
 
-function refuseMarkOf(head: string, path: string): void {
+function rejectByMark(head: string, path: string): void {
   const name = inputName(path);
   const file = path === '-' ? '<file>' : quoted(path);
   if (/^(fffe|feff)/.test(head)) {

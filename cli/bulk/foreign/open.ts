@@ -2,7 +2,7 @@ import { CliError } from '../../errors.ts';
 import { inputName, parseJson, readText, readUtf8 } from '../../terminal/input.ts';
 import { isObject } from '../../terminal/json.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { type BatchInput, type Line, readLines } from '../input.ts';
+import { type BatchInput, items, type Line, readLines } from '../input.ts';
 import { recordsOf } from './chatgpt.ts';
 import { memoryConverter } from './memories.ts';
 
@@ -14,8 +14,7 @@ type Foreign = { term: Terminal; path: string; userId: string | undefined; losse
 export async function openForeign(format: ForeignFormat, from: Foreign): Promise<BatchInput> {
   if (format === 'jsonl') return { lines: convertedLines(from), unit: 'line' };
   const parsed = await parseJson(await readText(from.term, from.path), from.path);
-  const items = format === 'mem0' ? mem0Items(parsed, from) : chatgptItems(parsed, from);
-  return { lines: linesOf(items), unit: 'item' };
+  return items(format === 'mem0' ? mem0Items(parsed, from) : chatgptItems(parsed, from));
 }
 
 /** Passes lines that are not JSON objects on unchanged, so that they are reported by number. */
@@ -58,14 +57,6 @@ function* chatgptItems(parsed: unknown, { path, userId, losses }: Foreign): Gene
       throw otherShape(path, 'conversations with a mapping of messages');
     }
     yield* recordsOf(conversation, userId ?? '', losses);
-  }
-}
-
-async function* linesOf(items: Iterable<unknown>): AsyncGenerator<Line> {
-  let number = 0;
-  for (const item of items) {
-    number += 1;
-    yield { number, end: 0, bytes: Buffer.from(JSON.stringify(item)), tooLong: false };
   }
 }
 
