@@ -135,8 +135,8 @@ export async function readSecret(term: Terminal, question: string): Promise<stri
 }
 
 /**
- * Asks before a change that cannot be undone; any answer but yes ends the command. A script cannot
- * answer, so it must pass --yes: `unasked` is the error without it.
+ * Asks before a change; any answer but yes ends the command. A script cannot answer, so it must
+ * pass --yes: `unasked` is the error without it.
  */
 export async function confirm(
   term: Terminal,
