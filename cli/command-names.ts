@@ -27,7 +27,3 @@ export const commandNames = [
 ] as const;
 
 export type CommandName = (typeof commandNames)[number];
-
-export function isCommand(word: string | undefined): word is CommandName {
-  return commandNames.some((name) => name === word);
-}

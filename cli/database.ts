@@ -47,7 +47,6 @@ export function withAdmin<Result>(
   });
 }
 
-/** Runs an administrative operation on the database named by flag or environment. */
 export async function onDatabase<Result>(
   term: Terminal,
   database: string | undefined,

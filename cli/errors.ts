@@ -10,23 +10,15 @@ export const exitCodes = {
   processing: 8,
 } as const;
 
-/** A failure as reported to the user. */
-export type Failure = {
-  code: string;
-  message: string;
-  hint: string | null;
-  requestId: string | null;
-  details?: FieldError[];
-  exitCode: number;
-};
-
-/** An error of the command line. report-error.ts converts errors of the SDK to the same type. */
-export class CliError extends Error implements Failure {
+/** A failure as reported to the user. run.ts converts all other errors to this type. */
+export class CliError extends Error {
   override name = 'CliError';
   readonly code: string;
   readonly hint: string | null;
-  readonly requestId = null;
   readonly exitCode: number;
+  /** Set for errors of the service. */
+  requestId: string | null = null;
+  details: FieldError[] | undefined;
 
   constructor(code: string, message: string, hint?: string, exitCode: number = exitCodes.failed) {
     super(message);

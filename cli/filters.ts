@@ -1,33 +1,26 @@
 import type { FilterFields } from '../sdk/index.ts';
-import { InvalidArgumentError, Option } from './commander.ts';
+import { type AnyCommand, InvalidArgumentError, Option } from './commander.ts';
 import { addMetadata, definedOnly, option, parseMoment, parseName } from './options.ts';
-
-/* The filters of a list or a search. */
 
 const types = ['memory', 'ticket', 'document', 'conversation', 'event', 'profile'] as const;
 const time = 'only memories from this time on, for example 2026-05 or 2026-05-08';
 const pair = 'only memories with this metadata; may be repeated, then all must match';
 
-export const typeFilter = new Option('--type <type>', 'only memories of this type').choices(types);
-export const sourceFilter = option(
-  '--source <name>',
-  'only memories from this source system',
-  parseName,
-);
-export const externalIdFilter = option(
-  '--external-id <id>',
-  'only memories with this id in the source system',
-  parseName,
-);
-export const metadataFilter = option('-m, --metadata <key=value>', pair, addFilter);
-export const fromFilter = option('--from <time>', time, parseMoment);
-export const toFilter = option('--to <time>', 'only memories from before this time', parseMoment);
+export function addFilters(command: object & AnyCommand): void {
+  command
+    .addOption(new Option('--type <type>', 'only memories of this type').choices(types))
+    .addOption(option('--source <name>', 'only memories from this source system', parseName))
+    .addOption(
+      option('--external-id <id>', 'only memories with this id in the source system', parseName),
+    )
+    .addOption(option('--from <time>', time, parseMoment))
+    .addOption(option('--to <time>', 'only memories from before this time', parseMoment))
+    .addOption(option('-m, --metadata <key=value>', pair, addFilter));
+}
 
 /** Returns the filters that are set, under their API names. */
-export function filtersOf(
-  options: { [Name in keyof FilterFields]?: FilterFields[Name] | undefined },
-) {
-  const { type, source, externalId, from, to, metadata } = options;
+export function filtersOf(command: object & AnyCommand): FilterFields {
+  const { type, source, externalId, from, to, metadata }: FilterFields = command.opts();
   return definedOnly({ type, source, externalId, from, to, metadata });
 }
 

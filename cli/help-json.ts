@@ -1,24 +1,23 @@
-import { EventEmitter } from 'node:events';
 import {
-  type Argument,
+  type AnyCommand,
   allOptions,
+  type CommandArgument,
+  type CommandOption,
   commandAt,
   examplesOf,
   isRepeatable,
   leavesOf,
-  type Option,
+  notesOf,
   ownOptions,
   pathBelowRoot,
   takesValue,
   valueName,
-} from './command-metadata.ts';
-import type { AnyCommand } from './commander.ts';
+} from './commander.ts';
+import { serverSettings } from './commands/serve.ts';
 import { exitCodes } from './errors.ts';
-import { serverSettings } from './server-settings.ts';
 import { printJson } from './terminal/output.ts';
 import { asCalled, type Terminal } from './terminal/terminal.ts';
 
-/** Prints the help of the named command, or of all commands, as JSON. */
 export async function printHelpAsJson(term: Terminal, root: AnyCommand, words: string[]) {
   await printJson(term, {
     name: root.name(),
@@ -49,12 +48,12 @@ function commandOf(term: Terminal, root: AnyCommand, command: AnyCommand) {
     usage: `${root.name()} ${pathBelowRoot(command)} ${command.usage()}`,
     arguments: command.registeredArguments.map(argumentOf),
     options: ownOptions(command).map((option) => optionOf(option, command)),
-    notes: notesOf(term, command),
+    notes: asCalled(term, notesOf(command)).trim(),
     examples: examplesOf(command).map((example) => asCalled(term, example)),
   };
 }
 
-function argumentOf(argument: Argument) {
+function argumentOf(argument: CommandArgument) {
   const { required, variadic, description, argChoices: choices = null } = argument;
   return { name: argument.name(), description, required, variadic, choices };
 }
@@ -62,7 +61,7 @@ function argumentOf(argument: Argument) {
 /** Matches the environment variable and default in a description, which become separate fields. */
 const inBrackets = / \((?:env: (\w+))?(?:, )?(?:default: (.+))?\)$/;
 
-function optionOf(option: Option, command?: AnyCommand) {
+function optionOf(option: CommandOption, command?: AnyCommand) {
   const { long = '', short = null, argChoices, defaultValue, defaultValueDescription } = option;
   const [, env, byDescription] = inBrackets.exec(option.description) ?? [];
   const preset = defaultValueDescription ?? (option.negate ? undefined : defaultValue);
@@ -86,18 +85,8 @@ function isRequired(name: string, command: AnyCommand): boolean {
   return ways.every((way) => ` ${way.replace(/\[.*?\]/g, '')} `.includes(` ${name} `));
 }
 
-/** Returns the help text after the options, without the examples. */
-function notesOf(term: Terminal, command: AnyCommand): string {
-  const said: string[] = [];
-  const write = (text: string) => said.push(text);
-  const events: unknown = command;
-  if (events instanceof EventEmitter) events.emit('afterHelp', { error: false, command, write });
-  const notes = said.filter((text) => !/^\nExamples?:/.test(text));
-  return asCalled(term, notes.join('')).trim();
-}
-
 function environmentOf(root: AnyCommand) {
-  const found = new Map(serverSettings.map((one) => [one.name, { ...one, default: one.default }]));
+  const found = new Map(serverSettings.map((one) => [one.name, one]));
   for (const option of leavesOf(root).flatMap(allOptions)) {
     const { env, name, description, default: preset } = optionOf(option);
     if (env === null || found.has(env)) continue;

@@ -29,57 +29,65 @@ export function userOptionFor(description: string) {
   return option('-u, --user <id>', description, onlyUser);
 }
 
-const pair = 'a string, or key:=json for any JSON value; may be repeated';
-export const metadataOption = option('-m, --metadata <key=value>', pair, addMetadata);
-
-const system = 'the source system, for example zendesk';
-export const sourceOption = option('--source <name>', system, parseName);
-
-const idThere = 'its id in the source system; ingesting it again updates the same memory';
-export const externalIdOption = option('--external-id <id>', idThere, parseName);
-
-/** The option for a save. An ingest uses `externalIdOption`. */
-const nameThere = 'its id in the source system; saving it again replaces the memory';
-export const nameOption = option('--external-id <id>', nameThere, parseName);
+export const metadataOption = option(
+  '-m, --metadata <key=value>',
+  'a string, or key:=json for any JSON value; may be repeated',
+  addMetadata,
+);
+export const sourceOption = option(
+  '--source <name>',
+  'the source system, for example zendesk',
+  parseName,
+);
+export function externalIdOptionFor(effect: string) {
+  return option('--external-id <id>', `its id in the source system; ${effect}`, parseName);
+}
 
 export const idempotencyKeyOption = keyOption(keyCharacters);
 /** The option for commands that send several requests, whose keys start with this value. */
 export const idempotencyKeysOption = keyOption(keyCharacters - 55);
 
 function keyOption(max: number) {
-  return option(
-    '--idempotency-key <key>',
-    'a retry with the same key has no further effect',
-    (key) => {
-      if (/^[\x21-\x7e]+$/.test(key) && key.length <= max) return key;
-      throw new InvalidArgumentError(`It must be 1 to ${max} visible ASCII characters.`);
-    },
-  );
+  const description = 'a retry with the same key has no further effect';
+  return option('--idempotency-key <key>', description, (key) => {
+    if (/^[\x21-\x7e]+$/.test(key) && key.length <= max) return key;
+    throw new InvalidArgumentError(`It must be 1 to ${max} visible ASCII characters.`);
+  });
 }
 
-const errorsOut = 'write every invalid line to this file, as JSON with its number and the reason';
-export const errorsOutOption = new Option('--errors-out <file>', errorsOut);
-
-export const waitOption = new Option('--wait', 'wait until processing ends');
-const longest = 'the maximum wait, for example 90s or 5m';
-export const timeoutOption = option('--timeout <time>', longest, parseTime).default(60_000, '60s');
-
-/** The option for an API key. */
-export const expiresOption = option(
-  '--expires <time>',
-  'when the key expires, for example 12h or 30d',
-  parseLifetime,
+export const errorsOutOption = new Option(
+  '--errors-out <file>',
+  'write every invalid line to this file, as JSON with its number and the reason',
 );
 
-const time = 'when it happened, for example 2026-05-08 or 2026-05-08T13:56:07Z';
-export const occurredOption = option('--occurred <time>', time, parseMoment);
+export const waitOption = new Option('--wait', 'wait until processing ends');
+export const timeoutOption = option(
+  '--timeout <time>',
+  'the maximum wait, for example 90s or 5m',
+  parseTime,
+).default(60_000, '60s');
+
+export const occurredOption = option(
+  '--occurred <time>',
+  'when it happened, for example 2026-05-08 or 2026-05-08T13:56:07Z',
+  parseMoment,
+);
 
 /** The option for a memory: a duration from now, or a point in time. */
-const expiry = 'when it expires, for example 30d, 12h or 2026-05-08';
-export const expiryOption = option('--expires <time>', expiry, parseExpiry);
+export const expiryOption = option(
+  '--expires <time>',
+  'when it expires, for example 30d, 12h or 2026-05-08',
+  parseExpiry,
+);
 
-const version = 'only if the memory is still at this version';
-export const ifVersionOption = option('--if-version <number>', version, parseVersion);
+export const ifVersionOption = option(
+  '--if-version <number>',
+  'only if the memory is still at this version',
+  (text) => {
+    const message = 'It must be a version number as shown by memory get, 1 or higher.';
+    return parseNumber(text, 1, Number.MAX_SAFE_INTEGER, message);
+  },
+);
 
 /**
  * Rejects a second --user, because commander would silently use the last one. The default value
@@ -105,12 +113,10 @@ export function parseName(name: string): string {
   throw new InvalidArgumentError(`It must be 1 to ${nameCharacters} characters, not ${length}.`);
 }
 
-/** Counts characters as the contract does. */
 function charactersOf(text: string): number {
   return [...text].length;
 }
 
-/** Collects the values of a repeatable option. */
 export function collect(value: string, previous: string[] | undefined): string[] {
   return [...(previous ?? []), value];
 }
@@ -121,28 +127,11 @@ export function parseId(id: string): string {
   throw new InvalidArgumentError('An id begins with mem_ or key_.');
 }
 
-export function parseIds(id: string, previous: string[] | undefined): string[] {
-  return collect(parseId(id), previous);
-}
-
-export function parseWhole(text: string): number {
-  return parseNumber(text, 0, 999_999_999, 'It must be a whole number.');
-}
-
 export function parseLimit(text: string): number {
   return parseNumber(text, 1, pageItems, `It must be a number from 1 to ${pageItems}.`);
 }
 
-export function parsePort(text: string): number {
-  return parseNumber(text, 0, 65_535, 'It must be a port number, 0 to 65535.');
-}
-
-function parseVersion(text: string): number {
-  const message = 'It must be a version number as shown by memory get, 1 or higher.';
-  return parseNumber(text, 1, Number.MAX_SAFE_INTEGER, message);
-}
-
-function parseNumber(text: string, min: number, max: number, message: string): number {
+export function parseNumber(text: string, min: number, max: number, message: string): number {
   const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (number >= min && number <= max) return number;
   throw new InvalidArgumentError(message);
@@ -151,20 +140,11 @@ function parseNumber(text: string, min: number, max: number, message: string): n
 const unitMs: Record<string, number> = { s: 1e3, m: 6e4, h: 36e5, d: 864e5, '': 1e3 };
 
 /** Returns milliseconds. A number without a unit is in seconds. */
-function parseTime(text: string): number {
+export function parseTime(text: string): number {
   const [, amount = '', unit = ''] = /^(\d{1,7}(?:\.\d+)?)(s|m|h|d)?$/.exec(text) ?? [];
   const ms = Number(amount) * (unitMs[unit] ?? 0);
   if (ms > 0) return ms;
   throw new InvalidArgumentError('Use a duration such as 90s, 5m, 12h or 30d.');
-}
-
-/**
- * Parses the lifetime of a key. A number without a unit is ambiguous (seconds or days), so it is
- * rejected.
- */
-function parseLifetime(text: string): number {
-  if (/[smhd]$/.test(text)) return parseTime(text);
-  throw new InvalidArgumentError('Include a unit, for example 90d, 12h or 30m.');
 }
 
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
@@ -217,7 +197,6 @@ function parseValue(json: string): Metadata[string] {
   return value;
 }
 
-/** Returns the times of a memory as API fields. */
 export function timesOf(
   { now }: Terminal,
   { occurred, expires }: { occurred?: string | undefined; expires?: number | string | undefined },
@@ -226,7 +205,6 @@ export function timesOf(
   return definedOnly({ occurredAt: occurred, expiresAt });
 }
 
-/** Returns the options of the SDK call for a write. */
 export function writeOptions(
   term: Terminal,
   options: { idempotencyKey?: string | undefined; ifVersion?: number | undefined },
@@ -235,26 +213,13 @@ export function writeOptions(
   return { signal: term.interrupted, ...definedOnly({ idempotencyKey, ifVersion }) };
 }
 
-/** Removes the fields that are undefined. */
 export function definedOnly<Fields extends Record<string, unknown>>(fields: Fields) {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
 }
 
-/** Rejects record options together with a file, because their precedence would be unclear. */
-export function refuseBoth(options: Record<string, unknown>): void {
-  const flags = Object.keys(definedOnly(options)).map(
-    (name) => `--${name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`,
-  );
-  if (flags.length === 0) return;
-  throw usageError(
-    `The record is read from the file: omit ${flags.join(', ')}.`,
-    'The fields of a record are userId, source, externalId, metadata and data.',
-  );
-}
-
 /** Compares device and inode, because one file can have many names. */
-export function refuseToOverwrite(file: string, errorsOut: string | undefined): void {
+export function rejectOverwrite(file: string, errorsOut: string | undefined): void {
   if (file === '-' || errorsOut === undefined) return;
   const [one, other] = [file, errorsOut].map((path) => statSync(path, { throwIfNoEntry: false }));
   const isSame = one !== undefined && one.dev === other?.dev && one.ino === other.ino;

@@ -10,29 +10,29 @@ type Add = (program: Parent, term: Terminal, load: () => Promise<AnyCommand>) =>
 /** Imports commands on demand: loading all of them takes longer than most of them run. */
 const commands: Record<CommandName, () => Promise<Add>> = {
   serve: async () => (await import('./commands/serve.ts')).addServe,
-  save: async () => (await import('./commands/save.ts')).addSave,
+  save: async () => (await import('./commands/memories.ts')).addSave,
   list: async () => (await import('./commands/list.ts')).addList,
   search: async () => (await import('./commands/search.ts')).addSearch,
-  get: async () => (await import('./commands/get.ts')).addGet,
-  update: async () => (await import('./commands/update.ts')).addUpdate,
-  delete: async () => (await import('./commands/delete.ts')).addDelete,
+  get: async () => (await import('./commands/memories.ts')).addGet,
+  update: async () => (await import('./commands/memories.ts')).addUpdate,
+  delete: async () => (await import('./commands/memories.ts')).addDelete,
   ingest: async () => (await import('./commands/ingest.ts')).addIngest,
   status: async () => (await import('./commands/status.ts')).addStatus,
-  wait: async () => (await import('./commands/wait.ts')).addWait,
-  export: async () => (await import('./commands/export.ts')).addExport,
-  import: async () => (await import('./commands/import.ts')).addImport,
-  users: async () => (await import('./commands/users.ts')).addUsers,
-  whoami: async () => (await import('./commands/whoami.ts')).addWhoami,
-  health: async () => (await import('./commands/health.ts')).addHealth,
+  wait: async () => (await import('./commands/status.ts')).addWait,
+  export: async () => (await import('./commands/transfer.ts')).addExport,
+  import: async () => (await import('./commands/transfer.ts')).addImport,
+  users: async () => (await import('./commands/list.ts')).addUsers,
+  whoami: async () => (await import('./commands/service.ts')).addWhoami,
+  health: async () => (await import('./commands/service.ts')).addHealth,
   keys: async () => (await import('./commands/keys.ts')).addKeys,
   profile: async () => (await import('./commands/profile.ts')).addProfile,
   mcp: async () => (await import('./commands/mcp.ts')).addMcp,
-  backup: async () => (await import('./commands/backup.ts')).addBackup,
-  restore: async () => (await import('./commands/backup.ts')).addRestore,
+  backup: async () => (await import('./commands/maintenance.ts')).addBackup,
+  restore: async () => (await import('./commands/maintenance.ts')).addRestore,
   migrate: async () => (await import('./commands/migrate.ts')).addMigrate,
-  doctor: async () => (await import('./commands/doctor.ts')).addDoctor,
+  doctor: async () => (await import('./commands/maintenance.ts')).addDoctor,
   help: async () => (await import('./commands/help.ts')).addHelp,
-  completion: async () => (await import('./commands/completion.ts')).addCompletion,
+  completion: async () => (await import('./commands/help.ts')).addCompletion,
 };
 
 export async function createProgram(term: Terminal, names: readonly CommandName[] = commandNames) {
@@ -45,16 +45,12 @@ export async function createProgram(term: Terminal, names: readonly CommandName[
 /** Thrown when help is requested with --json; run.ts handles it. */
 export class HelpAsJson extends Error {
   override name = 'HelpAsJson';
-  readonly words: string[];
+  readonly command: AnyCommand;
 
   constructor(command: AnyCommand) {
     super('help');
-    this.words = wordsOf(command);
+    this.command = command;
   }
-}
-
-function wordsOf(command: AnyCommand): string[] {
-  return command.parent === null ? [] : [...wordsOf(command.parent), command.name()];
 }
 
 function createRoot(term: Terminal) {

@@ -1,25 +1,16 @@
 import type { IngestRecord, Memory, MemoryClient, RecordType } from '../../sdk/index.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
+import { memoriesOf, quoted } from '../terminal/text.ts';
 import { apart, chunkLines, keyOfChunk } from './chunks.ts';
 import type { BatchInput } from './input.ts';
 import { runPipeline } from './pipeline.ts';
-import { type BadLine, type Entry, idOf, pairOf } from './records.ts';
-import { remarksOn } from './remarks.ts';
+import { type BadLine, type Entry, idOf, pairOf, problemsOf, type Unit } from './records.ts';
 import { openReport } from './report.ts';
-import { chunkSender, problemsOf } from './send.ts';
-import { waitAndCount } from './wait-and-count.ts';
+import { chunkSender } from './send.ts';
+import { type BulkOptions, waitAndCount } from './wait.ts';
 
-type LinesOptions = {
-  json?: true | undefined;
-  idempotencyKey?: string | undefined;
-  errorsOut?: string | undefined;
-};
-
-type BatchOptions = LinesOptions & {
-  type?: RecordType | undefined;
-  wait?: true | undefined;
-  timeout: number;
-};
+type BatchOptions = BulkOptions & { type?: RecordType | undefined };
+type ImportOptions = Omit<BulkOptions, 'timeout'>;
 
 /** The default body limit of the service, which a dry run assumes. */
 export const usualBodyBytes = 5 * 1024 * 1024;
@@ -56,11 +47,11 @@ export async function runBatch(
   const failed = report.failed();
   const { waited, exitCode } = await waitAndCount(term, client, [...awaited], {
     ...options,
-    accepted: { what: 'record', count: counts.accepted + counts.replayed, failed },
+    accepted: { what: 'record', count: counts.accepted + counts.replayed },
   });
   await report.summary({ ...counts, ...waited });
-  const all = { ...counts, failed, memories: awaited.size };
-  const remarks = options.json ? [] : remarksOn(all, unit, options);
+  const sent = { ...counts, failed, memories: awaited.size };
+  const remarks = options.json ? [] : remarksOn(sent, unit, options);
   for (const remark of remarks) await note(term, remark);
   report.end(exitCode);
 }
@@ -101,7 +92,7 @@ export async function runImport(
   term: Terminal,
   client: MemoryClient,
   input: BatchInput,
-  options: LinesOptions,
+  options: ImportOptions,
 ): Promise<void> {
   const { idempotencyKey } = options;
   const counts = { imported: 0, skipped: 0 };
@@ -127,7 +118,7 @@ export async function runImport(
   report.end();
 }
 
-function reportFor(term: Terminal, { totalBytes }: BatchInput, options: LinesOptions) {
+function reportFor(term: Terminal, { totalBytes }: BatchInput, options: ImportOptions) {
   const { json, errorsOut } = options;
   return openReport(term, { json, errorsOut, totalBytes, style: 'summary' });
 }
@@ -135,4 +126,37 @@ function reportFor(term: Terminal, { totalBytes }: BatchInput, options: LinesOpt
 function namesOf(entries: Entry[], nameOf: ((entry: Entry) => string | undefined)[]): Set<string> {
   const names = entries.flatMap((entry) => nameOf.map((name) => name(entry)));
   return new Set(names.filter((name) => name !== undefined));
+}
+
+type Sent = { accepted: number; replayed: number; failed: number; memories: number };
+
+/** Explains the counts of a batch. */
+function remarksOn(counts: Sent, unit: Unit, { wait, errorsOut }: BatchOptions): string[] {
+  const { accepted, replayed, failed, memories } = counts;
+  const sent = accepted + replayed;
+  const remarks = [];
+  if (accepted === 0 && replayed > 0 && failed === 0) remarks.push(nothingNew(replayed, unit));
+  if (wait && memories < sent) {
+    const why = 'of records with the same externalId, the last one is stored';
+    remarks.push(`${sent} records became ${memoriesOf(memories)}: ${why}.`);
+  }
+  if (failed > 0) remarks.push(howToCorrect(errorsOut));
+  return remarks;
+}
+
+function nothingNew(replayed: number, unit: Unit): string {
+  const all = replayed === 1 ? `the one ${unit}` : `all ${replayed} ${unit}s`;
+  return `Nothing new: an earlier run ingested ${all}.
+They are recognized for three days by their text and position, or by the given
+key, even if their memories have since been changed or deleted.
+To ingest them again: --idempotency-key <a new key>`;
+}
+
+/** Suggests a new file: sending the whole corrected file again would duplicate other lines. */
+function howToCorrect(errorsOut: string | undefined): string {
+  if (errorsOut === undefined) {
+    return 'Copy these lines to a new file, correct them, and ingest only the new file.';
+  }
+  return `Extract these lines: jq -r .text ${quoted(errorsOut)} > corrected.jsonl
+Correct them there, and ingest only the new file.`;
 }

@@ -1,22 +1,29 @@
-import type { CallOptions, DocumentRequest, MemoryClient, Metadata } from '../../sdk/index.ts';
+import type {
+  CallOptions,
+  DocumentRequest,
+  MemoryClient,
+  MemoryServiceError,
+  Metadata,
+} from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
-import { rejectDeletedIngest } from '../client/deleted-replay.ts';
+import { messageOf, rejectDeletedIngest } from '../client/service-errors.ts';
 import type { GlobalOptions } from '../commander.ts';
-import { type Found, findFiles, type Search } from '../documents/find.ts';
+import { type Found, findFiles, type Search, skip } from '../documents/find.ts';
 import { readDocument } from '../documents/read.ts';
-import { CliError, usageError } from '../errors.ts';
+import { CliError, errorCode, usageError } from '../errors.ts';
 import { definedOnly, needUser, writeOptions } from '../options.ts';
 import { printResult } from '../terminal/output.ts';
-import { hint, type Terminal } from '../terminal/terminal.ts';
+import { hint, note, type Terminal } from '../terminal/terminal.ts';
+import { escapeLine } from '../terminal/text.ts';
 import { tooLarge, usualBodyBytes } from './batch.ts';
-import { forEachFile, summarize } from './document-report.ts';
-import { type AfterIngest, reportIngest } from './ingest-report.ts';
+import { runPipeline } from './pipeline.ts';
+import { type Counts, openReport, type Problem, type Report, type Row } from './report.ts';
 import { retryWhileBusy } from './send.ts';
 import { sendDocument } from './send-document.ts';
-import { waitAndCount } from './wait-and-count.ts';
+import { type BulkOptions, reportIngest, waitAndCount } from './wait.ts';
 
 type DocumentOptions = GlobalOptions &
-  AfterIngest & {
+  BulkOptions & {
     user?: string | undefined;
     title?: string | undefined;
     mimeType?: string | undefined;
@@ -30,7 +37,6 @@ type DocumentOptions = GlobalOptions &
 
 type RequestOf = (found: Found) => Promise<DocumentRequest>;
 
-/** Ingests the files, folders and patterns in the arguments, and stdin for `-`. */
 export async function ingestDocuments(term: Terminal, args: string[], options: DocumentOptions) {
   const { title, mimeType, sourceUrl, pageCount, source, metadata } = options;
   const userId = needUser(options.user);
@@ -39,7 +45,7 @@ export async function ingestDocuments(term: Terminal, args: string[], options: D
   const isAlone = search.files.length === 1 && search.outside.size === 0;
   if (isAlone && first?.error !== undefined) throw first.error;
   const single = args.length === 1 && first?.isNamed ? first : undefined;
-  if (single === undefined) refuseForSeveral(options);
+  if (single === undefined) rejectForSeveral(options);
   async function requestOf(found: Found): Promise<DocumentRequest> {
     if (found.error !== undefined) throw found.error;
     const document = await readDocument(term, found.path, mimeType);
@@ -92,13 +98,12 @@ async function ingestMany(
   const report = await forEachFile(term, options, search, ingest, unit);
   const { waited, exitCode } = await waitAndCount(term, client, awaited, {
     ...options,
-    accepted: { what: 'document', count: report.done(), failed: report.failed() },
+    accepted: { what: 'document', count: report.done() },
   });
   await summarize(term, report, search, { ...counts, ...waited });
   report.end(exitCode);
 }
 
-/** Reads and validates every file and sends nothing. */
 async function dryRun(
   term: Terminal,
   search: Search,
@@ -127,7 +132,7 @@ function keyAt(call: CallOptions, { externalId, path }: Found): CallOptions {
   return { ...call, idempotencyKey: `${call.idempotencyKey}:${hash.slice(0, 16)}` };
 }
 
-function refuseForSeveral({ title, sourceUrl, pageCount, externalId }: DocumentOptions): void {
+function rejectForSeveral({ title, sourceUrl, pageCount, externalId }: DocumentOptions): void {
   const one = [title, sourceUrl, pageCount, externalId];
   if (one.every((value) => value === undefined)) return;
   throw usageError(
@@ -135,4 +140,75 @@ function refuseForSeveral({ title, sourceUrl, pageCount, externalId }: DocumentO
       ' cannot be used with several files or a folder.',
     'To set them, ingest the files one at a time.',
   );
+}
+
+const maxKinds = 5;
+
+/**
+ * Runs `work` for every file and reports the rows and the rejected files. Any other error ends the
+ * run. `unit` is the noun for the number of files that were sent before such an error.
+ */
+async function forEachFile(
+  term: Terminal,
+  { json }: { json?: true | undefined },
+  search: Search,
+  work: (found: Found) => Promise<Row>,
+  unit?: string,
+): Promise<Report> {
+  const { InvalidRequestError, PayloadTooLargeError } = await import('../../sdk/index.ts');
+  const { files: jobs, outside, totalBytes } = search;
+  const report = openReport(term, { json, style: 'rows', totalBytes });
+  for (const externalId of outside) {
+    const message = `${externalId} is a link to a target outside its folder; it was not followed.`;
+    const skipped = { code: 'link_outside', message };
+    if (json) await report.row({ json: { externalId, skipped }, cells: [] });
+    else await note(term, escapeLine(message));
+  }
+  // Any other error, such as a lost connection, would occur for all remaining files as well.
+  const aboutTheFile = [CliError, InvalidRequestError, PayloadTooLargeError];
+  async function workOn(found: Found) {
+    try {
+      term.interrupted.throwIfAborted();
+      return { done: 1, rows: [await work(found)], problems: [] };
+    } catch (error) {
+      if (!aboutTheFile.some((one) => error instanceof one)) throw error;
+      // An empty file in a folder is skipped; an empty file that the user named is an error.
+      const isSkipped = !found.isNamed && errorCode(error) === 'empty';
+      if (isSkipped) skip(search, 'without text');
+      const problem = problemOf(found, error as CliError | MemoryServiceError);
+      return { done: 0, problems: isSkipped ? [] : [problem] };
+    }
+  }
+  await runPipeline<Search['files'][number]>(term, report, { jobs, work: workOn, unit });
+  return report;
+}
+
+/** Adds the path to errors that do not name the file, such as those of the service. */
+function problemOf({ path, externalId }: Found, error: CliError | MemoryServiceError): Problem {
+  const isOurs = error instanceof CliError;
+  const message = isOurs ? error.message : messageOf(error);
+  const named = message.includes(path) ? message : `${path}: ${message}`;
+  const hint = isOurs && error.code === 'not_text' && error.hint ? ` ${error.hint}` : '';
+  return {
+    shown: named + hint,
+    json: { externalId: externalId ?? null, error: { code: error.code, message } },
+  };
+}
+
+async function summarize(term: Terminal, report: Report, search: Search, counts: Counts) {
+  if (report.isQuiet()) return;
+  if (search.skipped.size > 0) await note(term, skippedLine(search.skipped));
+  await report.summary({ ...counts, linksNotFollowed: search.outside.size });
+}
+
+/** For example `Skipped 4 files that are not documents: .png (3), without extension (1).` */
+function skippedLine(skipped: Search['skipped']): string {
+  const kinds = [...skipped].sort(([, a], [, b]) => b - a);
+  const sum = kinds.reduce((before, [, count]) => before + count, 0);
+  const shown = kinds.slice(0, maxKinds).map(([kind, count]) => `${kind} (${count})`);
+  const more = kinds.length > maxKinds ? ', …' : '';
+  const what =
+    sum === 1 ? 'one file that is not a document' : `${sum} files that are not documents`;
+  const line = `Skipped ${what}: ${shown.join(', ')}${more}. To ingest a text file, pass its name.`;
+  return escapeLine(line);
 }

@@ -2,7 +2,6 @@ import { CliError } from '../errors.ts';
 import { decodeText, inputName, parseJson, readUtf8 } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { quoted } from '../terminal/text.ts';
-import { type Line, readLines } from './lines.ts';
 import { isBad, parseRecord, type Unit } from './records.ts';
 
 export type BatchInput = { lines: AsyncIterable<Line>; totalBytes?: number; unit: Unit };
@@ -57,17 +56,17 @@ async function openLines(term: Terminal, path: string): Promise<Opened> {
 
 async function readWhole(lines: AsyncIterable<Line>, path: string): Promise<unknown> {
   const pieces: Uint8Array[] = [];
-  for await (const { bytes } of lines) pieces.push(bytes, newline);
+  for await (const { bytes } of lines) pieces.push(bytes, Uint8Array.of(newline));
   return parseJson(decodeText(Buffer.concat(pieces), path), path);
 }
 
-const newline = new Uint8Array([10]);
-
-function items(records: unknown[]): BatchInput {
+/** Returns the values as numbered lines. */
+export function items(values: Iterable<unknown>): BatchInput {
   async function* lines(): AsyncGenerator<Line> {
-    for (const [index, record] of records.entries()) {
-      const bytes = Buffer.from(JSON.stringify(record));
-      yield { number: index + 1, end: 0, bytes, tooLong: false };
+    let number = 0;
+    for (const value of values) {
+      number += 1;
+      yield { number, end: 0, bytes: Buffer.from(JSON.stringify(value)), tooLong: false };
     }
   }
   return { lines: lines(), unit: 'item' };
@@ -100,12 +99,12 @@ function empty(path: string): CliError {
 
 function otherLines(path: string, held: Held): CliError {
   const file = path === '-' ? '-' : quoted(path);
-  const [what, hint] =
-    held === 'records'
-      ? ['memories from an export, not records.', 'import them: memory import']
-      : ['records to ingest, not memories from an export.', 'ingest them: memory ingest batch'];
-  const message = `${inputName(path)} contains ${what}`;
-  return new CliError('not_these_lines', message, `To ${hint} ${file}`);
+  if (held === 'records') {
+    const message = `${inputName(path)} contains memories from an export, not records.`;
+    return new CliError('not_records', message, `To import them: memory import ${file}`);
+  }
+  const message = `${inputName(path)} contains records to ingest, not memories from an export.`;
+  return new CliError('not_memories', message, `To ingest them: memory ingest batch ${file}`);
 }
 
 function aText(path: string): CliError {
@@ -113,4 +112,53 @@ function aText(path: string): CliError {
   const message = `${inputName(path)} is not JSON: expected one record per line.`;
   const hint = `To ingest it as one document: memory ingest document ${file} --user <id>`;
   return new CliError('not_jsonl', message, hint);
+}
+
+/** A line of a file: its number, counted from 1, and the byte offset of its end. */
+export type Line = { number: number; end: number; bytes: Uint8Array; tooLong: boolean };
+
+/** The maximum line length, above any body limit. Longer lines are never held in memory. */
+const maxLineBytes = 32 * 1024 * 1024;
+const newline = 10;
+
+/**
+ * Splits bytes into lines, one at a time, so that the memory use does not depend on the file size.
+ * Skips blank lines.
+ */
+export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
+  let number = 0;
+  let offset = 0;
+  let pieces: Uint8Array[] = [];
+  let size = 0;
+  const hold = (piece: Uint8Array) => {
+    size += piece.length;
+    if (size <= maxLineBytes) pieces.push(piece);
+    else pieces = [];
+  };
+  const take = (end: number): Line => {
+    const tooLong = size > maxLineBytes;
+    const [only = new Uint8Array()] = pieces;
+    const bytes = pieces.length <= 1 ? only : Buffer.concat(pieces);
+    pieces = [];
+    size = 0;
+    number += 1;
+    return { number, end, bytes, tooLong };
+  };
+  for await (const chunk of source) {
+    let start = 0;
+    for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, start)) {
+      hold(chunk.subarray(start, at));
+      start = at + 1;
+      const line = take(offset + start);
+      if (!isBlank(line)) yield line;
+    }
+    hold(chunk.subarray(start));
+    offset += chunk.length;
+  }
+  const last = take(offset);
+  if (!isBlank(last)) yield last;
+}
+
+function isBlank({ bytes, tooLong }: Line): boolean {
+  return !tooLong && bytes.every((byte) => byte === 32 || byte === 9 || byte === 13);
 }

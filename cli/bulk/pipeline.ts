@@ -17,7 +17,6 @@ type Pipeline<Job extends { end: number }> = {
   unit?: string | undefined;
 };
 
-/** Runs jobs concurrently and reports their results in input order. */
 export async function runPipeline<Job extends { end: number }>(
   term: Terminal,
   report: Report,

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { RecordType } from '../../sdk/index.ts';
 import { errorText } from '../errors.ts';
 import { holdsSoLarge, soLarge } from '../terminal/json.ts';
-import type { Line } from './lines.ts';
+import type { Line } from './input.ts';
 import type { Problem } from './report.ts';
 
 /** The result of JSON.parse(), which the service validates. */
@@ -16,8 +16,13 @@ export type BadLine = { line: number; error: string; message: string; text: stri
 /** The noun for an entry of the input in messages: an array has items, a file has lines. */
 export type Unit = 'line' | 'item';
 
-export function problemOf(unit: Unit, { line, error, message, text }: BadLine): Problem {
-  return { shown: `${unit} ${line}: ${message}`, json: { line, error, message }, text };
+/** Returns the problems of these lines in the order of the file. */
+export function problemsOf(unit: Unit, bad: BadLine[]): Problem[] {
+  return bad
+    .sort((a, b) => a.line - b.line)
+    .map(({ line, error, message, text }) => {
+      return { shown: `${unit} ${line}: ${message}`, json: { line, error, message }, text };
+    });
 }
 
 /** Parses one line as a record, which must have the given type unless it is undefined. */
@@ -43,7 +48,6 @@ export function parseRecord(line: Line, type: RecordType | undefined): Entry | B
   }
 }
 
-/** Infers a missing type from the data. Returns any other value unchanged. */
 function recognized(item: Json): Json {
   if (!isObject(item) || 'type' in item) return item;
   const record = withData(item);

@@ -11,7 +11,6 @@ export type Counts = Record<string, number>;
 /** A rejected record: a message, the same as JSON, and the original text for correction. */
 export type Problem = { shown: string; json: object; text?: string };
 
-/** A row on stdout: JSON with --json, otherwise cells. */
 export type Row = { json: object; cells: string[] };
 
 /** The result of a job: how many records are done, with their rows and problems. */

@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import type { ApiPromise, CallOptions } from '../../sdk/index.ts';
-import { reportRetries } from '../client/retries.ts';
+import { reportRetries } from '../client/connect.ts';
 import { messageOf } from '../client/service-errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { type Chunk, halves } from './chunks.ts';
-import { type BadLine, type Json, problemOf, type Unit } from './records.ts';
+import { type BadLine, type Json, problemsOf, type Unit } from './records.ts';
 import type { Result } from './report.ts';
 
 /** The response of bulk operations, in which invalid items fail individually. */
@@ -80,8 +80,4 @@ export async function chunkSender<Answer extends BulkAnswer>(
     const { done, bad } = await sendParts(parts);
     return { done, problems: problemsOf(unit, [...chunk.bad, ...bad]) };
   };
-}
-
-export function problemsOf(unit: Unit, bad: BadLine[]): Result['problems'] {
-  return bad.sort((a, b) => a.line - b.line).map((one) => problemOf(unit, one));
 }

@@ -1,11 +1,22 @@
 import { setTimeout } from 'node:timers/promises';
-import type { IngestStatus, MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
+import type { Accepted, IngestStatus, MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
+import { rejectDeletedIngest } from '../client/service-errors.ts';
 import { exitCodes } from '../errors.ts';
-import { printCells, printJsonLine } from '../terminal/output.ts';
-import { hint, type Terminal } from '../terminal/terminal.ts';
+import { printJson, printJsonLine, printLine, resilientOutput, rowOf } from '../terminal/output.ts';
+import { hint, note, type Terminal } from '../terminal/terminal.ts';
+import { type Counts, maxShown } from './report.ts';
+
+/** The options of commands that ingest records. */
+export type BulkOptions = {
+  json?: true | undefined;
+  idempotencyKey?: string | undefined;
+  errorsOut?: string | undefined;
+  wait?: true | undefined;
+  timeout: number;
+};
 
 /** The result of the wait for one memory. `error` is null if it is complete. */
-export type Outcome = {
+type Outcome = {
   memoryId: string;
   status: IngestStatus | null;
   error: MemoryServiceError | null;
@@ -104,14 +115,15 @@ export async function printOutcome(term: Terminal, json: true | undefined, outco
   if (!json) {
     const word = isGone ? 'not found' : (status?.status ?? 'processing');
     const { errorMessage } = status ?? {};
-    return printCells(term, [memoryId, word, ...(errorMessage ? [errorMessage] : [])]);
+    const cells = [memoryId, word, ...(errorMessage ? [errorMessage] : [])];
+    return term.stdout.write(`${rowOf(term, cells)}\n`);
   }
   const gone = { memoryId, error: { code: error?.code, message: error?.message } };
   await printJsonLine(term, isGone ? gone : (status ?? { memoryId, status: 'processing' }));
 }
 
 /** After an interruption, prints a hint about the accepted records. */
-export async function hintIfInterrupted<Result>(
+async function hintIfInterrupted<Result>(
   term: Terminal,
   wait: Promise<Result>,
   text: string,
@@ -122,4 +134,66 @@ export async function hintIfInterrupted<Result>(
     if (term.interrupted.aborted) await hint(term, text);
     throw error;
   }
+}
+
+type WaitOptions = BulkOptions & {
+  /** Reported if the user interrupts the wait. */
+  accepted: { what: 'record' | 'document'; count: number };
+};
+
+/** With --wait, waits for every memory of a bulk command and reports those that do not complete. */
+export async function waitAndCount(
+  term: Terminal,
+  client: MemoryClient,
+  awaited: string[],
+  { wait, timeout, accepted }: WaitOptions,
+): Promise<{ waited: Counts; exitCode: number }> {
+  if (!wait) return { waited: {}, exitCode: exitCodes.done };
+  const counts = new Map<number, number>();
+  let incomplete = 0;
+  const waiting = waitForAll(term, client, awaited, timeout, async (outcome) => {
+    const { memoryId, exitCode, error } = outcome;
+    counts.set(exitCode, (counts.get(exitCode) ?? 0) + 1);
+    if (error === null || ++incomplete > maxShown) return;
+    // The message of a not-found error does not name the id.
+    const id = exitCode === exitCodes.notFound ? `${memoryId}: ` : '';
+    await note(term, id + error.message);
+  });
+  const { what, count } = accepted;
+  const queued = `Accepted ${count} ${what}${count === 1 ? '' : 's'}, which will be processed.`;
+  const interrupted = `${queued} Only the wait was interrupted.`;
+  const exitCode = await hintIfInterrupted(term, waiting, interrupted);
+  if (incomplete > maxShown) await note(term, `and ${incomplete - maxShown} more`);
+  const notFound = counts.get(exitCodes.notFound);
+  const waited = {
+    complete: counts.get(exitCodes.done) ?? 0,
+    stillProcessing: counts.get(exitCodes.processing) ?? 0,
+    processingFailed: counts.get(exitCodes.failed) ?? 0,
+    ...(notFound !== undefined && { notFound }),
+  };
+  return { waited, exitCode };
+}
+
+/** Prints the id of a queued record and the next command; with --wait, the result. */
+export async function reportIngest(
+  term: Terminal,
+  client: MemoryClient,
+  accepted: Accepted,
+  { json, idempotencyKey, wait, timeout }: BulkOptions,
+): Promise<void> {
+  const { memoryId } = accepted;
+  const queued = `Queued. To wait for the result: memory wait ${memoryId}`;
+  if (idempotencyKey !== undefined) await rejectDeletedIngest(term, client, memoryId);
+  const out = resilientOutput(term);
+  if (!json) await printLine(out.term, memoryId);
+  else if (!wait) await printJson(out.term, accepted);
+  if (out.hasFailed() || !(json || wait)) await hint(term, queued);
+  if (!wait) return out.end();
+  const report = async (outcome: Outcome) => {
+    if (json) return printOutcome(out.term, json, outcome);
+    if (outcome.error !== null) throw outcome.error;
+    if (outcome.exitCode === exitCodes.done) await note(term, 'Complete.');
+  };
+  const waiting = waitForAll(term, client, [memoryId], timeout, report);
+  out.end(await hintIfInterrupted(term, waiting, queued));
 }

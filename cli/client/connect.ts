@@ -1,10 +1,9 @@
-import type { MemoryClient } from '../../sdk/index.ts';
+import type { MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
 import type { GlobalOptions } from '../commander.ts';
 import { CliError, exitCodes, usageError } from '../errors.ts';
-import type { Terminal } from '../terminal/terminal.ts';
-import { readEntries, readProject, serviceName } from './profile.ts';
-import { readProfile } from './profile-file.ts';
-import { reportRetries } from './retries.ts';
+import { canRedraw, noteStyled, type Terminal } from '../terminal/terminal.ts';
+import { capitalized, escapeLine } from '../terminal/text.ts';
+import { readEntries, readProfile, readProject, serviceName } from './profile.ts';
 
 export const defaultBaseUrl = 'http://127.0.0.1:7070';
 
@@ -88,43 +87,49 @@ async function noKey(term: Terminal, baseUrl: string, project?: string): Promise
   const projects = entries.filter((one) => one.service === service).map((one) => one.project);
   const services = [...new Set(entries.map((one) => one.service))];
   const target = project === undefined ? baseUrl : `project ${project} of ${baseUrl}`;
-  return new CliError(
-    'unauthorized',
-    `No API key for ${target}.`,
-    projects.length > 0 ? hintAtProjects(service, projects) : hintAtServices(services),
-    exitCodes.refused,
-  );
+  const hint = projects.length > 0 ? projectHint(service, projects) : serviceHint(services);
+  return new CliError('unauthorized', `No API key for ${target}.`, hint, exitCodes.refused);
 }
 
-function hintAtProjects(service: string, projects: string[]): string {
-  const which = onlyOne(projects) ?? '<name>';
-  return (
-    `The profile has keys for the projects ${listed(projects)}: add --project ${which},\n` +
-    `or set the default: memory profile use ${service} --project ${which}`
-  );
+function projectHint(service: string, projects: string[]): string {
+  const which = projects.length === 1 ? projects[0] : '<name>';
+  return `The profile has keys for the projects ${projects.join(', ')}: add --project ${which},
+or set the default: memory profile use ${service} --project ${which}`;
 }
 
-function hintAtServices(known: string[]): string {
-  if (known.length === 0) {
-    return (
-      'Set MEMORY_API_KEY. To start a server, which creates a first key: memory serve\n' +
-      'To create a key for an existing server, on its machine: memory keys create --save'
-    );
+function serviceHint(services: string[]): string {
+  if (services.length === 0) {
+    return `Set MEMORY_API_KEY. To start a server, which creates a first key: memory serve
+To create a key for an existing server, on its machine: memory keys create --save`;
   }
-  const which = onlyOne(known) ?? '<url>';
-  return (
-    `Set MEMORY_API_KEY. The profile has a key for ${listed(known)}:\n` +
-    `add --base-url ${which}, or make it the default: memory profile use ${which}`
-  );
+  const which = services.length === 1 ? services[0] : '<url>';
+  return `Set MEMORY_API_KEY. The profile has a key for ${services.join(', ')}:
+add --base-url ${which}, or make it the default: memory profile use ${which}`;
 }
 
-function onlyOne(names: string[]): string | undefined {
-  return names.length === 1 ? names[0] : undefined;
+/** The fields that are used of the client's attempt event. */
+type Wait = { error: MemoryServiceError | undefined; retryInMs: number | undefined };
+
+/** The shortest wait to report. Shorter ones end before the message can be read. */
+const minReportedMs = 1_900;
+
+export function reportRetries(term: Terminal): (event: Wait) => void {
+  let reportedUntil = 0;
+  return ({ error, retryInMs = 0 }) => {
+    // If several concurrent requests wait, only one is reported.
+    if (retryInMs < minReportedMs || term.now() < reportedUntil) return;
+    reportedUntil = term.now() + retryInMs;
+    // Clears the progress line, if any.
+    const clear = canRedraw(term) ? '\r\x1b[K' : '';
+    const seconds = Math.ceil(retryInMs / 1000);
+    void noteStyled(term, `${clear}${reasonOf(error)}; retrying in ${seconds} s.`);
+  };
 }
 
-const maxListed = 3;
-
-export function listed(urls: string[]): string {
-  const more = urls.length > maxListed ? `, … (memory profile list)` : '';
-  return `${urls.slice(0, maxListed).join(', ')}${more}`;
+function reasonOf(error: MemoryServiceError | undefined): string {
+  const { status, code, message = '' } = error ?? {};
+  if (status === undefined) return 'No response';
+  if (status !== 429) return `The service returned ${status}`;
+  if (code !== 'rate_limited') return 'Too many requests (429)';
+  return capitalized(escapeLine(message.replace(/; try again.*$/, '')));
 }

@@ -1,26 +1,23 @@
-import type { MemoryServiceError } from '../../sdk/index.ts';
-import { errorCode, exitCodes, type Failure } from '../errors.ts';
+import type { MemoryClient, MemoryServiceError } from '../../sdk/index.ts';
+import { CliError, errorCode, exitCodes } from '../errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { resolveApiKey, resolveBaseUrl } from './connect.ts';
-import { shownProfilePath } from './profile-file.ts';
+import { shownProfilePath } from './profile.ts';
 
 type Context = { baseUrl?: string; apiKey?: string; project?: string };
 
-type Words = { message: string; hint?: string | undefined; exitCode?: number };
-
-/** Converts an error of the SDK into a message of the command line. */
 export async function serviceFailure(
   term: Terminal,
   error: MemoryServiceError,
   context: Context,
-): Promise<Failure> {
-  const { code, requestId = null, details } = error;
+): Promise<CliError> {
   const { value: baseUrl } = await resolveBaseUrl(term, context);
-  const words = isKeyRefused(error)
+  const failure = isKeyRefused(error)
     ? await keyRefused(term, error, baseUrl, context)
-    : wordsOf(error, baseUrl);
-  const { message, hint = null, exitCode = exitCodes.failed } = words;
-  return { code, message, hint, requestId, exitCode, ...(details.length > 0 && { details }) };
+    : failureOf(error, baseUrl);
+  failure.requestId = error.requestId ?? null;
+  if (error.details.length > 0) failure.details = error.details;
+  return failure;
 }
 
 /** Returns the message of an error, or a description if a proxy or the HTTP parser rejected it. */
@@ -37,19 +34,21 @@ function isKeyRefused({ name, code, status = 0 }: MemoryServiceError): boolean {
   return name === 'AuthenticationError' || (name === 'PermissionError' && code !== 'forbidden');
 }
 
-function wordsOf(error: MemoryServiceError, baseUrl: string): Words {
+function failureOf(error: MemoryServiceError, baseUrl: string): CliError {
   const { status = 0, code, message } = error;
+  const failure = (text: string, hint?: string, exitCode?: number) =>
+    new CliError(code, text, hint, exitCode);
   const isForeign = code === 'unexpected_answer';
   if (isForeign && isProxy(status)) {
-    const answer = `A proxy in front of the service returned: ${foundIn(error)}.`;
-    return { message: answer, hint: `Try again in ${retryTime(error) ?? 'a while'}.` };
+    const hint = `Try again in ${retryTime(error) ?? 'a while'}.`;
+    return failure(`A proxy in front of the service returned: ${foundIn(error)}.`, hint);
   }
   // A 404 of another program may have a different error code.
   const isOther =
     status === 404 ? code !== 'not_found' : isForeign && (status < 400 || status >= 500);
   if (isOther) {
-    const answer = `The server at this address is not the memory service: ${foundIn(error)}.`;
-    return { message: answer, hint: hintAbout(baseUrl) };
+    const text = `The server at this address is not the memory service: ${foundIn(error)}.`;
+    return failure(text, hintAbout(baseUrl));
   }
   switch (error.name) {
     case 'ConnectionError':
@@ -58,31 +57,26 @@ function wordsOf(error: MemoryServiceError, baseUrl: string): Words {
     case 'NotFoundError': {
       const isRoute = message.startsWith('no such route');
       const hint = isRoute ? hintAbout(baseUrl) : 'To list ids: memory list --user <id>';
-      return { message: `Not found: ${message}.`, hint, exitCode: exitCodes.notFound };
+      return failure(`Not found: ${message}.`, hint, exitCodes.notFound);
     }
     case 'PermissionError': {
       const hint = 'To show the permissions of the key: memory whoami';
-      return { message: `Not allowed: ${message}.`, hint, exitCode: exitCodes.refused };
+      return failure(`Not allowed: ${message}.`, hint, exitCodes.refused);
     }
-    case 'PreconditionFailedError':
-      return {
-        message: `Nothing was changed: ${message}.`,
-        hint: 'To show the current version: memory get <id>',
-      };
+    case 'PreconditionFailedError': {
+      const hint = 'To show the current version: memory get <id>';
+      return failure(`Nothing was changed: ${message}.`, hint);
+    }
     case 'WaitTimeoutError': {
       const id = 'memoryId' in error ? String(error.memoryId) : '<id>';
-      return {
-        message: `${id} is still processing. Nothing is lost; the service continues.`,
-        hint: `Continue waiting: memory wait ${id}`,
-        exitCode: exitCodes.processing,
-      };
+      const text = `${id} is still processing. Nothing is lost; the service continues.`;
+      return failure(text, `Continue waiting: memory wait ${id}`, exitCodes.processing);
     }
     default:
-      return { message: withDetails(error), hint: hintFor(error) };
+      return failure(withDetails(error), hintFor(error));
   }
 }
 
-/** Puts several invalid fields on separate lines. */
 function withDetails(error: MemoryServiceError): string {
   const lines = error.details.map(({ field, message }) => `  ${field}: ${message}`);
   return lines.length < 2 ? messageOf(error) : ['The request is invalid:', ...lines].join('\n');
@@ -116,28 +110,26 @@ function retryTime({ retryAfterMs }: MemoryServiceError): string | undefined {
   return retryAfterMs === undefined ? undefined : `${Math.ceil(retryAfterMs / 1000)} s`;
 }
 
-/** Reports the source of the rejected key, which the service does not know. */
+/** Names the source of the rejected key, which the service does not know. */
 async function keyRefused(
   term: Terminal,
-  { status, message }: MemoryServiceError,
+  { status, code, message }: MemoryServiceError,
   baseUrl: string,
   context: Context,
-): Promise<Words> {
+): Promise<CliError> {
   const key = await resolveApiKey(term, context, baseUrl);
   const profile = shownProfilePath(term);
   const places = { flag: '--api-key', environment: 'MEMORY_API_KEY', profile, default: 'use' };
   const place = places[key?.from ?? 'default'];
   const why = status === 401 ? ' is unknown, expired or revoked' : `: ${message}`;
-  return {
-    message:
-      status === undefined
-        ? `The API key in ${place} cannot be sent: it must consist of visible ASCII characters.`
-        : `The API key was rejected: the key in ${place}${why}.`,
-    hint:
-      withoutV1(baseUrl) ??
-      'On the machine of the server, list the keys: memory keys list, or create one: memory keys create --save',
-    exitCode: exitCodes.refused,
-  };
+  const text =
+    status === undefined
+      ? `The API key in ${place} cannot be sent: it must consist of visible ASCII characters.`
+      : `The API key was rejected: the key in ${place}${why}.`;
+  const hint =
+    withoutV1(baseUrl) ??
+    'On the machine of the server, list the keys: memory keys list, or create one: memory keys create --save';
+  return new CliError(code, text, hint, exitCodes.refused);
 }
 
 function hintAbout(baseUrl: string): string {
@@ -153,26 +145,51 @@ function withoutV1(baseUrl: string): string | undefined {
   return `Remove /v1 from the base URL: ${baseUrl.slice(0, -'/v1'.length)}`;
 }
 
-function unreachable(error: MemoryServiceError, baseUrl: string): Words {
-  const exitCode = exitCodes.unreachable;
-  const code = errorCode(error.cause);
-  if (baseUrl.startsWith('https:') && /EPROTO|WRONG_VERSION/.test(code)) {
-    const message = `Cannot reach ${baseUrl} (no TLS on that port).`;
-    const plain = baseUrl.replace('https:', 'http:');
-    return { message, hint: `If the port has no TLS, use http:// instead: ${plain}`, exitCode };
+function unreachable({ code, name, message, cause }: MemoryServiceError, url: string): CliError {
+  const failure = (why: string, hint: string) =>
+    new CliError(code, `Cannot reach ${url} (${why}).`, hint, exitCodes.unreachable);
+  const reason = errorCode(cause);
+  if (url.startsWith('https:') && /EPROTO|WRONG_VERSION/.test(reason)) {
+    const plain = url.replace('https:', 'http:');
+    return failure('no TLS on that port', `If the port has no TLS, use http:// instead: ${plain}`);
   }
-  const isLocal = /^https?:\/\/(127\.|localhost\b|\[::1\])/.test(baseUrl);
-  return {
-    message: `Cannot reach ${baseUrl} (${whyUnreachable(error, code)}).`,
-    hint: isLocal
-      ? 'Is the server running? Try: memory serve'
-      : 'Check the address: memory profile show',
-    exitCode,
-  };
+  const isLocal = /^https?:\/\/(127\.|localhost\b|\[::1\])/.test(url);
+  const hint = isLocal
+    ? 'Is the server running? Try: memory serve'
+    : 'Check the address: memory profile show';
+  if (name === 'TimeoutError') return failure('timed out', hint);
+  if (/refused/i.test(reason)) return failure('connection refused', hint);
+  return failure(/notfound|dns/i.test(reason) ? 'no such host' : message, hint);
 }
 
-function whyUnreachable({ name, message }: MemoryServiceError, code: string): string {
-  if (name === 'TimeoutError') return 'timed out';
-  if (/refused/i.test(code)) return 'connection refused';
-  return /notfound|dns/i.test(code) ? 'no such host' : message;
+/*
+ * A request with a repeated idempotency key returns the original response, even if the memory has
+ * since been deleted. The command must not report a memory that no longer exists.
+ */
+
+export function rejectDeletedReplay(answer: { id: string }, did: 'saved' | 'updated'): void {
+  if ('deleted' in answer) throw deletedSince(answer.id, did);
+}
+
+/**
+ * Checks that the memory exists. This is required for keys of the caller, because the response to
+ * an ingest does not show whether it is a replay.
+ */
+export async function rejectDeletedIngest(
+  term: Terminal,
+  client: MemoryClient,
+  memoryId: string,
+): Promise<void> {
+  const { NotFoundError } = await import('../../sdk/index.ts');
+  await client.status(memoryId, { signal: term.interrupted }).catch((error) => {
+    throw error instanceof NotFoundError ? deletedSince(memoryId, 'ingested') : error;
+  });
+}
+
+function deletedSince(id: string, did: 'saved' | 'updated' | 'ingested'): CliError {
+  return new CliError(
+    'deleted_since',
+    `Nothing was ${did}: an earlier request with this idempotency key ${did} ${id}, which has since been deleted.`,
+    'To create a new memory, use another --idempotency-key, or omit it.',
+  );
 }

@@ -1,5 +1,15 @@
-import { addExamples, commandAt } from '../command-metadata.ts';
-import { type AnyCommand, Argument, type Parent } from '../commander.ts';
+import {
+  type AnyCommand,
+  Argument,
+  addExamples,
+  addNotes,
+  commandAt,
+  Option,
+  type Parent,
+} from '../commander.ts';
+import { scripts, shells } from '../completion/scripts.ts';
+import { usageError } from '../errors.ts';
+import { printLine, printResult } from '../terminal/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function addHelp(program: Parent, term: Terminal, load: () => Promise<AnyCommand>): void {
@@ -15,3 +25,46 @@ export function addHelp(program: Parent, term: Terminal, load: () => Promise<Any
   });
   addExamples(command, ['memory help ingest batch', 'memory help --json']);
 }
+
+export function addCompletion(
+  program: Parent,
+  term: Terminal,
+  load: () => Promise<AnyCommand>,
+): void {
+  const command = program
+    .command('completion')
+    .usage('<shell>')
+    .addArgument(new Argument('[shell]', 'the shell').choices(shells))
+    .description('Print a shell completion script for commands and options.')
+    .addOption(
+      new Option('--line <text>', 'print the completions of this line, for the script').hideHelp(),
+    );
+  command.action(async (shell) => {
+    const { json, line } = command.optsWithGlobals();
+    if (line !== undefined) return printSuggestions(term, await load(), line);
+    if (shell === undefined) throw usageError(`Missing <shell>: ${shells.join(', ')}.`);
+    const script = scripts[shell];
+    await printResult(term, json, { shell, script }, script);
+  });
+  addNotes(command, help);
+  addExamples(command, ['memory completion bash', 'memory completion zsh > _memory']);
+}
+
+/** Prints each word with its description. The scripts of some shells drop the descriptions. */
+async function printSuggestions(term: Terminal, program: AnyCommand, line: string): Promise<void> {
+  const { suggest } = await import('../completion/suggest.ts');
+  const suggestions = suggest(program, line);
+  if (suggestions === 'files') return printLine(term, ':files');
+  for (const { value, description } of suggestions) {
+    await printLine(term, description ? `${value}\t${description}` : value);
+  }
+}
+
+const help = `
+To enable completion in every new shell:
+  bash        add to ~/.bashrc:   source <(memory completion bash)
+  zsh         add to ~/.zshrc:    source <(memory completion zsh)
+  fish        once:
+    memory completion fish > ~/.config/fish/completions/memory.fish
+  powershell  add to $PROFILE:
+    memory completion powershell | Out-String | Invoke-Expression`;

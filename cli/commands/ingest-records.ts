@@ -1,16 +1,39 @@
-import type { ChatRequest, IngestRecord, Metadata, SupportRequest } from '../../sdk/index.ts';
-import type { Endpoint, FileOptions } from '../bulk/ingest-file.ts';
-import { reportIngest } from '../bulk/ingest-report.ts';
+import type {
+  Accepted,
+  CallOptions,
+  ChatRequest,
+  IngestRecord,
+  MemoryClient,
+  Metadata,
+  RecordType,
+  SupportRequest,
+} from '../../sdk/index.ts';
+import { runBatch } from '../bulk/batch.ts';
+import { openRecords } from '../bulk/input.ts';
+import { type BulkOptions, reportIngest } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples } from '../command-metadata.ts';
-import { type AnyCommand, type AnyOption, Option, type Parent } from '../commander.ts';
-import { usageError } from '../errors.ts';
+import {
+  type AnyCommand,
+  type AnyOption,
+  addExamples,
+  addNotes,
+  type GlobalOptions,
+  Option,
+  type Parent,
+} from '../commander.ts';
+import { CliError, usageError } from '../errors.ts';
 import * as shared from '../options.ts';
+import { rejectOverwrite, writeOptions } from '../options.ts';
+import { inputName } from '../terminal/input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /* Ingests tickets and conversations from options, and records of any type from files. */
 
 const { definedOnly } = shared;
+
+export const externalIdOption = shared.externalIdOptionFor(
+  'ingesting it again updates the same memory',
+);
 
 type Fields = Record<string, unknown>;
 
@@ -18,9 +41,7 @@ type Kind = {
   name: string;
   description: string;
   options: AnyOption[];
-  /** The contents of `data` in a file. */
   shape: string;
-  /** The options required without a file. */
   needs: string;
   /** Returns undefined if a required option is missing. */
   dataOf(fields: Fields): object | undefined;
@@ -29,7 +50,7 @@ type Kind = {
 };
 
 // A file may contain any JSON, which the service validates. Hence the type assertions below.
-const support: Kind = {
+export const support: Kind = {
   name: 'support',
   description: 'Ingest a support ticket: from a file, or from options.',
   options: [
@@ -58,7 +79,7 @@ const support: Kind = {
   ],
 };
 
-const chat: Kind = {
+export const chat: Kind = {
   name: 'chat',
   description: 'Ingest a conversation: from a file, or from options.',
   options: [
@@ -90,14 +111,6 @@ const anyRecord: Endpoint = {
   send: (client, record, options) => client.ingest.record(record as IngestRecord, options),
 };
 
-export function addIngestSupport(group: Parent, term: Terminal): void {
-  addKind(group, term, support);
-}
-
-export function addIngestChat(group: Parent, term: Terminal): void {
-  addKind(group, term, chat);
-}
-
 export function addIngestRecord(group: Parent, term: Terminal): void {
   const command: AnyCommand = group
     .command('record')
@@ -105,7 +118,7 @@ export function addIngestRecord(group: Parent, term: Terminal): void {
     .description('Ingest any record: ticket, document, conversation, event or profile.');
   addFileOptions(command, '{ type, userId, source?, externalId?, metadata?, data }');
   command.action(async () => {
-    const { ingestFile } = await import('../bulk/ingest-file.ts');
+    const { ingestFile } = await import('./ingest-records.ts');
     const [file = '-'] = command.args;
     await ingestFile(term, file, optionsOf(command), anyRecord);
   });
@@ -114,29 +127,27 @@ export function addIngestRecord(group: Parent, term: Terminal): void {
 
 type About = { user?: string; source?: string; externalId?: string; metadata?: Metadata };
 
-function addKind(group: Parent, term: Terminal, kind: Kind): void {
+export function addIngestKind(group: Parent, term: Terminal, kind: Kind): void {
   const { name, description, options, shape, needs, endpoint, examples } = kind;
   const command: AnyCommand = group
     .command(name)
     .argument('[file]', fileArgument)
     .description(description);
-  const { userOption, sourceOption, externalIdOption, metadataOption } = shared;
-  const about = [sourceOption, externalIdOption, metadataOption];
-  for (const option of [userOption, ...options, ...about]) command.addOption(option);
+  const { userOption, sourceOption, metadataOption } = shared;
+  const ofRecord = [userOption, ...options, sourceOption, externalIdOption, metadataOption];
+  for (const option of ofRecord) command.addOption(option);
   addFileOptions(command, `{ userId, source?, externalId?, metadata?, data: ${shape} }`);
   command.action(async () => {
     const [file] = command.args;
     const all = optionsOf(command);
     const { user, source, externalId, metadata } = all;
-    const values: Fields = command.opts();
-    const fields = Object.fromEntries(
-      options.map((one) => [one.attributeName(), values[one.attributeName()]]),
-    );
+    const given = (one: AnyOption) => command.getOptionValue(one.attributeName());
     if (file !== undefined) {
-      shared.refuseBoth({ user, ...fields, source, externalId, metadata });
-      const { ingestFile } = await import('../bulk/ingest-file.ts');
+      rejectRecordOptions(ofRecord.filter((one) => given(one) !== undefined));
+      const { ingestFile } = await import('./ingest-records.ts');
       return ingestFile(term, file, all, endpoint);
     }
+    const fields = Object.fromEntries(options.map((one) => [one.attributeName(), given(one)]));
     const data = user === undefined ? undefined : kind.dataOf(fields);
     if (data === undefined) throw usageError(`Pass a file, or ${needs}.`);
     const userId = shared.needUser(user);
@@ -148,7 +159,6 @@ function addKind(group: Parent, term: Terminal, kind: Kind): void {
   addExamples(command, examples);
 }
 
-/** The options of these commands, as parsed by commander. */
 function optionsOf(command: AnyCommand): FileOptions & About {
   return command.optsWithGlobals() as FileOptions & About;
 }
@@ -164,7 +174,7 @@ function addFileOptions(command: AnyCommand, record: string): void {
 A file contains one record, or several with one per line. With -, the records
 are read from stdin.
 Record: ${record}`;
-  command.addHelpText('after', help);
+  addNotes(command, help);
 }
 
 type Turn = { content: string } & ({ author: string } | { role: string });
@@ -179,4 +189,49 @@ function addTurn(name: 'author' | 'role') {
     const hint = `For example: ${option} "user: Where is it?"`;
     throw usageError(`${option} "${text}" has no author.`, hint);
   };
+}
+
+/** Rejects record options together with a file, because their precedence would be unclear. */
+function rejectRecordOptions(options: AnyOption[]): void {
+  if (options.length === 0) return;
+  throw usageError(
+    `The record is read from the file: omit ${options.map(({ long }) => long).join(', ')}.`,
+    'The fields of a record are userId, source, externalId, metadata and data.',
+  );
+}
+
+export type FileOptions = GlobalOptions & BulkOptions;
+
+/** The endpoint for a single record. If it has a type, the records do not require one. */
+export type Endpoint = {
+  type?: RecordType;
+  send(client: MemoryClient, record: unknown, options: CallOptions): Promise<Accepted>;
+};
+
+export async function ingestFile(
+  term: Terminal,
+  path: string,
+  options: FileOptions,
+  endpoint: Endpoint,
+): Promise<void> {
+  rejectOverwrite(path, options.errorsOut);
+  const client = await connect(term, options);
+  const input = await openRecords(term, path);
+  const { type } = endpoint;
+  if ('lines' in input) return runBatch(term, client, input, { ...options, type });
+  const record = withoutType(input.record, path, type);
+  const accepted = await endpoint.send(client, record, writeOptions(term, options));
+  await reportIngest(term, client, accepted, options);
+}
+
+function withoutType(record: unknown, path: string, type: RecordType | undefined): unknown {
+  const named = typeof record === 'object' && record !== null && 'type' in record;
+  if (type === undefined || !named) return record;
+  const { type: own, ...rest } = record;
+  if (own === type) return rest;
+  throw new CliError(
+    'invalid_request',
+    `${inputName(path)} contains a record of type ${JSON.stringify(own)}, not ${type}.`,
+    `To ingest a record of any type: memory ingest record ${path}`,
+  );
 }

@@ -1,9 +1,15 @@
-import type { AnyCommand, Parent } from '../commander.ts';
+import { connect } from '../client/connect.ts';
+import { type AnyCommand, addExamples, addNotes, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
+import * as shared from '../options.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { addIngestBatch } from './ingest-batch.ts';
-import { addIngestDocument } from './ingest-document.ts';
-import { addIngestChat, addIngestRecord, addIngestSupport } from './ingest-records.ts';
+import {
+  addIngestKind,
+  addIngestRecord,
+  chat,
+  externalIdOption,
+  support,
+} from './ingest-records.ts';
 
 export function addIngest(program: Parent, term: Terminal): void {
   const group = program
@@ -15,16 +21,120 @@ export function addIngest(program: Parent, term: Terminal): void {
       '\nEach command returns as soon as the record is durably queued. To wait for' +
         '\nprocessing, add --wait or use memory wait <id>.',
     );
-  group.hook('preAction', (_, command) => refuseIdleTimeout(command));
-  addIngestSupport(group, term);
+  group.hook('preAction', (_, command) => rejectUnusedTimeout(command));
+  addIngestKind(group, term, support);
   addIngestDocument(group, term);
-  addIngestChat(group, term);
+  addIngestKind(group, term, chat);
   addIngestRecord(group, term);
   addIngestBatch(group, term);
 }
 
 /** Rejects --timeout without --wait, because it would be ignored. */
-function refuseIdleTimeout(command: AnyCommand): void {
+function rejectUnusedTimeout(command: AnyCommand): void {
   if (command.opts().wait || command.getOptionValueSource('timeout') !== 'cli') return;
   throw usageError('--timeout requires --wait: add --wait, or omit --timeout.');
 }
+
+function addIngestBatch(group: Parent, term: Terminal): void {
+  const command = group
+    .command('batch')
+    .argument('<file>', 'JSON lines; - for stdin')
+    .description('Ingest a JSONL file of any size, with a record of any type on each line.')
+    .option('--dry-run', 'validate every line without sending anything')
+    .addOption(shared.errorsOutOption)
+    .addOption(shared.idempotencyKeysOption)
+    .addOption(shared.waitOption)
+    .addOption(shared.timeoutOption);
+  command.action(async (file) => {
+    const options = command.optsWithGlobals();
+    shared.rejectOverwrite(file, options.errorsOut);
+    const { openInput } = await import('../bulk/input.ts');
+    const { dryRun, runBatch } = await import('../bulk/batch.ts');
+    if (options.dryRun) return dryRun(term, await openInput(term, file, 'records'), options);
+    const client = await connect(term, options);
+    return runBatch(term, client, await openInput(term, file, 'records'), options);
+  });
+  addNotes(command, batchHelp);
+  addExamples(command, [
+    'memory ingest batch records.jsonl --dry-run',
+    'memory ingest batch records.jsonl --errors-out bad.jsonl',
+    'cat records.jsonl | memory ingest batch -',
+  ]);
+}
+
+const batchHelp = `
+A line looks like this:
+  {"type":"event","userId":"u-1","data":{"name":"signed up","plan":"pro"}}
+Types: event, profile, ticket, document, conversation. The last three can be
+inferred: subject and comments make a ticket, messages a conversation, text a
+document. The fields of data can also be at the top level.
+
+Invalid lines are reported and do not stop the rest. Lines with the same
+externalId are sent in order, all others in any order, 500 per request.
+
+Running the same command again creates no duplicates. Lines with an externalId
+are sent again and update the same memory. All other lines are recognized for
+three days by their text and position: they are skipped and counted as replayed,
+even if the memory has since been changed or deleted.
+
+To correct invalid lines, extract them from the --errors-out file, edit them and
+ingest only these lines: jq -r .text bad.jsonl > corrected.jsonl. An edited copy
+of the whole file would save its lines without an externalId again.`;
+
+function addIngestDocument(group: Parent, term: Terminal): void {
+  const command = group
+    .command('document')
+    .argument('<file...>', 'files, folders and patterns; - for stdin')
+    .usage('--user <id> [options] <file...>')
+    .description('Ingest text, Markdown and HTML: files, folders and patterns.')
+    .addOption(shared.userOption)
+    .option('--title <text>', 'the title (default: taken from the document)')
+    .option(
+      '--mime-type <type>',
+      'the MIME type, for example text/markdown (default: by file extension)',
+    )
+    .option('--source-url <url>', 'the URL of the document')
+    .option('--page-count <number>', 'the number of pages', parsePages)
+    .addOption(shared.sourceOption)
+    .addOption(externalIdOption)
+    .addOption(shared.metadataOption)
+    .option('--dry-run', 'read and validate every file without sending anything')
+    .addOption(shared.idempotencyKeysOption)
+    .addOption(shared.waitOption)
+    .addOption(shared.timeoutOption);
+  command.action(async (files) => {
+    const { ingestDocuments } = await import('../bulk/documents.ts');
+    return ingestDocuments(term, files, command.optsWithGlobals());
+  });
+  addNotes(command, documentHelp);
+  addExamples(command, [
+    'memory ingest document --user u-1 handbook.md --title "Handbook" --wait',
+    'memory ingest document --user u-1 --source notes handbook.md faq.md',
+    'memory ingest document --user u-1 docs/',
+    "memory ingest document --user u-1 'docs/**/*.html' --dry-run",
+    'cat faq.md handbook.md | memory ingest document --user u-1 -',
+    'memory ingest document --user u-1 - --mime-type text/html < docs/page.html',
+  ]);
+}
+
+function parsePages(text: string): number {
+  return shared.parseNumber(text, 0, 999_999_999, 'It must be a whole number.');
+}
+
+const documentHelp = `
+HTML is converted to the visible text of the page; other text is stored
+unchanged. To see what would be sent: --dry-run --json. Convert other formats,
+such as PDF, to text first.
+
+A folder is searched recursively for text, Markdown, HTML, CSV, JSON, YAML, XML
+and similar files, except in hidden folders and node_modules. Links to targets
+outside the folder are reported and not followed. A quoted pattern such as
+'**/*.md' matches text files of any type. Other files and files without text are
+skipped and counted. A file that is named explicitly and cannot be read is
+reported as an error, and the rest is ingested. With -, the text is read from
+stdin.
+
+The external id of a file is its path as given: ingesting the file again updates
+the same memory, or changes nothing if the file is unchanged. A README.md that
+is ingested from another folder under the same path would replace the first one.
+To keep both, pass longer paths, or set --source or --external-id.`;

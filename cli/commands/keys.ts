@@ -1,11 +1,25 @@
-import { addExamples } from '../command-metadata.ts';
-import type { Parent } from '../commander.ts';
-import { databaseOption, withAdmin } from '../database.ts';
-import { type Column, printJson, printTable } from '../terminal/output.ts';
-import { hint, type Terminal } from '../terminal/terminal.ts';
-import { age, cut } from '../terminal/text.ts';
-import { addCreate } from './keys-create.ts';
-import { addRevoke } from './keys-revoke.ts';
+import type { Admin } from '../../server/admin.ts';
+import { defaultBaseUrl, resolveBaseUrl } from '../client/connect.ts';
+import * as profile from '../client/profile.ts';
+import {
+  addExamples,
+  addNotes,
+  type GlobalOptions,
+  InvalidArgumentError,
+  type Parent,
+} from '../commander.ts';
+import { databaseOption, databaseUrlOf, shownDatabase, withAdmin } from '../database.ts';
+import { CliError, exitCodes, usageError } from '../errors.ts';
+import { needUser, parseId, parseTime, userOptionFor } from '../options.ts';
+import {
+  type Column,
+  printJson,
+  printResult,
+  printTable,
+  resilientOutput,
+} from '../terminal/output.ts';
+import { hint, note, type Terminal } from '../terminal/terminal.ts';
+import { age, cut, quoted } from '../terminal/text.ts';
 
 export function addKeys(program: Parent, term: Terminal): void {
   const group = program
@@ -25,13 +39,7 @@ function addList(group: Parent, term: Terminal): void {
   command.action(async () => {
     const { json, database } = command.optsWithGlobals();
     const keys = await withAdmin(term, database, (admin) => admin.listKeys());
-    const rows = keys.map((key) => ({
-      ...key,
-      createdAt: new Date(key.createdAt).toISOString(),
-      expiresAt: iso(key.expiresAt),
-      lastUsedAt: iso(key.lastUsedAt),
-      revokedAt: iso(key.revokedAt),
-    }));
+    const rows = keys.map(rowOf);
     if (json) return printJson(term, { items: rows });
     await printTable(term, columnsAt(term.now()), rows);
     if (rows.length === 0) await hint(term, 'No keys yet. To create one: memory keys create');
@@ -39,19 +47,17 @@ function addList(group: Parent, term: Terminal): void {
   addExamples(command, ['memory keys list']);
 }
 
-type KeyRow = {
-  id: string;
-  name: string;
-  project: string;
-  prefix: string;
-  lastFour: string;
-  userId: string | null;
-  readOnly: boolean;
-  createdAt: string;
-  expiresAt: string | null;
-  lastUsedAt: string | null;
-  revokedAt: string | null;
-};
+type KeyRow = ReturnType<typeof rowOf>;
+
+function rowOf(key: StoredKey) {
+  return {
+    ...key,
+    createdAt: new Date(key.createdAt).toISOString(),
+    expiresAt: iso(key.expiresAt),
+    lastUsedAt: iso(key.lastUsedAt),
+    revokedAt: iso(key.revokedAt),
+  };
+}
 
 const nameWidth = 16;
 
@@ -76,4 +82,139 @@ function columnsAt(now: number): Column<KeyRow>[] {
 
 function iso(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString();
+}
+
+const { defaultProject } = profile;
+
+function addCreate(group: Parent, term: Terminal): void {
+  const command = group
+    .command('create')
+    .description('Create an API key and print it once; only --save stores it.')
+    .option('--name <name>', 'a name for the key', 'unnamed')
+    .option('--read-only', 'do not allow writes')
+    .addOption(userOptionFor('restrict the key to the memories of this user'))
+    .option('--expires <time>', 'when the key expires, for example 12h or 30d', parseLifetime)
+    .option('--save', 'store the key in the profile, for other commands to use')
+    .addOption(databaseOption);
+  command.action(async () => {
+    const options = command.optsWithGlobals();
+    const { name, project = defaultProject, user, readOnly = false, database, json } = options;
+    const service = options.save ? await serviceOf(term, options) : null;
+    const expiresAt = options.expires === undefined ? null : term.now() + options.expires;
+    const userId = user === undefined ? null : needUser(user);
+    const create = { name, project, userId, readOnly, expiresAt };
+    const { made, isNewProject } = await createKey(term, database, create);
+    const expiry = expiresAt === null ? null : new Date(expiresAt).toISOString();
+    const out = resilientOutput(term);
+    await printResult(out.term, json, { ...made, userId, readOnly, expiresAt: expiry }, made.key);
+    if (!json || out.hasFailed()) {
+      const of = `${isNewProject ? 'a new project' : 'project'} ${project}`;
+      const kind =
+        (readOnly ? ', read-only' : '') + (userId === null ? '' : `, bound to ${userId}`);
+      const until = expiry === null ? 'It does not expire.' : `It expires on ${expiry}.`;
+      await note(term, `Created key ${made.id} in ${of}${kind}. ${until}`);
+    }
+    if (service !== null) await save(term, { service, project, apiKey: made.key });
+    else if (out.hasFailed()) {
+      const flag = database ? ` --database ${quoted(database)}` : '';
+      const revoke = `memory keys revoke ${made.id}${flag}`;
+      const lost = 'The key could not be printed and is shown only once.';
+      await hint(term, `${lost} To revoke it: ${revoke}`);
+    } else if (!json) await hint(term, howToUse);
+    out.end();
+  });
+  addNotes(
+    command,
+    '\nAll keys of a project access the same memories. Projects are isolated.' +
+      '\nTo replace a key: memory keys create --save; memory keys revoke <old>',
+  );
+  addExamples(command, [
+    'memory keys create --name my-app --expires 90d',
+    'memory keys create --read-only --user ada',
+    'memory keys create --save',
+  ]);
+}
+
+/** A number without a unit is rejected, because it could mean seconds or days. */
+function parseLifetime(text: string): number {
+  if (/[smhd]$/.test(text)) return parseTime(text);
+  throw new InvalidArgumentError('Include a unit, for example 90d, 12h or 30m.');
+}
+
+const howToUse =
+  'The key is shown only once. To use it: export MEMORY_API_KEY=<key>; to store it: --save';
+
+type NewKey = Parameters<Admin['createKey']>[0];
+type StoredKey = Awaited<ReturnType<Admin['listKeys']>>[number];
+
+function createKey(term: Terminal, database: string | undefined, key: NewKey) {
+  return withAdmin(
+    term,
+    database,
+    async (admin, isNew) => {
+      const place = shownDatabase(databaseUrlOf(term, database));
+      if (isNew) await note(term, `Created a new database at ${place}.`);
+      const known = (await admin.listKeys()).map((one) => one.project);
+      // The server creates the project `default` even without a key.
+      const isNewProject = ![defaultProject, ...known].includes(key.project);
+      return { isNewProject, made: await admin.createKey(key) };
+    },
+    { make: true },
+  );
+}
+
+/**
+ * Returns the service of the new key. A service from the profile is rejected, because it may be
+ * remote, and its key must not be overwritten.
+ */
+async function serviceOf(term: Terminal, options: GlobalOptions): Promise<string> {
+  const { value, from } = await resolveBaseUrl(term, options);
+  if (from !== 'profile') return profile.serviceName(value);
+  throw usageError(
+    `Specify the service of the key with --base-url: the profile uses ${value}.`,
+    `For example: memory keys create --save --base-url ${value}, or ${defaultBaseUrl}`,
+  );
+}
+
+async function save(term: Terminal, entry: profile.Entry): Promise<void> {
+  const { service, project } = entry;
+  const before = await profile.readProject(term, service);
+  const stored = await profile.storeOwnKey(term, entry);
+  await profile.useProject(term, service, project);
+  for (const line of stored) await note(term, line);
+  if (before !== project) {
+    const back = `memory profile use ${service} --project ${before}`;
+    const now = `Commands now use project ${project} of this service.`;
+    await hint(term, `${now} To switch back: ${back}`);
+  }
+  if (term.env.MEMORY_API_KEY) await note(term, 'MEMORY_API_KEY is set and overrides the profile.');
+}
+
+const listHint = 'To list ids: memory keys list';
+
+function addRevoke(group: Parent, term: Terminal): void {
+  const command = group
+    .command('revoke')
+    .argument('<id>', 'the id of the key, not the key itself', parseId)
+    .description('Revoke a key. A running server rejects it within a second.')
+    .addOption(databaseOption);
+  command.action(async (id) => {
+    const { json, database } = command.optsWithGlobals();
+    // The error does not repeat the key, because terminal output ends up in logs.
+    if (id.startsWith('mk_'))
+      throw usageError('The argument is a key, not the id of a key (key_…).', listHint);
+    const before = await withAdmin(term, database, async (admin) => {
+      const key = (await admin.listKeys()).find((key) => key.id === id);
+      await admin.revokeKey(id);
+      return key;
+    });
+    if (before === undefined) {
+      throw new CliError('not_found', `Key not found: ${id}.`, listHint, exitCodes.notFound);
+    }
+    const { revokedAt } = before;
+    if (json) await printJson(term, { id, revoked: true });
+    else if (revokedAt === null) await note(term, `Revoked ${id}.`);
+    else await note(term, `${id} was already revoked at ${new Date(revokedAt).toISOString()}.`);
+  });
+  addExamples(command, ['memory keys revoke key_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
 }

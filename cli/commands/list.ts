@@ -1,12 +1,10 @@
-import type { Memory } from '../../sdk/index.ts';
+import type { Memory, User } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples } from '../command-metadata.ts';
-import { Option, type Parent } from '../commander.ts';
-import * as filters from '../filters.ts';
+import { addExamples, addNotes, Option, type Parent } from '../commander.ts';
+import { addFilters, filtersOf } from '../filters.ts';
 import { definedOnly, needUser, parseLimit, userOption } from '../options.ts';
-import { pageSize, printPages } from '../pages.ts';
-import type { Column } from '../terminal/output.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { type Column, printJson, printJsonLine, printTable } from '../terminal/output.ts';
+import { note, type Terminal } from '../terminal/terminal.ts';
 import { age } from '../terminal/text.ts';
 
 export function addList(program: Parent, term: Terminal): void {
@@ -20,26 +18,21 @@ export function addList(program: Parent, term: Terminal): void {
       new Option('--order <order>', 'the order by creation time').choices(['desc', 'asc'] as const),
     )
     .option('--cursor <cursor>', 'the nextCursor of the previous page')
-    .option('--all', 'print all pages')
-    .addOption(filters.typeFilter)
-    .addOption(filters.sourceFilter)
-    .addOption(filters.externalIdFilter)
-    .addOption(filters.fromFilter)
-    .addOption(filters.toFilter)
-    .addOption(filters.metadataFilter)
-    .addHelpText('after', help);
+    .option('--all', 'print all pages');
+  addFilters(command);
   command.action(async () => {
     const options = command.optsWithGlobals();
     const userId = needUser(options.user);
     const client = await connect(term, options);
     const { order, cursor } = options;
-    const narrowed = filters.filtersOf(options);
+    const narrowed = filtersOf(command);
     const query = { userId, ...definedOnly({ limit: pageSize(options), order, cursor }) };
     const pages = client.list({ ...query, ...narrowed }, { signal: term.interrupted });
     const match = Object.keys(narrowed).length > 0 ? ' match the filters' : '';
     const none = `No memories of ${userId}${match}.`;
-    await printPages(term, options, pages, columnsAt(term.now()), none);
+    await printPages(term, options, pages, memoryColumns(term.now()), none);
   });
+  addNotes(command, listHelp);
   addExamples(command, [
     'memory list --user u-1',
     'memory list --user u-1 --type ticket -m priority=high',
@@ -49,7 +42,7 @@ export function addList(program: Parent, term: Terminal): void {
   ]);
 }
 
-const help = `
+const listHelp = `
 --json prints the page as one object, { items, nextCursor }; --all --json prints
 only the memories, one object per line.
 
@@ -57,7 +50,7 @@ A pipe receives the id, type, status, createdAt and full content, separated by
 tabs. A tab, newline or backslash in a value is written as \\t, \\n or \\\\, other
 control characters as in JSON.`;
 
-const columnsAt = (now: number): Column<Memory>[] => [
+const memoryColumns = (now: number): Column<Memory>[] => [
   { title: 'ID', value: ({ id }) => id },
   { title: 'TYPE', value: ({ type }) => type, usual: 'memory', dropped: 2 },
   { title: 'STATUS', value: ({ status }) => status, usual: 'complete', dropped: 3 },
@@ -70,4 +63,83 @@ function withTitle(content: string, { type, metadata, externalId }: Memory): str
   const title = typeof metadata.title === 'string' ? metadata.title : externalId;
   const isTold = type !== 'document' || !title || content.startsWith(title);
   return isTold ? content : `${title}: ${content}`;
+}
+
+export function addUsers(program: Parent, term: Terminal): void {
+  const command = program
+    .command('users')
+    .description('List the users that have memories, ordered by id.')
+    .option('-n, --limit <number>', 'users per page, at most 100 (default: 20)', parseLimit)
+    .option('--cursor <cursor>', 'the nextCursor of the previous page')
+    .option('--all', 'print all pages');
+  command.action(async () => {
+    const options = command.optsWithGlobals();
+    const client = await connect(term, options);
+    const query = definedOnly({ limit: pageSize(options), cursor: options.cursor });
+    const pages = client.users(query, { signal: term.interrupted });
+    await printPages(term, options, pages, userColumns(term.now()), 'No users have memories.');
+  });
+  addNotes(command, usersHelp);
+  addExamples(command, ['memory users', 'memory users --all | cut -f 1']);
+}
+
+const usersHelp = `
+--json prints the page as one object, { items, nextCursor }; --all --json prints
+only the users, one object per line.
+
+A pipe receives userId, memories and lastCreatedAt, separated by tabs.`;
+
+const userColumns = (now: number): Column<User>[] => [
+  { title: 'USER', value: ({ userId }) => userId },
+  { title: 'MEMORIES', value: ({ memories }) => `${memories}` },
+  { title: 'NEWEST', value: (user) => user.lastCreatedAt, shown: (time) => age(time, now) },
+];
+
+type Pages<Item> = PromiseLike<{ items: Item[]; nextCursor: string | null }> & AsyncIterable<Item>;
+
+type PageOptions = {
+  all?: true | undefined;
+  json?: true | undefined;
+  limit?: number | undefined;
+};
+
+const maxPageItems = 100;
+
+/** Returns the page size. The default for --all is the maximum, which needs the fewest requests. */
+function pageSize({ all, limit }: PageOptions): number | undefined {
+  return limit ?? (all ? maxPageItems : undefined);
+}
+
+async function printPages<Item extends object>(
+  term: Terminal,
+  options: PageOptions,
+  pages: Pages<Item>,
+  columns: Column<Item>[],
+  none: string,
+): Promise<void> {
+  if (options.all) return printAll(term, options, pages, columns);
+  const page = await pages;
+  if (options.json) return printJson(term, page);
+  await printTable(term, columns, page.items);
+  if (page.items.length === 0) await note(term, none);
+  if (page.nextCursor !== null) {
+    await note(term, `More results are available: add --all, or --cursor ${page.nextCursor}`);
+  }
+}
+
+async function printAll<Item extends object>(
+  term: Terminal,
+  { json, limit = maxPageItems }: PageOptions,
+  items: AsyncIterable<Item>,
+  columns: Column<Item>[],
+): Promise<void> {
+  let rows: Item[] = [];
+  for await (const item of items) {
+    if (json) await printJsonLine(term, item);
+    else rows.push(item);
+    if (rows.length < limit) continue;
+    await printTable(term, columns, rows);
+    rows = [];
+  }
+  await printTable(term, columns, rows);
 }

@@ -1,27 +1,18 @@
 import type { Comparison } from '../../server/admin.ts';
-import { addExamples } from '../command-metadata.ts';
-import { Option, type Parent } from '../commander.ts';
+import { addExamples, addNotes, type Parent } from '../commander.ts';
 import { databaseUrlOf, shownDatabase } from '../database.ts';
 import { CliError, errorText, exitCodes, usageError } from '../errors.ts';
 import { type Column, printJson, printTable, resilientOutput } from '../terminal/output.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
 
-const fromOption = new Option('--from <path or url>', 'the database to copy');
-const toOption = new Option(
-  '--to <path or url>',
-  'an empty database, or an unfinished copy to continue',
-);
-const verifyOption = new Option('--verify', 'only compare the two databases');
-
 export function addMigrate(program: Parent, term: Terminal): void {
   const command = program
     .command('migrate')
     .description('Copy a database from SQLite to PostgreSQL or back. Servers must be stopped.')
-    .addOption(fromOption)
-    .addOption(toOption)
-    .addOption(verifyOption)
-    .addHelpText('after', help);
+    .option('--from <path or url>', 'the database to copy')
+    .option('--to <path or url>', 'an empty database, or an unfinished copy to continue')
+    .option('--verify', 'only compare the two databases');
   command.action(async () => {
     const { json, from, to, verify = false } = command.optsWithGlobals();
     const [source, target] = [urlOf(term, from, '--from'), urlOf(term, to, '--to')];
@@ -37,6 +28,7 @@ export function addMigrate(program: Parent, term: Terminal): void {
     const copied = verify ? '' : `Copied ${rowsOf(copiedRows)}. `;
     await note(term, `${copied}${shown.to} is equal to ${shown.from}.`);
   });
+  addNotes(command, help);
   addExamples(command, [
     'memory migrate --from data/memory.db --to postgres://db.example/memory',
     'memory migrate --from postgres://db.example/memory --to data/memory.db',

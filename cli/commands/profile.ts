@@ -1,11 +1,29 @@
-import { type Origin, resolveApiKey, resolveBaseUrl } from '../client/connect.ts';
-import { endsOfKey } from '../client/profile.ts';
-import { profilePath } from '../client/profile-file.ts';
-import { addExamples } from '../command-metadata.ts';
-import type { GlobalOptions, Parent } from '../commander.ts';
+import {
+  defaultBaseUrl,
+  type Origin,
+  parseBaseUrl,
+  resolveApiKey,
+  resolveBaseUrl,
+} from '../client/connect.ts';
+import {
+  defaultProject,
+  endsOfKey,
+  profilePath,
+  readEntries,
+  readProfile,
+  readProject,
+  removeService,
+  serviceName,
+  storeOwnKey,
+  useProject,
+  useService,
+} from '../client/profile.ts';
+import { addExamples, addNotes, type GlobalOptions, type Parent } from '../commander.ts';
+import { CliError, exitCodes, usageError } from '../errors.ts';
+import { definedOnly } from '../options.ts';
+import { readSecret } from '../terminal/input.ts';
 import { type Column, printJson, printResult, printTable } from '../terminal/output.ts';
-import type { Terminal } from '../terminal/terminal.ts';
-import { addProfileList, addRemove, addSet, addUse } from './profile-services.ts';
+import { hint, note, type Terminal } from '../terminal/terminal.ts';
 
 export function addProfile(program: Parent, term: Terminal): void {
   const group = program
@@ -23,18 +41,15 @@ export function addProfile(program: Parent, term: Terminal): void {
 function addShow(group: Parent, term: Terminal): void {
   const command = group
     .command('show')
-    .description('Show each setting and its source; the key is masked.')
-    .addHelpText(
-      'after',
-      '\nFlags override the environment, and the environment overrides the profile.',
-    );
+    .description('Show each setting and its source; the key is masked.');
   command.action(async () => {
     const options = command.optsWithGlobals();
     const settings = await settingsOf(term, options);
     if (options.json) return printJson(term, settings);
     const rows = Object.entries(settings).map(([name, setting]) => ({ name, ...setting }));
-    await printTable(term, columns, rows);
+    await printTable(term, settingColumns, rows);
   });
+  addNotes(command, '\nFlags override the environment, and the environment overrides the profile.');
   addExamples(command, ['memory profile show']);
 }
 
@@ -66,8 +81,156 @@ async function settingsOf(
   };
 }
 
-const columns: Column<Setting & { name: string }>[] = [
+const settingColumns: Column<Setting & { name: string }>[] = [
   { title: 'SETTING', value: ({ name }) => name },
   { title: 'VALUE', value: ({ value }) => value ?? '', shown: (value) => value || 'none' },
   { title: 'FROM', value: ({ from }) => from ?? '' },
 ];
+
+/* Manages the services in the profile. A service is identified by its URL. */
+
+const url = 'the base URL of the service';
+
+function addSet(group: Parent, term: Terminal): void {
+  const command = group
+    .command('set')
+    .argument('<base-url>', url)
+    .argument('[-]', 'read the key from stdin (default: --api-key or MEMORY_API_KEY)')
+    .description('Store the key of a service in a file that only you can read.');
+  command.action(async (address, stdin) => {
+    const { json, apiKey: flag, project = defaultProject } = command.optsWithGlobals();
+    const service = serviceName(parseBaseUrl(address, '<base-url>'));
+    const apiKey = await readKey(term, stdin, flag);
+    const said = await storeOwnKey(term, { service, project, apiKey });
+    for (const line of json ? said.slice(1) : said) await note(term, line);
+    if (json) return printJson(term, { baseUrl: service, project, apiKey: endsOfKey(apiKey) });
+    const isOther = (await readProject(term, service)) !== project;
+    const { value: used } = await resolveBaseUrl(term, {});
+    if (!isOther && serviceName(used) === service) return;
+    const more = isOther ? ` --project ${project}` : '';
+    await hint(term, `To use it by default: memory profile use ${service}${more}`);
+  });
+  addNotes(command, "\nPrefer stdin or MEMORY_API_KEY: arguments are kept in the shell's history.");
+  addExamples(command, [
+    'memory profile set https://memory.example - < key.txt',
+    'memory profile set https://memory.example - --project shop < key.txt',
+    'MEMORY_API_KEY=mk_0199c2a4f1e87c3d memory profile set https://m.example',
+  ]);
+}
+
+function addUse(group: Parent, term: Terminal): void {
+  const command = group
+    .command('use')
+    .argument('<base-url>', url)
+    .description('Make this service the default for all commands.');
+  command.action(async (address) => {
+    const { json, project: flag } = command.optsWithGlobals();
+    const service = await knownService(term, address);
+    await useService(term, service);
+    if (flag !== undefined) await useProject(term, service, flag);
+    const project = await readProject(term, service);
+    if (json) return printJson(term, { baseUrl: service, project });
+    const isNamed = project !== defaultProject;
+    const named = isNamed ? `project ${project} of ${service}` : service;
+    await note(term, `Commands now use ${named}.`);
+    if (term.env.MEMORY_BASE_URL)
+      await note(term, 'MEMORY_BASE_URL is set and overrides the profile.');
+    if ((await resolveApiKey(term, {}, service)) !== undefined) return;
+    const set = `memory profile set ${service} -${isNamed ? ` --project ${project}` : ''}`;
+    await hint(term, `No key is stored for it. To store one: ${set}`);
+  });
+  addExamples(command, ['memory profile use https://memory.example']);
+}
+
+function addRemove(group: Parent, term: Terminal): void {
+  const command = group
+    .command('remove')
+    .argument('<base-url>', url)
+    .description(
+      'Remove a service and its keys, or the key of one --project, from the profile. The keys stay valid.',
+    );
+  command.action(async (address) => {
+    const { json, project } = command.optsWithGlobals();
+    const service = await knownService(term, address);
+    const named = project === undefined ? service : `${service}, project ${project}`;
+    if (!(await removeService(term, service, project))) {
+      const message = `The profile does not contain ${named}.`;
+      const hint = 'To list its services: memory profile list';
+      throw new CliError('not_found', message, hint, exitCodes.notFound);
+    }
+    if (!json) return note(term, `Removed ${named}.`);
+    await printJson(term, { baseUrl: service, ...definedOnly({ project }), removed: true });
+  });
+  addExamples(command, ['memory profile remove https://memory.example']);
+}
+
+function addProfileList(group: Parent, term: Terminal): void {
+  const command = group
+    .command('list')
+    .description('List the services in the profile, and the one in use.');
+  command.action(async () => {
+    const options = command.optsWithGlobals();
+    const items = await servicesOf(term, options);
+    if (options.json) return printJson(term, { items });
+    await printTable(term, serviceColumns, items);
+    if (items.length > 0) return;
+    await hint(term, 'No services yet. To add one: memory profile set <base-url> -');
+  });
+  addExamples(command, ['memory profile list']);
+}
+
+type Service = { baseUrl: string; project: string; apiKey: string | null; used: boolean };
+
+async function servicesOf(term: Terminal, options: GlobalOptions): Promise<Service[]> {
+  const used = serviceName((await resolveBaseUrl(term, options)).value);
+  const usedProject = options.project ?? (await readProject(term, used));
+  const entries: { service: string; project: string; apiKey?: string }[] = await readEntries(term);
+  const { baseUrl: chosen } = await readProfile(term);
+  const isKeyless = chosen !== undefined && !entries.some(({ service }) => service === chosen);
+  if (isKeyless) entries.push({ service: chosen, project: defaultProject });
+  return entries
+    .map(({ service, project, apiKey }) => ({
+      baseUrl: service,
+      project,
+      apiKey: apiKey === undefined ? null : endsOfKey(apiKey),
+      used: service === used && project === usedProject,
+    }))
+    .sort((a, b) => (`${a.baseUrl}#${a.project}` < `${b.baseUrl}#${b.project}` ? -1 : 1));
+}
+
+const serviceColumns: Column<Service>[] = [
+  { title: 'BASE URL', value: ({ baseUrl }) => baseUrl },
+  { title: 'PROJECT', value: ({ project }) => project, usual: defaultProject },
+  { title: 'KEY', value: ({ apiKey }) => apiKey ?? '', shown: (key) => key || 'none' },
+  { title: 'USED', value: ({ used }) => (used ? 'used' : '') },
+];
+
+/** Parses the URL of a service. For any other text, the error lists the services in the profile. */
+async function knownService(term: Terminal, text: string): Promise<string> {
+  const known = new Set((await readEntries(term)).map(({ service }) => service));
+  const hint =
+    known.size === 0
+      ? `For example: ${defaultBaseUrl}. The profile contains no service yet.`
+      : `A service is identified by its URL. The profile contains ${[...known].join(', ')}`;
+  return serviceName(parseBaseUrl(text, '<base-url>', hint));
+}
+
+/** The keys that a service accepts. */
+const keyPattern = /^[\x21-\x7e]{16,256}$/;
+
+async function readKey(term: Terminal, stdin: string | undefined, flag: string | undefined) {
+  // The error does not repeat the key, because terminal output ends up in logs.
+  if (stdin !== undefined && stdin !== '-') {
+    throw usageError('A key cannot be passed as an argument: pass - to read it from stdin.');
+  }
+  if (stdin === '-' && flag !== undefined) {
+    throw usageError('Pass the key on stdin with -, or with --api-key, not both.');
+  }
+  const question = 'API key (not shown): ';
+  const text = stdin === '-' ? await readSecret(term, question) : (flag ?? term.env.MEMORY_API_KEY);
+  const apiKey = text?.trim() ?? '';
+  if (apiKey === '')
+    throw usageError('Missing key: set MEMORY_API_KEY, or pass - to read it from stdin.');
+  if (keyPattern.test(apiKey)) return apiKey;
+  throw usageError('Invalid key: it must be 16 to 256 visible ASCII characters.');
+}

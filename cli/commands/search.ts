@@ -1,9 +1,8 @@
 import type { FoundMemory } from '../../sdk/index.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples } from '../command-metadata.ts';
-import type { Parent } from '../commander.ts';
+import { addExamples, addNotes, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
-import * as filters from '../filters.ts';
+import { addFilters, filtersOf } from '../filters.ts';
 import { definedOnly, needUser, parseLimit, userOption } from '../options.ts';
 import { textArgument } from '../terminal/input.ts';
 import { type Column, printJson, printTable } from '../terminal/output.ts';
@@ -17,14 +16,8 @@ export function addSearch(program: Parent, term: Terminal): void {
     .usage('--user <id> [options] <query>')
     .description('Search the memories of a user, best match first.')
     .addOption(userOption)
-    .option('-n, --limit <number>', 'the number of results, at most 100 (default: 10)', parseLimit)
-    .addOption(filters.typeFilter)
-    .addOption(filters.sourceFilter)
-    .addOption(filters.externalIdFilter)
-    .addOption(filters.fromFilter)
-    .addOption(filters.toFilter)
-    .addOption(filters.metadataFilter)
-    .addHelpText('after', help);
+    .option('-n, --limit <number>', 'the number of results, at most 100 (default: 10)', parseLimit);
+  addFilters(command);
   command.action(async (text) => {
     const options = command.optsWithGlobals();
     const userId = needUser(options.user);
@@ -35,13 +28,14 @@ export function addSearch(program: Parent, term: Terminal): void {
       userId,
       query,
       ...definedOnly({ limit: options.limit }),
-      ...filters.filtersOf(options),
+      ...filtersOf(command),
     };
     const answer = await client.search(request, { signal: term.interrupted });
     if (options.json) return printJson(term, answer);
     await printFound(term, answer.items);
     if (answer.items.length === 0) await note(term, 'Nothing was found.');
   });
+  addNotes(command, help);
   addExamples(command, [
     'memory search --user u-1 "where is my refund"',
     'memory search --user u-1 --type ticket -m priority=high refund',

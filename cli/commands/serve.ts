@@ -1,25 +1,28 @@
+import { once } from 'node:events';
 import { resolveBaseUrl } from '../client/connect.ts';
-import { serviceName, storeFirstRunKey } from '../client/profile.ts';
-import { shownProfilePath } from '../client/profile-file.ts';
-import { addExamples } from '../command-metadata.ts';
-import type { Parent } from '../commander.ts';
+import { serviceName, shownProfilePath, storeFirstRunKey } from '../client/profile.ts';
+import { addExamples, addNotes, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, shownDatabase, withFlag } from '../database.ts';
 import { CliError, errorCode, errorText, usageError } from '../errors.ts';
-import { definedOnly, parsePort } from '../options.ts';
-import { serverSettingsText } from '../server-settings.ts';
+import { definedOnly, option, parseNumber } from '../options.ts';
 import { hint, note, noteStyled, type Terminal } from '../terminal/terminal.ts';
 import { escapeControls, paint, quoted } from '../terminal/text.ts';
 
 const lastWordMs = 1_000;
 
+const portOption = option(
+  '-p, --port <number>',
+  'the port to listen on (env: PORT, default: 7070)',
+  (text) => parseNumber(text, 0, 65_535, 'It must be a port number, 0 to 65535.'),
+);
+
 export function addServe(program: Parent, term: Terminal): void {
   const command = program
     .command('serve')
     .description('Run the service until Ctrl-C.')
-    .option('-p, --port <number>', 'the port to listen on (env: PORT, default: 7070)', parsePort)
+    .addOption(portOption)
     .option('--host <host>', 'the address to listen on (env: HOST, default: 127.0.0.1)')
-    .addOption(databaseOption)
-    .addHelpText('after', serverSettingsText);
+    .addOption(databaseOption);
   command.action(async () => {
     const { port, host, database } = command.opts();
     const databaseUrl = databaseUrlOf(term, database);
@@ -30,7 +33,7 @@ export function addServe(program: Parent, term: Terminal): void {
       if (server.firstKey !== null) {
         await showFirstKey(term, server.url, server.firstKey, keysCreate);
       }
-      await untilInterrupted(term);
+      if (!term.interrupted.aborted) await once(term.interrupted, 'abort');
     } finally {
       await server.stop();
     }
@@ -39,12 +42,30 @@ export function addServe(program: Parent, term: Terminal): void {
     await note(term, 'Stopped.');
     clearTimeout(unread);
   });
+  const settings = serverSettings.map(({ name, description, default: preset }) => {
+    const suffix = preset === null ? '' : ` (default: ${preset})`;
+    return `  ${name.padEnd(21)}  ${description}${suffix}`;
+  });
+  addNotes(command, ['\nSet by environment variables only:', ...settings].join('\n'));
   addExamples(command, ['memory serve', 'memory serve --port 8080 --database sqlite:./demo.db']);
 }
 
-type Given = { port?: number; host?: string; databaseUrl: string };
+/** The settings that the server reads only from the environment. A test checks the list. */
+export const serverSettings = [
+  setting('MEMORY_MAX_BODY_BYTES', 'the maximum request body, in bytes', '5242880'),
+  setting('MEMORY_RATE_LIMIT', 'limit as requests/seconds, or off', '6000/60'),
+  setting('MEMORY_CORS_ORIGINS', 'the allowed CORS origins, comma-separated', null),
+  setting('MEMORY_MCP_HOSTS', 'additional host names for /mcp, comma-separated', null),
+  setting('LOG_LEVEL', 'debug, info, warn, error or silent', 'info'),
+];
 
-async function start(term: Terminal, options: Given, flag: string | undefined) {
+function setting(name: string, description: string, preset: string | null) {
+  return { name, description, default: preset };
+}
+
+type ServeOptions = { port?: number; host?: string; databaseUrl: string };
+
+async function start(term: Terminal, options: ServeOptions, flag: string | undefined) {
   // Imported on demand, to keep other commands fast.
   const { startServer } = await import('../../server/main.ts');
   try {
@@ -107,11 +128,4 @@ async function storeKey(term: Terminal, baseUrl: string, apiKey: string): Promis
   } catch (error) {
     return `The key could not be stored (${errorText(error)})`;
   }
-}
-
-async function untilInterrupted({ interrupted }: Terminal): Promise<void> {
-  if (interrupted.aborted) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  interrupted.addEventListener('abort', () => resolve(), { once: true });
-  await promise;
 }

@@ -1,9 +1,10 @@
+import { printOutcome, waitForAll } from '../bulk/wait.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples } from '../command-metadata.ts';
-import type { Parent } from '../commander.ts';
-import { memoryId } from '../options.ts';
-import { printFields, printJson } from '../terminal/output.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { addExamples, addNotes, type Parent } from '../commander.ts';
+import { exitCodes } from '../errors.ts';
+import { memoryId, parseId, timeoutOption } from '../options.ts';
+import { printFields, printJson, resilientOutput } from '../terminal/output.ts';
+import { hint, type Terminal } from '../terminal/terminal.ts';
 
 export function addStatus(program: Parent, term: Terminal): void {
   const command = program
@@ -17,4 +18,31 @@ export function addStatus(program: Parent, term: Terminal): void {
     await (options.json ? printJson(term, status) : printFields(term, status));
   });
   addExamples(command, ['memory status mem_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
+}
+
+export function addWait(program: Parent, term: Terminal): void {
+  const command = program
+    .command('wait')
+    .argument('<id...>', 'the ids of the memories', (id, previous: string[] = []) => [
+      ...previous,
+      parseId(id),
+    ])
+    .description('Wait until memories are processed; prints a line as each one finishes.')
+    .addOption(timeoutOption);
+  command.action(async (ids) => {
+    const options = command.optsWithGlobals();
+    const client = await connect(term, options);
+    const out = resilientOutput(term);
+    const pending: string[] = [];
+    const exitCode = await waitForAll(term, client, ids, options.timeout, async (outcome) => {
+      if (outcome.exitCode === exitCodes.processing) pending.push(outcome.memoryId);
+      await printOutcome(out.term, options.json, outcome);
+    });
+    if (pending.length > 0) {
+      await hint(term, `Nothing is lost. Continue waiting: memory wait ${pending.join(' ')}`);
+    }
+    out.end(exitCode);
+  });
+  addNotes(command, '\nExits with 0 if all are complete, 1 if one failed, and 8 on a timeout.');
+  addExamples(command, ['memory wait mem_0199c2a4f1e87c3d9b5e6a7f80912b3c --timeout 5m']);
 }

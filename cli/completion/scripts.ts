@@ -3,28 +3,13 @@
  * support its current commands and options.
  */
 
-/** The word that triggers completion, and the command that computes it. */
-type Called = { word: 'memory' | 'npx'; program: string };
+export const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
-/** With npx, only `npx memory …` is completed, and --no keeps Tab from installing a package. */
-const calledBy = {
-  memory: { word: 'memory', program: 'memory' },
-  'npx memory': { word: 'npx', program: 'npx --no -- memory' },
-} satisfies Record<string, Called>;
-
-export type Shell = 'bash' | 'zsh' | 'fish' | 'powershell';
-export const shells: Shell[] = ['bash', 'zsh', 'fish', 'powershell'];
-
-export function scriptFor(shell: Shell, name: keyof typeof calledBy): string {
-  return scripts[shell](calledBy[name]);
-}
-
-const scripts: Record<Shell, (called: Called) => string> = {
-  bash: ({ word, program }) => `_${word}_of_memory() {
+export const scripts: Record<(typeof shells)[number], string> = {
+  bash: `_memory() {
   local answer value line=\${COMP_LINE:0:COMP_POINT}
   COMPREPLY=()
-  ${word === 'npx' ? "[[ $line == *'npx memory '* ]] || return\n  " : ''}\
-answer=$(${program} completion --line "$line" 2>/dev/null </dev/null)
+  answer=$(memory completion --line "$line" 2>/dev/null </dev/null)
   if [[ $answer == :files ]]; then
     compopt -o default 2>/dev/null || COMPREPLY=($(compgen -f -- "\${COMP_WORDS[COMP_CWORD]}"))
     return
@@ -35,14 +20,13 @@ answer=$(${program} completion --line "$line" 2>/dev/null </dev/null)
     [[ -n $value ]] && COMPREPLY+=("$value")
   done <<<"$answer"
 }
-complete ${word === 'npx' ? '-o default ' : ''}-F _${word}_of_memory ${word}`,
+complete -F _memory memory`,
 
-  zsh: ({ word, program }) => `#compdef ${word}
-_${word}_of_memory() {
-  ${word === 'npx' ? '[[ $words[2] == memory ]] || { _default; return }\n  ' : ''}\
-local one
+  zsh: `#compdef memory
+_memory() {
+  local one
   local -a answer found
-  answer=("\${(@f)$(${program} completion --line \\
+  answer=("\${(@f)$(memory completion --line \\
     "\${(j: :)words[1,CURRENT-1]} $PREFIX" 2>/dev/null </dev/null)}")
   if [[ $answer[1] == :files ]]; then
     compset -P '--*='
@@ -54,17 +38,17 @@ local one
   done
   (( $#found )) && _describe memory found
 }
-if [[ $funcstack[1] == _${word} ]]; then
+if [[ $funcstack[1] == _memory ]]; then
   # Autoloaded from $fpath, where this file is the body of the function.
-  _${word}_of_memory
+  _memory
 else
   (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
-  compdef _${word}_of_memory ${word}
+  compdef _memory memory
 fi`,
 
-  fish: ({ word, program }) => `function __${word}_of_memory
+  fish: `function __memory_completions
     set -l line (commandline -cp | string collect)
-    set -l answer (${program} completion --line "$line" 2>/dev/null </dev/null)
+    set -l answer (memory completion --line "$line" 2>/dev/null </dev/null)
     if test "$answer[1]" = :files
         set -l typed (commandline -ct)
         set -l flag (string match -r -- '^--[^=]+=' "$typed")
@@ -75,21 +59,13 @@ fi`,
         string join -- \\n $answer
     end
 end
-${
-  word === 'npx'
-    ? `complete -c npx -n 'string match -q -- "*npx memory *" (commandline -cp)'`
-    : 'complete -c memory'
-} -f -a '(__${word}_of_memory)'`,
+complete -c memory -f -a '(__memory_completions)'`,
 
-  powershell: ({
-    word,
-    program,
-  }) => `Register-ArgumentCompleter -Native -CommandName ${word} -ScriptBlock {
+  powershell: `Register-ArgumentCompleter -Native -CommandName memory -ScriptBlock {
     param($typed, $command, $cursor)
     $length = $cursor - $command.Extent.StartOffset
     $line = $command.ToString().PadRight($length).Substring(0, $length).Replace('"', "'")
-    ${word === 'npx' ? "if ($line -notmatch '^npx memory ') { return }\n    " : ''}\
-$answer = @(${program} completion --line $line 2>$null)
+    $answer = @(memory completion --line $line 2>$null)
     # Without output, PowerShell completes file names; an empty string prevents that.
     if ($answer.Count -eq 0) { return '' }
     if ($answer[0] -eq ':files') { return }

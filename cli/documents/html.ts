@@ -1,7 +1,5 @@
-import { decodeEntities } from './entities.ts';
 import { type Layout, openLayout } from './layout.ts';
 
-/** Elements whose content is not visible text. */
 const unread = new Set(
   'script style template noscript iframe object svg canvas audio video noembed noframes'.split(' '),
 );
@@ -24,7 +22,6 @@ const maxOpen = 10_000;
 /** Schedules work for the end of an element. Returns false if the limit is reached. */
 type AtEnd = (element: HTMLRewriterTypes.Element, work: () => void) => boolean;
 
-/** Returns the title and the visible text of a page. */
 export function readHtml(html: string): { text: string; title: string | undefined } {
   const layout = openLayout();
   let title: string | undefined;
@@ -93,7 +90,6 @@ function boundedAtEnd(): AtEnd {
   };
 }
 
-/** Applies an element to the layout, at its start and at its end. */
 function lay(layout: Layout, element: HTMLRewriterTypes.Element, atEnd: AtEnd): void {
   const { tagName } = element;
   if (paragraphs.has(tagName)) {
@@ -131,3 +127,56 @@ function titleOf(text: string): string | undefined {
   const title = text.replace(/\s+/g, ' ').trim().toWellFormed();
   return title === '' || title.length > tooLongForTitle ? undefined : title;
 }
+
+/**
+ * The elements whose content is not page text. If such an element is not closed, the rest of the
+ * page becomes its content.
+ */
+const readAsRaw = 'script|style|title|textarea|iframe|noscript|template|object|canvas|audio|video';
+const attributes = /(?:\s+[\w:.-]+\s*=\s*(?:"[^"]*"|'[^']*'))*/.source;
+const closedAtOnce = new RegExp(`<(${readAsRaw})(${attributes})\\s*/>`, 'g');
+
+export function isXml(mimeType: string, source: string): boolean {
+  return /\bxhtml\b/i.test(mimeType) || source.startsWith('<?xml');
+}
+
+/**
+ * Adds end tags to self-closing elements of XML. An HTML parser ignores the slash and would treat
+ * the rest of the page as their content.
+ */
+export function asHtml(source: string): string {
+  return source.replace(closedAtOnce, '<$1$2></$1>');
+}
+
+/** The entities in common use that browsers accept without a semicolon. */
+const unended = /^(?:#.*|nbsp|amp|lt|gt|quot|copy|reg)$/;
+const entity = /&(#x[\da-f]{1,6}|#\d{1,7}|[a-z][a-z\d]{1,31})(;?)/gi;
+
+/** Decodes the entities in HTML text. Unknown entities are kept. */
+function decodeEntities(text: string): string {
+  return text.replace(entity, (whole, name: string, end: string) => {
+    if (end === '' && !unended.test(name)) return whole;
+    return name.startsWith('#') ? decodeNumber(name.slice(1)) : (decodeName(name) ?? whole);
+  });
+}
+
+const marks: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"' };
+
+/**
+ * Decodes the name with Bun's Markdown parser, which includes the 2,231 entity names of HTML.
+ */
+function decodeName(name: string): string | undefined {
+  const html = Bun.markdown.html(`&${name};`).slice('<p>'.length, -'</p>\n'.length);
+  if (html === `&amp;${name};`) return undefined;
+  return html.replace(/&(amp|lt|gt|quot);/g, (whole, mark) => marks[mark] ?? whole);
+}
+
+function decodeNumber(digits: string): string {
+  const code = Number(/^x/i.test(digits) ? `0${digits.toLowerCase()}` : digits);
+  // Reads these control characters as Windows-1252, like browsers.
+  if (code >= 0x80 && code < 0xa0) return windows.decode(Uint8Array.of(code));
+  const isCharacter = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code < 0xe000);
+  return isCharacter ? String.fromCodePoint(code) : '\ufffd';
+}
+
+const windows = new TextDecoder('windows-1252');

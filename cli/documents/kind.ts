@@ -35,7 +35,6 @@ export function isDocument(path: string): boolean {
   return extensionOf(path) in documents;
 }
 
-/** Whether the file is rejected even if it is named. */
 export function isNeverText(path: string): boolean {
   return neverText.test(mimeTypeOf(path));
 }

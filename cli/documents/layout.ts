@@ -1,7 +1,6 @@
 type List = { items: number; from: number | null };
 type Table = { cells: number; rowBegan: number | undefined };
 
-/** The maximum depth of indentation. */
 const deepest = 10;
 
 export type Layout = ReturnType<typeof openLayout>;
@@ -35,7 +34,6 @@ export function openLayout() {
   }
 
   return {
-    /** Adds text, collapsing white space to one space. */
     text(text: string): void {
       const flowing = text.replace(/[ \t\n\r\f]+/g, ' ');
       const words = flowing.replace(/^ | $/g, '').replaceAll('\u00a0', ' ');

@@ -1,8 +1,9 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { CliError } from '../errors.ts';
+import { isObject } from '../terminal/json.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { isTable, merged, type ServerEntry, type Table } from './entry.ts';
+import { merged, type ServerEntry, type Table } from './entry.ts';
 import { editJson, jsonProblem, parseJson } from './json.ts';
-import { brokenSettings, invalidSettings, readSettings, writeSettings } from './settings-file.ts';
 import { editToml, parseToml, tomlProblem } from './toml.ts';
 
 /* The supported MCP clients and the files of their settings. */
@@ -10,7 +11,6 @@ import { editToml, parseToml, tomlProblem } from './toml.ts';
 export const clientNames = ['claude-code', 'cursor', 'vscode', 'codex', 'claude-desktop'] as const;
 export type ClientName = (typeof clientNames)[number];
 
-/** The name of our server in a client's list. */
 const name = 'memory';
 
 type Client = {
@@ -70,41 +70,68 @@ const formats = {
   toml: { parse: parseToml, edit: editToml, problemOf: tomlProblem },
 };
 
-/** Returns the settings with only our entry. */
 export function snippetFor(client: ClientName, entry: ServerEntry): string {
   const { section, more, format } = known[client];
   return formats[format].edit('', [section, name], merged(undefined, entry, more));
 }
 
-/** The settings of a client with our entry, before they are written. */
-export type Settings = {
-  title: string;
-  file: string;
-  change: 'none' | 'added' | 'replaced';
-  write(): Promise<void>;
-};
-
-/** Throws if the file cannot be extended without losing some of its contents. */
-export async function openSettings(
-  term: Terminal,
-  client: ClientName,
-  entry: ServerEntry,
-): Promise<Settings> {
+/**
+ * Returns the settings of a client with our entry, before they are written. Throws if the file
+ * cannot be extended without losing some of its contents.
+ */
+export async function openSettings(term: Terminal, client: ClientName, entry: ServerEntry) {
   const { title, fileOf, section, more, format } = known[client];
   const { parse, edit, problemOf } = formats[format];
   const file = fileOf(term);
   const text = await readSettings(file);
   const before = parse(text);
-  const problem = before === undefined ? problemOf(text) : undefined;
-  if (problem !== undefined) throw brokenSettings(file, problem);
+  const problem = before === undefined ? await problemOf(text) : undefined;
+  if (problem !== undefined) {
+    const hint = 'Correct it and run the command again, or add the entry shown above by hand.';
+    throw settingsError(`${file} ${problem}`, hint);
+  }
+  const invalid = settingsError(
+    `The entry cannot be added to ${file} without other changes`,
+    `Add the entry shown above to the settings of ${title} by hand.`,
+  );
   const servers = before?.[section] ?? {};
-  if (before === undefined || !isTable(servers)) throw invalidSettings(file, title);
+  if (before === undefined || !isObject(servers)) throw invalid;
   const value = merged(servers[name], entry, more);
   const after = { ...before, [section]: { ...servers, [name]: value } };
   const isKnown = Object.hasOwn(servers, name);
   const change = !isKnown ? 'added' : Bun.deepEquals(before, after) ? 'none' : 'replaced';
   const edited = edit(text, [section, name], value);
   // Verify that the edit changed nothing else.
-  if (!Bun.deepEquals(parse(edited), after)) throw invalidSettings(file, title);
+  if (!Bun.deepEquals(parse(edited), after)) throw invalid;
   return { title, file, change, write: () => writeSettings(file, edited) };
+}
+
+async function readSettings(file: string): Promise<string> {
+  const handle = Bun.file(file);
+  return (await handle.exists()) ? handle.text() : '';
+}
+
+/** Replaces the file by a rename, so the client never reads a partial file. Keeps a link. */
+async function writeSettings(file: string, text: string): Promise<void> {
+  const { chmod, mkdir, realpath, rename, rm, stat, writeFile } = await import('node:fs/promises');
+  await mkdir(dirname(file), { recursive: true });
+  const target = await realpath(file).catch(() => file);
+  // The settings of other servers may contain secrets, so the file keeps its mode.
+  const mode = await stat(target).then(
+    (found) => found.mode & 0o777,
+    () => 0o600,
+  );
+  const temporary = `${target}.${crypto.randomUUID()}`;
+  try {
+    await writeFile(temporary, text, { mode: 0o600 });
+    await chmod(temporary, mode);
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+function settingsError(message: string, hint: string): CliError {
+  return new CliError('settings_unreadable', `${message}. Nothing was written.`, hint);
 }

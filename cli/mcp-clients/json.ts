@@ -1,35 +1,21 @@
-import {
-  applyEdits,
-  format,
-  modify,
-  type ParseError,
-  parse,
-  printParseErrorCode,
-} from 'jsonc-parser';
-import { isTable, type Table } from './entry.ts';
+import { applyEdits, format, modify, type ParseError, parse } from 'jsonc-parser';
+import { isObject, jsonSyntaxError } from '../terminal/json.ts';
+import type { Table } from './entry.ts';
 
 /* Edits settings in JSON with comments, and keeps the comments and the layout. */
 
-/** Returns undefined if the text is not a JSON object. */
+const dialect = { allowTrailingComma: true };
+
 export function parseJson(text: string): Table | undefined {
   if (text.trim() === '') return {};
   const errors: ParseError[] = [];
-  const value = parse(text, errors, { allowTrailingComma: true });
-  return errors.length === 0 && isTable(value) ? value : undefined;
+  const value = parse(text, errors, dialect);
+  return errors.length === 0 && isObject(value) ? value : undefined;
 }
 
-/** Returns, for example, `is not valid JSON: comma expected at line 3, column 5`. */
-export function jsonProblem(text: string): string | undefined {
-  const errors: ParseError[] = [];
-  parse(text, errors, { allowTrailingComma: true });
-  const [first] = errors;
-  if (first === undefined) return undefined;
-  const { error, offset } = first;
-  const words = printParseErrorCode(error).replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
-  const before = text.slice(0, offset);
-  const line = before.split('\n').length;
-  const column = offset - before.lastIndexOf('\n');
-  return `is not valid JSON: ${words.toLowerCase()} at line ${line}, column ${column}`;
+export async function jsonProblem(text: string): Promise<string | undefined> {
+  const problem = await jsonSyntaxError(text, dialect);
+  return problem && `is not valid JSON: ${problem}`;
 }
 
 /** Returns the text with the entry set in its section. Only new text is formatted. */

@@ -1,8 +1,8 @@
-import { isTable, type Table } from './entry.ts';
+import { isObject } from '../terminal/json.ts';
+import type { Table } from './entry.ts';
 
 /* Edits settings in TOML. Replaces or appends our sections and keeps all other text. */
 
-/** Returns undefined if the text is not TOML. */
 export function parseToml(text: string): Table | undefined {
   try {
     return Bun.TOML.parse(text) as Table;
@@ -47,8 +47,8 @@ function isOther(path: string[], line: string): boolean {
 
 function sectionOf(path: string[], table: Table): string[] {
   const entries = Object.entries(table);
-  const values = entries.filter(([, value]) => !isTable(value));
-  const tables = entries.filter(([, value]) => isTable(value));
+  const values = entries.filter(([, value]) => !isObject(value));
+  const tables = entries.filter(([, value]) => isObject(value));
   return [
     `[${path.map(keyOf).join('.')}]`,
     ...values.map(([name, value]) => `${keyOf(name)} = ${literal(value)}`),

@@ -1,37 +1,18 @@
-import { lstatSync, type Stats, statSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { CliError, errorCode } from '../errors.ts';
-import { holdsSoLarge, soLarge, whereJsonBreaks } from './json.ts';
+import { CliError, ExitWith, errorCode, errorText, exitCodes } from '../errors.ts';
+import { holdsSoLarge, jsonSyntaxError, soLarge } from './json.ts';
 import { note, type Terminal } from './terminal.ts';
 import { quoted } from './text.ts';
 
-/** Streams the bytes of a file, or of stdin for `-`. */
 export async function* readBytes(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
   if (path === '-' && term.stdin.isTerminal) {
     await note(term, 'Reading from the terminal; press Ctrl-D on an empty line to end the input.');
   }
-  const file = path === '-' ? undefined : fileAt(term, path);
-  if (file !== undefined && mayLackWriter(path, file)) {
-    await note(term, `${path} is a pipe; waiting for input.`);
-  }
   yield* readPieces(term, path);
 }
 
-/** Returns undefined on an error; reading the file reports it. */
-function fileAt(term: Terminal, path: string): Stats | undefined {
-  try {
-    return statSync(resolve(term.cwd, path));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether the file is a named pipe. Unlike a shell's <(command), it may never get a writer. */
-export function mayLackWriter(path: string, file: Stats): boolean {
-  return file.isFIFO() && !/^\/(dev|proc)\//.test(path);
-}
-
-export async function* readPieces(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
+async function* readPieces(term: Terminal, path: string): AsyncGenerator<Uint8Array> {
   let stop = () => {};
   try {
     const source = path === '-' ? term.stdin : Bun.file(resolve(term.cwd, path));
@@ -57,13 +38,13 @@ export async function* readUtf8(term: Terminal, path: string): AsyncGenerator<Ui
     // A pipe may deliver the two bytes of a byte order mark separately.
     if (head.length < 4) {
       head += Buffer.from(piece.subarray(0, 2)).toString('hex');
-      refuseMarkOf(head, path);
+      rejectByMark(head, path);
     }
     yield piece;
   }
 }
 
-function refuseMarkOf(head: string, path: string): void {
+function rejectByMark(head: string, path: string): void {
   const name = inputName(path);
   const file = path === '-' ? '<file>' : quoted(path);
   if (/^(fffe|feff)/.test(head)) {
@@ -94,14 +75,13 @@ export function decodeText(bytes: Uint8Array, path: string): string {
   }
 }
 
-export function parseJson(text: string, path: string): unknown {
+export async function parseJson(text: string, path: string): Promise<unknown> {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch {
-    const { line, column, found } = whereJsonBreaks(text);
-    const message = `${inputName(path)} is not valid JSON: line ${line}, column ${column}: ${found}.`;
-    throw new CliError('invalid_json', message);
+  } catch (error) {
+    const why = (await jsonSyntaxError(text, { disallowComments: true })) ?? errorText(error);
+    throw new CliError('invalid_json', `${inputName(path)} is not valid JSON: ${why}.`);
   }
   if (!holdsSoLarge(value)) return value;
   throw new CliError('invalid_request', `${inputName(path)} ${soLarge}.`);
@@ -113,13 +93,9 @@ export function inputName(path: string): string {
 
 function inputError(term: Terminal, path: string, error: unknown): unknown {
   const code = errorCode(error);
-  if (
-    code === 'ENOENT' &&
-    lstatSync(resolve(term.cwd, path), { throwIfNoEntry: false })?.isSymbolicLink()
-  ) {
-    return leadsNowhere(path);
-  }
   if (code === 'ENOENT') {
+    const entry = lstatSync(resolve(term.cwd, path), { throwIfNoEntry: false });
+    if (entry?.isSymbolicLink()) return leadsNowhere(path);
     return new CliError('file_not_found', `File not found: ${path}.`, 'Use - to read from stdin.');
   }
   if (code === 'EISDIR') return new CliError('not_a_file', `${path} is a folder, not a file.`);
@@ -132,4 +108,50 @@ function inputError(term: Terminal, path: string, error: unknown): unknown {
 
 export function leadsNowhere(path: string): CliError {
   return new CliError('file_not_found', `${path} is a broken symbolic link.`);
+}
+
+/** The keys that must be handled in raw mode. */
+const keys = { ctrlC: '\x03', end: '\r\n\x04', back: '\b\x7f' };
+
+/** Reads a secret from stdin. On a terminal, the input is not echoed and ends with Enter. */
+export async function readSecret(term: Terminal, question: string): Promise<string> {
+  if (!term.stdin.isTerminal) return textArgument(term, '-');
+  await term.stderr.write(question);
+  term.stdin.setRaw(true);
+  try {
+    let typed = '';
+    for await (const piece of readPieces(term, '-')) {
+      for (const key of new TextDecoder().decode(piece)) {
+        if (key === keys.ctrlC) throw new CliError('interrupted', 'Interrupted.', undefined, 130);
+        if (keys.end.includes(key)) return typed;
+        typed = keys.back.includes(key) ? typed.slice(0, -1) : typed + key;
+      }
+    }
+    return typed;
+  } finally {
+    term.stdin.setRaw(false);
+    await note(term, '');
+  }
+}
+
+/**
+ * Asks before a change; any answer but yes ends the command. A script cannot answer, so it must
+ * pass --yes: `unasked` is the error without it.
+ */
+export async function confirm(
+  term: Terminal,
+  question: string,
+  unasked: CliError,
+  declined: string,
+): Promise<void> {
+  if (!term.stdin.isTerminal || !term.stderr.isTerminal) throw unasked;
+  await term.stderr.write(`${question} [y/N] `);
+  let answer = '';
+  for await (const piece of readPieces(term, '-')) {
+    answer += new TextDecoder().decode(piece);
+    if (answer.includes('\n')) break;
+  }
+  if (/^\s*y(es)?\s*$/i.test(answer)) return;
+  await note(term, declined);
+  throw new ExitWith(exitCodes.failed);
 }

@@ -1,7 +1,4 @@
-/*
- * Adds to JSON.parse the position of a syntax error and the detection of numbers that cannot be
- * sent as they were written.
- */
+import type { ParseError, ParseOptions } from 'jsonc-parser';
 
 /** The wording equals that of the service, which never receives such a number. */
 export const soLarge = 'must not contain a number outside the range of a double';
@@ -12,58 +9,23 @@ export function holdsSoLarge(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsSoLarge);
 }
 
-const text = /"(?:[^"\\\p{Cc}]|[\u007f-\u009f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/uy;
-const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)\b/y;
-const space = /[ \t\r\n]*/y;
-
-/** Locates a syntax error: line and column, counted from 1, and the text found there. */
-export function whereJsonBreaks(json: string): { line: number; column: number; found: string } {
-  /** The closing character of each open value, the innermost last. */
-  const open: string[] = [];
-  let at = 0;
-  let expected = 'a value';
-  const eat = (pattern: RegExp) => {
-    pattern.lastIndex = at;
-    const isThere = pattern.test(json);
-    if (isThere) at = pattern.lastIndex;
-    return isThere;
-  };
-  const sign = (one: string) => json[at] === one && eat(/./y);
-  for (;;) {
-    eat(space);
-    const close = open.at(-1);
-    if (expected.endsWith(` or ${close}`) && sign(close ?? '')) {
-      open.pop();
-      expected = afterValue(open);
-    } else if (expected.startsWith('a name') && eat(text)) expected = ':';
-    else if (expected.startsWith(', or') && sign(',')) expected = close === ']' ? value : name;
-    else if (expected === ':' && sign(':')) expected = value;
-    else if (expected.startsWith(value) && sign('[')) expected = `${value} or ${push(open, ']')}`;
-    else if (expected.startsWith(value) && sign('{')) expected = `${name} or ${push(open, '}')}`;
-    else if (expected.startsWith(value) && (eat(text) || eat(scalar))) expected = afterValue(open);
-    else return placeOf(json, at, expected);
-  }
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-const value = 'a value';
-const name = 'a name in double quotes';
-
-function push(open: string[], close: string): string {
-  open.push(close);
-  return close;
-}
-
-function afterValue(open: string[]): string {
-  return open.length === 0 ? 'the end' : `, or ${open.at(-1)}`;
-}
-
-function placeOf(json: string, at: number, expected: string) {
-  const before = json.slice(0, at);
-  const rest = JSON.stringify(json.slice(at, at + 20).split('\n', 1)[0]);
-  const found = at >= json.length ? 'the text ends' : `found ${rest}`;
-  return {
-    line: before.split('\n').length,
-    column: at - before.lastIndexOf('\n'),
-    found: `${found} where ${expected} was expected`,
-  };
+/** Describes the first syntax error, for example `comma expected at line 3, column 5`. */
+export async function jsonSyntaxError(
+  text: string,
+  options: ParseOptions,
+): Promise<string | undefined> {
+  // Imported on demand: JSON.parse is enough for a file without errors.
+  const { parse, printParseErrorCode } = await import('jsonc-parser');
+  const errors: ParseError[] = [];
+  parse(text, errors, options);
+  const [first] = errors;
+  if (first === undefined) return undefined;
+  const words = printParseErrorCode(first.error).replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
+  const before = text.slice(0, first.offset);
+  const column = first.offset - before.lastIndexOf('\n');
+  return `${words.toLowerCase()} at line ${before.split('\n').length}, column ${column}`;
 }

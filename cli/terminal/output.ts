@@ -39,11 +39,7 @@ export async function printLine(term: Terminal, line: string): Promise<void> {
   await term.stdout.write(`${term.stdout.isTerminal ? escapeControls(line) : line}\n`);
 }
 
-/** Prints a single row: cells separated by two spaces on a terminal, by tabs otherwise. */
-export async function printCells(term: Terminal, cells: string[]): Promise<void> {
-  await term.stdout.write(`${rowOf(term, cells)}\n`);
-}
-
+/** Returns the cells of one row, separated by two spaces on a terminal, by tabs otherwise. */
 export function rowOf({ stdout }: Terminal, cells: string[]): string {
   return stdout.isTerminal ? cells.map(escapeLine).join(gap) : cells.map(escapeField).join('\t');
 }

@@ -34,7 +34,6 @@ export function toJson(value: object, indent = 0): string {
   return escapeControls(JSON.stringify(value, null, indent));
 }
 
-/** Cuts a text to one line of at most `width` columns. */
 export function cut(text: string, width: number): string {
   // Limits the work on a long document: a line cannot show more than this.
   const line = escapeControls(text.slice(0, width * 8).replace(/\s+/g, ' ')).trim();
@@ -57,7 +56,6 @@ export function highlighted(output: Output, snippet: string): string {
   );
 }
 
-/** Wraps to the width of the output and indents by two columns. */
 export function indented(output: Output, text: string): string {
   const width = Math.max(10, output.columns - 2);
   return Bun.wrapAnsi(text, width, { hard: true }).replace(/^/gm, '  ');
@@ -67,7 +65,6 @@ export function padded(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - Bun.stringWidth(text)));
 }
 
-/** Returns the path with `~` for the home directory. */
 export function shownPath({ home }: { home: string }, path: string): string {
   return path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
 }
@@ -76,12 +73,10 @@ export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Quotes a text for a shell. */
 export function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** For example `1 memory` or `2 memories`. */
 export function memoriesOf(count: number): string {
   return `${count} ${count === 1 ? 'memory' : 'memories'}`;
 }
@@ -91,7 +86,6 @@ export function escapeField(text: string): string {
   return escapeLine(text.replaceAll('\\', '\\\\'));
 }
 
-/** Returns the time since then, in at most four columns. */
 export function age(iso: string, now: number): string {
   const seconds = Math.max(0, Math.floor((now - Date.parse(iso)) / 1000));
   if (seconds < 60) return `${seconds}s`;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { examplesBelow } from '../../cli/command-metadata.ts';
+import { examplesBelow } from '../../cli/commander.ts';
 import { createProgram } from '../../cli/program.ts';
 import { backend } from '../support/backend.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';

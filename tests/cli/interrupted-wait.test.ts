@@ -41,13 +41,13 @@ const events = (count: number) =>
     JSON.stringify({ type: 'event', userId: 'many', data: { name: `e${at}` } }),
   ).join('\n');
 const interrupted = { error: { code: 'interrupted' } };
-const onlyWaiting = 'accepted and will be processed; only the wait was interrupted.\n';
+const onlyWaiting = 'which will be processed. Only the wait was interrupted.\n';
 
 test('many records', async () => {
   await using proxy = interruptedAt('SIGINT');
   const argv = ['ingest', 'batch', '-', '--wait', '--json'];
   const ran = await memoryAt(server)(argv, { ...proxy.around, stdin: events(20) });
-  expect(ran.stderr).toBe(`All 20 records were ${onlyWaiting}`);
+  expect(ran.stderr).toBe(`Accepted 20 records, ${onlyWaiting}`);
   expect(JSON.parse(ran.stdout)).toMatchObject(interrupted);
   expect(ran.code).toBe(130);
 });
@@ -56,7 +56,7 @@ test('many records, one of them invalid', async () => {
   await using proxy = interruptedAt('SIGTERM');
   const argv = ['ingest', 'record', '-', '--wait'];
   const ran = await memoryAt(server)(argv, { ...proxy.around, stdin: `${events(2)}\n{` });
-  expect(ran.stderr).toContain(`\n2 records were ${onlyWaiting}`);
+  expect(ran.stderr).toContain(`\nAccepted 2 records, ${onlyWaiting}`);
   expect({ code: ran.code, stdout: ran.stdout }).toEqual({ code: 143, stdout: '' });
 });
 
@@ -64,7 +64,7 @@ test('several documents', async () => {
   await using proxy = interruptedAt('SIGINT');
   using folder = foldersFor(() => memoryAt(server))('docs', { 'a.md': 'a', 'b.md': 'b' });
   const { code, stderr } = await folder.ingest(['.', '--wait'], proxy.around);
-  expect(stderr).toBe(`All 2 documents were ${onlyWaiting}Error: Interrupted.\n`);
+  expect(stderr).toBe(`Accepted 2 documents, ${onlyWaiting}Error: Interrupted.\n`);
   expect(code).toBe(130);
 });
 

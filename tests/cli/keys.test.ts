@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { profilePath, readProfile } from '../../cli/client/profile-file.ts';
+import { profilePath, readProfile } from '../../cli/client/profile.ts';
 import { startTestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { lines, memory, memoryAt, temporaryFolder, testTerminal } from './command.ts';

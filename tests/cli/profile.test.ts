@@ -2,8 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { serviceName, storeFirstRunKey } from '../../cli/client/profile.ts';
-import { profilePath, readProfile } from '../../cli/client/profile-file.ts';
+import {
+  profilePath,
+  readProfile,
+  serviceName,
+  storeFirstRunKey,
+} from '../../cli/client/profile.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memory, temporaryFolder, testTerminal } from './command.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { readLines } from '../../cli/bulk/lines.ts';
+import { readLines } from '../../cli/bulk/input.ts';
 import { inOrder } from '../../cli/bulk/pipeline.ts';
-import { whereJsonBreaks } from '../../cli/terminal/json.ts';
+import { jsonSyntaxError } from '../../cli/terminal/json.ts';
 import { progressLine } from '../../cli/terminal/progress.ts';
 import { age, cut, escapeControls, escapeField } from '../../cli/terminal/text.ts';
 
@@ -62,49 +62,28 @@ test('escapeField() is reversible and escapes every tab and newline', () => {
   );
 });
 
-describe('whereJsonBreaks()', () => {
-  const broken: Array<[string, number, number]> = [
-    ['', 1, 1],
-    ['{"a":1,}', 1, 8],
-    ['[1,\n2,\n]', 3, 1],
-    ['{"a":tru}', 1, 6],
-    ['{\n"a" 1}', 2, 5],
-    ['[1 2]', 1, 4],
-    ['{"a":"x\ny"}', 1, 6],
-    ['{"a":01}', 1, 6],
-    ["{'a':1}", 1, 2],
-    ['[1]]', 1, 4],
-    ['{"a":1', 1, 7],
-    ['nul', 1, 1],
+describe('jsonSyntaxError()', () => {
+  const broken: Array<[string, string]> = [
+    ['', 'value expected at line 1, column 1'],
+    ['{"a":1,}', 'property name expected at line 1, column 8'],
+    ['[1,\n2,\n]', 'value expected at line 3, column 1'],
+    ['{"a":tru}', 'invalid symbol at line 1, column 6'],
+    ['{\n"a" 1}', 'colon expected at line 2, column 5'],
+    ['[1 2]', 'comma expected at line 1, column 4'],
+    ['{"a":"x\ny"}', 'unexpected end of string at line 1, column 6'],
+    ['{"a":01}', 'comma expected at line 1, column 7'],
+    ["{'a':1}", 'invalid symbol at line 1, column 2'],
+    ['[1]]', 'end of file expected at line 1, column 4'],
+    ['{"a":1', 'close brace expected at line 1, column 7'],
+    ['nul', 'invalid symbol at line 1, column 1'],
+    ['/* a */ {}', 'invalid comment token at line 1, column 1'],
   ];
-  for (const [text, line, column] of broken) {
-    test(`${JSON.stringify(text)} → line ${line}, column ${column}`, () => {
+  for (const [text, expected] of broken) {
+    test(`${JSON.stringify(text)} → ${expected}`, async () => {
       expect(() => JSON.parse(text)).toThrow();
-      expect(whereJsonBreaks(text)).toMatchObject({ line, column });
+      expect(await jsonSyntaxError(text, { disallowComments: true })).toBe(expected);
     });
   }
-
-  test('describes what was expected', () => {
-    expect(whereJsonBreaks('{"a":1,}').found).toBe(
-      'found "}" where a name in double quotes was expected',
-    );
-    expect(whereJsonBreaks('nul').found).toBe('found "nul" where a value was expected');
-  });
-
-  test('never reports a position before the error', () => {
-    fc.assert(
-      fc.property(fc.json(), fc.nat(), (json, at) => {
-        const place = at % (json.length + 1);
-        const damaged = `${json.slice(0, place)}\u0001${json.slice(place)}`;
-        const lines = damaged.split('\n');
-        const { line, column } = whereJsonBreaks(damaged);
-        const offset = lines.slice(0, line - 1).join('\n').length + (line > 1 ? 1 : 0) + column - 1;
-        // An invalid string or number is reported at its start.
-        expect(offset).toBeLessThanOrEqual(place);
-        expect(() => JSON.parse(damaged)).toThrow();
-      }),
-    );
-  });
 });
 
 describe('readLines()', () => {

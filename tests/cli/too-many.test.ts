@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { isRepeatable, leavesOf, pathBelowRoot } from '../../cli/command-metadata.ts';
+import { isRepeatable, leavesOf, pathBelowRoot } from '../../cli/commander.ts';
 import { createProgram } from '../../cli/program.ts';
 import { memory, testTerminal } from './command.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { leavesOf, pathBelowRoot } from '../../cli/command-metadata.ts';
+import { leavesOf, pathBelowRoot } from '../../cli/commander.ts';
 import { createProgram } from '../../cli/program.ts';
 import { startTestServer } from '../support/server.ts';
 import { memory, memoryAt, testTerminal } from './command.ts';

@@ -65,7 +65,12 @@ const table: Row[] = [
     types: ['sdk/contract/'],
     not: ['sdk/contract/'],
   },
-  { from: ['cli/terminal/'], may: [...terminal, 'cli/command-names.ts', 'node:'] },
+  {
+    from: ['cli/terminal/'],
+    may: [...terminal, 'cli/command-names.ts', 'node:'],
+    types: ['jsonc-parser'],
+    late: ['jsonc-parser'],
+  },
   {
     from: ['cli/client/'],
     may: [...terminal, 'cli/client/', 'cli/commander.ts', 'sdk/index.ts', 'node:'],

@@ -1,4 +1,4 @@
-import type { Losses } from './losses.ts';
+import type { Losses } from './open.ts';
 
 type Fields = Record<string, unknown>;
 type Message = { role: string; content: string | object[]; timestamp?: number };

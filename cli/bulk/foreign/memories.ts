@@ -1,4 +1,4 @@
-import type { Losses } from './losses.ts';
+import type { Losses } from './open.ts';
 
 type Options = { source: string; userId: string | undefined; nowMs: number; losses: Losses };
 type Item = Record<string, unknown>;

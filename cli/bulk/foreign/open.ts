@@ -1,10 +1,9 @@
 import { CliError } from '../../errors.ts';
 import { inputName, parseJson, readText, readUtf8 } from '../../terminal/input.ts';
+import { isObject } from '../../terminal/json.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import type { BatchInput } from '../input.ts';
-import { type Line, readLines } from '../lines.ts';
+import { type BatchInput, items, type Line, readLines } from '../input.ts';
 import { recordsOf } from './chatgpt.ts';
-import type { Losses } from './losses.ts';
 import { memoryConverter } from './memories.ts';
 
 export type ForeignFormat = 'mem0' | 'chatgpt' | 'jsonl';
@@ -14,9 +13,8 @@ type Foreign = { term: Terminal; path: string; userId: string | undefined; losse
 /** Converts an export of another service to lines. `losses` is updated while they are read. */
 export async function openForeign(format: ForeignFormat, from: Foreign): Promise<BatchInput> {
   if (format === 'jsonl') return { lines: convertedLines(from), unit: 'line' };
-  const parsed = parseJson(await readText(from.term, from.path), from.path);
-  const items = format === 'mem0' ? mem0Items(parsed, from) : chatgptItems(parsed, from);
-  return { lines: linesOf(items), unit: 'item' };
+  const parsed = await parseJson(await readText(from.term, from.path), from.path);
+  return items(format === 'mem0' ? mem0Items(parsed, from) : chatgptItems(parsed, from));
 }
 
 /** Passes lines that are not JSON objects on unchanged, so that they are reported by number. */
@@ -62,14 +60,6 @@ function* chatgptItems(parsed: unknown, { path, userId, losses }: Foreign): Gene
   }
 }
 
-async function* linesOf(items: Iterable<unknown>): AsyncGenerator<Line> {
-  let number = 0;
-  for (const item of items) {
-    number += 1;
-    yield { number, end: 0, bytes: Buffer.from(JSON.stringify(item)), tooLong: false };
-  }
-}
-
 function otherShape(path: string, expected: string): CliError {
   return new CliError(
     'other_format',
@@ -77,6 +67,15 @@ function otherShape(path: string, expected: string): CliError {
   );
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+export type Losses = ReturnType<typeof createLosses>;
+
+export function createLosses() {
+  const counts = new Map<string, number>();
+  return {
+    add(what: string, count = 1): void {
+      if (count > 0) counts.set(what, (counts.get(what) ?? 0) + count);
+    },
+    /** Returns, for example, `hash: 2, relations: 1`; empty if nothing was lost. */
+    toString: () => [...counts].map(([what, count]) => `${what}: ${count}`).join(', '),
+  };
 }

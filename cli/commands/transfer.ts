@@ -1,15 +1,58 @@
-import type { ForeignFormat } from '../bulk/foreign/open.ts';
 import { connect } from '../client/connect.ts';
-import { addExamples } from '../command-metadata.ts';
-import { Option, type Parent } from '../commander.ts';
+import { addExamples, addNotes, Option, type Parent } from '../commander.ts';
 import { usageError } from '../errors.ts';
 import {
+  definedOnly,
   errorsOutOption,
   idempotencyKeysOption,
-  refuseToOverwrite,
+  needUser,
+  rejectOverwrite,
   userOptionFor,
 } from '../options.ts';
+import { OutputClosed } from '../terminal/process-output.ts';
 import { note, type Terminal } from '../terminal/terminal.ts';
+import { memoriesOf, toJson } from '../terminal/text.ts';
+
+/** Lines are written in batches, because a system call per line would dominate the run time. */
+const writtenAtOnce = 64 * 1024;
+
+export function addExport(program: Parent, term: Terminal): void {
+  const command = program
+    .command('export')
+    .description('Print every memory of the project as JSON lines.')
+    .addOption(userOptionFor('only memories of this user'));
+  command.action(async () => {
+    const options = command.optsWithGlobals();
+    const userId = options.user === undefined ? undefined : needUser(options.user);
+    const client = await connect(term, options);
+    let [count, lines] = [0, ''];
+    const flush = async () => {
+      const text = lines;
+      lines = '';
+      await term.stdout.write(text);
+    };
+    try {
+      const call = { signal: term.interrupted };
+      for await (const memory of client.export(definedOnly({ userId }), call)) {
+        lines += `${toJson(memory)}\n`;
+        count += 1;
+        if (lines.length > writtenAtOnce) await flush();
+      }
+      await flush();
+    } catch (error) {
+      if (error instanceof OutputClosed) throw error;
+      await flush();
+      await note(term, `Stopped after ${memoriesOf(count)}: the export is incomplete.`);
+      throw error;
+    }
+    if (!options.json) await note(term, `Exported ${memoriesOf(count)}.`);
+  });
+  addNotes(command, '\nmemory import reads these lines, on the same or on another service.');
+  addExamples(command, [
+    'memory export > memories.jsonl',
+    'memory export --user u-1 | gzip > u-1.jsonl.gz',
+  ]);
+}
 
 export function addImport(program: Parent, term: Terminal): void {
   const command = program
@@ -19,11 +62,10 @@ export function addImport(program: Parent, term: Terminal): void {
     .addOption(fromOption)
     .addOption(userOptionFor('with --from: the user that owns the memories'))
     .addOption(errorsOutOption)
-    .addOption(idempotencyKeysOption)
-    .addHelpText('after', help);
+    .addOption(idempotencyKeysOption);
   command.action(async (file) => {
     const { from, ...options } = command.optsWithGlobals();
-    refuseToOverwrite(file, options.errorsOut);
+    rejectOverwrite(file, options.errorsOut);
     if (from === undefined && options.user !== undefined) {
       throw usageError(
         '--user requires --from: the lines of memory export already contain user ids.',
@@ -42,7 +84,7 @@ export function addImport(program: Parent, term: Terminal): void {
       return runImport(term, client, await openInput(term, file, 'memories'), options);
     }
     const { openForeign } = await import('../bulk/foreign/open.ts');
-    const { createLosses } = await import('../bulk/foreign/losses.ts');
+    const { createLosses } = await import('../bulk/foreign/open.ts');
     const losses = createLosses();
     const input = await openForeign(from, { term, path: file, userId: options.user, losses });
     try {
@@ -53,6 +95,7 @@ export function addImport(program: Parent, term: Terminal): void {
       if (lost !== '') await note(term, `Not imported: ${lost}.`);
     }
   });
+  addNotes(command, importHelp);
   addExamples(command, [
     'memory import memories.jsonl',
     'cat memories.jsonl | memory import -',
@@ -60,13 +103,12 @@ export function addImport(program: Parent, term: Terminal): void {
   ]);
 }
 
-const formats = ['mem0', 'chatgpt', 'jsonl'] as const satisfies ForeignFormat[];
 const fromOption = new Option(
   '--from <format>',
   'the format of an export from another service',
-).choices(formats);
+).choices(['mem0', 'chatgpt', 'jsonl'] as const);
 
-const help = `
+const importHelp = `
 Ids, times, types and status are kept. A memory whose id already exists is
 skipped, so the same command can be run again. Invalid lines are reported and
 do not stop the import.

@@ -1,6 +1,5 @@
-import { connectWithoutKey } from '../client/connect.ts';
-import { addExamples } from '../command-metadata.ts';
-import type { Parent } from '../commander.ts';
+import { connect, connectWithoutKey } from '../client/connect.ts';
+import { addExamples, type Parent } from '../commander.ts';
 import { exitCodes } from '../errors.ts';
 import { printFields, printJson, resilientOutput } from '../terminal/output.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -18,4 +17,18 @@ export function addHealth(program: Parent, term: Terminal): void {
     out.end(health.status === 'ok' ? exitCodes.done : exitCodes.failed);
   });
   addExamples(command, ['memory health']);
+}
+
+export function addWhoami(program: Parent, term: Terminal): void {
+  const command = program
+    .command('whoami')
+    .description('Show the project, user and permissions of the API key.');
+  command.action(async () => {
+    const options = command.optsWithGlobals();
+    const client = await connect(term, options);
+    const key = await client.key({ signal: term.interrupted });
+    if (options.json) return printJson(term, key);
+    await printFields(term, { ...key, readOnly: String(key.readOnly) });
+  });
+  addExamples(command, ['memory whoami']);
 }

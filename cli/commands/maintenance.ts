@@ -1,13 +1,19 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addExamples } from '../command-metadata.ts';
-import type { Parent } from '../commander.ts';
+import type { Finding } from '../../server/admin.ts';
+import { addExamples, type Parent } from '../commander.ts';
 import { databaseOption, databaseUrlOf, onDatabase, shownDatabase } from '../database.ts';
-import { CliError, usageError } from '../errors.ts';
-import { printResult } from '../terminal/output.ts';
+import { CliError, exitCodes, usageError } from '../errors.ts';
+import {
+  type Column,
+  printJson,
+  printResult,
+  printTable,
+  resilientOutput,
+} from '../terminal/output.ts';
 import { OutputClosed } from '../terminal/process-output.ts';
-import { hint, note, type Terminal } from '../terminal/terminal.ts';
+import { asCalled, hint, note, type Terminal } from '../terminal/terminal.ts';
 import { memoriesOf } from '../terminal/text.ts';
 
 export function addBackup(program: Parent, term: Terminal): void {
@@ -82,4 +88,28 @@ export function addRestore(program: Parent, term: Terminal): void {
     if (kept !== null) await note(term, `The previous database was kept as ${kept}`);
   });
   addExamples(command, ['memory restore memory-backup.db']);
+}
+
+const columnsAt = (term: Terminal): Column<Finding>[] => [
+  { title: 'CHECK', value: ({ name }) => name },
+  { title: 'STATE', value: ({ level }) => level },
+  { title: 'FOUND', value: ({ found }) => found },
+  { title: 'ADVICE', value: ({ advice = '' }) => asCalled(term, advice), usual: '' },
+];
+
+export function addDoctor(program: Parent, term: Terminal): void {
+  const command = program
+    .command('doctor')
+    .description('Check the database and suggest fixes. Exits with 1 if a check fails.')
+    .addOption(databaseOption);
+  command.action(async () => {
+    const { json, database } = command.optsWithGlobals();
+    const findings = await onDatabase(term, database, (admin, url) => admin.doctor(url));
+    const out = resilientOutput(term);
+    if (json) await printJson(out.term, { items: findings });
+    else await printTable(out.term, columnsAt(term), findings);
+    const failed = findings.some(({ level }) => level === 'failure');
+    out.end(failed ? exitCodes.failed : exitCodes.done);
+  });
+  addExamples(command, ['memory doctor']);
 }

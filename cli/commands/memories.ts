@@ -1,0 +1,165 @@
+import type { Memory } from '../../sdk/index.ts';
+import { connect } from '../client/connect.ts';
+import { rejectDeletedReplay } from '../client/service-errors.ts';
+import { addExamples, type Parent } from '../commander.ts';
+import { usageError } from '../errors.ts';
+import * as shared from '../options.ts';
+import { confirm, textArgument } from '../terminal/input.ts';
+import {
+  printFields,
+  printJson,
+  printLine,
+  printResult,
+  resilientOutput,
+} from '../terminal/output.ts';
+import { hint, note, type Terminal } from '../terminal/terminal.ts';
+import { escapeControls, memoriesOf, quoted } from '../terminal/text.ts';
+
+export function addSave(program: Parent, term: Terminal): void {
+  const command = program
+    .command('save')
+    .argument('<text>', 'the text to save, or - for stdin')
+    .usage('--user <id> [options] <text>')
+    .description('Save text as a memory and print its id.')
+    .addOption(shared.userOption)
+    .addOption(shared.metadataOption)
+    .addOption(shared.sourceOption)
+    .addOption(shared.externalIdOptionFor('saving it again replaces the memory'))
+    .addOption(shared.occurredOption)
+    .addOption(shared.expiryOption)
+    .addOption(shared.idempotencyKeyOption);
+  command.action(async (text) => {
+    const options = command.optsWithGlobals();
+    const userId = shared.needUser(options.user);
+    const client = await connect(term, options);
+    const content = await textArgument(term, text);
+    if (content === '') throw usageError('The text must not be empty.');
+    const { metadata, source, externalId } = options;
+    const fields = shared.definedOnly({ metadata, source, externalId });
+    const request = { userId, content, ...fields, ...shared.timesOf(term, options) };
+    const saved = await client.save(request, shared.writeOptions(term, options));
+    rejectDeletedReplay(saved, 'saved');
+    const out = resilientOutput(term);
+    await printResult(out.term, options.json, saved, saved.id);
+    if (!options.json || out.hasFailed())
+      await hint(term, `Saved. To show it: memory get ${saved.id}`);
+    out.end();
+  });
+  addExamples(command, [
+    'memory save --user u-1 "Prefers dark mode"',
+    'memory save --user u-1 -m source=chat -m confidence:=0.9 "Lives in Lisbon"',
+    'memory save --user u-1 --source agent --external-id diet "Is vegetarian"',
+    'memory save --user u-1 --occurred 2026-05-08 --expires 30d "At Hotel Bern"',
+    'echo "Speaks French" | memory save --user u-1 -',
+  ]);
+}
+
+export function addGet(program: Parent, term: Terminal): void {
+  const command = program
+    .command('get')
+    .addArgument(shared.memoryId)
+    .description('Show one memory in full.');
+  command.action(async (id) => {
+    const options = command.optsWithGlobals();
+    const client = await connect(term, options);
+    const memory = await client.get(id, { signal: term.interrupted });
+    await (options.json ? printJson(term, memory) : printMemory(term, memory));
+  });
+  addExamples(command, ['memory get mem_0199c2a4f1e87c3d9b5e6a7f80912b3c']);
+}
+
+async function printMemory(term: Terminal, memory: Memory): Promise<void> {
+  const { content, metadata, ...rest } = memory;
+  const entries = Object.keys(metadata).length;
+  const fields = { ...rest, metadata: entries === 0 ? null : JSON.stringify(metadata) };
+  if (!term.stdout.isTerminal) return printFields(term, { ...fields, content });
+  await printFields(term, fields);
+  await printLine(term, `\n${escapeControls(content)}`);
+}
+
+export function addUpdate(program: Parent, term: Terminal): void {
+  const command = program
+    .command('update')
+    .addArgument(shared.memoryId)
+    .argument('[text]', 'the new text, or - for stdin')
+    .description('Replace the text, metadata or times of a memory; the rest is unchanged.')
+    .addOption(shared.metadataOption)
+    .addOption(shared.occurredOption)
+    .addOption(shared.expiryOption)
+    .addOption(shared.ifVersionOption)
+    .addOption(shared.idempotencyKeyOption);
+  command.action(async (id, text) => {
+    const options = command.optsWithGlobals();
+    const fields = {
+      ...shared.definedOnly({ metadata: options.metadata }),
+      ...shared.timesOf(term, options),
+    };
+    if (text === undefined && Object.keys(fields).length === 0) {
+      throw usageError('Nothing to update: pass <text>, --metadata, --occurred or --expires.');
+    }
+    const client = await connect(term, options);
+    const content = text === undefined ? undefined : await textArgument(term, text);
+    if (content === '') {
+      throw usageError('The text must not be empty.', `To delete the memory: memory delete ${id}`);
+    }
+    const request = { ...shared.definedOnly({ content }), ...fields };
+    const updated = await client.update(id, request, shared.writeOptions(term, options));
+    rejectDeletedReplay(updated, 'updated');
+    await printResult(term, options.json, updated, updated.id);
+    if (!options.json) await note(term, 'Updated.');
+  });
+  addExamples(command, [
+    'memory update mem_0199c2a4f1e87c3d9b5e6a7f80912b3c "Prefers light mode"',
+    'memory update mem_0199c2a4f1e87c3d9b5e6a7f80912b3c "Moved" --if-version 1',
+  ]);
+}
+
+export function addDelete(program: Parent, term: Terminal): void {
+  const command = program
+    .command('delete')
+    .argument('[id]', 'the id of the memory', shared.parseId)
+    .usage('<id> | --user <id> [options]')
+    .description('Delete a memory permanently, or all memories of a user.')
+    .addOption(shared.userOptionFor('delete all memories of this user'))
+    .option('-y, --yes', 'skip the confirmation; required if stdin is not a terminal')
+    .addOption(shared.ifVersionOption)
+    .addOption(shared.idempotencyKeyOption);
+  command.action(async (id) => {
+    const options = command.optsWithGlobals();
+    const { user, json } = options;
+    const call = shared.writeOptions(term, options);
+    if (id !== undefined) {
+      if (user !== undefined) {
+        throw usageError('Pass either an id, or --user to delete all memories of a user.');
+      }
+      const client = await connect(term, options);
+      await client.delete(id, call);
+      return json ? printJson(term, { memoryId: id, deleted: true }) : note(term, `Deleted ${id}.`);
+    }
+    if (user === undefined) {
+      throw usageError('Missing <id>, or --user <id> to delete all memories of a user.');
+    }
+    if (options.ifVersion !== undefined) {
+      throw usageError('--if-version applies to one memory: pass its id instead of --user.');
+    }
+    const userId = shared.needUser(user);
+    const client = await connect(term, options);
+    if (!options.yes) await confirmDeleteAll(term, userId);
+    const answer = await client.deleteAll({ userId }, call);
+    if (json) return printJson(term, answer);
+    await note(term, `Deleted ${memoriesOf(answer.deleted)} of ${userId}.`);
+  });
+  addExamples(command, [
+    'memory delete mem_0199c2a4f1e87c3d9b5e6a7f80912b3c',
+    'memory delete --user u-1 --yes',
+  ]);
+}
+
+async function confirmDeleteAll(term: Terminal, userId: string): Promise<void> {
+  const unasked = usageError(
+    'Deleting all memories of a user requires --yes if stdin is not a terminal.',
+    `For example: memory delete --user ${quoted(userId)} --yes`,
+  );
+  const question = `Permanently delete all memories of ${escapeControls(userId)}?`;
+  await confirm(term, question, unasked, 'Nothing was deleted.');
+}
