@@ -3,7 +3,7 @@
  *
  *   bun tests/bench/main.ts [--quick] [S1 S3 …] [--write] [--out=folder] [--data=folder]
  *                           [--max-size=count] [--minutes=count] [--history=file]
- *                           [--no-first-wave]
+ *                           [--no-baseline]
  *
  * A full run writes docs/performance.md and its charts; a quick or partial run writes them only
  * with --write or --out. --data keeps the filled databases for the next run, and determines which
@@ -21,7 +21,7 @@ import { addToHistory } from './kit/history.ts';
 import { commitOf, describeMachine, watchMachine } from './kit/machine.ts';
 import { killAll } from './kit/process.ts';
 import { plain, type Report, write } from './kit/report.ts';
-import { checkOutFirstWave, currentTree, firstWaveCommit, type Tree } from './kit/trees.ts';
+import { baselineCommit, checkOutBaseline, currentTree, type Tree } from './kit/trees.ts';
 import { comparison } from './peers.ts';
 import { generator } from './s0-generator.ts';
 import { save } from './s1-save.ts';
@@ -76,7 +76,7 @@ const { values, positionals } = parseArgs({
     'max-size': { type: 'string' },
     minutes: { type: 'string' },
     history: { type: 'string' },
-    'first-wave': { type: 'boolean' },
+    baseline: { type: 'boolean' },
   },
 });
 
@@ -121,7 +121,7 @@ async function measure(chosen: Benchmark[], scratch: string): Promise<Report> {
   const { rows, otherCores } = otherUse();
   const how = `A ${mode} run: ${rounds} rounds of ${seconds} s.${warningOf(otherCores)}`;
   return {
-    machine: [...machine, ['first wave', firstWaveState(context)], ...rows],
+    machine: [...machine, ['baseline', baselineState(context)], ...rows],
     how,
     sections,
     runs,
@@ -153,7 +153,7 @@ async function createContext(folder: string): Promise<Context> {
     memorySeconds: minutes * 60,
     folder,
     current: currentTree,
-    firstWave: values['first-wave'] === false ? null : await findFirstWave(folder, say),
+    baseline: values.baseline === false ? null : await findBaseline(folder, say),
     say,
     ...createDatabases(filled, folder, say),
   };
@@ -167,15 +167,15 @@ function warningOf(otherCores: number): string {
   );
 }
 
-function firstWaveState({ firstWave }: Context): string {
-  return firstWave === null ? '**not measured**' : firstWaveCommit.slice(0, 7);
+function baselineState({ baseline }: Context): string {
+  return baseline === null ? '**not measured**' : baselineCommit.slice(0, 7);
 }
 
-async function findFirstWave(folder: string, say: Context['say']): Promise<Tree | null> {
+async function findBaseline(folder: string, say: Context['say']): Promise<Tree | null> {
   try {
-    return await checkOutFirstWave(folder);
+    return await checkOutBaseline(folder);
   } catch (error) {
-    say(`SKIPPED: nothing is compared with the first wave: ${error}`);
+    say(`SKIPPED: nothing is compared with the baseline: ${error}`);
     return null;
   }
 }

@@ -33,8 +33,8 @@ export const saveSubjects = {
   unstored: 'the service, nothing stored',
   service: 'the service',
   keyed: 'the service, each save with an idempotency key',
-  firstWave: 'the first wave',
-  firstWaveKeyed: 'the first wave, each save with an idempotency key',
+  baseline: 'the baseline',
+  baselineKeyed: 'the baseline, each save with an idempotency key',
   singleCommit: 'the service with one commit per request, FULL',
   bare: 'a bare Elysia server with one commit per request, FULL',
   bareDefaults: 'the bare server, WAL and FULL, otherwise SQLite’s defaults',
@@ -48,7 +48,7 @@ type SaveFigures = Figures<SaveSubject>;
 const allNames = Object.keys(saveSubjects) as SaveSubject[];
 /** A quick run compares with fastify, the faster of the two peers. */
 const onlyInFull: SaveSubject[] = ['bareDefaults', 'bareNormal', 'expressFull'];
-const ofFirstWave: SaveSubject[] = ['firstWave', 'firstWaveKeyed'];
+const ofBaseline: SaveSubject[] = ['baseline', 'baselineKeyed'];
 const ofPeers: SaveSubject[] = ['fastifyFull', 'expressFull'];
 
 /** Durable saves of many clients: throughput and tail. */
@@ -60,7 +60,7 @@ export const save: Benchmark = {
     const names = allNames.filter(
       (name) =>
         (hasPeers || !ofPeers.includes(name)) &&
-        (context.firstWave !== null || !ofFirstWave.includes(name)) &&
+        (context.baseline !== null || !ofBaseline.includes(name)) &&
         (!context.quick || !onlyInFull.includes(name)),
     );
     const timing = { ...context, seconds: Math.max(leastSeconds, context.seconds) };
@@ -94,7 +94,7 @@ export async function measureSaves(
   for (const name of names) {
     const subject = await start(name, context, `${crypto.randomUUID()}.db`);
     started.push(subject);
-    const isKeyed = name === 'keyed' || name === 'firstWaveKeyed';
+    const isKeyed = name === 'keyed' || name === 'baselineKeyed';
     const next = isKeyed ? keyedSaves() : saves();
     await load({ ...warmUp, url: subject.url, next });
     measurements[name] = async () => {
@@ -110,7 +110,7 @@ export async function measureSaves(
 }
 
 function start(name: SaveSubject, context: Context, file: string): Promise<Subject> {
-  const { folder, current, firstWave } = context;
+  const { folder, current, baseline } = context;
   const path = join(folder, file);
   const full = { path, synchronous: 'FULL' };
   const service = (tree: Tree) => startService(folder, { tree, database: path });
@@ -130,9 +130,9 @@ function start(name: SaveSubject, context: Context, file: string): Promise<Subje
     case 'fastifyFull':
     case 'expressFull':
       return startPeer(name, folder, path);
-    case 'firstWave':
-    case 'firstWaveKeyed':
-      return service(firstWave ?? current);
+    case 'baseline':
+    case 'baselineKeyed':
+      return service(baseline ?? current);
     default:
       return service(current);
   }
@@ -157,40 +157,37 @@ function goalsOf(figures: SaveFigures): Goal[] {
   const { middle: fastify } = rateRatio(figures, 'service', 'fastifyFull');
   const { middle: express } = rateRatio(figures, 'service', 'expressFull');
   const best: SaveSubject = express < fastify ? 'expressFull' : 'fastifyFull';
-  const of = (one: SaveSubject, firstWave: SaveSubject, other: SaveSubject, limit: number) => {
+  const of = (one: SaveSubject, baseline: SaveSubject, other: SaveSubject, limit: number) => {
     const isKeyed = one === 'keyed';
     const measure = `saves, ${connections} connections${isKeyed ? ', idempotency keys' : ''}: of `;
-    const options = firstWave in figures ? rateRatio(figures, firstWave, other) : undefined;
+    const options = baseline in figures ? rateRatio(figures, baseline, other) : undefined;
     const ratio = rateRatio(figures, one, other);
-    const isSelf = other === firstWave;
+    const isSelf = other === baseline;
     return atLeast('S1', measure + saveSubjects[other], ratio, limit, {
       unit: ' ×',
-      firstWave: isSelf ? undefined : options,
+      baseline: isSelf ? undefined : options,
     });
   };
   return [
     ...(best in figures
-      ? [of('service', 'firstWave', best, 3.5), of('keyed', 'firstWaveKeyed', best, 3.5)]
+      ? [of('service', 'baseline', best, 3.5), of('keyed', 'baselineKeyed', best, 3.5)]
       : []),
-    of('service', 'firstWave', 'singleCommit', 2.5),
-    of('keyed', 'firstWaveKeyed', 'singleCommit', 2.5),
-    ...('firstWave' in figures
-      ? [
-          of('service', 'firstWave', 'firstWave', 1),
-          of('keyed', 'firstWaveKeyed', 'firstWaveKeyed', 1),
-        ]
+    of('service', 'baseline', 'singleCommit', 2.5),
+    of('keyed', 'baselineKeyed', 'singleCommit', 2.5),
+    ...('baseline' in figures
+      ? [of('service', 'baseline', 'baseline', 1), of('keyed', 'baselineKeyed', 'baselineKeyed', 1)]
       : []),
   ];
 }
 
-function tailGoal({ service, firstWave }: SaveFigures): Goal {
+function tailGoal({ service, baseline }: SaveFigures): Goal {
   const tail = (measured: MeasuredLoad[]) =>
     ratioOf(
       measured.map(({ p99Ms }) => p99Ms),
       measured.map(({ p50Ms }) => p50Ms),
     );
   return atMost('S2', `saves, ${connections} connections: p99 / p50`, tail(service ?? []), 8, {
-    firstWave: firstWave && tail(firstWave),
+    baseline: baseline && tail(baseline),
   });
 }
 

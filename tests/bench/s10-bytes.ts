@@ -25,10 +25,10 @@ export const bytes: Benchmark = {
   ids: ['S10'],
   title: 'Bytes stored',
   async run(context) {
-    const { current, firstWave } = context;
+    const { current, baseline } = context;
     const unkeyed = await store(context, current, saves());
     const keyed = await store(context, current, keyedSaves());
-    const older = firstWave && (await store(context, firstWave, saves()));
+    const older = baseline && (await store(context, baseline, saves()));
     const ratio = ({ each }: Stored) => spreadOf([each / contentBytes]);
     const measure = 'stored bytes per memory: of its 100 bytes of content';
     const names = [...new Set([...keyed.parts.keys(), ...unkeyed.parts.keys()])];
@@ -37,7 +37,7 @@ export const bytes: Benchmark = {
     return {
       goals: [
         atMost('S10', measure, ratio(unkeyed), most, {
-          firstWave: older === null ? undefined : ratio(older),
+          baseline: older === null ? undefined : ratio(older),
         }),
       ],
       tables: [

@@ -52,7 +52,7 @@ type Pinned = MeasuredLoad & {
   otherCores: number;
 };
 
-type Name = 'one' | 'two' | 'firstWaveOne' | 'firstWaveTwo';
+type Name = 'one' | 'two' | 'baselineOne' | 'baselineTwo';
 type Figures = Partial<Record<Name, Pinned[]>>;
 
 /** Saves, lists and searches of a process on one core and on two. */
@@ -83,7 +83,7 @@ function whyNot(): string | null {
 }
 
 async function startAll(context: Context): Promise<Partial<Record<Name, Subject>>> {
-  const { folder, copyOf, current, firstWave, quick } = context;
+  const { folder, copyOf, current, baseline, quick } = context;
   const start = async (tree: Tree, cores: string) => {
     const database = await copyOf(tree, searchDataset(quick));
     return startService(folder, { tree, database, cores });
@@ -91,9 +91,9 @@ async function startAll(context: Context): Promise<Partial<Record<Name, Subject>
   return {
     one: await start(current, oneCore),
     two: await start(current, twoCores),
-    ...(firstWave !== null && {
-      firstWaveOne: await start(firstWave, oneCore),
-      firstWaveTwo: await start(firstWave, twoCores),
+    ...(baseline !== null && {
+      baselineOne: await start(baseline, oneCore),
+      baselineTwo: await start(baseline, twoCores),
     }),
   };
 }
@@ -114,7 +114,7 @@ async function measure(
   };
   const measurements = Object.entries(started).map(([name, subject]) => {
     const next = requests[kind]();
-    const isOne = name === 'one' || name === 'firstWaveOne';
+    const isOne = name === 'one' || name === 'baselineOne';
     return [
       name,
       async () => {
@@ -216,19 +216,19 @@ function section(measured: Record<Kind, Figures>): Section {
   };
 }
 
-function goalOf(kind: Kind, { one, two, firstWaveOne, firstWaveTwo }: Figures): Goal[] {
+function goalOf(kind: Kind, { one, two, baselineOne, baselineTwo }: Figures): Goal[] {
   const { name, goal } = kinds[kind];
   if (goal === null) return [];
   const measure = `${name}: rate on two cores of the rate on one, per whole second core`;
-  const firstWave = firstWaveTwo && gains(firstWaveOne, firstWaveTwo).scaled;
-  return [atLeast('S12', measure, gains(one, two).scaled, goal, { unit: ' ×', firstWave })];
+  const baseline = baselineTwo && gains(baselineOne, baselineTwo).scaled;
+  return [atLeast('S12', measure, gains(one, two).scaled, goal, { unit: ' ×', baseline })];
 }
 
 function rowsOf(kind: Kind, figures: Figures): string[][] {
-  const { one, two, firstWaveOne, firstWaveTwo } = figures;
+  const { one, two, baselineOne, baselineTwo } = figures;
   const rows = [rowOf(`${kinds[kind].name}, the service`, one, two)];
-  if (firstWaveTwo !== undefined) {
-    rows.push(rowOf(`${kinds[kind].name}, the first wave`, firstWaveOne, firstWaveTwo));
+  if (baselineTwo !== undefined) {
+    rows.push(rowOf(`${kinds[kind].name}, the baseline`, baselineOne, baselineTwo));
   }
   return rows;
 }

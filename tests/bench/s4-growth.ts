@@ -29,8 +29,8 @@ const most = 1.3;
  * short times.
  */
 const leastSecondsOfSaves = 0.25;
-/** The first wave is compared up to this size, so that a full run fills only one large table. */
-const firstWaveUpTo = 1e6;
+/** The baseline is compared up to this size, so that a full run fills only one large table. */
+const baselineUpTo = 1e6;
 
 const kinds = {
   first: 'list, first page of 20',
@@ -42,7 +42,7 @@ const kinds = {
 type Kind = keyof typeof kinds;
 const allKinds = Object.keys(kinds) as Kind[];
 
-type Measured = { growth: Ratio; firstWaveGrowth?: Ratio; ms: number; firstWaveMs: number };
+type Measured = { growth: Ratio; baselineGrowth?: Ratio; ms: number; baselineMs: number };
 type Grown = { size: number; bytes: number; of: Record<Kind, Measured> };
 
 /** The latency of the same requests, one at a time, with a small table and with a large one. */
@@ -57,17 +57,17 @@ export const growth: Benchmark = {
   },
 };
 
-type Name = 'small' | 'large' | 'firstWaveSmall' | 'firstWaveLarge';
+type Name = 'small' | 'large' | 'baselineSmall' | 'baselineLarge';
 
 async function compare(context: Context, from: number, to: number): Promise<Grown> {
-  const { rounds, seconds, database, current, firstWave } = context;
+  const { rounds, seconds, database, current, baseline } = context;
   const started: Partial<Record<Name, { subject: Subject; size: number }>> = {
     small: await start(context, current, from),
     large: await start(context, current, to),
   };
-  if (firstWave !== null && to <= firstWaveUpTo) {
-    started.firstWaveSmall = await start(context, firstWave, from);
-    started.firstWaveLarge = await start(context, firstWave, to);
+  if (baseline !== null && to <= baselineUpTo) {
+    started.baselineSmall = await start(context, baseline, from);
+    started.baselineLarge = await start(context, baseline, to);
   }
   const requests = new Map<string, Record<Kind, NextRequest>>();
   for (const [name, { subject, size }] of Object.entries(started)) {
@@ -92,12 +92,12 @@ async function compare(context: Context, from: number, to: number): Promise<Grow
 }
 
 function summary(measured: Partial<Record<Name, number[]>>): Measured {
-  const { small = [], large = [], firstWaveSmall = [], firstWaveLarge = [] } = measured;
+  const { small = [], large = [], baselineSmall = [], baselineLarge = [] } = measured;
   return {
     growth: ratioOf(large, small),
     ms: median(large),
-    firstWaveMs: median(firstWaveLarge),
-    ...(firstWaveLarge.length > 0 && { firstWaveGrowth: ratioOf(firstWaveLarge, firstWaveSmall) }),
+    baselineMs: median(baselineLarge),
+    ...(baselineLarge.length > 0 && { baselineGrowth: ratioOf(baselineLarge, baselineSmall) }),
   };
 }
 
@@ -127,21 +127,21 @@ function section(smallest: number, grown: Grown[]): Section {
   const goals = allKinds.flatMap((kind) =>
     grown.map(({ size, of }) => {
       const measure = `${kinds[kind]}: time among ${showCount(size)} / among ${showCount(smallest)}`;
-      const { growth, firstWaveGrowth: firstWave } = of[kind];
-      return atMost('S4', measure, growth, most, { firstWave });
+      const { growth, baselineGrowth: baseline } = of[kind];
+      return atMost('S4', measure, growth, most, { baseline });
     }),
   );
   const rows = grown.map(({ size, bytes, of }) => [
     showCount(size),
     showBytes(bytes),
     ...allKinds.map((kind) => {
-      const { growth, ms, firstWaveMs } = of[kind];
-      return `${showRatio(growth)}; ${short(ms)} (${short(firstWaveMs)}) ms`;
+      const { growth, ms, baselineMs } = of[kind];
+      return `${showRatio(growth)}; ${short(ms)} (${short(baselineMs)}) ms`;
     }),
   ]);
   const title =
     'Median time of one request, one connection, files in the page cache: as a multiple of the ' +
-    `time among ${showCount(smallest)}, and in ms; in brackets the first wave’s`;
+    `time among ${showCount(smallest)}, and in ms; in brackets the baseline’s`;
   const head = ['memories', 'file', ...allKinds.map((kind) => kinds[kind])];
   return { goals, tables: [{ title, head, rows }], charts: [chartOf(smallest, grown)] };
 }

@@ -53,11 +53,11 @@ export const search: Benchmark = {
   ids: ['S6'],
   title: 'Search',
   async run(context) {
-    const { rounds, current, firstWave, quick } = context;
-    const measured = await inTurn<'service' | 'firstWave', Searched>(rounds, {
+    const { rounds, current, baseline, quick } = context;
+    const measured = await inTurn<'service' | 'baseline', Searched>(rounds, {
       service: await measurementOf(context, current),
-      ...(firstWave !== null && { firstWave: await measurementOf(context, firstWave) }),
-    } as Record<'service' | 'firstWave', () => Promise<Searched>>);
+      ...(baseline !== null && { baseline: await measurementOf(context, baseline) }),
+    } as Record<'service' | 'baseline', () => Promise<Searched>>);
     return section(measured, quick);
   },
 };
@@ -98,7 +98,7 @@ async function firstSearches(url: string, users: string[], round: number): Promi
   return times;
 }
 
-type Measured = Partial<Record<'service' | 'firstWave', Searched[]>>;
+type Measured = Partial<Record<'service' | 'baseline', Searched[]>>;
 
 function section(measured: Measured, isQuick: boolean): Section {
   const rows = goals.flatMap(({ memories }) => [
@@ -113,7 +113,7 @@ function section(measured: Measured, isQuick: boolean): Section {
     tables: [
       {
         title: 'Median time of one search in ms',
-        head: ['', 'the service', 'the first wave'],
+        head: ['', 'the service', 'the baseline'],
         rows,
       },
     ],
@@ -127,10 +127,10 @@ function section(measured: Measured, isQuick: boolean): Section {
 function goalsOf(goal: (typeof goals)[number], measured: Measured): Goal[] {
   const search = `search, one client, user with ${short(goal.memories)} memories`;
   const of = (name: string, pick: Pick, limit: number) => {
-    const { service = [], firstWave } = measured;
+    const { service = [], baseline } = measured;
     return atMost('S6', `${search}, ${name}: p50`, spreadOf(service.map(pick)), limit, {
       unit: ' ms',
-      firstWave: firstWave && spreadOf(firstWave.map(pick)),
+      baseline: baseline && spreadOf(baseline.map(pick)),
     });
   };
   return [
@@ -151,7 +151,7 @@ const first =
   ({ first }) =>
     median(first.get(memories) ?? []);
 
-function rowOf(name: string, { service = [], firstWave = [] }: Measured, pick: Pick): string[] {
+function rowOf(name: string, { service = [], baseline = [] }: Measured, pick: Pick): string[] {
   const show = (ratio: Ratio) => (Number.isFinite(ratio.middle) ? showRatio(ratio) : '–');
-  return [name, show(spreadOf(service.map(pick))), show(spreadOf(firstWave.map(pick)))];
+  return [name, show(spreadOf(service.map(pick))), show(spreadOf(baseline.map(pick)))];
 }

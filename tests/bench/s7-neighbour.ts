@@ -24,7 +24,7 @@ const afterWarmUpMs = 300;
 const names = {
   bare: 'the same load on a server that stores nothing',
   service: 'the service',
-  firstWave: 'the first wave',
+  baseline: 'the baseline',
   idle: 'the service without load',
 };
 type Name = keyof typeof names;
@@ -37,9 +37,9 @@ export const neighbour: Benchmark = {
   ids: ['S7'],
   title: 'Reads while another project loads the server',
   async run(context) {
-    const { rounds, folder, size, current, firstWave } = context;
+    const { rounds, folder, size, current, baseline } = context;
     const service = await startTarget(context, current);
-    const older = firstWave && (await startTarget(context, firstWave));
+    const older = baseline && (await startTarget(context, baseline));
     const paths = await readPaths(service.subject.url, size);
     const bare = await startBare(context, service, paths);
     const seconds = Math.max(leastSeconds, context.seconds);
@@ -62,7 +62,7 @@ export const neighbour: Benchmark = {
       service: measure(service),
     };
     if (!context.quick) measurements.idle = measure(service, false);
-    if (older !== null) measurements.firstWave = measure(older);
+    if (older !== null) measurements.baseline = measure(older);
     const all = measurements as Record<Name, () => Promise<Sample[]>>;
     const measured: Partial<Record<Name, Sample[][]>> = await inTurn(rounds, all);
     for (const target of [service, bare, older]) await target?.subject.stop();
@@ -128,12 +128,12 @@ function section(measured: Figures, size: number): Section {
   const measure =
     'reads of one project while another saves, ingests, searches, exports and erases: p99 / p99 ' +
     'of the same load on a server that stores nothing';
-  const firstWave = measured.firstWave && ratio('firstWave');
+  const baseline = measured.baseline && ratio('baseline');
   const title =
     `${readsPerSecond} reads a second, lists of 20 and gets alternately, among ${showCount(size)}; ` +
     'reader, load and server share the machine';
   return {
-    goals: [atMost('S7', measure, ratio('service'), most, { firstWave })],
+    goals: [atMost('S7', measure, ratio('service'), most, { baseline })],
     tables: [
       { title, head: ['reads', 'p50 ms', 'p99 ms', 'worst ms', 'p99 / p99 nothing stored'], rows },
     ],
@@ -169,7 +169,7 @@ const chartLabels: Record<Name, string> = {
   idle: 'no load',
   bare: 'nothing stored',
   service: 'the service',
-  firstWave: 'the first wave',
+  baseline: 'the baseline',
 };
 
 function lineOf(samples: Sample[], name: string, share: number): Line {

@@ -35,7 +35,7 @@ export const startUp: Benchmark = {
   async run(context) {
     const started = await measureStart(context);
     const memory = await measureMemory(context, context.current);
-    const older = context.firstWave && (await measureMemory(context, context.firstWave));
+    const older = context.baseline && (await measureMemory(context, context.baseline));
     return {
       goals: [startGoal(started, context.size), ...memoryGoals(memory, older, context)],
       tables: [startTable(started), memoryTable(memory, older, context)],
@@ -48,14 +48,14 @@ export const startUp: Benchmark = {
   },
 };
 
-type Name = 'service' | 'firstWave' | 'bun';
+type Name = 'service' | 'baseline' | 'bun';
 type Started = Partial<Record<Name, number[]>>;
 
 /** Measures the time from the start of the process to the response to a first list, in ms. */
 async function measureStart(context: Context): Promise<Started> {
-  const { database, folder, rounds, size, current, firstWave } = context;
+  const { database, folder, rounds, size, current, baseline } = context;
   const paths = new Map<Tree, { database: string; path: string }>();
-  for (const tree of [current, ...(firstWave === null ? [] : [firstWave])]) {
+  for (const tree of [current, ...(baseline === null ? [] : [baseline])]) {
     const file = await database(tree, tableOf(size));
     const service = await startService(folder, { tree, database: file });
     const [path = ''] = await firstPages(service.url, size, 1);
@@ -75,17 +75,17 @@ async function measureStart(context: Context): Promise<Started> {
     service: startOnce(current),
     bun: () => timeCommand([process.execPath, '-e', '0'], cliEnv(folder)),
   };
-  if (firstWave !== null) measurements.firstWave = startOnce(firstWave);
+  if (baseline !== null) measurements.baseline = startOnce(baseline);
   return inTurn(rounds, measurements as Record<Name, () => Promise<number>>);
 }
 
-function startGoal({ service = [], firstWave }: Started, size: number): Goal {
+function startGoal({ service = [], baseline }: Started, size: number): Goal {
   const measure = `start to first response, among ${showCount(size)}`;
-  const options = { unit: ' ms', firstWave: firstWave && spreadOf(firstWave) };
+  const options = { unit: ' ms', baseline: baseline && spreadOf(baseline) };
   return atMost('S8', measure, spreadOf(service), withinMs, options);
 }
 
-function startTable({ service = [], firstWave, bun = [] }: Started) {
+function startTable({ service = [], baseline, bun = [] }: Started) {
   const row = (name: string, ms: number[]) => [
     name,
     short(median(ms)),
@@ -96,7 +96,7 @@ function startTable({ service = [], firstWave, bun = [] }: Started) {
     head: ['', 'ms', 'of `bun -e 0`'],
     rows: [
       row('the service', service),
-      ...(firstWave === undefined ? [] : [row('the first wave', firstWave)]),
+      ...(baseline === undefined ? [] : [row('the baseline', baseline)]),
       row('`bun -e 0`', bun),
     ],
   };
@@ -151,10 +151,10 @@ function memoryGoals(memory: Memory, older: Memory | null, context: Context): Go
       `resident memory idle, among ${showCount(context.size)}`,
       megabytes(memory),
       idleMegabytes,
-      { unit: ' MB', firstWave: older === null ? undefined : megabytes(older) },
+      { unit: ' MB', baseline: older === null ? undefined : megabytes(older) },
     ),
     atMost('S8', measure, growth(memory), growthLimit, {
-      firstWave: older === null ? undefined : growth(older),
+      baseline: older === null ? undefined : growth(older),
       notJudged: context.quick ? 'a quick run is too short' : undefined,
     }),
   ];
@@ -176,6 +176,6 @@ function memoryTable(
   return {
     title: `Resident memory, ${memorySeconds} s under load`,
     head: ['', 'idle', 'after a third', 'after two thirds', 'at the end', 'highest'],
-    rows: [row('the service', memory), ...(older === null ? [] : [row('the first wave', older)])],
+    rows: [row('the service', memory), ...(older === null ? [] : [row('the baseline', older)])],
   };
 }

@@ -19,7 +19,7 @@ const perRound = 5;
 
 const names = {
   executable: 'the executable',
-  firstWave: 'the executable of the first wave',
+  baseline: 'the executable of the baseline',
   installed: 'installed by npm',
   byNode: 'installed by npm without install scripts, started by Node',
   clone: 'in a clone, from the sources, without npx',
@@ -50,12 +50,12 @@ export const commandLine: Benchmark = {
   },
 };
 
-async function commandsIn({ folder, current, firstWave, quick }: Context) {
+async function commandsIn({ folder, current, baseline, quick }: Context) {
   const commands: Partial<Record<Form, string[]>> = {
     executable: [await buildExecutable(join(folder, 'executable'), current)],
   };
-  if (firstWave !== null) {
-    commands.firstWave = [await buildExecutable(join(folder, 'executable-old'), firstWave)];
+  if (baseline !== null) {
+    commands.baseline = [await buildExecutable(join(folder, 'executable-old'), baseline)];
   }
   if (quick) return commands;
   const installed = await installPackage(join(folder, 'installed'));
@@ -69,9 +69,9 @@ async function medianTime(command: string[], env: Record<string, string>): Promi
 }
 
 function section(figures: Figures) {
-  const { executable = [], bun = [], firstWave } = figures;
+  const { executable = [], bun = [], baseline } = figures;
   const measure = '`memory list` of the executable: of `bun -e 0`';
-  const options = { firstWave: firstWave && ratioOf(wall(firstWave), wall(bun)) };
+  const options = { baseline: baseline && ratioOf(wall(baseline), wall(bun)) };
   const forms = (Object.keys(names) as Form[]).filter((form) => form in figures);
   return {
     goals: [atMost('S9', measure, ratioOf(wall(executable), wall(bun)), most, options)],

@@ -18,8 +18,8 @@ export type Context = {
   folder: string;
   /** The service under test. */
   current: Tree;
-  /** The last commit of the first wave, measured in the same run; null if it is not available. */
-  firstWave: Tree | null;
+  /** The last commit of the baseline, measured in the same run; null if it is not available. */
+  baseline: Tree | null;
   /**
    * Resolves with the path of a database with the dataset. Benchmarks share the file, so they must
    * write little to it.
@@ -36,8 +36,8 @@ export type Goal = {
   measure: string;
   bound: Bound;
   figure: Figure;
-  /** The first wave's figure, measured in the same run. */
-  firstWave?: Figure;
+  /** The baseline's figure, measured in the same run. */
+  baseline?: Figure;
   /** Why this run cannot decide whether the goal is met. */
   notJudged?: string;
 };

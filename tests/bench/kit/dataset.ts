@@ -86,7 +86,7 @@ export function idOf(at: number): string {
   return `mem_${time}7${rest}${rest.slice(0, 3)}`;
 }
 
-/** The fields of a memory that the first wave supports as well. */
+/** The fields of a memory that the baseline supports as well. */
 export type Imported = Omit<Memory, 'version' | 'occurredAt' | 'expiresAt'>;
 
 function memoryOf(at: number, userId: string): Imported {

@@ -1,7 +1,7 @@
 import type { Bound, Figure, Goal } from './benchmark.ts';
 import { type Ratio, short } from './numbers.ts';
 
-type Options = { unit?: string; firstWave?: Ratio | undefined; notJudged?: string | undefined };
+type Options = { unit?: string; baseline?: Ratio | undefined; notJudged?: string | undefined };
 
 /** Returns a goal with a lower bound for its figure. `unit` is shown after the bound. */
 export function atLeast(
@@ -30,14 +30,14 @@ function goalOf(
   measure: string,
   ratio: Ratio,
   bound: Bound,
-  { unit = '', firstWave, notJudged }: Options,
+  { unit = '', baseline, notJudged }: Options,
 ): Goal {
   return {
     id,
     measure,
     bound: { ...bound, unit },
     figure: figureOf(ratio),
-    ...(firstWave !== undefined && { firstWave: figureOf(firstWave) }),
+    ...(baseline !== undefined && { baseline: figureOf(baseline) }),
     ...(notJudged !== undefined && { notJudged }),
   };
 }
@@ -56,13 +56,13 @@ export function goalRow(runs: readonly Goal[]): string[] {
   if (goal === undefined) return [];
   const { id, measure, bound } = goal;
   const sign = bound.kind === 'at least' ? '≥' : '≤';
-  const firstWave = runs.flatMap((run) => run.firstWave ?? []);
+  const baseline = runs.flatMap((run) => run.baseline ?? []);
   return [
     id,
     measure,
     `${sign} ${bound.limit}${bound.unit}`,
     showFigure(runs.map(({ figure }) => figure)),
-    firstWave.length === 0 ? '' : showFigure(firstWave),
+    baseline.length === 0 ? '' : showFigure(baseline),
     resultOf(runs),
   ];
 }

@@ -14,7 +14,7 @@ export type Report = {
 
 const begin = '<!-- figures: begin; written by tests/bench/main.ts, edits are overwritten -->';
 const end = '<!-- figures: end -->';
-const goalHead = ['', 'measure', 'goal', 'figure', 'first wave', ''];
+const goalHead = ['', 'measure', 'goal', 'figure', 'baseline', ''];
 
 /** Renders the report as Markdown, goals first. */
 function markdown({ machine, how, sections, runs }: Report): string {
@@ -70,16 +70,17 @@ function goalRows(runs: Goal[][]): string[][] {
 
 const introduction = `# Performance
 
-Absolute figures depend on the machine, so most goals are ratios of two things that were measured in
-turn in the same run: A B A B, after a warm-up. A figure is the median over the rounds of one run,
-with the lowest and the highest round in brackets. Where the page covers several runs, a figure is
-the range of their medians, and a goal is met only if every run met it. “First wave” is the last
-commit of the single-threaded service, measured in the same run.
+Absolute figures depend on the machine, so most goals are ratios of two programs that were measured
+alternately in the same run. A figure is the median over the rounds of one run, with the lowest and
+the highest round in brackets. For several runs, a figure is the range of their medians, and a goal
+is met only if every run met it.
+
+“Baseline” is the last commit of the single-threaded service, measured in the same run.
 
 | command | what it does |
 | --- | --- |
 | \`npm run bench\` | measures everything and rewrites the figures on this page |
-| \`npm run bench -- --quick\` | smaller tables, less than five minutes, only prints |
+| \`npm run bench -- --quick\` | measures with smaller tables in less than five minutes, only prints |
 | \`npm run bench -- S1 S6\` | measures these goals, only prints |
 | \`npm run bench -- --history=runs.json\` | reports all runs of a commit that are in the file |
 

@@ -59,7 +59,7 @@ export function gets(paths: readonly string[], key = benchKey): NextRequest {
 const spellable = /(?<=[?&])(?:userId|limit)(?==)/g;
 
 /**
- * Like `gets`, for lists that the server must read from its database. The first wave caches pages
+ * Like `gets`, for lists that the server must read from its database. The baseline caches pages
  * by the literal query string, so each request percent-encodes different letters of the parameter
  * names. The spellings repeat only after a few thousand requests.
  */

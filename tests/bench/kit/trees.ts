@@ -15,26 +15,26 @@ export const currentTree: Tree = {
 };
 
 /** The last commit in which SQLite, search and HTTP shared one thread. */
-export const firstWaveCommit = 'c6dcaa0aa95254217d6388098278ff8a2a4bc664';
+export const baselineCommit = 'c6dcaa0aa95254217d6388098278ff8a2a4bc664';
 
-/** Checks out the first wave's sources, ready to run. Throws if git does not have the commit. */
-export async function checkOutFirstWave(folder: string): Promise<Tree> {
-  const known = await $`git cat-file -e ${`${firstWaveCommit}^{commit}`}`
+/** Checks out the baseline's sources, ready to run. Throws if git does not have the commit. */
+export async function checkOutBaseline(folder: string): Promise<Tree> {
+  const known = await $`git cat-file -e ${`${baselineCommit}^{commit}`}`
     .cwd(root)
     .quiet()
     .nothrow();
   if (known.exitCode !== 0) {
     const advice = 'a shallow clone needs: git fetch --unshallow';
-    throw new Error(`git does not have the commit ${firstWaveCommit}; ${advice}`);
+    throw new Error(`git does not have the commit ${baselineCommit}; ${advice}`);
   }
-  const target = join(folder, 'first-wave');
+  const target = join(folder, 'baseline');
   mkdirSync(target);
-  const archive = join(folder, 'first-wave.tar');
-  await $`git archive --output ${archive} ${firstWaveCommit}`.cwd(root).quiet();
+  const archive = join(folder, 'baseline.tar');
+  await $`git archive --output ${archive} ${baselineCommit}`.cwd(root).quiet();
   await $`tar -xf ${archive} -C ${target}`.quiet();
   await $`rm ${archive}`.quiet();
   await installInto(target);
-  return { name: 'the first wave', slug: 'first-wave', root: target };
+  return { name: 'the baseline', slug: 'baseline', root: target };
 }
 
 /**
