@@ -20,13 +20,16 @@ const drainWithinMs = 120_000;
 
 export const bulk: Harness = {
   id: 'P20',
-  promise: 'Of a file that is ingested again after any interruption, each line is there once',
+  promise: 'A file that is ingested again after an interruption is stored without duplicates',
   proof:
     '"memory ingest batch" on 100,000 lines of all types, including duplicates and 500 invalid ' +
-    'lines, killed three times with -9 and repeated, then the server is killed during it; the ' +
-    'stored memories are compared with the file, its peak memory for larger files, and its rate ' +
-    'with the SDK',
-  control: { without: 'keys made of content and position', variants: ['keys-at-random'] },
+    'lines is killed three times with -9 and repeated; then the server is killed during a run. ' +
+    'The stored memories are compared with the file, the peak memory with that for larger files, ' +
+    'and the rate with that of the SDK',
+  control: {
+    without: 'idempotency keys derived from content and position',
+    variants: ['keys-at-random'],
+  },
   run,
 };
 

@@ -13,11 +13,11 @@ const drainWithinMs = 30_000;
 
 export const crash: Harness = {
   id: 'P1',
-  promise: 'A write answered 2xx is there after the process is killed at any moment',
+  promise: 'An acknowledged write survives a kill of the process at any moment',
   proof:
-    `${clients} clients with saves, updates, deletes, ingests, batches and replays; kill -9 ` +
-    'at random moments; their ledger against what the API then shows',
-  control: { without: 'the answer waits for COMMIT', variants: ['answer-early'] },
+    `${clients} clients save, update, delete, ingest, send batches and retry; kill -9 at random ` +
+    'moments; the acknowledged writes are compared with what the API returns afterwards',
+  control: { without: 'waiting for COMMIT before the response', variants: ['answer-early'] },
   run,
 };
 

@@ -22,12 +22,12 @@ const userId = 'damaged';
 export const damage: Harness = {
   id: 'P18',
   promise:
-    'A structurally damaged file is refused, not served (SQLite has no checksums: changed ' +
-    'text inside a row cannot be seen)',
+    'A structurally damaged file is not served (SQLite has no checksums, so a changed byte inside ' +
+    'a text is not detected)',
   proof:
-    `headers, b-tree pages and the log of a database of ${memories} memories overwritten, ` +
-    'cut and swapped; then the server must not start, or must show every memory as it was',
-  control: { without: 'the check at the start', variants: ['no-structure-check'] },
+    `headers, b-tree pages and the log of a database with ${memories} memories are overwritten, ` +
+    'truncated and swapped; the server must not start, or must return every memory unchanged',
+  control: { without: 'the check at startup', variants: ['no-structure-check'] },
   run,
 };
 

@@ -19,12 +19,12 @@ const scriptLength = 15;
 
 export const disk: Harness = {
   id: 'P4',
-  promise: 'A disk error or a full disk never gives a false 2xx and harms nothing stored',
+  promise: 'After a disk error or on a full disk, no 2xx is false and no stored data is harmed',
   proof:
-    'strace makes the k-th fsync, fdatasync or write, and every later one, fail with EIO or ' +
-    'ENOSPC; then kill -9, a healthy disk, and a comparison. The sync of the database file fails ' +
-    'while writes fill the log, which must not be restarted. A 6 MB file system is filled and ' +
-    'freed under the running server',
+    'strace makes the k-th fsync, fdatasync or write and all later ones fail with EIO or ENOSPC; ' +
+    'then kill -9, a restart on a healthy disk, and a comparison. The sync of the database file ' +
+    'fails while writes fill the log, which must not be restarted. A file system of 6 MB is ' +
+    'filled and freed while the server runs',
   control: { without: 'the check of the outcome of COMMIT', variants: ['commit-error-swallowed'] },
   run,
 };

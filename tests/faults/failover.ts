@@ -23,9 +23,10 @@ export const failover: Harness = {
   id: 'P35',
   promise: 'No write is lost when PostgreSQL fails over to a synchronous standby',
   proof:
-    `${servers} servers by way of an address that moves; the primary crashes under ${clients} ` +
-    `clients, the standby is promoted and gets a standby of its own; in every second round the ` +
-    'standby is away when the primary crashes; the ledger against what the API then shows',
+    `${servers} servers connect through an address that moves; the primary crashes under ` +
+    `${clients} clients, the standby is promoted and gets a new standby; in every second round ` +
+    'the standby is disconnected when the primary crashes; the acknowledged writes are compared ' +
+    'with what the API returns afterwards',
   control: { without: 'synchronous_standby_names', variants: ['asynchronous-standby'] },
   run,
 };

@@ -17,12 +17,13 @@ const politeEveryMs = 50;
 
 export const flood: Harness = {
   id: 'P14',
-  promise: 'Over the limit: 429 with a correct Retry-After; other projects are unaffected',
+  promise:
+    'Requests over the rate limit get 429 with a correct Retry-After and do not affect other projects',
   proof:
     `${quota} requests in ${windowMs / 1_000} s are allowed; one project floods from ` +
     `${floodConnections} connections while another sends occasional requests; a client that ` +
-    'obeys Retry-After is served',
-  control: { without: 'the limit', variants: ['no-rate-limit'] },
+    'waits for Retry-After must be served',
+  control: { without: 'the rate limit', variants: ['no-rate-limit'] },
   run,
 };
 

@@ -22,12 +22,12 @@ const mayFail = 0.05;
 
 export const frozenBackend: Harness = {
   id: 'P32',
-  promise: 'A stuck process of PostgreSQL costs its connection, not the server',
+  promise: 'A PostgreSQL process that hangs costs one connection, not the server',
   proof:
-    'the process behind one connection of a server is stopped (SIGSTOP) for longer than the ' +
-    `deadline of a statement, for each kind of connection; ${1_000 / everyMs} requests of each ` +
-    'kind a second go on: at most 5 % of them fail or wait longer than three seconds, and ' +
-    '/health says why if they do',
+    'for each kind of connection, the process at its other end is stopped (SIGSTOP) for longer ' +
+    `than the deadline of a statement, with ${1_000 / everyMs} requests of each kind a second; ` +
+    'at most 5 % of them may fail or take longer than three seconds, and /health must then give ' +
+    'the reason',
   control: { without: 'the second connection for short reads', variants: ['one-connection'] },
   run,
 };

@@ -10,12 +10,12 @@ const drainWithinMs = { quick: 30_000, full: 900_000 };
 
 export const fullQueue: Harness = {
   id: 'P19',
-  promise: 'Nothing accepted is dropped: a full queue answers 429',
+  promise: 'No accepted record is dropped, and a full queue returns 429',
   proof:
-    'batches sent faster than a slow worker takes them, until they are refused; in the end ' +
-    'accepted = processed (the quick run with room for 1,000 records)',
+    'batches are sent faster than a slow worker processes them, until they are rejected; at the ' +
+    'end, all accepted records must be processed (in the quick run, the queue holds 1,000 records)',
   control: {
-    without: 'the refusal (records over the limit are dropped)',
+    without: 'the rejection (records over the limit are dropped)',
     variants: ['drop-when-full'],
   },
   run,

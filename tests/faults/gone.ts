@@ -42,11 +42,11 @@ const readsNone: OperationName[] = ['key', 'health'];
 
 export const gone: Harness = {
   id: 'P27',
-  promise: 'What expires or is erased is found nowhere, in every read there is',
+  promise: 'No read returns a memory that has expired or was erased',
   proof:
-    `${reads.length} reads, of every operation of the contract that reads memories, before and ` +
-    'after a memory expires (saved, replaced, updated or ingested to expire), is deleted, or is ' +
-    'erased with its user; also the replay of the save, and reads after a kill and a restart',
+    `${reads.length} reads, covering every operation that returns memories, before and after a ` +
+    'memory expires (saved, replaced, updated or ingested with an expiry), is deleted, or is ' +
+    'erased with its user; also a retry of the save, and reads after a kill and a restart',
   control: { without: 'the condition on expiry in reads by id', variants: ['no-expiry-in-get'] },
   run,
 };

@@ -22,11 +22,11 @@ const recoveredWithinMs = 5_000;
 export const health: Harness = {
   id: 'P26',
   promise:
-    'While writes fail for any reason of disk or database, /health is 503 within a second and ' +
-    'writes answer 503 with Retry-After',
+    'While the disk or the database fails writes, /health is 503 within a second and writes get ' +
+    '503 with Retry-After',
   proof:
-    `${faults.map(({ name }) => name).join(', ')}: each injected and lifted under ${clients} ` +
-    'saving clients; then kill -9 and a comparison of what was acknowledged',
+    `${faults.map(({ name }) => name).join(', ')}: each fault begins and ends while ${clients} ` +
+    'clients save; then kill -9 and a comparison with the acknowledged writes',
   control: { without: 'every error code except SQLITE_FULL', variants: ['only-full-disk-noted'] },
   run,
 };

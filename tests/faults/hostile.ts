@@ -26,11 +26,11 @@ const maxGrowthMegabytes = 256;
 export const hostile: Harness = {
   id: 'P24',
   promise:
-    'No body, accepted or refused, blocks the HTTP thread for more than 50 ms or takes unbounded ' +
-    'memory',
+    'No body, accepted or rejected, blocks the HTTP thread for more than 50 ms or takes ' +
+    'unbounded memory',
   proof:
     `bodies of 5 MiB (${Object.keys(hostileBodies).join(', ')}), one at a time and ${concurrent} ` +
-    'at once; the longest latency of a bare route on another connection; peak memory from /proc',
+    'at once; the longest latency of /health/live on another connection; peak memory from /proc',
   control: { without: 'a fast parser', variants: ['slow-parse'] },
   run,
 };

@@ -24,11 +24,11 @@ const atOnce = 8;
 
 export const input: Harness = {
   id: 'P11',
-  promise: 'No input gives a 5xx, a hang, or an error of ours without message',
+  promise: 'No input causes a 5xx, a hang, or an error without a message',
   proof:
-    `requests made from the schemas and spoiled, ${rawCases('').length} raw-socket cases, ` +
-    'and attempts to get past the key by path, Host, encoding, method and headers',
-  control: { without: 'a route that does not throw', variants: ['throwing-route'] },
+    `requests generated from the schemas and mutated, ${rawCases('').length} cases on raw ` +
+    'sockets, and attempts to bypass the API key by path, Host, encoding, method and headers',
+  control: { without: 'error handling in one route', variants: ['throwing-route'] },
   run,
 };
 

@@ -11,12 +11,12 @@ const absent = 'mem_01a00000000000000000000000000000';
 
 export const isolation: Harness = {
   id: 'P10',
-  promise: 'No answer, status or log shows one project anything of another',
+  promise: 'No response or log line reveals anything about another project',
   proof:
-    "every route and filter with the other project's ids, users, cursors and keys; each answer " +
-    'equals that to an id that never was, but for the request id; canary strings in answers and ' +
-    'logs',
-  control: { without: 'the project in one WHERE', variants: ['no-project-filter'] },
+    "every route and filter with the other project's ids, users, cursors and keys; except for " +
+    'the request id, each response must equal that for an id that never existed; responses and ' +
+    'logs are searched for canary strings',
+  control: { without: 'the project in one WHERE clause', variants: ['no-project-filter'] },
   run,
 };
 

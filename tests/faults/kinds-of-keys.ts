@@ -32,11 +32,11 @@ type Attempt = { name: OperationName; kind: Kind; named: Whose; own: Known; othe
 
 export const kindsOfKeys: Harness = {
   id: 'P28',
-  promise: 'A key sees and changes what its kind allows: read-only, bound to a user',
+  promise: 'A key that is read-only or bound to a user cannot read or change anything else',
   proof:
-    `${named.length} operations (a new one has to be added), each with ${kinds.length} kinds of ` +
-    'keys, about the own user, another user and no user: status, no text or id of another user ' +
-    'in any answer, nothing changed that may not be',
+    `${named.length} operations (all that exist), each with ${kinds.length} kinds of keys, for ` +
+    "the key's user, another user and no user; checks the status, that no response contains a " +
+    'text or id of another user, and that nothing was changed without permission',
   control: { without: 'the check in one route, the export', variants: ['export-of-any-user'] },
   run,
 };

@@ -36,7 +36,7 @@ export const linear: Harness = {
   id: 'P29',
   promise: 'The history of acknowledged operations is linearizable',
   proof: proof.replace('FAULTS', 'kill -9, SIGSTOP and SIGTERM'),
-  control: { without: 'one correct read (a stale value instead)', variants: ['falsified-read'] },
+  control: { without: 'one correct read, replaced by a stale value', variants: ['falsified-read'] },
   run: (options) => check(options, recordAlone),
 };
 
@@ -44,12 +44,12 @@ const servers = 3;
 
 export const linearServers: Harness = {
   id: 'P34',
-  promise: 'So is that of several servers on one PostgreSQL',
+  promise: 'The history of several servers on one PostgreSQL database is linearizable',
   proof: proof.replace(
     'FAULTS',
     `kill -9 and SIGSTOP of any of ${servers} servers and the loss of all connections`,
   ),
-  control: { without: 'the look at the database by each search', variants: ['search-once'] },
+  control: { without: 'reading the changes before each search', variants: ['search-once'] },
   run: (options) => check(options, recordServers),
 };
 

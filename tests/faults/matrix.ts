@@ -7,12 +7,13 @@ import { createTarget } from './target.ts';
 export const matrix: Harness = {
   id: 'P6',
   promise:
-    "A key with another request is refused and changes nothing; another project's equal key is independent",
+    'A key that is reused for a different request is rejected without effect; the same key of ' +
+    'another project is independent',
   proof:
-    `${cases.length} cases: other body, order, route, method, project, key, after errors, ` +
-    'updates, deletion, expiry',
+    `${cases.length} cases: a different body, order, route, method, project or key; after errors, ` +
+    'updates, deletion and expiry',
   control: {
-    without: 'the comparison of the request with the first one',
+    without: 'the comparison with the first request',
     variants: ['constant-fingerprint'],
   },
   run,

@@ -21,12 +21,12 @@ const firstSaves = 20;
 export const moved: Harness = {
   id: 'P25',
   promise:
-    'When the database file is moved, removed or replaced under the server, writes stop with 503 ' +
-    'and nothing acknowledged is lost',
+    'If the database file is moved, removed or replaced while the server runs, writes get 503 ' +
+    'and no acknowledged write is lost',
   proof:
     `${acts.map(({ name }) => name).join(', ')} at random moments under ${clients} clients; the ` +
-    'responses of writes and /health afterwards; then SIGTERM or kill -9, the file moved back, a ' +
-    'start, and a comparison of what was acknowledged',
+    'responses of writes and /health are checked; then SIGTERM or kill -9, the file is moved ' +
+    'back, the server starts, and its data is compared with the acknowledged writes',
   control: { without: 'the comparison of device and inode', variants: ['no-inode-check'] },
   run,
 };

@@ -31,11 +31,12 @@ const idleWithinMs = { quick: 5_000, full: 60_000 };
 
 export const neighbour: Harness = {
   id: 'P23',
-  promise: 'One project cannot make another wait',
+  promise: 'The load of one project does not slow down another',
   proof:
     `project B sends, within its rate limit, ${Object.keys(kinds).join(', ')}, one kind at ` +
     'a time, and has one user with 16 MB of text; project A saves, lists, and searches a user ' +
-    'with one memory at a fixed rate; p99 of A per kind, against A with B idle',
+    'with one memory, at a fixed rate; the p99 of A during each kind is compared with that of A ' +
+    'while B is idle',
   control: { without: 'threads for expensive requests', variants: ['blocked-http-thread'] },
   run,
 };

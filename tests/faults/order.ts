@@ -16,9 +16,9 @@ export const order: Harness = {
   id: 'P8',
   promise: 'Records of one memory are applied in the order of acceptance',
   proof:
-    'the same source and externalId ingested again and again, looked at after each answer, ' +
-    'while the server is killed; at the end content and chunks are those of the last ' +
-    'accepted',
+    'a record with the same source and externalId is ingested repeatedly and read after each ' +
+    'response, while the server is killed; at the end, content and chunks must be those of the ' +
+    'last accepted record',
   control: { without: 'completion only for the holder of the lease', variants: ['no-lease-check'] },
   run,
 };

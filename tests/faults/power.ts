@@ -21,23 +21,23 @@ const imageBytes = 256 * 1024 * 1024;
 const cutAfterMs = { from: 200, to: 1_200 };
 
 const proof = (clients: string) =>
-  `the server on a loop-mounted ext4 under ${clients}; EXT4_IOC_SHUTDOWN without a log flush in ` +
-  'mid-load; mounted again and compared';
+  `the server runs on a loop-mounted ext4 with ${clients}; EXT4_IOC_SHUTDOWN without a flush of ` +
+  'the journal under load; then the file system is mounted again and compared';
 
 export const power: Harness = {
   id: 'P2',
-  promise: 'A write answered 2xx is there after power loss',
+  promise: 'An acknowledged write survives power loss',
   proof: proof('8 clients'),
-  control: { without: 'the wait for the disk after COMMIT', variants: ['no-sync'] },
+  control: { without: 'the sync in COMMIT', variants: ['no-sync'] },
   run: (options) => run(options, 8, { quick: 3, full: 60, control: 8 }),
 };
 
 /** Uses one client, because with several the sync of the next group could hide a missing sync. */
 export const powerAlone: Harness = {
   id: 'P22',
-  promise: 'So is that of a client that is alone, which COMMIT itself waits for',
+  promise: 'An acknowledged write of a single client survives power loss',
   proof: proof('one client'),
-  control: { without: 'the wait for the disk in COMMIT', variants: ['no-sync'] },
+  control: { without: 'the sync in COMMIT', variants: ['no-sync'] },
   run: (options) => run(options, 1, { quick: 3, full: 30, control: 20 }),
 };
 

@@ -18,11 +18,12 @@ const userId = 'queue';
 export const queue: Harness = {
   id: 'P7',
   promise:
-    'Every accepted record becomes complete or failed, its result stored once, whatever crashes',
+    'Whatever crashes, every accepted record becomes complete or failed, and its result is ' +
+    'stored once',
   proof:
-    `the server killed every ${killEveryMs} ms until the queue has run; records that throw, ` +
-    'records that end the process, and records whose text changes while they are worked on',
-  control: { without: 'tasks that outlive a worker', variants: ['complete-on-claim'] },
+    `the server is killed every ${killEveryMs} ms until the queue is empty; some records throw, ` +
+    'some end the process, and some are changed while they are processed',
+  control: { without: 'tasks that survive the exit of a worker', variants: ['complete-on-claim'] },
   run,
 };
 

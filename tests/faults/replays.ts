@@ -22,12 +22,12 @@ const userId = 'replayer';
 
 export const replays: Harness = {
   id: 'P5',
-  promise: 'A replayed key has one effect and the same bytes',
+  promise: 'Requests with the same idempotency key have one effect and get the same bytes',
   proof:
-    `each key ${sendsPerKey} times, one in ${1 / twinShare} from ${twins} connections at ` +
-    'once, while the server is killed and started again',
+    `each key is sent ${sendsPerKey} times, one in ${1 / twinShare} from ${twins} connections at ` +
+    'the same time, while the server is killed and restarted',
   control: {
-    without: 'the look at stored answers, and their unique index',
+    without: 'the lookup of stored responses and their unique index',
     variants: ['no-replay'],
   },
   run,

@@ -78,7 +78,7 @@ function controlCell({ control }: Harness, found: Finding | null): string {
   const bad = found.violations.length;
   const verdict =
     bad > 0
-      ? `fails, as it must, in ${bad > 20 ? 'more than 20' : bad} places`
+      ? `failed as expected, ${bad > 20 ? 'more than 20' : bad} violations`
       : '**DID NOT FAIL: the harness proves nothing**';
   return `without: ${control.without}: ${verdict} (${(found.violations[0] ?? '').slice(0, 80)})`;
 }
@@ -89,7 +89,7 @@ function cell(text: string): string {
 }
 
 function words(name: string): string {
-  return name.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
+  return name.replace(/([a-z\d])([A-Z])/g, (_, end, begin) => `${end} ${begin.toLowerCase()}`);
 }
 
 function describeMachine() {

@@ -19,11 +19,13 @@ const secretIdempotencyKey = 'idempotency-key-that-no-log-may-hold';
 
 export const revoke: Harness = {
   id: 'P15',
-  promise: 'A revoked key stops within a second; no secret in database, logs, errors',
+  promise:
+    'A revoked key is rejected within a second; the database, logs and errors contain no secret',
   proof:
-    `keys revoked from another process while ${connections} connections use them; the files, ` +
-    'the log at debug level and every refusal searched for keys, texts and idempotency keys',
-  control: { without: 'the second look at a cached key', variants: ['keys-cached-for-ever'] },
+    `keys are revoked from another process while ${connections} connections use them; the ` +
+    'files, the log at debug level and every error are searched for keys, texts and idempotency ' +
+    'keys',
+  control: { without: 'the repeated check of a cached key', variants: ['keys-cached-for-ever'] },
   run,
 };
 

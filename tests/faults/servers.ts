@@ -25,11 +25,11 @@ const wiring = ['short-lease', 'slow-split', 'count-refused'];
 export const severalServers: Harness = {
   id: 'P9',
   promise:
-    'Several servers on one PostgreSQL run no lease twice and lose no record; a stalled worker ' +
-    'cannot overwrite a newer result',
+    'Several servers on one PostgreSQL database store the result of each lease once and lose no ' +
+    'record; a stalled worker cannot overwrite a newer result',
   proof:
     `${servers} servers on one database; each in turn is killed, or stopped for longer than a ` +
-    'lease, or all connections are terminated by the database, while clients write by all of them',
+    'lease, or the database terminates all connections, while clients write to all servers',
   control: { without: 'the fencing token of leases', variants: ['no-lease-token'] },
   run,
 };

@@ -28,12 +28,13 @@ const toleranceMs = 2;
 
 export const sharedLimit: Harness = {
   id: 'P31',
-  promise: 'Several servers on one PostgreSQL grant the rate limit once, and nearly all of it',
+  promise:
+    'Several servers on one PostgreSQL database share a rate limit and grant nearly all of it',
   proof:
     `${servers} servers share ${quota} requests in a window; ${connections} connections flood all ` +
-    'of them, then one of them while the others are asked now and then; the windows are those ' +
-    'that the database has noted: in none more is granted, in none less than 95 %',
-  control: { without: 'the count in the database', variants: ['rate-limit-in-memory'] },
+    'of them, then one of them while the others get occasional requests; in each window recorded ' +
+    'by the database, at most the quota and at least 95 % of it must be granted',
+  control: { without: 'counting in the database', variants: ['rate-limit-in-memory'] },
   run,
 };
 

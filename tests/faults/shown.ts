@@ -25,12 +25,11 @@ const another = { userId: 'other', content: 'of somebody else' };
 
 export const shown: Harness = {
   id: 'P21',
-  promise:
-    'Nothing is shown that the loss of power could still take; reads do not wait for the disk',
+  promise: 'Reads return only data that survives power loss, and do not wait for the disk',
   proof:
-    `strace makes every sync take ${syncMs} ms; a memory is saved, updated and deleted while ` +
-    'it is listed all the time: no change is seen before the disk has taken it. Then some fail: ' +
-    'such a save is not shown until a retry has stored it, once',
+    `strace makes every sync take ${syncMs} ms; a memory is saved, updated and deleted while it ` +
+    'is listed continuously, and no change may be visible before its sync ends. Then some syncs ' +
+    'fail: such a save must not be visible until a retry has stored it, once',
   control: { without: 'the sync inside COMMIT', variants: ['no-sync'] },
   run,
 };

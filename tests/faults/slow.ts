@@ -19,10 +19,10 @@ const allowedMegabytes = 300;
 export const slow: Harness = {
   id: 'P13',
   promise:
-    'Oversized, slow or bomb requests take bounded memory and do not slow down other requests',
+    'Oversized, slow and dense requests take bounded memory and do not slow down other requests',
   proof:
     `${sockets.full} connections that send a byte a second, and bodies of ` +
-    `${bombBytes / 1024 / 1024} MB, while an honest client saves; then bodies of ` +
+    `${bombBytes / 1024 / 1024} MB, while another client saves; then bodies of ` +
     `${denseValues / 1_000_000} million values; peak memory from /proc`,
   control: { without: 'the limit on bodies', variants: ['no-body-limit'] },
   run,

@@ -12,11 +12,11 @@ const scriptLength = 15;
 
 export const steps: Harness = {
   id: 'P3',
-  promise: 'A write answered 2xx is there after the process is killed at any I/O step',
+  promise: 'An acknowledged write survives a kill of the process at any I/O step',
   proof:
-    'strace kills the server at its k-th fsync, fdatasync and write, from an empty database ' +
-    `through a script of ${scriptLength} writes, until k is past the end`,
-  control: { without: 'the answer waits for COMMIT', variants: ['answer-early'] },
+    'strace kills the server at its k-th fsync, fdatasync and write, during a script of ' +
+    `${scriptLength} writes to an empty database, for every k until the script completes`,
+  control: { without: 'waiting for COMMIT before the response', variants: ['answer-early'] },
   run,
 };
 

@@ -12,12 +12,12 @@ const uploadMs = 400;
 
 export const terminate: Harness = {
   id: 'P16',
-  promise: 'SIGTERM loses nothing and ends in time',
+  promise: 'After SIGTERM, the service loses nothing and exits in time',
   proof:
-    `SIGTERM under ${clients} clients; a write whose body is still on its way is answered, ` +
-    'every write that had an effect had its answer, every answered write is there, the exit ' +
-    'code is 0',
-  control: { without: 'the wait for requests in hand', variants: ['stop-at-once'] },
+    `SIGTERM under ${clients} clients; a write whose body is still arriving gets a response, ` +
+    'every write that had an effect got its response, every acknowledged write is stored, and ' +
+    'the exit code is 0',
+  control: { without: 'the wait for pending requests', variants: ['stop-at-once'] },
   run,
 };
 

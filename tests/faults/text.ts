@@ -16,13 +16,13 @@ const compositions = { quick: 100, full: 3_000 };
 
 export const text: Harness = {
   id: 'P12',
-  promise: 'Text read back equals the text accepted, or it was refused',
+  promise: 'Text is either returned unchanged or rejected',
   proof:
-    'code points of every plane as content, metadata and ids; compositions, directions, line ' +
-    'ends, byte order marks, documents of 1 MB; NUL, lone surrogates and invalid UTF-8 must ' +
-    'be refused',
+    'code points of every plane in content, metadata and ids; combining characters, writing ' +
+    'directions, line endings, byte order marks and documents of 1 MB; NUL, lone surrogates and ' +
+    'invalid UTF-8 must be rejected',
   control: {
-    without: 'text as it came (normalised to NFC instead)',
+    without: 'storing text unchanged (normalized to NFC instead)',
     variants: ['normalised-text'],
   },
   run,

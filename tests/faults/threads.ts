@@ -22,12 +22,12 @@ const writer = 'writer';
 export const threads: Harness = {
   id: 'P30',
   promise:
-    'A thread that dies or hangs is noticed within two seconds; every request is answered, nothing ' +
-    'acknowledged is lost, and the service recovers or exits with a reason',
+    'A thread that exits or hangs is detected within two seconds; every request gets a response, ' +
+    'no acknowledged write is lost, and the service recovers or exits with a reason',
   proof:
-    'each thread is ended, also by an exception, and blocked forever, in a loop and in a system ' +
-    "call, at random moments and around the writer's COMMIT, while clients save, list and search",
-  control: { without: 'the watch over the threads', variants: ['no-thread-watch'] },
+    'each thread exits, throws, loops forever and blocks in a system call, at random moments and ' +
+    "around the writer's COMMIT, while clients save, list and search",
+  control: { without: 'the watchdog of the threads', variants: ['no-thread-watch'] },
   run,
 };
 

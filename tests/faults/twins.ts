@@ -23,12 +23,13 @@ const wiring = ['slow-locks'];
 
 export const twins: Harness = {
   id: 'P33',
-  promise: 'A key that is sent to several servers at once has one effect and the same bytes',
+  promise:
+    'A key that is sent to several servers at the same time has one effect and gets the same bytes',
   proof:
-    `${servers} servers on one PostgreSQL; ${keysPerRound} keys at a time, each from ` +
-    `${twinsPerKey} connections in any order to all of them, while they are killed in turn; no ` +
-    'transaction may be the victim of a deadlock',
-  control: { without: 'the order in which rows are locked', variants: ['unsorted-locks'] },
+    `${servers} servers on one PostgreSQL database; ${keysPerRound} keys at a time, each sent ` +
+    `from ${twinsPerKey} connections to all servers in any order, while the servers are killed ` +
+    'in turn; no transaction may fail because of a deadlock',
+  control: { without: 'the order of row locks', variants: ['unsorted-locks'] },
   run,
 };
 
