@@ -191,6 +191,19 @@ describe('memory migrate is rejected', () => {
     expect(existsSync(folder.file('no.db'))).toBe(false);
   });
 
+  test('for a PostgreSQL source without tables of the service, and creates none', async () => {
+    await using empty = await freshDatabase();
+    const file = folder.file('of-nothing.db');
+    const { code, stderr } = await memory(migrating(empty.url, `sqlite:${file}`));
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining('no database of this service found at this address'),
+    });
+    expect(existsSync(file)).toBe(false);
+    const tables = 'SELECT 1 FROM information_schema.tables WHERE table_schema = $1';
+    expect(await query(await empty.base(), tables, [empty.schema])).toEqual([]);
+  });
+
   test('without --from or --to: exit 2', async () => {
     const { code, stderr } = await memory(['migrate', '--from', source]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('Missing --to') });

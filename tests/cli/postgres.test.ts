@@ -40,6 +40,23 @@ test('keys are created, listed and revoked, and a running server applies the cha
   await server.stop();
 });
 
+test('doctor counts only keys that are in use', async () => {
+  const own = await newDatabase();
+  const there = ['--database', own.url];
+  const keys = async () => {
+    const { stdout } = await memory(['doctor', '--json', ...there]);
+    const { items } = JSON.parse(stdout) as { items: { name: string }[] };
+    return items.find(({ name }) => name === 'keys');
+  };
+  const create = () => memory(['keys', 'create', '--json', ...there]);
+  const { id } = JSON.parse((await create()).stdout);
+  await create();
+  await create();
+  await memory(['keys', 'revoke', id, ...there]);
+  expect(await keys()).toMatchObject({ level: 'ok', found: '2 in use' });
+  await own.drop();
+});
+
 test('servers that start at the same time on an empty database share it', async () => {
   const empty = await newDatabase();
   const env = { LOG_LEVEL: 'silent', MEMORY_API_KEY: 'a-key-for-two-servers' };

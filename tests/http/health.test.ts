@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { version } from '../../package.json';
 import type { Health } from '../../sdk/contract/status.ts';
+import { startServer } from '../../server/main.ts';
 import { backend } from '../support/backend.ts';
 import { ask, bodyOf, ingest, readAnswer } from '../support/http.ts';
+import { newDatabase } from '../support/postgres.ts';
 import { holdRecord } from '../support/queue.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
+import { exchange } from '../support/socket.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
 let server: TestServer;
@@ -82,10 +86,42 @@ test('returns 503 if records wait and the task queue makes no progress for a min
   }
 });
 
+test('a database that cannot be reached is reported as 503, and logged once', async () => {
+  const { url: direct, drop } = await newDatabase();
+  const url = new URL(direct);
+  const proxy = startTcpProxy({ hostname: url.hostname, port: Number(url.port) });
+  url.port = String(proxy.port);
+  const lines: string[] = [];
+  const log = (line: string) => void lines.push(line);
+  const own = await startServer({ env: {}, port: 0, databaseUrl: url.href, log });
+  const state = async () => (await fetch(`${own.url}/health`)).json() as Promise<Health>;
+  expect(await state()).toMatchObject({ status: 'ok', storage: 'postgres' });
+  proxy.refuse();
+  const { message = '' } = await until(async () => {
+    const found = await state();
+    return found.message?.includes('cannot be reached') ? found : null;
+  });
+  expect(await state()).toMatchObject({ status: 'failing', message, pending: 0 });
+  const logged = lines.filter((line) => JSON.parse(line).message === message);
+  expect(logged).toHaveLength(1);
+  proxy.heal();
+  await own.stop();
+  proxy.stop();
+  await drop();
+});
+
 test('GET /health/live returns 200 without a key', async () => {
   const answer = await readAnswer(await fetch(`${server.url}/health/live`));
   expect(bodyOf<object>(answer, 200)).toEqual({ status: 'ok' });
 });
+
+test.each(['/health', 'http://memory.example/health'])(
+  'a probe over HTTP/1.0 without a Host header returns 200: %s',
+  async (target) => {
+    const answer = await exchange(server, `GET ${target} HTTP/1.0\r\n\r\n`);
+    expect(answer).toMatchObject({ status: 200, body: { status: 'ok' } });
+  },
+);
 
 test('GET /openapi.json returns the document without a key', async () => {
   const answer = await readAnswer(await fetch(`${server.url}/openapi.json`));

@@ -10,16 +10,16 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-async function createKey(expiresAt: number | null): Promise<string> {
-  const admin = await openAdmin(server.databaseUrl);
+async function createKey(expiresAt: number | null, { databaseUrl } = server): Promise<string> {
+  const admin = await openAdmin(databaseUrl);
   const { key } = await admin.createKey({ name: 'short', project: 'default', expiresAt });
   await admin.close();
   return key;
 }
 
-function list(key: string) {
+function list(key: string, of = server) {
   const headers = { authorization: `Bearer ${key}` };
-  return ask(server, 'GET', '/v1/memories?userId=u', { headers });
+  return ask(of, 'GET', '/v1/memories?userId=u', { headers });
 }
 
 test('an expired key is rejected on its first use', async () => {
@@ -41,6 +41,23 @@ test('a key is accepted until it expires, and rejected from then on', async () =
   expectError(refused.answer, 401, 'unauthorized');
   await Bun.sleep(100);
   expectError(await list(key), 401, 'unauthorized');
+});
+
+test('a key is rejected at exactly the millisecond of its expiry, even if it was just used', async () => {
+  const clock = Date.now;
+  let at = clock();
+  Date.now = () => at;
+  try {
+    const own = await startTestServer();
+    const expiresAt = at + 1;
+    const key = await createKey(expiresAt, own);
+    expect((await list(key, own)).status).toBe(200);
+    at = expiresAt;
+    expectError(await list(key, own), 401, 'unauthorized');
+    await own.stop();
+  } finally {
+    Date.now = clock;
+  }
 });
 
 test('a key that expires later or never is accepted', async () => {

@@ -79,6 +79,8 @@ describe('the document', () => {
     for (const filter of filters) {
       expect(filter).toMatchObject({ in: 'query', style: 'deepObject' });
       expect(filter).not.toHaveProperty('explode');
+      expect(misfit(filter.schema, { k: 'v' })).toBeNull();
+      expect(misfit(filter.schema, { '': 'v' })).toBeString();
     }
   });
 

@@ -21,7 +21,8 @@ test('a port in use is reported, and the next start still creates the first key'
   await inFolder(async (databaseUrl) => {
     const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
     const port = taken.port ?? 0;
-    await expect(startServer({ env, port, databaseUrl })).rejects.toThrow(`127.0.0.1:${port}`);
+    const start = startServer({ env, port, databaseUrl });
+    await expect(start).rejects.toThrow(`127.0.0.1:${port}: the port is in use`);
     await taken.stop(true);
     const server = await startServer({ env, port: 0, databaseUrl });
     expect(server.firstKey).toStartWith('mk_');

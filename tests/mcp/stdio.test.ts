@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { memoryAt } from '../cli/command.ts';
 import { program, shellAt } from '../cli/shell.ts';
-import { html, startFaultServer } from '../support/fault-server.ts';
+import { html, json, refusal, startFaultServer } from '../support/fault-server.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 /* Tests of `memory mcp` as a process: its start, output and exit. */
@@ -119,6 +119,20 @@ describe('it starts', () => {
     expect(stderr).toContain('memory mcp install');
     expect(code).toBe(0);
   });
+});
+
+test('a tool reports an error of the service whose code it does not know', async () => {
+  const key = { project: 'default', keyName: 'k', userId: null, readOnly: false, expiresAt: null };
+  using failing = startFaultServer(json(200, key), refusal(410, 'gone'));
+  const call = { name: 'list_memories', arguments: {} };
+  const list = JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: call });
+  const env = { MEMORY_BASE_URL: failing.url };
+  const { child, lines } = start('$MEMORY mcp --user u', [hello, list], env);
+  const [, answer = ''] = await lines(2);
+  child.stdin.end();
+  const text = 'The memory service is unavailable: it is gone. Call again in a moment.';
+  expect(JSON.parse(answer).result).toEqual({ content: [{ type: 'text', text }], isError: true });
+  expect(await child.exited).toBe(0);
 });
 
 test('--read-only offers only the three tools that read', async () => {

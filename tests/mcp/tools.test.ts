@@ -192,6 +192,18 @@ describe.each(ways)('over $transport, version $version', (way) => {
     await server.client.deleteAll({ userId });
   });
 
+  test('a search returns at most 8 memories, and a list 20, unless a limit is given', async () => {
+    const texts = Array.from({ length: 21 }, (_, n) => `Bought apples on day ${n}`);
+    await Promise.all(texts.map((content) => server.client.save({ userId, content })));
+    const count = async (tool: string, args: { query?: string; limit?: number }) =>
+      (await memory.call(tool, args)).match(/apples/g)?.length;
+    expect(await count('search_memories', { query: 'apples' })).toBe(8);
+    expect(await count('search_memories', { query: 'apples', limit: 9 })).toBe(9);
+    expect(await count('list_memories', {})).toBe(20);
+    expect(await count('list_memories', { limit: 21 })).toBe(21);
+    await server.client.deleteAll({ userId });
+  });
+
   test('a memory of another user does not exist', async () => {
     const { id, content } = await server.client.save({ userId: 'bob', content: 'Secret of Bob' });
     const missing = await memory.failure('get_memory', { id: 'mem_none' });

@@ -85,6 +85,34 @@ export function testMemories(name: string, open: OpenStorage): void {
       }
     });
 
+    test('a write for one user does not change the memories of another', async () => {
+      const given = memory({ userId: 'ada' });
+      await project.save(given);
+      const others = { onlyUserId: 'ben' };
+      const missing = { code: 'not_found' };
+      const update = project.update(given.id, { content: 'stolen' }, others);
+      expect(await rejectionOf(update)).toMatchObject(missing);
+      expect(await rejectionOf(project.remove(given.id, others))).toMatchObject(missing);
+      expect(await project.get(given.id)).toMatchObject({ content: 'hello', version: 1 });
+      const own = { onlyUserId: 'ada' };
+      await project.update(given.id, { content: 'own' }, own);
+      expect(await project.get(given.id)).toMatchObject({ content: 'own', version: 2 });
+      await project.remove(given.id, own);
+      expect(await project.get(given.id)).toBeNull();
+    });
+
+    test('a write that is rejected fails no write that arrives with it', async () => {
+      const given = [memory(), memory()] as const;
+      const outcomes = await Promise.allSettled([
+        project.save(given[0]),
+        project.update('mem_none', { content: 'x' }),
+        project.save(given[1]),
+      ]);
+      expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+      expect(outcomes[1]).toMatchObject({ reason: { code: 'not_found' } });
+      expect(await project.list()).toHaveLength(2);
+    });
+
     test('an update replaces the given fields and keeps the others', async () => {
       const given = memory({ metadata: '{"a":1}', occurredAt: 5, expiresAt: 9_000 });
       await project.save(given, { at: 1 });

@@ -73,7 +73,11 @@ export function keyed(key: string, fields: Partial<Idempotency> = {}): Idempoten
   return { scope: '', key, fingerprint: 'f', ...fields };
 }
 
-export type WriteFields = { at?: number; idempotency?: Idempotency | null };
+export type WriteFields = {
+  at?: number;
+  idempotency?: Idempotency | null;
+  onlyUserId?: string | null;
+};
 type ChangeFields = WriteFields & { expectedVersion?: number | null };
 type ReadFields = { now?: number; onlyUserId?: string | null };
 type FilterFields = { filter?: Partial<Filter> };
@@ -92,8 +96,8 @@ export async function newProject(opened: Opened) {
   projects += 1;
   const projectId = await opened.storage.ensureProject(`project-${projects}`);
 
-  const write = ({ at = 1_000, idempotency = null }: WriteFields) => {
-    return { projectId, at, idempotency };
+  const write = ({ at = 1_000, idempotency = null, onlyUserId = null }: WriteFields) => {
+    return { projectId, at, idempotency, onlyUserId };
   };
   const read = ({ now = 2_000, onlyUserId = null }: ReadFields) => {
     return { projectId, now, onlyUserId };

@@ -1,0 +1,46 @@
+import { expect, test } from 'bun:test';
+import { SearchIndex } from '../../server/search/index.ts';
+import { createHeldIndexes } from '../../server/storage/held-indexes.ts';
+
+/** The number of memories of a large index. The memory limit has room for one of them. */
+const large = 1_000;
+const maxBytes = 1.5 * filled(new SearchIndex(), large).bytes;
+
+function filled(index: SearchIndex, memories: number): SearchIndex {
+  for (let n = 0; n < memories; n += 1) index.put({ id: `${n}`, createdAt: n, chunks: [] });
+  return index;
+}
+
+/** Returns indexes that hold one memory for each user. Reading a size counts as a use. */
+function held(...users: string[]) {
+  const indexes = createHeldIndexes(maxBytes);
+  const fill = (user: string, memories: number) => filled(indexes.take(user).index, memories);
+  for (const user of users) fill(user, 1);
+  const sizeOf = (user: string) => indexes.take(user).index.size;
+  return { sizeOf, fill, dropOldest: indexes.dropOldest };
+}
+
+test('indexes within the memory limit are kept', () => {
+  const { sizeOf, dropOldest } = held('a', 'b', 'c');
+  dropOldest();
+  expect(['a', 'b', 'c'].map(sizeOf)).toEqual([1, 1, 1]);
+});
+
+test('over the memory limit, the indexes that were used least recently are dropped', () => {
+  const { sizeOf, fill, dropOldest } = held('a', 'b');
+  fill('c', large);
+  expect(sizeOf('a')).toBe(1);
+  fill('d', large);
+  dropOldest();
+  expect(['d', 'a', 'c', 'b'].map(sizeOf)).toEqual([large, 1, 0, 0]);
+});
+
+test('an index that exceeds the limit by itself is kept until another is used', () => {
+  const { sizeOf, fill, dropOldest } = held('a');
+  fill('b', 2 * large);
+  dropOldest();
+  expect(sizeOf('b')).toBe(2 * large);
+  expect(sizeOf('a')).toBe(0);
+  dropOldest();
+  expect(sizeOf('b')).toBe(0);
+});
