@@ -12,7 +12,7 @@ async function read(stdin: string): Promise<{ text: string; title?: string }> {
 }
 
 test.each([
-  ['entities', 'a&nbsp;b &eacute;&lt;p&gt; &#8212;&#x41; &notin;', 'a b é<p> —A ∉'],
+  ['entities', 'a&nbsp;b &eacute;&lt;p&gt; &#8212;&#x41; &#27700; &notin;', 'a b é<p> —A 水 ∉'],
   [
     'entities of Windows, unended and none',
     '&#128; &copy 1 &bogus; A&B ?a=1&copyx',

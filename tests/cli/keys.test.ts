@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { profilePath, readProfile } from '../../cli/client/profile.ts';
+import { openAdmin } from '../../server/admin.ts';
 import { startTestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { lines, memory, memoryAt, temporaryFolder, testTerminal } from './command.ts';
@@ -34,6 +35,15 @@ test('a key is created, listed without its secret, used and revoked', async () =
   const none = await memory(['keys', 'revoke', 'key_none'], { env });
   expect(none).toMatchObject({ code: 3, stderr: expect.stringContaining('memory keys list') });
   await server.stop();
+});
+
+test('a list without keys names the command that creates one', async () => {
+  using folder = temporaryFolder();
+  const url = `sqlite:${folder.path}/memory.db`;
+  await (await openAdmin(url)).close();
+  const listed = await memory(['keys', 'list'], { env: { MEMORY_DATABASE_URL: url } });
+  const stderr = 'No keys yet. To create one: memory keys create\n';
+  expect(listed).toMatchObject({ code: 0, stdout: '', stderr });
 });
 
 test('--json prints objects, with times as the API writes them', async () => {
