@@ -4,7 +4,10 @@ import { lines, type memoryAt, type Surroundings, temporaryFolder } from './comm
 
 export type Files = Record<string, string | Uint8Array>;
 
-/** Returns a function that creates a folder with files and ingests them for a user. */
+/**
+ * Returns a function that creates a temporary folder with files. The folder's `ingest` runs `memory
+ * ingest document` in it.
+ */
 export function foldersFor(memory: () => ReturnType<typeof memoryAt>) {
   return function inFolder(userId: string, files: Files = {}) {
     const folder = temporaryFolder();

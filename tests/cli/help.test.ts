@@ -3,7 +3,7 @@ import type { AnyCommand } from '../../cli/commander.ts';
 import { createProgram } from '../../cli/program.ts';
 import { memory, testTerminal } from './command.ts';
 
-/* Tests of `memory help --json`, the help for programs. */
+/* Tests of `memory help --json`. */
 
 type Option = Record<string, unknown> & { name: string; description: string };
 type Told = {

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Creates a user whose profile has a key for the projects `default` and `shop`. */
+/** Creates a user whose profile has one key for each of the projects `default` and `shop`. */
 async function somebody() {
   const folder = temporaryFolder();
   const run = (argv: string[], { env, ...around }: Surroundings = {}) =>
