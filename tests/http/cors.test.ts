@@ -25,7 +25,7 @@ afterAll(async () => {
   await closed.stop();
 });
 
-/** Sends a browser's preflight request, which has no key. */
+/** Sends a preflight request as browsers do, without a key. */
 async function preflight(of: TestServer, origin: string, method = 'POST'): Promise<Answer> {
   const headers = {
     origin,

@@ -124,7 +124,7 @@ describe('method not allowed', () => {
   const others = paths.flatMap((path) =>
     ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
       .filter((method) => !methodsOf(path).includes(method))
-      // These address a memory with the id `search` or `status`, which does not exist.
+      // PATCH /v1/memories/search, for example, addresses a memory with the id `search`: 404.
       .filter((method) => !(isLikeId(path) && ['GET', 'PATCH', 'DELETE'].includes(method)))
       .map((method) => [method, path] as const),
   );
@@ -180,7 +180,7 @@ describe('a query parameter gets a 400', () => {
     expectInvalid(await ask(server, 'GET', `/v1/memories?${query}`), field);
     expectInvalid(await ask(server, 'DELETE', `/v1/memories?${query}`), field);
     expectInvalid(await ask(server, 'GET', `/v1/memories/search?query=x&${query}`), field);
-    // Without a user, an export covers the whole project.
+    // An export without a user is valid, and covers the whole project.
     const isExport = query === '';
     if (!isExport) expectInvalid(await ask(server, 'GET', `/v1/export?${query}`), field);
   });

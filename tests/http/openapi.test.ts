@@ -13,8 +13,8 @@ import {
 import { send, startTestServer, type TestServer } from '../support/server.ts';
 
 /*
- * The document drives these tests: every request it describes is sent, with its own examples, and
- * every response is validated against it. Documenting a new operation also tests it.
+ * Sends requests for every documented operation, with the examples of the document, and validates
+ * every response against the document. A newly documented operation is tested automatically.
  */
 
 describe('the document', () => {
@@ -75,7 +75,8 @@ describe('the document', () => {
       .flatMap(({ parameters = [] }) => parameters.map(resolve))
       .filter(({ name }) => name === 'metadata');
     expect(filters).toHaveLength(2);
-    // With `explode`, the TypeScript client of openapi-generator sends `key=value`.
+    // With `explode`, the TypeScript client of openapi-generator sends `key=value` instead of
+    // `metadata[key]=value`.
     for (const filter of filters) {
       expect(filter).toMatchObject({ in: 'query', style: 'deepObject' });
       expect(filter).not.toHaveProperty('explode');
@@ -145,7 +146,7 @@ describe('the running server', () => {
   const seen = new Set<string>();
   let server: TestServer;
   let exhausted: TestServer;
-  /** The server with a read-only key, bound to a user that the examples do not use. */
+  /** `server` with a read-only key that is bound to a user of no example. */
   let restricted: TestServer;
 
   beforeAll(async () => {
@@ -175,7 +176,6 @@ describe('the running server', () => {
     return `${path.replace('{id}', target)}?${query}`.replace(/\?$/, '');
   }
 
-  /** Validates a response against the document. */
   async function expectDocumented(operation: Operation, status: number, response: Response) {
     const { operationId, responses } = operation;
     expect(response.status).toBe(status);
@@ -195,7 +195,7 @@ describe('the running server', () => {
 
   for (const operation of documented) {
     const { operationId, method, security, requestBody, responses } = operation;
-    // For a save, which documents 200 and 201, every example creates a memory.
+    // A save also documents 200, but every example creates a memory and returns 201.
     const success = Number(Object.keys(responses).findLast((status) => status < '300'));
     const bodies = examplesOf(jsonOf(requestBody));
     const [body] = bodies;
