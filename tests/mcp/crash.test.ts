@@ -9,8 +9,8 @@ import { until } from '../support/until.ts';
 import { connectTo, ways } from './connect.ts';
 
 /*
- * The service is killed after a save is stored, while its response is on the way. The client cannot
- * know whether the save was stored, so it retries, and exactly one memory must exist.
+ * The service is killed after it has stored a save, but before the client receives the response.
+ * The client must be able to retry the save without creating a second memory.
  */
 
 const apiKey = 'mk_of_the_crash_test';
@@ -18,7 +18,9 @@ const folder = temporaryFolder();
 let service: { child: Child; port: number };
 let proxy: Server;
 const open = new Set<Socket>();
-/** If a request starts with this text, the proxy drops its response and kills the service. */
+/**
+ * The proxy kills the service instead of forwarding the response to a request with this beginning.
+ */
 let fatal: string | undefined;
 
 async function startService(): Promise<void> {

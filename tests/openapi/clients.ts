@@ -13,8 +13,8 @@ const packages = {
 const generatorVersion = '7.25.0';
 
 /**
- * Returns one case per client generator. Each generates a client and runs an agent's requests with
- * it, unmodified.
+ * Returns one case per client generator. A case runs an agent's requests with the generated client,
+ * without changes to the client.
  */
 export function clientCases(server: TestServer): Case[] {
   return [
@@ -81,7 +81,7 @@ async function generate(project: Project, generator: string, ...options: string[
   const config = { 'generator-cli': { version: generatorVersion } };
   await project.write('openapitools.json', JSON.stringify(config));
   const command = ['node_modules/.bin/openapi-generator-cli', 'generate', '-i', 'openapi.json'];
-  // The wrapper reads and writes its settings in the folder given by PWD.
+  // The npm wrapper of openapi-generator reads and writes its settings in the folder $PWD.
   const env = { PWD: project.folder, INIT_CWD: project.folder };
   await project.run([...command, '-g', generator, '-o', 'generated', ...options], env);
 }

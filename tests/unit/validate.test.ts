@@ -5,8 +5,8 @@ import { sentence, type Validator, validateChat, validator } from '../../sdk/con
 import { validateBatchBody } from '../../server/http/batch.ts';
 
 /**
- * Returns a list that throws if the item at `place` is read. Without the limit, validating millions
- * of items would take seconds.
+ * Returns a list whose item at `place` throws when it is read. Validation must stop at the limit,
+ * because validating millions of items would take seconds.
  */
 function unseenAfter(place: number): unknown[] {
   const list = Array(place).fill(0);

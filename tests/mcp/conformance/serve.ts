@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { startTestServer } from '../../support/server.ts';
 
 /*
- * A server for the conformance suites. They send no key, so a proxy in front of the server adds
- * one. Prints the address of /mcp and serves until it is stopped.
+ * A server for the conformance suite, which sends no key: a proxy in front of the server adds one.
+ * Prints the address of /mcp.
  */
 
 const server = await startTestServer({}, [join(import.meta.dir, 'fixtures.ts')]);
