@@ -111,7 +111,6 @@ function methodsOf(value: object): string[] {
   return [...own, ...methodsOf(prototype)];
 }
 
-/** Returns the commands without subcommands, each as the list of its words. */
 function leavesOf({ commands }: AnyCommand): string[][] {
   return commands.flatMap((command) => {
     const below = leavesOf(command).map((words) => [command.name(), ...words]);

@@ -15,7 +15,6 @@ export type Surroundings = {
   color?: true;
   /** The user's input. Makes stdin a terminal. */
   typed?: string;
-  /** Called when the terminal enters or leaves raw mode. */
   onRaw?: (raw: boolean) => void;
   home?: string;
   cwd?: string;

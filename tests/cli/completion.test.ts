@@ -70,7 +70,7 @@ test('a script completes the command and calls it', async () => {
   expect(JSON.parse(json.stdout)).toMatchObject({ shell: 'fish' });
 });
 
-/* The remaining tests run real shells. PowerShell is not among them. */
+/* The remaining tests run real shells, except PowerShell. */
 
 const folder = temporaryFolder();
 const env = { PATH: `${folder.file('bin')}:${process.env.PATH}`, HOME: folder.path, TERM: 'xterm' };

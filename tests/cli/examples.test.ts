@@ -7,8 +7,6 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 import { temporaryFolder, testTerminal } from './command.ts';
 
-/* Runs the examples of the help in a shell. */
-
 const folder = temporaryFolder();
 let server: TestServer;
 beforeAll(async () => {

@@ -4,10 +4,7 @@ import { lines, type memoryAt, type Surroundings, temporaryFolder } from './comm
 
 export type Files = Record<string, string | Uint8Array>;
 
-/**
- * Returns a function that creates a temporary folder with files. The folder's `ingest` runs `memory
- * ingest document` in it.
- */
+/** Creates folders of files, each with an `ingest` that runs `memory ingest document` there. */
 export function foldersFor(memory: () => ReturnType<typeof memoryAt>) {
   return function inFolder(userId: string, files: Files = {}) {
     const folder = temporaryFolder();

@@ -11,10 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/**
- * Starts a proxy that reports every memory as processing, and interrupts the command at the first
- * status or list request.
- */
+/** Starts a proxy that completes no memory and interrupts at the first status or list request. */
 function interruptedAt(signal: 'SIGINT' | 'SIGTERM') {
   const interruption = new AbortController();
   const proxy = Bun.serve({

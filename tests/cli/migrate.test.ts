@@ -66,10 +66,7 @@ async function lockWrites(url: string, table: string): Promise<AsyncDisposable> 
   };
 }
 
-/**
- * Sends SIGINT when the output contains `words`. The fast clock makes the command report every
- * batch.
- */
+/** Sends SIGINT when the output contains `words`. The fast clock causes a report per batch. */
 function interruptedAfter(words: string): Surroundings {
   const interrupt = new AbortController();
   const onOutput = (text: string) => void (text.includes(words) && interrupt.abort('SIGINT'));

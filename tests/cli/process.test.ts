@@ -183,8 +183,7 @@ describe('memory serve', () => {
     const again = serve(folder);
     await until(() => again.log().includes('Press Ctrl-C to stop.'), { what: 'the banner' });
     expect(again.log()).not.toContain('mk_');
-    // npm forwards a Ctrl-C that its child also received, so two signals in quick succession count
-    // as one.
+    // npm forwards a Ctrl-C that its child also received, so two immediate signals count as one.
     again.signal('SIGTERM');
     expect(await again.end('SIGINT')).toBe(0);
     expect(again.log()).toEndWith('Stopped.\n');

@@ -2,8 +2,6 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memory, type Surroundings, temporaryFolder } from './command.ts';
 
-/* Tests of a profile with keys for two projects of one service. */
-
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer();

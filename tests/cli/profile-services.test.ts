@@ -13,7 +13,6 @@ afterAll(() => Promise.all([staging.stop(), production.stop()]));
 
 const list = ['list', '--user', 'u'];
 
-/** Returns a function that runs commands with this home directory. */
 function somebody(home: string) {
   return (argv: string[], around: Parameters<typeof memory>[1] = {}) =>
     memory(argv, { ...around, home });

@@ -9,8 +9,6 @@ import {
 } from '../support/fault-server.ts';
 import { memory } from './command.ts';
 
-/* Tests of the messages while a command waits to retry. */
-
 const around = (url: string) => ({ env: { MEMORY_API_KEY: 'k', MEMORY_BASE_URL: url } });
 
 function busy(message: string) {

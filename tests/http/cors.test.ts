@@ -25,7 +25,6 @@ afterAll(async () => {
   await closed.stop();
 });
 
-/** Sends a preflight request as browsers do, without a key. */
 async function preflight(of: TestServer, origin: string, method = 'POST'): Promise<Answer> {
   const headers = {
     origin,

@@ -4,7 +4,6 @@ import { ask, bodyOf, expectError, expectInvalid, readAnswer, save } from '../su
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
-/** The id of an existing memory. */
 let known: string;
 beforeAll(async () => {
   server = await startTestServer();

@@ -20,7 +20,6 @@ afterAll(() => server.stop());
 
 const markOf = (answer: Answer) => answer.headers.get('idempotency-status');
 
-/** Returns the same value with the keys of every object in reverse order. */
 function reordered(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reordered);
   if (typeof value !== 'object' || value === null) return value;

@@ -71,7 +71,6 @@ for (const [method, path, init, status, route] of cases) {
   });
 }
 
-/** Returns the log line of the single request that `send` sends. */
 async function lineOf(send: () => Promise<unknown>): Promise<Record<string, unknown>> {
   lines.length = 0;
   await send();

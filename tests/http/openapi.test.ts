@@ -12,10 +12,7 @@ import {
 } from '../support/document.ts';
 import { send, startTestServer, type TestServer } from '../support/server.ts';
 
-/*
- * Sends requests for every documented operation, with the examples of the document, and validates
- * every response against the document. A newly documented operation is tested automatically.
- */
+/* Sends every documented example, and validates every response against the document. */
 
 describe('the document', () => {
   test('is valid OpenAPI 3.1 according to an independent validator', async () => {
@@ -75,8 +72,7 @@ describe('the document', () => {
       .flatMap(({ parameters = [] }) => parameters.map(resolve))
       .filter(({ name }) => name === 'metadata');
     expect(filters).toHaveLength(2);
-    // With `explode`, the TypeScript client of openapi-generator sends `key=value` instead of
-    // `metadata[key]=value`.
+    // With `explode`, openapi-generator's TypeScript client sends `k=v`, not `metadata[k]=v`.
     for (const filter of filters) {
       expect(filter).toMatchObject({ in: 'query', style: 'deepObject' });
       expect(filter).not.toHaveProperty('explode');
@@ -162,7 +158,6 @@ describe('the running server', () => {
     await exhausted.stop();
   });
 
-  /** Returns the path of the operation with an existing id and the example's query. */
   async function pathOf({ path, parameters = [] }: Operation, id?: string): Promise<string> {
     const memory = { userId: 'u-1', content: 'a memory to work on' };
     const target = path.includes('{id}') ? (id ?? (await server.client.save(memory)).id) : '';

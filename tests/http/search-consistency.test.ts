@@ -3,10 +3,7 @@ import fc from 'fast-check';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
-/*
- * Under concurrent writes, search finds saved memories, finds updated memories only by their new
- * words, and never finds deleted memories.
- */
+/* Under concurrent writes, a search must reflect every acknowledged write. */
 
 let server: TestServer;
 beforeAll(async () => {

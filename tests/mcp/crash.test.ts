@@ -8,19 +8,14 @@ import type { TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { connectTo, ways } from './connect.ts';
 
-/*
- * The service is killed after it has stored a save, but before the client receives the response.
- * The client must be able to retry the save without creating a second memory.
- */
+/* If the service is killed after a save is stored, a retry must not create a second memory. */
 
 const apiKey = 'mk_of_the_crash_test';
 const folder = temporaryFolder();
 let service: { child: Child; port: number };
 let proxy: Server;
 const open = new Set<Socket>();
-/**
- * The proxy kills the service instead of forwarding the response to a request with this beginning.
- */
+/** If a request begins with this text, the proxy kills the service and drops the response. */
 let fatal: string | undefined;
 
 async function startService(): Promise<void> {

@@ -5,9 +5,7 @@ import { emptyDatabase } from '../support/backend.ts';
 import { send, startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
-/*
- * Raw JSON-RPC requests to /mcp: authentication, and requests that are rejected before a tool runs.
- */
+/* Raw JSON-RPC requests to /mcp: authentication, and rejections before a tool runs. */
 
 let server: TestServer;
 beforeAll(async () => {

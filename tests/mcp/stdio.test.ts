@@ -4,8 +4,6 @@ import { program, shellAt } from '../cli/shell.ts';
 import { html, startFaultServer } from '../support/fault-server.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/* Tests of `memory mcp` as a process: its start, output and exit. */
-
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer();

@@ -18,10 +18,7 @@ const names = [
 ];
 const idIn = (text: string) => /mem_\w+/.exec(text)?.[0] ?? '';
 
-/**
- * A low estimate. o200k_base has 4.3 characters per token in the text of the tools, and other
- * tokenizers need up to a fifth more tokens.
- */
+/** o200k_base has 4.3 characters per token in this text. Other tokenizers may need more tokens. */
 const charactersPerToken = 3.5;
 
 describe.each(ways)('over $transport, version $version', (way) => {

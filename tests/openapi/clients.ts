@@ -12,10 +12,7 @@ const packages = {
 };
 const generatorVersion = '7.25.0';
 
-/**
- * Returns one case per client generator. A case runs an agent's requests with the generated client,
- * without changes to the client.
- */
+/** Returns one case per generator, which runs an agent's requests with the unmodified client. */
 export function clientCases(server: TestServer): Case[] {
   return [
     { name: 'client openapi-fetch', run: () => openapiFetch(server) },

@@ -42,7 +42,6 @@ async function asOneFile(executable: string): Promise<string> {
   return await tryOut(project, [project.file('memory')]);
 }
 
-/** Serves, saves, lists and stops with the installed command. */
 async function tryOut(project: Project, memory: string[], serving = memory): Promise<string> {
   const { version } = await Bun.file(join(import.meta.dir, '../../package.json')).json();
   const said = await project.run([...memory, '--version']);

@@ -88,10 +88,7 @@ function nestedLists(levels: number): unknown[] {
   return levels === 1 ? [] : [nestedLists(levels - 1)];
 }
 
-/**
- * Returns a copy with another value at the dotted path, whose parent must exist. `undefined`
- * removes the field.
- */
+/** Returns a copy with the field at a dotted path replaced, or removed if `value` is undefined. */
 export function withValue(base: object, path: string, value: unknown): object {
   const copy = structuredClone(base);
   const steps = path.split('.');

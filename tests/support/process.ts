@@ -12,7 +12,6 @@ export type Child = {
   log(): string;
   /** Sends the signal and waits for the process to exit. */
   end(signal: NodeJS.Signals): Promise<number | null>;
-  /** Sends the signal without waiting. */
   signal(signal: NodeJS.Signals): void;
 };
 

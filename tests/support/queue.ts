@@ -18,9 +18,8 @@ export type Hold = (databaseUrl: string, memoryId: string) => Promise<HeldRecord
 const externalId = 'held';
 
 /**
- * Ingests a document, waits until it is processed, and then sets its task to running under another
- * owner. Holding the task earlier would race with the worker. On SQLite, a server restart reclaims
- * the task.
+ * The task is held only after it has been processed, to avoid a race with the worker. On SQLite, a
+ * server restart reclaims the task.
  */
 export async function holdRecord(server: TestServer): Promise<HeldRecord> {
   const userId = newUser();

@@ -57,7 +57,6 @@ export function readsWithoutProbe(): string[] {
     .filter((name) => probes[name] === undefined && !readsNone.includes(name));
 }
 
-/** Returns the names of the probes that find the memory. */
 export async function whereFound(server: TestServer, sought: Sought): Promise<string[]> {
   const found: string[] = [];
   for (const [name, probe] of Object.entries(probes)) {

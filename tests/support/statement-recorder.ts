@@ -29,7 +29,6 @@ export function recordStatements(to: { hostname: string; port: number }) {
   return {
     port: proxy.port,
     stop: proxy.stop,
-    /** Returns the statements recorded since the last call. */
     take(): SentStatement[] {
       const taken = sent;
       sent = [];

@@ -1,9 +1,6 @@
 import type { Socket } from 'bun';
 
-/*
- * A proxy between the service and its database that injects faults. It does not parse the protocol,
- * and finds a statement by searching the bytes for its text.
- */
+/* Injects faults between the service and PostgreSQL. Statements are found by their bytes. */
 
 export type TcpProxy = {
   port: number;

@@ -11,7 +11,6 @@ export type MakeWrite = (userId: string, memoryId: string) => WriteRequest;
 const entry = { author: 'user', content: 'Help me', timestamp: '2026-11-20T10:00:00Z' };
 const origin = { source: 'crm', metadata: { b: { y: 1, x: [2, { q: 1, p: 2 }] }, a: 'x' } };
 
-/** Every operation that changes data, with its route. */
 export const writes: [route: string, make: MakeWrite][] = [
   ['POST /v1/memories', (userId) => post('/memories', { userId, content: 'new', metadata: {} })],
   [

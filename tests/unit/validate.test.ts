@@ -4,10 +4,7 @@ import { ListQuery } from '../../sdk/contract/page.ts';
 import { sentence, type Validator, validateChat, validator } from '../../sdk/contract/validate.ts';
 import { validateBatchBody } from '../../server/http/batch.ts';
 
-/**
- * Returns a list whose item at `place` throws when it is read. Validation must stop at the limit,
- * because validating millions of items would take seconds.
- */
+/** Returns a list whose item at `place` throws if it is read. Validation must stop before it. */
 function unseenAfter(place: number): unknown[] {
   const list = Array(place).fill(0);
   Object.defineProperty(list, place, {

@@ -1,8 +1,6 @@
 import { tools } from '../../../server/mcp/tools/tools.ts';
 
-/*
- * The text-only tools that the conformance suite calls. Every worker thread preloads this module.
- */
+/* The text-only tools that the conformance suite calls. Every worker thread preloads them. */
 
 class Failure extends Error {
   readonly code = 'unavailable';
