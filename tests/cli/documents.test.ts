@@ -208,7 +208,7 @@ describe('a long run', () => {
 
   test('shows progress on stderr and only ordered data on stdout', async () => {
     using folder = inFolder('many', many);
-    // The progress bar is redrawn every 100 ms, so it must be redrawn several times.
+    // The clock advances 30 ms per reading, and the progress bar is redrawn every 100 ms.
     const { code, stdout, stderr } = await folder.ingest(['many'], { terminal: 100, tickMs: 30 });
     expect(code).toBe(0);
     expect(lines(stdout).map((line) => line.split('  ')[1])).toEqual(Object.keys(many));

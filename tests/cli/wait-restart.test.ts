@@ -53,7 +53,7 @@ async function statusesFor(request: Request, status: object): Promise<object[]> 
   return memoryIds.map((memoryId) => ({ memoryId, ...status }));
 }
 
-/** Starts a service that reports one status for all memories and stops after some responses. */
+/** Starts a service that reports one status for all memories. Stops after `answers` responses. */
 function passingService(port: number, answers: number, status = 'complete') {
   let answered = 0;
   const gone = Promise.withResolvers<void>();

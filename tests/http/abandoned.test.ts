@@ -24,6 +24,6 @@ test('searches of disconnected clients are not executed', async () => {
   const begun = performance.now();
   await Promise.allSettled(abandoned);
   expect((await server.client.search({ userId, query: 'a' })).items).toEqual([]);
-  // A project uses at most eight search threads, so executing all searches would take longer.
+  // Executing all searches would take longer, because a project uses at most eight threads.
   expect(performance.now() - begun).toBeLessThan((count * slowMs) / 8);
 });

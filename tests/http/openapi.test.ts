@@ -142,7 +142,7 @@ describe('the running server', () => {
   const seen = new Set<string>();
   let server: TestServer;
   let exhausted: TestServer;
-  /** `server` with a read-only key that is bound to a user of no example. */
+  /** `server` with a read-only key, which is bound to a user that no example uses. */
   let restricted: TestServer;
 
   beforeAll(async () => {

@@ -18,7 +18,7 @@ const names = [
 ];
 const idIn = (text: string) => /mem_\w+/.exec(text)?.[0] ?? '';
 
-/** o200k_base has 4.3 characters per token in this text. Other tokenizers may need more tokens. */
+/** A low estimate. With o200k_base, the text of the tools has 4.3 characters per token. */
 const charactersPerToken = 3.5;
 
 describe.each(ways)('over $transport, version $version', (way) => {

@@ -18,8 +18,8 @@ export type Hold = (databaseUrl: string, memoryId: string) => Promise<HeldRecord
 const externalId = 'held';
 
 /**
- * The task is held only after it has been processed, to avoid a race with the worker. On SQLite, a
- * server restart reclaims the task.
+ * The document is processed first, because holding the task earlier would race with the worker. On
+ * SQLite, a server restart reclaims the task.
  */
 export async function holdRecord(server: TestServer): Promise<HeldRecord> {
   const userId = newUser();

@@ -1,6 +1,6 @@
 import type { Socket } from 'bun';
 
-/* Injects faults between the service and PostgreSQL. Statements are found by their bytes. */
+/* A proxy that injects faults between the service and PostgreSQL. */
 
 export type TcpProxy = {
   port: number;

@@ -54,7 +54,7 @@ function functionOf(body: string): string {
 const begins =
   /\bfunction\b.*[({,]$|=> \{$|^\s+(?:(?:async|static|get|set|override) )*[#\w]+(?:<.*>)?\(.*\)(?:: .+)? \{$/;
 
-/** Finds long functions. Inner functions are not counted, because closures are used as classes. */
+/** Finds long functions. Inner functions are not counted, because closures serve as classes. */
 function longFunctions(lines: string[]): Breach[] {
   const found = lines.flatMap((line, start) =>
     begins.test(line) ? [{ start, end: endOf(lines, start), inner: 0 }] : [],
