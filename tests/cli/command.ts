@@ -79,7 +79,7 @@ function ticking(ms: number): () => number {
   };
 }
 
-/** Creates a temporary folder, which is removed when it is disposed of. */
+/** Creates a temporary folder, which its disposal removes. */
 export function temporaryFolder() {
   const path = mkdtempSync(join(tmpdir(), 'memory-cli-'));
   return {

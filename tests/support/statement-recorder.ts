@@ -54,7 +54,7 @@ function* messages(reading: Reading): Generator<Message> {
   }
 }
 
-/** Stores a statement when it is prepared, and returns it when it is bound to values. */
+/** Returns the statement of a Query or Bind message. Stores the statement of a Parse message. */
 function statementIn({ type, body }: Message, prepared: Map<string, string>): SentStatement | null {
   const reader = createReader(body);
   if (type === 'Q') return { text: reader.text(), values: [] };

@@ -16,7 +16,7 @@ export type Source = {
 /** A violation of a rule. Lines count from 1. */
 export type Breach = { line: number; why?: string };
 
-/** A rule, with an example file that breaks it and one that follows it. */
+/** A rule, with an example of a file that breaks the rule and of one that does not. */
 export type Rule = {
   name: string;
   breaches(source: Source): Breach[];
