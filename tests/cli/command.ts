@@ -79,7 +79,7 @@ function ticking(ms: number): () => number {
   };
 }
 
-/** Creates a temporary folder, which its disposal removes. */
+/** Creates a temporary folder that is removed on disposal. */
 export function temporaryFolder() {
   const path = mkdtempSync(join(tmpdir(), 'memory-cli-'));
   return {
