@@ -9,7 +9,7 @@ const folders = ['', 'docs/', 'docs/decisions/', 'docs/examples/', 'sdk/'];
 const pages = folders.flatMap((folder) => [...new Glob(`${folder}*.md`).scanSync(root)]).sort();
 const textOf = (page: string) => Bun.file(join(root, page)).text();
 
-/** Records that record 19 replaces. Figures in docs/performance.md may still link to them. */
+/** Removed decision records. Links to them in docs/performance.md are not checked. */
 const replaced = /^decisions\/00(?:13|15|16)-/;
 
 /** Removes code, because brackets in code are not links. */

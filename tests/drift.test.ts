@@ -12,16 +12,15 @@ import { testTerminal } from './cli/command.ts';
 import { documented } from './support/document.ts';
 
 /*
- * An operation has one name in all layers. Each row of the table must be a route, an entry of the
- * OpenAPI document, a method of the client and a command, and be requested by a test. No layer may
- * have an operation that is not in the table.
+ * Each operation of the contract must be a route, an OpenAPI operation, an SDK method and a
+ * command, and a test must request it. No layer may have any other operation.
  */
 
 const table = Object.entries<Operation>(operations);
 const names = table.map(([name]) => name).sort();
 const routeOf = ({ method, path }: Operation) => `${method} ${path}`;
 
-/** Routes, methods and commands that are not operations. */
+/** Routes, methods, commands and command groups that are not operations. */
 const onlyRoutes = ['ALL /mcp', 'ALL /mcp/users/:userId', 'ALL /v1', 'ALL /v1/*'];
 const onlyMethods = ['waitUntilComplete'];
 const onlyCommands = ['backup', 'completion', 'doctor', 'help', 'migrate', 'restore', 'serve'];
@@ -34,7 +33,7 @@ const commandOf: Record<string, string> = {
 };
 
 test('every operation is a route of the app, and every route an operation', () => {
-  // Registering routes does not call the services, so none are needed.
+  // Registering routes does not use the services.
   const app = createApp({ config: readConfig({ MEMORY_RATE_LIMIT: 'off' }) } as Services);
   const found = app.routes.map(({ method, path }) => `${method} ${path}`).sort();
   const expected = [...Object.values(routes).map(routeOf), ...onlyRoutes];
@@ -97,13 +96,12 @@ describe('every operation is requested over HTTP by a test', () => {
   });
 });
 
-/** Matches the method followed closely by the path, with any value for a path parameter. */
+/** Matches test code that contains the method and then the path, with any path parameters. */
 function asksFor({ method, path }: Operation): RegExp {
   const filled = path.replace(/:\w+/g, '(?:\\$\\{[^}]+\\}|[^/?\'"`$\\s]+)');
   return new RegExp(`${method}\\W{1,20}${filled}(?=[?'"\`$])`);
 }
 
-/** Returns the public methods of an object's class and of its superclasses. */
 function methodsOf(value: object): string[] {
   const prototype = Object.getPrototypeOf(value);
   if (prototype === null || prototype === Object.prototype) return [];
@@ -113,7 +111,6 @@ function methodsOf(value: object): string[] {
   return [...own, ...methodsOf(prototype)];
 }
 
-/** Returns the commands without subcommands, each as a list of words. */
 function leavesOf({ commands }: AnyCommand): string[][] {
   return commands.flatMap((command) => {
     const below = leavesOf(command).map((words) => [command.name(), ...words]);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { startChild } from './support/process.ts';
 import { startTestServer, type TestServer } from './support/server.ts';
 
-/* Runs the examples in docs/examples as a user would. */
+/* Runs the examples in docs/examples. */
 
 const root = join(import.meta.dir, '..');
 let server: TestServer;

@@ -3,8 +3,6 @@ import { readFileSync } from 'node:fs';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt, temporaryFolder } from './command.ts';
 
-/* Tests of ingesting the same lines again: duplicates, corrections and messages. */
-
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
 beforeAll(async () => {
@@ -22,7 +20,6 @@ const ingest = (stdin: string[], more: string[] = []) =>
 const counts = (accepted: number, replayed: number) =>
   `accepted\t${accepted}\nreplayed\t${replayed}\nfailed\t0\n`;
 
-/** The stored memories of a user, oldest first. */
 async function stored(userId: string) {
   const { items } = await server.client.list({ userId, order: 'asc' });
   return items.map(({ id, content }) => ({ id, subject: content.split('\n')[0] }));
@@ -60,7 +57,7 @@ describe('lines with an externalId have the contents of the file', () => {
     const again = await ingest(mixed, ['--wait', '--json']);
     expect(JSON.parse(again.stdout)).toMatchObject({ accepted: 1, replayed: 1, complete: 2 });
     expect((await subjects('mixed')).toSorted()).toEqual(['bare', 'one']);
-    // A change in an adjacent line must not duplicate the bare line either.
+    // The changed ticket must not cause the record without an externalId to be stored twice.
     const changed = [ticket('mixed', '1', 'two'), ticket('mixed', null, 'bare')];
     expect(await ingest(changed)).toMatchObject({ stdout: counts(1, 1) });
     expect((await subjects('mixed')).toSorted()).toEqual(['bare', 'two']);

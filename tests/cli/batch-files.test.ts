@@ -3,8 +3,6 @@ import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt, temporaryFolder } from './command.ts';
 
-/* Tests of the inputs of memory ingest batch and of its --errors-out file. */
-
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
 beforeAll(async () => {

@@ -23,7 +23,7 @@ async function countOf(userId: string): Promise<number> {
   return count;
 }
 
-/** Starts a proxy in front of the server that counts concurrent requests. */
+/** Starts a proxy that records the maximum number of concurrent requests to the server. */
 function watchRequests({ url }: TestServer) {
   let running = 0;
   let most = 0;
@@ -227,7 +227,7 @@ test('Ctrl-C ends the run with exit 130; the same command resumes', async () => 
   let sent = false;
   const stdin = new ReadableStream<Uint8Array>({
     pull(controller) {
-      // The second read never resolves, as with a pipe whose writer is idle.
+      // Nothing is enqueued, so the second read stays pending, as on a pipe with an idle writer.
       if (sent) return interruption.abort('SIGINT');
       sent = true;
       controller.enqueue(Buffer.from(`${all}\n`));

@@ -12,29 +12,27 @@ export type Surroundings = {
   stdin?: string | ReadableStream<Uint8Array>;
   /** Makes both outputs terminals of this width. */
   terminal?: number;
-  /** The terminal supports colours. */
   color?: true;
-  /** What the user types at the terminal. */
+  /** The user's input. Makes stdin a terminal. */
   typed?: string;
-  /** Called when the terminal enters or leaves raw mode. */
   onRaw?: (raw: boolean) => void;
   home?: string;
   cwd?: string;
   interrupted?: AbortSignal;
-  /** How far the clock advances with every read. */
+  /** Replaces the clock with one that advances by this much at every reading. */
   tickMs?: number;
-  /** Called with every piece of output, unmodified. */
+  /** Called with each piece of output to stdout or stderr. */
   onOutput?: (text: string) => void;
 };
 
-/** Runs a command line in this process. The outputs are pipes unless a terminal is requested. */
+/** Runs a command line in this process. */
 export async function memory(argv: string[], around: Surroundings = {}): Promise<Ran> {
   const ran: Ran = { code: -1, stdout: '', stderr: '' };
   ran.code = await run(argv, testTerminal(ran, around));
   return ran;
 }
 
-/** Runs against a server, with its key in the environment. */
+/** Returns a `memory` that uses the server through MEMORY_BASE_URL and MEMORY_API_KEY. */
 export function memoryAt(server: TestServer) {
   return (argv: string[], around: Surroundings = {}) => {
     const env = { MEMORY_BASE_URL: server.url, MEMORY_API_KEY: server.key, ...around.env };
@@ -81,7 +79,7 @@ function ticking(ms: number): () => number {
   };
 }
 
-/** Creates a folder that is removed after the test. */
+/** Creates a temporary folder that is removed on disposal. */
 export function temporaryFolder() {
   const path = mkdtempSync(join(tmpdir(), 'memory-cli-'));
   return {

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { until } from '../support/until.ts';
 import { lines, memory, temporaryFolder } from './command.ts';
 
-/** Returns the suggestions that the program prints for a shell, without descriptions. */
+/** Returns the suggestions for an incomplete command line, without their descriptions. */
 async function after(line: string): Promise<string[]> {
   const { code, stdout, stderr } = await memory(['completion', '--line', line]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -70,7 +70,7 @@ test('a script completes the command and calls it', async () => {
   expect(JSON.parse(json.stdout)).toMatchObject({ shell: 'fish' });
 });
 
-/* Tests in real shells, except PowerShell, whose script is only compared above. */
+/* The remaining tests run real shells, except PowerShell. */
 
 const folder = temporaryFolder();
 const env = { PATH: `${folder.file('bin')}:${process.env.PATH}`, HOME: folder.path, TERM: 'xterm' };
@@ -90,7 +90,7 @@ function has(shell: string): boolean {
   return found;
 }
 
-/** Types into an interactive shell and waits until it shows the expected text. */
+/** Types into an interactive shell and waits until `shown` appears on its screen. */
 async function typing(command: string[], setUp: string, typed: string, shown: string) {
   let screen = '';
   const decoder = new TextDecoder();

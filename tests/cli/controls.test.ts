@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memoryAt, type Surroundings, temporaryFolder } from './command.ts';
 
-/* Control characters are printed as \\u escapes, whatever their source. */
+/* Control characters in arguments, files and responses are printed as \u escapes. */
 
 const hostile = 'a\x1b[2J\x07\x9b31m\x7f\u202eb\u2066c';
 const shown = '\\u001b[2J\\u0007';
@@ -57,7 +57,7 @@ test.each(commands)('%s', async (_, argv, around) => {
   const real = argv.map((word) => ({ ID: id, DB: server.databaseUrl })[word] ?? word);
   const options = { ...around, cwd: folder.path };
   const { stdout, stderr } = await memoryAt(server)(real, options);
-  // A slow machine draws a progress bar, which clears its own line.
+  // On a slow machine, the command draws a progress bar, which contains this escape sequence.
   const text = (stdout + stderr).replaceAll('\r\u001b[K', '');
   expect(text).not.toMatch(steering);
   expect(text.replaceAll('\\\\', '\\')).toContain(shown);

@@ -35,7 +35,7 @@ describe('memory delete --user', () => {
     await fill('first', 1);
     await fill('second', 1);
     const argv = ['delete', '-u', 'first', '--user=second', '--yes'];
-    // Run twice: no state may carry over to the next run.
+    // The second run detects options that the parser keeps from the first run.
     for (const _ of [1, 2]) {
       const { code, stderr } = await memory(argv);
       expect(stderr).toStartWith('Error: --user can be given only once.\n');

@@ -4,8 +4,6 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 import { foldersFor, names } from './folder.ts';
 
-/* Links to targets outside a folder are not ingested. */
-
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer();

@@ -3,8 +3,6 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 import { type Files, foldersFor, names } from './folder.ts';
 
-/* Tests of reading a single file: its text, title and type, or the error. */
-
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
 beforeAll(async () => {

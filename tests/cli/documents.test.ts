@@ -6,8 +6,6 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 import { type Files, foldersFor, names } from './folder.ts';
 
-/* Tests of ingesting folders and patterns, and of repeated and long runs. */
-
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;
 beforeAll(async () => {
@@ -210,7 +208,7 @@ describe('a long run', () => {
 
   test('shows progress on stderr and only ordered data on stdout', async () => {
     using folder = inFolder('many', many);
-    // The clock advances 30 ms per read, less than the redraw interval.
+    // The clock advances 30 ms per reading, and the progress bar is redrawn every 100 ms.
     const { code, stdout, stderr } = await folder.ingest(['many'], { terminal: 100, tickMs: 30 });
     expect(code).toBe(0);
     expect(lines(stdout).map((line) => line.split('  ')[1])).toEqual(Object.keys(many));

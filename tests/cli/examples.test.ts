@@ -7,8 +7,6 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { importable } from '../support/writes.ts';
 import { temporaryFolder, testTerminal } from './command.ts';
 
-/* Runs every example in the help in a shell. */
-
 const folder = temporaryFolder();
 let server: TestServer;
 beforeAll(async () => {
@@ -37,7 +35,7 @@ beforeAll(async () => {
   const script = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
   writeFileSync(folder.file('bin/memory'), script, { mode: 0o755 });
 });
-// Some examples change the profile, and mcp install requires its key.
+// Some examples change the profile, and `mcp install` requires the key in the profile.
 beforeEach(() => {
   const keys = {
     [server.url]: { apiKey: server.key },
@@ -78,8 +76,8 @@ async function shell(line: string) {
 }
 
 const all = examplesBelow(await createProgram(testTerminal({ code: 0, stdout: '', stderr: '' })));
-// Tested elsewhere: serve runs until it is stopped, restore and migrate require a stopped server,
-// and backup requires SQLite.
+// Other tests cover these commands: serve runs until it is stopped, restore and migrate require a
+// stopped server, and backup requires SQLite.
 const elsewhere =
   backend === 'sqlite'
     ? /^memory (serve|restore|migrate)/

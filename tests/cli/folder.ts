@@ -4,7 +4,7 @@ import { lines, type memoryAt, type Surroundings, temporaryFolder } from './comm
 
 export type Files = Record<string, string | Uint8Array>;
 
-/** Returns a function that creates a folder with files and ingests them for a user. */
+/** Creates folders of files, each with an `ingest` that runs `memory ingest document` there. */
 export function foldersFor(memory: () => ReturnType<typeof memoryAt>) {
   return function inFolder(userId: string, files: Files = {}) {
     const folder = temporaryFolder();

@@ -3,8 +3,6 @@ import type { AnyCommand } from '../../cli/commander.ts';
 import { createProgram } from '../../cli/program.ts';
 import { memory, testTerminal } from './command.ts';
 
-/* Tests of `memory help --json`, the help for programs. */
-
 type Option = Record<string, unknown> & { name: string; description: string };
 type Told = {
   path: string;

@@ -3,8 +3,6 @@ import fc from 'fast-check';
 import { readHtml } from '../../cli/documents/html.ts';
 import { memory } from './command.ts';
 
-/* Tests of the text extracted from a page, as printed by --dry-run --json. */
-
 async function read(stdin: string): Promise<{ text: string; title?: string }> {
   const argv = ['ingest', 'document', '--user', 'u', '-', '--mime-type', 'text/html'];
   const { stdout } = await memory([...argv, '--dry-run', '--json'], { stdin });

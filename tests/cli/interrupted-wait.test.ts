@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Starts a proxy behind which no memory completes. The first status or list request interrupts. */
+/** Starts a proxy that completes no memory and interrupts at the first status or list request. */
 function interruptedAt(signal: 'SIGINT' | 'SIGTERM') {
   const interruption = new AbortController();
   const proxy = Bun.serve({

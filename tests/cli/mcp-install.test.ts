@@ -12,8 +12,6 @@ import { dirname, join } from 'node:path';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memoryAt, type Surroundings, temporaryFolder } from './command.ts';
 
-/* Tests of what `memory mcp install` adds to the settings of MCP clients, and what it keeps. */
-
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer();
@@ -29,7 +27,7 @@ const files = {
 };
 type Client = keyof typeof files;
 
-/** Creates a home directory with the key in its profile. */
+/** Creates a home directory whose profile contains the server's key. */
 function home() {
   const folder = temporaryFolder();
   const path = (client: Client) => folder.file(files[client]);
@@ -69,7 +67,6 @@ describe('the file where the client reads its settings', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('Written to') });
     const text = place.read(client);
     expect(client === 'codex' ? Bun.TOML.parse(text) : JSON.parse(text)).toEqual(expected);
-    // The printed entry equals the written one and does not contain the key.
     expect(stdout).toBe(text);
     expect(text).not.toContain(server.key);
     expect(statSync(place.path(client)).mode & 0o777).toBe(0o600);
@@ -194,7 +191,7 @@ describe('the key', () => {
     const { stderr } = await place.install('cursor', ['--yes'], { env });
     expect(stderr).toContain('Written');
     expect(place.read('cursor')).not.toContain(server.key);
-    // The MCP client starts the command in its own environment, without MEMORY_BASE_URL.
+    // The MCP client may start the command without MEMORY_BASE_URL, so the entry contains the URL.
     expect(place.read('cursor')).toContain(server.url);
   });
 

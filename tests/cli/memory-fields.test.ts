@@ -3,10 +3,6 @@ import type { Memory } from '../../sdk/index.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memory, memoryAt } from './command.ts';
 
-/*
- * Names, times, versions and expiry of memories, and the properties of a key, on the command line.
- */
-
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer();

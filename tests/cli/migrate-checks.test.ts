@@ -13,7 +13,7 @@ import {
   serve,
 } from './migrate-data.ts';
 
-/* The comparison of `memory migrate`, and the cases that it rejects. */
+/* Tests of how `memory migrate` compares the copy, and of the migrations that it rejects. */
 
 const memories = 100;
 const folder = temporaryFolder();

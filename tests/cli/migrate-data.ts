@@ -100,7 +100,7 @@ export async function fill(service: Service, keys: Keys, memories: number): Prom
 /** The external ids of records of several users, in the order in which they were accepted. */
 export const queued = ['q-3', 'q-1', 'q-4', 'q-2', 'q-5'];
 
-/** Sets the tasks of these records to running with an expired lease, as after a server crash. */
+/** Sets the tasks of the queued records to running with an expired lease, as after a crash. */
 export function leaveRunning(path: string): void {
   const db = new Database(path);
   db.run(`UPDATE tasks SET state = 'running', attempts = 2, run_at = accepted_at,
@@ -156,7 +156,7 @@ export async function migrate(from: string, to: string, around: Surroundings = {
 
 export type FreshDatabase = Awaited<ReturnType<typeof freshDatabase>>;
 
-/** Creates a PostgreSQL database. `schema` is its name for statements on the base connection. */
+/** Creates an empty PostgreSQL schema. `base` returns the URL of the database that contains it. */
 export async function freshDatabase() {
   const { url, drop } = await newDatabase();
   return {

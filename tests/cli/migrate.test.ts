@@ -23,7 +23,7 @@ import {
 } from './migrate-data.ts';
 import { program } from './shell.ts';
 
-/* Copies a database from SQLite to PostgreSQL and back; the responses must stay the same. */
+/* Copies a database from SQLite to PostgreSQL and back. Responses must not change. */
 
 const memories = 1_500;
 const folder = temporaryFolder();
@@ -66,21 +66,20 @@ async function lockWrites(url: string, table: string): Promise<AsyncDisposable> 
   };
 }
 
-/** Interrupts after this output. The fast clock makes the command report after every batch. */
+/** Sends SIGINT when the output contains `words`. The fast clock causes a report per batch. */
 function interruptedAfter(words: string): Surroundings {
   const interrupt = new AbortController();
   const onOutput = (text: string) => void (text.includes(words) && interrupt.abort('SIGINT'));
   return { interrupted: interrupt.signal, tickMs: 10_000, onOutput };
 }
 
-/** Copies the database file and returns the URL of the copy. */
 function copyOf(name: string): string {
   copyFileSync(path, folder.file(name));
   return `sqlite:${folder.file(name)}`;
 }
 
 test('clients get the same responses after a copy to PostgreSQL and back', async () => {
-  // Ensures that the comparison covers real results.
+  // Without these checks, the comparison would also succeed with empty results and errors.
   expect(Object.values(seen).filter((text) => text.includes('"score"')).length).toBeGreaterThan(5);
   expect(seen).toMatchObject({
     revoked: expect.stringMatching(/^401/),
@@ -90,7 +89,7 @@ test('clients get the same responses after a copy to PostgreSQL and back', async
   });
   const onPostgres = await serve(database.url);
   expect(await view(onPostgres, keys)).toEqual(seen);
-  // The backends store differently that the memory of a response was deleted.
+  // PostgreSQL has its own representation of a replay whose memory was deleted.
   const again = {
     headers: { 'idempotency-key': 'gone-too' },
     body: { userId: 'eve', content: 'deleted on PostgreSQL' },

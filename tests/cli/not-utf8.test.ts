@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memoryAt, temporaryFolder } from './command.ts';
 
-/* Tests of files whose first bytes identify another encoding or a compression. */
+/* Tests of files whose first bytes identify another encoding or compressed data. */
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;

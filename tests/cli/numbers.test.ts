@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 
-/* A number beyond the range of a double is valid JSON, but would be sent as null. */
+/* `1e999` is valid JSON, but JavaScript parses it as Infinity and would send it as null. */
 
 let server: TestServer;
 let memory: ReturnType<typeof memoryAt>;

@@ -19,7 +19,7 @@ afterAll(() => server.stop());
 
 const shell = shellAt(() => server);
 
-/** Opens a named pipe for writing, which fails unless a process reads from it. */
+/** Opens a named pipe for writing. Returns undefined if no process reads from the pipe. */
 function openIfRead(fifo: string): number | undefined {
   try {
     return openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK);
@@ -47,7 +47,6 @@ describe('a process', () => {
     expect(Number((await shell(line).ended).stdout)).toBe(whole.stdout.length);
   });
 
-  // Python creates the non-blocking pipe.
   const withPython = test.if(Bun.which('python3') !== null);
   withPython('a non-blocking pipe receives every byte', async () => {
     const python = `
@@ -143,13 +142,13 @@ print(process_count)`;
 
   test('Ctrl-C while it reads stdin: exits immediately with 130', async () => {
     const { child, ended } = shell(`exec $MEMORY ingest batch -`);
-    // Once the first record is stored, the command waits for more input.
+    // The command sends the first 500 records and then waits for more input.
     const record = { type: 'event', userId: 'ctrl-c', data: { name: 'x' } };
     child.stdin.write(`${`${JSON.stringify(record)}\n`.repeat(501)}`);
     await child.stdin.flush();
     const taken = async () => (await server.client.list({ userId: 'ctrl-c' })).items.length > 0;
     await until(taken, { what: 'the first chunk' });
-    // The record is stored before the command receives the response; no event marks the latter.
+    // Allow time for the response to reach the command after the records are stored.
     await Bun.sleep(250);
     child.kill('SIGINT');
     const { code, stdout, stderr } = await ended;

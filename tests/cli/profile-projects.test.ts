@@ -2,15 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memory, type Surroundings, temporaryFolder } from './command.ts';
 
-/* Tests of a profile with keys for two projects of one service. */
-
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer();
 });
 afterAll(() => server.stop());
 
-/** Creates a user whose profile has a key for the projects `default` and `shop`. */
+/** Creates a user whose profile has one key for each of the projects `default` and `shop`. */
 async function somebody() {
   const folder = temporaryFolder();
   const run = (argv: string[], { env, ...around }: Surroundings = {}) =>

@@ -4,8 +4,6 @@ import { apiKeyPattern } from '../../server/config.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { memory, temporaryFolder } from './command.ts';
 
-/* Tests of a profile with two services. */
-
 let staging: TestServer;
 let production: TestServer;
 beforeAll(async () => {
@@ -15,7 +13,6 @@ afterAll(() => Promise.all([staging.stop(), production.stop()]));
 
 const list = ['list', '--user', 'u'];
 
-/** Returns a function that runs commands of a user with this home directory. */
 function somebody(home: string) {
   return (argv: string[], around: Parameters<typeof memory>[1] = {}) =>
     memory(argv, { ...around, home });

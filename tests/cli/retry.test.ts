@@ -9,11 +9,8 @@ import {
 } from '../support/fault-server.ts';
 import { memory } from './command.ts';
 
-/* Tests of the messages while a command waits to retry. */
-
 const around = (url: string) => ({ env: { MEMORY_API_KEY: 'k', MEMORY_BASE_URL: url } });
 
-/** Returns a 429 response with one of the two messages of the service. */
 function busy(message: string) {
   return json(429, { error: 'rate_limited', message, requestId: 'r' }, { 'Retry-After': '2' });
 }

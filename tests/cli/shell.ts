@@ -3,7 +3,7 @@ import type { TestServer } from '../support/server.ts';
 /** The command line that runs the program in a separate process. */
 export const program = [process.execPath, `${process.cwd()}/cli/main.ts`];
 
-/** Runs shell lines against a server, with its key; $MEMORY expands to the command. */
+/** Returns a function that runs shell lines against the server. $MEMORY expands to the command. */
 export function shellAt(server: () => TestServer) {
   return (line: string, env: Record<string, string> = {}) => {
     const child = Bun.spawn(['bash', '-c', line], {

@@ -3,8 +3,6 @@ import { isRepeatable, leavesOf, pathBelowRoot } from '../../cli/commander.ts';
 import { createProgram } from '../../cli/program.ts';
 import { memory, testTerminal } from './command.ts';
 
-/* Tests of more arguments or options than a command accepts. */
-
 const inQuotes = 'Put text that contains spaces in quotes. ';
 const oneFile = 'Pass one file at a time. ';
 const several = (path: string) =>

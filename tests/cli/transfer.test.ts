@@ -35,7 +35,7 @@ describe('memory export', () => {
     await project(['import', '-'], { stdin: jsonl(all) });
     const { code, stdout, stderr } = await project(['export']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'Exported 5 memories.\n' });
-    // The order depends on the backend.
+    // The order of exported memories depends on the backend.
     expect(lines(stdout).sort()).toEqual(lines(jsonl(all)).sort());
     const ofOne = await project(['export', '--user', 'export-b', '--json']);
     expect(ofOne).toEqual({ code: 0, stdout: jsonl(all.slice(3)), stderr: '' });

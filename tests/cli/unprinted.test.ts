@@ -14,7 +14,7 @@ afterAll(() => server.stop());
 
 const shell = shellAt(() => server);
 
-/** Runs a command whose stdout is closed before it starts. */
+/** Runs a command whose stdout is a pipe without a reader. */
 async function unread(command: string, env: Record<string, string> = {}) {
   const line = `exec 3> >(true); wait $!; { ${command}; } >&3`;
   const { code, stderr } = await shell(line, env).ended;

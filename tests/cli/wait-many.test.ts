@@ -4,8 +4,6 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { lines, memoryAt } from './command.ts';
 import { foldersFor } from './folder.ts';
 
-/* Tests of --wait for many records: its deadline, requests and messages. */
-
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer();
@@ -18,7 +16,7 @@ const events = (userId: string, count: number) =>
   ).join('\n');
 const batch = ['ingest', 'batch', '-', '--wait', '--json'];
 
-/** Starts a proxy to the server that reports some memories as processing forever. */
+/** Starts a proxy that reports a memory as processing if `isStuck` returns true for its id. */
 function busyServer(isStuck: (memoryId: string) => boolean | Promise<boolean>) {
   const looks: string[] = [];
   const proxy = Bun.serve({
@@ -167,7 +165,7 @@ test('deleted memories of documents are also counted separately', async () => {
 
 test('a server gone at the deadline: known statuses are reported and counted', async () => {
   await using busy = busyServer(() => {
-    // Stops the proxy at the second request, after the first was answered.
+    // Stops the proxy during the second status request.
     if (busy.looks.length > 1) setImmediate(() => busy[Symbol.asyncDispose]());
     return true;
   });
@@ -186,7 +184,7 @@ test('12,000 records are sent and completed within the default rate limit', asyn
   const { code, stdout, stderr } = await memoryAt(limited)(batch, { stdin });
   await limited.stop();
   expect(JSON.parse(stdout)).toMatchObject({ accepted: 12_000, complete: 12_000, failed: 0 });
-  // A busy machine may print progress, but no retry.
+  // On a slow machine, stderr also contains progress.
   expect(stderr).not.toContain('retrying in');
   expect(code).toBe(0);
 }, 60_000);

@@ -5,8 +5,6 @@ import type { TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { lines, memory, memoryAt, temporaryFolder } from './command.ts';
 
-/* Tests of a wait during a restart of the server at the same address. */
-
 test.each([1, 3])(
   'memory wait of %d memories survives a restart of the server',
   async (count) => {
@@ -55,7 +53,7 @@ async function statusesFor(request: Request, status: object): Promise<object[]> 
   return memoryIds.map((memoryId) => ({ memoryId, ...status }));
 }
 
-/** Starts a service that reports this status for every memory and stops after some responses. */
+/** Starts a service that reports one status for all memories. Stops after `answers` responses. */
 function passingService(port: number, answers: number, status = 'complete') {
   let answered = 0;
   const gone = Promise.withResolvers<void>();
@@ -98,7 +96,7 @@ test('a wait for thousands polls with one request while nothing completes', asyn
   const env = { MEMORY_BASE_URL: service.url, MEMORY_API_KEY: 'a-key-for-tests-1234' };
   const { code } = await memory(['wait', ...ids, '--timeout', '2s'], { env });
   expect(code).toBe(8);
-  // All statuses are read only once, at the deadline, with five requests.
+  // All 5,000 statuses are read only at the deadline, in five requests.
   expect(service.count()).toBeWithin(5, 15);
   await service.proxy.stop(true);
 }, 20_000);

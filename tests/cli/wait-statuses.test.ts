@@ -19,7 +19,7 @@ const named = (userId: string, count: number) =>
   Array.from({ length: count }, (_, at) => records(userId, 1, { externalId: `${at}` })[0]);
 const batch = ['ingest', 'batch', '-', '--wait', '--json'];
 
-/** Starts a proxy to the server that reports some memories as failed and counts the requests. */
+/** Starts a proxy that reports selected memories as failed and counts the status requests. */
 function countingProxy(isFailed: (id: string) => boolean = () => false) {
   const counts = { reads: 0, most: 0 };
   const proxy = Bun.serve({

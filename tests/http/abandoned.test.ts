@@ -18,12 +18,12 @@ test('searches of disconnected clients are not executed', async () => {
   const abandoned = Array.from({ length: count }, () =>
     server.client.search(slow, { signal: gone.signal }),
   );
-  // The other searches have arrived by this time and are queued.
+  // When the first search returns, the others have arrived and are queued.
   await first;
   gone.abort();
   const begun = performance.now();
   await Promise.allSettled(abandoned);
   expect((await server.client.search({ userId, query: 'a' })).items).toEqual([]);
-  // A project uses at most eight threads on any machine.
+  // Executing all searches would take longer, because a project uses at most eight threads.
   expect(performance.now() - begun).toBeLessThan((count * slowMs) / 8);
 });

@@ -20,7 +20,7 @@ afterAll(async () => {
 const json = 'Content-Type: application/json';
 const path = '/v1/memories';
 
-/** Returns a save with a body of exactly this many bytes. */
+/** Returns the JSON of a save request, padded with spaces to this many bytes. */
 function saveOfBytes(userId: string, bytes: number): string {
   const text = JSON.stringify({ userId, content: 'x' });
   return text + ' '.repeat(bytes - text.length);
@@ -28,7 +28,6 @@ function saveOfBytes(userId: string, bytes: number): string {
 
 type Send = (to: TestServer, body: string) => ReturnType<typeof exchange>;
 
-/** The ways to send a body: with a Content-Length, or in chunks. */
 const framings: [name: string, send: Send][] = [
   [
     'with a Content-Length',
@@ -87,7 +86,7 @@ const writes: [method: string, path: string][] = [
   ['POST', '/v1/import'],
 ];
 
-/** Returns the route with the id of an existing memory. */
+/** Replaces `:id` with the id of a new memory. */
 async function reachable(path: string): Promise<string> {
   if (!path.includes(':id')) return path;
   const answer = await askRaw(server, 'POST', '/v1/memories', saveOfBytes(newUser(), 100));
@@ -160,7 +159,7 @@ const malformed: [name: string, body: string | Uint8Array<ArrayBuffer>][] = [
   ['UTF-16', new Uint8Array(Buffer.from('{"userId":"u"}', 'utf16le'))],
 ];
 
-/** Returns a save whose content consists of these bytes. */
+/** Returns the JSON of a save request whose content consists of these bytes. */
 function quoted(...bytes: number[]): Uint8Array<ArrayBuffer> {
   const [before, after] = ['{"userId":"u","content":"', '"}'].map((text) => Buffer.from(text));
   return new Uint8Array([...(before ?? []), ...bytes, ...(after ?? [])]);

@@ -25,7 +25,6 @@ afterAll(async () => {
   await closed.stop();
 });
 
-/** Sends a browser's preflight request, which has no key. */
 async function preflight(of: TestServer, origin: string, method = 'POST'): Promise<Answer> {
   const headers = {
     origin,

@@ -3,10 +3,7 @@ import { save } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { exchange, head } from '../support/socket.ts';
 
-/*
- * Crafted requests for which a router and an auth check could parse different paths. They must
- * neither bypass the key check nor cause an internal error.
- */
+/* Paths that a router and an auth check could parse differently must not bypass the key check. */
 
 const canary = 'canary';
 

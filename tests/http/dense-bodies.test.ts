@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Answer, askRaw, bodyOf, expectInvalid, newUser } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/* Bodies that are small in bytes but expensive to parse: by nesting, values or fields. */
+/* Bodies that are expensive to parse because of their nesting, values or fields. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -73,7 +73,7 @@ describe('bodies within the limits are validated by field', () => {
   });
 });
 
-/** Kinds of 5 MiB bodies that once blocked the event loop. */
+/** Bodies of several MiB that blocked the event loop when they were parsed in one step. */
 const costly: [name: string, body: string][] = [
   ['open brackets', '['.repeat(fiveMiB)],
   ['nested arrays', levels(fiveMiB / 2)],
@@ -103,7 +103,7 @@ test.each(costly)('sixteen bodies of %s do not block the event loop', async (_, 
   const bytes = new TextEncoder().encode(body);
   const send = () => askRaw(server, 'POST', '/v1/ingest/batch', bytes);
   const pauses: number[] = [];
-  // Other processes can cause a pause this long, but hardly four times in a row.
+  // Other processes can cause such a pause, but are unlikely to do so four times in a row.
   while (pauses.length < 4 && pauses.every((pause) => pause > maxPauseMs)) {
     const pause = await longestPause(async () => {
       const answers = await Promise.all(Array.from({ length: 16 }, send));

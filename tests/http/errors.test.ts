@@ -4,7 +4,6 @@ import { ask, bodyOf, expectError, expectInvalid, readAnswer, save } from '../su
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
-/** The id of an existing memory. */
 let known: string;
 beforeAll(async () => {
   server = await startTestServer();
@@ -124,7 +123,7 @@ describe('method not allowed', () => {
   const others = paths.flatMap((path) =>
     ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
       .filter((method) => !methodsOf(path).includes(method))
-      // These address a memory with the id `search` or `status`, which does not exist.
+      // PATCH /v1/memories/search, for example, addresses a memory with the id `search`: 404.
       .filter((method) => !(isLikeId(path) && ['GET', 'PATCH', 'DELETE'].includes(method)))
       .map((method) => [method, path] as const),
   );
@@ -180,7 +179,7 @@ describe('a query parameter gets a 400', () => {
     expectInvalid(await ask(server, 'GET', `/v1/memories?${query}`), field);
     expectInvalid(await ask(server, 'DELETE', `/v1/memories?${query}`), field);
     expectInvalid(await ask(server, 'GET', `/v1/memories/search?query=x&${query}`), field);
-    // Without a user, an export covers the whole project.
+    // An export without a user is valid, and covers the whole project.
     const isExport = query === '';
     if (!isExport) expectInvalid(await ask(server, 'GET', `/v1/export?${query}`), field);
   });

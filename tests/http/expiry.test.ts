@@ -6,7 +6,7 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { sendKeyed } from '../support/writes.ts';
 
-/* No read of the contract returns an expired or erased memory. */
+/* No read operation returns an expired or erased memory. */
 
 let server: TestServer;
 beforeAll(async () => {

@@ -13,7 +13,6 @@ async function saveWith(userId: string, content: string, metadata: object): Prom
   bodyOf(await ask(server, 'POST', '/v1/memories', { body: { userId, content, metadata } }), 201);
 }
 
-/** Returns a percent-encoded query string of metadata filters. */
 function withMetadata(...pairs: [key: string, value: string][]): string {
   const named = pairs.map(([key, value]): [string, string] => [`metadata[${key}]`, value]);
   return String(new URLSearchParams(named));

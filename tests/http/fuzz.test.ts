@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Expects a success or a documented rejection, never an internal error. */
+/** Expects a success or a documented 400, never an internal error. */
 function expectJudged(answer: Answer): void {
   if (answer.status < 300) return;
   expect(answer.status).toBe(400);
@@ -33,7 +33,7 @@ function expectJudged(answer: Answer): void {
   expectError(answer, 400, error, details?.[0]?.field);
 }
 
-/** Returns all dotted paths into a value. */
+/** Returns the dotted paths of all fields of a value, at every level. */
 function pathsOf(value: unknown, prefix = ''): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => {
@@ -69,7 +69,7 @@ function jsonOnly(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value;
 }
 
-/** Generates any text that can be stored: every code point except NUL. */
+/** Generates any text that can be stored, which is well-formed and does not contain NUL. */
 function text(maxLength: number): fc.Arbitrary<string> {
   const storable = fc.string({ unit: 'binary', minLength: 1, maxLength });
   return storable.filter((value) => value.isWellFormed() && !value.includes('\0'));

@@ -70,7 +70,6 @@ test('a 429 has the same headers', async () => {
 });
 
 describe('a request id', () => {
-  /** Sends the headers and returns the request id of the response. */
   async function answeredTo(...lines: string[]): Promise<string | undefined> {
     const { text } = await sendRaw(server.url, [head(server, 'GET', '/health/live', ...lines)]);
     return /^x-request-id: (.*)$/im.exec(text)?.[1]?.trim();

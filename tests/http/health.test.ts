@@ -51,7 +51,7 @@ describe('GET /health', () => {
       return (state.oldestPendingSeconds ?? 0) > (first.oldestPendingSeconds ?? 0) ? state : null;
     });
     expect(later.oldestPendingSeconds).toBeLessThan(60);
-    // Ingesting the record again revokes its claim and wakes the worker.
+    // Ingesting the record again revokes the test's lease on its task and wakes the worker.
     const again = { userId: held.userId, externalId: held.externalId, data: { text: 'again' } };
     await ingest(server, '/v1/ingest/document', again);
     await until(async () => (await health()).pending === 0);
@@ -64,7 +64,7 @@ test('returns 503 if records wait and the task queue makes no progress for a min
   const clock = performance.now;
   let aheadMs = 0;
   performance.now = () => clock.call(performance) + aheadMs;
-  /** Returns the health a minute later. A worker may make progress at the same moment. */
+  /** Advances the clock by a minute and returns the health. */
   const aMinuteLater = async () => {
     aheadMs += 61_000;
     const response = await fetch(`${own.url}/health`);

@@ -12,7 +12,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** The user of all rejected requests, who must have no memories after the tests. */
+/** The user of all rejected requests. After the tests, this user must not have any memories. */
 const userId = 'refused';
 const entry = { author: 'user', content: 'Help' };
 const support = { userId, data: { subject: 'S', comments: [entry] } };

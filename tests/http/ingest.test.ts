@@ -62,7 +62,7 @@ describe.each(doors)('POST %s (%s)', (path, type, body) => {
   });
 });
 
-/** The data of records and the content that results from it. */
+/** Record data and the content rendered from it. */
 const renderings: [name: string, type: string, data: object, content: string][] = [
   ['subject and timeline', 'ticket', ticket, 'Login fails\n\nuser: Help'],
   [

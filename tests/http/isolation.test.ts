@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Removes the parts in which any two responses differ. */
+/** Removes the request id, the date and the rate limit, which differ between any two responses. */
 function comparable({ status, headers, text }: Answer) {
   const kept = [...headers].filter(([name]) => !/^(date|x-request-id|ratelimit)$/i.test(name));
   return { status, headers: kept, text: text.replace(/req_\w+/, 'req_') };

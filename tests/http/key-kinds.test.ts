@@ -52,15 +52,13 @@ async function newTarget(): Promise<Target & { userId: string }> {
   return { userId, id: bodyOf<SavedMemory>(answer, 201).id, text };
 }
 
-/** Returns the texts of a user's memories, read with the project's key. */
 async function contentsOf({ userId }: { userId: string }): Promise<string[]> {
   const { items } = await server.client.list({ userId, limit: 100 });
   return items.map(({ content }) => content);
 }
 
-/** Expects that the response contains neither the text nor the ids of the target. */
 function expectHidden(answer: Answer, { id, text, userId }: Target): void {
-  // No response repeats a query. `notFound` repeats requested ids, but not as `id` or `memoryId`.
+  // `notFound` repeats the requested ids, so only `id` and `memoryId` fields are checked.
   expect(answer.text).not.toContain(text);
   expect(answer.text).not.toContain(`"userId":"${userId}"`);
   expect(answer.text).not.toContain(`"id":"${id}"`);

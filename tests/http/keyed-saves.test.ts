@@ -4,7 +4,7 @@ import { ask, bodyOf, getMemory, getPage, newUser } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { sendKeyed } from '../support/writes.ts';
 
-/* Saves that are named by source and externalId. */
+/* Saves with a source and an externalId, which identify the memory to create or replace. */
 
 let server: TestServer;
 beforeAll(async () => {

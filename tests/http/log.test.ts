@@ -8,7 +8,7 @@ import { type RunningServer, startServer } from '../../server/main.ts';
 import { startChild } from '../support/process.ts';
 import { until } from '../support/until.ts';
 
-/* Every request is logged as one line with its outcome. */
+/* Each request is logged as one line. Requests without a key are sampled. */
 
 const apiKey = 'log-test-key-0123456789abcdef';
 const origin = 'https://app.example';
@@ -61,7 +61,7 @@ for (const [method, path, init, status, route] of cases) {
     expect(response.status).toBe(status);
     const requests = () => lines.filter(({ message }) => message === 'request');
     await until(() => requests().length > 0, { timeoutMs: 1_000, what: 'the line' });
-    // Waits in case a duplicate line is logged later.
+    // Allow time for an unexpected second line.
     await Bun.sleep(20);
     const [line, ...more] = requests();
     expect(more).toEqual([]);
@@ -71,7 +71,6 @@ for (const [method, path, init, status, route] of cases) {
   });
 }
 
-/** Returns the log line of the single request that `send` sends. */
 async function lineOf(send: () => Promise<unknown>): Promise<Record<string, unknown>> {
   lines.length = 0;
   await send();
@@ -88,7 +87,6 @@ test('durationMs is the time from the head of the request to its response', asyn
         const length = `Content-Length: ${saved.length}`;
         const head = ['POST /v1/memories HTTP/1.1', 'Host: x', length, ...lines].join('\r\n');
         const socket = connect(Number(port), hostname, () => socket.write(`${head}\r\n\r\n`));
-        // The body follows the head after a delay.
         setTimeout(() => socket.write(saved), 120);
         socket.on('data', () => resolve(socket.destroy()));
       }),
@@ -120,7 +118,7 @@ test('the request id of the client is logged', async () => {
 });
 
 describe('a flood', () => {
-  /** Sends `count` requests and returns the status and suppressed count of each line. */
+  /** Sends `count` requests and returns the status and suppressed count of each log line. */
   async function flood(count: number, headers: Record<string, string>, to = server.url) {
     lines.length = 0;
     for (let sent = 0; sent < count; sent += 1) await fetch(`${to}/v1/nothing`, { headers });
@@ -131,7 +129,7 @@ describe('a flood', () => {
   test('of requests without a key is sampled: 401 and 429', async () => {
     const requests = 1_000;
     const first = await flood(requests, {});
-    // A burst of twenty for each status, then two per second.
+    // The sampler logs 20 lines of each status immediately, and then two per second.
     expect(first.length).toBeWithin(35, 80);
     expect(new Set(first.map(({ status }) => status))).toEqual(new Set([401, 429]));
     await Bun.sleep(600);
@@ -152,14 +150,13 @@ test('a process writes every line to stderr in order, and flushes on exit', asyn
   const database = `sqlite:${join(folder, 'process.db')}`;
   const command = [process.execPath, 'cli/main.ts', 'serve', '--port', '0', '--database', database];
   const child = startChild(command, { MEMORY_API_KEY: apiKey, HOME: folder });
-  // The banner is not a log line.
   await until(() => child.log().includes('Press Ctrl-C to stop'), { what: 'the banner' });
   const url = /http:[^\s"]+/.exec(child.log())?.[0] ?? '';
   const requestIds: (string | null)[] = [];
   for (let count = 0; count < 30; count += 1) {
     const response = await fetch(`${url}/v1/memories/mem_${count}`, { headers: known });
     requestIds.push(response.headers.get(headerNames.requestId));
-    // This is longer than lines are buffered, so they are written in several batches.
+    // The server buffers lines for 50 ms, so this pause splits them into several batches.
     if (count % 10 === 5) await Bun.sleep(70);
   }
   expect(await child.end('SIGTERM')).toBe(0);
@@ -192,7 +189,7 @@ test.each([
       () => false,
     );
   await until(isUp, { what: 'the service' });
-  // The output exceeds the capacity of a pipe and the size of a batch of lines.
+  // These requests log more than the 64 KiB that a pipe holds.
   for (let count = 0; count < 1_000; count += 1) {
     const response = await fetch(`${url}/v1/memories/mem_${count}`, { headers: known });
     expect(response.status).toBe(404);
@@ -222,7 +219,7 @@ test('dropped lines are counted when the log resumes', async () => {
       ),
     { what: 'the service' },
   );
-  // These requests log about five megabytes.
+  // These requests log about 5 MB. The server keeps at most 1 MiB of unread output.
   for (let lot = 0; lot < 1_000; lot += 1) await Promise.all(Array.from({ length: 20 }, ask));
   writeFileSync(`${pipe}.go`, '');
   const isTold = async () => {

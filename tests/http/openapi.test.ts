@@ -12,10 +12,7 @@ import {
 } from '../support/document.ts';
 import { send, startTestServer, type TestServer } from '../support/server.ts';
 
-/*
- * The document drives these tests: every request it describes is sent, with its own examples, and
- * every response is validated against it. Documenting a new operation also tests it.
- */
+/* Sends every documented example, and validates every response against the document. */
 
 describe('the document', () => {
   test('is valid OpenAPI 3.1 according to an independent validator', async () => {
@@ -75,7 +72,7 @@ describe('the document', () => {
       .flatMap(({ parameters = [] }) => parameters.map(resolve))
       .filter(({ name }) => name === 'metadata');
     expect(filters).toHaveLength(2);
-    // With `explode`, the TypeScript client of openapi-generator sends `key=value`.
+    // With `explode`, openapi-generator's TypeScript client sends `k=v`, not `metadata[k]=v`.
     for (const filter of filters) {
       expect(filter).toMatchObject({ in: 'query', style: 'deepObject' });
       expect(filter).not.toHaveProperty('explode');
@@ -147,7 +144,7 @@ describe('the running server', () => {
   const seen = new Set<string>();
   let server: TestServer;
   let exhausted: TestServer;
-  /** The server with a read-only key, bound to a user that the examples do not use. */
+  /** `server` with a read-only key, which is bound to a user that no example uses. */
   let restricted: TestServer;
 
   beforeAll(async () => {
@@ -163,7 +160,6 @@ describe('the running server', () => {
     await exhausted.stop();
   });
 
-  /** Returns the path of the operation with an existing id and the example's query. */
   async function pathOf({ path, parameters = [] }: Operation, id?: string): Promise<string> {
     const memory = { userId: 'u-1', content: 'a memory to work on' };
     const target = path.includes('{id}') ? (id ?? (await server.client.save(memory)).id) : '';
@@ -177,7 +173,6 @@ describe('the running server', () => {
     return `${path.replace('{id}', target)}?${query}`.replace(/\?$/, '');
   }
 
-  /** Validates a response against the document. */
   async function expectDocumented(operation: Operation, status: number, response: Response) {
     const { operationId, responses } = operation;
     expect(response.status).toBe(status);
@@ -197,7 +192,7 @@ describe('the running server', () => {
 
   for (const operation of documented) {
     const { operationId, method, security, requestBody, responses } = operation;
-    // For a save, which documents 200 and 201, every example creates a memory.
+    // A save also documents 200, but every example creates a memory and returns 201.
     const success = Number(Object.keys(responses).findLast((status) => status < '300'));
     const bodies = examplesOf(jsonOf(requestBody));
     const [body] = bodies;

@@ -10,10 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/**
- * Returns all memories of the user, page by page; only the last page may be short. `meanwhile` runs
- * concurrently with each request for a page.
- */
+/** Returns all memories of the user, page by page. `meanwhile` runs during each request. */
 async function walk(
   userId: string,
   limit: number,
@@ -34,13 +31,11 @@ async function walk(
 
 const idsOf = (memories: Memory[]) => memories.map(({ id }) => id);
 
-/** Orders memories newest first, then by id. */
 function newestFirst(a: Memory, b: Memory): number {
   const [left, right] = [a.createdAt + a.id, b.createdAt + b.id];
   return left < right ? 1 : -1;
 }
 
-/** Saves `count` memories, up to 50 at a time, and returns their ids. */
 async function saveMany(userId: string, count: number): Promise<string[]> {
   const ids: string[] = [];
   while (ids.length < count) {

@@ -106,7 +106,6 @@ describe('the rate limit of a project', () => {
 });
 
 describe('after 429', () => {
-  /** Exhausts the quota and returns the 429. */
   async function spend(headers: Record<string, string>): Promise<Answer> {
     return until(async () => {
       const answer = await ask(quick, 'GET', '/v1/nope', { headers });

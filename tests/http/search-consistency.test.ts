@@ -3,10 +3,7 @@ import fc from 'fast-check';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
-/*
- * Search reflects every acknowledged write: a saved memory is found, a changed one only by its new
- * words, a deleted one not at all, under concurrent writes and searches.
- */
+/* Under concurrent writes, a search must reflect every acknowledged write. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -20,13 +17,13 @@ const acts = fc.array(fc.constantFrom<Act>('save', 'save', 'update', 'delete', '
   maxLength: 25,
 });
 
-/** Runs a client with its own words. After each response, search must agree with that response. */
+/** Runs the writes of one client. After each response, a search must reflect the write. */
 async function live(userId: string, client: number, script: Act[]): Promise<void> {
   const known = new Map<string, string>();
   let serial = 0;
   const word = () => {
     serial += 1;
-    // Hashes are far apart in edit distance, so that a missing word does not match as a typo.
+    // Hashes are so far apart in edit distance that no word matches another one as a typo.
     return `w${Bun.hash(`${client} ${serial}`).toString(36)}`;
   };
   const found = async (query: string) =>

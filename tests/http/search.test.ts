@@ -4,7 +4,7 @@ import { cases, corpus } from '../search/cases.ts';
 import { ask } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/* Sends the queries that tests/search runs on the search core over HTTP. */
+/* Runs the cases of tests/search over HTTP. */
 
 let server: TestServer;
 const names = new Map<string, string>();

@@ -4,8 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startServer } from '../../server/main.ts';
 
-/* Error conditions and settings of a first start. */
-
 const env = { LOG_LEVEL: 'silent' };
 
 async function inFolder(use: (databaseUrl: string) => Promise<void>): Promise<void> {

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** The two endpoints with a timeline, and the name of its field. */
+/** The two endpoints with a timeline, and the field of the timeline. */
 const doors = [
   ['/v1/ingest/support', 'comments'],
   ['/v1/ingest/chat', 'messages'],

@@ -2,8 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Answer, ask, bodyOf, expectInvalid, newUser } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/* Lists and searches with time bounds. */
-
 let server: TestServer;
 const userId = newUser();
 const days = ['2026-04-30T23:59:59.999Z', '2026-05-01', '2026-05-15T10:00:00+02:00', '2026-06-01'];

@@ -30,7 +30,6 @@ afterAll(async () => {
   await another.stop();
 });
 
-/** Creates a new project on the server. */
 async function newProject(): Promise<TestServer> {
   return { ...server, key: await server.createKey(newUser()) };
 }
@@ -56,7 +55,7 @@ async function importAll(into: TestServer, items: unknown[]): Promise<Imported> 
 
 const entry = { author: 'user', content: 'Wo ist\nmeine Rückzahlung? 🧠' };
 
-/** Creates a memory of every type for the user. Two of them are updated. */
+/** Creates a memory of every type for the user, and updates one of them. */
 async function fill(project: TestServer, userId: string): Promise<Memory[]> {
   const metadata = { k: [1, { z: null, a: 'ü' }], s: 'x' };
   const body = { userId, content: ' saved\r\n', metadata };

@@ -5,12 +5,10 @@ import { startTestServer, type TestServer } from '../support/server.ts';
 import { head } from '../support/socket.ts';
 import { until } from '../support/until.ts';
 
-/*
- * Large bodies wait for a share of the buffer memory. A stalled client blocks only its own project.
- */
+/* Large bodies wait until memory is free for them. A stalled client blocks only its own project. */
 
 const bodyBytes = 100_000;
-/** With these limits, a project can send two such bodies at a time, and all projects four. */
+/** With this limit, one such body per project fits into memory at a time, and two in total. */
 const env = { MEMORY_MAX_BODY_BYTES: String(bodyBytes) };
 const maxWaiting = 32;
 
@@ -51,7 +49,7 @@ test('too many large bodies of one project get a 503 and block no other requests
     done += 1;
     return status;
   });
-  // The first bodies may still be arriving. Once all of them wait, another exceeds the limit.
+  // Retry until all of these requests are queued. One more request then exceeds the limit.
   const refused = await until(async () => {
     const answer = await Promise.race([post(server.key, bodyBytes), Bun.sleep(100)]);
     return answer ?? null;

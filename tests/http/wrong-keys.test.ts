@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { ask, expectError, save } from '../support/http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/** The number of wrong keys before a 429 must be between these bounds. */
+/** The bounds for the number of wrong keys that an address can send before it gets a 429. */
 const atLeast = 10;
 const atMost = 1_000;
 

@@ -7,9 +7,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { program } from '../cli/shell.ts';
 import type { TestServer } from '../support/server.ts';
 
-/*
- * Connects a third-party client to the tools, over both transports and with both protocol versions.
- */
+/* Connects the official MCP client over both transports and with both protocol versions. */
 
 export type Way = { transport: 'stdio' | 'http'; version: string };
 
@@ -17,14 +15,13 @@ export const ways: Way[] = ['stdio', 'http'].flatMap((transport) =>
   ['2025-11-25', '2026-07-28'].map((version) => ({ transport, version }) as Way),
 );
 
-/** The user, the key, and whether the client asks for read-only access. */
 type As = { userId?: string; key?: string; readOnly?: boolean };
 
 export type Connected = AsyncDisposable & {
   client: Client;
-  /** Returns the text of a result; rejects if it is an error. */
+  /** Returns the text of a result. Rejects if the tool fails. */
   call(tool: string, args?: Record<string, unknown>): Promise<string>;
-  /** Returns the text of an error. */
+  /** Returns the text of an error. Rejects if the tool succeeds. */
   failure(tool: string, args?: Record<string, unknown>): Promise<string>;
 };
 

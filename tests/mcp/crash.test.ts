@@ -8,17 +8,14 @@ import type { TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { connectTo, ways } from './connect.ts';
 
-/*
- * The service is killed after a save is stored, while its response is on the way. The client cannot
- * know whether the save was stored, so it retries, and exactly one memory must exist.
- */
+/* If the service is killed after a save is stored, a retry must not create a second memory. */
 
 const apiKey = 'mk_of_the_crash_test';
 const folder = temporaryFolder();
 let service: { child: Child; port: number };
 let proxy: Server;
 const open = new Set<Socket>();
-/** If a request starts with this text, the proxy drops its response and kills the service. */
+/** If a request begins with this text, the proxy kills the service and drops the response. */
 let fatal: string | undefined;
 
 async function startService(): Promise<void> {

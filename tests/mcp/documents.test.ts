@@ -4,8 +4,6 @@ import { createProgram } from '../../cli/program.ts';
 import { tools } from '../../server/mcp/tools/tools.ts';
 import { testTerminal } from '../cli/command.ts';
 
-/* Tests that the documentation of MCP matches the implementation. */
-
 const page = await Bun.file('docs/mcp.md').text();
 const blocks = [...page.matchAll(/^```(json|toml)\n(.*?)^```/gms)].map(([, format, text = '']) =>
   format === 'toml' ? Bun.TOML.parse(text) : JSON.parse(text),

@@ -1,6 +1,6 @@
 import { type Tool, tools } from '../../server/mcp/tools/tools.ts';
 
-/* Tools that end or block their own thread. Preloaded in every thread. */
+/* Tools that end or block their own thread. Every worker thread preloads this module. */
 
 function faulty(name: string, description: string, run: () => never): Tool {
   const inputSchema = { type: 'object', properties: {}, additionalProperties: false } as const;

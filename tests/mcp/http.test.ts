@@ -5,7 +5,7 @@ import { emptyDatabase } from '../support/backend.ts';
 import { send, startTestServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
-/* /mcp as raw JSON-RPC: authentication, and requests rejected before they reach a tool. */
+/* Raw JSON-RPC requests to /mcp: authentication, and rejections before a tool runs. */
 
 let server: TestServer;
 beforeAll(async () => {
@@ -24,7 +24,7 @@ function call(name: string, args: object) {
 async function post(path: string, body: unknown, headers: Headers = {}, to = server) {
   const response = await send(to, 'POST', path, { body, headers: { accept, ...headers } });
   const text = await response.text();
-  // An event stream contains exactly one event.
+  // The body is JSON or an event stream with exactly one event.
   const json = JSON.parse(text.replace(/^event: message\ndata: /, ''));
   return { status: response.status, headers: response.headers, json };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../cli/command.ts';
 import { program } from '../cli/shell.ts';
 
-/* The protocol library must load on demand: loading it takes longer than most commands run. */
+/* The MCP library must load on demand, because loading it takes longer than most commands. */
 
 const preload = join(import.meta.dir, 'log-loaded.ts');
 

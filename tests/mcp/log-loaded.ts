@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { plugin } from 'bun';
 
-/* Logs each module of the protocol library that the thread loads. Preloaded in every thread. */
+/* Logs each module of the MCP library that a thread loads. Preloaded in commands and threads. */
 
 plugin({
   name: 'log of what is loaded',

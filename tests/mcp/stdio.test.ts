@@ -4,8 +4,6 @@ import { program, shellAt } from '../cli/shell.ts';
 import { html, json, refusal, startFaultServer } from '../support/fault-server.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
-/* Tests of `memory mcp` as a process: its start, output and exit. */
-
 let server: TestServer;
 beforeAll(async () => {
   server = await startTestServer();
@@ -19,7 +17,7 @@ const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
 const hello = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
 const away = { MEMORY_BASE_URL: 'http://127.0.0.1:1' };
 
-/** Starts a process and sends it messages. `lines(n)` resolves when it has written n lines. */
+/** Starts a process and sends messages to its stdin. `lines(n)` waits for n lines of output. */
 function start(line: string, messages: string[], env: Record<string, string> = {}) {
   const child = Bun.spawn(['bash', '-c', `exec ${line.replace('$MEMORY', program.join(' '))}`], {
     env: {
@@ -84,7 +82,7 @@ describe('it starts', () => {
     expect(answer).toContain(why);
     child.stdin.end();
     expect(await child.exited).toBe(0);
-    // Reported at the start and when the tool fails, because clients log stderr.
+    // The error is printed at the start and at the failed call, because MCP clients log stderr.
     expect(await child.stderr.text()).toBe(`${why}\n${why}\n`);
   });
 

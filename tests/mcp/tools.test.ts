@@ -18,10 +18,7 @@ const names = [
 ];
 const idIn = (text: string) => /mem_\w+/.exec(text)?.[0] ?? '';
 
-/**
- * An upper bound. o200k_base makes one token of every 4.3 characters in the text of the tools; this
- * allows for tokenizers that need a fifth more tokens.
- */
+/** A low estimate. With o200k_base, the text of the tools has 4.3 characters per token. */
 const charactersPerToken = 3.5;
 
 describe.each(ways)('over $transport, version $version', (way) => {
@@ -120,7 +117,7 @@ describe.each(ways)('over $transport, version $version', (way) => {
     expect(await diet('Is vegan', { metadata: { since: 2026 } })).toStartWith('Already');
     const { items } = await server.client.list({ userId, externalId: 'diet', source: 'mcp' });
     expect(items).toMatchObject([{ id, content: 'Is vegan', metadata: { since: 2026 } }]);
-    // A later session reads the key here, so that it replaces this memory when the diet changes.
+    // The list shows the key, which a later session needs to replace this memory.
     const head = `[${id}] ${new Date().toISOString().slice(0, 10)} memory mcp key "diet"`;
     expect(await memory.call('list_memories')).toBe(`${head}: Is vegan\nEnd of the list.`);
     expect(await memory.call('search_memories', { query: 'vegan' })).toStartWith(head);
@@ -154,7 +151,7 @@ describe.each(ways)('over $transport, version $version', (way) => {
   });
 
   test('a long text is read in parts', async () => {
-    // The first part ends inside a surrogate pair.
+    // The limit of 8,000 UTF-16 units is inside a surrogate pair, which must not be split.
     const text = `${'a'.repeat(7_999)}🌊${'b'.repeat(4_000)}`;
     const { id } = await server.client.save({ userId, content: text });
     const first = await memory.call('get_memory', { id });

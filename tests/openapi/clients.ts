@@ -12,10 +12,7 @@ const packages = {
 };
 const generatorVersion = '7.25.0';
 
-/**
- * Returns one case per client generator. Each generates a client and runs an agent's requests with
- * it, unmodified.
- */
+/** Returns one case per generator, which runs an agent's requests with the unmodified client. */
 export function clientCases(server: TestServer): Case[] {
   return [
     { name: 'client openapi-fetch', run: () => openapiFetch(server) },
@@ -81,7 +78,7 @@ async function generate(project: Project, generator: string, ...options: string[
   const config = { 'generator-cli': { version: generatorVersion } };
   await project.write('openapitools.json', JSON.stringify(config));
   const command = ['node_modules/.bin/openapi-generator-cli', 'generate', '-i', 'openapi.json'];
-  // The wrapper reads and writes its settings in the folder given by PWD.
+  // The npm wrapper of openapi-generator reads and writes its settings in the folder $PWD.
   const env = { PWD: project.folder, INIT_CWD: project.folder };
   await project.run([...command, '-g', generator, '-o', 'generated', ...options], env);
 }

@@ -3,9 +3,8 @@ import { type Case, clientCases } from './clients.ts';
 import { linterCases, schemathesisCases } from './judges.ts';
 
 /*
- * Checks the OpenAPI document with third-party tools: linters, a request generator (Schemathesis)
- * and client generators. Needs package registries, Python, Go and Java. A run of all cases takes
- * half an hour. Arguments select cases: bun tests/openapi/main.ts [part of a case's name …]
+ * Checks the OpenAPI document with third-party tools. Needs package registries, Python, Go and
+ * Java, and takes half an hour. Arguments select cases by a part of their names.
  */
 
 async function attempt({ name, run }: Case): Promise<boolean> {

@@ -9,7 +9,7 @@ import re
 import schemathesis
 from schemathesis.specs.openapi import checks
 
-# Errors that depend on state of the service: used keys and the versions of memories.
+# Errors that depend on the idempotency keys and versions that the service has stored.
 STATE = {"idempotency_key_reused", "precondition_failed"}
 
 # Rules about a value as a whole, or about any part of free-form JSON.
@@ -90,7 +90,7 @@ def invalid_data_is_rejected(ctx, response, case):
 
 
 def has_other_values_in_filter(query):
-    """Whether a metadata filter has values that are not text, which a query sends as text."""
+    """Whether a metadata filter has values of other types, which the URL turns into valid text."""
     metadata = query.get("metadata")
     return isinstance(metadata, dict) and any(
         key != "" and not isinstance(value, str) for key, value in metadata.items()

@@ -9,7 +9,7 @@ import {
   type Target,
 } from './runtimes.ts';
 
-/** Serves a page from a different origin than the service, and receives its report. */
+/** Serves a page from a different origin than the service, and receives the page's result. */
 export type PageServer = {
   origin: string;
   /** Serves these files. Resolves with the body that the page posts to /outcome. */

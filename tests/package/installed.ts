@@ -37,12 +37,11 @@ async function globally(service: string): Promise<string> {
 
 async function asOneFile(executable: string): Promise<string> {
   await using project = await emptyProject();
-  // The project folder contains nothing else.
+  // The executable must run without any other files.
   await cp(executable, project.file('memory'));
   return await tryOut(project, [project.file('memory')]);
 }
 
-/** Serves, saves, lists and stops with the installed command. */
 async function tryOut(project: Project, memory: string[], serving = memory): Promise<string> {
   const { version } = await Bun.file(join(import.meta.dir, '../../package.json')).json();
   const said = await project.run([...memory, '--version']);
@@ -104,7 +103,7 @@ async function serve(
   return { url, env, log: child.log, end, [Symbol.asyncDispose]: async () => void (await end()) };
 }
 
-/** Covers the threads that check a large file and that scrub after an erasure. */
+/** Tests the threads that check a large file for damage and that scrub deleted data. */
 async function withThreads(executable: string): Promise<string> {
   await using project = await emptyProject();
   const memory = [executable];
@@ -124,7 +123,7 @@ async function withThreads(executable: string): Promise<string> {
 const countDue = `const { Database } = require('bun:sqlite');
 console.log(new Database('memory.db').query("SELECT count(*) AS n FROM maintenance WHERE name = 'scrub'").get().n);`;
 
-/** Damages pages all over a file too large to be checked before the start. */
+/** Makes the file too large for the check before the start, and damages pages in it. */
 const damage = `const { Database } = require('bun:sqlite');
 const { openSync, writeSync, fstatSync } = require('node:fs');
 const db = new Database('memory.db');
@@ -137,7 +136,7 @@ const file = openSync('memory.db', 'r+');
 const pages = fstatSync(file).size / 4096;
 for (let page = 300; page < pages; page += 97) writeSync(file, Buffer.alloc(4096, 255), 0, 4096, page * 4096);`;
 
-/** Covers the MCP library, which the command line imports late and the server loads in a thread. */
+/** Tests the MCP library, which the command line loads on demand and the server in a thread. */
 async function withMcp(executable: string): Promise<string> {
   await using project = await emptyProject();
   await using server = await serve(project, [executable], firstRun);

@@ -7,7 +7,7 @@ import { packSdk } from '../../.release/sdk.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { emptyProject, type Project, writeScenario } from './project.ts';
 
-/* Tests of the packed SDK that need no registry. See tests/package/main.ts for the others. */
+/* Tests of the packed SDK that need no registry. tests/package/main.ts contains the other tests. */
 
 const root = join(import.meta.dir, '../..');
 let project: Project;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await mkdir(installed, { recursive: true });
   await $`tar xzf ${tarball} -C ${installed} --strip-components 1`;
   await rm(folder, { recursive: true });
-  // The dependencies that npm would install.
+  // npm would install these dependencies.
   for (const name of ['ofetch', 'destr', 'ufo', 'node-fetch-native']) {
     await symlink(join(root, 'node_modules', name), project.file(`node_modules/${name}`));
   }
@@ -47,7 +47,7 @@ test('the packed SDK contains only modules and types, without TypeBox', async ()
   for (const { parentPath, name } of files) {
     const text = await Bun.file(join(parentPath, name)).text();
     expect(text).not.toMatch(/typebox|from ['"]\..*\.ts['"]/i);
-    // Compiling against declarations requires all packages that they import.
+    // Users would have to install every package that the declarations import.
     if (name.endsWith('.d.ts')) expect(text).not.toMatch(/(?:from|import\() ?['"][^.]/);
   }
 });
@@ -56,7 +56,7 @@ test('the packed types equal the types of the sources', async () => {
   const index = await Bun.file(join(root, 'sdk/index.ts')).text();
   const lists = [...index.matchAll(/^export type \{([^}]*)\}/gm)].map(([, list = '']) => list);
   const all = lists.flatMap((list) => list.match(/\w+/g) ?? []);
-  // TypeScript never considers two classes with private fields to be the same type.
+  // TypeScript never treats two classes with private fields as the same type.
   const names = all.filter((name) => name !== 'Ingest');
   expect(names.length).toBeGreaterThan(40);
   const args = ['ApiResponse', 'ApiPromise'];

@@ -1,7 +1,6 @@
 import { emptyProject, type Project, writeScenario } from './project.ts';
 
 export type Packed = { sdk: string; service: string; executable: string };
-/** The address and a key of the server under test. */
 export type Target = { url: string; key: string };
 
 /** A test case. `run` returns a summary, or throws if the test fails. */
@@ -43,7 +42,6 @@ async function onNode(sdk: string, target: Target, node: string[]): Promise<stri
   return `Node ${await project.run([...node, '--version'])}: ${done}`;
 }
 
-/** Installs the newest Node from its npm package. */
 async function onNewestNode(sdk: string, target: Target): Promise<string> {
   await using project = await emptyProject();
   await project.install('node@latest');
@@ -90,7 +88,7 @@ async function onMiniflare(sdk: string, target: Target): Promise<string> {
   return `workerd ${version}: ${done}`;
 }
 
-/** Bundles one minified module for the web, as an application's build does. */
+/** Bundles and minifies the module for browsers. Returns the gzipped size in bytes. */
 export async function bundle(project: Project, entry: string, outfile: string): Promise<number> {
   const built = await Bun.build({
     entrypoints: [project.file(entry)],

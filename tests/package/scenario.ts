@@ -1,13 +1,10 @@
 import type * as Sdk from 'memory-service-sdk';
 
-/*
- * An application's use of the SDK. It uses only APIs that every runtime has, and runs unchanged in
- * each of them.
- */
+/* Uses the SDK as an application does, with only the APIs that every tested runtime has. */
 
 export type Place = { baseUrl: string; apiKey: string; userId: string };
 
-/** Calls every operation and throws if one does not behave as documented. */
+/** Calls most operations, and throws if one of them does not behave as documented. */
 export async function scenario(sdk: typeof Sdk, place: Place): Promise<string> {
   const attempts: string[] = [];
   const memory = new sdk.MemoryClient({

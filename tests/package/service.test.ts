@@ -69,7 +69,7 @@ describe('the command', () => {
     await saveAndList(['node', program], 'as-package');
     const MEMORY_DATABASE_URL = `sqlite:${project.file('as-package.db')}`;
     const service = startChild(['node', program], { ...env, MEMORY_DATABASE_URL, PORT: '0' });
-    // `ready` waits for a line on standard output, but the banner is on standard error.
+    // `ready` rejects, because the service writes nothing to stdout. The banner is on stderr.
     service.ready.catch(() => {});
     await until(() => service.log().includes('is running at') || !service.running());
     expect(service.log()).toContain('is running at');

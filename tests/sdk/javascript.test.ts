@@ -72,7 +72,7 @@ test('a list that fails before it is awaited causes no unhandled rejection', asy
   process.on('unhandledRejection', note);
   const all = clientOf(server).list({ userId: 'u-1' });
   const page = clientOf(server).export();
-  // This call is sent after the other two, so they have failed when it fails.
+  // When this call fails, the two earlier calls have failed as well.
   await failure(clientOf(server).get('mem_1'));
   await new Promise(setImmediate);
   const walk = async () => {

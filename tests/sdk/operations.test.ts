@@ -15,7 +15,7 @@ const exported = aMemory as Memory;
 const user = { userId: 'u-1', memories: 1, lastCreatedAt: '2026-11-20T10:00:00.000Z' };
 const imported = { imported: 1, skipped: 0, failedCount: 0, failed };
 
-/** How to call each operation of the contract, and its response. */
+/** A call of each operation of the contract, and the response that the server sends. */
 const calls: Record<keyof typeof operations, [(client: Client) => Promise<unknown>, unknown]> = {
   save: [(client) => client.save({ userId: 'u-1', content: 'x' }), saved],
   list: [(client) => client.list({ userId: 'u-1' }), { items: [], nextCursor: null }],

@@ -3,8 +3,6 @@ import { InvalidRequestError, type ListQuery, type SaveRequest } from '../../sdk
 import { aMemory, json, startFaultServer, text } from '../support/fault-server.ts';
 import { clientOf, failure } from './client-of.ts';
 
-/* Tests of the contents of requests: versions, times, cursors and typed values. */
-
 const saved = { ...aMemory, memoryId: 'mem_1' };
 const page = { items: [], nextCursor: null };
 

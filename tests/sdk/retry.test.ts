@@ -92,7 +92,7 @@ test('a refused connection is a ConnectionError after all attempts', async () =>
   expect(error).toBeInstanceOf(ConnectionError);
   expect(error).toMatchObject({ attempts: 3, code: 'connection', status: undefined });
   expect(error.message).toContain(server.url);
-  // The cause is the error of the runtime; that of ofetch would contain the request headers.
+  // The cause is the runtime's error. ofetch's own error would contain the request headers.
   expect(error.cause).toBeInstanceOf(Error);
   expect(error.cause).not.toHaveProperty('options');
 });

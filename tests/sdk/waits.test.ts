@@ -72,7 +72,7 @@ test('an abort during a wait ends the call immediately', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-/** Aborts the first wait, so that no test has to wait for it. */
+/** Aborts the wait before the first retry and returns its planned duration. */
 async function firstWait(server: { url: string }, options: ClientOptions = {}) {
   const controller = new AbortController();
   const waits: number[] = [];

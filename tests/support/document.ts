@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { openApiDocument } from '../../server/http/openapi/document.ts';
 
-/* Reads the OpenAPI document like its consumers: resolves references and validates with ajv. */
+/* The OpenAPI document as a client reads it, with validation by Ajv. */
 
 type Ref = { $ref?: string };
 type Schema = Ref & { examples?: unknown[] };
@@ -22,7 +22,7 @@ export type Operation = {
   method: string;
   path: string;
   operationId: string;
-  /** Present and empty if no key is required. */
+  /** An empty list if the operation requires no key. */
   security?: unknown[];
   parameters?: Parameter[];
   requestBody?: Body;
@@ -49,7 +49,6 @@ const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormats.default(ajv);
 ajv.addSchema(document, 'document');
 
-/** Resolves a reference; returns any other value unchanged. */
 export function resolve<T extends Ref>(value: T): T {
   if (value.$ref === undefined) return value;
   let found: unknown = document;
@@ -58,7 +57,7 @@ export function resolve<T extends Ref>(value: T): T {
   return found as T;
 }
 
-/** Returns the schema errors, or null. References in the schema refer to the document. */
+/** Returns the validation errors, or null if the value is valid. */
 export function misfit(schema: object, value: unknown): string | null {
   const absolute = JSON.stringify(schema).replaceAll('"#/components', '"document#/components');
   const validate = ajv.compile(JSON.parse(absolute));
@@ -69,7 +68,7 @@ export function jsonOf(body: Body | undefined): Content {
   return body?.content?.['application/json'] ?? {};
 }
 
-/** The examples of the content, or those of its schema. */
+/** Returns the examples of the content, or those of its schema if the content has none. */
 export function examplesOf({ schema, examples = {} }: Content): unknown[] {
   const named = Object.values(examples).map(({ value }) => value);
   return named.length > 0 || schema === undefined ? named : (resolve(schema).examples ?? []);

@@ -1,8 +1,8 @@
 import type { Socket } from 'bun';
 
 /*
- * A TCP server that replies to requests with a list of responses and faults. It repeats the last
- * reply, so that tests can detect surplus requests.
+ * A TCP server that responds to requests with a script of responses and faults. After the script,
+ * the last reply repeats, so that tests can detect surplus requests.
  */
 
 export type SeenRequest = { method: string; path: string; headers: Headers; body: string };
@@ -35,7 +35,7 @@ export function startFaultServer(...script: [Reply, ...Reply[]]) {
   return {
     url: `http://127.0.0.1:${listener.port}`,
     requests,
-    /** Resolves when the last reply of the script is being sent. */
+    /** Resolves when the last reply of the script has started. */
     answered: answered.promise,
     [Symbol.dispose]: () => listener.stop(true),
   };
@@ -63,7 +63,6 @@ function head(status: number, headers: Record<string, string>): string {
   return `HTTP/1.1 ${status} Scripted\r\nConnection: close\r\n${lines.join('')}\r\n`;
 }
 
-/** A complete response with any body. */
 export function text(status: number, body: string, headers: Record<string, string> = {}): Reply {
   const length = status === 204 ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
   return (socket) => {
@@ -71,7 +70,6 @@ export function text(status: number, body: string, headers: Record<string, strin
   };
 }
 
-/** A complete response in the format of the service. */
 export function json(status: number, body: unknown, headers: Record<string, string> = {}): Reply {
   return text(status, JSON.stringify(body), {
     'Content-Type': 'application/json',
@@ -80,17 +78,17 @@ export function json(status: number, body: unknown, headers: Record<string, stri
   });
 }
 
-/** An error response of the contract. */
+/** An error response of the service. */
 export function refusal(status: number, error: string, headers: Record<string, string> = {}) {
   return json(status, { error, message: `it is ${error}`, requestId: 'req_1' }, headers);
 }
 
-/** A response as proxies send it. */
+/** An HTML error page, as a reverse proxy returns it. */
 export function html(status: number): Reply {
   return text(status, '<html><h1>Bad gateway</h1></html>', { 'Content-Type': 'text/html' });
 }
 
-/** Closes the connection before a response. */
+/** Closes the connection without a response. */
 export function dropped(): Reply {
   return (socket) => {
     socket.terminate();
@@ -102,28 +100,27 @@ export function silent(): Reply {
   return () => {};
 }
 
-/** Starts a response whose body never ends. */
+/** Sends the beginning of a response and keeps the connection open. */
 export function stalled(): Reply {
   return (socket) => {
     socket.write(`${head(200, { 'Content-Length': '100' })}{"id":`);
   };
 }
 
-/** Starts a response and closes the connection in its body. */
+/** Sends the beginning of a response and closes the connection. */
 export function cut(): Reply {
   return (socket) => {
     socket.end(`${head(200, { 'Content-Length': '100' })}{"id":`);
   };
 }
 
-/** Like cut(), for a body without a Content-Length. */
+/** Like cut(), with chunked encoding instead of a Content-Length. */
 export function cutInChunks(): Reply {
   return (socket) => {
     socket.end(`${head(200, { 'Transfer-Encoding': 'chunked' })}6\r\n{"id":\r\n`);
   };
 }
 
-/** A memory in the format of the service. */
 export const aMemory = {
   id: 'mem_1',
   userId: 'u-1',

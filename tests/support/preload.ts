@@ -1,8 +1,8 @@
 import { plugin } from 'bun';
 
 /**
- * Sets a long time limit for slow and busy machines. Bun applies the setting only to the first file
- * (oven-sh/bun#43787), so it is inserted into every file.
+ * Raises the test timeout. Bun applies the setting only to the first file (oven-sh/bun#43787), so
+ * the call is inserted into every file.
  */
 const setLimit = `import { setDefaultTimeout as limitTime } from 'bun:test'; limitTime(30_000);`;
 

@@ -1,25 +1,24 @@
 import { spawn } from 'node:child_process';
 
-/** A child process in its own process group, so that its children receive its signals. */
+/** A child process that leads its own process group. Signals go to the whole group. */
 export type Child = {
   pid: number;
-  /** The first line of stdout; rejects if the process ends or a timeout expires before it. */
+  /** The first line of stdout. Rejects if the process exits or 30 s pass before the line. */
   ready: Promise<string>;
   /** Resolves with the exit code, or null if a signal ended the process. */
   exited: Promise<number | null>;
   running(): boolean;
-  /** The output to stderr; only the end of it if it is long. */
+  /** The output to stderr, limited to its last million characters. */
   log(): string;
-  /** Sends the signal and waits for the process to end. */
+  /** Sends the signal and waits for the process to exit. */
   end(signal: NodeJS.Signals): Promise<number | null>;
-  /** Sends the signal without waiting. */
   signal(signal: NodeJS.Signals): void;
 };
 
 const readyWithinMs = 30_000;
 const logCharacters = 1_000_000;
 
-/** The running processes. They have their own groups and would outlive this one. */
+/** Killed on exit, because processes in their own groups would outlive this process. */
 const alive = new Set<(signal: NodeJS.Signals) => void>();
 process.on('exit', () => {
   for (const signal of alive) signal('SIGKILL');
@@ -47,7 +46,7 @@ export function startChild(command: string[], env: Record<string, string> = {}):
     return code;
   });
   function signal(name: NodeJS.Signals): void {
-    // Without a pid the process never started, and kill() must not signal any other process.
+    // `pid` is undefined if the process could not be started.
     if (!running || child.pid === undefined) return;
     try {
       process.kill(-child.pid, name);
@@ -87,7 +86,7 @@ function firstLine(
       reject(new Error(`the process ended with ${code}: ${log().slice(-2_000)}`));
     });
   });
-  // A test may not await this promise, and an unhandled rejection would fail it.
+  // Tests that do not use `ready` must not fail with an unhandled rejection.
   line.catch(() => {});
   return line;
 }

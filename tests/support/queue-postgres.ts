@@ -1,7 +1,7 @@
 import { query } from './postgres.ts';
 import type { Hold } from './queue.ts';
 
-/** Increases the change numbers, so that search indexes in memory read the memory again. */
+/** The new change numbers make in-memory search indexes read the memory again. */
 const hold = `WITH one AS (
     UPDATE users AS u SET last_change = u.last_change + 1 FROM memories AS m
     WHERE m.id = $1 AND u.project_id = m.project_id AND u.bucket = m.bucket

@@ -23,7 +23,7 @@ function inDatabase<T>(databaseUrl: string, work: (db: Database) => T): T {
   }
 }
 
-/** Increases the change numbers, so that search indexes in memory read the memory again. */
+/** The new change numbers make in-memory search indexes read the memory again. */
 function hold(db: Database, memoryId: string): Lease {
   const { rowId } = db
     .prepare<{ rowId: number }, [string]>(

@@ -12,15 +12,14 @@ export type HeldRecord = {
   fail(errorMessage: string): Promise<boolean>;
 };
 
-/** Resets a memory's task to running under another owner. Returns a function that fails it. */
+/** Sets a memory's task to running under another owner. Returns a function that fails the task. */
 export type Hold = (databaseUrl: string, memoryId: string) => Promise<HeldRecord['fail']>;
 
 const externalId = 'held';
 
 /**
- * Ingests a document, waits until it is processed, and then resets its task to running under
- * another owner. The order avoids a race with the worker. On SQLite, a server restart reclaims the
- * task.
+ * The document is processed first, because holding the task earlier would race with the worker. On
+ * SQLite, a server restart reclaims the task.
  */
 export async function holdRecord(server: TestServer): Promise<HeldRecord> {
   const userId = newUser();

@@ -1,4 +1,4 @@
-/** A seeded random number generator, so that a failed run can be reproduced. */
+/** A random number generator with a seed, which makes failed runs reproducible. */
 export type Random = {
   /** A number in [0, 1). */
   next(): number;
@@ -6,7 +6,7 @@ export type Random = {
   between(from: number, to: number): number;
   pick<T>(items: readonly T[]): T;
   chance(share: number): boolean;
-  /** An independent generator, unaffected by how many numbers this one has returned. */
+  /** Returns an independent generator, which does not depend on the numbers drawn from this one. */
   fork(name: string | number): Random;
 };
 

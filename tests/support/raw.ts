@@ -1,18 +1,18 @@
 import { connect, type Socket } from 'node:net';
 
-/** The bytes received on a connection until it closed or became idle. */
+/** The bytes received on a connection, and why the read ended. */
 export type RawReply = {
   status: number | null;
   text: string;
   ended: 'closed' | 'quiet' | 'waiting';
 };
 
-/** How long to wait for more data after a complete response, or after a part of one. */
+/** How long to wait for more data after a complete and after a partial response. */
 const quietMs = { whole: 15, part: 250 };
 
 /**
- * Sends bytes unmodified and reads the reply. `waiting` means that nothing arrived within
- * `withinMs` and the connection was still open.
+ * Sends bytes unmodified and reads until the connection closes, no more data arrives (`quiet`) or
+ * `withinMs` have passed (`waiting`).
  */
 export function sendRaw(
   url: string,

@@ -9,12 +9,12 @@ import type { TestServer } from './server.ts';
 /** A memory to search for: the only one of its user, with the word in its content. */
 export type Sought = { id: string; userId: string; word: string };
 
-/** Returns whether a read shows the memory or reveals that it exists. */
+/** Returns whether a read contains the memory or reveals that it exists. */
 export type Probe = (server: TestServer, sought: Sought) => Promise<boolean>;
 
 /**
- * Every operation that reads memories, by its name in the contract. A new one must be added here.
- * The user of the memory has no other memories, so a list of users shows the user only with it.
+ * Every operation that returns memories or reveals that they exist. In a list of users, the user
+ * represents the memory, because the user has no other memories.
  */
 export const probes: Partial<Record<OperationName, Probe>> = {
   get: async (server, { id }) => {
@@ -47,10 +47,9 @@ export const probes: Partial<Record<OperationName, Probe>> = {
   },
 };
 
-/** Read operations of the contract that return no memory. */
+/** Read operations that return no memory. */
 const readsNone: OperationName[] = ['key', 'health'];
 
-/** The read operations of the contract without a probe. */
 export function readsWithoutProbe(): string[] {
   return Object.entries<Operation>(operations)
     .filter(([, { method, reads = false }]) => method === 'GET' || reads)
@@ -58,7 +57,6 @@ export function readsWithoutProbe(): string[] {
     .filter((name) => probes[name] === undefined && !readsNone.includes(name));
 }
 
-/** The names of the probes that find the memory. */
 export async function whereFound(server: TestServer, sought: Sought): Promise<string[]> {
   const found: string[] = [];
   for (const [name, probe] of Object.entries(probes)) {

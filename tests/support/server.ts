@@ -22,7 +22,7 @@ export type TestServer = {
 /** By default, a test server logs nothing and has no rate limit. */
 const quiet: Env = { LOG_LEVEL: 'silent', MEMORY_RATE_LIMIT: 'off' };
 
-/** `preload` lists modules that every server thread loads first, for example to inject faults. */
+/** `preload` lists modules that every worker thread loads first, for example to inject faults. */
 export async function startTestServer(
   env: Env = {},
   preload: readonly string[] = [],
@@ -56,7 +56,7 @@ export async function startTestServer(
   return server;
 }
 
-/** Sends one request, with the server's key unless `headers` sets another one. */
+/** Sends one request, with the server's key unless `headers` contains another one. */
 export function send(
   server: TestServer,
   method: string,

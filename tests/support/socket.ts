@@ -5,22 +5,20 @@ import type { TestServer } from './server.ts';
 type Part = string | Uint8Array;
 
 /**
- * Writes all parts unmodified over a new connection before reading, as an ordinary client does, and
- * returns the response; null if the connection ended without one. Not for HEAD, whose response has
- * no body in spite of its Content-Length.
+ * Sends all parts on a new connection and returns the response, or null if the connection closed
+ * without one. HEAD is not supported, because its response has a Content-Length but no body.
  */
 export async function exchange(server: TestServer, ...parts: Part[]): Promise<Answer | null> {
   const response = parseResponse(await converse(server, Buffer.concat(parts.map(bytesOf))));
   return response === null ? null : readAnswer(response);
 }
 
-/** The request line and headers, with the server's key; `lines` are further headers. */
+/** Returns the request line and headers, with the server's key. `lines` are additional headers. */
 export function head(server: TestServer, method: string, path: string, ...lines: string[]): string {
   const usual = [`Host: ${new URL(server.url).host}`, `Authorization: Bearer ${server.key}`];
   return `${[`${method} ${path} HTTP/1.1`, ...usual, ...lines].join('\r\n')}\r\n\r\n`;
 }
 
-/** Encodes a body in chunks of at most `size` bytes. */
 export function chunked(body: Part, size = 10_000): Uint8Array {
   const bytes = bytesOf(body);
   const parts: Part[] = [];
@@ -35,7 +33,7 @@ function bytesOf(part: Part): Uint8Array {
   return typeof part === 'string' ? Buffer.from(part) : part;
 }
 
-/** Returns what arrives until the response is complete or the connection ends. */
+/** Returns the received text when the response is complete or the connection has closed. */
 function converse(server: TestServer, request: Uint8Array): Promise<string> {
   const { hostname, port } = new URL(server.url);
   return new Promise((resolve) => {
@@ -65,7 +63,7 @@ function converse(server: TestServer, request: Uint8Array): Promise<string> {
   });
 }
 
-/** Returns null until headers and body are complete. */
+/** Returns null until the headers and the body are complete. */
 function parseResponse(received: string): Response | null {
   const end = received.indexOf('\r\n\r\n');
   if (end < 0) return null;

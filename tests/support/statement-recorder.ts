@@ -1,10 +1,10 @@
 import { startTcpProxy } from './tcp-proxy.ts';
 
-/* Records the statements that a program sends to PostgreSQL, by parsing its connections. */
+/* Records the statements that a program sends to PostgreSQL, by parsing the protocol. */
 
 export type SentStatement = { text: string; values: (string | null)[] };
 
-/** The prepared statements of a connection, and the bytes of an incomplete message. */
+/** The state of a connection: its prepared statements, and the bytes of an incomplete message. */
 type Reading = { isStarted: boolean; rest: Buffer; prepared: Map<string, string> };
 
 const sslRequest = 80_877_103;
@@ -29,7 +29,6 @@ export function recordStatements(to: { hostname: string; port: number }) {
   return {
     port: proxy.port,
     stop: proxy.stop,
-    /** Returns the statements recorded since the last call. */
     take(): SentStatement[] {
       const taken = sent;
       sent = [];
@@ -55,7 +54,7 @@ function* messages(reading: Reading): Generator<Message> {
   }
 }
 
-/** Stores a statement when it is prepared, and returns it when it is bound to values. */
+/** Returns the statement of a Query or Bind message. Stores the statement of a Parse message. */
 function statementIn({ type, body }: Message, prepared: Map<string, string>): SentStatement | null {
   const reader = createReader(body);
   if (type === 'Q') return { text: reader.text(), values: [] };

@@ -1,9 +1,6 @@
 import type { Socket } from 'bun';
 
-/*
- * A proxy between the service and its database that injects faults. It does not parse the protocol:
- * it only searches the bytes for the text of a statement.
- */
+/* A proxy that injects faults between the service and PostgreSQL. */
 
 export type TcpProxy = {
   port: number;
@@ -11,11 +8,11 @@ export type TcpProxy = {
   silence(): void;
   /** Closes all connections and the port, so that new connections are refused. */
   refuse(): void;
-  /** Closes all connections and forwards data on new ones again. */
+  /** Ends silence() and refuse(), and closes all connections. */
   heal(): void;
-  /** Forwards the next message with this text, then closes its connection before the response. */
+  /** Forwards the next statement with this text and closes its connection before the response. */
   loseAnswerTo(text: string): void;
-  /** Forwards the next message with this text, then drops all responses on its connection. */
+  /** Forwards the next statement with this text and drops all responses on its connection. */
   silenceAt(text: string): void;
   /** Closes all connections and forwards new ones to another server. */
   moveTo(address: Address): void;

@@ -11,9 +11,8 @@ export function thrownBy(act: () => unknown): Error {
 }
 
 /**
- * Returns the error that the promise rejects with; fails the test if it resolves. Needed for
- * replies of another thread: `expect(…).rejects` waits in its own loop, which runs no
- * `setImmediate`.
+ * Returns the error that the promise rejects with, and fails the test if it resolves. Use this for
+ * replies of other threads: `expect(…).rejects` runs its own event loop without `setImmediate`.
  */
 export async function rejectionOf(promise: Promise<unknown>): Promise<Error> {
   const outcome = await promise.then(

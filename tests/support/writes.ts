@@ -11,7 +11,6 @@ export type MakeWrite = (userId: string, memoryId: string) => WriteRequest;
 const entry = { author: 'user', content: 'Help me', timestamp: '2026-11-20T10:00:00Z' };
 const origin = { source: 'crm', metadata: { b: { y: 1, x: [2, { q: 1, p: 2 }] }, a: 'x' } };
 
-/** Every operation that changes data, with its route. */
 export const writes: [route: string, make: MakeWrite][] = [
   ['POST /v1/memories', (userId) => post('/memories', { userId, content: 'new', metadata: {} })],
   [
@@ -72,14 +71,12 @@ export function importable(userId: string): Memory {
   };
 }
 
-/** The writes that have a body. */
 export const writesWithBody = writes.filter(([route]) => !route.startsWith('DELETE'));
 
 function post(path: string, body: object): WriteRequest {
   return { method: 'POST', path: `/v1${path}`, body };
 }
 
-/** Sends a write with an idempotency key. */
 export function sendKeyed(
   server: TestServer,
   { method, path, body }: WriteRequest,
@@ -97,7 +94,7 @@ export async function prepare(server: TestServer, make: MakeWrite) {
   return { userId, id, request: make(userId, id) };
 }
 
-/** All memories of the user, once none is processing. */
+/** Waits until all memories of the user are complete, and returns them. */
 export function settled(server: TestServer, userId: string): Promise<Memory[]> {
   return until(async () => {
     const { items } = await getPage(server, userId);

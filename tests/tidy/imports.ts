@@ -150,7 +150,7 @@ const table: Row[] = [
     from: ['server/threads/'],
     may: ['server/threads/', 'server/errors.ts', 'sdk/contract/', 'node:'],
   },
-  // The tools receive their client from the caller; over stdio, it is the command line's client.
+  // The caller passes the client: the command line over stdio, the MCP thread over HTTP.
   {
     from: ['server/mcp/tools/'],
     may: [
@@ -161,7 +161,7 @@ const table: Row[] = [
     ],
     types: ['sdk/index.ts'],
   },
-  // Only the MCP thread may import the protocol; the modules of the HTTP thread must not.
+  // The MCP library must load in the MCP thread, not in the HTTP thread.
   {
     from: ['server/mcp/thread.ts'],
     may: [
@@ -183,11 +183,9 @@ const table: Row[] = [
     may: ['server/', 'sdk/contract/', 'package.json', 'node:'],
   },
   { from: ['server/'], may: ['server/', 'sdk/contract/', 'node:'], not: backends },
-  // Tests may import anything.
   { from: ['tests/'], may: [''] },
 ];
 
-/** Checks that every import is permitted by the table. */
 export const importRule: Rule = {
   name: 'imports go in one direction',
   breaches: (source) => importsOf(source).flatMap((one) => judge(source.path, one)),

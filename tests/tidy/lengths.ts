@@ -3,12 +3,11 @@ import type { Breach, Rule } from './source.ts';
 const fileLines = 300;
 const functionLines = 70;
 const columns = 100;
-/** The limit for lines with a string, which the formatter does not break. */
+/** The limit for a line with a string, because the formatter does not break strings. */
 const columnsWithString = 120;
 /** A regular expression alone on a line, which cannot be broken. */
 const patternAlone = /^\s*\/\s+[/a-z]*[;,]?$/;
 
-/** Rules about the size of files, functions and lines. */
 export const lengthRules: Rule[] = [
   {
     name: `a file has at most ${fileLines} lines`,
@@ -55,10 +54,7 @@ function functionOf(body: string): string {
 const begins =
   /\bfunction\b.*[({,]$|=> \{$|^\s+(?:(?:async|static|get|set|override) )*[#\w]+(?:<.*>)?\(.*\)(?:: .+)? \{$/;
 
-/**
- * Finds functions that are too long. Inner functions do not count, because a closure serves as a
- * class here, and many methods do not make a class too long.
- */
+/** Finds long functions. Inner functions are not counted, because closures serve as classes. */
 function longFunctions(lines: string[]): Breach[] {
   const found = lines.flatMap((line, start) =>
     begins.test(line) ? [{ start, end: endOf(lines, start), inner: 0 }] : [],

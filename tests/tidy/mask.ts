@@ -6,7 +6,6 @@ export type Masked = {
   prose: string;
 };
 
-/** Distinguishes code, comments, strings and regular expressions with a minimal scanner. */
 export function masked(text: string): Masked {
   const scan: Scan = { text, at: 0, code: '', prose: '', open: [] };
   while (scan.at < text.length) {

@@ -13,10 +13,10 @@ export type Source = {
   prose: string;
 };
 
-/** A place where a rule is broken; lines count from 1. */
+/** A violation of a rule. Lines count from 1. */
 export type Breach = { line: number; why?: string };
 
-/** A rule, with an example file that breaks it and one that follows it. */
+/** A rule, with an example of a file that breaks the rule and of one that does not. */
 export type Rule = {
   name: string;
   breaches(source: Source): Breach[];
@@ -34,7 +34,7 @@ export function toSource(path: string, text: string): Source {
 
 let sources: Promise<Source[]> | undefined;
 
-/** Reads all TypeScript files of the repository and caches the result. */
+/** Reads all TypeScript files of the checked folders and caches the result. */
 export function readSources(): Promise<Source[]> {
   sources ??= readAll();
   return sources;
@@ -56,7 +56,6 @@ export function readText(path: string): Promise<string> {
   return Bun.file(join(root, path)).text();
 }
 
-/** Returns the lines of a view that match the pattern. */
 export function linesThatMatch(view: string, pattern: RegExp): Breach[] {
   return view.split('\n').flatMap((text, index) => {
     const [match] = pattern.exec(text) ?? [];
@@ -64,7 +63,6 @@ export function linesThatMatch(view: string, pattern: RegExp): Breach[] {
   });
 }
 
-/** Returns the line number of the character at `index`. */
 export function lineOf(text: string, index: number): number {
   return text.slice(0, index).split('\n').length;
 }

@@ -10,7 +10,7 @@ const usual = {
   maxWaitMs: 5_000,
 };
 
-/** Creates a queue that records its admissions by name, in order. */
+/** Creates a queue. `started` lists the names of the admitted bodies in order. */
 function queueOf(limits: Partial<BodyQueueLimits> = {}) {
   const queue = createBodyQueue({ ...usual, ...limits });
   const started: string[] = [];

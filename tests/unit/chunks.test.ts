@@ -4,9 +4,7 @@ import { indexedChunks, splitChunks } from '../../server/memory/chunks.ts';
 
 const targetLength = 1_000;
 
-/**
- * Long texts of every kind that affects a cut: words, lines, paragraphs, surrogate pairs, or none.
- */
+/** Texts with and without the places at which a chunk can end, and with surrogate pairs. */
 const texts = fc
   .array(
     fc.oneof(
@@ -116,7 +114,7 @@ test.each([
   const text = unit.repeat(Math.ceil(5_000_000 / unit.length));
   const begin = performance.now();
   const chunks = splitChunks(text);
-  // A linear algorithm usually takes a tenth of this time, a quadratic one hours.
+  // Linear splitting takes about a tenth of this limit. Quadratic splitting would take hours.
   expect(performance.now() - begin).toBeLessThan(3_000);
   expect(chunks.length).toBeGreaterThanOrEqual(text.length / targetLength);
 });

@@ -4,7 +4,7 @@ import { newMemoryId } from '../../server/ids.ts';
 import { bucketOfTask, newTaskId } from '../../server/storage/postgres/writer/task-rows.ts';
 
 describe('the bucket of a text', () => {
-  // The bucket is the low twelve bits of the CRC-32, whose check value is 0xcbf43926.
+  // The bucket is the low twelve bits of the CRC-32, which is 0xcbf43926 for '123456789'.
   test.each([
     ['123456789', 0x926],
     ['', 0],
@@ -24,7 +24,7 @@ describe('the id of a new memory', () => {
       expect(bucketOfId(id)).toBe(bucketOf(userId));
       const time = Number.parseInt(id.slice(4, 16), 16);
       expect(time).toBeGreaterThanOrEqual(before);
-      // The times of ids created in quick succession may be slightly ahead of the clock.
+      // Ids created in quick succession may have times slightly ahead of the clock.
       expect(time).toBeLessThanOrEqual(Date.now() + 1_000);
     }
   });

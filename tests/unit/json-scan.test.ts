@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { JsonScan } from '../../server/http/json-scan.ts';
 import { thrownBy } from '../support/thrown.ts';
 
-/** Scans the text in pieces of `pieceBytes` bytes. */
 function scanIn(pieceBytes: number, bytes: Uint8Array) {
   const scan = new JsonScan();
   for (let at = 0; at < bytes.length; at += pieceBytes) {

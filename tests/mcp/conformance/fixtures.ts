@@ -1,6 +1,6 @@
 import { tools } from '../../../server/mcp/tools/tools.ts';
 
-/* The text-only tools that the conformance suites expect. Preloaded in every thread. */
+/* The text-only tools that the conformance suite calls. Every worker thread preloads them. */
 
 class Failure extends Error {
   readonly code = 'unavailable';

@@ -1,10 +1,7 @@
 import { join } from 'node:path';
 import { startTestServer } from '../../support/server.ts';
 
-/*
- * A server for the conformance suites. They send no key, so a proxy in front of the server adds
- * one. Prints the address of /mcp and serves until it is stopped.
- */
+/* A server for the conformance suite, behind a proxy that adds the key. Prints the URL of /mcp. */
 
 const server = await startTestServer({}, [join(import.meta.dir, 'fixtures.ts')]);
 const key = await server.createKey('default', { userId: 'conformance' });
