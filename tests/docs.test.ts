@@ -9,9 +9,6 @@ const folders = ['', 'docs/', 'docs/decisions/', 'docs/examples/', 'sdk/'];
 const pages = folders.flatMap((folder) => [...new Glob(`${folder}*.md`).scanSync(root)]).sort();
 const textOf = (page: string) => Bun.file(join(root, page)).text();
 
-/** Removed decision records. Links to them in docs/performance.md are not checked. */
-const replaced = /^decisions\/00(?:13|15|16)-/;
-
 /** Removes code, because brackets in code are not links. */
 function proseOf(text: string): string {
   return text.replace(/^```.*?^```/gms, '').replace(/`[^`\n]*`/g, '');
@@ -35,7 +32,6 @@ function anchorsIn(text: string): string[] {
 
 async function isBroken(page: string, link: string): Promise<boolean> {
   if (/^[a-z]+:/.test(link)) return false;
-  if (page === 'docs/performance.md' && replaced.test(link)) return false;
   const [path = '', anchor] = link.split('#', 2);
   const target = path === '' ? page : join(dirname(page), path);
   if (!existsSync(join(root, target))) return true;

@@ -39,8 +39,7 @@ const OccurredAt = Type.Unsafe<string>({
 });
 const ExpiresAt = Type.Unsafe<string>({
   ...PointInTime,
-  description:
-    'When the memory ceases to exist: RFC 3339, or a date alone, which means midnight UTC.',
+  description: 'When the memory expires: an RFC 3339 time, or a date, which means midnight UTC.',
 });
 const recordFields = {
   userId: UserId,

@@ -71,7 +71,7 @@ export const memoryFields = {
     description: 'When the event in the memory happened, if known.',
   }),
   expiresAt: Type.Union([Time, Type.Null()], {
-    description: 'When the memory ceases to exist.',
+    description: 'When the memory expires. No later request returns it.',
   }),
   createdAt: Time,
   updatedAt: Time,
@@ -141,7 +141,7 @@ const occurredAt = {
   description: 'When the event in the memory happened. A date alone means midnight UTC.',
 };
 const expiresAt = {
-  description: 'When the memory ceases to exist. A date alone means midnight UTC.',
+  description: 'When the memory expires. A date alone means midnight UTC.',
 };
 
 export const SaveRequest = Type.Object(
