@@ -13,11 +13,12 @@ const drainWithinMs = 30_000;
 
 export const crash: Harness = {
   id: 'P1',
-  promise: 'A write answered 2xx is there after the process is killed at any moment',
+  promise: 'An acknowledged write (2xx) survives a crash of the server at any moment',
   proof:
-    `${clients} clients with saves, updates, deletes, ingests, batches and replays; kill -9 ` +
-    'at random moments; their ledger against what the API then shows',
-  control: { without: 'the answer waits for COMMIT', variants: ['answer-early'] },
+    `${clients} clients save, update, delete, ingest, send batches and replay requests while the ` +
+    'server is killed with SIGKILL at random moments; the memories that the API returns ' +
+    'afterwards are compared with the acknowledged writes',
+  control: { without: 'waiting for COMMIT before responding', variants: ['answer-early'] },
   run,
 };
 
@@ -32,7 +33,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     const startMs = await killAtRandom(target, random, kills[tier]);
     await load.stop();
     const settled = await drained(target, drainWithinMs);
-    if (!settled) violations.add('records were still waiting when the queue had run');
+    if (!settled) violations.add('the queue was not empty before the time limit');
     const found = await ledger.compare(target, violations);
     const figures = { kills: kills[tier], ...ledger.counts, ...found, slowestStartMs: startMs };
     return { figures, violations: violations.list() };
