@@ -21,11 +21,12 @@ const drainWithinMs = 60_000;
 
 export const failover: Harness = {
   id: 'P35',
-  promise: 'No write is lost when PostgreSQL fails over to a synchronous standby',
+  promise: 'No acknowledged write is lost when PostgreSQL fails over to a synchronous standby',
   proof:
-    `${servers} servers by way of an address that moves; the primary crashes under ${clients} ` +
-    `clients, the standby is promoted and gets a standby of its own; in every second round the ` +
-    'standby is away when the primary crashes; the ledger against what the API then shows',
+    `${servers} servers connect through a proxy; the primary crashes under the load of ` +
+    `${clients} clients, the standby is promoted, and the former primary becomes its standby; in ` +
+    'every second round, the standby is stopped before the primary crashes; the memories that ' +
+    'the API returns are compared with the acknowledged writes',
   control: { without: 'synchronous_standby_names', variants: ['asynchronous-standby'] },
   run,
 };
@@ -61,7 +62,8 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
       await attachStandby(pair, isSynchronous);
     }
     await load.stop();
-    if (!(await drained(fleet.target, drainWithinMs))) violations.add('records are left waiting');
+    if (!(await drained(fleet.target, drainWithinMs)))
+      violations.add('the queue was not empty before the time limit');
     const compared = await ledger.compare(fleet.target, violations);
     const figures = { failovers: rounds[tier], ...ledger.counts, ...compared };
     return {
