@@ -59,14 +59,14 @@ export async function sendUntilKnown(
 /** Reads from a server that is expected to be healthy. */
 export async function read<T>(target: Target, path: string): Promise<T> {
   const reply = await send(target, { method: 'GET', path });
-  if (reply?.status !== 200) throw new Error(`GET ${path}: ${reply?.status ?? 'no answer'}`);
+  if (reply?.status !== 200) throw new Error(`GET ${path}: ${reply?.status ?? 'no response'}`);
   return JSON.parse(reply.text) as T;
 }
 
 export async function find(target: Target, id: string): Promise<Memory | null> {
   const reply = await send(target, { method: 'GET', path: `/v1/memories/${id}` });
   if (reply?.status === 404) return null;
-  if (reply?.status !== 200) throw new Error(`GET ${id}: ${reply?.status ?? 'no answer'}`);
+  if (reply?.status !== 200) throw new Error(`GET ${id}: ${reply?.status ?? 'no response'}`);
   return JSON.parse(reply.text) as Memory;
 }
 

@@ -20,12 +20,14 @@ const drainWithinMs = 120_000;
 
 export const bulk: Harness = {
   id: 'P20',
-  promise: 'A file that is ingested again after an interruption is stored without duplicates',
+  promise:
+    'Repeating an interrupted "memory ingest batch" stores each valid line of the file exactly ' +
+    'once',
   proof:
-    '"memory ingest batch" on 100,000 lines of all types, including duplicates and 500 invalid ' +
-    'lines is killed three times with -9 and repeated; then the server is killed during a run. ' +
-    'The stored memories are compared with the file, the peak memory with that for larger files, ' +
-    'and the rate with that of the SDK',
+    'the command ingests 100,000 lines of all types, including duplicates and 500 invalid lines; ' +
+    'it is killed and repeated three times, then the server is killed during a run; the stored ' +
+    'memories are compared with the file; peak memory is compared between larger files, and the ' +
+    'rate with that of the SDK',
   control: {
     without: 'idempotency keys derived from content and position',
     variants: ['keys-at-random'],
@@ -46,10 +48,12 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     const order = { target, folder, path, errorsOut: join(folder, 'bad.jsonl'), variants };
     const last = await importUnderKills(order, target, file, kills[tier], random, violations);
     const counts = compareReport(last, order.errorsOut, file, violations);
-    if (!(await drained(target, drainWithinMs))) violations.add('records were still waiting');
+    if (!(await drained(target, drainWithinMs)))
+      violations.add('the queue was not empty before the time limit');
     const found = await compareMemories(target, owed, violations);
     await target.stop();
-    const figures = { ...sizes[tier], kills: kills[tier], ...counts, ...found };
+    const { lines, bad: invalidLines } = sizes[tier];
+    const figures = { lines, invalidLines, kills: kills[tier], ...counts, ...found };
     if (tier === 'quick') return { figures, violations: violations.list() };
     const peaks = await comparePeaks(folder, random, violations);
     const rates = await compareRates(folder, random);

@@ -14,7 +14,7 @@ export async function tryBypasses(target: Target, violations: Violations): Promi
   for (const [name, request] of requests(id, target.key)) {
     const reply = await sendRaw(target.url, [request]);
     shown.push(`${name}: ${reply.status ?? 'closed without an answer'}`);
-    if (bodyOf(reply).includes(canary)) violations.add(`${name} shows the memory`);
+    if (bodyOf(reply).includes(canary)) violations.add(`${name}: the response contains the memory`);
     if ((reply.status ?? 400) < 300 && bodyOf(reply).includes('"id"'))
       violations.add(`${name}: ${reply.status} ${bodyOf(reply).slice(0, 80)}`);
     if ((reply.status ?? 400) >= 500) violations.add(`${name}: ${reply.status}`);

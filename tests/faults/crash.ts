@@ -13,11 +13,12 @@ const drainWithinMs = 30_000;
 
 export const crash: Harness = {
   id: 'P1',
-  promise: 'An acknowledged write survives a kill of the process at any moment',
+  promise: 'An acknowledged write (2xx) survives a crash of the server at any moment',
   proof:
-    `${clients} clients save, update, delete, ingest, send batches and retry; kill -9 at random ` +
-    'moments; the acknowledged writes are compared with what the API returns afterwards',
-  control: { without: 'waiting for COMMIT before the response', variants: ['answer-early'] },
+    `${clients} clients save, update, delete, ingest, send batches and replay requests while the ` +
+    'server is killed with SIGKILL at random moments; the memories that the API returns ' +
+    'afterwards are compared with the acknowledged writes',
+  control: { without: 'waiting for COMMIT before responding', variants: ['answer-early'] },
   run,
 };
 
@@ -32,7 +33,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     const startMs = await killAtRandom(target, random, kills[tier]);
     await load.stop();
     const settled = await drained(target, drainWithinMs);
-    if (!settled) violations.add('records were still waiting when the queue had run');
+    if (!settled) violations.add('the queue was not empty before the time limit');
     const found = await ledger.compare(target, violations);
     const figures = { kills: kills[tier], ...ledger.counts, ...found, slowestStartMs: startMs };
     return { figures, violations: violations.list() };

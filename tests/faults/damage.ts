@@ -22,12 +22,13 @@ const userId = 'damaged';
 export const damage: Harness = {
   id: 'P18',
   promise:
-    'A structurally damaged file is not served (SQLite has no checksums, so a changed byte inside ' +
-    'a text is not detected)',
+    'The server does not serve a structurally damaged database file (SQLite has no checksums, so ' +
+    'changed text inside a row cannot be detected)',
   proof:
-    `headers, b-tree pages and the log of a database with ${memories} memories are overwritten, ` +
-    'truncated and swapped; the server must not start, or must return every memory unchanged',
-  control: { without: 'the check at startup', variants: ['no-structure-check'] },
+    `parts of the header, pages or the WAL of a database with ${memories} memories are ` +
+    'overwritten, pages are swapped, or the file is truncated; the server must then fail to ' +
+    'start or return every memory unchanged; writes after a damaged WAL frame may be missing',
+  control: { without: 'the structure check at startup', variants: ['no-structure-check'] },
   run,
 };
 
@@ -40,10 +41,10 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-damage-'));
   const figures = {
     trials: 0,
-    refused: 0,
-    servedWhole: 0,
-    logCutShort: 0,
-    damagedServed: 0,
+    didNotStart: 0,
+    servedIntact: 0,
+    logTruncated: 0,
+    servedDamaged: 0,
     slowestStartMs: 0,
   };
   try {
@@ -66,7 +67,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
         figures.slowestStartMs,
         Math.round(performance.now() - begun),
       );
-      if (outcome === 'damagedServed') violations.add(`served with damage: ${about}`);
+      if (outcome === 'servedDamaged') violations.add(`damaged data was served: ${about}`);
       rmSync(place, { recursive: true });
     }
     return { figures, violations: violations.list() };
@@ -127,10 +128,11 @@ function injure(from: string, to: string, kind: Kind, random: Random): string {
     two?.copy(bytes, start);
   } else bytes.fill(filler, start, start + length);
   writeFileSync(path, bytes);
-  return `${kind}: ${length} bytes from ${start} filled with ${filler}, or swapped with ${other}`;
+  const change = kind === 'swap' ? `swapped with ${other}` : `filled with ${filler}`;
+  return `${kind}: ${length} bytes at ${start} ${change}`;
 }
 
-type Outcome = 'refused' | 'servedWhole' | 'logCutShort' | 'damagedServed';
+type Outcome = 'didNotStart' | 'servedIntact' | 'logTruncated' | 'servedDamaged';
 
 async function judge(
   folder: string,
@@ -142,7 +144,7 @@ async function judge(
   try {
     await target.start();
   } catch {
-    return 'refused';
+    return 'didNotStart';
   }
   try {
     return await compare(target, sound, isLog);
@@ -161,9 +163,9 @@ async function compare(
   isLog: boolean,
 ): Promise<Outcome> {
   const shown = await listAll(target, userId).catch(() => null);
-  if (shown === null) return 'damagedServed';
+  if (shown === null) return 'servedDamaged';
   const wrong = shown.filter(({ id, content }) => sound.get(id) !== content);
-  if (wrong.length > 0) return 'damagedServed';
-  if (shown.length === sound.size) return 'servedWhole';
-  return isLog ? 'logCutShort' : 'damagedServed';
+  if (wrong.length > 0) return 'servedDamaged';
+  if (shown.length === sound.size) return 'servedIntact';
+  return isLog ? 'logTruncated' : 'servedDamaged';
 }

@@ -19,20 +19,28 @@ const scriptLength = 15;
 
 export const disk: Harness = {
   id: 'P4',
-  promise: 'After a disk error or on a full disk, no 2xx is false and no stored data is harmed',
+  promise:
+    'A disk error or a full disk neither causes a false 2xx response nor damages stored data',
   proof:
-    'strace makes the k-th fsync, fdatasync or write and all later ones fail with EIO or ENOSPC; ' +
-    'then kill -9, a restart on a healthy disk, and a comparison. The sync of the database file ' +
-    'fails while writes fill the log, which must not be restarted. A file system of 6 MB is ' +
-    'filled and freed while the server runs',
-  control: { without: 'the check of the outcome of COMMIT', variants: ['commit-error-swallowed'] },
+    'strace makes the k-th fsync, fdatasync or pwrite64, alone or with all later ones, fail with ' +
+    'EIO or ENOSPC; the server is killed and restarted without errors, and the stored memories ' +
+    'are compared with the acknowledged writes; the WAL must not be restarted while every sync ' +
+    'of the database file fails; a 6 MB file system is filled and enlarged under the running ' +
+    'server',
+  control: { without: 'checking the result of COMMIT', variants: ['commit-error-swallowed'] },
   run,
 };
 
 async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   const violations = createViolations();
   const missing = straceMissing();
-  const counts = { points: 0, duringStart: 0, answered: 0, errorsMet: 0, readsRefused: 0 };
+  const counts = {
+    faultPoints: 0,
+    duringStartup: 0,
+    acknowledged: 0,
+    failedAttempts: 0,
+    failedReads: 0,
+  };
   const met: Record<DiskCall, number> = { fsync: 0, fdatasync: 0, pwrite64: 0 };
   const figures: Finding['figures'] = {};
   if (missing === null) {
@@ -42,7 +50,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     // A control may hide every error, so this is not checked there.
     const affected = { sync: met.fsync + met.fdatasync, pwrite64: met.pwrite64 };
     for (const [call, errors] of Object.entries(variants.length > 0 ? {} : affected)) {
-      if (errors === 0) violations.add(`no error of ${call} affected a write`);
+      if (errors === 0) violations.add(`no injected error of ${call} made a write fail`);
     }
     Object.assign(figures, counts);
     if (tier === 'full') Object.assign(figures, await failFileSync(variants, violations));
@@ -70,11 +78,11 @@ async function meetErrors(options: {
   variants: string[];
   tampered: Tampering;
   counts: {
-    points: number;
-    duringStart: number;
-    answered: number;
-    errorsMet: number;
-    readsRefused: number;
+    faultPoints: number;
+    duringStartup: number;
+    acknowledged: number;
+    failedAttempts: number;
+    failedReads: number;
   };
   violations: ReturnType<typeof createViolations>;
 }): Promise<number> {
@@ -91,16 +99,16 @@ async function meetErrors(options: {
     if (up) {
       const finished = await script.play(target);
       if (!finished && !target.running())
-        violations.add(`${about}: the server ended: ${target.log().slice(-300)}`);
-      if (target.running() && !(await canRead(target))) counts.readsRefused += 1;
-    } else counts.duringStart += 1;
+        violations.add(`${about}: the server exited: ${target.log().slice(-300)}`);
+      if (target.running() && !(await canRead(target))) counts.failedReads += 1;
+    } else counts.duringStartup += 1;
     await target.kill();
     await target.start();
     await script.settle(target, violations, about);
-    counts.points += 1;
-    counts.answered += script.ledger.counts.answered;
-    counts.errorsMet += script.ledger.counts.unknown;
-    return script.ledger.counts.unknown;
+    counts.faultPoints += 1;
+    counts.acknowledged += script.ledger.counts.acknowledged;
+    counts.failedAttempts += script.ledger.counts.unknownOutcomes;
+    return script.ledger.counts.unknownOutcomes;
   } finally {
     await target.remove();
   }

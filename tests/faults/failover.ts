@@ -21,12 +21,12 @@ const drainWithinMs = 60_000;
 
 export const failover: Harness = {
   id: 'P35',
-  promise: 'No write is lost when PostgreSQL fails over to a synchronous standby',
+  promise: 'No acknowledged write is lost when PostgreSQL fails over to a synchronous standby',
   proof:
-    `${servers} servers connect through an address that moves; the primary crashes under ` +
-    `${clients} clients, the standby is promoted and gets a new standby; in every second round ` +
-    'the standby is disconnected when the primary crashes; the acknowledged writes are compared ' +
-    'with what the API returns afterwards',
+    `${servers} servers connect through a proxy; the primary crashes under the load of ` +
+    `${clients} clients, the standby is promoted, and the former primary becomes its standby; in ` +
+    'every second round, the standby is stopped before the primary crashes; the memories that ' +
+    'the API returns are compared with the acknowledged writes',
   control: { without: 'synchronous_standby_names', variants: ['asynchronous-standby'] },
   run,
 };
@@ -62,7 +62,8 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
       await attachStandby(pair, isSynchronous);
     }
     await load.stop();
-    if (!(await drained(fleet.target, drainWithinMs))) violations.add('records are left waiting');
+    if (!(await drained(fleet.target, drainWithinMs)))
+      violations.add('the queue was not empty before the time limit');
     const compared = await ledger.compare(fleet.target, violations);
     const figures = { failovers: rounds[tier], ...ledger.counts, ...compared };
     return {

@@ -36,23 +36,27 @@ export async function failFileSync(
       for (let count = 0; count < each; count += 1) if (await save(target, content)) stored += 1;
     }
     await Promise.all(Array.from({ length: writers }, write));
-    if (saltsOf(target) !== begun) violations.add('the log began anew over a file not synced');
+    if (saltsOf(target) !== begun)
+      violations.add('the WAL was restarted although the database file was not synced');
     // All writes are stored in the log, so /health reports a warning instead of a failure. The
     // warning appears at the next checkpoint.
     const reported = () =>
       send(target, { method: 'GET', path: '/health' }).then((health) =>
         health?.text.includes('the database file could not be synced to the disk'),
       );
-    await until(reported).catch(() => violations.add('/health says nothing of the disk'));
+    await until(reported).catch(() => violations.add('/health does not report the failed sync'));
     const loggedBytes = logBytes(target);
-    if (loggedBytes < longBytes) violations.add(`a log of ${loggedBytes} bytes proves nothing`);
+    if (loggedBytes < longBytes)
+      violations.add(`the WAL is too short for this test: ${loggedBytes} bytes`);
     // A clean shutdown must not checkpoint the log and delete it.
     await target.stop();
-    if (logBytes(target) < loggedBytes) violations.add('the log is gone after a stop');
+    if (logBytes(target) < loggedBytes)
+      violations.add('the WAL was deleted or truncated during shutdown');
     await target.start();
     const found = await countOf(target);
-    if (found !== stored) violations.add(`after it ${found} of ${stored} memories are there`);
-    return { storedUnsynced: stored };
+    if (found !== stored)
+      violations.add(`after the restart, ${found} of ${stored} memories are stored`);
+    return { storedDuringSyncErrors: stored };
   } finally {
     await target.remove();
   }

@@ -22,12 +22,12 @@ const mayFail = 0.05;
 
 export const frozenBackend: Harness = {
   id: 'P32',
-  promise: 'A PostgreSQL process that hangs costs one connection, not the server',
+  promise: 'When one PostgreSQL backend process hangs, at least 95 % of requests still succeed',
   proof:
-    'for each kind of connection, the process at its other end is stopped (SIGSTOP) for longer ' +
-    `than the deadline of a statement, with ${1_000 / everyMs} requests of each kind a second; ` +
-    'at most 5 % of them may fail or take longer than three seconds, and /health must then give ' +
-    'the reason',
+    'SIGSTOP suspends the backend of one connection for longer than the statement deadline, once ' +
+    `for each kind of connection; meanwhile ${1_000 / everyMs} requests of each kind are sent ` +
+    'per second; at most 5 % may fail or take longer than three seconds; if requests fail while ' +
+    'the connection for short reads is suspended, /health must report a reason',
   control: { without: 'the second connection for short reads', variants: ['one-connection'] },
   run,
 };
@@ -37,20 +37,22 @@ const env = { MEMORY_RATE_LIMIT: '8000/60' };
 
 async function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
   const violations = createViolations();
-  const figures: Finding['figures'] = { frozenMs: frozenMs[tier] };
+  const figures: Finding['figures'] = { suspendedMs: frozenMs[tier] };
   const options = { seed, env, variants: [...wiring[tier], ...variants] };
   for (const purpose of purposes[tier]) {
     const finding = await onPostgres(1, options, async (given) => {
       const { served, unserved, said } = await freeze(given, purpose, frozenMs[tier]);
       const share = unserved / (served + unserved);
       if (share > mayFail) {
-        violations.add(`${purpose}: ${unserved} of ${served + unserved} requests were not served`);
+        violations.add(
+          `${purpose}: ${unserved} of ${served + unserved} requests failed or took too long`,
+        );
       }
       if (unserved > 0 && purpose === 'server' && said === '') {
-        violations.add(`${purpose}: /health said nothing`);
+        violations.add(`${purpose}: /health reported no reason`);
       }
       return {
-        figures: { [purpose]: `${served} served, ${unserved} not${said && ` (${said})`}` },
+        figures: { [purpose]: `${served} succeeded, ${unserved} failed${said && ` (${said})`}` },
         violations: [],
       };
     });

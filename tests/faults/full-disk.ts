@@ -23,17 +23,17 @@ export async function fillDisk(
   try {
     await target.start();
     const stored = await saveUntilFull(target, violations);
-    for (const id of stored) await expectReadable(target, id, violations, 'while full');
-    await expectHealth(target, 503, violations, 'while full');
+    for (const id of stored) await expectReadable(target, id, violations, 'while the disk is full');
+    await expectHealth(target, 503, violations, 'while the disk is full');
     sh('mount', '-o', `remount,size=${megabytes * 4}m`, mount.folder);
     // The health check must recover without a write.
-    await expectHealth(target, 200, violations, 'once there is room');
+    await expectHealth(target, 200, violations, 'after space is freed');
     const healedMs = await untilHealed(target, stored, violations);
     await target.kill();
     await target.start();
-    for (const id of stored) await expectReadable(target, id, violations, 'afterwards');
+    for (const id of stored) await expectReadable(target, id, violations, 'after the restart');
     await startFull(target, mount, stored, violations);
-    return { storedWhenFull: stored.length, healedMs };
+    return { storedBeforeDiskFull: stored.length, recoveryMs: healedMs };
   } finally {
     await target.remove();
     mount.unmount();
@@ -56,9 +56,12 @@ async function startFull(
   Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}`, 'bs=4096']);
   try {
     await target.start();
-    for (const id of stored) await expectReadable(target, id, violations, 'started while full');
+    for (const id of stored)
+      await expectReadable(target, id, violations, 'after a start on a full disk');
   } catch {
-    violations.add(`killed on a full disk it does not start: ${errorIn(target.log())}`);
+    violations.add(
+      `after SIGKILL, the server does not start on a full disk: ${errorIn(target.log())}`,
+    );
   }
   await target.stop();
   Bun.spawnSync(['dd', 'if=/dev/zero', `of=${ballast}2`, 'bs=4096']);
@@ -66,7 +69,7 @@ async function startFull(
   // server is running.
   await target.start().catch(() => {});
   if (!target.running() && !/full|no space/i.test(errorIn(target.log()))) {
-    violations.add(`started without room it says: ${errorIn(target.log())}`);
+    violations.add(`the server does not report the full disk at startup: ${errorIn(target.log())}`);
   }
 }
 
@@ -81,13 +84,15 @@ async function saveUntilFull(target: Target, violations: Violations): Promise<st
     if (reply?.status === 201) {
       stored.push((JSON.parse(reply.text) as { id: string }).id);
       if (stored.length <= maxStored) continue;
-      violations.add(`${maxStored} saves of 28 kB were answered 201 on ${megabytes} MB`);
+      violations.add(
+        `${maxStored} saves of 28 kB were accepted on a file system of ${megabytes} MB`,
+      );
       break;
     }
     refused += 1;
     const clear = reply?.status === 503 && /disk is full/.test(reply.text);
-    if (!clear) violations.add(`on a full disk: ${reply?.status} ${reply?.text}`);
-    if (!reply?.headers.has('retry-after')) violations.add('on a full disk: no Retry-After');
+    if (!clear) violations.add(`save on a full disk: ${reply?.status} ${reply?.text}`);
+    if (!reply?.headers.has('retry-after')) violations.add('save on a full disk: no Retry-After');
   }
   return stored;
 }
@@ -106,7 +111,7 @@ async function untilHealed(
     }
     await Bun.sleep(50);
   }
-  violations.add('space was freed, and writes still fail');
+  violations.add('writes still fail 5 seconds after space was freed');
   return -1;
 }
 

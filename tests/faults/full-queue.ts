@@ -10,12 +10,12 @@ const drainWithinMs = { quick: 30_000, full: 900_000 };
 
 export const fullQueue: Harness = {
   id: 'P19',
-  promise: 'No accepted record is dropped, and a full queue returns 429',
+  promise: 'Accepted records are never dropped; a full queue rejects batches with 429',
   proof:
-    'batches are sent faster than a slow worker processes them, until they are rejected; at the ' +
-    'end, all accepted records must be processed (in the quick run, the queue holds 1,000 records)',
+    'batches are sent faster than a slowed worker processes them, until they are rejected; every ' +
+    'accepted record must be processed in the end (the quick run lowers the queue limit to 1,000)',
   control: {
-    without: 'the rejection (records over the limit are dropped)',
+    without: 'the rejection of records over the limit (the variant drops them)',
     variants: ['drop-when-full'],
   },
   run,
@@ -35,17 +35,18 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
       if (ids === null) refused += 1;
       else accepted.push(...ids);
     }
-    if (refused === 0) violations.add('a full queue refused nothing');
-    if (!(await drained(target, drainWithinMs[tier]))) violations.add('the queue did not drain');
+    if (refused === 0) violations.add('no batch was rejected');
+    if (!(await drained(target, drainWithinMs[tier])))
+      violations.add('the queue was not empty before the time limit');
     const processed = await countComplete(target, accepted);
     if (processed !== accepted.length) {
-      violations.add(`${accepted.length} records were accepted and ${processed} processed`);
+      violations.add(`${processed} of ${accepted.length} accepted records were processed`);
     }
     const figures = {
-      room: room[tier],
+      queueLimit: room[tier],
       accepted: accepted.length,
       processed,
-      refusedBatches: refused,
+      rejectedBatches: refused,
     };
     return { figures, violations: violations.list() };
   } finally {
@@ -69,7 +70,7 @@ async function sendBatch(
     return answer.items.map(({ memoryId }) => memoryId);
   }
   const told = reply?.status === 429 && Number(reply.headers.get('retry-after')) > 0;
-  if (!told) violations.add(`a full queue answered ${reply?.status} ${reply?.text}`);
+  if (!told) violations.add(`the full queue returned ${reply?.status} ${reply?.text}`);
   return null;
 }
 

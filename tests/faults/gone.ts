@@ -42,21 +42,23 @@ const readsNone: OperationName[] = ['key', 'health'];
 
 export const gone: Harness = {
   id: 'P27',
-  promise: 'No read returns a memory that has expired or was erased',
+  promise: 'No read operation returns a memory that has expired or was deleted',
   proof:
-    `${reads.length} reads, covering every operation that returns memories, before and after a ` +
-    'memory expires (saved, replaced, updated or ingested with an expiry), is deleted, or is ' +
-    'erased with its user; also a retry of the save, and reads after a kill and a restart',
-  control: { without: 'the condition on expiry in reads by id', variants: ['no-expiry-in-get'] },
+    `${reads.length} reads, which cover every operation of the contract that reads memories, are ` +
+    'sent before and after a memory expires (the expiry is set by a save, a replacement, an ' +
+    'update or an ingest), is deleted, or is deleted with its user; the original write is also ' +
+    'replayed; in every second round, the server is killed and restarted before the reads',
+  control: { without: 'the expiry condition in reads by id', variants: ['no-expiry-in-get'] },
   run,
 };
 
 async function run({ tier, variants }: RunOptions): Promise<Finding> {
   const violations = createViolations();
   const target = createTarget({ variants });
-  const counts = { memories: 0, readsBefore: 0, readsAfter: 0 };
+  const counts = { memories: 0, readsBeforeRemoval: 0, readsAfterRemoval: 0 };
   try {
-    for (const name of unread()) violations.add(`no read here asks for ${name}`);
+    for (const name of unread())
+      violations.add(`the harness has no read for the operation ${name}`);
     await target.start();
     for (let round = 0; round < rounds[tier]; round += 1) {
       const { expiring, expiresAt } = await saveExpiring(target, round);
@@ -65,16 +67,16 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
       const all = [...expiring, ...erased];
       counts.memories += all.length;
       // If no read finds a memory beforehand, its later absence proves nothing.
-      counts.readsBefore += await expectFound(target, all, violations);
+      counts.readsBeforeRemoval += await expectFound(target, all, violations);
       await erase(target, erased);
       await Bun.sleep(expiresAt - Date.now() + graceMs);
       if (round % 2 === 1) {
         await target.kill();
         await target.start();
       }
-      counts.readsAfter += await expectGone(target, all, violations);
+      counts.readsAfterRemoval += await expectGone(target, all, violations);
     }
-    const figures = { ...counts, shown: violations.count() };
+    const figures = { ...counts, violations: violations.count() };
     return { figures, violations: violations.list() };
   } finally {
     await target.remove();
@@ -145,7 +147,7 @@ async function answered(target: Target, call: Call): Promise<unknown> {
 
 /** Whether the response contains the memory's word, its id or its user. */
 function shows(reply: Reply | null, { id, userId, word }: Sought): boolean {
-  if (reply === null) throw new Error('a read was not answered');
+  if (reply === null) throw new Error('a read received no response');
   if (reply.status !== 200) return false;
   const quoted = [`"id":"${id}"`, `"memoryId":"${id}"`, `"userId":"${userId}"`];
   return reply.text.includes(word) || quoted.some((text) => reply.text.includes(text));
@@ -156,7 +158,9 @@ async function expectFound(target: Target, all: Sought[], violations: Violations
     for (const [name, read] of reads) {
       const call = read(sought);
       if (shows(await send(target, call), sought)) continue;
-      violations.add(`${name} (${call.path}) did not show ${sought.userId} before`);
+      violations.add(
+        `${name} (${call.path}) did not return the memory of ${sought.userId} before its removal`,
+      );
     }
   }
   return all.length * reads.length;
@@ -167,10 +171,11 @@ async function expectGone(target: Target, all: Sought[], violations: Violations)
     for (const [name, read] of reads) {
       const call = read(sought);
       if (!shows(await send(target, call), sought)) continue;
-      violations.add(`${name} (${call.path}) still shows ${sought.userId}`);
+      violations.add(`${name} (${call.path}) still returns the memory of ${sought.userId}`);
     }
     const replay = await send(target, sought.saved);
-    if (replay?.text.includes(sought.word)) violations.add(`${sought.userId} is replayed`);
+    if (replay?.text.includes(sought.word))
+      violations.add(`the replay still returns the text of ${sought.userId}`);
   }
   return all.length * (reads.length + 1);
 }

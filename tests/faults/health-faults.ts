@@ -32,7 +32,7 @@ export const faults: Fault[] = [
 
 function injected(error: string, calls: DiskCall[]): Fault {
   return {
-    name: `${error} of ${calls.join(' and ')}`,
+    name: `${error} from ${calls.join(' and ')}`,
     missing: straceMissing,
     async begin(target) {
       const { detach } = await attach(target.pid, { calls, error, path: walOf(target) });
@@ -46,7 +46,7 @@ const holder = join(import.meta.dir, 'traffic/lock-holder.ts');
 /** Another process holds an exclusive lock on the database. */
 function locked(): Fault {
   return {
-    name: 'locked by another process',
+    name: 'database locked by another process',
     missing: () => null,
     async begin({ path }) {
       const child = startChild([process.execPath, holder, path]);
@@ -60,7 +60,7 @@ function locked(): Fault {
 function immutable(): Fault {
   const set = (flag: '+i' | '-i', path: string) => sh('chattr', flag, path);
   return {
-    name: 'immutable WAL',
+    name: 'immutable WAL file',
     missing(target) {
       try {
         for (const flag of ['+i', '-i'] as const) set(flag, target.path);

@@ -22,12 +22,16 @@ const recoveredWithinMs = 5_000;
 export const health: Harness = {
   id: 'P26',
   promise:
-    'While the disk or the database fails writes, /health is 503 within a second and writes get ' +
-    '503 with Retry-After',
+    'When writes fail because of a disk or database error, /health returns 503 within one second ' +
+    'and writes are rejected with 503 and Retry-After',
   proof:
-    `${faults.map(({ name }) => name).join(', ')}: each fault begins and ends while ${clients} ` +
-    'clients save; then kill -9 and a comparison with the acknowledged writes',
-  control: { without: 'every error code except SQLITE_FULL', variants: ['only-full-disk-noted'] },
+    `${faults.map(({ name }) => name).join('; ')}: each is injected and removed under the load ` +
+    `of ${clients} clients that save; then the server is killed and restarted, and the stored ` +
+    'memories are compared with the acknowledged saves',
+  control: {
+    without: 'all SQLite error codes except SQLITE_FULL',
+    variants: ['only-full-disk-noted'],
+  },
   run,
 };
 
@@ -105,7 +109,7 @@ function checkResponses(
     return 'none';
   }
   if (!affected.some(({ status, endedAt }) => status === 503 && endedAt <= endingAt)) {
-    violations.add(`${name}: no write was answered 503 during the fault`);
+    violations.add(`${name}: no write was rejected with 503 during the fault`);
   }
   // Requests in flight together with the first failure may have an unknown outcome (500).
   const later = affected.filter(({ sentAt, status }) => sentAt > first.endedAt && status !== 201);
@@ -117,7 +121,8 @@ function checkResponses(
   if ([...messages].every((text) => text === ''))
     violations.add(`${name}: /health gives no reason`);
   const noticedMs = Math.max(0, Math.round(failing.at - first.sentAt));
-  if (noticedMs > failingWithinMs) violations.add(`${name}: /health was 503 after ${noticedMs} ms`);
+  if (noticedMs > failingWithinMs)
+    violations.add(`${name}: /health returned 503 after ${noticedMs} ms`);
   return noticedMs;
 }
 
@@ -137,7 +142,7 @@ async function waitForRecovery(
     await until(hasRecovered, { timeoutMs: recoveredWithinMs });
     return Math.round(performance.now() - begun);
   } catch {
-    violations.add(`${name}: not recovered ${recoveredWithinMs} ms after the fault ended`);
+    violations.add(`${name}: no recovery within ${recoveredWithinMs} ms after the fault ended`);
     return 'never';
   }
 }

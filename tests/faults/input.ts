@@ -24,11 +24,18 @@ const atOnce = 8;
 
 export const input: Harness = {
   id: 'P11',
-  promise: 'No input causes a 5xx, a hang, or an error without a message',
+  promise:
+    'No input causes a 5xx response (except 505 for an unsupported version of HTTP), a hang, or ' +
+    'an error response of the application without a message',
   proof:
-    `requests generated from the schemas and mutated, ${rawCases('').length} cases on raw ` +
-    'sockets, and attempts to bypass the API key by path, Host, encoding, method and headers',
-  control: { without: 'error handling in one route', variants: ['throwing-route'] },
+    `valid and invalid requests generated from the schemas, ${rawCases('').length} raw-socket ` +
+    'cases, and attempts to bypass authentication with the path, the Host header, the encoding, ' +
+    'the method and other headers; responses to generated requests are validated against the ' +
+    'schemas',
+  control: {
+    without: 'error-free code in one route (the variant throws an exception)',
+    variants: ['throwing-route'],
+  },
   run,
 };
 
@@ -38,18 +45,18 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   const figures = {
     requests: requests[tier],
     accepted: 0,
-    refused: 0,
-    rawCases: 0,
+    rejected: 0,
+    rawSocketCases: 0,
     bypassAttempts: 0,
   };
   try {
     await target.start();
     await sendGenerated(target, { seed, count: requests[tier], figures, violations });
-    figures.rawCases = await sendRawCases(target, violations);
+    figures.rawSocketCases = await sendRawCases(target, violations);
     const shown = await tryBypasses(target, violations);
     figures.bypassAttempts = shown.length;
     if (process.env.FAULTS_SHOW !== undefined) console.log(shown.join('\n'));
-    if (!target.running()) violations.add(`the server ended: ${target.log().slice(-300)}`);
+    if (!target.running()) violations.add(`the server exited: ${target.log().slice(-300)}`);
     return { figures, violations: violations.list() };
   } finally {
     await target.remove();
@@ -61,11 +68,11 @@ async function sendRawCases(target: Target, violations: Violations): Promise<num
   for (const { name, parts, pauseMs = 0, expect } of cases) {
     const reply = await sendRaw(target.url, parts, { pauseMs });
     const about = `${name}: ${reply.status} ${bodyOf(reply).slice(0, 100)}`;
-    if (reply.ended === 'waiting') violations.add(`no answer to ${name}`);
+    if (reply.ended === 'waiting') violations.add(`no response to ${name}`);
     // 505 is the correct response to an unsupported version of HTTP.
     if ((reply.status ?? 0) >= 500 && reply.status !== 505) violations.add(about);
     if (expect !== undefined && !expect.includes(reply.status)) {
-      violations.add(`unexpected: ${about}`);
+      violations.add(`unexpected status: ${about}`);
     }
   }
   return cases.length;
@@ -76,7 +83,7 @@ async function sendGenerated(
   options: {
     seed: number;
     count: number;
-    figures: { accepted: number; refused: number };
+    figures: { accepted: number; rejected: number };
     violations: Violations;
   },
 ): Promise<void> {
@@ -89,14 +96,15 @@ async function sendGenerated(
       left -= 1;
       const call = generate(random, ids);
       const reply = await send(target, call);
-      const problem = reply === null ? 'no answer' : judge(call, reply);
+      const problem = reply === null ? 'no response' : judge(call, reply);
       if (problem !== null)
         violations.add(
-          `${call.method} ${call.path.slice(0, 80)}: ${problem} for ${JSON.stringify(call.body)?.slice(0, 200)}`,
+          `${call.method} ${call.path.slice(0, 80)}: ${problem} for ` +
+            `${JSON.stringify(call.body)?.slice(0, 200)}`,
         );
       if (reply === null) continue;
       if (reply.status < 300) figures.accepted += 1;
-      else figures.refused += 1;
+      else figures.rejected += 1;
       const id = /"memoryId":"(mem_\w+)"/.exec(reply.text)?.[1];
       if (id !== undefined && ids.length < 500) ids.push(id);
     }

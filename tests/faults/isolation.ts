@@ -11,12 +11,16 @@ const absent = 'mem_01a00000000000000000000000000000';
 
 export const isolation: Harness = {
   id: 'P10',
-  promise: 'No response or log line reveals anything about another project',
+  promise: 'No response, status code or log reveals data of one project to another project',
   proof:
-    "every route and filter with the other project's ids, users, cursors and keys; except for " +
-    'the request id, each response must equal that for an id that never existed; responses and ' +
-    'logs are searched for canary strings',
-  control: { without: 'the project in one WHERE clause', variants: ['no-project-filter'] },
+    'one project requests the ids, users and cursors of another on every route with an id, in ' +
+    'lists, searches, exports and deletions of users; each response must equal that for an id or ' +
+    'user that does not exist, except for the request id; neither responses nor logs may contain ' +
+    'the canary strings of the other project',
+  control: {
+    without: 'the project condition in one WHERE clause',
+    variants: ['no-project-filter'],
+  },
   run,
 };
 
@@ -36,9 +40,13 @@ async function run({ variants }: RunOptions): Promise<Finding> {
       pairs += 1;
       await compare(target, other, attempt, violations);
     }
-    if ((await snapshot(target, ids)) !== before) violations.add('something was changed');
-    if (target.log().includes(canary)) violations.add('the log holds a canary');
-    return { figures: { pairs, leaks: violations.count() }, violations: violations.list() };
+    if ((await snapshot(target, ids)) !== before)
+      violations.add('data of the other project changed');
+    if (target.log().includes(canary)) violations.add('the log contains a canary');
+    return {
+      figures: { requestPairs: pairs, leaks: violations.count() },
+      violations: violations.list(),
+    };
   } finally {
     await target.remove();
   }
@@ -121,14 +129,15 @@ async function compare(
     await send(target, { ...nobodys, apiKey }),
   ];
   // The request itself contains the canary, which the response must not repeat.
-  if (found?.text.includes(canary)) violations.add(`${about}: a canary in ${found.text}`);
+  if (found?.text.includes(canary))
+    violations.add(`${about}: the response contains a canary: ${found.text}`);
   if (shape(found) !== shape(expected)) {
-    violations.add(`${about}: ${theirs.method} ${shape(found)} unlike ${shape(expected)}`);
+    violations.add(`${about}: ${theirs.method} ${shape(found)}, expected ${shape(expected)}`);
   }
 }
 
 function shape(reply: Reply | null): string {
-  if (reply === null) return 'no answer';
+  if (reply === null) return 'no response';
   const names = [...reply.headers.keys()]
     .filter((name) => name !== 'date')
     .sort()

@@ -32,12 +32,15 @@ type Attempt = { name: OperationName; kind: Kind; named: Whose; own: Known; othe
 
 export const kindsOfKeys: Harness = {
   id: 'P28',
-  promise: 'A key that is read-only or bound to a user cannot read or change anything else',
+  promise:
+    'A read-only key cannot change data, and a key bound to a user cannot read or change data of ' +
+    'other users',
   proof:
-    `${named.length} operations (all that exist), each with ${kinds.length} kinds of keys, for ` +
-    "the key's user, another user and no user; checks the status, that no response contains a " +
-    'text or id of another user, and that nothing was changed without permission',
-  control: { without: 'the check in one route, the export', variants: ['export-of-any-user'] },
+    `${named.length} operations are sent with ${kinds.length} kinds of keys for the key's own ` +
+    'user, another user and no user; each response must have the expected status, responses to a ' +
+    'bound key must contain no text or id of another user, and no forbidden change may be ' +
+    'stored; an operation of the contract without a request in the harness is a violation',
+  control: { without: 'the user check in the export route', variants: ['export-of-any-user'] },
   run,
 };
 
@@ -48,7 +51,7 @@ async function run({ tier, variants }: RunOptions): Promise<Finding> {
   try {
     for (const name of Object.keys(operations) as OperationName[]) {
       const isKnown = named.includes(name) || withoutMemories.includes(name);
-      if (!isKnown) violations.add(`no request here asks for ${name}`);
+      if (!isKnown) violations.add(`the harness has no request for the operation ${name}`);
     }
     await target.start();
     const admin = await openAdmin(`sqlite:${target.path}`);
@@ -84,7 +87,7 @@ async function newUser(target: Target): Promise<Known> {
   const [userId, text] = [crypto.randomUUID(), `text${crypto.randomUUID().replaceAll('-', '')}`];
   const body = { userId, content: text };
   const reply = await send(target, { method: 'POST', path: '/v1/memories', body });
-  if (reply?.status !== 201) throw new Error(`not saved: ${reply?.text}`);
+  if (reply?.status !== 201) throw new Error(`save failed: ${reply?.status} ${reply?.text}`);
   return { userId, text, id: (JSON.parse(reply.text) as { id: string }).id };
 }
 
@@ -92,15 +95,17 @@ async function problemsOf(target: Target, apiKey: string, attempt: Attempt): Pro
   const { name, kind, own, other } = attempt;
   const problems: string[] = [];
   const reply = await send(target, { ...callOf(attempt), apiKey });
-  if (reply === null) return ['no answer'];
+  if (reply === null) return ['no response'];
   const expected = expectedStatus(attempt);
   const isExpected = expected === 'success' ? reply.status < 300 : reply.status === expected;
-  if (!isExpected) problems.push(`${reply.status} instead of ${expected}: ${reply.text}`);
-  if (kind.isBound && shows(reply, other)) problems.push(`shows the other user: ${reply.text}`);
+  if (!isExpected) problems.push(`${reply.status}, expected ${expected}: ${reply.text}`);
+  if (kind.isBound && shows(reply, other))
+    problems.push(`returned data of the other user: ${reply.text}`);
   const [ofOwn, ofOther] = [await textsOf(target, own), await textsOf(target, other)];
   const mayWrite = isWrite(name) && !kind.readOnly;
-  if ((kind.isBound || !mayWrite) && ofOther !== other.text) problems.push('changed the other');
-  if (!mayWrite && ofOwn !== own.text) problems.push('changed its own user');
+  if ((kind.isBound || !mayWrite) && ofOther !== other.text)
+    problems.push('changed data of the other user');
+  if (!mayWrite && ofOwn !== own.text) problems.push('changed data of its own user');
   return problems;
 }
 

@@ -8,7 +8,7 @@ import type { Target } from './target.ts';
  * or rejected.
  */
 export type Ledger = {
-  counts: { answered: number; refused: number; unknown: number; replayed: number };
+  counts: { acknowledged: number; rejected: number; unknownOutcomes: number; replayed: number };
   /** Records that the memory must exist with this text. */
   present(id: string, memory: Owed): void;
   /** Records that the memory must not exist. */
@@ -25,7 +25,7 @@ export type Comparison = {
   lost: number;
   altered: number;
   duplicated: number;
-  undead: number;
+  undeleted: number;
   stuck: number;
   /**
    * Records whose processing failed. All records of the load are valid, so faults may delay their
@@ -49,13 +49,13 @@ export function createLedger(): Ledger {
       if (memory?.status === 'failed') note('failed', id);
     }
     for (const id of shown.keys()) {
-      if (gone.has(id)) note('undead', id);
+      if (gone.has(id)) note('undeleted', id);
       else if (!owed.has(id)) note('duplicated', id);
     }
   }
 
   return {
-    counts: { answered: 0, refused: 0, unknown: 0, replayed: 0 },
+    counts: { acknowledged: 0, rejected: 0, unknownOutcomes: 0, replayed: 0 },
     present(id, memory) {
       owed.set(id, memory);
       users.add(memory.userId);
@@ -67,7 +67,7 @@ export function createLedger(): Ledger {
     owed: (id) => owed.get(id),
     ids: () => [...owed.keys()],
     async compare(target, violations) {
-      const found = { lost: 0, altered: 0, duplicated: 0, undead: 0, stuck: 0, failed: 0 };
+      const found = { lost: 0, altered: 0, duplicated: 0, undeleted: 0, stuck: 0, failed: 0 };
       const note: Note = (kind, id) => {
         found[kind] += 1;
         violations.add(`${kind}: ${id}`);

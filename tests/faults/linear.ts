@@ -29,14 +29,18 @@ const shownOperations = 12;
 
 const proof =
   `${clients.groups * clients.perGroup} clients save, get, update, delete, list and search a ` +
-  'few memories under FAULTS; porcupine (Go) checks the operations per memory; operations with an ' +
-  'unknown outcome may take effect at any later time; a history with one stale read must be rejected';
+  'few memories under FAULTS; the checker Porcupine checks the operations on each memory; ' +
+  'operations with an unknown outcome may take effect at any later time; to test the checker, a ' +
+  'history with one falsified, stale read must be rejected';
 
 export const linear: Harness = {
   id: 'P29',
-  promise: 'The history of acknowledged operations is linearizable',
-  proof: proof.replace('FAULTS', 'kill -9, SIGSTOP and SIGTERM'),
-  control: { without: 'one correct read, replaced by a stale value', variants: ['falsified-read'] },
+  promise: 'Operations on a single server are linearizable',
+  proof: proof.replace('FAULTS', 'SIGKILL, SIGSTOP and SIGTERM'),
+  control: {
+    without: 'one correct read (replaced by a stale read in the history)',
+    variants: ['falsified-read'],
+  },
   run: (options) => check(options, recordAlone),
 };
 
@@ -44,12 +48,16 @@ const servers = 3;
 
 export const linearServers: Harness = {
   id: 'P34',
-  promise: 'The history of several servers on one PostgreSQL database is linearizable',
+  promise: 'Operations on several servers with one PostgreSQL database are linearizable',
   proof: proof.replace(
     'FAULTS',
-    `kill -9 and SIGSTOP of any of ${servers} servers and the loss of all connections`,
+    `SIGKILL and SIGSTOP of any of ${servers} servers and the termination of all database ` +
+      'connections',
   ),
-  control: { without: 'reading the changes before each search', variants: ['search-once'] },
+  control: {
+    without: 'a database query for each search (the first result is returned again)',
+    variants: ['search-once'],
+  },
   run: (options) => check(options, recordServers),
 };
 
@@ -93,7 +101,7 @@ const recordAlone: Recorder = async ({ seed, tier }, evaluated) => {
 
 const recordServers: Recorder = ({ seed, tier, variants }, evaluated) =>
   onPostgres(servers, { seed, variants }, async ({ fleet, random, name }) => {
-    const faults = { kills: 0, pauses: 0, terminations: 0 };
+    const faults = { kills: 0, pauses: 0, connectionTerminations: 0 };
     const inject = async () => {
       faults[await injectFleetFault(fleet, random, name)] += 1;
     };
@@ -138,7 +146,7 @@ async function injectFleetFault(fleet: Fleet, random: Random, name: string) {
   }
   if (share < 0.6) {
     await terminateConnections(name);
-    return 'terminations';
+    return 'connectionTerminations';
   }
   await fleet.restart(server);
   return 'kills';
@@ -148,17 +156,17 @@ function evaluate(history: History, checker: Checker, falsify: boolean, violatio
   const { operations, strange } = operationsOf(history);
   for (const text of strange) violations.add(text);
   const wrong = falsified(operations);
-  if (wrong === null) violations.add('no read could be falsified: the history is too short');
+  if (wrong === null) violations.add('the history contains no read that can be falsified');
   const report = checker.check(falsify && wrong !== null ? wrong : operations);
   for (const key of report.violations)
     violations.add(`not linearizable: ${explain(operations, key)}`);
-  for (const key of report.undecided) violations.add(`not decided in time: ${key}`);
+  for (const key of report.undecided) violations.add(`the checker timed out: ${key}`);
   const rejected = wrong !== null && checker.check(wrong).violations.length > 0;
   if (!rejected) violations.add('the checker accepted a history with a stale read');
   const unknown = history.writes.filter(({ outcome }) => outcome === 'unknown').length;
   return {
     requests: history.writes.length + history.observations.length,
-    unknown,
+    unknownOutcomes: unknown,
     memories: report.memories,
     operations: report.operations,
     notLinearizable: report.violations.length,

@@ -63,7 +63,7 @@ async function runClient(
     }
     const write = nextWrite();
     const reply = await sendUntilKnown(target, write, {
-      onUnknown: () => (ledger.counts.unknown += 1),
+      onUnknown: () => (ledger.counts.unknownOutcomes += 1),
     });
     if (reply !== null) settle(options, write, reply, answered);
     if (pauseMs > 0) await Bun.sleep(pauseMs);
@@ -77,11 +77,11 @@ function settle(
   answered: Answered[],
 ): void {
   if (status >= 300) {
-    ledger.counts.refused += 1;
-    violations.add(`refused: ${write.method} ${write.path} with ${status} ${text}`);
+    ledger.counts.rejected += 1;
+    violations.add(`rejected: ${write.method} ${write.path}: ${status} ${text}`);
     return;
   }
-  ledger.counts.answered += 1;
+  ledger.counts.acknowledged += 1;
   const ids = write.settle(text === '' ? null : JSON.parse(text));
   answered.unshift({ write, status, text, ids });
   answered.length = Math.min(answered.length, remembered);
@@ -99,11 +99,13 @@ async function replay(
   ledger.counts.replayed += 1;
   const about = `${write.method} ${write.path} ${write.idempotencyKey}`;
   if (reply.headers.get('idempotency-status') !== 'replayed') {
-    violations.add(`replay had an effect of its own: ${about}: ${reply.status}`);
+    violations.add(`the replay was not marked as replayed: ${about}: ${reply.status}`);
     return;
   }
   const cut = ids.some((id) => ledger.owed(id) === undefined) && reply.text.includes('"deleted"');
   if (reply.status !== status || (reply.text !== text && !cut)) {
-    violations.add(`replay differs: ${about}: ${status} ${text} | ${reply.status} ${reply.text}`);
+    violations.add(
+      `the replayed response differs: ${about}: ${status} ${text} | ${reply.status} ${reply.text}`,
+    );
   }
 }

@@ -26,7 +26,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pr
 
 const chosen = harnesses.filter(({ id }) => names.length === 0 || names.includes(id));
 const missing = names.filter((name) => !harnesses.some(({ id }) => id === name));
-if (missing.length > 0) throw new Error(`there is no harness ${missing.join(' ')}`);
+if (missing.length > 0) throw new Error(`unknown harness ${missing.join(' ')}`);
 console.log(`seed ${seed}; FAULTS_SEED=${seed} repeats this run`);
 
 const results: Result[] = [];
@@ -45,7 +45,7 @@ async function prove(harness: Harness): Promise<Result> {
   const nothing: Finding = {
     figures: {},
     violations: [],
-    skipped: 'only the control was asked for',
+    skipped: 'only the control was requested',
   };
   const onlyControl = args.includes('--control');
   const finding = onlyControl ? nothing : await attempt(harness, { seed, tier, variants: [] });
@@ -66,7 +66,11 @@ async function attempt(harness: Harness, options: RunOptions): Promise<Finding> 
     return await harness.run(options);
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
-    return { figures: {}, violations: [`the run fell over: ${text}`], fellOver: true };
+    return {
+      figures: {},
+      violations: [`the harness failed with an exception: ${text}`],
+      fellOver: true,
+    };
   }
 }
 
@@ -78,11 +82,11 @@ function show(result: Result): void {
   );
   if (finding.skipped !== undefined) console.log(`  !!! NOT RUN: ${finding.skipped}`);
   console.log(`  ${JSON.stringify(finding.figures)}`);
-  for (const violation of finding.violations) console.log(`  broken: ${violation}`);
+  for (const violation of finding.violations) console.log(`  violation: ${violation}`);
   if (control === null) return;
   if (control.skipped !== undefined) console.log(`  !!! CONTROL NOT RUN: ${control.skipped}`);
   console.log(
-    `  control (without: ${harness.control?.without}): ${control.violations.length} found`,
+    `  control (without: ${harness.control?.without}): ${control.violations.length} violations`,
   );
   console.log(`    ${JSON.stringify(control.figures)}`);
   for (const violation of control.violations.slice(0, 3)) console.log(`    ${violation}`);

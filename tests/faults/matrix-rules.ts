@@ -25,8 +25,8 @@ export const save = ({ userId, key }: Context, more: object = {}): Call =>
 export async function replays(c: Context, again: Call): Promise<string | null> {
   const first = await c.send(save(c));
   const second = await c.send(again);
-  if (first.status !== 201) return `the first was answered ${first.status}`;
-  if (second.text !== first.text || second.status !== 201) return 'the answers differ';
+  if (first.status !== 201) return `the first request returned ${first.status}`;
+  if (second.text !== first.text || second.status !== 201) return 'the responses differ';
   if (second.headers.get('idempotency-status') !== 'replayed') return 'not marked as replayed';
   return expectStored(c, 1);
 }
@@ -39,18 +39,18 @@ export async function isRefused(c: Context, other: Call, onIt = false): Promise<
   const { text } = await c.send(save(c));
   const { id } = JSON.parse(text) as { id: string };
   const second = await c.send(onIt ? { ...other, path: `/v1/memories/${id}` } : other);
-  if (!isReuse(second)) return `answered ${second.status} ${second.text}`;
+  if (!isReuse(second)) return `returned ${second.status} ${second.text}`;
   const [memory, ...more] = await listAll(c.target, c.userId);
-  if (memory?.content !== 'first' || more.length > 0) return 'something was changed';
+  if (memory?.content !== 'first' || more.length > 0) return 'stored data changed';
   return null;
 }
 
 export async function isIndependent(c: Context, other: Call): Promise<string | null> {
   const first = await c.send(save(c));
   const second = await c.send(other);
-  if (second.status !== 201) return `answered ${second.status}`;
+  if (second.status !== 201) return `returned ${second.status}`;
   const ids = [first, second].map(({ text }) => (JSON.parse(text) as { id: string }).id);
-  return ids[0] === ids[1] ? 'the two share one memory' : null;
+  return ids[0] === ids[1] ? 'both requests returned the same memory' : null;
 }
 
 export function withoutKey({ idempotencyKey: _, ...call }: Call): Call {
@@ -64,11 +64,11 @@ export async function saved(c: Context, content: string): Promise<string> {
 
 export async function expectStored(c: Context, count: number): Promise<string | null> {
   const stored = (await listAll(c.target, c.userId)).length;
-  return stored === count ? null : `${stored} memories are stored, not ${count}`;
+  return stored === count ? null : `${stored} memories are stored, expected ${count}`;
 }
 
 export function expectStatus({ status, text }: Reply, expected: number): string | null {
-  return status === expected ? null : `answered ${status} ${text}`;
+  return status === expected ? null : `returned ${status} ${text}`;
 }
 
 export function isReuse({ status, text }: Reply): boolean {

@@ -15,7 +15,7 @@ export async function reorderedBatch(c: Context): Promise<string | null> {
   const items = ['a', 'b'].map((name) => ({ type: 'event', userId: c.userId, data: { name } }));
   await c.send(post('/v1/ingest/batch', { items }, c.key));
   const second = await c.send(post('/v1/ingest/batch', { items: items.toReversed() }, c.key));
-  return isReuse(second) ? expectStored(c, 2) : `answered ${second.status}`;
+  return isReuse(second) ? expectStored(c, 2) : `returned ${second.status}`;
 }
 
 export async function updateOfAnother(c: Context): Promise<string | null> {
@@ -26,12 +26,12 @@ export async function updateOfAnother(c: Context): Promise<string | null> {
   });
   await c.send(patch(ids[0]));
   const second = await c.send(patch(ids[1]));
-  return isReuse(second) ? null : `answered ${second.status}`;
+  return isReuse(second) ? null : `returned ${second.status}`;
 }
 
 export async function correctedAfterRefusal(c: Context): Promise<string | null> {
   const refused = await c.send(save(c, { content: '' }));
-  if (refused.status !== 400) return `the bad one was answered ${refused.status}`;
+  if (refused.status !== 400) return `the invalid request returned ${refused.status}`;
   return replays(c, save(c));
 }
 
@@ -49,7 +49,7 @@ export async function replayAfterUpdate(c: Context): Promise<string | null> {
   const { id } = JSON.parse(first.text) as { id: string };
   await c.send({ method: 'PATCH', path: `/v1/memories/${id}`, body: { content: 'new' } });
   const again = await c.send(save(c));
-  if (again.text !== first.text) return 'the answers differ';
+  if (again.text !== first.text) return 'the responses differ';
   const [memory] = await listAll(c.target, c.userId);
   return memory?.content === 'new' ? null : 'the replay undid the update';
 }
@@ -59,7 +59,7 @@ export async function replayAfterDelete(c: Context): Promise<string | null> {
   const { id } = JSON.parse(first.text) as { id: string };
   await c.send({ method: 'DELETE', path: `/v1/memories/${id}` });
   const again = await c.send(save(c));
-  if (again.status !== 201) return `answered ${again.status}`;
+  if (again.status !== 201) return `returned ${again.status}`;
   if (again.text !== JSON.stringify({ id, memoryId: id, deleted: true })) return again.text;
   return expectStored(c, 0);
 }
@@ -86,10 +86,10 @@ export async function afterLimit(c: Context): Promise<string | null> {
     if (limited.status !== 429) continue;
     const stored = (await listAllLater(c, limited)).length;
     const again = await c.send(save({ ...c, key }));
-    if (again.headers.get('idempotency-status') !== 'created') return 'the 429 used the key up';
+    if (again.headers.get('idempotency-status') !== 'created') return 'the 429 consumed the key';
     return expectStored(c, stored + 1);
   }
-  return 'no limit was met';
+  return 'the rate limit was not reached';
 }
 
 async function listAllLater(c: Context, { headers }: Reply): Promise<unknown[]> {
@@ -105,7 +105,8 @@ export async function afterExpiry(c: Context): Promise<string | null> {
   db.run('DELETE FROM idempotency_keys');
   db.close(true);
   const again = await c.send(save(c));
-  if (again.headers.get('idempotency-status') !== 'created') return 'it was still known';
+  if (again.headers.get('idempotency-status') !== 'created')
+    return 'the expired key was still recognized';
   return expectStored(c, 2);
 }
 

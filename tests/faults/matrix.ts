@@ -7,13 +7,13 @@ import { createTarget } from './target.ts';
 export const matrix: Harness = {
   id: 'P6',
   promise:
-    'A key that is reused for a different request is rejected without effect; the same key of ' +
-    'another project is independent',
+    'An idempotency key that is reused for a different request is rejected and changes nothing; ' +
+    'the same key in another project is independent',
   proof:
-    `${cases.length} cases: a different body, order, route, method, project or key; after errors, ` +
-    'updates, deletion and expiry',
+    `${cases.length} cases: a different body, item order, route, method, project or key; invalid ` +
+    'keys; requests after errors, updates, deletion and expiry',
   control: {
-    without: 'the comparison with the first request',
+    without: 'the comparison with the original request',
     variants: ['constant-fingerprint'],
   },
   run,
@@ -34,7 +34,8 @@ async function run({ variants }: RunOptions): Promise<Finding> {
         ...{ target, rotated, other, userId, key: `key-${index}` },
         send: async (call) => {
           const reply = await send(target, call);
-          if (reply === null) throw new Error(`${name}: no answer to ${call.method} ${call.path}`);
+          if (reply === null)
+            throw new Error(`${name}: no response to ${call.method} ${call.path}`);
           return reply;
         },
       });

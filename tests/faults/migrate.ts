@@ -124,8 +124,10 @@ async function copied(target: Target): Promise<number> {
 async function assertWholeBatches(target: Target, before: number): Promise<number> {
   const noted = await copied(target);
   const row = await target.ask('SELECT count(*) AS n FROM memories');
-  if (Number(row?.n) !== noted) violations.add(`${row?.n} memories, of which ${noted} are noted`);
-  if (noted < before) violations.add(`after a kill ${noted} memories are noted, before ${before}`);
+  if (Number(row?.n) !== noted)
+    violations.add(`${row?.n} memories are stored, but the progress counts ${noted}`);
+  if (noted < before)
+    violations.add(`the progress fell from ${before} to ${noted} memories after a kill`);
   return noted;
 }
 
@@ -133,12 +135,14 @@ async function move(name: string, from: string, target: Target): Promise<void> {
   let rowsBefore = 0;
   for (const share of [random.between(10, 40) / 100, random.between(50, 90) / 100]) {
     const { code, seconds } = await run(from, target, [], share);
-    if (code !== null) violations.add(`${name}: it ended with ${code} before it was killed`);
+    if (code !== null)
+      violations.add(`${name}: the command exited with code ${code} before it was killed`);
     rowsBefore = await assertWholeBatches(target, rowsBefore);
     console.log(`${name}: killed after ${seconds.toFixed(1)} s with ${rowsBefore} memories copied`);
   }
   const last = await run(from, target, []);
-  if (last.code !== 0 || last.report?.isEqual !== true) violations.add(`${name}: not equal`);
+  if (last.code !== 0 || last.report?.isEqual !== true)
+    violations.add(`${name}: the copy is not equal`);
   show(`${name}: the rest and the comparison`, last);
   show(`${name}: verified`, await verify(name, from, target));
   await changeOneByte(name, from, target);
@@ -160,14 +164,14 @@ async function changeOneByte(name: string, from: string, target: Target): Promis
   const different = changed.report?.items.filter(({ isEqual }) => !isEqual) ?? [];
   const isFound =
     changed.code === 1 && different.length === 1 && different[0]?.table === 'memories';
-  if (!isFound) violations.add(`${name}: the changed byte of ${row?.id} was not found`);
+  if (!isFound) violations.add(`${name}: --verify did not find the changed byte of ${row?.id}`);
   show(`${name}: a changed byte ${isFound ? 'found' : 'NOT FOUND'}`, changed);
   await begin(String(row?.first));
 }
 
 async function verify(name: string, from: string, target: Target): Promise<Run> {
   const verified = await run(from, target, ['--verify']);
-  if (verified.code !== 0) violations.add(`${name}: --verify ended with ${verified.code}`);
+  if (verified.code !== 0) violations.add(`${name}: --verify exited with code ${verified.code}`);
   return verified;
 }
 
@@ -225,6 +229,6 @@ try {
   await database.drop();
   rmSync(folder, { recursive: true, force: true });
 }
-for (const violation of violations.list()) console.log(`broken: ${violation}`);
-console.log(violations.count() === 0 ? 'every copy was whole, equal and verified' : 'FAILED');
+for (const violation of violations.list()) console.log(`violation: ${violation}`);
+console.log(violations.count() === 0 ? 'every copy was complete, equal and verified' : 'FAILED');
 if (violations.count() > 0) process.exitCode = 1;

@@ -16,7 +16,7 @@ export const acts: Act[] = [
       for (const end of withLog) rmSync(path + end, { force: true });
     },
   },
-  { name: 'rename of another file over it', do: (path, other) => renameSync(other, path) },
+  { name: 'rename another file over it', do: (path, other) => renameSync(other, path) },
 ];
 
 /** Whether all files still exist under another name. */

@@ -27,9 +27,9 @@ export async function waitForDetection(
   const unavailableAt = unavailable()?.endedAt;
   if (health.failing === null) violations.add(`${name}: /health stayed 200`);
   else if (![...health.messages].some((text) => reason.test(text))) {
-    violations.add(`${name}: /health does not say why: ${[...health.messages]}`);
+    violations.add(`${name}: /health does not report the reason: ${[...health.messages]}`);
   }
-  if (unavailableAt === undefined) violations.add(`${name}: no write was answered 503`);
+  if (unavailableAt === undefined) violations.add(`${name}: no write was rejected with 503`);
   const signs = [unavailableAt, health.failing?.at].filter((at) => at !== undefined);
   if (signs.length === 0) return null;
   const detectedAt = Math.min(...signs);

@@ -21,18 +21,25 @@ const firstSaves = 20;
 export const moved: Harness = {
   id: 'P25',
   promise:
-    'If the database file is moved, removed or replaced while the server runs, writes get 503 ' +
-    'and no acknowledged write is lost',
+    'When the database file of a running server is moved, removed or replaced, writes are ' +
+    'rejected with 503; no acknowledged write is lost if the moved file is moved back',
   proof:
-    `${acts.map(({ name }) => name).join(', ')} at random moments under ${clients} clients; the ` +
-    'responses of writes and /health are checked; then SIGTERM or kill -9, the file is moved ' +
-    'back, the server starts, and its data is compared with the acknowledged writes',
-  control: { without: 'the comparison of device and inode', variants: ['no-inode-check'] },
+    `one of ${acts.map(({ name }) => name).join(', ')} at a random moment under the load of ` +
+    `${clients} clients; the server must detect the fault within one second, report it in ` +
+    '/health, and then reject every write with 503 and Retry-After; after SIGTERM or SIGKILL, a ' +
+    'moved file is moved back, and the stored memories are compared with the acknowledged saves',
+  control: { without: 'the comparison of device and inode numbers', variants: ['no-inode-check'] },
   run,
 };
 
 type Counts = typeof noCounts;
-const noCounts = { cycles: 0, acknowledged: 0, beforeDetection: 0, afterDetection: 0, lost: 0 };
+const noCounts = {
+  cycles: 0,
+  acknowledged: 0,
+  acknowledgedAfterFault: 0,
+  acknowledgedAfterDetection: 0,
+  lost: 0,
+};
 
 async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   const random = createRandom(seed);
@@ -86,13 +93,15 @@ async function runCycle({
   const detectedAt = await waitForDetection(target, saves.all, actedAt, act.name, violations);
   const all = [...before, ...(await saves.stop())];
   const late = all.filter(({ id, sentAt }) => id !== null && sentAt > (detectedAt ?? Infinity));
-  if (late.length > 0) violations.add(`${act.name}: ${late.length} acknowledged after detection`);
+  if (late.length > 0)
+    violations.add(`${act.name}: ${late.length} saves were acknowledged after detection`);
   counts.acknowledged += all.filter(({ id }) => id !== null).length;
-  counts.beforeDetection += all.filter(({ id, sentAt }) => id && sentAt > actedAt).length;
-  counts.afterDetection += late.length;
+  counts.acknowledgedAfterFault += all.filter(({ id, sentAt }) => id && sentAt > actedAt).length;
+  counts.acknowledgedAfterDetection += late.length;
   if (!target.running())
-    violations.add(`${act.name}: the server ended: ${target.log().slice(-200)}`);
-  if (random.chance(0.5) && !(await stopsInTime(target))) violations.add(`${act.name}: no exit`);
+    violations.add(`${act.name}: the server exited: ${target.log().slice(-200)}`);
+  if (random.chance(0.5) && !(await stopsInTime(target)))
+    violations.add(`${act.name}: the server did not exit after SIGTERM`);
   await target.kill();
   if (isLossless(act)) counts.lost += await recover({ target, act, violations }, all);
   return detectedAt === null ? null : detectedAt - actedAt;
@@ -120,13 +129,15 @@ async function recover(
   { target, act, violations }: Pick<Cycle, 'target' | 'act' | 'violations'>,
   saves: Save[],
 ): Promise<number> {
-  if (existsSync(target.path)) violations.add(`${act.name}: a new file was created in its place`);
+  if (existsSync(target.path))
+    violations.add(`${act.name}: the server created a new database file`);
   bringBack(target.path);
   try {
     await target.start();
   } catch (error) {
     violations.add(
-      `${act.name}: the server does not start after the file is back: ${String(error).slice(0, 300)}`,
+      `${act.name}: the server does not start after the file was moved back: ` +
+        `${String(error).slice(0, 300)}`,
     );
     return saves.length;
   }

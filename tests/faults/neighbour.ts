@@ -31,13 +31,19 @@ const idleWithinMs = { quick: 5_000, full: 60_000 };
 
 export const neighbour: Harness = {
   id: 'P23',
-  promise: 'The load of one project does not slow down another',
+  promise:
+    'Expensive requests of one project, within its rate limit, do not delay the requests of ' +
+    'another project beyond a fixed limit',
   proof:
-    `project B sends, within its rate limit, ${Object.keys(kinds).join(', ')}, one kind at ` +
-    'a time, and has one user with 16 MB of text; project A saves, lists, and searches a user ' +
-    'with one memory, at a fixed rate; the p99 of A during each kind is compared with that of A ' +
-    'while B is idle',
-  control: { without: 'threads for expensive requests', variants: ['blocked-http-thread'] },
+    'project B has a user with 16 MB of text and sends one kind of request at a time: searches ' +
+    'with many words or one long word, deletions of users with no or few memories, exports, ' +
+    'batches, and dense bodies; project A saves, lists and searches at a fixed rate; the p99 of ' +
+    `A must not exceed ${maxSearchMs} ms for searches and, for saves and lists, ${floorMs} ms or ` +
+    `${maxSlowdown} times the idle p99, whichever is greater`,
+  control: {
+    without: 'separate threads for expensive requests',
+    variants: ['blocked-http-thread'],
+  },
   run,
 };
 
@@ -52,7 +58,8 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     await target.start();
     const key = await createProjectKey(target, 'neighbour');
     await fillHeavyProject({ url: target.url, key }, random);
-    if (!(await drained(target, 60_000))) violations.add('16 MB were not indexed in a minute');
+    if (!(await drained(target, 60_000)))
+      violations.add('16 MB of text were not indexed within a minute');
     const idle: P99[] = [];
     const busy: Record<string, Busy> = {};
     for (const kind of Object.keys(kinds)) {
@@ -60,7 +67,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
       idle.push(await measureP99(target, idleMs[tier], 'idle', violations));
       const order = { url: target.url, key, kind, seed, perSecond };
       busy[kind] = await measureBusy(target, order, tier, violations);
-      if (!target.running()) throw new Error(`the server ended under ${kind}`);
+      if (!target.running()) throw new Error(`the server exited under ${kind}`);
     }
     const typical = medianOf(idle);
     for (const [kind, { p99 }] of Object.entries(busy)) compare(kind, p99, typical, violations);
@@ -93,7 +100,7 @@ async function measureBusy(
       search: Math.min(best.search, p99.search),
     };
     const idleAfterMs = await waitUntilIdle(target, idleWithinMs[tier]);
-    sent = ` (sent: ${tally.join(', ') || 'none answered'}; idle after ${idleAfterMs} ms)`;
+    sent = ` (responses: ${tally.join(', ') || 'none'}; idle after ${idleAfterMs} ms)`;
   }
   return { p99: best, sent };
 }

@@ -14,12 +14,15 @@ const userId = 'order';
 
 export const order: Harness = {
   id: 'P8',
-  promise: 'Records of one memory are applied in the order of acceptance',
+  promise: 'Records for the same memory are applied in the order in which they were accepted',
   proof:
-    'a record with the same source and externalId is ingested repeatedly and read after each ' +
-    'response, while the server is killed; at the end, content and chunks must be those of the ' +
-    'last accepted record',
-  control: { without: 'completion only for the holder of the lease', variants: ['no-lease-check'] },
+    'records with the same source and externalId are ingested one after the other while the ' +
+    'server is killed at random moments; a read after each response must return the new text; at ' +
+    'the end, the content and the number of chunks must be those of the last accepted record',
+  control: {
+    without: 'the check that the worker still holds the lease',
+    variants: ['no-lease-check'],
+  },
   run,
 };
 
@@ -31,7 +34,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   const violations = createViolations();
   const target = createTarget({ variants: [...wiring, ...variants] });
   const owed = new Map<string, Owed>();
-  const counts = { versions: 0, looks: 0, inversions: 0 };
+  const counts = { versions: 0, reads: 0, staleReads: 0 };
   try {
     await target.start();
     let working = true;
@@ -52,10 +55,11 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
       await restart(target);
     }
     await work;
-    if (!(await drained(target, 60_000))) violations.add('the queue did not run to its end');
+    if (!(await drained(target, 60_000)))
+      violations.add('the queue was not empty before the time limit');
     await target.stop();
     const found = auditQueue(target.path, owed, violations);
-    if (counts.inversions > 0) violations.add(`${counts.inversions} times an older text showed`);
+    if (counts.staleReads > 0) violations.add(`${counts.staleReads} reads returned an older text`);
     return { figures: { kills, ...counts, ...found }, violations: violations.list() };
   } finally {
     await target.remove();
@@ -69,7 +73,7 @@ async function putAndLook(
     version: number;
     random: Random;
     owed: Map<string, Owed>;
-    counts: { versions: number; looks: number; inversions: number };
+    counts: { versions: number; reads: number; staleReads: number };
   },
 ): Promise<void> {
   const { index, version, random, owed, counts } = step;
@@ -85,6 +89,6 @@ async function putAndLook(
   const memory = await find(target, memoryId).catch(() => undefined);
   await Bun.sleep(random.between(0, pauseMs));
   if (memory === undefined) return;
-  counts.looks += 1;
-  if (memory?.content !== text) counts.inversions += 1;
+  counts.reads += 1;
+  if (memory?.content !== text) counts.staleReads += 1;
 }

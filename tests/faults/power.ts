@@ -21,23 +21,24 @@ const imageBytes = 256 * 1024 * 1024;
 const cutAfterMs = { from: 200, to: 1_200 };
 
 const proof = (clients: string) =>
-  `the server runs on a loop-mounted ext4 with ${clients}; EXT4_IOC_SHUTDOWN without a flush of ` +
-  'the journal under load; then the file system is mounted again and compared';
+  `the server runs on a loop-mounted ext4 file system under the load of ${clients}; ` +
+  'EXT4_IOC_SHUTDOWN without a log flush simulates a power loss; after a remount and a restart, ' +
+  'the stored memories are compared with the acknowledged writes';
 
 export const power: Harness = {
   id: 'P2',
-  promise: 'An acknowledged write survives power loss',
-  proof: proof('8 clients'),
-  control: { without: 'the sync in COMMIT', variants: ['no-sync'] },
+  promise: 'An acknowledged write (2xx) survives a power loss',
+  proof: proof('8 concurrent clients'),
+  control: { without: 'the sync in COMMIT (synchronous=NORMAL)', variants: ['no-sync'] },
   run: (options) => run(options, 8, { quick: 3, full: 60, control: 8 }),
 };
 
 /** Uses one client, because with several the sync of the next group could hide a missing sync. */
 export const powerAlone: Harness = {
   id: 'P22',
-  promise: 'An acknowledged write of a single client survives power loss',
-  proof: proof('one client'),
-  control: { without: 'the sync in COMMIT', variants: ['no-sync'] },
+  promise: 'An acknowledged write (2xx) survives a power loss when only one client writes',
+  proof: proof('a single client'),
+  control: { without: 'the sync in COMMIT (synchronous=NORMAL)', variants: ['no-sync'] },
   run: (options) => run(options, 1, { quick: 3, full: 30, control: 20 }),
 };
 
@@ -53,7 +54,11 @@ async function run(
   } catch (error) {
     rmSync(work, { recursive: true, force: true });
     const reason = error instanceof Error ? error.message : String(error);
-    return { figures: {}, violations: [], skipped: `no loop-mounted ext4 to cut off: ${reason}` };
+    return {
+      figures: {},
+      violations: [],
+      skipped: `cannot mount an ext4 image and shut it down: ${reason}`,
+    };
   }
   try {
     return await cutRepeatedly({
@@ -94,11 +99,11 @@ async function cutRepeatedly(options: {
 }): Promise<Finding> {
   const violations = createViolations();
   const random = createRandom(options.seed);
-  const totals = { cycles: options.cycles, answered: 0, lost: 0, altered: 0, duplicated: 0 };
+  const totals = { cycles: options.cycles, acknowledged: 0, lost: 0, altered: 0, duplicated: 0 };
   for (let cycle = 0; cycle < options.cycles; cycle += 1) {
-    const { answered, found } = await cutOnce({ ...options, random, violations });
-    totals.answered += answered;
-    totals.lost += found.lost + found.undead;
+    const { acknowledged, found } = await cutOnce({ ...options, random, violations });
+    totals.acknowledged += acknowledged;
+    totals.lost += found.lost + found.undeleted;
     totals.altered += found.altered;
     totals.duplicated += found.duplicated;
   }
@@ -131,7 +136,7 @@ async function cutOnce(options: {
     await load.stop();
     await drained(target, 20_000);
     const found = await ledger.compare(target, violations);
-    return { answered: ledger.counts.answered, found };
+    return { acknowledged: ledger.counts.acknowledged, found };
   } finally {
     await target.remove();
     mount.unmount();

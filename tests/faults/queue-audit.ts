@@ -20,7 +20,14 @@ type Row = {
  */
 export function auditQueue(path: string, owed: Map<string, Owed>, violations: Violations) {
   const rows = new Map(readRows(path).map((row) => [row.id, row]));
-  const found = { complete: 0, failed: 0, stuck: 0, lost: 0, wrongResult: 0, innocentFailed: 0 };
+  const found = {
+    complete: 0,
+    failed: 0,
+    stuck: 0,
+    lost: 0,
+    wrongResults: 0,
+    validRecordsFailed: 0,
+  };
   for (const [id, { text, fate }] of owed) {
     const row = rows.get(id);
     if (row === undefined || row.content !== text) {
@@ -31,16 +38,16 @@ export function auditQueue(path: string, owed: Map<string, Owed>, violations: Vi
       violations.add(`stuck: ${id} is ${row.state}`);
     } else {
       found[row.state] += 1;
-      if (row.state === 'failed' && fate === 'complete') found.innocentFailed += 1;
+      if (row.state === 'failed' && fate === 'complete') found.validRecordsFailed += 1;
       if (row.state === 'complete' && !isWhole(row, fate)) {
-        found.wrongResult += 1;
+        found.wrongResults += 1;
         violations.add(`wrong result: ${JSON.stringify({ ...row, content: undefined })}`);
       }
     }
   }
   const strangers = rows.size - owed.size + found.lost;
-  if (strangers > 0) violations.add(`${strangers} records are there that nobody sent`);
-  return { ...found, strangers };
+  if (strangers > 0) violations.add(`${strangers} records exist that no client sent`);
+  return { ...found, unexpectedRecords: strangers };
 }
 
 /** Whether the result belongs to the stored text. */

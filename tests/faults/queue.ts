@@ -18,12 +18,16 @@ const userId = 'queue';
 export const queue: Harness = {
   id: 'P7',
   promise:
-    'Whatever crashes, every accepted record becomes complete or failed, and its result is ' +
-    'stored once',
+    'Every accepted record reaches the state complete or failed, and its result is stored once, ' +
+    'despite crashes',
   proof:
-    `the server is killed every ${killEveryMs} ms until the queue is empty; some records throw, ` +
-    'some end the process, and some are changed while they are processed',
-  control: { without: 'tasks that survive the exit of a worker', variants: ['complete-on-claim'] },
+    `the server is killed every ${killEveryMs} ms until the queue is empty; some records make ` +
+    'the worker throw an exception, some make the process exit, and some change during ' +
+    'processing; the state and the result of each record are then read from the database',
+  control: {
+    without: 'keeping a task until its result is stored',
+    variants: ['complete-on-claim'],
+  },
   run,
 };
 
@@ -43,7 +47,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     const kills = await supervisor.stop();
     await target.stop();
     const found = auditQueue(target.path, owed, violations);
-    const figures = { records: owed.size, kills, changesMeanwhile: writes, ...found };
+    const figures = { records: owed.size, kills, concurrentChanges: writes, ...found };
     return { figures, violations: violations.list() };
   } finally {
     await supervisor.stop();

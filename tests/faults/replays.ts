@@ -22,12 +22,15 @@ const userId = 'replayer';
 
 export const replays: Harness = {
   id: 'P5',
-  promise: 'Requests with the same idempotency key have one effect and get the same bytes',
+  promise:
+    'A request that is repeated with its idempotency key takes effect once and always returns ' +
+    'the same response',
   proof:
-    `each key is sent ${sendsPerKey} times, one in ${1 / twinShare} from ${twins} connections at ` +
-    'the same time, while the server is killed and restarted',
+    `each request is sent ${sendsPerKey} times, and one in ${1 / twinShare} also from ${twins} ` +
+    'connections at the same time, while the server is killed and restarted; each idempotency ' +
+    'key must have one response and one effect',
   control: {
-    without: 'the lookup of stored responses and their unique index',
+    without: 'the lookup of stored responses and the unique index on idempotency keys',
     variants: ['no-replay'],
   },
   run,
@@ -70,11 +73,11 @@ export function compareReplies(seen: Seen[], stored: number, violations: Violati
   const expected = seen.reduce((sum, { ids }) => sum + ids, 0);
   const differing = seen.filter(({ answers }) => answers.size !== 1).length;
   const twice = seen.filter(({ created }) => created > 1).length;
-  if (differing > 0) violations.add(`${differing} keys had answers that differ`);
+  if (differing > 0) violations.add(`${differing} keys had different responses`);
   if (twice > 0) violations.add(`${twice} keys had more than one effect`);
-  if (stored !== expected) violations.add(`${stored} memories are stored, not ${expected}`);
+  if (stored !== expected) violations.add(`${stored} memories are stored, expected ${expected}`);
   const sends = seen.reduce((sum, { sends }) => sum + sends, 0);
-  return { sends, differing, duplicates: stored - expected };
+  return { requests: sends, differingResponses: differing, duplicates: stored - expected };
 }
 
 async function sendAll(target: Target, calls: Call[], random: Random): Promise<Seen[]> {

@@ -40,13 +40,14 @@ function head(results: Result[]): string[] {
   const { revision, cores, bun, sqlite, system } = describeMachine();
   const minutes = results.reduce((sum, { durationMs }) => sum + durationMs, 0) / 60_000;
   return [
-    '# The promises and their tests',
+    '# Reliability tests',
     '',
-    '`bun tests/faults/main.ts --full` writes this table. Each test also runs on a control, which is',
-    'the service with one protection removed. The test must fail on the control.',
-    '',
-    'If n random trials have no failure, the failure rate is below about 3/n with 95 % confidence.',
-    '"Proved at" is the commit at which a row was measured.',
+    '`bun tests/faults/main.ts --full` runs the tests and writes this table. Each test also runs ' +
+      'on',
+    'a control, a variant of the service with one protection removed, and must fail there. A test',
+    'that cannot fail proves nothing. If n random trials have no failure, the failure rate is ' +
+      'below',
+    'about 3/n with 95 % confidence. "Proved at" is the commit of the run.',
     '',
     `Last run: commit ${revision}, ${cores} cores, ${system}, Bun ${bun}, SQLite ${sqlite},`,
     `${minutes.toFixed(1)} minutes.`,
@@ -63,7 +64,7 @@ function row(result: Result, revision: string): string {
       ? finding.violations.length === 0
         ? 'held'
         : `**BROKEN**: ${finding.violations[0]}`
-      : `**NOT RUN HERE**: ${finding.skipped}`;
+      : `**NOT RUN**: ${finding.skipped}`;
   const figures = Object.entries(finding.figures).map(([name, value]) => `${words(name)} ${value}`);
   const at = `${revision}, ${tier}, seed ${seed}, ${Math.round(durationMs / 1_000)} s`;
   const cells = [harness.id, harness.promise, harness.proof];
@@ -73,14 +74,17 @@ function row(result: Result, revision: string): string {
 
 function controlCell({ control }: Harness, found: Finding | null): string {
   if (control === null) return 'none';
-  if (found === null) return `without: ${control.without} (not run this time)`;
-  if (found.skipped !== undefined) return `without: ${control.without}: not run here`;
+  if (found === null) return `without: ${control.without}; not run`;
+  if (found.skipped !== undefined) {
+    return `without: ${control.without}; not run: ${found.skipped}`;
+  }
   const bad = found.violations.length;
+  const count = bad > 20 ? 'more than 20 violations' : `${bad} violation${bad === 1 ? '' : 's'}`;
   const verdict =
     bad > 0
-      ? `failed as expected, ${bad > 20 ? 'more than 20' : bad} violations`
-      : '**DID NOT FAIL: the harness proves nothing**';
-  return `without: ${control.without}: ${verdict} (${(found.violations[0] ?? '').slice(0, 80)})`;
+      ? `failed as expected with ${count} (${found.violations[0]?.slice(0, 80)})`
+      : '**DID NOT FAIL**, so the test proves nothing';
+  return `without: ${control.without}; ${verdict}`;
 }
 
 function cell(text: string): string {
@@ -89,7 +93,8 @@ function cell(text: string): string {
 }
 
 function words(name: string): string {
-  return name.replace(/([a-z\d])([A-Z])/g, (_, end, begin) => `${end} ${begin.toLowerCase()}`);
+  const isCamelCase = /^[a-z][A-Za-z0-9]*$/.test(name);
+  return isCamelCase ? name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`) : name;
 }
 
 function describeMachine() {

@@ -31,7 +31,7 @@ export function createScript(seed: number, length: number, { reads }: { reads: b
 
   function enter(write: Write, text: string): void {
     write.settle(text === '' ? null : JSON.parse(text));
-    ledger.counts.answered += 1;
+    ledger.counts.acknowledged += 1;
     last = { write, text };
   }
 
@@ -42,7 +42,7 @@ export function createScript(seed: number, length: number, { reads }: { reads: b
         enter(write, reply.text);
         return true;
       }
-      ledger.counts.unknown += 1;
+      ledger.counts.unknownOutcomes += 1;
     }
     return false;
   }
@@ -64,10 +64,11 @@ export function createScript(seed: number, length: number, { reads }: { reads: b
       if (unknown !== null) {
         const reply = await sendUntilKnown(target, unknown);
         if (reply === null || reply.status >= 300) {
-          violations.add(`${about}: ${unknown.path} was then answered ${reply?.status}`);
+          violations.add(`${about}: the retry of ${unknown.path} returned ${reply?.status}`);
         } else enter(unknown, reply.text);
       }
-      if (!(await drained(target, 20_000))) violations.add(`${about}: the queue does not run`);
+      if (!(await drained(target, 20_000)))
+        violations.add(`${about}: the queue was not empty before the time limit`);
       const found = await ledger.compare(target, violations);
       const bad = Object.entries(found).filter(([, count]) => count > 0);
       if (bad.length > 0) violations.add(`${about}: ${JSON.stringify(Object.fromEntries(bad))}`);
@@ -86,7 +87,9 @@ async function expectReplay(
   const expected = [text, ...cutDown(text, unknown)];
   const isReplay = reply?.headers.get('idempotency-status') === 'replayed';
   if (isReplay && expected.includes(reply.text)) return;
-  violations.add(`${about}: the last answer came back as ${reply?.status} ${reply?.text}`);
+  violations.add(
+    `${about}: the replay of the last response returned ${reply?.status} ${reply?.text}`,
+  );
 }
 
 /** Returns the expected replay if the write with the unknown outcome has deleted the memory. */

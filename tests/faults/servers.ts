@@ -25,12 +25,13 @@ const wiring = ['short-lease', 'slow-split', 'count-refused'];
 export const severalServers: Harness = {
   id: 'P9',
   promise:
-    'Several servers on one PostgreSQL database store the result of each lease once and lose no ' +
-    'record; a stalled worker cannot overwrite a newer result',
+    'Several servers on one PostgreSQL database lose no record and store each result once; a ' +
+    'stalled worker cannot overwrite a newer result',
   proof:
-    `${servers} servers on one database; each in turn is killed, or stopped for longer than a ` +
-    'lease, or the database terminates all connections, while clients write to all servers',
-  control: { without: 'the fencing token of leases', variants: ['no-lease-token'] },
+    `clients write to ${servers} servers on one database; at random, a server is killed, a ` +
+    'server is suspended for longer than a lease, or the database terminates all connections; a ' +
+    'database trigger counts the stored results',
+  control: { without: 'the fencing tokens of leases', variants: ['no-lease-token'] },
   run,
 };
 
@@ -44,12 +45,13 @@ function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
     const filler = createRecords(fleet);
     const faults = await disturb(fleet, filler, name, random, durationMs[tier]);
     await load.stop();
-    if (!(await drained(fleet.target, drainWithinMs))) violations.add('records are left waiting');
+    if (!(await drained(fleet.target, drainWithinMs)))
+      violations.add('the queue was not empty before the time limit');
     const compared = await ledger.compare(fleet.target, violations);
     const effects = await auditEffects(url, filler.total(), violations);
     const figures = { ...ledger.counts, ...faults, ...compared, ...effects };
-    const refusedResults = fleet.count(/^refused (\d+)/gm);
-    return { figures: { ...figures, refusedResults }, violations: violations.list() };
+    const rejectedResults = fleet.count(/^refused (\d+)/gm);
+    return { figures: { ...figures, rejectedResults }, violations: violations.list() };
   });
 }
 
@@ -75,7 +77,7 @@ function createRecords({ target }: Fleet): Records {
 }
 
 async function disturb(fleet: Fleet, filler: Records, name: string, random: Random, forMs: number) {
-  const counts = { kills: 0, stalls: 0, terminations: 0 };
+  const counts = { kills: 0, pauses: 0, connectionTerminations: 0 };
   const until = performance.now() + forMs;
   while (performance.now() < until) {
     // Queues enough records that every server is processing some when the fault occurs.
@@ -87,10 +89,10 @@ async function disturb(fleet: Fleet, filler: Records, name: string, random: Rand
       counts.kills += 1;
     } else if (draw < 0.7) {
       await fleet.stall(random.between(0, servers), leaseMs * 1.6);
-      counts.stalls += 1;
+      counts.pauses += 1;
     } else {
       await terminateConnections(name);
-      counts.terminations += 1;
+      counts.connectionTerminations += 1;
     }
   }
   return counts;
@@ -128,9 +130,9 @@ async function auditEffects(
   if (lostRecords > 0) violations.add(`${lostRecords} records have no result`);
   return {
     records: expected,
-    effects: effects ?? 0,
-    doubleEffects,
+    results: effects ?? 0,
+    duplicateResults: doubleEffects,
     lostRecords,
-    mostAttempts: mostAttempts ?? 0,
+    maxAttempts: mostAttempts ?? 0,
   };
 }

@@ -29,12 +29,14 @@ const toleranceMs = 2;
 export const sharedLimit: Harness = {
   id: 'P31',
   promise:
-    'Several servers on one PostgreSQL database share a rate limit and grant nearly all of it',
+    'Several servers on one PostgreSQL database share one rate limit: together they accept no ' +
+    'more requests than the limit, and at least 95 % of it',
   proof:
-    `${servers} servers share ${quota} requests in a window; ${connections} connections flood all ` +
-    'of them, then one of them while the others get occasional requests; in each window recorded ' +
-    'by the database, at most the quota and at least 95 % of it must be granted',
-  control: { without: 'counting in the database', variants: ['rate-limit-in-memory'] },
+    `${servers} servers share a limit of ${quota} requests per window; ${connections} ` +
+    'connections flood all servers, then mostly one server while the others receive occasional ' +
+    'requests; a database trigger records the windows; the accepted requests must not exceed the ' +
+    'limit in any window and must reach 95 % of it in every window except the last',
+  control: { without: 'the shared counter in the database', variants: ['rate-limit-in-memory'] },
   run,
 };
 
@@ -48,21 +50,21 @@ function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
     const violations = createViolations();
     await noteWindows(url);
     const forMs = windows[tier] * seconds[tier] * 1_000;
-    const { granted, refused } = await flood(fleet.urls, random, forMs);
+    const { granted, rejected } = await flood(fleet.urls, random, forMs);
     const most = quota * (windows[tier] + 1);
     if (granted.length > most) {
-      violations.add(`${granted.length} requests were granted, at most ${most} may be`);
+      violations.add(`${granted.length} requests were accepted, at most ${most} allowed`);
     }
     const noted = await readWindows(url, seconds[tier] * 1_000);
     const counted = countWindows(granted, noted, violations);
-    const figures = { granted: granted.length, refused, windows: noted.length, ...counted };
+    const figures = { accepted: granted.length, rejected, windows: noted.length, ...counted };
     return { figures, violations: violations.list() };
   });
 }
 
 async function flood(urls: readonly string[], random: Random, forMs: number) {
   const granted: Granted[] = [];
-  let refused = 0;
+  let rejected = 0;
   const begun = Date.now();
   async function one(connection: number): Promise<void> {
     while (Date.now() < begun + forMs) {
@@ -74,13 +76,13 @@ async function flood(urls: readonly string[], random: Random, forMs: number) {
       const call = { method: 'GET' as const, path: '/v1/nope' };
       const reply = await send({ url: urls[index] ?? '', key: faultKey }, call);
       if (reply?.status === 404) granted.push({ sentAt, answeredAt: Date.now() });
-      else refused += 1;
+      else rejected += 1;
       if (isPolite) await Bun.sleep(politePauseMs);
       else if (reply?.status === 429) await Bun.sleep(pauseMs);
     }
   }
   await Promise.all(Array.from({ length: connections }, (_, index) => one(index)));
-  return { granted, refused };
+  return { granted, rejected };
 }
 
 /** Makes the database record the end of each window of the project. */
@@ -124,10 +126,12 @@ function countWindows(granted: Granted[], noted: Window[], violations: Violation
         answeredAt > beginsAt - toleranceMs && sentAt < endsAt + toleranceMs,
     ).length;
     most = Math.max(most, surely);
-    if (surely > quota) violations.add(`${surely} requests were granted in one window`);
+    if (surely > quota)
+      violations.add(`${surely} requests were accepted in one window, at most ${quota} allowed`);
     if (index === noted.length - 1) continue;
     least = Math.min(least, perhaps);
-    if (perhaps < quota * usable) violations.add(`only ${perhaps} were granted in one window`);
+    if (perhaps < quota * usable)
+      violations.add(`only ${perhaps} requests were accepted in one window`);
   }
-  return { quota, mostInAWindow: most, leastInAWindow: least };
+  return { quota, maxPerWindow: most, minPerWindow: least };
 }

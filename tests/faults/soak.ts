@@ -35,7 +35,8 @@ try {
   const restarts = await troubledHalf();
   const samples = await quietHalf();
   await load.stop();
-  if (!(await drained(target, 60_000))) violations.add('records were still waiting at the end');
+  if (!(await drained(target, 60_000)))
+    violations.add('the queue was not empty before the time limit');
   const found = await ledger.compare(target, violations);
   const growth = judgeMemory(samples.map(({ residentBytes }) => residentBytes));
   const logMegabytes = Math.max(...samples.map(({ logBytes }) => logBytes)) / 1_048_576;
@@ -43,7 +44,7 @@ try {
 } finally {
   await target.remove();
 }
-for (const violation of violations.list()) console.log(`broken: ${violation}`);
+for (const violation of violations.list()) console.log(`violation: ${violation}`);
 console.log(violations.count() === 0 ? 'soak: held' : 'soak: BROKEN');
 process.exitCode = violations.count() === 0 ? 0 : 1;
 
@@ -57,7 +58,7 @@ async function troubledHalf() {
       counts.kills += 1;
     } else {
       const code = await target.stop();
-      if (code !== 0) violations.add(`SIGTERM ended with ${code}`);
+      if (code !== 0) violations.add(`the server exited with code ${code} after SIGTERM`);
       await target.start();
       counts.stops += 1;
     }
@@ -74,7 +75,7 @@ async function quietHalf(): Promise<Sample[]> {
     await Bun.sleep(sampleEveryMs);
     const sample = observe(target);
     samples.push(sample);
-    if (sample.logBytes > longestLogBytes) violations.add(`the log has ${sample.logBytes} bytes`);
+    if (sample.logBytes > longestLogBytes) violations.add(`the WAL has ${sample.logBytes} bytes`);
   }
   return samples;
 }

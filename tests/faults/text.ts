@@ -16,13 +16,13 @@ const compositions = { quick: 100, full: 3_000 };
 
 export const text: Harness = {
   id: 'P12',
-  promise: 'Text is either returned unchanged or rejected',
+  promise: 'Accepted text is returned unchanged; text that cannot be stored is rejected',
   proof:
-    'code points of every plane in content, metadata and ids; combining characters, writing ' +
-    'directions, line endings, byte order marks and documents of 1 MB; NUL, lone surrogates and ' +
-    'invalid UTF-8 must be rejected',
+    'code points of every plane in content, metadata and user ids; combining characters, ' +
+    'bidirectional text, line endings, byte order marks and a document of 1 MB; NUL, lone ' +
+    'surrogates and invalid UTF-8 must be rejected with 400',
   control: {
-    without: 'storing text unchanged (normalized to NFC instead)',
+    without: 'unchanged storage of text (the variant normalises it to NFC)',
     variants: ['normalised-text'],
   },
   run,
@@ -32,7 +32,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
   const random = createRandom(seed);
   const violations = createViolations();
   const target = createTarget({ variants });
-  const figures = { codePoints: 0, texts: 0, refusals: 0 };
+  const figures = { codePoints: 0, texts: 0, invalidBodies: 0 };
   try {
     await target.start();
     for (const text of everyCodePoint(stride[tier])) {
@@ -46,7 +46,7 @@ async function run({ seed, tier, variants }: RunOptions): Promise<Finding> {
     }
     await roundTripDocument(target, 'Ω🦊é\r\n'.repeat(120_000), violations);
     for (const bytes of unstorable()) {
-      figures.refusals += 1;
+      figures.invalidBodies += 1;
       await expectRefusal(target, bytes, violations);
     }
     return { figures, violations: violations.list() };
@@ -100,7 +100,8 @@ async function roundTrip(target: Target, text: string, violations: Violations): 
   const reply = await send(target, { method: 'POST', path: '/v1/memories', body });
   if (reply?.status !== 201) {
     violations.add(
-      `refused ${JSON.stringify(short.slice(0, 20))}: ${reply?.status} ${reply?.text.slice(0, 200)}`,
+      `rejected ${JSON.stringify(short.slice(0, 20))}: ${reply?.status} ` +
+        `${reply?.text.slice(0, 200)}`,
     );
     return;
   }
@@ -121,7 +122,7 @@ async function roundTripDocument(target: Target, text: string, violations: Viola
   const body = { userId: 'u', data: { text } };
   const reply = await send(target, { method: 'POST', path: '/v1/ingest/document', body });
   const { memoryId = '' } = JSON.parse(reply?.text ?? '{}') as { memoryId?: string };
-  expectEqual('a document', (await find(target, memoryId))?.content, text, violations);
+  expectEqual('document', (await find(target, memoryId))?.content, text, violations);
 }
 
 function expectEqual(
@@ -134,7 +135,7 @@ function expectEqual(
   let index = 0;
   while (index < sent.length && found?.[index] === sent[index]) index += 1;
   const at = (text: string | undefined) => JSON.stringify(text?.slice(index, index + 8));
-  violations.add(`${about} came back as ${at(found)} where ${at(sent)} was sent`);
+  violations.add(`${about}: returned ${at(found)}, sent ${at(sent)}`);
 }
 
 /** Returns bodies with text that cannot be stored and returned unchanged. */
@@ -165,6 +166,7 @@ async function expectRefusal({ url, key }: Target, body: Uint8Array, violations:
   const call: Pick<Call, 'method'> = { method: 'POST' };
   const response = await fetch(`${url}/v1/memories`, { ...call, headers, body: Buffer.from(body) });
   const shown = Buffer.from(body).toString('latin1');
-  if (response.status !== 400) violations.add(`${shown} was answered ${response.status}`);
+  if (response.status !== 400)
+    violations.add(`${shown}: returned ${response.status}, expected 400`);
   await response.text();
 }

@@ -30,8 +30,8 @@ const readPaths = ['/health', '/v1/memories?userId=one', '/v1/memories/search?us
 export type Totals = typeof noTotals;
 export const noTotals = {
   faults: 0,
-  noticed: 0,
-  slowestNoticeMs: 0,
+  detected: 0,
+  slowestDetectionMs: 0,
   restarts: 0,
   hung: 0,
   acknowledged: 0,
@@ -100,13 +100,13 @@ function checkNotice(
   totals: Totals,
 ): void {
   if (noticedAt === null) {
-    violations.add(`${about}: never noticed`);
+    violations.add(`${about}: never detected`);
     return;
   }
   const ms = Math.max(0, Math.round(noticedAt - faultAt));
-  totals.noticed += 1;
-  totals.slowestNoticeMs = Math.max(totals.slowestNoticeMs, ms);
-  if (ms > noticedWithinMs) violations.add(`${about}: noticed after ${ms} ms`);
+  totals.detected += 1;
+  totals.slowestDetectionMs = Math.max(totals.slowestDetectionMs, ms);
+  if (ms > noticedWithinMs) violations.add(`${about}: detected after ${ms} ms`);
 }
 
 function countHung(asked: Asked[], about: string, violations: Violations): number {
@@ -126,7 +126,7 @@ async function expectRecovery(
     if (!target.running()) {
       totals.restarts += 1;
       if (target.log().trim() === '')
-        violations.add(`${about}: the process exited without a reason`);
+        violations.add(`${about}: the process exited without an error message`);
       await target.start();
     }
     const { status } = await saveOnce(target, `after ${about}`);
@@ -139,6 +139,6 @@ async function expectRecovery(
   };
   const timeoutMs = about.includes('block') ? blockedWithinMs : recoveredWithinMs;
   if (await until(hasRecovered, { timeoutMs }).catch(() => false)) return;
-  violations.add(`${about}: not recovered after ${timeoutMs} ms`);
+  violations.add(`${about}: no recovery within ${timeoutMs} ms`);
   await target.kill();
 }

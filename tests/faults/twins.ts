@@ -24,12 +24,13 @@ const wiring = ['slow-locks'];
 export const twins: Harness = {
   id: 'P33',
   promise:
-    'A key that is sent to several servers at the same time has one effect and gets the same bytes',
+    'A request that is sent to several servers at the same time with one idempotency key takes ' +
+    'effect once and always returns the same response',
   proof:
-    `${servers} servers on one PostgreSQL database; ${keysPerRound} keys at a time, each sent ` +
-    `from ${twinsPerKey} connections to all servers in any order, while the servers are killed ` +
-    'in turn; no transaction may fail because of a deadlock',
-  control: { without: 'the order of row locks', variants: ['unsorted-locks'] },
+    `${servers} servers on one PostgreSQL database receive ${keysPerRound} keys at a time, each ` +
+    `${twinsPerKey} times and in random order, while the servers are killed in turn; each key ` +
+    'must have one response and one effect, and no deadlock may occur',
+  control: { without: 'the consistent order of row locks', variants: ['unsorted-locks'] },
   run,
 };
 
@@ -45,13 +46,14 @@ function run({ tier, variants, seed }: RunOptions): Promise<Finding> {
         seen.push(...(await sendRound(fleet, random, round)));
       }
       const kills = await killer.stop();
-      if (!(await drained(fleet.target, endWithinMs))) violations.add('records are left waiting');
+      if (!(await drained(fleet.target, endWithinMs)))
+        violations.add('the queue was not empty before the time limit');
       let stored = 0;
       for (const userId of userIds) stored += (await listAll(fleet.target, userId)).length;
       const compared = compareReplies(seen, stored, violations);
       await fleet.remove();
       const deadlocks = await countDeadlocks(name);
-      if (deadlocks > 0) violations.add(`${deadlocks} transactions were victims of deadlocks`);
+      if (deadlocks > 0) violations.add(`${deadlocks} deadlocks occurred`);
       const figures = { keys: seen.length, kills, ...compared, deadlocks };
       return { figures, violations: violations.list() };
     },

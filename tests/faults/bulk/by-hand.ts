@@ -19,7 +19,7 @@ export async function sendAll(
       const items = records.slice(next, next + size);
       next += size;
       const { failedCount } = await memory.ingest.batch({ items });
-      if (failedCount > 0) throw new Error(`${failedCount} records were refused`);
+      if (failedCount > 0) throw new Error(`${failedCount} records were rejected`);
     }
   }
   await Promise.all(Array.from({ length: atOnce }, sendSome));

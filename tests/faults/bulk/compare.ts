@@ -9,21 +9,23 @@ import { type Owed, showOf } from './owed.ts';
 /** Compares all exported memories with the expected ones. */
 export async function compareMemories({ url, key }: Target, owed: Owed, violations: Violations) {
   const left = new Map(owed.counts);
-  const found = { stored: 0, lost: 0, extra: 0, incomplete: 0 };
+  const found = { stored: 0, lost: 0, unexpected: 0, incomplete: 0 };
   const client = new MemoryClient({ baseUrl: url, apiKey: key });
   for await (const memory of client.export()) {
     found.stored += 1;
     if (memory.status !== 'complete') found.incomplete += 1;
     const shown = showOf(memory);
     const count = left.get(shown) ?? 0;
-    if (count === 0) found.extra += 1;
+    if (count === 0) found.unexpected += 1;
     else if (count === 1) left.delete(shown);
     else left.set(shown, count - 1);
   }
   for (const count of left.values()) found.lost += count;
-  if (found.lost > 0) violations.add(`${found.lost} records are not there`);
-  if (found.extra > 0) violations.add(`${found.extra} memories are there twice, or of no record`);
-  if (found.incomplete > 0) violations.add(`${found.incomplete} are not complete`);
+  if (found.lost > 0) violations.add(`${found.lost} records are missing`);
+  if (found.unexpected > 0) {
+    violations.add(`${found.unexpected} memories are duplicates or match no record`);
+  }
+  if (found.incomplete > 0) violations.add(`${found.incomplete} memories are not complete`);
   return found;
 }
 
@@ -38,17 +40,21 @@ export function compareReport(
     [...stdout.matchAll(/^(\w+)\t(\d+)$/gm)].map(([, name, count]) => [name, Number(count)]),
   ) as Record<string, number>;
   const { accepted = 0, replayed = 0, failed = 0 } = counts;
-  if (code !== (bad.size > 0 ? 1 : 0)) violations.add(`it ended with ${code}: ${stderr}`);
+  if (code !== (bad.size > 0 ? 1 : 0))
+    violations.add(`the command exited with code ${code}: ${stderr}`);
   if (accepted + replayed !== good) {
-    violations.add(`${accepted} accepted and ${replayed} replayed are not ${good}`);
+    violations.add(
+      `${accepted} accepted and ${replayed} replayed records, expected ${good} in total`,
+    );
   }
-  if (failed !== bad.size) violations.add(`${failed} failed, not ${bad.size}`);
+  if (failed !== bad.size) violations.add(`${failed} lines failed, expected ${bad.size}`);
   const reported = readErrors(errorsOut);
   const wrong = reported.filter(({ line, error }) => bad.get(line) !== error).length;
-  if (wrong > 0) violations.add(`${wrong} of the reported lines are not bad, or not so`);
+  if (wrong > 0)
+    violations.add(`${wrong} lines were reported that are valid or have a different error`);
   const numbers = new Set(reported.map(({ line }) => line));
   if (numbers.size !== bad.size || reported.length !== bad.size) {
-    violations.add(`${reported.length} bad lines are reported, not ${bad.size}`);
+    violations.add(`${reported.length} invalid lines were reported, expected ${bad.size}`);
   }
   return { accepted, replayed, failed };
 }

@@ -32,7 +32,7 @@ export async function importUnderKills(
   let running = begin();
   for (const told of moments.slice(0, times)) {
     await reached(running, order, told, random);
-    if (!running.running()) violations.add('it ended before it could be killed');
+    if (!running.running()) violations.add('the command exited before it could be killed');
     running.kill();
     await running.ended;
     running = begin();

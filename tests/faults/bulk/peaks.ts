@@ -23,10 +23,12 @@ export async function comparePeaks(folder: string, random: Random, violations: V
     const { bytes, peakBytes } = await peakOf(lines, folder, random, violations);
     peaks.push(peakBytes);
     const megabytes = (size: number) => `${Math.round(size / 1e6)} MB`;
-    figures[`peakOf${lines}`] = `${megabytes(peakBytes)} (a file of ${megabytes(bytes)})`;
+    figures[`peak memory for ${lines} lines`] =
+      `${megabytes(peakBytes)} (file ${megabytes(bytes)})`;
   }
   const [, many = 0, most = 0] = peaks;
-  if (most > many * allowed) violations.add(`memory grows with the file: ${peaks.join(', ')}`);
+  if (most > many * allowed)
+    violations.add(`peak memory grows with the file: ${peaks.join(', ')} bytes`);
   return figures;
 }
 

@@ -44,11 +44,11 @@ export async function compareRates(folder: string, random: Random) {
   // of 2.
   const rateOf = (others: number[]) => showRatio(ratioOf(others, times.command));
   return {
-    linesASecond: short((lines / median(times.command)) * 1_000),
-    ofAProgramWithTheSdk: rateOf(times.program),
-    ofItsCallsAloneInTurn: rateOf(times.oneByOne),
-    ofItsCallsAloneFourAtOnce: rateOf(times.parallel),
-    ofItsCallsAloneByThousands: rateOf(times.thousands),
+    linesPerSecond: short((lines / median(times.command)) * 1_000),
+    'rate relative to a program with the SDK': rateOf(times.program),
+    'to sequential SDK calls': rateOf(times.oneByOne),
+    'to four concurrent SDK calls': rateOf(times.parallel),
+    'to sequential SDK calls with 1,000 records': rateOf(times.thousands),
   };
 }
 

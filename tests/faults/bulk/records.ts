@@ -85,7 +85,7 @@ const badTexts: (() => BadText)[] = [
 
 export function badTextAt(number: number): BadText {
   const make = badTexts[number % badTexts.length];
-  if (make === undefined) throw new Error('there is no kind of bad line');
+  if (make === undefined) throw new Error('there are no invalid lines to choose from');
   return make();
 }
 

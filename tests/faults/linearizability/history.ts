@@ -42,7 +42,8 @@ export function operationsOf({ writes, observations }: History) {
     for (const [key, value] of seen) {
       const save = saves.get(value);
       if (save !== undefined) save.key ??= key;
-      if (value !== 0 && !written.has(value)) strange.push(`${key} was read as ${value}`);
+      if (value !== 0 && !written.has(value))
+        strange.push(`a read of ${key} returned ${value}, which no client wrote`);
     }
   }
   const end =

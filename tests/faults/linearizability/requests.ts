@@ -123,14 +123,14 @@ function outcomeOf(reply: Reply | null): Write['outcome'] {
   if (reply === null || reply.status >= 500) return 'unknown';
   if (reply.status === 404) return 'absent';
   if (reply.status < 300) return 'done';
-  throw new Error(`a write was answered ${reply.status} ${reply.text}`);
+  throw new Error(`a write returned ${reply.status} ${reply.text}`);
 }
 
 /** Returns the values by memory id, or null if the read failed. */
 function valuesIn(reply: Reply | null, only: string | null): Map<string, number> | null {
   if (reply === null || reply.status >= 500) return null;
   if (reply.status === 404 && only !== null) return new Map();
-  if (reply.status !== 200) throw new Error(`a read was answered ${reply.status} ${reply.text}`);
+  if (reply.status !== 200) throw new Error(`a read returned ${reply.status} ${reply.text}`);
   type Shown = { id: string; content: string };
   const body = JSON.parse(reply.text) as Shown & { items: Shown[] };
   const shown = only === null ? body.items : [body];

@@ -20,8 +20,11 @@ const longWord = 1_000;
 export const kinds: Record<string, Kind> = {
   heavySearches: { concurrency: 16, requests: (random) => () => search(words(random, queryWords)) },
   longWords: { concurrency: 16, requests: (random) => () => search(letters(random, longWord)) },
-  erasuresOfNobody: { concurrency: 4, requests: () => (index) => erase(`nobody-${index}`) },
-  erasuresOfFew: { concurrency: 4, requests: () => (index) => erase(`few-${index % fewUsers}`) },
+  deletionsOfUnknownUsers: { concurrency: 4, requests: () => (index) => erase(`nobody-${index}`) },
+  deletionsOfSmallUsers: {
+    concurrency: 4,
+    requests: () => (index) => erase(`few-${index % fewUsers}`),
+  },
   exports: { concurrency: 4, requests: () => () => get('/v1/export?limit=1&userId=heavy') },
   batches: { concurrency: 2, requests: (random) => () => batch(eventsOf(random)) },
   denseBodies: { concurrency: 4, requests: denseBodies },

@@ -24,7 +24,7 @@ export async function startSender(order: Order): Promise<Sender> {
       else stopped.resolve(message);
     },
     onExit(_, code) {
-      const error = new Error(`the sender ended with ${code}`);
+      const error = new Error(`the sender exited with code ${code}`);
       started.reject(error);
       stopped.reject(error);
     },

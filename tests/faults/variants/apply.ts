@@ -6,7 +6,7 @@ import { type Variant, variants } from './table.ts';
 export function chooseVariants(names: string[]): Variant[] {
   return names.map((name) => {
     const variant = variants[name];
-    if (variant === undefined) throw new Error(`there is no variant ${name}`);
+    if (variant === undefined) throw new Error(`unknown variant ${name}`);
     return variant;
   });
 }

@@ -33,7 +33,7 @@ export function patchSource(patches: Patch[], swaps: Swap[] = []): void {
   for (const [file, from, to] of patches) {
     const path = join(root, file);
     const text = texts.get(path) ?? readFileSync(path, 'utf8');
-    if (!text.includes(from)) throw new Error(`${file} does not hold: ${from}`);
+    if (!text.includes(from)) throw new Error(`${file} does not contain: ${from}`);
     texts.set(path, text.replaceAll(from, to));
   }
   const swapped =
