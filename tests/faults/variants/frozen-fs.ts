@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { frozen } from './frozen.ts';
 
+export { default } from 'node:fs';
 export * from 'node:fs';
 
 type Look = (path: unknown, ...rest: never[]) => fs.Stats | undefined;
