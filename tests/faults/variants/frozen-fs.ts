@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
 import { frozen } from './frozen.ts';
 
-export { default } from 'node:fs';
 export * from 'node:fs';
+export { default } from 'node:fs';
 
 type Look = (path: unknown, ...rest: never[]) => fs.Stats | undefined;
 const [stat, lstat] = [fs.statSync as unknown as Look, fs.lstatSync as unknown as Look];
