@@ -29,5 +29,5 @@ test('a preload module changes SQL and source in the thread that loads it', asyn
 });
 
 test('a thread with an unknown variant does not start', async () => {
-  await expect(runThread('no-such-variant')).rejects.toThrow('there is no variant no-such-variant');
+  await expect(runThread('no-such-variant')).rejects.toThrow('unknown variant no-such-variant');
 });
