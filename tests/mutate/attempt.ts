@@ -11,8 +11,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { root } from './sources.ts';
 
-/** The result of a test run, with the failed test and its file if the output names them. */
-type Run = { failed: boolean; file: string | null; test: string | null };
+/** The result of a test run, with the first failed test and the files that the output names. */
+type Run = { failed: boolean; file: string | null; test: string | null; files: string[] };
 
 /**
  * The limit for a run without output, after which it counts as hung. No test file takes this long,
@@ -22,21 +22,27 @@ const silenceMs = 90_000;
 /** The maximum number of runs, because a failure may turn out to be unrelated to the fault. */
 const maxTries = 3;
 
-/** A temporary copy of the tree with a fault in it. */
+type Replaced = { path: string; text: string };
+
+/** A temporary copy of the tree with one or more faults in it. */
 export type Copy = AsyncDisposable & {
-  /** Returns the test file that notices the fault, or null if all pass. */
+  /** Returns the test file that notices a fault, or null if all pass. */
   noticedBy(tests: string[]): Promise<string | null>;
+  /** Runs all the tests and returns those that fail, or null if a test hangs or crashes. */
+  failing(tests: string[]): Promise<string[] | null>;
 };
 
-/** Creates a copy of the files at `paths` and replaces the file at `path` with `text`. */
-export function createCopy(paths: string[], { path, text }: { path: string; text: string }): Copy {
+/** Creates a copy of the files at `paths`, and replaces the files of `faults` with their texts. */
+export function createCopy(paths: string[], faults: Replaced[]): Copy {
   const folder = mkdtempSync(join(tmpdir(), 'mutate-'));
   for (const copied of paths) {
     mkdirSync(join(folder, dirname(copied)), { recursive: true });
     cpSync(join(root, copied), join(folder, copied));
   }
   linkPackages(folder);
-  const insert = () => writeFileSync(join(folder, path), text);
+  const insert = () => {
+    for (const { path, text } of faults) writeFileSync(join(folder, path), text);
+  };
   insert();
 
   /**
@@ -47,7 +53,7 @@ export function createCopy(paths: string[], { path, text }: { path: string; text
     if (file === null) return true;
     const again = await runTests(folder, [file]);
     if (!again.failed || again.test !== test) return false;
-    cpSync(join(root, path), join(folder, path));
+    for (const { path } of faults) cpSync(join(root, path), join(folder, path));
     const control = await runTests(folder, [file]);
     insert();
     return !control.failed;
@@ -61,6 +67,10 @@ export function createCopy(paths: string[], { path, text }: { path: string; text
         if (await isConfirmed(run)) return run.file ?? 'a hang or a crash';
       }
       return null;
+    },
+    async failing(tests) {
+      const { failed, files } = await runTests(folder, tests, { bail: false });
+      return failed && files.length === 0 ? null : files;
     },
     [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true, force: true }),
   };
@@ -76,12 +86,13 @@ function linkPackages(folder: string): void {
   }
 }
 
-/** Runs the tests until the first failure. */
-async function runTests(cwd: string, tests: string[]): Promise<Run> {
+/** Runs the tests, by default until the first failure. */
+async function runTests(cwd: string, tests: string[], { bail = true } = {}): Promise<Run> {
   // For a few files, starting worker processes takes longer than it saves.
   const parallel = tests.length > 5 ? ['--parallel=2'] : [];
   const paths = tests.map((path) => `./${path}`);
-  const run = Bun.spawn(['bun', 'test', '--bail', ...parallel, ...paths], {
+  const options = [...(bail ? ['--bail'] : []), ...parallel];
+  const run = Bun.spawn(['bun', 'test', ...options, ...paths], {
     cwd,
     // The separate process group allows servers that a broken test left running to be killed.
     detached: true,
@@ -102,7 +113,7 @@ async function runTests(cwd: string, tests: string[]): Promise<Run> {
   await run.exited;
   clearTimeout(watch);
   endGroup(run.pid);
-  return { failed: run.exitCode !== 0, ...firstFailure(output) };
+  return { failed: run.exitCode !== 0, ...failuresIn(output) };
 }
 
 function endGroup(pid: number): void {
@@ -113,10 +124,17 @@ function endGroup(pid: number): void {
   }
 }
 
-/** Finds the first failed test. The output prints the name of a test file before its tests. */
-function firstFailure(output: string): Pick<Run, 'file' | 'test'> {
-  const [before = '', after] = output.split('\n(fail) ', 2);
-  if (after === undefined) return { file: null, test: null };
-  const file = before.match(/^tests\/\S+\.test\.ts(?=:$)/gm)?.at(-1) ?? null;
-  return { file, test: after.replace(/(?: \[[\d.]+ms\])?\n[\s\S]*/, '') };
+/** Finds the failed tests. The output prints the name of a test file before its tests. */
+function failuresIn(output: string): Omit<Run, 'failed'> {
+  const files = new Set<string>();
+  let file: string | null = null;
+  let test: string | null = null;
+  for (const line of output.split('\n')) {
+    file = /^tests\/\S+\.test\.ts(?=:$)/.exec(line)?.[0] ?? file;
+    if (!line.startsWith('(fail) ')) continue;
+    test ??= line.slice('(fail) '.length).replace(/ \[[\d.]+ms\]$/, '');
+    if (file !== null) files.add(file);
+  }
+  const [first = null] = files;
+  return { file: first, test, files: [...files] };
 }

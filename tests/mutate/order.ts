@@ -12,9 +12,8 @@ const around = 8;
 const nameWeight = 4;
 
 /**
- * Orders the test files for a fault in four stages: the nearest file that covers the faulty code,
- * the next few, the rest of the files that cover it, and all others. The nearest files share the
- * rarest words with the code around the fault.
+ * Orders the test files that cover the faulty code in three stages: the nearest, the next few, and
+ * the rest. The nearest files share the rarest words with the code around the fault.
  */
 export async function createOrder(tests: string[]) {
   const wordsOf = new Map<string, Set<string>>();
@@ -39,8 +38,7 @@ export async function createOrder(tests: string[]) {
       return (sum(shared) + nameWeight * sum(names)) / Math.log(words.size + 10);
     };
     const room = testsOfRoom(path, tests).sort((a, b) => nearness(b) - nearness(a));
-    const others = tests.filter((test) => !room.includes(test));
-    return [room.slice(0, 1), room.slice(1, 1 + near), room.slice(1 + near), others];
+    return [room.slice(0, 1), room.slice(1, 1 + near), room.slice(1 + near)];
   };
 }
 
