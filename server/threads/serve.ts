@@ -77,9 +77,16 @@ export function parent(): Port {
   return port;
 }
 
+/** Far less than the time after which a thread counts as silent. */
+const progressEveryMs = 100;
+let reportedAt = Number.NEGATIVE_INFINITY;
+
 /** Reports from inside a long operation that the thread is still working. */
 export function reportProgress(): void {
-  if (parentPort !== null) parent().postMessage('alive');
+  const now = performance.now();
+  if (parentPort === null || now - reportedAt < progressEveryMs) return;
+  reportedAt = now;
+  parent().postMessage('alive');
 }
 
 /** Runs a long operation that cannot report progress, without the watchdog ending the thread. */

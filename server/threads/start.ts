@@ -38,7 +38,7 @@ export type ThreadOptions = {
   onNotice?(notice: unknown): void;
 };
 
-const pingEveryMs = 350;
+const pingEveryMs = 400;
 /** Counted in ticks, not in time, because a suspended process has no ticks. */
 const silentTicks = 4;
 const stopWithinMs = 5_000;

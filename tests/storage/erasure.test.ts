@@ -49,6 +49,15 @@ function isScrubPending({ path }: OpenedFile): boolean {
   }
 }
 
+function unusedPages({ path }: OpenedFile): unknown {
+  const db = new Database(path, { readonly: true });
+  try {
+    return db.prepare('PRAGMA freelist_count').values()[0]?.[0];
+  } finally {
+    db.close(true);
+  }
+}
+
 const scrubbed = (opened: OpenedFile) =>
   until(() => !isScrubPending(opened), { what: 'the scrub' });
 
@@ -94,6 +103,17 @@ test.concurrent('after the scrub the files hold no text of an erased user, nor c
   expect(hits(opened)).toBe(0);
   const left = saved.filter(({ userId }) => userId !== erased);
   expect((await project.exportPage()).items).toHaveLength(left.length);
+});
+
+test.concurrent('each erasure is followed by a rebuild of the file', async () => {
+  await using project = await open();
+  const { opened } = project;
+  for (let n = 0; n < 2; n += 1) {
+    await project.save(memory({ userId: erased, content: text(erased, 50_000) }));
+    await project.erase(erased);
+    await scrubbed(opened);
+    expect(unusedPages(opened)).toBe(0);
+  }
 });
 
 test.concurrent('memories that were deleted one by one leave no text after the erasure of their user', async () => {

@@ -1,3 +1,4 @@
+import { Database, type Statement } from 'bun:sqlite';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 
 /*
@@ -10,14 +11,35 @@ export const breaksThread = 'this call throws in its thread';
 export const hangsThread = 'this call hangs its thread';
 export const slowsThread = 'this call takes its thread a while';
 export const slowMs = 150;
+export const failsCommit = 'the first COMMIT after this call fails';
+
+/** Only the first request for a fault has an effect, so that a retry succeeds. */
+const commitFaults = { requested: false, used: false };
 
 const isOfStorage = !isMainThread && typeof workerData?.path === 'string';
 if (isOfStorage && parentPort !== null) {
+  interceptCommit();
   parentPort.on('message', (message: unknown) => {
     const [json] = Array.isArray(message) ? message : [''];
     if (String(json).includes(endsThread)) process.exit(7);
     if (String(json).includes(breaksThread)) throw new Error('a broken thread');
     if (String(json).includes(slowsThread)) Bun.sleepSync(slowMs);
+    if (String(json).includes(failsCommit)) commitFaults.requested = true;
     while (String(json).includes(hangsThread)) Bun.sleepSync(1_000);
   });
+}
+
+function interceptCommit(): void {
+  const { prepare } = Database.prototype;
+  Database.prototype.prepare = function prepareFaulty(this: Database, sql: string) {
+    const statement: Statement = prepare.call(this, sql);
+    const run = statement.run.bind(statement);
+    if (sql !== 'COMMIT') return statement;
+    statement.run = ((...values) => {
+      if (!commitFaults.requested || commitFaults.used) return run(...values);
+      commitFaults.used = true;
+      throw new Error('the COMMIT failed');
+    }) as typeof statement.run;
+    return statement;
+  } as typeof prepare;
 }

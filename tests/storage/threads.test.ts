@@ -2,7 +2,13 @@ import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { rejectionOf } from '../support/thrown.ts';
 import { until } from '../support/until.ts';
-import { breaksThread, endsThread, hangsThread, slowsThread } from './faulty-threads.ts';
+import {
+  breaksThread,
+  endsThread,
+  failsCommit,
+  hangsThread,
+  slowsThread,
+} from './faulty-threads.ts';
 import { keyed, memory, newProject, record } from './fixtures.ts';
 import { openInFolder } from './sqlite.ts';
 
@@ -149,4 +155,32 @@ test.concurrent('a writer thread that hangs is replaced, and reads continue', as
   expect(await project.list()).toHaveLength(2);
   expect(warnings.join()).toContain('does not respond');
   expect(ends).toEqual([]);
+});
+
+test.concurrent('writes that wait for a hanging writer are rejected, and nothing is stored', async () => {
+  await using all = await open();
+  const { project } = all;
+  const hung = rejectionOf(project.save(memory({ userId: hangsThread })));
+  await Bun.sleep(50);
+  const saves = Array.from({ length: 300 }, () => rejectionOf(project.save(memory())));
+  const codes = (await Promise.all(saves)).map((error) => Reflect.get(error, 'code'));
+  expect(await hung).toMatchObject({ code: 'internal' });
+  expect(codes.filter((code) => code === 'unavailable').length).toBeGreaterThan(100);
+  await until(() => project.save(memory()).catch(() => null), { what: 'another writer' });
+  expect(await project.list()).toHaveLength(2);
+});
+
+test.concurrent('an erasure that is repeated after a failed COMMIT deletes and counts every memory', async () => {
+  await using all = await open();
+  const { project } = all;
+  const save = () => project.save(memory({ userId: 'erased' }));
+  // An erasure deletes 500 memories per transaction.
+  await Promise.all(Array.from({ length: 600 }, save));
+  const idempotency = keyed(failsCommit);
+  const failed = await rejectionOf(project.erase('erased', { idempotency }));
+  expect(failed).toMatchObject({ code: 'internal' });
+  await save();
+  const { response } = await project.erase('erased', { idempotency });
+  expect(JSON.parse(response.body)).toMatchObject({ deleted: 601 });
+  expect(await project.list('erased')).toEqual([]);
 });

@@ -18,6 +18,8 @@ export type WriteRequest = {
  */
 export type WriteQueue = {
   add(request: WriteRequest): Promise<Returned>;
+  /** Rejects the writes that have not been sent. */
+  rejectWaiting(error: Error): void;
   /** Sends the waiting writes without pauses. Resolves when all writes have settled. */
   drain(): Promise<void>;
 };
@@ -96,6 +98,9 @@ export function createWriteQueue(send: (request: WriteRequest) => Promise<Return
         queue.push(request.projectId, { ...request, resolve, reject }, request.cost);
         dispatch();
       });
+    },
+    rejectWaiting(error) {
+      for (const { reject } of queue.clear()) reject(error);
     },
     async drain() {
       isDraining = true;

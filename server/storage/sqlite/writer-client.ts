@@ -9,9 +9,9 @@ import type { WriterNotice, WriterOrder, WriterStart } from './protocol.ts';
 import { createWriteQueue, type WriteRequest } from './write-queue.ts';
 
 /**
- * The HTTP thread's handle on the writer thread. A writer thread that exits or hangs is replaced.
- * Its unfinished writes fail with an unknown outcome, and the waiting writes continue on the new
- * thread.
+ * The HTTP thread's handle on the writer thread. A writer thread that exits or hangs is replaced,
+ * and its unfinished writes fail with an unknown outcome. The waiting writes continue on the new
+ * thread after an exit, and are rejected at once if the thread hangs.
  */
 export type WriterClient = {
   ready: Promise<void>;
@@ -59,6 +59,7 @@ export function createWriterClient(path: string, options: WriterOptions): Writer
       onSilent(reason) {
         warn(reason);
         silence = reason;
+        queue.rejectWaiting(unavailable(`${reason}; nothing was stored`));
         // A thread in a loop ends immediately. A thread that waits for the disk ends when the disk
         // responds.
         writer.terminate();

@@ -2,21 +2,22 @@ import type { Database } from 'bun:sqlite';
 import type { Incoming } from '../../../threads/serve.ts';
 import { unavailable } from '../../refusals.ts';
 import { notCommitted, notStored } from '../errors.ts';
-import { maxSmallRows } from '../protocol.ts';
 import type { WriteHealth } from './health.ts';
 
 /**
- * Writes that arrive together share one BEGIN IMMEDIATE … COMMIT, each in its own savepoint. No
- * write is acknowledged before COMMIT returns. With `synchronous=FULL`, the log is then on disk,
- * and only then are the writes visible to readers.
+ * Small writes that arrive together share one BEGIN IMMEDIATE … COMMIT, each in its own savepoint.
+ * A large write is committed alone, and small writes that arrived meanwhile precede the next large
+ * one. No write is acknowledged before COMMIT returns. With `synchronous=FULL`, the log is then on
+ * disk, and only then are the writes visible to readers.
  *
  *   take -> waiting -> savepoint -> COMMIT -> reply
  *                 \-> error of one operation: its savepoint is rolled back -> fail
  *                  \-> unfinished: the completed part is committed -> waiting
  */
 export type GroupCommit = {
-  take(call: Incoming): void;
-  flush(): void;
+  take(call: Incoming, size: 'small' | 'large'): void;
+  /** Commits everything that waits. */
+  drain(): void;
 };
 
 /** Returned by an operation that did part of its work and must run again in the next group. */
@@ -24,10 +25,6 @@ export const unfinished = Symbol('unfinished');
 
 /** Runs one operation inside the transaction and returns a function that sends the reply. */
 export type RunCall = (call: Incoming) => (() => void) | typeof unfinished;
-
-function isSmall({ texts }: Incoming): boolean {
-  return texts.length <= maxSmallRows;
-}
 
 export function createGroupCommit(options: {
   db: Database;
@@ -38,13 +35,16 @@ export function createGroupCommit(options: {
 }): GroupCommit {
   const { db, health, run, settled } = options;
   const begin = db.prepare('BEGIN IMMEDIATE');
-  const commit = db.prepare('COMMIT');
+  const end = db.prepare('COMMIT');
   const savepoint = db.prepare('SAVEPOINT one');
   const release = db.prepare('RELEASE one');
   const undo = db.prepare('ROLLBACK TO one');
   const rollback = db.prepare('ROLLBACK');
-  let waiting: Incoming[] = [];
+  let small: Incoming[] = [];
+  const large: Incoming[] = [];
   let isPlanned = false;
+
+  const isWaiting = () => small.length + large.length > 0;
 
   function plan(): void {
     if (!isPlanned) setImmediate(flush);
@@ -53,42 +53,46 @@ export function createGroupCommit(options: {
 
   function flush(): void {
     isPlanned = false;
-    const calls = waiting;
-    waiting = [];
     const fault = health.check();
-    // A small write does not wait for a large one that arrived at the same time.
-    for (const group of [calls.filter(isSmall), calls.filter((call) => !isSmall(call))]) {
-      if (group.length === 0) continue;
-      if (fault === null) commitGroup(group);
-      else failAll(group, unavailable(`${fault}; nothing was stored`));
-      settled();
-    }
-    if (waiting.length > 0) plan();
+    const together = small;
+    small = [];
+    commit(together, fault);
+    commit(large.splice(0, 1), fault);
+    if (isWaiting()) plan();
+  }
+
+  function commit(group: Incoming[], fault: string | null): void {
+    if (group.length === 0) return;
+    if (fault === null) commitGroup(group);
+    else failAll(group, unavailable(`${fault}; nothing was stored`));
+    settled();
   }
 
   function commitGroup(group: Incoming[]): void {
-    const outcomes: (() => void)[] = [];
+    // SQLite copies every page that changes within a savepoint, and one write needs none.
+    const runOne = group.length === 1 ? runCall : runInSavepoint;
+    const replies: (() => void)[] = [];
     let asError = notStored;
     try {
       begin.run();
-      for (const call of group) outcomes.push(runOne(call));
+      for (const call of group) replies.push(runOne(call));
       asError = notCommitted;
-      commit.run();
+      end.run();
     } catch (error) {
       endTransaction();
       health.note(error);
       failAll(group, asError(error));
       return;
     }
-    for (const reply of outcomes) reply();
+    for (const reply of replies) reply();
   }
 
-  function runOne(call: Incoming): () => void {
+  function runInSavepoint(call: Incoming): () => void {
     savepoint.run();
     try {
-      const outcome = run(call);
+      const reply = runCall(call);
       release.run();
-      return outcome === unfinished ? () => waiting.push(call) : outcome;
+      return reply;
     } catch (error) {
       health.note(error);
       // After a disk error, SQLite has rolled back the whole transaction.
@@ -97,6 +101,11 @@ export function createGroupCommit(options: {
       release.run();
       return () => call.fail(notStored(error));
     }
+  }
+
+  function runCall(call: Incoming): () => void {
+    const outcome = run(call);
+    return outcome === unfinished ? () => large.push(call) : outcome;
   }
 
   function failAll(group: Incoming[], error: unknown): void {
@@ -114,10 +123,12 @@ export function createGroupCommit(options: {
   }
 
   return {
-    take(call) {
-      waiting.push(call);
+    take(call, size) {
+      (size === 'small' ? small : large).push(call);
       plan();
     },
-    flush,
+    drain() {
+      while (isWaiting()) flush();
+    },
   };
 }

@@ -9,10 +9,8 @@ import type { Users } from './users.ts';
 type Row = { rowId: number; id: string };
 type ErasedRow = Row & { expiresAt: number | null };
 
-/** An erasure runs in several groups and keeps its progress in between. */
-export type Erasure = Write & { userId: string; progress?: Progress };
-
-type Progress = { lastRowId: number; erased: number };
+/** An erasure runs in several groups. Later memories than the first group's are not deleted. */
+export type Erasure = Write & { userId: string; name?: string; lastRowId?: number };
 
 export type Removal = {
   /** Deletes memories of one user, with their tasks and their text in stored responses. */
@@ -31,8 +29,14 @@ export function createRemoval(
   parts: { keys: IdempotencyKeys; users: Users; scrub: ScrubNote },
 ): Removal {
   const { keys, users, scrub } = parts;
-  /** The progress of running erasures. Requests with the same idempotency key share it. */
-  const underWay = new Map<string, Progress>();
+  // The number of memories that each running erasure has deleted. Requests with the same
+  // idempotency key share it, and a rollback undoes it together with the deletions.
+  db.run('CREATE TEMP TABLE erasures (name TEXT PRIMARY KEY, erased INTEGER NOT NULL)');
+  const addErased = db.prepare<{ erased: number }, [string, number]>(
+    `INSERT INTO erasures (name, erased) VALUES (?, ?)
+     ON CONFLICT DO UPDATE SET erased = erased + excluded.erased RETURNING erased`,
+  );
+  const removeErased = db.prepare('DELETE FROM erasures WHERE name = ?');
   const removeTasks = db.prepare('DELETE FROM tasks WHERE project_id = ? AND memory_row_id = ?');
   const removeMemory = db.prepare('DELETE FROM memories WHERE project_id = ? AND row_id = ?');
   const newest = db.prepare<{ rowId: number | null }, [number, string]>(
@@ -57,17 +61,6 @@ export function createRemoval(
     scrub.noteDeleted();
   }
 
-  function progressOf(erasure: Erasure): Progress {
-    const { projectId, userId, idempotency } = erasure;
-    const shared = idempotency === null ? undefined : underWay.get(nameOf(erasure));
-    erasure.progress ??= shared ?? {
-      lastRowId: newest.get(projectId, userId)?.rowId ?? 0,
-      erased: 0,
-    };
-    if (idempotency !== null) underWay.set(nameOf(erasure), erasure.progress);
-    return erasure.progress;
-  }
-
   return {
     remove,
     eraseUser(erasure) {
@@ -75,16 +68,16 @@ export function createRemoval(
       // A request with the same key may have finished since the last group.
       const replay = keys.find(erasure);
       if (replay !== null) return replay;
-      const progress = progressOf(erasure);
-      const rows = some.all(projectId, userId, progress.lastRowId, rowsPerGroup);
-      if (rows.length > 0) {
-        remove(projectId, userId, rows);
-        progress.erased += rows.filter(({ expiresAt }) => (expiresAt ?? at + 1) > at).length;
-      }
+      erasure.lastRowId ??= newest.get(projectId, userId)?.rowId ?? 0;
+      const rows = some.all(projectId, userId, erasure.lastRowId, rowsPerGroup);
+      if (rows.length > 0) remove(projectId, userId, rows);
+      erasure.name ??= nameOf(erasure);
+      const unexpired = rows.filter(({ expiresAt }) => (expiresAt ?? at + 1) > at).length;
+      const { erased } = addErased.get(erasure.name, unexpired) ?? { erased: unexpired };
       if (rows.length === rowsPerGroup) return unfinished;
       scrub.noteErased();
-      if (erasure.idempotency !== null) underWay.delete(nameOf(erasure));
-      return keys.store(erasure, erasedResponse(progress.erased));
+      removeErased.run(erasure.name);
+      return keys.store(erasure, erasedResponse(erased));
     },
     removeExpired(now, limit) {
       const rows = expired.all(now, limit);
@@ -95,5 +88,6 @@ export function createRemoval(
 }
 
 function nameOf({ projectId, userId, idempotency }: Erasure): string {
-  return JSON.stringify([projectId, userId, idempotency?.scope, idempotency?.key]);
+  if (idempotency === null) return crypto.randomUUID();
+  return JSON.stringify([projectId, userId, idempotency.scope, idempotency.key]);
 }

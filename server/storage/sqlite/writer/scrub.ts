@@ -69,7 +69,11 @@ export function createScrubber(options: {
     rebuilt = value;
     const isEmptied = emptyLog(db);
     if (!isEmptied) return;
-    if (isSmall) done.run(value);
+    if (isSmall) {
+      done.run(value);
+      // The next erasure counts from 1 again.
+      rebuilt = null;
+    }
     isNoted = noted.get() !== null && isSmall;
   }
 

@@ -4,7 +4,12 @@ import type { Port } from '../../../threads/channel.ts';
 import { type Inbox, type Incoming, openInbox, parent, watched } from '../../../threads/serve.ts';
 import type { MaintenanceReport, WriteResult } from '../../storage.ts';
 import { watchFile } from '../file-identity.ts';
-import type { WriterNotice, WriterOrder, WriterStart } from '../protocol.ts';
+import {
+  maxSmallRows,
+  type WriterNotice,
+  type WriterOrder,
+  type WriterStart,
+} from '../protocol.ts';
 import { applySetting, closeKeepingLog, openForWriting } from '../settings.ts';
 import { createCheckpoints } from './checkpoints.ts';
 import { createGroupCommit, unfinished } from './group-commit.ts';
@@ -103,25 +108,26 @@ function maintain({ now, elapsedMs }: { now: number; elapsedMs: number }): Maint
   return { expiredMemories, expiredKeys, more };
 }
 
-function listen(port: Port): void {
-  inboxes.push(openInbox(port, group.take));
+function listen(port: Port, take: (call: Incoming) => void): void {
+  inboxes.push(openInbox(port, take));
 }
 
 parent().on('message', (order: WriterOrder | unknown) => {
   if (typeof order !== 'object' || order === null || Array.isArray(order)) return;
   const { port, checkpointed } = order as WriterOrder;
-  if (port !== undefined) listen(port);
+  // The tasks thread claims and completes many tasks per call, and no client waits for it.
+  if (port !== undefined) listen(port, (call) => group.take(call, 'large'));
   if (checkpointed === undefined) return;
   keepsLog = checkpoints.made(checkpointed);
   if (keepsLog) notify({ syncFailed: true });
 });
-listen(parent());
+listen(parent(), (call) => group.take(call, call.texts.length <= maxSmallRows ? 'small' : 'large'));
 const scrubbing = setInterval(scrubber.runIfDue, scrubEveryMs);
 
 watched(() => {
   clearInterval(scrubbing);
   health.stop();
-  group.flush();
+  group.drain();
   // After a failed sync, the file may lack pages of the log, so the log is kept.
   if (keepsLog) closeKeepingLog(path, db);
   else db.close(true);
