@@ -93,6 +93,17 @@ test('files other than sources contain no machine-specific paths either', async 
   expect(sources.flatMap((source) => (rule ? broken(rule, source) : ['no such rule']))).toEqual([]);
 });
 
+test('the lockfile has an entry for each platform package, without which npm ci fails', async () => {
+  const { packages } = JSON.parse(await readText('package-lock.json')) as {
+    packages: Record<string, { optionalDependencies?: Record<string, string> }>;
+  };
+  const optional = Object.values(packages).flatMap(({ optionalDependencies = {} }) =>
+    Object.keys(optionalDependencies),
+  );
+  expect(optional.length).toBeGreaterThan(20);
+  expect(optional.filter((name) => packages[`node_modules/${name}`] === undefined)).toEqual([]);
+});
+
 test('the lockfile names no registry, so that any registry can be used', async () => {
   expect(await readText('package-lock.json')).not.toContain('"resolved": "http');
 });
